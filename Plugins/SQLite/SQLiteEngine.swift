@@ -83,7 +83,8 @@ final class SQLiteEngine: ImmediateReading, ChangeCounting {
   }
 
   func scan(_ range: KeyRange, limit: Int) async throws(CacheError) -> [EntrySummary] {
-    try withReader { reader throws(CacheError) in try reader.scan(range, limit: limit) }
+    if writing.isWorthReading, let entries = try writing.scan(range, limit: limit) { return entries }
+    return try withReader { reader throws(CacheError) in try reader.scan(range, limit: limit) }
   }
 
   func statistics() async throws(CacheError) -> StorageStatistics {

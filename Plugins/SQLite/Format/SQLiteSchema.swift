@@ -155,7 +155,12 @@ enum SQLiteSchema {
   static let checksum = "SELECT checksum FROM entries WHERE key = ?1"
   /// The function reports to the writer what the statement removes or replaces.
   private static let noteReplaced = "replaced(entries.rowid, fresh_until, retain_until, \(payloadBytes))"
-  static let remove = "DELETE FROM entries WHERE key = ?1 AND \(noteReplaced)"
+  /// With NULL as the second parameter, the entry may have any checksum. `CASE` makes sure that the checksum is compared
+  /// before the function is called.
+  static let remove = """
+    DELETE FROM entries
+    WHERE key = ?1 AND CASE WHEN ?2 IS NULL OR checksum = ?2 THEN \(noteReplaced) END
+    """
   static let hasExpired = "SELECT 1 FROM entries WHERE retain_until <= ?1 LIMIT 1"
   static let removeExpired = "DELETE FROM entries WHERE retain_until <= ?1"
   static let put = """

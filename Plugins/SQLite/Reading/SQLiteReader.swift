@@ -11,7 +11,7 @@ final class SQLiteReader: SnapshotHolding, @unchecked Sendable {
   private var reading: SQLiteEntryReading
   private var snapshot: SQLiteSnapshot
   /// Prepared by the first scan: evictions scan a few entries at a time.
-  private var scanning: SQLiteScanning?
+  private var listing: SQLiteEntryListing?
   var row = SQLiteRow()
 
   /// Connects to the store at `path`, after checking that it is one.
@@ -62,29 +62,9 @@ final class SQLiteReader: SnapshotHolding, @unchecked Sendable {
 
   /// The first `limit` entries of `range`, without payloads.
   func scan(_ range: KeyRange, limit: Int) throws(CacheError) -> [EntrySummary] {
-    // Keys consist of bytes from 0x21 to 0x7E. So nothing lies between a key and that key followed by 0x01, and
-    // everything with the prefix lies before the prefix followed by 0x7F.
-    let lower = max(range.prefix, range.after.map { $0.text + "\u{01}" } ?? "")
-    snapshot.end()
-    return try lower.withBytes { lower throws(CacheError) in
-      try (range.prefix + "\u{7F}").withBytes { upper throws(CacheError) in
-        let scanning = if let known = self.scanning { known } else { try SQLiteScanning(on: connection) }
-        self.scanning = scanning
-        defer { scanning.statement.reset() }
-        try scanning.statement.bind(lower, at: 1)
-        try scanning.statement.bind(upper, at: 2)
-        try scanning.statement.bind(Int64(limit), at: 3)
-        var entries: [EntrySummary] = []
-        while try scanning.statement.step() { entries.append(try summary(of: scanning.statement)) }
-        return entries
-      }
-    }
-  }
-
-  private func summary(of statement: borrowing SQLiteStatement) throws(CacheError) -> EntrySummary {
-    let key = try Self.key(of: statement, column: SQLiteRow.firstOwnColumn)
-    let metadata = try row.metadata(of: statement, key: key.text)
-    return EntrySummary(key: key, metadata: metadata, payloadBytes: SQLiteRow.payloadBytes(of: statement))
+    let listing = if let known = self.listing { known } else { try SQLiteEntryListing(on: connection) }
+    self.listing = listing
+    return try listing.entries(in: range, limit: limit, &snapshot)
   }
 
   /// How much the store holds, all counted in one state.
@@ -112,11 +92,41 @@ final class SQLiteReader: SnapshotHolding, @unchecked Sendable {
   }
 }
 
-/// The statement that lists entries.
-private final class SQLiteScanning {
-  let statement: SQLiteStatement
+/// The statement that lists entries in the order of their keys, on a reading or a writing connection.
+final class SQLiteEntryListing {
+  private let statement: SQLiteStatement
+  private var row = SQLiteRow()
 
   init(on connection: SQLiteConnection) throws(CacheError) {
     statement = try SQLiteStatement(SQLiteSchema.scan, on: connection)
+  }
+
+  /// The first `limit` entries of `range` in the latest state, without payloads. `snapshot` may keep that state open.
+  func entries(
+    in range: KeyRange, limit: Int, _ snapshot: inout SQLiteSnapshot
+  ) throws(CacheError) -> [EntrySummary] {
+    // Keys consist of bytes from 0x21 to 0x7E. So nothing lies between a key and that key followed by 0x01, and
+    // everything with the prefix lies before the prefix followed by 0x7F.
+    let lower = max(range.prefix, range.after.map { $0.text + "\u{01}" } ?? "")
+    return try lower.withBytes { lower throws(CacheError) in
+      try (range.prefix + "\u{7F}").withBytes { upper throws(CacheError) in
+        try snapshot.begin()
+        defer { statement.reset() }
+        try statement.bind(lower, at: 1)
+        try statement.bind(upper, at: 2)
+        try statement.bind(Int64(limit), at: 3)
+        var entries: [EntrySummary] = []
+        while try statement.step() { entries.append(try summary()) }
+        try snapshot.stay()
+        return entries
+      }
+    }
+  }
+
+  /// The entry in the current row.
+  private func summary() throws(CacheError) -> EntrySummary {
+    let key = try SQLiteReader.key(of: statement, column: SQLiteRow.firstOwnColumn)
+    let metadata = try row.metadata(of: statement, key: key.text)
+    return EntrySummary(key: key, metadata: metadata, payloadBytes: SQLiteRow.payloadBytes(of: statement))
   }
 }

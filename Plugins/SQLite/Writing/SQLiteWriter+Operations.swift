@@ -9,17 +9,23 @@ extension SQLiteWriter {
     case .put(let key, let payload, let metadata):
       try put(key, payload, metadata)
       count(key, EntryTally.Slot(namespace: key.namespace, metadata), payloadBytes: payload.count)
-    case .remove(let key):
-      try key.text.withBytes { key throws(CacheError) in
-        defer { remove.reset() }
-        try remove.bind(key, at: 1)
-        replaced.pointee.count = 0
-        _ = try remove.step()
-      }
-      discountReplaced(in: key)
+    case .remove(let key): try remove(key)
     case .require(let key, let expectation):
       guard expectation.isMet(byChecksum: try storedChecksum(of: key)) else { throw .conflict(on: key) }
     }
+  }
+
+  /// Removes the entry under `key`, if there is one. With a checksum, it must be there and have this one.
+  func remove(_ key: CacheKey, ifStill checksum: UInt64? = nil) throws(CacheError) {
+    try key.text.withBytes { key throws(CacheError) in
+      defer { removal.reset() }
+      try removal.bind(key, at: 1)
+      if let checksum { try removal.bind(Int64(bitPattern: checksum), at: 2) }
+      replaced.pointee.count = 0
+      _ = try removal.step()
+    }
+    if checksum != nil, replaced.pointee.count == 0 { throw .conflict(on: key) }
+    discountReplaced(in: key)
   }
 
   /// Counts what the last statement stored, and stops counting what it replaced.

@@ -9,9 +9,11 @@ internal import StorageSPI
 final class SQLiteWriter: @unchecked Sendable {
   let connection: SQLiteConnection
   let put: SQLiteStatement
-  let remove: SQLiteStatement
+  let removal: SQLiteStatement
   let checksum: SQLiteStatement
   private var reading: SQLiteEntryReading
+  /// Prepared by the first scan.
+  private var listing: SQLiteEntryListing?
   private var snapshot: SQLiteSnapshot
   private let begin: SQLiteStatement
   private let commit: SQLiteStatement
@@ -27,7 +29,7 @@ final class SQLiteWriter: @unchecked Sendable {
     let replaced = try Self.observeReplaced(on: connection)
     let tally = try SQLiteTally(on: connection)
     let put = try SQLiteStatement(SQLiteSchema.put, on: connection)
-    let remove = try SQLiteStatement(SQLiteSchema.remove, on: connection)
+    let removal = try SQLiteStatement(SQLiteSchema.remove, on: connection)
     let checksum = try SQLiteStatement(SQLiteSchema.checksum, on: connection)
     let reading = try SQLiteEntryReading(on: connection)
     let begin = try SQLiteStatement("BEGIN IMMEDIATE", on: connection)
@@ -36,7 +38,7 @@ final class SQLiteWriter: @unchecked Sendable {
     self.tally = tally
     self.replaced = replaced
     self.put = put
-    self.remove = remove
+    self.removal = removal
     self.checksum = checksum
     self.reading = reading
     snapshot = SQLiteSnapshot(of: connection, keeper)
@@ -109,7 +111,16 @@ final class SQLiteWriter: @unchecked Sendable {
   /// Makes all the changes of `batch`, or none.
   func apply(_ batch: WriteBatch) throws(CacheError) {
     try transaction(bounds: batch.bounds) { () throws(CacheError) in
-      for operation in batch.operations { try apply(operation) }
+      var rest = batch.operations[...]
+      while let operation = rest.popFirst() {
+        // An eviction requires each entry as it was before it removes it: one search does both.
+        if case .require(let key, .checksum(let checksum)) = operation, case .remove(key)? = rest.first {
+          _ = rest.popFirst()
+          try remove(key, ifStill: checksum)
+        } else {
+          try apply(operation)
+        }
+      }
     }
   }
 
@@ -168,6 +179,13 @@ final class SQLiteWriter: @unchecked Sendable {
     _ key: UnsafeBufferPointer<UInt8>, _ body: (Span<UInt8>, EntryMetadata) throws(CacheError) -> Output
   ) throws(CacheError) -> Output? {
     try reading.read(key, in: &snapshot, body)
+  }
+
+  /// The first `limit` entries of `range`, without payloads.
+  func scan(_ range: KeyRange, limit: Int) throws(CacheError) -> [EntrySummary] {
+    let listing = if let known = self.listing { known } else { try SQLiteEntryListing(on: connection) }
+    self.listing = listing
+    return try listing.entries(in: range, limit: limit, &snapshot)
   }
 
   /// Removes the entries that are expired at `time`, and returns free space to the file system.

@@ -13,6 +13,8 @@ final class SQLiteWriting: SnapshotHolding {
   /// This many reads after a write use the writer. Later reads use the pool, whose readers can keep their snapshots
   /// longer.
   private static let readsAfterWrite = 256
+  /// The most entries that a scan lists through the writer.
+  private static let longestScan = 64
 
   private let options: SQLiteOptions
   private let keeper: SnapshotKeeper
@@ -77,14 +79,30 @@ final class SQLiteWriting: SnapshotHolding {
   func read<Output: Sendable>(
     _ key: UnsafeBufferPointer<UInt8>, _ body: (Span<UInt8>, EntryMetadata) throws(CacheError) -> Output
   ) throws(CacheError) -> Output?? {
-    let result: Output??? = try state.withLockIfAvailable { state throws(CacheError) -> Output?? in
+    try withWriter { writer throws(CacheError) in try writer.read(key, body) }
+  }
+
+  /// Lists entries in the same way: an eviction scans a few entries at a time, right after a write.
+  ///
+  /// - Returns: the entries; `nil` if the writer could not be used without waiting.
+  func scan(_ range: KeyRange, limit: Int) throws(CacheError) -> [EntrySummary]? {
+    // A long scan would hold up the next write.
+    if limit > Self.longestScan { return nil }
+    return try withWriter { writer throws(CacheError) in try writer.scan(range, limit: limit) }
+  }
+
+  @inline(__always)
+  private func withWriter<Output: Sendable>(
+    _ body: (SQLiteWriter) throws(CacheError) -> Output
+  ) throws(CacheError) -> Output? {
+    let result: Output?? = try state.withLockIfAvailable { state throws(CacheError) -> Output? in
       if state.isClosed { throw .storeClosed }
       guard let writer = state.writer else { return nil }
       isReading.store(true, ordering: .relaxed)
       defer { isReading.store(false, ordering: .relaxed) }
       readsLeft.wrappingSubtract(1, ordering: .relaxed)
       writer.setBusyTimeout(options.busyTimeout)
-      return .some(try writer.read(key, body))
+      return .some(try body(writer))
     }
     return result ?? nil
   }

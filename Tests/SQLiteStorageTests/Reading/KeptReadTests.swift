@@ -66,6 +66,19 @@ import Testing
     try await engine.close()
   }
 
+  /// A scan right after a write goes through the writer, which must see what others have committed since.
+  @Test func aScanAfterAWriteSeesWhatOthersWrote() async throws {
+    let folder = try TestFolder()
+    let engine = try await store(in: folder)
+    for number in 0..<20 {
+      try await engine.put("cities/b\(number)", [1])
+      #expect(try await engine.scan(KeyRange(), limit: 16).count == 2)
+      try OtherConnection(folder.store).execute("DELETE FROM entries WHERE key <> 'cities/a'")
+      #expect(try await engine.scan(KeyRange(), limit: 16).map(\.key.text) == ["cities/a"])
+    }
+    try await engine.close()
+  }
+
   @Test func itEndsWhenTheLogIsCopied() async throws {
     let folder = try TestFolder()
     let engine = try await store(in: folder)

@@ -21,6 +21,40 @@ import Testing
     try await engine.close()
   }
 
+  /// A removal that follows its own requirement is one statement: it must fail as two would, and count as they do.
+  @Test func aRemovalChecksTheVersionThatIsRequiredOfIt() async throws {
+    let folder = try TestFolder()
+    let engine = try await folder.open()
+    let (key, other) = (try CacheKey("cities/a"), try CacheKey("cities/b"))
+    var metadata = EntryMetadata.sample()
+    for (key, checksum) in [(key, UInt64.max), (other, 0)] {
+      metadata.checksum = checksum
+      try await engine.put(key.text, [1, 2, 3], metadata)
+    }
+    for (required, removed, checksum, left) in [
+      (key, key, 0, nil), (try CacheKey("cities/c"), try CacheKey("cities/c"), 0, nil), (key, other, 0, nil),
+      (key, other, .max, 1), (key, key, .max, 0),
+    ] as [(CacheKey, CacheKey, UInt64, Int?)] {
+      let before = try await engine.statistics()
+      var batch = WriteBatch()
+      batch.require(required, .checksum(checksum))
+      batch.remove(removed)
+      let isDone: Bool
+      do {
+        try await engine.apply(batch)
+        isDone = true
+      } catch let error as CacheError {
+        #expect(error.code == .conflict && error.message.contains(required.text))
+        isDone = false
+      }
+      #expect(isDone == (left != nil), "\(required), \(removed), \(checksum)")
+      let after = try await engine.statistics()
+      #expect(left == nil ? after.tally == before.tally : after.entries == left)
+    }
+    try await engine.close()
+    #expect(try folder.shell("SELECT count(*) FROM entries") == "0")
+  }
+
   @Test func compactingRemovesTheExpiredAndTheirSpace() async throws {
     let folder = try TestFolder()
     let engine = try await folder.open(now: 5_000)
