@@ -124,28 +124,37 @@ struct EvictionSweepTests {
     #expect(visited.isSuperset(of: try (1_001..<2_000).map(Keys.key)))
   }
 
-  @Test func textThatIsNoSweepIsNone() throws {
+  @Test func aTextComesBackOrIsKnownToBeDamaged() throws {
     let keys = try Keys(0..<3_000)
     var sweep = EvictionSweep(at: try Keys.key(5))
     for _ in 0..<400 { _ = Self.visit(&sweep, keys) }
-    let text = sweep.text
-    let again = try #require(EvictionSweep(text: text))
-    #expect(again.stretches == sweep.stretches)
-    var lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
-    lines.swapAt(1, 2)
-    let others = [
-      "", "\n", "sweep-1 0 16\n", "sweep-2" + text.dropFirst(7), String(text.dropLast()), lines.joined(separator: "\n"),
-      text + "x\n", text + ". 0 - -\n", "sweep-1 -1 16\n. 0 - -\n", "sweep-1 0 1\n. 0 - -\n",
-      "sweep-1 0 16\n. 0 - a b\n", "sweep-1 0 16\n. 0 no - -\n", String(repeating: "x", count: 1 << 20) + "\n",
-    ]
-    for other in others { #expect(EvictionSweep(text: other) == nil, "\(other.prefix(60))") }
-    #expect(EvictionSweep(text: "sweep-1 0 16\n. 0 - -\n") != nil)
-    // A text that is cut off anywhere is no sweep, or one that still visits everything.
-    for length in stride(from: 0, to: text.utf8.count, by: 7) {
-      guard var cut = EvictionSweep(text: String(text.prefix(length))) else { continue }
-      var visited: Set<CacheKey> = []
-      while cut.rounds < 2 { visited.formUnion(Self.visit(&cut, keys)) }
-      #expect(visited.count == 3_000)
+    let whole = Array(sweep.text.utf8)
+    let again = try #require(EvictionSweep(text: sweep.text))
+    #expect(again.stretches == sweep.stretches && again.turn == sweep.turn && again.spacing == sweep.spacing)
+    for length in 0..<whole.count { #expect(Self.sweep(whole.prefix(length)) == nil, "\(length) bytes") }
+    for (offset, byte) in whole.enumerated() {
+      // What a flipped bit makes of it, a digit, the sign of a number, a blank, a line, and a letter of a key.
+      for other in [byte ^ 1, UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: " "), UInt8(ascii: "\n"), 0x7A]
+      where other != byte {
+        var damaged = whole
+        damaged[offset] = other
+        #expect(Self.sweep(damaged[...]) == nil, "offset \(offset), byte \(other)")
+      }
+    }
+  }
+
+  private static func sweep(_ bytes: ArraySlice<UInt8>) -> EvictionSweep? {
+    EvictionSweep(text: String(decoding: bytes, as: UTF8.self))
+  }
+
+  @Test(arguments: [
+    "", "\n", "\n\n", "sweep-2 0 16\n", "sweep-2 0 16\n. 0 - -\n", "sweep-1 0 16\n. 0 - -\n",
+    "sweep-2 9223372036854775807 16\n. 9223372036854775807 - -\n", "0123456789abcdef\n", "-", "é\n",
+  ])
+  func textThatIsNoSweepIsNone(text: String) throws {
+    let sweep = EvictionSweep(at: try Keys.key(5)).text
+    for other in [text, text + text, sweep + text, text + sweep, sweep + sweep] where other != sweep {
+      #expect(EvictionSweep(text: other) == nil, "\(other)")
     }
   }
 
