@@ -121,6 +121,25 @@ struct AccessRecorderTests {
     #expect(test.store.operations.current == OperationCounts(hits: 1, misses: 1))
   }
 
+  /// What was recorded ahead of a clock that was set back gives way to the next use. Processes that add their uses a
+  /// while later, or moved entries, change nothing.
+  @Test(arguments: [(30 * 86_400, 1), (86_401, 1), (86_400, 0), (60, 0)] as [(Int64, Int)])
+  func usesAheadOfAClockThatWasSetBackHeal(ahead: Int64, heals: Int) async throws {
+    let log = MemoryAccessLog()
+    let (key, now) = (try CacheKey("a/1"), Int64(1_700_000_000_000))
+    let before = AccessRecorder(log: log)
+    before.record(key, at: Timestamp(milliseconds: now + ahead * 1_000))
+    try await before.flush()
+    let after = AccessRecorder(log: log)
+    try after.restore([key: Self.history(now, 2)])
+    #expect(try after.histories(of: [key]) == [Self.history(now + ahead * 1_000, 2)], "no use of now")
+    after.record(key, at: Timestamp(milliseconds: now))
+    let expected = Self.history(heals == 1 ? now : now + ahead * 1_000, 3)
+    #expect(try after.histories(of: [key]) == [expected])
+    try await after.flush()
+    #expect(try AccessRecorder(log: log).histories(of: [key]) == [expected])
+  }
+
   @Test func countsStopAtTheLargestNumber() {
     #expect(Self.history(1, .max) + Self.history(2, 1) == Self.history(2, .max))
   }

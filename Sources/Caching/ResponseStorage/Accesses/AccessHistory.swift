@@ -14,9 +14,15 @@ public struct AccessHistory: Sendable, Hashable {
     self.count = count
   }
 
-  /// Combines two histories: the later time, and the sum of the counts, limited to the largest number.
-  public static func + (left: AccessHistory, right: AccessHistory) -> AccessHistory {
-    AccessHistory(lastUsedAt: max(left.lastUsedAt, right.lastUsedAt), count: left.count.saturatingSum(right.count))
+  /// Adds later uses to known ones: the later time, and the sum of the counts, limited to the largest number.
+  ///
+  /// A time that lies more than a day ahead of that of later uses was recorded before the clock was set back, and gives
+  /// way to it. By less than that processes differ that keep their uses in memory for a while.
+  public static func + (known: AccessHistory, later: AccessHistory) -> AccessHistory {
+    let isAhead = known.lastUsedAt > later.lastUsedAt.advanced(by: .seconds(86_400))
+    return AccessHistory(
+      lastUsedAt: later.count > 0 && isAhead ? later.lastUsedAt : max(known.lastUsedAt, later.lastUsedAt),
+      count: known.count.saturatingSum(later.count))
   }
 }
 

@@ -63,10 +63,10 @@ public final class AccessRecorder: Sendable {
     let waiting = state.withLock { state in
       state.gather()
       return digests.map { digest in
-        (state.pending.history(of: digest) ?? AccessHistory()) + (state.leaving.history(of: digest) ?? AccessHistory())
+        (state.leaving.history(of: digest) ?? AccessHistory()) + (state.pending.history(of: digest) ?? AccessHistory())
       }
     }
-    return zip(waiting, try log.histories(of: digests)).map { $0 + $1 }
+    return zip(try log.histories(of: digests), waiting).map { $0 + $1 }
   }
 
   /// Raises the recorded uses to at least those given, after entries were moved here from another store. Repeating it
@@ -80,7 +80,8 @@ public final class AccessRecorder: Sendable {
         guard let history = histories[key], history.count > known.count || history.lastUsedAt > known.lastUsedAt else {
           return nil
         }
-        let missing = AccessHistory(lastUsedAt: history.lastUsedAt, count: max(0, history.count - known.count))
+        let missing = AccessHistory(
+          lastUsedAt: max(history.lastUsedAt, known.lastUsedAt), count: max(0, history.count - known.count))
         return AccessRecord(digest: AccessRecord.digest(of: key), history: missing)
       })
   }
@@ -92,7 +93,10 @@ public final class AccessRecorder: Sendable {
     await state.withLock { $0.flush }?.value
     let (records, failure) = state.withLock { state in
       defer { (state.recent, state.pending, state.failure) = ([], AccessTable(), nil) }
-      return (state.recent + (state.pending.histories.isEmpty ? [] : state.pending.records), state.failure)
+      // The table of a command-line tool is not even made.
+      if state.pending.histories.isEmpty { return (state.recent, state.failure) }
+      state.gather()
+      return (state.pending.records, state.failure)
     }
     if !records.isEmpty { try log.add(records) }
     if let failure { throw failure }
