@@ -276,6 +276,60 @@ struct LargeStoreTests {
     #expect(try await engine.read(Self.key(3_000)) { _, _ in true } == true)
   }
 
+  /// What was counted before others removed most of the store does not decide how many entries go.
+  @Test(arguments: TestedEngine.all)
+  func aCountIsNotTrustedAfterTheStoreShrank(tested: TestedEngine) async throws {
+    var subject = try await Self.full(tested, 640)
+    let engine = subject.engines[0]
+    subject.limits = StoreLimits(maxEntries: 640, maxBytes: 7_000, eviction: .leastRecentlyStored)
+    subject.reopen()
+    for number in 0..<2 { try await subject.put(Self.key(1_000 + number), bytes: 10) }
+    var batch = WriteBatch()
+    for entry in try await allEntries(engine).dropFirst(24) { batch.remove(entry.key) }
+    try await engine.base.apply(batch)
+    subject.scratch.clock.advance(by: .milliseconds(1))
+    try await subject.put(Self.key(2_000), bytes: 6_700)
+    let before = subject.stores[0].operations.current.evictions
+    // 240 bytes and 6,700 are there.
+    try await subject.put(Self.key(2_001), bytes: 200)
+    #expect(subject.stores[0].operations.current.evictions - before == 14)
+    #expect(try await engine.read(Self.key(2_000)) { _, _ in true } == true)
+  }
+
+  /// The memory for victims with very long keys ends a choice early: they go, and the next look goes on behind them.
+  @Test func whereMemoryEndsTheChoiceTheSweepGoesOn() async throws {
+    let (count, length) = (2_400, 16_000)
+    let subject = try await Subject(
+      TestedEngine.all[0],
+      StoreLimits(maxEntries: 10_000, maxBytes: 10 * count, eviction: .leastRecentlyStored), handles: 1)
+    let engine = subject.engines[0]
+    func key(_ number: Int) throws(CacheError) -> CacheKey {
+      try CacheKey("url/v1/\(100_000 + number)" + String(repeating: "x", count: length))
+    }
+    var batch = WriteBatch()
+    for number in 0..<count {
+      let storedAt = subject.scratch.clock.now.advanced(by: .milliseconds(number * 37 % count - count))
+      batch.put(
+        try key(number), payload: [UInt8](repeating: 0, count: 10),
+        metadata: EntryMetadata(
+          storedAt: storedAt, freshUntil: .distantFuture, retainUntil: .distantFuture, contentType: ""))
+    }
+    try await engine.base.apply(batch)
+    let (needed, atOnce) = (600, VictimSelection.maximumKeyBytes / length)
+    #expect(needed > atOnce)
+    try await subject.put(try key(count / 2), bytes: 10 * needed + 10)
+    #expect(engine.batches.map(\.removals).max() ?? 0 <= atOnce + 1)
+    let gone = subject.stores[0].operations.current.evictions
+    #expect((needed...needed + RoomMaker.victimsAtOnce).contains(gone), "\(gone)")
+    let pages = engine.ranges.filter(\.prefix.isEmpty)
+    #expect(pages.count - Set(pages).count <= 2, "no page is looked at twice, but where a stretch ends")
+    #expect(pages.count <= count / EvictionSweep.pageSize)
+    // The oldest third of what was looked at: none of the newer half.
+    let left = Set(try await allEntries(engine).map(\.key))
+    let lost = try (0..<count).filter { !left.contains(try key($0)) }
+    #expect(lost.count { $0 * 37 % count > count / 2 } <= lost.count / 50)
+  }
+
   /// A process that starts anew for each write goes on where the last one was.
   @Test func thePlaceIsKeptFromOneProcessToTheNext() async throws {
     final class Log: SweepLog {

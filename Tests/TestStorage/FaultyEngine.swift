@@ -35,7 +35,7 @@ package final class FaultyEngine: WrappingEngine, ChangeCounting {
   private struct State {
     var faults: Faults
     var reads = 0
-    var scans = 0
+    var ranges: [KeyRange] = []
     var batches: [WriteBatch] = []
   }
 
@@ -56,8 +56,10 @@ package final class FaultyEngine: WrappingEngine, ChangeCounting {
 
   /// The number of reads that were tried.
   package var reads: Int { state.withLock { $0.reads } }
+  /// The ranges that were to be scanned.
+  package var ranges: [KeyRange] { state.withLock { $0.ranges } }
   /// The number of scans that were tried.
-  package var scans: Int { state.withLock { $0.scans } }
+  package var scans: Int { ranges.count }
   /// The batches that were tried.
   package var batches: [WriteBatch] { state.withLock { $0.batches } }
 
@@ -68,7 +70,7 @@ package final class FaultyEngine: WrappingEngine, ChangeCounting {
       switch call {
       case .read: state.reads += 1
       case .apply(let batch): state.batches.append(batch)
-      case .scan: state.scans += 1
+      case .scan(let range): state.ranges.append(range)
       case .statistics, .checkIntegrity, .compact, .close: break
       }
       return state.faults
