@@ -41,14 +41,13 @@ struct OrderedKeys: Sendable {
 
   /// The first `limit` keys of `range`, in order. Cost: two binary searches, plus the keys found.
   func keys(in range: KeyRange, limit: Int) -> [CacheKey] {
-    let isInRange = { (key: CacheKey) in
-      (range.after.map { key > $0 } ?? true) && (range.prefix.isEmpty || key.text >= range.prefix)
-    }
-    let first = chunks.partitioningIndex { $0.last.map(isInRange) ?? false }
+    // Keys are printable, so nothing lies between a key and that key followed by 0x01.
+    let lower = max(range.prefix, range.after.map { $0.text + "\u{01}" } ?? "")
+    let first = chunks.partitioningIndex { $0[$0.count - 1].text >= lower }
     var found: [CacheKey] = []
+    found.reserveCapacity(max(0, min(limit, Self.chunkCapacity)))
     for chunk in chunks[first...] {
-      let rest = found.isEmpty ? chunk[chunk.partitioningIndex(where: isInRange)...] : chunk[...]
-      for key in rest {
+      for key in chunk[(found.isEmpty ? chunk.partitioningIndex { $0.text >= lower } : 0)...] {
         guard found.count < limit, key.text.hasPrefix(range.prefix) else { return found }
         found.append(key)
       }

@@ -63,8 +63,9 @@ package struct EvictionSweep: Sendable, Equatable {
   ///
   /// - Returns: how many of the first keys belong to the stretch.
   package mutating func note(_ keys: some RandomAccessCollection<CacheKey>, in index: Int) -> Int {
+    // From the end: almost all pages lie in their stretch as a whole.
     let end = stretches[index].end
-    let own = end.map { end in keys.prefix { $0 <= end }.count } ?? keys.count
+    let own = keys.count - (end.map { end in keys.reversed().prefix { $0 > end }.count } ?? 0)
     if let last = keys.prefix(own).last {
       stretches[index].after = last
       stretches[index].unmarked += own
