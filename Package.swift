@@ -258,7 +258,7 @@ let package = Package(
     tests("TestOriginTests", "Platform", "ChildProcesses", "TestOrigin", "CZlib"),
     tests("BaseTests", "Base", "SeededNumbers"),
     tests("StorageSPITests", "Base", "StorageSPI", "SeededNumbers"),
-    tests("EngineSupportTests", "Base", "StorageSPI", "EngineSupport", "SeededNumbers"),
+    tests("EngineSupportTests", "Platform", "Base", "StorageSPI", "EngineSupport", "SeededNumbers"),
     tests("CacheDomainTests", "Base", "FetchVocabulary", "HTTPMessages", "CacheDomain", "SeededNumbers"),
     tests("HTTPMessagesTests", "HTTPMessages"),
     tests(

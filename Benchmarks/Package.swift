@@ -21,6 +21,14 @@ let package = Package(
         .product(name: "StorageBenchmark", package: "cachectl"),
       ],
       swiftSettings: settings),
+    // Reads from one thread, and from two at once.
+    .executableTarget(
+      name: "Reads",
+      dependencies: [
+        .product(name: "Platform", package: "cachectl"), .product(name: "StorageSPI", package: "cachectl"),
+        .product(name: "BuiltInEngines", package: "cachectl"),
+      ],
+      swiftSettings: settings),
     // What Swift programs on Linux use now, beside this.
     .executableTarget(
       name: "Comparison",

@@ -1,79 +1,108 @@
 internal import EngineSupport
 internal import StorageSPI
-internal import Synchronization
 
-/// A table behind a lock. Calls wait only for the lock, which is held for the duration of a dictionary access.
-final class MemoryEngine: ImmediateReading, ChangeCounting {
-  private let state = Mutex((table: EntryTable(), changes: UInt64(0), isClosed: false))
+/// A table that any number of threads read at once, or one changes. Calls wait no longer than a change of the table
+/// takes.
+///
+/// `@unchecked Sendable`: a thread changes the state only while it is alone in the gate, and reads it only inside.
+final class MemoryEngine: ImmediateReading, ChangeCounting, @unchecked Sendable {
+  /// It is not copyable, so that a read cannot copy it: counting references to the table in memory that all readers
+  /// share would slow them down.
+  private struct State: ~Copyable {
+    var table = EntryTable()
+    var changes: UInt64 = 0
+    var isClosed = false
+
+    borrowing func entry(_ key: CacheKey) throws(CacheError) -> EntryTable.Entry? {
+      try requireOpen()
+      return table[key]
+    }
+
+    borrowing func requireOpen() throws(CacheError) {
+      if isClosed { throw .storeClosed }
+    }
+  }
+
+  private let gate = Gate()
+  private let state = UnsafeMutablePointer<State>.allocate(capacity: 1)
   private let clock: any WallClock
 
   init(clock: any WallClock) {
     self.clock = clock
+    state.initialize(to: State())
+  }
+
+  deinit {
+    state.deinitialize(count: 1)
+    state.deallocate()
   }
 
   func read<Output: Sendable>(
     _ key: CacheKey, _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(CacheError) -> Output
   ) async throws(CacheError) -> Output? {
-    guard let entry = try withTable({ $0[key] }) else { return nil }
+    guard let entry = try entry(key) else { return nil }
     return try body(entry.payload.span, entry.metadata)
   }
 
   func readNow(
     keyBytes: Span<UInt8>, _ body: (Span<UInt8>, EntryMetadata) throws(CacheError) -> Void
   ) throws(CacheError) -> Bool {
-    let key = CacheKey(trusting: keyBytes)
-    guard let entry = try withTable({ $0[key] }) else { return false }
+    guard let entry = try entry(CacheKey(trusting: keyBytes)) else { return false }
     try body(entry.payload.span, entry.metadata)
     return true
   }
 
   func apply(_ batch: WriteBatch) async throws(CacheError) {
-    try withState { state throws(CacheError) in
+    try change { state throws(CacheError) in
       try state.table.apply(batch)
       state.changes += 1
     }
   }
 
   func changeCount() throws(CacheError) -> UInt64? {
-    try withState { $0.changes }
+    gate.enter()
+    defer { gate.leave() }
+    try state.pointee.requireOpen()
+    return state.pointee.changes
   }
 
   func scan(_ range: KeyRange, limit: Int) async throws(CacheError) -> [EntrySummary] {
-    try withTable { $0.scan(range, limit: limit) }
+    try change { $0.table.scan(range, limit: limit) }
   }
 
   func statistics() async throws(CacheError) -> StorageStatistics {
-    let tally = try withTable { $0.tally }
+    let tally = try change { $0.table.tally }
     return StorageStatistics(tally: tally, storageBytes: tally.total().payloadBytes)
   }
 
   func checkIntegrity() async throws(CacheError) -> [IntegrityIssue] {
-    try withTable { _ in [] }
+    try change { _ in [] }
   }
 
   func compact() async throws(CacheError) {
     let now = clock.now
-    try withState { state in
+    try change { state in
       if state.table.removeExpired(at: now) { state.changes += 1 }
     }
   }
 
   func close() async throws(CacheError) {
-    state.withLock { $0 = (EntryTable(), $0.changes, true) }
+    gate.alone { (state.pointee.table, state.pointee.isClosed) = (EntryTable(), true) }
   }
 
-  private func withTable<Output: Sendable>(
-    _ body: (inout EntryTable) throws(CacheError) -> Output
-  ) throws(CacheError) -> Output {
-    try withState { state throws(CacheError) in try body(&state.table) }
+  private func entry(_ key: CacheKey) throws(CacheError) -> EntryTable.Entry? {
+    gate.enter()
+    defer { gate.leave() }
+    return try state.pointee.entry(key)
   }
 
-  private func withState<Output: Sendable>(
-    _ body: (inout (table: EntryTable, changes: UInt64, isClosed: Bool)) throws(CacheError) -> Output
+  /// Calls `body` while no other thread reads or changes the state.
+  private func change<Output>(
+    _ body: (inout State) throws(CacheError) -> Output
   ) throws(CacheError) -> Output {
-    try state.withLock { state throws(CacheError) in
-      if state.isClosed { throw .storeClosed }
-      return try body(&state)
+    try gate.alone { () throws(CacheError) -> Output in
+      try state.pointee.requireOpen()
+      return try body(&state.pointee)
     }
   }
 }

@@ -1,4 +1,5 @@
 import CLMDB
+import EngineSupport
 import Foundation
 import StorageSPI
 import Testing

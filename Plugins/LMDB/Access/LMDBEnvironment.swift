@@ -20,7 +20,7 @@ final class LMDBEnvironment: @unchecked Sendable {
   /// Identifies the file, by device and inode.
   let identity: LMDBFileIdentity
   let keyCoding: LMDBKeyCoding
-  let gate = LMDBGate()
+  let gate = Gate()
   /// Ends the transactions that idle readers of all handles keep open.
   let snapshots: SnapshotKeeper
   /// Runs commits that wait for the disk.

@@ -1,13 +1,12 @@
+import EngineSupport
 import Platform
 import Synchronization
 import Testing
 
-@testable import LMDBStorage
-
 @Suite struct GateTests {
   /// What all threads see.
   private final class Room: Sendable {
-    let gate = LMDBGate()
+    let gate = Gate()
     let inside = Atomic<Int>(0)
     let isTaken = Atomic<Bool>(false)
     let faults = Atomic<Int>(0)

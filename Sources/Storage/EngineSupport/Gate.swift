@@ -1,38 +1,41 @@
-internal import EngineSupport
 internal import Platform
-internal import Synchronization
+public import Synchronization
 
-/// Admits any number of transactions at once, or a single change of the memory map. LMDB moves its map when the size is
-/// set, which no transaction of the process survives.
+/// Admits any number of threads at once, or a single one: a readers-writer lock whose readers share nothing that they
+/// write.
 ///
 /// Each thread counts itself in a slot of its own, so that readers do not slow each other down; the sum of all slots is
 /// the number of threads inside. A thread that waits to be alone goes first, so that a stream of reads cannot starve it.
-/// Therefore no thread may enter twice.
-final class LMDBGate: Sendable {
-  private let inside = ThreadSlots()
-  private let isShut = Atomic<Bool>(false)
+/// Therefore no thread may enter twice. Entering and leaving cost an atomic addition each, being alone some hundred
+/// nanoseconds.
+public final class Gate: Sendable {
+  @usableFromInline let inside = ThreadSlots()
+  @usableFromInline let isShut = Atomic<Bool>(false)
   private let monitor = Monitor()
 
+  /// A gate with no thread inside.
+  public init() {}
+
   /// Waits while another thread is alone, then enters until `leave()`.
-  @inline(__always)
-  func enter() {
+  @inlinable @inline(__always)
+  public func enter() {
     let slot = ThreadSlots.own
     inside[slot].wrappingAdd(1, ordering: .sequentiallyConsistent)
     if isShut.load(ordering: .sequentiallyConsistent) { waitAndEnter(after: slot) }
   }
 
   /// Leaves the gate.
-  @inline(__always)
-  func leave() { leave(ThreadSlots.own) }
+  @inlinable @inline(__always)
+  public func leave() { leave(ThreadSlots.own) }
 
-  @inline(__always)
-  private func leave(_ slot: Int) {
+  @inlinable @inline(__always)
+  func leave(_ slot: Int) {
     inside[slot].wrappingSubtract(1, ordering: .sequentiallyConsistent)
-    if isShut.load(ordering: .sequentiallyConsistent) { monitor.withLock { monitor.signalAll() } }
+    if isShut.load(ordering: .sequentiallyConsistent) { signal() }
   }
 
   /// Calls `body` while no other thread is inside.
-  func alone<Output, Failure: Error>(_ body: () throws(Failure) -> Output) throws(Failure) -> Output {
+  public func alone<Output, Failure: Error>(_ body: () throws(Failure) -> Output) throws(Failure) -> Output {
     monitor.withLock {
       while isShut.load(ordering: .relaxed) { monitor.wait() }
       isShut.store(true, ordering: .sequentiallyConsistent)
@@ -57,9 +60,13 @@ final class LMDBGate: Sendable {
     return sum == 0
   }
 
+  /// Tells the thread that waits to be alone, or is, that another one has left.
+  @inline(never)
+  @usableFromInline func signal() { monitor.withLock { monitor.signalAll() } }
+
   /// Takes back what the caller, who found the gate shut, has added to `slot`; then waits and enters.
   @inline(never)
-  private func waitAndEnter(after slot: Int) {
+  @usableFromInline func waitAndEnter(after slot: Int) {
     leave(slot)
     monitor.withLock { while isShut.load(ordering: .relaxed) { monitor.wait() } }
     enter()
