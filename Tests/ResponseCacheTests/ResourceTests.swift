@@ -60,6 +60,22 @@ import Testing
     }
   }
 
+  @Test(.timeLimit(.minutes(1))) func theCheckFindsAResourceThatDoesNotAskItsOrigin() async throws {
+    let defects = await #expect(throws: ResourceDefects.self) {
+      try await checkResource(queries: (1, 2), values: ("a", "b")) { cache, _ in
+        cache.resource("texts", freshFor: .seconds(10)) { (query: Int) in query == 1 ? "a" : "b" }
+      }
+    }
+    #expect(defects?.descriptions.first == "the first fetch made 0 requests instead of 1")
+  }
+
+  @Test(.timeLimit(.minutes(1))) func aCancelledTestWaitsForNoArrival() async {
+    let origin = FakeOrigin { (_: Int) in "a" }
+    let waiting = Task { await origin.arrival(of: 1) }
+    waiting.cancel()
+    await waiting.value
+  }
+
   @Test func theCheckFindsAResourceThatMixesItsQueries() async throws {
     let defects = await #expect(throws: ResourceDefects.self) {
       try await checkResource(queries: ("Bern", "Quito"), values: (1, 2)) { cache, fetch in

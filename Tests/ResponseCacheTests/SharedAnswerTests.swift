@@ -77,6 +77,16 @@ import Testing
     #expect(collapsed.count == (content == "short" ? 0 : Self.callers - requests))
   }
 
+  @Test(arguments: [(false, 1), (true, 2)])
+  func aCacheForSeveralUsersKeepsNoPrivateResponse(isShared: Bool, requests: Int) async throws {
+    let server = FakeOrigin { (_: HTTPRequest) in
+      HTTPResponse(HTTPResponseHead(status: 200, fields: ["cache-control": "private, max-age=60"]), body: [1])
+    }
+    let cache = try await Cache(.memory, isShared: isShared)
+    for _ in 0..<2 { _ = try await cache.response(to: HTTPRequest(url: "http://server.example/a"), over: server) }
+    #expect(server.queries.count == requests)
+  }
+
   /// Two types of value under one name are a mistake, but each caller gets its own.
   @Test func anAnswerOfAnotherTypeIsNotShared() async throws {
     let (cache, origin) = (try await cache(), FakeOrigin { (_: Int) in Self.tooLong })

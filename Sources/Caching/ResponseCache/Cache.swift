@@ -33,6 +33,8 @@ public struct Cache: Sendable {
   ///   - location: the engine and where its store is, in the short form that the engine's module has.
   ///   - limits: how much the cache may hold, more than nothing; `nil` for no limits. What was not used for the longest
   ///     time goes first, as far as this process knows: an entry that it has not read counts as used when it was stored.
+  ///   - isShared: whether the HTTP responses in it are for several users, as on a server: then responses for one user
+  ///     are not stored, and `s-maxage` counts (RFC 9111). Values and resources do not depend on it.
   ///   - transforms: what changes payloads before they are stored, such as `EntryTransforms([ZstdTransform()])`.
   ///   - clock: decides what is fresh, stale and expired.
   ///   - warn: called with failures that cost the caller nothing, such as an origin that a stale value stood in for, or
@@ -42,12 +44,13 @@ public struct Cache: Sendable {
   ///   `CancellationError`.
   @concurrent
   public init(
-    _ location: StorageLocation, limits: StoreLimits? = .standard, transforms: EntryTransforms = .none,
-    clock: any WallClock = SystemWallClock(), warn: @escaping @Sendable (CacheError) -> Void = { _ in }
+    _ location: StorageLocation, limits: StoreLimits? = .standard, isShared: Bool = false,
+    transforms: EntryTransforms = .none, clock: any WallClock = SystemWallClock(),
+    warn: @escaping @Sendable (CacheError) -> Void = { _ in }
   ) async throws {
     try await self.init(
-      location, limits: limits, transforms: transforms, rules: HTTPCacheRules(freshness: .standard), clock: clock,
-      warn: warn)
+      location, limits: limits, transforms: transforms,
+      rules: HTTPCacheRules(isShared: isShared, freshness: .standard), clock: clock, warn: warn)
   }
 
   /// Opens the cache at `location` with `rules`, whose times are also those of resources without times of their own.

@@ -105,7 +105,7 @@ extension Cache {
   ///   - transforms: what changes payloads before they are stored, which the program decides.
   ///   - clock: decides what is fresh, stale and expired.
   ///   - warn: called with failures that cost the caller nothing.
-  /// - Throws: `CacheError`: the engine's failure; `CancellationError`. See `init(_:limits:transforms:clock:warn:)`.
+  /// - Throws: `CacheError`: the engine's failure; `CancellationError`. See `init(_:limits:isShared:transforms:clock:warn:)`.
   @concurrent
   public init(
     _ configuration: CacheConfiguration, transforms: EntryTransforms = .none,

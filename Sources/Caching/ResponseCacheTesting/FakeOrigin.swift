@@ -18,7 +18,9 @@ public final class FakeOrigin<Query: Sendable, Value: Sendable>: Sendable {
     var isHeld = false
     var held: [CheckedContinuation<Void, Never>] = []
     /// Resumed when this many requests have arrived.
-    var arrivals: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
+    var arrivals: [(count: Int, number: Int, continuation: CheckedContinuation<Void, Never>)] = []
+    /// How many callers have waited for arrivals so far.
+    var lastNumber = 0
   }
 
   private let state: Mutex<State>
@@ -51,15 +53,27 @@ public final class FakeOrigin<Query: Sendable, Value: Sendable>: Sendable {
     for continuation in held { continuation.resume() }
   }
 
-  /// Waits until `count` requests have arrived since the origin was made.
+  /// Waits until `count` requests have arrived since the origin was made, or the calling task is cancelled, as it is when
+  /// a test runs out of time.
   public func arrival(of count: Int) async {
-    await withCheckedContinuation { continuation in
-      let hasArrived = state.withLock { state in
-        if state.queries.count >= count { return true }
-        state.arrivals.append((count, continuation))
-        return false
+    let number = state.withLock { state in
+      state.lastNumber += 1
+      return state.lastNumber
+    }
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let isOver = state.withLock { state in
+          if state.queries.count >= count || Task.isCancelled { return true }
+          state.arrivals.append((count, number, continuation))
+          return false
+        }
+        if isOver { continuation.resume() }
       }
-      if hasArrived { continuation.resume() }
+    } onCancel: {
+      let waiter = state.withLock { state in
+        state.arrivals.firstIndex { $0.number == number }.map { state.arrivals.remove(at: $0).continuation }
+      }
+      waiter?.resume()
     }
   }
 

@@ -59,6 +59,8 @@ private struct ResourceCheck<Query: Sendable & Equatable, Value: Sendable & Equa
       try await resource.remove(first)
       return try await resource(first) == values.0
     }
+    // Without requests, the next check would wait for one for ever.
+    if !defects.isEmpty { return defects }
     defects += try await requests(1, "ten fetches at the same time") { try await tenAtOnce() }
     let freshness = resource.freshness
     // A stale entry that may be served first is revalidated in the background: go past that time.

@@ -43,7 +43,7 @@ import Testing
       do {
         try await engine.apply(batch)
         isDone = true
-      } catch let error as CacheError {
+      } catch {
         #expect(error.code == .conflict && error.message.contains(required.text))
         isDone = false
       }

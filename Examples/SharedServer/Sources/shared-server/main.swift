@@ -10,7 +10,7 @@ guard CommandLine.arguments.count == 3 else {
   exit(64)
 }
 let origin = CommandLine.arguments[2]
-let cache = try await Cache(.redis(url: CommandLine.arguments[1], prefix: "shared-server"))
+let cache = try await Cache(.redis(url: CommandLine.arguments[1], prefix: "shared-server"), isShared: true)
 let transfer = HTTPTransferService()
 
 /// The response to a request for `path`.
