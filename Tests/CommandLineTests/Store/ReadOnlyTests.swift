@@ -67,6 +67,6 @@ import Testing
 
   @Test func aNameThatIsNoneIsAMistake() async throws {
     let run = try await Scratch().cachectl("--set", "cache.layers=readnoly", "ls")
-    expectFailure(run, status: 78, mentioning: ["cache.layers", "the nearest is readonly"])
+    expectFailure(run, status: 64, mentioning: ["cache.layers", "the nearest is readonly"])
   }
 }
