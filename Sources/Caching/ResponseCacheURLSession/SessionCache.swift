@@ -101,7 +101,6 @@ extension URLSessionConfiguration {
     let (outer, inner) = (duplicate, duplicate)
     let others = (protocolClasses ?? []).filter { $0 != CachingProtocol.self }
     inner.protocolClasses = others
-    inner.urlCache = nil
     // The requests already have them, so that the rules can select responses by the cookies that are sent.
     inner.httpShouldSetCookies = false
     outer.protocolClasses = [CachingProtocol.self] + others

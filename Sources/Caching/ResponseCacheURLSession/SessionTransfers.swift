@@ -13,8 +13,12 @@ final class SessionTransfers: Sendable {
   private let session: URLSession
   private let receiver: Receiver
 
-  /// Creates transfers that use `configuration` and hold at most `limit` bytes of content in memory.
+  /// Creates transfers that use `configuration`, without its `urlCache`, and hold at most `limit` bytes of content in
+  /// memory.
   init(_ configuration: URLSessionConfiguration, limit: Int) {
+    // It would keep what the cache keeps. On Linux it also ends the process if a task is cancelled while `URLSession`
+    // looks for its response.
+    configuration.urlCache = nil
     receiver = Receiver(limit: limit)
     // A queue of its own: work on the program's queue must not delay responses.
     session = URLSession(configuration: configuration, delegate: receiver, delegateQueue: nil)
