@@ -59,10 +59,11 @@ extension CacheError {
   /// Whether a file's content is not what this engine writes.
   var isOfContent: Bool { code == .damaged || code == .unsupportedFormat }
 
-  /// The error for a store whose lock another handle has held for too long.
-  static func busy(_ path: String, after timeout: Duration) -> CacheError {
+  /// The error for a store that other handles use so much that it cannot be locked, or read, within `timeout`.
+  static func busy(_ action: String, _ path: String, after timeout: Duration) -> CacheError {
     CacheError(
-      .busy, "another process has held \(path) for more than \(timeout)", hint: "try again, or raise busyTimeout")
+      .busy, "cannot \(action) \(path) within \(timeout): other processes are using it",
+      hint: "try again, or raise busyTimeout")
   }
 }
 

@@ -35,7 +35,7 @@ public struct PlistPlugin: StoragePlugin {
   /// Replaces each damaged file with one that contains its readable, sound entries. The report's number of saved
   /// entries counts all entries that the store then holds.
   ///
-  /// - Throws: `CacheError`: `busy` if another handle holds the lock for longer than the time-out,
+  /// - Throws: `CacheError`: `busy` if the lock cannot be had within the time-out,
   ///   `unsupportedFormat` if a file is of a later version, `noSpace`, `permissionDenied`, `ioFailed`; `invalidOption`
   ///   if an option is missing. On any error no file has been replaced.
   public func repair(
@@ -58,7 +58,7 @@ public struct PlistPlugin: StoragePlugin {
   /// Removes every file of the store except the lock file, under the lock; other handles go on with an empty store.
   /// Items that are not files are moved aside.
   ///
-  /// - Throws: `CacheError`: `busy` if another handle holds the lock for longer than the time-out,
+  /// - Throws: `CacheError`: `busy` if the lock cannot be had within the time-out,
   ///   `permissionDenied`, `ioFailed`; `invalidOption` if an option is missing.
   public func removeStore(_ configuration: EngineConfiguration) async throws(CacheError) {
     let options = try PlistOptions(configuration)

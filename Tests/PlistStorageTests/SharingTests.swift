@@ -1,8 +1,30 @@
 import Foundation
 import StorageSPI
+import Synchronization
 import Testing
 
 @testable import PlistStorage
+
+/// A handle that uses a store without a pause: it takes the lock again as soon as it has released it, if it can.
+private final class RestlessHandle: Sendable {
+  private let lock: PlistLock
+  private let isWriter: Bool
+  private let held = Mutex(OpenFile?.none)
+
+  init(_ folder: TemporaryFolder, isWriter: Bool) {
+    lock = PlistLock(
+      folder: PlistFolder(path: folder.store, fileSystem: SystemFileSystem()),
+      wait: PlistWait(timeout: .zero, timer: FakeTimer()))
+    self.isWriter = isWriter
+  }
+
+  func goOn() {
+    held.withLock { held in
+      if let file = held { lock.folder.fileSystem.unlock(file) }
+      held = try? lock.acquire(exclusively: isWriter)
+    }
+  }
+}
 
 @Suite struct SharingTests {
   @Test func anotherHandlesChangesAreSeenAtOnce() async throws {
@@ -39,7 +61,9 @@ import Testing
     try await engine.put(["a/1": "x"])
     try await hold(folder, exclusively: false) { () async throws in
       #expect(try await engine.text("b/1") == nil)
-      #expect(await code { try await engine.put(["a/1": "y"]) } == .busy)
+      let failure = await #expect(throws: CacheError.self) { try await engine.put(["a/1": "y"]) }
+      #expect(failure?.code == .busy)
+      #expect(failure?.message == "cannot lock \(folder.store) within 5.0 seconds: other processes are using it")
     }
     #expect(timer.elapsed == .seconds(5))
     try await hold(folder, exclusively: true) { () async throws in
@@ -48,6 +72,31 @@ import Testing
     }
     try await engine.put(["a/1": "y"])
     #expect(try await engine.text("a/1") == "y")
+  }
+
+  @Test(arguments: [(true, true), (true, false), (false, true)])
+  func aHandleThatWaitsGetsItsTurn(otherWrites: Bool, writes: Bool) async throws {
+    let folder = try TemporaryFolder()
+    try await folder.open().put(["a/1": "x"])
+    let other = RestlessHandle(folder, isWriter: otherWrites)
+    let fileSystem = FaultyFileSystem(
+      .rule { call, _ in
+        if call.hasPrefix("lock") { other.goOn() }
+        return nil
+      })
+    let engine = try await folder.open(fileSystem: fileSystem)
+    if writes { try await engine.put(["a/1": "y"]) } else { #expect(try await engine.text("a/1") == "x") }
+  }
+
+  @Test func aHandleThatMayNotOpenTheFolderGoesWithoutATurn() async throws {
+    let folder = try TemporaryFolder()
+    try await folder.open().put(["a/1": "x"])
+    let fileSystem = FaultyFileSystem(.rule { call, path in call == "open" && path == folder.store ? EACCES : nil })
+    let engine = try await folder.open(fileSystem: fileSystem)
+    #expect(try await engine.text("a/1") == "x")
+    try await engine.put(["a/1": "y"])
+    #expect(try await engine.text("a/1") == "y")
+    #expect(fileSystem.trace.contains("open store"))
   }
 
   private func hold(_ folder: TemporaryFolder, exclusively: Bool, _ body: () async throws -> Void) async throws {

@@ -5,31 +5,46 @@ internal import StorageSPI
 ///
 /// It is `flock` on a file of its own. The kernel releases it when the process ends. Handles of one process exclude
 /// each other, because each opens the file separately. The file is never removed.
+///
+/// To take it, a handle first takes its turn: `flock` on the folder, which it keeps until it has the lock. So a handle
+/// that has just released the lock cannot take it again while another one waits for it. The turn protects nothing: a
+/// handle that cannot lock the folder goes without, as earlier versions do, which is unfair but safe.
 struct PlistLock: Sendable {
   let folder: PlistFolder
   let wait: PlistWait
 
   /// Runs `body` while holding the lock.
   ///
-  /// - Throws: `CacheError` with the code `busy` if another handle holds it for longer than the time-out.
+  /// - Throws: `CacheError` with the code `busy` if it cannot be had within the time-out.
   func hold<Output>(
     exclusively: Bool, _ body: () throws(CacheError) -> Output
   ) throws(CacheError) -> Output {
-    let file = try acquire(exclusively)
+    let file = try acquire(exclusively: exclusively)
     defer { folder.fileSystem.unlock(file) }
     return try body()
   }
 
-  private func acquire(_ exclusively: Bool) throws(CacheError) -> OpenFile {
-    let path = folder.lockPath
+  /// Takes the lock, which lasts until the file is unlocked or closed.
+  func acquire(exclusively: Bool) throws(CacheError) -> OpenFile {
+    let (path, fileSystem) = (folder.lockPath, folder.fileSystem)
     let file = try open()
+    let turn = try? fileSystem.open(folder.path, flags: O_RDONLY | O_DIRECTORY)
+    defer { if let turn { fileSystem.unlock(turn) } }
+    var hasTurn = false
     let isHeld: Bool? = try wait.poll { () throws(CacheError) in
-      try folder.call("lock", path) { () throws(SystemError) in
-        try folder.fileSystem.lock(file, exclusively: exclusively) ? true : nil
+      if !hasTurn { hasTurn = turn.map(isTaken) ?? true }
+      guard hasTurn else { return nil }
+      return try folder.call("lock", path) { () throws(SystemError) in
+        try fileSystem.lock(file, exclusively: exclusively) ? true : nil
       }
     }
-    guard isHeld != nil else { throw .busy(folder.path, after: wait.timeout) }
+    guard isHeld != nil else { throw .busy("lock", folder.path, after: wait.timeout) }
     return file
+  }
+
+  /// Takes the turn if no other handle has it, or if the file system has no locks on folders.
+  private func isTaken(_ turn: OpenFile) -> Bool {
+    (try? folder.fileSystem.lock(turn, exclusively: true)) ?? true
   }
 
   private func open() throws(CacheError) -> OpenFile {
@@ -57,10 +72,11 @@ protocol PlistTimer: Sendable {
   func pause(for duration: Duration)
 }
 
-/// Retries until a time-out, first after a millisecond, then at growing intervals.
+/// Retries until a time-out.
 struct PlistWait: Sendable {
-  /// The longest pause between two attempts. It is short, because busy writers release the lock only for moments.
-  private static let longestPause = Duration.milliseconds(5)
+  /// The pause between two attempts. It is short, because the lock is free while the handle whose turn it is pauses,
+  /// and always the same, so that no handle asks more often than one that has waited longer.
+  private static let pause = Duration.microseconds(500)
 
   let timeout: Duration
   let timer: any PlistTimer
@@ -68,13 +84,11 @@ struct PlistWait: Sendable {
   /// The result of the first successful attempt; `nil` if none succeeds in time. It always makes at least one attempt.
   func poll<Output, Failure: Error>(_ attempt: () throws(Failure) -> Output?) throws(Failure) -> Output? {
     let start = timer.elapsed
-    var pause = Duration.milliseconds(1)
     while true {
       if let output = try attempt() { return output }
       let left = timeout - (timer.elapsed - start)
       guard left > .zero else { return nil }
-      timer.pause(for: min(pause, left))
-      pause = min(pause * 2, Self.longestPause)
+      timer.pause(for: min(Self.pause, left))
     }
   }
 }

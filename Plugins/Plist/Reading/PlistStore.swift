@@ -108,7 +108,7 @@ final class PlistStore: Sendable {
       let output = try body()
       return try signature() == before ? output : nil
     }
-    guard let output else { throw .busy(folder.path, after: wait.timeout) }
+    guard let output else { throw .busy("read", folder.path, after: wait.timeout) }
     return output
   }
 
