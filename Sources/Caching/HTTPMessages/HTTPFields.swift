@@ -80,12 +80,10 @@ public enum FieldText {
   private static let escapes: ClosedRange<UInt32> = 0xF780...0xF7FF
 
   /// The text for `bytes`.
-  public static func decode(_ bytes: some Collection<UInt8>) -> String {
-    // Copied at once: another module calls this unspecialized, where each byte of a slice costs two allocations.
-    let bytes = Array(bytes)
+  public static func decode(_ bytes: ArraySlice<UInt8>) -> String {
     if bytes.allSatisfy({ $0 < 0x80 }) { return String(decoding: bytes, as: UTF8.self) }
     var text = String.UnicodeScalarView()
-    var rest = bytes[...]
+    var rest = bytes
     while let first = rest.first {
       let scalar = scalar(at: rest)
       let length = scalar.map { UTF8.width($0) } ?? 1

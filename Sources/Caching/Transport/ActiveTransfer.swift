@@ -171,7 +171,8 @@ final class ActiveTransfer {
     var (time, port) = (curl_off_t(), Int())
     ccurl_get_offset(easy, CURLINFO_PRETRANSFER_TIME_T, &time)
     ccurl_get_long(easy, CURLINFO_PRIMARY_PORT, &port)
-    let words = FieldText.decode(UnsafeRawBufferPointer(start: text, count: Int(CURL_ERROR_SIZE)).prefix { $0 != 0 })
+    let bytes = UnsafeRawBufferPointer(start: text, count: Int(CURL_ERROR_SIZE)).prefix { $0 != 0 }
+    let words = FieldText.decode(Array(bytes)[...])
     return LibcurlFailure(
       code: code, text: words, wasConnected: time > 0, hasHead: hasHead, usesProxy: usesProxy, port: port
     ).error(for: transfer.request.server)

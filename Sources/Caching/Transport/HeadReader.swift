@@ -22,7 +22,12 @@ struct HeadReader {
   private static let framingNames = ["transfer-encoding", "content-length"]
 
   private enum Place { case start, fields, trailers }
-  private typealias Line = (name: ArraySlice<UInt8>, value: [UInt8])
+
+  /// Parts of a line as it arrived, not copied.
+  private struct Line {
+    let name: ArraySlice<UInt8>
+    var value: ArraySlice<UInt8>
+  }
 
   private var place = Place.start
   private var head = HTTPResponseHead(status: 0)
@@ -89,15 +94,15 @@ struct HeadReader {
     guard name.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
       throw Failure(reason: "the name of a header field has control characters")
     }
-    lines.append((name, Array(Self.text(line[(colon + 1)...]))))
+    lines.append(Line(name: name, value: Self.text(line[(colon + 1)...])))
   }
 
   /// Parses a status line such as `HTTP/1.1 200 OK`.
   private static func status(_ line: ArraySlice<UInt8>) throws(Failure) -> HTTPResponseHead {
-    let parts = line.split(separator: UInt8(ascii: " "), maxSplits: 1)
-    let rest = parts.count > 1 ? parts[1].drop(while: isSpace) : []
+    let name = line.prefix { $0 != UInt8(ascii: " ") }
+    let rest = line[name.endIndex...].drop(while: isSpace)
     let digits = rest.prefix { !isSpace($0) }
-    guard let first = parts.first, let version = HTTPVersion(rawValue: FieldText.decode(first)), digits.count == 3,
+    guard let version = HTTPVersion(rawValue: FieldText.decode(name)), digits.count == 3,
       let status = Int(FieldText.decode(digits)), status >= 100
     else { throw Failure(reason: "the status line cannot be read") }
     let reason = text(rest.dropFirst(3))
@@ -113,7 +118,7 @@ struct HeadReader {
         throw Failure(reason: "its Transfer-Encoding was not asked for")
       }
     } else if let lengths = fields["content-length"] {
-      let numbers = lengths.split(separator: ",").map { number(trimmed(Array($0.utf8)[...])) }
+      let numbers = lengths.utf8.split(separator: UInt8(ascii: ",")).map { number(trimmed(Array($0)[...])) }
       guard let first = numbers.first, first != nil, numbers.allSatisfy({ $0 == first }) else {
         throw Failure(reason: "its Content-Length is not one number")
       }
@@ -135,12 +140,14 @@ struct HeadReader {
   /// `bytes` without surrounding white space and with carriage returns replaced: for other parsers a lone one would end
   /// the line (RFC 9112, section 2.2).
   private static func text(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
-    trimmed(bytes.map { $0 == UInt8(ascii: "\r") ? UInt8(ascii: " ") : $0 }[...])
+    let carriageReturn = UInt8(ascii: "\r")
+    guard bytes.contains(carriageReturn) else { return trimmed(bytes) }
+    return trimmed(bytes.map { $0 == carriageReturn ? UInt8(ascii: " ") : $0 }[...])
   }
 
   private static func trimmed(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
     var rest = bytes.drop(while: isSpace)
-    while let last = rest.last, isSpace(last) { rest.removeLast() }
+    while let last = rest.last, isSpace(last) { rest = rest.dropLast() }
     return rest
   }
 
