@@ -5,7 +5,7 @@ internal import Synchronization
 
 /// Carries transfers with libcurl's multi interface, on a thread of its own.
 ///
-/// Only that thread creates, uses and frees libcurl handles. Other threads post commands and wake it up.
+/// Only that thread uses libcurl handles. Other threads post commands and wake it up.
 final class TransferLoop: Sendable {
   /// A command for the thread.
   enum Command: Sendable {
@@ -18,22 +18,10 @@ final class TransferLoop: Sendable {
     case quit
   }
 
-  /// The loop's handle, for use by other threads.
-  ///
-  /// It is safe to share: `curl_multi_wakeup` is the one function that may be called while another thread uses the
-  /// handle, and `Inbox` has this value only as long as the handle exists.
-  private struct Alarm: @unchecked Sendable {
-    private let multi: UnsafeMutableRawPointer
-
-    init(_ multi: UnsafeMutableRawPointer) { self.multi = multi }
-
-    func ring() { ccurl_multi_wakeup(multi) }
-  }
-
   private struct Inbox {
     var commands: [Command] = []
-    /// `nil` before the thread has started and after it has ended.
-    var alarm: Alarm?
+    /// What wakes the thread up; `nil` while it will look for commands anyway.
+    var sleeper: MultiHandle?
     var isClosed = false
   }
 
@@ -49,12 +37,12 @@ final class TransferLoop: Sendable {
 
   /// Posts `command` to the thread. Once the thread has ended, new transfers fail and all other commands are ignored.
   func post(_ command: Command) {
-    let isClosed = inbox.withLock { inbox in
-      if inbox.isClosed { return true }
-      inbox.commands.append(command)
-      if inbox.commands.count == 1 { inbox.alarm?.ring() }
-      return false
+    let (isClosed, sleeper) = inbox.withLock { inbox in
+      if !inbox.isClosed { inbox.commands.append(command) }
+      return (inbox.isClosed, inbox.sleeper.take())
     }
+    // Not under the lock, which the thread needs as soon as it is awake.
+    sleeper?.wakeUp()
     if isClosed, case .start(let transfer) = command {
       transfer.finish(trailers: [:], transfer.request.error(.unavailable, "libcurl has failed before"))
     }
@@ -63,14 +51,11 @@ final class TransferLoop: Sendable {
   /// The body of the thread.
   func run() {
     ccurl_block_signals()
-    guard let multi = ccurl_multi_init() else { return close(because: "there is no memory") }
-    ccurl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, 64)
-    let alarm = Alarm(multi)
-    inbox.withLock { $0.alarm = alarm }
+    guard let multi = MultiHandle() else { return close(because: "there is no memory") }
     var work = Work(multi: multi, settings: settings)
     var reason: String?
     while reason == nil {
-      reason = work.apply(takeCommands()) ?? work.step()
+      reason = work.apply(takeCommands()) ?? work.step { isToSleep(multi) }
     }
     close(because: reason ?? "")
     work.end(because: reason ?? "")
@@ -78,8 +63,16 @@ final class TransferLoop: Sendable {
 
   private func takeCommands() -> [Command] {
     inbox.withLock { inbox in
-      defer { inbox.commands = [] }
+      defer { inbox = Inbox() }
       return inbox.commands
+    }
+  }
+
+  /// Whether there are no commands. From then on the next one wakes the thread up.
+  private func isToSleep(_ multi: MultiHandle) -> Bool {
+    inbox.withLock { inbox in
+      if inbox.commands.isEmpty { inbox.sleeper = multi }
+      return inbox.commands.isEmpty
     }
   }
 
@@ -94,13 +87,31 @@ final class TransferLoop: Sendable {
   }
 }
 
+/// libcurl's handle of many transfers. The last reference to it closes its connections.
+///
+/// `@unchecked Sendable`: `curl_multi_wakeup`, which other threads call, is the one function that may be called while
+/// the loop's thread uses the handle.
+private final class MultiHandle: @unchecked Sendable {
+  let pointer: UnsafeMutableRawPointer
+
+  init?() {
+    guard let pointer = ccurl_multi_init() else { return nil }
+    self.pointer = pointer
+    ccurl_multi_set_long(pointer, CURLMOPT_MAXCONNECTS, 64)
+  }
+
+  deinit { ccurl_multi_cleanup(pointer) }
+
+  func wakeUp() { ccurl_multi_wakeup(pointer) }
+}
+
 /// The transfers under way.
 private struct Work {
-  let multi: UnsafeMutableRawPointer
+  let multi: MultiHandle
   let settings: NetworkSettings
   private var transfers: [ObjectIdentifier: ActiveTransfer] = [:]
 
-  init(multi: UnsafeMutableRawPointer, settings: NetworkSettings) {
+  init(multi: MultiHandle, settings: NetworkSettings) {
     self.multi = multi
     self.settings = settings
   }
@@ -118,36 +129,35 @@ private struct Work {
     return nil
   }
 
-  /// Lets libcurl do what it can without waiting, informs the readers, and waits. Returns why to end; `nil` to
-  /// continue.
-  mutating func step() -> String? {
-    if let failure = Self.failure(ccurl_multi_perform(multi)) { return failure }
+  /// Lets libcurl do what it can without waiting, informs the readers, and waits if `isToWait`. Returns why to end;
+  /// `nil` to continue.
+  mutating func step(_ isToWait: () -> Bool) -> String? {
+    if let failure = Self.failure(ccurl_multi_perform(multi.pointer)) { return failure }
     var code = CURLE_OK
-    while let easy = ccurl_multi_next_done(multi, &code) {
+    while let easy = ccurl_multi_next_done(multi.pointer, &code) {
       guard let active = ActiveTransfer.of(easy) else { continue }
       active.finish(code)
       remove(active.transfer)
     }
     var isPutOff = false
     for active in transfers.values where active.wakeReaders() { isPutOff = true }
-    return isPutOff ? nil : Self.failure(ccurl_multi_poll(multi))
+    return isPutOff || !isToWait() ? nil : Self.failure(ccurl_multi_poll(multi.pointer))
   }
 
-  /// Ends every transfer and closes every connection.
+  /// Ends every transfer.
   mutating func end(because reason: String) {
     for active in transfers.values {
-      ccurl_multi_remove_handle(multi, active.easy)
+      ccurl_multi_remove_handle(multi.pointer, active.easy)
       active.transfer.finish(trailers: [:], active.transfer.request.error(.unavailable, reason))
     }
     transfers = [:]
-    ccurl_multi_cleanup(multi)
   }
 
   private mutating func start(_ transfer: Transfer) {
     if transfer.hasEnded { return }
     do throws(TransportError) {
       let active = try ActiveTransfer(transfer, settings)
-      if let failure = Self.failure(ccurl_multi_add_handle(multi, active.easy)) {
+      if let failure = Self.failure(ccurl_multi_add_handle(multi.pointer, active.easy)) {
         throw transfer.request.error(.unavailable, failure)
       }
       transfers[ObjectIdentifier(transfer)] = active
@@ -167,7 +177,7 @@ private struct Work {
   /// Removes the handle of `transfer` from the loop. Closes the connection unless the response was complete.
   private mutating func remove(_ transfer: Transfer) {
     guard let active = transfers.removeValue(forKey: ObjectIdentifier(transfer)) else { return }
-    ccurl_multi_remove_handle(multi, active.easy)
+    ccurl_multi_remove_handle(multi.pointer, active.easy)
   }
 
   private static func failure(_ code: CURLMcode) -> String? {
