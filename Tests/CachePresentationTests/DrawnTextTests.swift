@@ -33,6 +33,16 @@ struct DrawnTextTests {
     #expect(drawn.replacement(by: "new\n") == "\r\u{1B}[Jnew\n")
   }
 
+  @Test(
+    arguments: [
+      (nil, "Page 1 of 243 · 6,057 cities · from cache\n"), (40, "Page 1 of 243 · 6,057 cities · from\ncache\n"),
+      (20, "Page 1 of 243 ·\n6,057 cities · from\ncache\n"),
+    ] as [(Int?, String)])
+  func aStatusLineIsBrokenBetweenWords(width: Int?, text: String) {
+    let line = StatusLine(["Page 1 of 243", "6,057 cities", "from cache"])
+    #expect(line.line(on: .terminal(width: width, hasColor: false)) == text)
+  }
+
   @Test(arguments: [
     (20, "Asking the origin ·…"), (80, "Asking the origin · Page 1"), (nil, "Asking the origin · Page 1"),
   ])

@@ -33,3 +33,32 @@ func narrowHelpIsAsRecorded(columns: Int) throws {
 func helpOfUnknownCommand() {
   #expect(throws: CommandLineError.self) { try Tool.helpMessage(for: ["nothing"]) }
 }
+
+private struct Say: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "say", abstract: "Say something",
+    discussion: """
+      Examples:
+        say hello
+        say --to everyone --with 'one long text' | tee said.txt
+        say --to everyone --quietly --with a-long-word-that-fits-nowhere-whatever
+      """)
+}
+
+@Test("a command in the examples is continued as its reader would write it")
+func longExamplesAreContinued() throws {
+  let text = try Say.helpMessage(for: [], columns: 40)
+  #expect(
+    text.contains(
+      """
+      Examples:
+        say hello
+        say --to everyone \\
+            --with 'one long text' | tee \\
+            said.txt
+        say --to everyone --quietly \\
+            --with a-long-word-that-fits-nowhere-whatever
+
+      """), "\(text)")
+  #expect(try Say.helpMessage(for: [], columns: 80).contains("'one long text' | tee said.txt\n"))
+}

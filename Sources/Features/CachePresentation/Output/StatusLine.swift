@@ -14,8 +14,11 @@ public struct StatusLine: Sendable, Hashable {
     self.style = style
   }
 
-  /// The line, with its line end.
-  public func line(on screen: Screen) -> String { style.apply(text, hasColor: screen.hasColor) + "\n" }
+  /// The remark with its line end, broken between words if `screen` is narrower.
+  public func line(on screen: Screen) -> String {
+    guard let width = screen.width else { return style.apply(text, hasColor: screen.hasColor) + "\n" }
+    return LineWrap.lines(text, width: width).map { style.apply($0, hasColor: screen.hasColor) + "\n" }.joined()
+  }
 
   /// The remark cut to one line of `screen`, without a line end: for a line that is redrawn in place.
   public func cut(to screen: Screen) -> String {
