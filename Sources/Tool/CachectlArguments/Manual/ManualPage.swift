@@ -58,13 +58,16 @@ public struct ManualPage: Sendable {
     lines += explanation.map { [".TP", reference, Roff.sentence($0)] } ?? [".PP", reference]
   }
 
-  /// Adds a synopsis: a command and what follows it, each part on a line for itself where it does not fit.
+  /// Adds a synopsis: a command and what follows it, which is indented to the end of the command where it takes more than
+  /// one line.
   mutating func addSynopsis(_ command: String, _ parts: [String], groups: [String]) {
     // Behind stops, `\&` says that no sentence ends there.
     let marked =
       parts.map { Roff.synopsis($0) + ($0.contains("...") ? "\\&" : "") }
       + groups.map { group in Roff.synopsis("[<\(group.filter { !"<>".contains($0) })>]") }
-    lines += [".TP", Roff.bold(command), marked.isEmpty ? "\\&" : marked.joined(separator: "\n")]
+    // A part stays on one line: its spaces are unbreakable.
+    let parts = marked.map { $0.split(separator: " ").joined(separator: "\\ ") }
+    lines += [".SY " + Roff.quoted(command)] + parts + [".YS"]
   }
 }
 
