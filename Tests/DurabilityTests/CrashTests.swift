@@ -76,7 +76,7 @@ import Testing
         try run.kill(first, afterLines: 1...8, within: 20)
         let before = second.lines.count
         // A few lines may have been on their way before the kill: so many are not.
-        #expect(second.read(for: .seconds(300)) { $0.count > before + 40 }, "the survivor is stuck: \(store)")
+        #expect(second.read(for: .seconds(1_800)) { $0.count > before + 40 }, "the survivor is stuck: \(store)")
         try run.kill(second, afterLines: 1...1, within: 20)
         store.acknowledge(first, 0)
         store.acknowledge(second, 1)
@@ -117,7 +117,7 @@ struct CrashRun {
   mutating func kill(_ program: Program, afterLines lines: ClosedRange<Int>, within milliseconds: Int) throws {
     let count = Int.random(in: lines, using: &random)
     try #require(
-      program.read(for: .seconds(300)) { $0.count >= count }, "it is stuck: \(program.lines) \(program.errors)")
+      program.read(for: .seconds(1_800)) { $0.count >= count }, "it is stuck: \(program.lines) \(program.errors)")
     program.read(for: .microseconds(Int.random(in: 0...milliseconds * 1_000, using: &random)))
     program.kill()
     let status = program.end()

@@ -59,7 +59,7 @@ final class Program {
 
   /// Reads to the end and waits for it: the status, or 128 and the number of the signal that ended it. What has not
   /// ended after `limit` is killed.
-  func end(limit: Duration = .seconds(300)) -> Int32 {
+  func end(limit: Duration = .seconds(1_800)) -> Int32 {
     read(for: limit)
     if !isAtEnd { kill() }
     read(for: limit)

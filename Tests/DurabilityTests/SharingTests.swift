@@ -28,7 +28,7 @@ import Testing
       let watchers = try (0..<readers).map { _ in try store.start("watch", ["lanes": writers, "times": times]) }
       // On a busy machine the writers could be done before a watcher has begun.
       for watcher in watchers {
-        #expect(watcher.read(for: .seconds(300)) { $0.contains("LOOKED") }, "\(watcher.lines)")
+        #expect(watcher.read(for: .seconds(1_800)) { $0.contains("LOOKED") }, "\(watcher.lines)")
       }
       let groups = try (0..<writers).map { try store.start("group", ["lane": $0, "times": times]) }
       for program in groups + watchers { Self.expectSuccess(program) }

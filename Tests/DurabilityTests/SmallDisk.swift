@@ -29,7 +29,7 @@ final class SmallDisk {
     }
     let script = "\"$@\" && echo READY && exec sleep 600"
     let holder = try Program(["unshare", "-rm", "sh", "-c", script, "sh"] + mounting, in: folder)
-    guard holder.read(for: .seconds(300), until: { $0.contains("READY") }) else {
+    guard holder.read(for: .seconds(1_800), until: { $0.contains("READY") }) else {
       throw Refused(
         description: "a small disk cannot be mounted: run the tests as root, or allow user namespaces "
           + "(sysctl kernel.unprivileged_userns_clone=1): \(mount.errors) \(holder.errors)")

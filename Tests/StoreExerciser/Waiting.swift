@@ -7,7 +7,7 @@ struct Waiting {
   private let start = ContinuousClock().now
 
   /// The time since the beginning, after which a process gives up that waits for others.
-  static let limit = Duration.seconds(300)
+  static let limit = Duration.seconds(1_800)
 
   mutating func measure<Output>(
     _ body: () async throws(CacheError) -> Output

@@ -47,7 +47,7 @@ final class TemporaryFolder: Sendable {
   ) throws -> pid_t {
     let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
     return try Spawning.start(
-      ["timeout", "300"] + arguments, variables: ["PATH=\(path):/usr/sbin"] + variables, folder: self.path,
+      ["timeout", "3600"] + arguments, variables: ["PATH=\(path):/usr/sbin"] + variables, folder: self.path,
       output: self.path(output), errors: self.path("errors"), keeping: descriptors)
   }
 }
