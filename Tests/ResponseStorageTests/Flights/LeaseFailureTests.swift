@@ -93,6 +93,23 @@ struct LeaseFailureTests {
     #expect(try await administration.statistics().tally.namespaces.isEmpty)
   }
 
+  @Test func aStoreThatHidesWhatItsEntriesSayHidesTheFailure() async throws {
+    let test = try await FlightTest()
+    let hidden = EntryStore(
+      engine: test.test.engine, clock: test.test.clock, transforms: EntryTransforms([InvertingTransform()]))
+    let (here, there) = (test.flights(1, store: hidden), test.flights(2, store: hidden))
+    let ticket = try await lead(here)
+    let follower = test.joining(there)
+    try await test.expect { test.time.sleeps.count == 2 }
+    await here.finish(ticket, .failure(Self.failure))
+    let lease = try #require(try await test.entries().first)
+    #expect(lease.metadata.attributes.values.allSatisfy { !$0.contains(Self.failure.message) })
+    #expect(await test.outcome(of: follower).joined?.failure?.message == Self.failure.message)
+    let withoutTheKey = test.flights(3)
+    await withoutTheKey.finish(try await lead(withoutTheKey))
+    #expect(try await test.entries().isEmpty)
+  }
+
   @Test func aSuccessWritesTwice() async throws {
     let test = try await FlightTest()
     let (here, batches) = (test.flights(1), test.test.engine.batches.count)
@@ -100,4 +117,20 @@ struct LeaseFailureTests {
     #expect(test.test.engine.batches.count == batches + 2)
     #expect(try await test.entries().isEmpty)
   }
+}
+
+/// Inverts each byte.
+private struct InvertingTransform: PayloadTransform {
+  let name = "inverting"
+  let hidesContent = true
+
+  func encode(
+    _ bytes: Span<UInt8>, _ context: TransformContext
+  ) throws(CacheError) -> (bytes: [UInt8], parameter: String)? { (inverted(bytes), "") }
+
+  func decode(_ bytes: Span<UInt8>, parameter: String, _ context: TransformContext) throws(CacheError) -> [UInt8] {
+    inverted(bytes)
+  }
+
+  private func inverted(_ bytes: Span<UInt8>) -> [UInt8] { bytes.indices.map { ~bytes[$0] } }
 }

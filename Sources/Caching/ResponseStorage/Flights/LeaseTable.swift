@@ -25,7 +25,8 @@ struct LeaseTable: Sendable {
   func find(_ key: CacheKey) async throws(CacheError) -> Found? {
     try await store.engine.read(key) { bytes, metadata throws(CacheError) in
       let isWhole = metadata.computedChecksum(key: key, payload: bytes) == metadata.checksum
-      return Found(lease: isWhole ? Lease(metadata) : nil, version: metadata.checksum)
+      let revealed = isWhole ? try? store.transforms.revealed(metadata, key: key) : nil
+      return Found(lease: revealed.flatMap { Lease($0) }, version: metadata.checksum)
     }
   }
 
@@ -53,7 +54,8 @@ struct LeaseTable: Sendable {
   }
 
   /// Ends the lease under `key`, if it still has the version `version`, and leaves `failure` in it for two seconds, for
-  /// those who saw the flight under way. For everyone else the lease has run out.
+  /// those who saw the flight under way. For everyone else the lease has run out. A store that hides what its entries
+  /// say hides the failure too: its text is the origin's.
   func fail(_ key: CacheKey, version: UInt64, _ failure: CacheError) async throws(CacheError) {
     let until = store.clock.now.advanced(by: Self.failureDuration)
     _ = try await write(key, until: until, failure: failure, expecting: .checksum(version))
@@ -70,8 +72,10 @@ struct LeaseTable: Sendable {
   private func write(
     _ key: CacheKey, until: Timestamp, failure: CacheError? = nil, expecting: WriteBatch.Expectation
   ) async throws(CacheError) -> UInt64? {
-    var metadata = Lease(holder: holder, until: until, failure: failure).metadata(storedAt: store.clock.now)
-    let payload: [UInt8] = []
+    let lease = Lease(holder: holder, until: until, failure: failure)
+    // The holder of a flight that is under way stays readable: processes without the key wait for it too.
+    var (payload, metadata, _) = try store.transforms.encoded(
+      [], lease.metadata(storedAt: store.clock.now), key: key, with: failure == nil ? [] : store.transforms.hiding)
     metadata.checksum = metadata.computedChecksum(key: key, payload: payload.span)
     var batch = WriteBatch()
     batch.require(key, expecting)
