@@ -23,9 +23,9 @@ public import StorageSPI
 /// errors of its closure. An absent entry is `nil`, and a failure never looks like one. Reading and decoding leave the
 /// caller's actor. A value that was read before and has not changed is at hand in less than a microsecond, and does not.
 public struct Cache: Sendable {
-  let store: EntryStore
-  let services: FetchServices
-  let warn: @Sendable (CacheError) -> Void
+  package let store: EntryStore
+  package let services: FetchServices
+  package let warn: @Sendable (CacheError) -> Void
 
   /// Opens the cache at `location`, and creates it first if there is none.
   ///
@@ -39,8 +39,8 @@ public struct Cache: Sendable {
   ///   - clock: decides what is fresh, stale and expired.
   ///   - warn: called with failures that cost the caller nothing, such as an origin that a stale value stood in for, or
   ///     a value that could not be stored.
-  /// - Throws: `CacheError`: the engine's failure, such as `cannotCreate`, `damaged`, `permissionDenied`, `busy` or
-  ///   `unreachable`; `invalidOption` if the limits allow no entry, or two transforms have one name;
+  /// - Throws: `CacheError`: the engine's failure, such as `cannotCreate`, `damaged`, `permissionDenied` or `busy`, but
+  ///   not `unreachable`: that is a warning, and the store is opened when its server is there; `invalidOption` if the limits allow no entry, or two transforms have one name;
   ///   `CancellationError`.
   @concurrent
   public init(
@@ -64,7 +64,7 @@ public struct Cache: Sendable {
       try transforms.requireNames()
       let capabilities = location.plugin.declaration.capabilities
       let store = EntryStore(
-        engine: try await Self.open(location, clock), clock: clock, limits: limits,
+        engine: try await Self.open(location, clock, warn), clock: clock, limits: limits,
         removesExpired: !capabilities.contains(.nativeExpiry), transforms: transforms)
       let flights: any FetchFlights =
         capabilities.contains(.shared) ? LeasedFlights(store: store) : LocalFlights()
@@ -79,11 +79,17 @@ public struct Cache: Sendable {
   }
 
   private static func open(
-    _ location: StorageLocation, _ clock: any WallClock
+    _ location: StorageLocation, _ clock: any WallClock, _ warn: @Sendable (CacheError) -> Void
   ) async throws(CacheError) -> any StorageEngine {
     do throws(CacheError) {
       return try await location.open(clock: clock)
     } catch {
+      if error.code == .unreachable {
+        warn(error)
+        return AwaitedEngine(after: error, clock: clock) { () throws(CacheError) in
+          try await location.open(clock: clock)
+        }
+      }
       guard error.code == .damaged, error.hint.isEmpty else { throw error }
       throw CacheError(
         .damaged, error.message, hint: "begin anew after StorageLocation.removeStore(), or repair the store",
