@@ -58,8 +58,23 @@ package struct ConfigurationTable: Sendable {
     keys += reader.keys
   }
 
-  /// The mistake of the program that a key has two declarations; `nil` if each has one.
-  var defect: ConfigurationError? {
+  /// The mistake of the program that a key has two declarations, or a variable would be of two keys; `nil` if there is
+  /// none.
+  var defect: ConfigurationError? { repeatedKey ?? sectionNamedLikeEngine }
+
+  private var sectionNamedLikeEngine: ConfigurationError? {
+    for section in sections {
+      let object = Self.object(of: section.path)
+      guard let engine = engines.first(where: { $0.name.utf8.elementsEqual(object) }) else { continue }
+      return ConfigurationError(
+        .defect,
+        "the section '\(section.path)' of \(section.type) is named like the engine \(engine.name), whose variables begin alike",
+        hint: "rename the section in the program", key: section.path)
+    }
+    return nil
+  }
+
+  private var repeatedKey: ConfigurationError? {
     var seen: Set<String> = []
     seen.reserveCapacity(keys.count)
     guard let second = keys.firstIndex(where: { !seen.insert($0.path).inserted }),
