@@ -47,6 +47,7 @@ import Testing
     try await checkResource(queries: ("Bern", "Quito"), values: (Weather(city: "Bern"), Weather(city: "Quito"))) {
       $0.resource("weather", freshFor: .seconds(600), fetch: $1)
     }
+    try await checkResource(value: 1.5) { $0.resource("rate", fetch: $1) }
     try await checkResource(queries: (1, 2), values: ("one", "two")) { $0.resource("numbers", fetch: $1) }
     try await checkResource(queries: (Unit.celsius, .fahrenheit), values: ([1], [2])) {
       $0.resource("units", fetch: $1)

@@ -18,13 +18,36 @@ public func checkResource<Query: Sendable & Equatable, Value: Sendable & Equatab
   queries: (Query, Query), values: (Value, Value),
   _ makeResource: (Cache, @escaping @Sendable (Query) async throws -> Value) -> Resource<Query, Value>
 ) async throws {
-  let clock = ManualClock()
-  let cache = try await Cache.inMemory(clock: clock)
   let (first, second) = queries
   let origin = FakeOrigin { (query: Query) in query == first ? values.0 : values.1 }
+  try await check(first, values.0, other: (second, values.1), origin, makeResource)
+}
+
+/// Checks a resource without a query; otherwise like `checkResource(queries:values:_:)`.
+///
+///     try await checkResource(value: rates) { cache, fetch in cache.resource("rates", fetch: fetch) }
+///
+/// - Parameters:
+///   - value: the origin's value.
+///   - makeResource: makes the resource in the cache that it is given, over the closure that it is given.
+/// - Throws: `ResourceDefects`, if the resource does not behave; any other error comes from the resource itself.
+public func checkResource<Value: Sendable & Equatable>(
+  value: Value, _ makeResource: (Cache, @escaping @Sendable () async throws -> Value) -> Resource<Void, Value>
+) async throws {
+  try await check((), value, other: nil, FakeOrigin { (_: Void) in value }) { cache, fetch in
+    makeResource(cache) { try await fetch(()) }
+  }
+}
+
+private func check<Query: Sendable, Value: Sendable & Equatable>(
+  _ query: Query, _ value: Value, other: (query: Query, value: Value)?, _ origin: FakeOrigin<Query, Value>,
+  _ makeResource: (Cache, @escaping @Sendable (Query) async throws -> Value) -> Resource<Query, Value>
+) async throws {
+  let clock = ManualClock()
+  let cache = try await Cache.inMemory(clock: clock)
+  let resource = makeResource(cache) { try await origin.fetch($0) }
   let check = ResourceCheck(
-    resource: makeResource(cache, { try await origin.fetch($0) }), origin: origin, clock: clock, first: first,
-    second: second, values: values)
+    resource: resource, origin: origin, clock: clock, query: query, value: value, other: other)
   let defects = try await check.run()
   try await cache.close()
   if !defects.isEmpty { throw ResourceDefects(descriptions: defects) }
@@ -39,25 +62,28 @@ public struct ResourceDefects: Error, CustomStringConvertible {
   public var description: String { descriptions.joined(separator: "\n") }
 }
 
-private struct ResourceCheck<Query: Sendable & Equatable, Value: Sendable & Equatable> {
+private struct ResourceCheck<Query: Sendable, Value: Sendable & Equatable> {
   struct OriginFailure: Error {}
 
   let resource: Resource<Query, Value>
   let origin: FakeOrigin<Query, Value>
   let clock: ManualClock
-  let first: Query
-  let second: Query
-  let values: (Value, Value)
+  let query: Query
+  let value: Value
+  /// Another query, if there can be one.
+  let other: (query: Query, value: Value)?
 
   func run() async throws -> [String] {
     var defects: [String] = []
-    defects += try await requests(1, "the first fetch") { try await resource(first) == values.0 }
-    defects += try await requests(0, "a fetch of a fresh entry") { try await resource(first) == values.0 }
-    defects += try await requests(1, "a fetch of another query") { try await resource(second) == values.1 }
-    defects += try await requests(0, "the first query again") { try await resource(first) == values.0 }
+    defects += try await requests(1, "the first fetch") { try await resource(query) == value }
+    defects += try await requests(0, "a fetch of a fresh entry") { try await resource(query) == value }
+    if let other {
+      defects += try await requests(1, "a fetch of another query") { try await resource(other.query) == other.value }
+      defects += try await requests(0, "the first query again") { try await resource(query) == value }
+    }
     defects += try await requests(1, "a fetch after remove(_:)") {
-      try await resource.remove(first)
-      return try await resource(first) == values.0
+      try await resource.remove(query)
+      return try await resource(query) == value
     }
     // Without requests, the next check would wait for one for ever.
     if !defects.isEmpty { return defects }
@@ -68,15 +94,15 @@ private struct ResourceCheck<Query: Sendable & Equatable, Value: Sendable & Equa
     if freshness.staleIfError > freshness.staleWhileRevalidate {
       origin.fail(with: OriginFailure())
       defects += try await requests(1, "a fetch of a stale entry from an origin that fails") {
-        try await resource(first) == values.0
+        try await resource(query) == value
       }
       origin.fail(with: nil)
     }
-    defects += try await requests(1, "a fetch of a stale entry") { try await resource(first) == values.0 }
+    defects += try await requests(1, "a fetch of a stale entry") { try await resource(query) == value }
     if freshness.staleWhileRevalidate <= .zero {
       defects += try await requests(1, "a fetch after invalidate(_:)") {
-        try await resource.invalidate(first)
-        return try await resource(first) == values.0
+        try await resource.invalidate(query)
+        return try await resource(query) == value
       }
     }
     return defects
@@ -84,11 +110,11 @@ private struct ResourceCheck<Query: Sendable & Equatable, Value: Sendable & Equa
 
   /// Fetches without an entry, with an origin that answers only once the first request is there.
   private func tenAtOnce() async throws -> Bool {
-    try await resource.remove(first)
+    try await resource.remove(query)
     let arrived = origin.queries.count + 1
     origin.hold()
     return try await withThrowingTaskGroup(of: Bool.self) { group in
-      for _ in 0..<10 { group.addTask { try await resource(first) == values.0 } }
+      for _ in 0..<10 { group.addTask { try await resource(query) == value } }
       await origin.arrival(of: arrived)
       origin.release()
       return try await group.reduce(true) { $0 && $1 }
