@@ -21,7 +21,10 @@ public struct EngineConfiguration: Sendable {
         guard !option.isRequired else { throw Self.error(declaration.name, option.name, "is required") }
         continue
       }
-      guard option.accepts(value) else { throw Self.error(declaration.name, option.name, "does not take that value") }
+      guard option.accepts(value) else {
+        let hint = option.kind == .path ? "give a path that is not empty and has no null character" : ""
+        throw Self.error(declaration.name, option.name, "does not take that value", hint: hint)
+      }
       self.values[option.name] = value
     }
     if let unknown = values.keys.sorted().first(where: { name in !declaration.options.contains { $0.name == name } }) {
@@ -57,8 +60,8 @@ public struct EngineConfiguration: Sendable {
 
   private func missing(_ name: String) -> CacheError { Self.error(engine, name, "has no value of that type") }
 
-  private static func error(_ engine: String, _ option: String, _ what: String) -> CacheError {
-    CacheError(.invalidOption, "option '\(option)' of backend \(engine) \(what)")
+  private static func error(_ engine: String, _ option: String, _ what: String, hint: String = "") -> CacheError {
+    CacheError(.invalidOption, "option '\(option)' of backend \(engine) \(what)", hint: hint)
   }
 }
 
@@ -67,7 +70,7 @@ extension EngineOption {
   public func accepts(_ value: OptionValue) -> Bool {
     switch (kind, value) {
     case (.text, .text): true
-    case (.path, .text(let path)): !path.isEmpty
+    case (.path, .text(let path)): !path.isEmpty && !path.utf8.contains(0)
     case (.integer(let range), .integer(let number)): range.contains(number)
     case (.size(let range), .integer(let number)): range.contains(number)
     case (.duration(let range), .integer(let number)): range.contains(number)
