@@ -162,7 +162,7 @@ let package = Package(
     .systemLibrary(name: "CZstd", path: "Sources/Caching/CZstd", providers: [.apt(["libzstd-dev"]), .brew(["zstd"])]),
     layer("Caching", "HTTPTransfer", caching + ["Platform", "Transport", "CZlib", "CZstd"]),
     // The only target that imports Foundation; the tool does not link it.
-    layer("Caching", "ResponseCacheURLSession", caching + ["StorageSPI", "ResponseStorage"]),
+    layer("Caching", "ResponseCacheURLSession", caching + ["StorageSPI", "ResponseStorage", "ResponseCache"]),
 
     // The engines.
     engine("Memory"),
@@ -281,7 +281,7 @@ let package = Package(
       "HTTPTransfer", "TestOrigin"),
     tests(
       "ResponseCacheURLSessionTests", "FetchVocabulary", "Base", "StorageSPI", "StorageConformance", "MemoryStorage",
-      "ResponseCacheURLSession", "TestOrigin"),
+      "ResponseCache", "ResponseCacheURLSession", "TestOrigin"),
     tests(
       "ResponseCacheTests", "Platform", "Base", "FetchVocabulary", "HTTPMessages", "HTTPCaching", "CachedFetching",
       "StorageSPI",

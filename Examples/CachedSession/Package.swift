@@ -8,9 +8,9 @@ let package = Package(
     .executableTarget(
       name: "cached-session",
       dependencies: [
+        .product(name: "ResponseCache", package: "cachectl"),
         .product(name: "ResponseCacheURLSession", package: "cachectl"),
         .product(name: "BuiltInEngines", package: "cachectl"),
-        .product(name: "StorageSPI", package: "cachectl"),
       ])
   ]
 )

@@ -2,6 +2,7 @@ import FetchVocabulary
 import Foundation
 import FoundationNetworking
 import MemoryStorage
+import ResponseCache
 import ResponseCacheURLSession
 import StorageConformance
 import StorageSPI
@@ -13,13 +14,14 @@ import Testing
 struct Bench {
   /// It stands still at the time of day, because servers date their responses: in whole seconds, as they do.
   let clock = ManualClock(Timestamp(milliseconds: Int64(Date().timeIntervalSince1970) * 1_000))
-  let cache: SessionCache
+  let cache: Cache
+  let maxEntryBytes: Int
   let warnings = Warnings()
 
   init(maxEntryBytes: Int = 16 << 20) async throws {
     let warnings = warnings
-    cache = try await SessionCache(
-      .memory, maxEntryBytes: maxEntryBytes, clock: clock, warn: { warnings.add("\($0.code.rawValue)") })
+    cache = try await Cache(.memory, clock: clock, warn: { warnings.add("\($0.code.rawValue)") })
+    self.maxEntryBytes = maxEntryBytes
   }
 
   func wait(_ seconds: Int) { clock.advance(by: .seconds(seconds)) }
@@ -32,7 +34,8 @@ struct Bench {
     // However long a busy machine holds a test up.
     configuration.timeoutIntervalForRequest = 1_800
     change(configuration)
-    return URLSession(configuration: configuration.cached(by: cache), delegate: delegate, delegateQueue: nil)
+    return URLSession(
+      configuration: configuration.cached(by: cache, maxEntryBytes: maxEntryBytes), delegate: delegate, delegateQueue: nil)
   }
 
   final class Warnings: Sendable {

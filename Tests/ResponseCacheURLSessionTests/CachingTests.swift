@@ -1,5 +1,6 @@
 import Foundation
 import FoundationNetworking
+import ResponseCache
 import ResponseCacheURLSession
 import TestOrigin
 import Testing
