@@ -28,6 +28,17 @@ import Testing
     #expect(server.queries.count == 2)
   }
 
+  @Test func whatIsCachedOfAURLIsRemoved() async throws {
+    let cache = try await Cache.inMemory(clock: clock)
+    let other = HTTPRequest(url: "http://server.example/b")
+    for request in [request, other] { _ = try await cache.response(to: request, over: server) }
+    #expect(try await cache.removeResponses(to: "HTTP://server.example:80/a#part") == 1)
+    #expect(try await cache.removeResponses(to: request.url) == 0)
+    _ = try await cache.response(to: other, over: server, policy: .cacheOnly)
+    let error = await #expect(throws: CacheError.self) { try await cache.removeResponses(to: "file:///a") }
+    #expect(error?.code == .invalidRequest)
+  }
+
   @Test func aStaleResponseStandsInForAServerThatCannotBeReached() async throws {
     let cache = try await Cache.inMemory(clock: clock)
     _ = try await cache.response(to: request, over: server)

@@ -1,6 +1,7 @@
 public import CachedFetching
 public import FetchVocabulary
 public import HTTPMessages
+internal import HTTPCaching
 internal import ResponseStorage
 
 /// Responses to HTTP requests, kept and used again by the rules of HTTP caching (RFC 9111).
@@ -47,5 +48,15 @@ extension Cache {
       storage: EngineHTTPResponseStorage(store: store), transfer: transport, services: services)
     let options = FetchOptions(policy: policy, maxAge: maxAge, maxStale: maxStale)
     return SnapshotSequence(cache.followedResponses(to: request, options: options, maxRedirects: maxRedirects))
+  }
+
+  /// Removes what is cached of `url`: the responses to all requests for it, whatever their other fields select. Returns
+  /// how many there were.
+  ///
+  /// - Throws: `CacheError`: `invalidRequest` if `url` is not the URL of a web server, or the engine's failure.
+  @concurrent
+  @discardableResult
+  public func removeResponses(to url: String) async throws -> Int {
+    try await removeAll(prefix: EngineHTTPResponseStorage.keyPrefix(of: HTTPRequest.normalizedURL(url)))
   }
 }

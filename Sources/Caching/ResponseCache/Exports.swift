@@ -10,11 +10,15 @@
 @_exported public import struct ResponseStorage.PayloadCodec
 @_exported public import struct ResponseStorage.StoreLimits
 @_exported public import struct ResponseStorage.StoreReport
+@_exported public import struct ResponseStorage.TransformContext
+@_exported public import protocol ResponseStorage.TransformDictionary
 @_exported public import struct ResponseStorage.TrainingReport
 @_exported public import enum StorageSPI.Durability
 @_exported public import enum StorageSPI.EntryState
 @_exported public import struct StorageSPI.EntryTally
+@_exported public import enum StorageSPI.OptionValue
 @_exported public import struct StorageSPI.StorageLocation
+@_exported public import protocol StorageSPI.StoragePlugin
 @_exported public import struct StorageSPI.SystemWallClock
 @_exported public import struct StorageSPI.Timestamp
 @_exported public import protocol StorageSPI.WallClock

@@ -88,7 +88,7 @@ struct URLSubject: FetchSubject {
       // The stored response is older than this answer.
       if head.head.status != 206, !variants.isEmpty { try await storage.remove(variants.map(\.key)) }
       throw CacheError(
-        .tooLarge, "the answer is larger than maxEntryBytes allows to keep", hint: "raise maxEntryBytes")
+        .tooLarge, "the answer is too large to be kept", hint: "raise maxEntryBytes, or the limit of the transport")
     }
     guard let (head, body) = try await combined(answer, head, with: variants) else { return try key() }
     let key = try storage.key(of: request.url, selector: head.selector)
