@@ -4,7 +4,7 @@ import Testing
 
 struct TableTests {
   private static let table = Table(
-    [.init("#", .right), .init("City", isShrinkable: true), .init("Revenue", .right), .init("Note")],
+    [.init("#", .right, priority: -1), .init("City", isShrinkable: true), .init("Revenue", .right), .init("Note")],
     rows: [
       ["1", "New York", "$54,298,476,501", ""], ["10", "東京都", "$7", .init("dim", .dim)],
       ["11", "Llanfairpwllgwyngyll", .init(nil as String?), "\u{1B}[31m"],
@@ -30,6 +30,100 @@ struct TableTests {
         11  Llanfair…                -  \\u{1B}[31m
 
         """)
+  }
+
+  private static let numbers = Table(
+    [
+      .init("#", .right, priority: -2), .init("City", isShrinkable: true), .init("State", priority: -1),
+      .init("Revenue", .right), .init("Organizations", .right),
+    ],
+    rows: [
+      ["1", "New York", "NY", "$54,298,476,501", "5,939"], ["10", "Los Angeles", "CA", "$7", "61"],
+    ])
+
+  @Test(
+    arguments: [
+      (
+        52,
+        """
+         #  City       State          Revenue  Organizations
+         1  New York   NY     $54,298,476,501          5,939
+        10  Los Ange…  CA                  $7             61
+
+        """
+      ),
+      (
+        50,
+        """
+        City         State          Revenue  Organizations
+        New York     NY     $54,298,476,501          5,939
+        Los Angeles  CA                  $7             61
+        Too narrow to show: #
+
+        """
+      ),
+      (
+        40,
+        """
+        City              Revenue  Organizations
+        New York  $54,298,476,501          5,939
+        Los Ang…               $7             61
+        Too narrow to show: #, State
+
+        """
+      ),
+      (
+        29,
+        """
+        City                 Revenue
+        New York     $54,298,476,501
+        Los Angeles               $7
+        Too narrow to show: #, State,
+        Organizations
+
+        """
+      ),
+      (
+        6,
+        """
+        City
+        New Y…
+        Los A…
+        Too
+        narrow
+        to
+        show:
+        #,
+        State,
+        Reven…
+        Organ…
+
+        """
+      ),
+    ])
+  func columnsGiveWayByPriorityAndNumbersStayWhole(width: Int, text: String) {
+    #expect(Self.numbers.text(on: .terminal(width: width, hasColor: false)) == text)
+  }
+
+  @Test func aContinuationDoesNotRepeatWhatIsLeftOut() {
+    let text = Self.numbers.text(on: .terminal(width: 40, hasColor: false), hasHeader: false)
+    #expect(text.split(separator: "\n").count == 2)
+  }
+
+  @Test func aNumberAloneStaysWhole() {
+    let table = Table([.init("Entries", .right), .init("Bytes", .right)], rows: [["1,234", "5"]])
+    #expect(table.text(on: .terminal(width: 3, hasColor: false), hasHeader: false) == "1,234\n")
+  }
+
+  @Test(arguments: [(31, "Llanfairpwllgwyngy…  2001  Dra…"), (20, "Llanfai…  2001  Dra…"), (17, "Llanfairpw…  2001")])
+  func theLeastImportantColumnShrinksFirst(width: Int, row: String) {
+    let table = Table(
+      [
+        .init("Title", isShrinkable: true), .init("Year"),
+        .init("Genres", priority: -1, isShrinkable: true, minimum: 4),
+      ], rows: [["Llanfairpwllgwyngyll", "2001", "Drama, Comedy"]])
+    let screen = Screen.terminal(width: width, hasColor: false)
+    #expect(table.text(on: screen, hasHeader: false) == row + "\n")
   }
 
   @Test func styles() {
@@ -59,9 +153,9 @@ struct TableTests {
     let rows = (0..<5).map { _ in (0..<3).map { _ in Table.Cell(generator.text(), .plain) } }
     let columns: [Table.Column] = [.init("A", isShrinkable: true), .init("B", .right), .init("C", isShrinkable: true)]
     let width = Int.random(in: 1...40, using: &generator)
-    let text = Table(columns, rows: rows).text(on: .terminal(width: width, hasColor: false))
+    let text = Table(columns, rows: rows).text(on: .terminal(width: width, hasColor: false), hasHeader: false)
     let lines = text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false)
-    #expect(lines.count == 7, "seed \(seed)")
+    #expect(lines.count == 6, "seed \(seed)")
     #expect(lines.allSatisfy { DisplayWidth.width(String($0)) <= width }, "seed \(seed)")
   }
 }

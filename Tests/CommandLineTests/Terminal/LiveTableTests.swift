@@ -88,8 +88,8 @@ import Testing
     expectSuccess(try await program.end())
     let screen = session.screen(await session.terminal.end(), below: 3)
     #expect(screen.problems.isEmpty)
-    #expect(screen.all.count == 5 && screen.all[..<3] == ["above 0", "above 1", "above 2"], "\(screen.all)")
-    #expect(screen.all.last?.contains("NEW") == true)
+    #expect(screen.all.count >= 5 && screen.all[..<3] == ["above 0", "above 1", "above 2"], "\(screen.all)")
+    #expect(screen.all.dropFirst(4).first?.contains("NEW") == true && !screen.all.joined().contains("OLD"))
   }
 
   /// Its two cities, the header and the cursor need four lines.

@@ -25,12 +25,52 @@ struct BackendViewTests {
         + #""builtIn":false,"path":"/lib/other.so","capabilities":[]}]"# + "\n")
     #expect(
       Self.text(view, .table) == """
-           Name   Version  Library        Capabilities        Summary
-        *  lmdb   0.9.24   built in       persistent, shared  a memory-mapped B+ tree
-           other  1        /lib/other.so  -                   an example
+           Name   Version  Summary                  Library        Capabilities
+        *  lmdb   0.9.24   a memory-mapped B+ tree  built in       persistent, shared
+           other  1        an example               /lib/other.so  -
 
         """)
     #expect(Self.text(view, .csv).hasSuffix("\r\nother,1,an example,false,/lib/other.so,\r\n"))
+  }
+
+  @Test(
+    arguments: [
+      (
+        60,
+        """
+           Name   Version  Summary                  Library
+        *  lmdb   0.9.24   a memory-mapped B+ tree  built in
+           other  1        an example               /lib/other.so
+        Too narrow to show: Capabilities
+
+        """
+      ),
+      (
+        40,
+        """
+        *  lmdb  0.9.24
+          a memory-mapped B+ tree
+          built in
+          persistent, shared
+        other  1  an example  /lib/other.so  -
+
+        """
+      ),
+    ])
+  func theListFitsTheTerminal(width: Int, text: String) {
+    let view = BackendsView([Self.lmdb, Self.other], selected: "lmdb")
+    #expect(view.table(on: .terminal(width: width, hasColor: false), hasHeader: true) == text)
+  }
+
+  @Test(arguments: [40, 60, 80])
+  func theMeaningOfAnOptionIsNotCut(width: Int) {
+    let help = "what a commit survives: full (loss of power), normal (a crash), relaxed (fastest)"
+    let option = EngineOption(
+      "durability", .choice(["full", "normal", "relaxed"]), default: .text("normal"), help: help)
+    let view = BackendView(Self.lmdb, options: [option])
+    let text = view.table(on: .terminal(width: width, hasColor: false), hasHeader: true)
+    #expect(text.split(separator: "\n").allSatisfy { $0.count <= width } && !text.contains("…"), "\(text)")
+    #expect(text.contains("(fastest)"), "\(text)")
   }
 
   @Test func aLibraryThatIsNotLoaded() {

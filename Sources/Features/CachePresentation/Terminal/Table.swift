@@ -12,17 +12,29 @@ public struct Table: Sendable {
   public struct Column: Sendable {
     let title: String
     let alignment: Alignment
+    let priority: Int
     let isShrinkable: Bool
+    let minimum: Int
     let isCutInMiddle: Bool
 
-    /// A column under `title`. Shrinkable columns shrink first if the line is too short. Texts are cut at the end, or
-    /// in the middle where the end says more.
+    /// A column under `title`.
+    ///
+    /// - Parameters:
+    ///   - priority: how much the column matters: if the line is too short, columns of the lowest priority are the first
+    ///     to shrink, and the first to be left out.
+    ///   - isShrinkable: whether the column may become narrower than its texts. Do not set this for numbers: a number
+    ///     that was cut reads as another number.
+    ///   - minimum: the width in cells to which the column shrinks at most; in less it would say too little.
+    ///   - isCutInMiddle: whether texts are cut in the middle, because their end says more, and not at the end.
     public init(
-      _ title: String, _ alignment: Alignment = .left, isShrinkable: Bool = false, isCutInMiddle: Bool = false
+      _ title: String, _ alignment: Alignment = .left, priority: Int = 0, isShrinkable: Bool = false,
+      minimum: Int = 8, isCutInMiddle: Bool = false
     ) {
       self.title = title
       self.alignment = alignment
+      self.priority = priority
       self.isShrinkable = isShrinkable
+      self.minimum = minimum
       self.isCutInMiddle = isCutInMiddle
     }
 
@@ -63,8 +75,8 @@ public struct Table: Sendable {
 
   /// The lines of the table, each with its line end; empty if there are no rows.
   ///
-  /// No line is longer than a known width of `screen`: shrinkable columns are cut with an ellipsis, then the last
-  /// columns. Otherwise nothing is cut. No line ends in spaces.
+  /// If the table is wider than `screen`, shrinkable columns are cut with an ellipsis. If that is not enough, columns are
+  /// left out, and a line below the table names them. Numbers are never cut. No line ends in spaces.
   public func text(on screen: Screen, hasHeader: Bool = true) -> String {
     var widths: [Int] = []
     return text(on: screen, hasHeader: hasHeader, below: &widths)
@@ -77,10 +89,20 @@ public struct Table: Sendable {
     let header = columns.map { Cell($0.title, .bold) }
     let shown = hasHeader ? [header] + rows : rows
     natural = naturalWidths(of: shown, atLeast: natural)
-    let widths = fitted(natural, to: screen.width)
+    let widths = screen.width.map { ColumnWidths.fit(natural, of: columns, limit: $0) } ?? natural
     var bytes: [UInt8] = []
     for row in shown { append(row, widths, hasColor: screen.hasColor, to: &bytes) }
-    return String(decoding: bytes, as: UTF8.self)
+    let text = String(decoding: bytes, as: UTF8.self)
+    return hasHeader ? text + remark(on: columns.indices.filter { widths[$0] < 0 }, screen) : text
+  }
+
+  /// The lines that name the columns at `missing`, which are left out; empty if there are none, or they have no titles.
+  private func remark(on missing: [Int], _ screen: Screen) -> String {
+    let titles = missing.map { columns[$0].title }.filter { !$0.isEmpty }
+    guard let width = screen.width, !titles.isEmpty else { return "" }
+    return LineWrap.lines("Too narrow to show: \(titles.joined(separator: ", "))", width: width).map { line in
+      TextStyle.dim.apply(DisplayWidth.truncated(line, to: width), hasColor: screen.hasColor) + "\n"
+    }.joined()
   }
 
   /// The lines of the table for other programs: whole texts, with a tab between columns.
@@ -88,16 +110,6 @@ public struct Table: Sendable {
     guard !rows.isEmpty else { return "" }
     let header = hasHeader ? [columns.map(\.title)] : []
     return (header + rows.map { $0.map(\.text) }).map { $0.joined(separator: "\t") + "\n" }.joined()
-  }
-
-  /// This table without as many of the columns `titles`, from the first on, as it takes for a line to fit `screen`.
-  package func leavingOut(_ titles: [String], on screen: Screen) -> Table {
-    guard let limit = screen.width, let title = titles.first else { return self }
-    let widths = naturalWidths(of: [columns.map { Cell($0.title) }] + rows)
-    guard ColumnWidths.total(widths) > limit else { return self }
-    let kept = columns.indices.filter { columns[$0].title != title }
-    let narrower = Table(kept.map { columns[$0] }, rows: rows.map { row in kept.map { row[$0] } })
-    return narrower.leavingOut(Array(titles.dropFirst()), on: screen)
   }
 
   /// This table with long texts of the last column continued on the next lines instead of cut for `screen`.
@@ -126,15 +138,10 @@ public struct Table: Sendable {
     return natural
   }
 
-  private func fitted(_ natural: [Int], to limit: Int?) -> [Int] {
-    guard let limit else { return natural }
-    return ColumnWidths.fit(natural, isShrinkable: columns.map(\.isShrinkable), limit: limit)
-  }
-
   /// Holds spaces back until a text follows, so that no line ends in spaces.
   private func append(_ row: [Cell], _ widths: [Int], hasColor: Bool, to bytes: inout [UInt8]) {
     var spaces = 0
-    for (index, width) in widths.enumerated() {
+    for (index, width) in widths.enumerated() where width >= 0 {
       let content = columns[index].cut(row[index].text, to: width)
       let padding = width - DisplayWidth.width(content)
       let isRight = columns[index].alignment == .right
@@ -152,14 +159,13 @@ public struct Table: Sendable {
 
 /// Tables on a screen too narrow for columns.
 extension Table {
-  /// Below this number of cells, columns of names and sentences leave each other no space.
-  private static let narrow = 60
-
-  /// The rows stacked instead of in columns, if `screen` is narrow and the columns do not fit: the first `leading`
-  /// cells of a row on a line, the others beside them if they fit, otherwise below, indented and broken between words.
-  /// `nil` if columns are to be drawn.
-  package func stackedText(on screen: Screen, leading: Int = 1) -> String? {
-    guard let width = screen.width, width < Self.narrow else { return nil }
+  /// The rows stacked instead of in columns, if `screen` is narrower than `narrow` cells and the columns do not fit: the
+  /// first `leading` cells of a row on a line, the others beside them if they fit, otherwise below, indented and broken
+  /// between words. `nil` if columns are to be drawn.
+  ///
+  /// In less than 60 cells, columns of names and sentences leave each other no space.
+  package func stackedText(on screen: Screen, leading: Int = 1, below narrow: Int = 60) -> String? {
+    guard let width = screen.width, width < narrow else { return nil }
     let natural = naturalWidths(of: [columns.map { Cell($0.title) }] + rows)
     guard ColumnWidths.total(natural) > width else { return nil }
     let lines = rows.flatMap { row in Self.stacked(row, leading: leading, to: width) }
@@ -188,18 +194,27 @@ enum ColumnWidths {
   /// The number of blank cells between two columns.
   static let gap = 2
 
-  /// The widths of the columns that fit into `limit` cells.
+  /// The widths of `columns` in a line of `limit` cells, given the width of each one's widest text; -1 for a column that
+  /// is left out.
   ///
-  /// The widest shrinkable columns shrink first, down to `minimum` cells each (or to their own width, if that is less).
-  /// If that is not enough, the last columns are cut and then left out.
-  static func fit(_ natural: [Int], isShrinkable: [Bool], limit: Int, minimum: Int = 8) -> [Int] {
-    var widths = natural
-    var excess = total(widths) - limit
-    while excess > 0, let index = widest(widths, isShrinkable, minimum) {
+  /// Columns of the lowest priority go first, the last of equal ones first, until the rest fits with each shrinkable
+  /// column at its minimum. Then the columns that stay get their natural widths, and those of the lowest priority shrink
+  /// first, the widest of equal ones first. One column always stays. A text alone on the line is cut, a number is not.
+  static func fit(_ natural: [Int], of columns: [Table.Column], limit: Int) -> [Int] {
+    let least = columns.indices.map { columns[$0].isShrinkable ? min(natural[$0], columns[$0].minimum) : natural[$0] }
+    var kept = Array(columns.indices)
+    while kept.count > 1, total(kept.map { least[$0] }) > limit {
+      let lowest = kept.reversed().min { columns[$0].priority < columns[$1].priority }
+      kept.removeAll { $0 == lowest }
+    }
+    var widths = columns.indices.map { kept.contains($0) ? natural[$0] : -1 }
+    var excess = total(kept.map { natural[$0] }) - limit
+    while excess > 0, let index = nextToShrink(kept.filter { widths[$0] > least[$0] }, widths, columns) {
       widths[index] -= 1
       excess -= 1
     }
-    return excess > 0 ? cut(widths, limit) : widths
+    if excess > 0, columns[kept[0]].alignment == .left { widths[kept[0]] = max(limit, 0) }
+    return widths
   }
 
   /// The total width of columns with these widths.
@@ -207,20 +222,12 @@ enum ColumnWidths {
     widths.reduce(0, +) + gap * max(widths.count - 1, 0)
   }
 
-  /// The widest column that can still shrink; the last one if several are equal.
-  private static func widest(_ widths: [Int], _ isShrinkable: [Bool], _ minimum: Int) -> Int? {
-    widths.indices.filter { isShrinkable[$0] && widths[$0] > minimum }.max { widths[$0] <= widths[$1] }
-  }
-
-  private static func cut(_ widths: [Int], _ limit: Int) -> [Int] {
-    var kept: [Int] = []
-    var left = limit
-    for width in widths {
-      guard left > 0 else { break }
-      kept.append(min(width, left))
-      left -= width + gap
+  /// Of the columns at `candidates`, the one to shrink by a cell.
+  private static func nextToShrink(_ candidates: [Int], _ widths: [Int], _ columns: [Table.Column]) -> Int? {
+    candidates.max { one, other in
+      let (first, second) = (columns[one].priority, columns[other].priority)
+      return first == second ? widths[one] <= widths[other] : first > second
     }
-    return kept
   }
 }
 

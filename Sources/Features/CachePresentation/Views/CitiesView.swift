@@ -30,11 +30,12 @@ extension CitiesPage: PresentablePage {
   public func table(first count: Int) -> Table {
     let shown = cities.prefix(count)
     let columns: [Table.Column] = [
-      .init("City", isShrinkable: true), .init("State"), .init("Revenue", .right), .init("Organizations", .right),
+      .init("City", isShrinkable: true), .init("State", priority: -1), .init("Revenue", .right),
+      .init("Organizations", .right),
     ]
     guard let first = firstPosition else { return Table(columns, rows: shown.map(Self.row)) }
     let rows = zip(first..., shown).map { [Table.Cell(NumberText.text($0), .dim)] + Self.row($1) }
-    return Table([.init("#", .right)] + columns, rows: rows)
+    return Table([.init("#", .right, priority: -2)] + columns, rows: rows)
   }
 
   private static func row(_ city: City) -> [Table.Cell] {

@@ -30,7 +30,8 @@ extension MoviesPage: PresentablePage {
   /// The movies by title, year and genres; overviews are too long for a table.
   public func table(first count: Int) -> Table {
     let columns: [Table.Column] = [
-      .init("ID", .right), .init("Title", isShrinkable: true), .init("Year"), .init("Genres", isShrinkable: true),
+      .init("ID", .right, priority: -1), .init("Title", isShrinkable: true), .init("Year"),
+      .init("Genres", priority: -1, isShrinkable: true, minimum: 12),
     ]
     return Table(columns, rows: movies.prefix(count).map(Self.row))
   }

@@ -25,22 +25,25 @@ struct BenchmarkTable: Sendable {
         heading(group, isShown: index == 0) + cells(row, of: group)
       }
     }
-    return Table(columns, rows: rows).leavingOut(Self.dispensable, on: screen).text(on: screen, hasHeader: hasHeader)
+    return Table(columns, rows: rows).text(on: screen, hasHeader: hasHeader)
   }
-
-  /// The titles of the columns that may be left out, in the order in which they go.
-  private static let dispensable = ["Memory", "p99.9", "Disk", "p50", "Spread"]
 
   private var columns: [Table.Column] {
     let bars: [Table.Column] = barWidth > 0 ? [.init("")] : []
     let hits: [Table.Column] = hasHits ? [.init("Hits", .right), .init("Longest", .right)] : []
     let batch: [Table.Column] = hasBatches ? [.init("Batch", .right)] : []
-    return [.init("Workload", isShrinkable: true), .init("Entries", .right), .init("Backend")] + bars + [
-      .init("Throughput", .right), .init("", .left), .init("Ratio", .right), .init("Spread", .right),
-    ] + hits + batch + [
-      .init("p50", .right), .init("p99", .right), .init("p99.9", .right), .init("Disk", .right),
-      .init("Memory", .right),
+    let figures: [Table.Column] = [
+      .init("Throughput", .right, priority: 1), .init(""), .init("Ratio", .right),
+      .init("Spread", .right, priority: -1),
     ]
+    let details: [Table.Column] = [
+      .init("p50", .right, priority: -2), .init("p99", .right), .init("p99.9", .right, priority: -4),
+      .init("Disk", .right, priority: -3), .init("Memory", .right, priority: -5),
+    ]
+    return [
+      .init("Workload", priority: 1, isShrinkable: true, minimum: 20), .init("Entries", .right),
+      .init("Backend", priority: 1),
+    ] + bars + figures + hits + batch + details
   }
 
   private func heading(_ group: BenchmarkGroup, isShown: Bool) -> [Table.Cell] {

@@ -46,9 +46,10 @@ struct SimulationView: OutputView {
             BenchmarkText.precisePercentage(ratio(result)), result.hits == best[index] ? .green : .plain)
         }
     }
-    let columns = [Table.Column("Policy")] + sizes.map { Table.Column($0.text, .right) }
-    return Table(columns, rows: rows).leavingOut(sizes.dropFirst().dropLast().map(\.text), on: screen)
-      .text(on: screen, hasHeader: hasHeader)
+    let columns = sizes.enumerated().map { index, size in
+      Table.Column(size.text, .right, priority: index == 0 ? 0 : index + 1 - sizes.count)
+    }
+    return Table([.init("Policy")] + columns, rows: rows).text(on: screen, hasHeader: hasHeader)
   }
 
   var status: StatusLine? {

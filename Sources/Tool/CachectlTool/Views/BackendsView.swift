@@ -66,10 +66,12 @@ struct BackendsView: OutputView {
   /// The backends, with an asterisk before the selected one.
   func table(on screen: Screen, hasHeader: Bool) -> String {
     let columns: [Table.Column] = [
-      .init(""), .init("Name"), .init("Version"), .init("Library", isShrinkable: true),
-      .init("Capabilities", isShrinkable: true), .init("Summary", isShrinkable: true),
+      .init(""), .init("Name", priority: 1), .init("Version"), .init("Summary", isShrinkable: true, minimum: 24),
+      .init("Library", priority: -1, isShrinkable: true, isCutInMiddle: true),
+      .init("Capabilities", priority: -2, isShrinkable: true, minimum: 20),
     ]
-    return Table(columns, rows: backends.map(row)).text(on: screen, hasHeader: hasHeader)
+    let table = Table(columns, rows: backends.map(row))
+    return table.stackedText(on: screen, leading: 3) ?? table.text(on: screen, hasHeader: hasHeader)
   }
 
   private func row(_ backend: BackendRow) -> [Table.Cell] {
@@ -78,8 +80,8 @@ struct BackendsView: OutputView {
     let capabilities = backend.capabilities.joined(separator: ", ")
     return [
       .init(isSelected ? "*" : "", .green), .init(backend.name, isSelected ? .bold : .plain),
-      .init(backend.version), .init(backend.path ?? "built in", .dim),
-      .init(capabilities.isEmpty ? nil : capabilities), .init(backend.summary, .plain),
+      .init(backend.version), .init(backend.summary, .plain), .init(backend.path ?? "built in", .dim),
+      .init(capabilities.isEmpty ? nil : capabilities),
     ]
   }
 }
@@ -101,19 +103,22 @@ struct BackendView: SingleRecordView {
   /// The facts about the backend, one per line, then a table of its options.
   func table(on screen: Screen, hasHeader: Bool) -> String {
     let capabilities = backend.capabilities.joined(separator: ", ")
-    let facts = Details.text(
+    let facts = Details.wrappedText(
       [
         ("Name", .init(backend.name, .bold)), ("Version", .init(backend.version)),
         ("Summary", .init(backend.summary, .plain)), ("Library", .init(backend.path ?? "built in", .plain)),
         ("Capabilities", .init(capabilities.isEmpty ? nil : capabilities)),
       ], on: screen)
-    return options.isEmpty ? facts : facts + "\n" + optionTable.text(on: screen)
+    guard !options.isEmpty else { return facts }
+    let (table, narrow) = (optionTable, 80)
+    let text = table.stackedText(on: screen, below: narrow) ?? table.wrappingLastColumn(on: screen).text(on: screen)
+    return facts + "\n" + text
   }
 
   private var optionTable: Table {
     let columns: [Table.Column] = [
-      .init("Option"), .init("Type", isShrinkable: true), .init("Default", isShrinkable: true),
-      .init("Meaning", isShrinkable: true),
+      .init("Option"), .init("Type", priority: -2, isShrinkable: true),
+      .init("Default", priority: -1, isShrinkable: true), .init("Meaning"),
     ]
     return Table(columns, rows: options.map(\.cells))
   }

@@ -144,7 +144,7 @@ struct PathsView: OutputView {
       return [.init(row.path), use, .init(row.source, .dim)]
     }
     let table = Table([.init("File"), .init("State"), .init("Named by")], rows: rows)
-    return table.stackedText(on: screen) ?? table.text(on: screen, hasHeader: hasHeader)
+    return table.stackedText(on: screen, below: .max) ?? table.text(on: screen, hasHeader: hasHeader)
   }
 
   /// The remark that defaults are used, if there is no file.
