@@ -60,4 +60,11 @@ extension Configuration {
     guard case .text(let path)? = options(of: backend)["path"] else { return nil }
     return path
   }
+
+  /// The address of the server with the configured engine's store; `nil` if the store is not on a server. It holds no
+  /// user and no password: an address with one is refused.
+  public var storeAddress: String? {
+    guard case .text(let address)? = options(of: backend)["url"] else { return nil }
+    return address
+  }
 }

@@ -133,6 +133,12 @@ struct ConfigurationLoaderTests {
     #expect((configuration.cities.baseURL == nil) == (cities == "sample"))
   }
 
+  @Test func onlyAStoreOnAServerHasAnAddress() throws {
+    let loader = Fixtures.loader()
+    #expect(try loader.load(ConfigurationFlags(backend: "server")).storeAddress == "redis://127.0.0.1:6379")
+    #expect(try loader.load().storeAddress == nil)
+  }
+
   @Test func anExplicitOriginOverridesTheEnvironment() throws {
     let file = #"""
       {"environment": "real", "origin": {"cities": {"kind": "sample"},

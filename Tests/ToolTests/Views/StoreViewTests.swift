@@ -38,16 +38,17 @@ private enum StoreSamples {
 
     """
 
-  static var statistics: StatisticsView {
+  static var statistics: StatisticsView { StatisticsView(backend: "lmdb", path: "/cache/lmdb", report) }
+
+  static var report: StoreReport {
     let slot = { (name: String) in EntryTally.Slot(namespace: name, freshSlot: 1, retainSlot: 2) }
     var tally = EntryTally()
     tally.add(.init(entries: 1_200, payloadBytes: 14_400_000), to: slot("cities"))
     tally.add(.init(entries: 2, payloadBytes: 9), to: slot("movies"))
-    let report = StoreReport(
+    return StoreReport(
       tally: tally, storageBytes: 16_777_216, damage: StoreDamage(),
       states: [.fresh: 1_000, .stale: 200, .expired: 2], isEstimated: false,
       operations: OperationCounts(hits: 3, misses: 1, evictions: 5))
-    return StatisticsView(backend: "lmdb", path: "/cache/lmdb", report)
   }
 }
 
@@ -168,8 +169,8 @@ struct StoreViewTests {
     arguments: [
       (
         OutputFormat.json,
-        #"{"backend":"lmdb","path":"/cache/lmdb","entries":1202,"payloadBytes":14400009,"storageBytes":16777216,"#
-          + #""fresh":1000,"stale":200,"expired":2,"estimated":false,"hits":3,"misses":1,"evictions":5,"namespaces":[{"name":"cities","#
+        #"{"backend":"lmdb","path":"/cache/lmdb","address":null,"entries":1202,"#
+          + #""payloadBytes":14400009,"storageBytes":16777216,"fresh":1000,"stale":200,"expired":2,"estimated":false,"hits":3,"misses":1,"evictions":5,"namespaces":[{"name":"cities","#
           + #""entries":1200,"payloadBytes":14400000},{"name":"movies","entries":2,"payloadBytes":9}]}"# + "\n"
       ),
       (
@@ -192,6 +193,14 @@ struct StoreViewTests {
     ] as [(OutputFormat, String)])
   func statistics(_ format: OutputFormat, _ text: String) {
     #expect(Self.text(StoreSamples.statistics, format) == text)
+  }
+
+  @Test func statisticsOfAStoreOnAServer() {
+    let view = StatisticsView(backend: "x", path: nil, address: "x://127.0.0.1:7/1", StoreSamples.report)
+    let text = Self.text(view, .table)
+    #expect(text.hasPrefix("Backend    x\nAddress    x://127.0.0.1:7/1\nEntries "), "\(text)")
+    #expect(!text.contains("Path"))
+    #expect(Self.text(view, .json).contains(#""path":null,"address":"x://127.0.0.1:7/1","#))
   }
 
   @Test func integrity() {

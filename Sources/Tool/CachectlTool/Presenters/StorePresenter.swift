@@ -86,7 +86,8 @@ struct StorePresenter: Sendable {
   /// - Throws: `CacheError`: the engine failed.
   func statistics() async throws(CacheError) -> StatisticsView {
     StatisticsView(
-      backend: configuration.backend, path: configuration.storePath, try await store.administration.statistics())
+      backend: configuration.backend, path: configuration.storePath, address: configuration.storeAddress,
+      try await store.administration.statistics())
   }
 
   /// Checks every entry of the store.

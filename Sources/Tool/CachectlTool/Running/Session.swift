@@ -19,8 +19,8 @@ struct Session {
       layers: Cachectl.current.layers, userAgent: "cachectl/\(Cachectl.version)",
       transfer: NetworkServiceFactory(log: global.logger("request")) { global.warn(ErrorView($0)) }.makeService,
       observe: global.observer)
-    global.explain(
-      "store", configuration.storePath.map { "\(configuration.backend) at \($0)" } ?? configuration.backend)
+    let place = configuration.storePath ?? configuration.storeAddress
+    global.explain("store", place.map { "\(configuration.backend) at \($0)" } ?? configuration.backend)
     for engine in configuration.loadedEngines { global.explain("library", engine.path) }
     global.explain(
       "configuration", configuration.file.map { "\($0) (\(configuration.trust.text))" } ?? "no file, all defaults")

@@ -7,11 +7,13 @@ internal import StorageSPI
 struct StatisticsView: SingleRecordView {
   private let backend: String
   private let path: String?
+  private let address: String?
   private let report: StoreReport
 
-  /// The view of `report` about the store called `backend` at `path` (`nil` if it has none).
-  init(backend: String, path: String?, _ report: StoreReport) {
-    (self.backend, self.path, self.report) = (backend, path, report)
+  /// The view of `report` about the store called `backend` at `path`, or on the server at `address` (`nil` if it has
+  /// none).
+  init(backend: String, path: String?, address: String? = nil, _ report: StoreReport) {
+    (self.backend, self.path, self.address, self.report) = (backend, path, address, report)
   }
 
   private var total: EntryTally.Count { report.tally.total() }
@@ -30,7 +32,8 @@ struct StatisticsView: SingleRecordView {
   /// The document of `stats`.
   var json: JSONValue {
     [
-      "backend": .string(backend), "path": JSONValue(path), "entries": .integer(total.entries),
+      "backend": .string(backend), "path": JSONValue(path), "address": JSONValue(address),
+      "entries": .integer(total.entries),
       "payloadBytes": .integer(total.payloadBytes), "storageBytes": JSONValue(report.storageBytes),
       "fresh": .integer(report.count(.fresh)), "stale": .integer(report.count(.stale)),
       "expired": .integer(report.count(.expired)), "estimated": .boolean(report.isEstimated),
@@ -50,10 +53,11 @@ struct StatisticsView: SingleRecordView {
   func table(on screen: Screen, hasHeader: Bool) -> String {
     let states = EntryState.allCases.map { "\(NumberText.text(report.count($0))) \($0.rawValue)" }
     let stateText = (report.isEstimated ? "about " : "") + states.joined(separator: ", ")
+    let place: (name: String, value: Table.Cell) =
+      address.map { ("Address", .init($0, .plain)) } ?? ("Path", .init(path))
     let figures = Details.text(
       [
-        ("Backend", .init(backend, .bold)), ("Path", .init(path)),
-        ("Entries", "\(NumberText.text(total.entries)) (\(stateText))"),
+        ("Backend", .init(backend, .bold)), place, ("Entries", "\(NumberText.text(total.entries)) (\(stateText))"),
         ("Payload", Details.bytes(total.payloadBytes)),
         ("On disk", report.storageBytes.map(Details.bytes) ?? .init("unknown", .dim)),
         ("Hits", .init(hitText, .plain)), ("Evictions", .init(NumberText.text(report.operations.evictions), .plain)),
