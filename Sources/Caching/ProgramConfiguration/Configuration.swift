@@ -1,3 +1,4 @@
+internal import Base
 public import StorageSPI
 
 /// The whole configuration with its effective values: an argument of the program overrides the environment, which
@@ -66,5 +67,17 @@ extension Configuration {
   public var storeAddress: String? {
     guard case .text(let address)? = options(of: backend)["url"] else { return nil }
     return address
+  }
+
+  /// `error` of the engine called `backend`. If it is about the value of an option, which its message names as in
+  /// "option 'url'", the message then begins with the source of that value.
+  package func namingSource(of error: CacheError, backend: String) -> CacheError {
+    let options = settings.table.engines.first { $0.name == backend }?.options ?? []
+    guard error.code == .invalidOption,
+      let option = options.first(where: { error.message.holds("option '\($0.name)'") }),
+      let source = settings[ConfigurationKey.path(of: option.name, backend)]?.source, source != .default
+    else { return error }
+    return CacheError(
+      error.code, "\(source): \(error.message)", hint: error.hint, key: error.key, cause: error.cause)
   }
 }

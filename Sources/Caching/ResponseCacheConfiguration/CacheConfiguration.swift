@@ -35,7 +35,7 @@ public struct CacheConfiguration: Sendable {
   public var settings: [ConfigurationEntry] { configuration.entries }
 
   let rules: HTTPCacheRules
-  private let configuration: Configuration
+  fileprivate let configuration: Configuration
 
   /// The configuration of this process.
   ///
@@ -111,9 +111,14 @@ extension Cache {
     _ configuration: CacheConfiguration, transforms: EntryTransforms = .none,
     clock: any WallClock = SystemWallClock(), warn: @escaping @Sendable (CacheError) -> Void = { _ in }
   ) async throws {
-    try await self.init(
-      configuration.location, limits: configuration.limits, transforms: transforms, rules: configuration.rules,
-      clock: clock, warn: warn)
+    do {
+      try await self.init(
+        configuration.location, limits: configuration.limits, transforms: transforms, rules: configuration.rules,
+        clock: clock, warn: warn)
+    } catch let error as CacheError {
+      let settings = configuration.configuration
+      throw settings.namingSource(of: error, backend: settings.backend)
+    }
   }
 }
 

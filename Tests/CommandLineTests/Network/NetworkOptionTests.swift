@@ -58,7 +58,7 @@ import Testing
     expectSuccess(try await scratch.cachectl(setting))
     expectFailure(
       try await scratch.cachectl(setting + ["--refresh"]), status: 78,
-      mentioning: ["network.authorityFile: there is no file /none"])
+      mentioning: ["--set: network.authorityFile: there is no file /none"])
     expectFailure(
       try await scratch.cachectl("--set", "network.clientKey=/none", "fetch", "cities"), status: 64,
       mentioning: ["network.clientCertificate"])

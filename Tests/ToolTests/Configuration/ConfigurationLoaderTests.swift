@@ -139,6 +139,29 @@ struct ConfigurationLoaderTests {
     #expect(try loader.load().storeAddress == nil)
   }
 
+  private static let wrongURL = CacheError(.invalidOption, "option 'url': it is wrong", hint: "mend it")
+
+  @Test(
+    arguments: [
+      (wrongURL, "x", nil, nil, "CACHECTL_SERVER_URL: option 'url': it is wrong"),
+      (wrongURL, nil, "x", nil, "/project/cachectl.json:1:33: option 'url': it is wrong"),
+      (wrongURL, nil, nil, "x", "--set: option 'url': it is wrong"),
+      (wrongURL, nil, nil, nil, "option 'url': it is wrong"),
+      (CacheError(.invalidOption, "it is wrong"), "x", nil, nil, "it is wrong"),
+      (CacheError(.busy, "option 'url'"), "x", nil, nil, "option 'url'"),
+    ] as [(CacheError, String?, String?, String?, String)])
+  func anErrorAboutAnOptionNamesTheSourceOfItsValue(
+    error: CacheError, variable: String?, file: String?, flag: String?, message: String
+  ) throws {
+    let files = file.map { ["/project/cachectl.json": #"{"backends": {"server": {"url": "\#($0)"}}}"#] } ?? [:]
+    let environment = variable.map { ["CACHECTL_SERVER_URL": $0] } ?? [:]
+    let settings = flag.map { ["backends.server.url=\($0)"] } ?? []
+    let configuration = try Fixtures.loader(files, environment: environment)
+      .load(ConfigurationFlags(backend: "server", settings: settings))
+    let named = configuration.namingSource(of: error, backend: "server")
+    #expect(named.message == message && named.hint == error.hint && named.code == error.code)
+  }
+
   @Test func anExplicitOriginOverridesTheEnvironment() throws {
     let file = #"""
       {"environment": "real", "origin": {"cities": {"kind": "sample"},

@@ -81,6 +81,14 @@ struct TransformsTests {
     #expect(error?.message.contains("transforms.zstd.level") == true, "\(error?.message ?? "")")
   }
 
+  @Test func anUnusableKeyIsNamedByItsVariable() async throws {
+    let home = try TestHome()
+    let text = #"{"cache":{"transforms":["sealed"]},"transforms":{"sealed":{"key":{"env":"SHORT"}}}}"#
+    let container = try home.container(text, environment: ["SHORT": "abc"])
+    let error = await #expect(throws: CacheError.self) { try await container.openStoreForFetching() }
+    #expect(error?.message.hasPrefix("SHORT: the key of the transform 'sealed' is not 32 bytes") == true)
+  }
+
   @Test(arguments: [
     (["zst"], "cannot contain \"zst\"", "the nearest is zstd"), (["zstd", "zstd"], "contains \"zstd\" twice", "once"),
   ])

@@ -36,7 +36,7 @@ public struct AppDIContainer: Sendable {
     observe: (@Sendable (FetchExplanation) -> Void)? = nil
   ) {
     self.observe = observe
-    servers = ServerFactory(userAgent: userAgent, makeTransfer: transfer)
+    servers = ServerFactory(configuration: configuration, userAgent: userAgent, makeTransfer: transfer)
     self.configuration = configuration
     self.catalogue = catalogue.adding(configuration.loadedEngines)
     self.transforms = transforms
@@ -68,7 +68,7 @@ public struct AppDIContainer: Sendable {
       return try await plugin.inspect(options).exists
     } catch {
       if error.code == .unsupported { return nil }
-      throw error
+      throw configuration.namingSource(of: error, backend: backend)
     }
   }
 
@@ -117,8 +117,12 @@ public struct AppDIContainer: Sendable {
   }
 
   private func openEngine(_ backend: String) async throws(CacheError) -> any StorageEngine {
-    let (plugin, options) = try engine(backend)
-    return try await plugin.open(options)
+    do throws(CacheError) {
+      let (plugin, options) = try engine(backend)
+      return try await plugin.open(options)
+    } catch {
+      throw configuration.namingSource(of: error, backend: backend)
+    }
   }
 
   func makeStore(
@@ -191,7 +195,7 @@ extension AppDIContainer {
       }
       return makeStore(over: RecoveringEngine(engine, plugin, options), of: backend)
     } catch {
-      reason = error
+      reason = configuration.namingSource(of: error, backend: backend)
     }
     // An unknown version may be damage; the engine's repair can tell.
     guard [.damaged, .unsupportedFormat].contains(reason.code) else { throw reason }

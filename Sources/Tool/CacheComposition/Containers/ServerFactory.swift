@@ -4,6 +4,8 @@ internal import HTTPTransfer
 
 /// Makes the servers that origins ask.
 struct ServerFactory: Sendable {
+  /// The configuration, which knows the source of each value.
+  let configuration: Configuration
   /// The client's name for servers.
   let userAgent: String
   /// Makes the service that transfers an origin's requests, under its configured limits.
@@ -13,7 +15,7 @@ struct ServerFactory: Sendable {
   func makeServer(
     _ url: String, _ secrets: OriginSecrets, _ transport: Configuration.Transport
   ) throws(CacheError) -> OriginServer {
-    let files = NetworkFiles(transport.network)
+    let files = NetworkFiles(transport.network, of: configuration)
     let transfer: any DataTransferService =
       if let problem = secrets.problem ?? files.problem {
         UnavailableTransfer(reason: problem)

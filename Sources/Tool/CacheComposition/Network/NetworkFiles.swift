@@ -11,13 +11,13 @@ struct NetworkFiles: Sendable {
   /// Why one of the files cannot be used; `nil` if all can.
   private(set) var problem: CacheError?
 
-  private let areFlags: Bool
+  private let configuration: Configuration?
 
   /// Reads the files of `network`.
   ///
-  /// - Parameter areFlags: whether command-line flags name the files, instead of configuration keys.
-  init(_ network: Configuration.Network, areFlags: Bool = false) {
-    self.areFlags = areFlags
+  /// - Parameter configuration: the configuration that names the files; `nil` if flags of the command line do.
+  init(_ network: Configuration.Network, of configuration: Configuration? = nil) {
+    self.configuration = configuration
     if let path = network.clientCertificate, let text = text(of: path, holding: .certificate, .clientCertificate) {
       var digest = SHA256()
       digest.update(Self.firstCertificate(in: text))
@@ -81,10 +81,13 @@ struct NetworkFiles: Sendable {
   }
 
   private mutating func note(_ purpose: Purpose, _ message: String, _ content: Content) {
+    let isFlag = configuration == nil
     let isMissingKey = purpose == .clientCertificate && content == .privateKey
-    let place = isMissingKey ? " with \(Purpose.clientKey.name(isFlag: areFlags))" : ""
+    let place = isMissingKey ? " with \(Purpose.clientKey.name(isFlag: isFlag))" : ""
+    let name = purpose.name(isFlag: isFlag)
+    let source = configuration?.settings[name].map { "\($0.source): " } ?? ""
     let error = CacheError(
-      areFlags ? .invalidRequest : .originUnavailable, "\(purpose.name(isFlag: areFlags)): \(message)",
+      isFlag ? .invalidRequest : .originUnavailable, "\(source)\(name): \(message)",
       hint: "name a file that you may read and that holds the \(content.noun) (PEM)\(place)")
     problem = problem ?? error
   }
@@ -105,6 +108,6 @@ extension TransferDemands {
     if let proxy = network.proxy, !ProxyAddress.hasKnownScheme(proxy) {
       throw CacheError(.invalidRequest, "--proxy: \(ProxyAddress.mistake)", hint: ProxyAddress.hint)
     }
-    if let problem = NetworkFiles(network, areFlags: true).problem { throw problem }
+    if let problem = NetworkFiles(network).problem { throw problem }
   }
 }

@@ -72,7 +72,10 @@ struct SealedSettings: TransformSettings {
     } catch {
       throw CacheError(.invalidOption, error.message, hint: error.hint)
     }
-    return try SealedTransform(key: text)
+    do throws(CacheError) { return try SealedTransform(key: text) } catch {
+      guard error.code == .invalidOption else { throw error }
+      throw CacheError(.invalidOption, "\(key.variable): \(error.message)", hint: error.hint)
+    }
   }
 }
 

@@ -22,7 +22,7 @@ public struct URLsDIContainer: Sendable {
     let maxEntryBytes = context.configuration.cache.maxEntryBytes
     let transport = Configuration.Transport.urls(
       maxEntryBytes: maxEntryBytes, network: context.configuration.network, demands)
-    let files = NetworkFiles(transport.network)
+    let files = NetworkFiles(transport.network, of: context.configuration)
     var services = context.services
     services.rules.isInsecure = demands.isInsecure
     let cache = HTTPCache(

@@ -63,10 +63,7 @@ struct Doctor: Sendable {
     let container = AppDIContainer(configuration: configuration, catalogue: self.catalogue, clock: clock)
     var stores: [(name: String, result: StoreCheck.Result)] = []
     for plugin in catalogue.plugins {
-      let check = StoreCheck(
-        plugin: plugin,
-        configuration: { declaration throws(CacheError) in try container.engineConfiguration(for: declaration) },
-        files: files)
+      let check = StoreCheck(plugin: plugin, container: container, files: files)
       stores.append((plugin.declaration.name, await check.run()))
     }
     let space = SpaceCheck(files: files).finding(

@@ -28,7 +28,7 @@ struct StoreCheck: Sendable {
   }
 
   let plugin: any StoragePlugin
-  let configuration: @Sendable (EngineDeclaration) throws(CacheError) -> EngineConfiguration
+  let container: AppDIContainer
   let files: any FileInspection
 
   private var name: String { plugin.declaration.name }
@@ -41,7 +41,7 @@ struct StoreCheck: Sendable {
       return result
     }
     do throws(CacheError) {
-      let configuration = try configuration(plugin.declaration)
+      let configuration = try container.engineConfiguration(for: plugin.declaration)
       let inspection = try await plugin.inspect(configuration)
       (result.path, result.exists) = (inspection.path, inspection.exists)
       guard inspection.exists else {
@@ -56,8 +56,9 @@ struct StoreCheck: Sendable {
         await open(configuration, inspection, &result)
       }
     } catch {
+      let failure = container.configuration.namingSource(of: error, backend: name)
       result.findings.append(
-        error.code == .unsupported ? .ok(name, "is not looked at: \(error.message)") : .problem(name, error))
+        failure.code == .unsupported ? .ok(name, "is not looked at: \(failure.message)") : .problem(name, failure))
     }
     return result
   }
