@@ -46,10 +46,9 @@ struct DoctorTests {
     path: "/u/home/store", files: ["/u/home/store"], format: 2, currentFormat: 2)
 
   @Test func aRefusedValueOfAnOptionIsFoundInTheFile() async throws {
-    let store = try await storeEngine(storedAt: [clock.now], clock: clock)
     let failure = CacheError(.invalidOption, "option 'url': it is wrong", hint: "mend it")
     let plugin = FakePlugin(
-      "fake", options: [EngineOption("url", .text, help: "where it is")], store: store, .init(failure: failure))
+      "fake", options: [EngineOption("url", .text, help: "where it is")], .init(failure: failure))
     let (checks, worst) = try await examine(plugin, file: #"{"backends": {"fake": {"url": "x"}}}"#)
     #expect(worst == .invalidOption)
     #expect(messages(checks).contains("/w/c.json:1:31: option 'url': it is wrong"), "\(messages(checks))")
