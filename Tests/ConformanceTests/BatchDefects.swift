@@ -51,7 +51,8 @@ enum BatchDefects {
       [$0.flatMap { $0.isRequirement ? [$0, .require($0.key, .absent), .require($0.key, .checksum(0))] : [$0] }]
     }
     let silent = Defect(
-      name: "says nothing of a conflict", caughtBy: ["require-absent-unmet", "require-alone", "random-calls"],
+      name: "says nothing of a conflict",
+      caughtBy: ["require-absent-unmet", "require-alone", "random-calls", "eviction-conflict"],
       batchError: { $0.code == .conflict ? nil : $0 })
     let vague = Defect(
       name: "a conflict is just a failure", caughtBy: ["require-checksum-unmet"],

@@ -32,7 +32,7 @@ enum BoundsDefects {
       ]
     ) { _ in nil },
     changing("an entry too many", ["bounds-entries", "random-calls"], entries: 1),
-    changing("an entry too few", ["bounds-entries", "bounds-removing", "random-calls"], entries: -1),
+    changing("an entry too few", ["bounds-entries", "bounds-removing", "random-calls", "eviction-none"], entries: -1),
     changing("a byte too many", ["bounds-bytes", "bounds-replacing", "random-calls"], bytes: 1),
     changing("a byte too few", ["bounds-bytes", "bounds-replacing", "random-calls"], bytes: -1),
     bounding("does not count movies", ["bounds-all-namespaces", "bounds-exceeded", "random-calls"]) { bounds in
@@ -40,7 +40,7 @@ enum BoundsDefects {
         StoreBounds(maxEntries: $0.maxEntries, maxPayloadBytes: $0.maxPayloadBytes, exemptNamespace: "movies")
       }
     },
-    bounding("exempts nothing", ["bounds-exempt", "concurrent-bounds", "random-calls"]) { bounds in
+    bounding("exempts nothing", ["bounds-exempt", "concurrent-bounds", "random-calls", "eviction-own"]) { bounds in
       bounds.map { StoreBounds(maxEntries: $0.maxEntries, maxPayloadBytes: $0.maxPayloadBytes) }
     },
     bounding("bounds though there are none", ["bounds-lowered"]) { bounds in
@@ -53,6 +53,17 @@ enum BoundsDefects {
   ) -> Defect {
     Defect(name: name, caughtBy: caughtBy, batches: { $0.bounds == nil ? [$0] : change($0) })
   }
+
+  static let evictions = [
+    Defect(
+      name: "evicts the newest",
+      caughtBy: ["eviction-order", "eviction-bytes", "eviction-expired", "eviction-large", "eviction-history"],
+      order: { _ in EvictionOrder(.most(.storedAt)) }),
+    Defect(
+      name: "miscounts evictions", caughtBy: ["eviction-none", "eviction-own", "eviction-concurrent"],
+      evictions: { $0 + 1 }),
+    Defect(name: "forgets uses", caughtBy: ["eviction-uses", "eviction-history"], uses: { _ in [] }),
+  ]
 
   /// A batch without operations that only has the bounds of `batch`, and `batch` without them.
   private static func divided(_ batch: WriteBatch) -> (check: WriteBatch, changes: WriteBatch) {
@@ -78,7 +89,8 @@ enum BoundsDefects {
       }
     },
     Defect(
-      name: "says nothing of exceeded bounds", caughtBy: ["bounds-entries", "bounds-exceeded", "random-calls"],
+      name: "says nothing of exceeded bounds",
+      caughtBy: ["bounds-entries", "bounds-exceeded", "random-calls", "eviction-refused"],
       batchError: { $0.code == .overBounds ? nil : $0 }),
     Defect(
       name: "exceeded bounds are just no space", caughtBy: ["bounds-bytes"],

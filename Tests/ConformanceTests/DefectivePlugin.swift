@@ -24,6 +24,10 @@ struct Defect: Sendable {
   var batches: @Sendable (WriteBatch) -> [WriteBatch] = { [$0] }
   /// Makes an error of a batch into another; `nil` makes it a success.
   var batchError: @Sendable (CacheError) -> CacheError? = { $0 }
+  /// Changes the order of eviction, the number of evictions that is returned, and the uses that are added.
+  var order: @Sendable (EvictionOrder) -> EvictionOrder = { $0 }
+  var evictions: @Sendable (Int) -> Int = { $0 }
+  var uses: @Sendable ([EntryUse]) -> [EntryUse] = { $0 }
   /// Changes what a read lends.
   var payload: @Sendable ([UInt8]) -> [UInt8] = { $0 }
   var metadata: @Sendable (EntryMetadata) -> EntryMetadata = { $0 }
@@ -79,7 +83,7 @@ struct DefectivePlugin: StoragePlugin {
 }
 
 /// A handle of a sound engine with one bug.
-final class DefectiveEngine: ChangeCounting {
+final class DefectiveEngine: ChangeCounting, Evicting {
   private let base: any StorageEngine
   private let calls = Mutex(HandleCalls())
   private let defect: Defect
@@ -110,6 +114,24 @@ final class DefectiveEngine: ChangeCounting {
   }
 
   func apply(_ batch: WriteBatch) async throws(CacheError) {
+    try await change(batch) { base, part throws(CacheError) in try await base.apply(part) }
+  }
+
+  func apply(_ batch: WriteBatch, evicting order: EvictionOrder) async throws(CacheError) -> Int {
+    var evicted = 0
+    try await change(batch) { base, part throws(CacheError) in
+      evicted += try await base.evictor?.apply(part, evicting: defect.order(order)) ?? 0
+    }
+    return defect.evictions(evicted)
+  }
+
+  func add(_ uses: [EntryUse]) async throws(CacheError) {
+    try await base.evictor?.add(defect.uses(uses))
+  }
+
+  private func change(
+    _ batch: WriteBatch, _ apply: (any StorageEngine, WriteBatch) async throws(CacheError) -> Void
+  ) async throws(CacheError) {
     var renamed = WriteBatch()
     renamed.bounds = defect.bounds(batch.bounds)
     for operation in batch.operations {
@@ -127,7 +149,7 @@ final class DefectiveEngine: ChangeCounting {
       for (number, part) in defect.batches(renamed).enumerated() {
         // Others get their turn between the parts, so that they see what they should not.
         if number > 0 { await Task.yield() }
-        try await base.apply(part)
+        try await apply(base, part)
       }
     } catch {
       if let changed = defect.batchError(error) { throw changed }

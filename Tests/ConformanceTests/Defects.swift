@@ -10,7 +10,7 @@ extension Defect: CustomTestStringConvertible {
       OpeningDefects.declarations, OpeningDefects.opening, OpeningDefects.closing, ValueDefects.payloads,
       ValueDefects.metadata, ValueDefects.keys, BatchDefects.batches, BatchDefects.requirements, ScanDefects.scans,
       ScanDefects.expiry, ScanDefects.counted, BoundsDefects.bounds, BoundsDefects.batches, BoundsDefects.tallies,
-      ChangeCountDefects.all,
+      BoundsDefects.evictions, ChangeCountDefects.all,
     ]
     .flatMap { $0 }
 }

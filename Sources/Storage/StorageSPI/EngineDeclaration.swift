@@ -42,6 +42,8 @@ public struct EngineCapability: RawRepresentable, Sendable, Hashable {
   public static let nativeExpiry = EngineCapability(rawValue: "native-expiry")
   /// The engine refuses every change, with the code `permissionDenied`. The core then records no use of entries either.
   public static let readOnly = EngineCapability(rawValue: "read-only")
+  /// The engine makes room in the commit that needs it, and keeps how entries are used: it is `Evicting`.
+  public static let eviction = EngineCapability(rawValue: "eviction")
 }
 
 /// One option of an engine, declared once. Flags, environment variables, configuration validation, the schema and

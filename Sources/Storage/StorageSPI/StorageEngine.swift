@@ -75,6 +75,9 @@ public protocol StorageEngine: AnyObject, Sendable {
   /// It replaces a cast: checking a conformance at run time takes longer than a read.
   var changeCounter: (any ChangeCounting)? { get }
 
+  /// This engine if it is `Evicting`, else `nil`. Both defaults are provided; an engine that wraps another one implements it.
+  var evictor: (any Evicting)? { get }
+
   /// Closes the store after the running calls have ended. Closing again does nothing; every other call fails with the
   /// code `closed` afterwards.
   func close() async throws(CacheError)
@@ -86,6 +89,9 @@ extension StorageEngine {
 
   /// `nil`: the engine cannot tell whether anything has changed.
   public var changeCounter: (any ChangeCounting)? { nil }
+
+  /// `nil`: the core chooses what is evicted.
+  public var evictor: (any Evicting)? { nil }
 }
 
 /// An engine that can tell cheaply whether anything in its store has changed.

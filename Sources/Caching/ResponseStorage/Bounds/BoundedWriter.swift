@@ -4,7 +4,7 @@ internal import StorageSPI
 ///
 /// The engine checks the limits under its own lock, so they hold at every instant, whatever other processes write. If
 /// there is room, that is all. If not, the batch also removes the victims, each on condition that it has not changed.
-/// If one of them has changed, new victims are chosen.
+/// If one of them has changed, new victims are chosen. An engine that can evict by the policy's order chooses them itself.
 struct BoundedWriter: Sendable {
   /// How many failed attempts to make room end a write.
   static let maximumAttempts = 100
@@ -20,6 +20,7 @@ struct BoundedWriter: Sendable {
   let sweeps: SweepKeeper
   /// A store of at most this many entries is looked at whole.
   let wholeLook: Int
+  private let evictor: (any Evicting)?
   private let mutex = AsyncMutex()
 
   init(
@@ -33,6 +34,7 @@ struct BoundedWriter: Sendable {
     self.accesses = accesses
     self.sweeps = sweeps
     self.wholeLook = wholeLook
+    evictor = limits?.eviction.order == nil ? nil : engine.evictor
     expiry = removesExpired ? ExpirySweep(engine: engine) : nil
   }
 
@@ -76,12 +78,20 @@ struct BoundedWriter: Sendable {
     _ batch: WriteBatch, butNotOn codes: [CacheError.Code] = [.overBounds, .conflict]
   ) async throws(CacheError) -> Bool {
     do throws(CacheError) {
-      try await engine.apply(batch)
+      try await commit(batch)
       return true
     } catch {
       guard codes.contains(error.code) else { throw error }
       return false
     }
+  }
+
+  /// Makes the changes of `batch`. An engine that evicts makes the room for them, if it finds enough.
+  private func commit(_ batch: WriteBatch) async throws(CacheError) {
+    guard let evictor, let order = limits?.eviction.order, batch.bounds != nil else {
+      return try await engine.apply(batch)
+    }
+    operations.record(evictions: try await evictor.apply(batch, evicting: order))
   }
 }
 

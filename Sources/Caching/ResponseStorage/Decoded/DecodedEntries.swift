@@ -100,7 +100,7 @@ extension EntryStore {
     guard let entry = try decodedEntries?.unchanged(key, digest, codec),
       entry.metadata.state(at: clock.now) != .expired, let kept = entry as? Decoded<Value>, isUsed(kept)
     else { return nil }
-    countLookUp(digest: digest)
+    countLookUp(key, digest: digest)
     return kept
   }
 

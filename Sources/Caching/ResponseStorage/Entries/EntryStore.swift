@@ -36,6 +36,9 @@ public struct EntryStore: Sendable {
 
   private let writer: BoundedWriter
 
+  /// The uses to send to the engine; `nil` if it keeps none.
+  private let sharedUses: SharedUses?
+
   /// Creates a store over `engine`.
   ///
   /// - Parameters:
@@ -68,6 +71,7 @@ public struct EntryStore: Sendable {
     self.transforms = TransformPipeline(transforms)
     operations = OperationCounter()
     decodedEntries = decoded.maxEntries > 0 ? DecodedEntries(engine.changeCounter, decoded) : nil
+    sharedUses = SharedUses(engine.evictor)
     writer = BoundedWriter(
       engine: engine, clock: clock, limits: limits, operations: operations, accesses: accesses,
       sweeps: SweepKeeper(sweeps), removesExpired: removesExpired, wholeLook: wholeLook)
@@ -78,12 +82,13 @@ public struct EntryStore: Sendable {
   /// - Throws: `CacheError`: the log failed.
   public func saveSweep() throws(CacheError) { try writer.sweeps.save() }
 
-  /// Gives back the leases on flights that have not ended, and closes the engine.
+  /// Gives back the leases on flights that have not ended, and closes the engine after it has got the uses that it keeps.
   ///
   /// - Throws: `CacheError` with the code of the engine's failure.
   public func close() async throws(CacheError) {
     decodedEntries?.removeAll()
     await giveBackLeases()
+    await sharedUses?.flush()
     try await engine.close()
   }
 
@@ -116,12 +121,15 @@ public struct EntryStore: Sendable {
   }
 
   /// Counts a look-up: a hit, and a use of the entry under `key`; with `nil`, a miss.
-  public func countLookUp(_ key: CacheKey?) { countLookUp(digest: key.map { AccessRecord.digest(of: $0) }) }
+  public func countLookUp(_ key: CacheKey?) { countLookUp(key, digest: key.map { AccessRecord.digest(of: $0) }) }
 
-  /// Counts a look-up in the same way, by the digest of the key.
-  func countLookUp(digest: UInt64?) {
+  /// Counts a look-up in the same way, by the key and its digest.
+  func countLookUp(_ key: CacheKey?, digest: UInt64?) {
     operations.record(hit: digest != nil)
-    if let digest { accesses.record(digest: digest, at: clock.now) }
+    guard let key, let digest else { return }
+    let now = clock.now
+    accesses.record(digest: digest, at: now)
+    sharedUses?.add(key, at: now)
   }
 
   /// This store, whose next write also removes this process's lease of `flight`.

@@ -15,6 +15,8 @@ public struct EvictionCandidate: Sendable {
   public let lastUsedAt: Int64
   /// How often the entry was read. It counts reads of earlier entries under the same key too.
   public let useCount: Int64
+  /// When the entry expires.
+  public let retainUntil: Int64
   /// The entry's version: it is evicted only if it still has this one.
   package let checksum: UInt64
   /// When the entry expires, if it has expired.
@@ -28,7 +30,19 @@ public struct EvictionCandidate: Sendable {
     storedAt = Self.time(entry.metadata.storedAt, now)
     lastUsedAt = max(Self.time(history.lastUsedAt, now), storedAt)
     useCount = history.count
-    expiredAt = entry.metadata.state(at: now) == .expired ? entry.metadata.retainUntil.milliseconds : nil
+    retainUntil = entry.metadata.retainUntil.milliseconds
+    expiredAt = entry.metadata.state(at: now) == .expired ? retainUntil : nil
+  }
+
+  /// What `field` is of the entry.
+  func number(_ field: EvictionOrder.Field) -> Int64 {
+    switch field {
+    case .storedAt: storedAt
+    case .lastUsedAt: lastUsedAt
+    case .useCount: useCount
+    case .payloadBytes: Int64(payloadBytes)
+    case .retainUntil: retainUntil
+    }
   }
 
   private static func time(_ time: Timestamp, _ now: Timestamp) -> Int64 {

@@ -28,7 +28,7 @@ public struct EngineResponseStorage<Request: CacheableRequest, Response: Sendabl
         key: key.text, response: try codec.decode(bytes, key, metadata),
         head: metadata.storedHead(fields: metadata.cachingFields), version: metadata.checksum)
     }
-    if isCounted { store.countLookUp(digest: found?.digest) }
+    if isCounted { store.countLookUp(found == nil ? nil : key, digest: found?.digest) }
     return found?.value
   }
 

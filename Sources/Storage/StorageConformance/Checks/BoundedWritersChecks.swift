@@ -29,7 +29,7 @@ enum BoundedWritersChecks {
   private static func expectBounded(_ engines: [any StorageEngine], rounds: Int) async throws {
     let lease = try CacheKey("leases/a")
     try await engines[0].put(lease, entry)
-    let progress = Progress(writers: engines.count)
+    let progress = WriterProgress(writers: engines.count)
     let keys = try ["cities", "movies", "posters"].map { try Sample.keys(8 * rounds, namespace: $0) }
     try await withThrowingTaskGroup(of: Void.self) { group in
       for (engine, keys) in zip(engines, keys) {
@@ -62,7 +62,7 @@ enum BoundedWritersChecks {
 
   /// Stores an entry under `key`, replacing the first entry of another writer if there is no room.
   private static func put(
-    _ key: CacheKey, _ engine: any StorageEngine, _ progress: Progress, attempts: Int
+    _ key: CacheKey, _ engine: any StorageEngine, _ progress: WriterProgress, attempts: Int
   ) async throws {
     var victim: CacheKey?
     for _ in 0..<attempts {
@@ -96,7 +96,7 @@ enum BoundedWritersChecks {
 }
 
 /// How many writers are still working, and the keys that they have removed.
-private final class Progress: Sendable {
+final class WriterProgress: Sendable {
   private let state: Mutex<(writers: Int, removals: [CacheKey])>
 
   init(writers: Int) { state = Mutex((writers, [])) }

@@ -1,0 +1,58 @@
+internal import StorageSPI
+internal import Synchronization
+
+/// Sends uses to an engine that keeps them for all who share its store, a few hundred entries at a time: reading never
+/// writes, and no reader waits for it.
+///
+/// What cannot be sent is lost. Uses decide over the order of eviction, and nothing else.
+final class SharedUses: Sendable {
+  /// How many entries to collect before their uses are sent.
+  static let batchSize = 256
+  /// The most entries to collect while uses are on their way. The uses of others are lost.
+  private static let maximumPending = 1 << 14
+
+  private struct State {
+    var pending: [CacheKey: EntryUse] = [:]
+    var sending: Task<Void, Never>?
+  }
+
+  private let engine: any Evicting
+  private let state = Mutex(State())
+
+  /// Creates a collection for `engine`; `nil` if it keeps no uses.
+  init?(_ engine: (any Evicting)?) {
+    guard let engine else { return nil }
+    self.engine = engine
+  }
+
+  /// Adds a use of the entry under `key`. Cost: a look-up in a table.
+  func add(_ key: CacheKey, at now: Timestamp) {
+    state.withLock { state in
+      if var use = state.pending[key] {
+        use.count = use.count.saturatingSum(1)
+        use.lastUsedAt = max(use.lastUsedAt, now)
+        state.pending[key] = use
+      } else if state.pending.count < Self.maximumPending {
+        state.pending[key] = EntryUse(key, lastUsedAt: now)
+      }
+      guard state.pending.count >= Self.batchSize, state.sending == nil else { return }
+      let uses = Self.take(&state)
+      state.sending = Task {
+        try? await engine.add(uses)
+        self.state.withLock { $0.sending = nil }
+      }
+    }
+  }
+
+  /// Sends what was collected.
+  func flush() async {
+    await state.withLock { $0.sending }?.value
+    let uses = state.withLock { Self.take(&$0) }
+    if !uses.isEmpty { try? await engine.add(uses) }
+  }
+
+  private static func take(_ state: inout State) -> [EntryUse] {
+    defer { state.pending = [:] }
+    return Array(state.pending.values)
+  }
+}

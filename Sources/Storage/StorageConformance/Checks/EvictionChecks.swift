@@ -1,0 +1,245 @@
+internal import StorageSPI
+
+/// An engine that evicts makes room in the commit that needs it, by the order that it is given.
+enum EvictionChecks {
+  static let all = [
+    check("eviction-none", "a batch for which there is room evicts nothing", none),
+    check("eviction-order", "what comes first by the order goes first, and no more than needed", order),
+    check("eviction-bytes", "as many entries go as the payload needs", bytes),
+    check("eviction-expired", "expired entries go first, and are not counted", expired),
+    check("eviction-own", "entries that the batch names, and exempt ones, stay", own),
+    check("eviction-refused", "a batch for which too little may go changes nothing", refused),
+    check("eviction-conflict", "a batch whose requirement does not hold evicts nothing", conflict),
+    check("eviction-uses", "uses are added up, outlive a replacement, and not a removal", uses),
+    check("eviction-large", "of a large store, old entries go, and few more than needed", large),
+    ConformanceCheck(
+      "eviction-concurrent", "concurrent writers to a full store all succeed, and never exceed the bounds",
+      requires: [.eviction, .shared], concurrent),
+  ]
+
+  private static func check(
+    _ name: String, _ summary: String, _ body: @escaping @Sendable (ConformanceContext) async throws -> Void
+  ) -> ConformanceCheck { ConformanceCheck(name, summary, requires: [.eviction], body) }
+
+  static func evictor(_ engine: any StorageEngine) throws -> any Evicting {
+    guard let evictor = engine.evictor else {
+      throw ConformanceFailure("the engine declares eviction, and has no evictor")
+    }
+    return evictor
+  }
+
+  /// An entry that was stored `number` seconds after the start, with a payload of `size` bytes.
+  private static func entry(_ number: Int, size: Int = 10, retainedFor retention: Int = 3_600) -> Entry {
+    let stored = Sample.start.advanced(by: .seconds(number))
+    let end = Sample.start.advanced(by: .seconds(retention))
+    return Entry(
+      payload: .init(repeating: 7, count: size),
+      metadata: EntryMetadata(
+        storedAt: stored, freshUntil: end, retainUntil: end, contentType: "text/plain", checksum: UInt64(number)))
+  }
+
+  private static func bounds(_ entries: Int, bytes: Int = .max) -> StoreBounds {
+    StoreBounds(maxEntries: entries, maxPayloadBytes: bytes, exemptNamespace: "leases")
+  }
+
+  /// A store with the entries 0 to 9 of 10 bytes, in an order of keys that is not that of storing.
+  private static func filled(_ context: ConformanceContext) async throws -> (any Evicting, [CacheKey: Entry]) {
+    let engine = try evictor(try await context.open())
+    var held: [CacheKey: Entry] = [:]
+    for number in 0..<10 { held[try key(number)] = entry(number) }
+    try await engine.put(held.map { (key: $0.key, entry: $0.value) })
+    context.clock.advance(by: .seconds(20))
+    return (engine, held)
+  }
+
+  private static func key(_ number: Int) throws -> CacheKey {
+    try CacheKey("\(["cities", "movies", "url"][number % 3])/\(number * 7 % 10)\(number)")
+  }
+
+  /// Puts entry 10 and removes `removed` within `bounds`. Expects the entries `gone` to be evicted, of which `counted` had
+  /// not expired.
+  private static func expectEvicted(
+    _ gone: [Int], counted: Int? = nil, by order: EvictionOrder, within bounds: StoreBounds, size: Int = 10,
+    _ engine: any Evicting, _ held: inout [CacheKey: Entry]
+  ) async throws {
+    var batch = WriteBatch()
+    batch.bounds = bounds
+    batch.put(try key(10), entry(10, size: size))
+    let evicted = try await engine.apply(batch, evicting: order)
+    for number in gone { held[try key(number)] = nil }
+    held[try key(10)] = entry(10, size: size)
+    try await engine.expectHolds(held)
+    try expectEqual(evicted, counted ?? gone.count, "evictions by '\(order.text)'")
+  }
+
+  private static let byTime = EvictionOrder(.least(.storedAt))
+
+  private static func none(_ context: ConformanceContext) async throws {
+    var (engine, held) = try await filled(context)
+    try await expectEvicted([], by: byTime, within: bounds(11, bytes: 110), engine, &held)
+    try await expectEvicted([], by: byTime, within: bounds(11, bytes: 120), size: 20, engine, &held)
+  }
+
+  private static func order(_ context: ConformanceContext) async throws {
+    var (engine, held) = try await filled(context)
+    try await expectEvicted([0], by: byTime, within: bounds(10), engine, &held)
+    try await engine.remove(try key(10))
+    held[try key(10)] = nil
+    try await expectEvicted([9, 8], by: EvictionOrder(.most(.storedAt)), within: bounds(8), engine, &held)
+    try await engine.remove(try key(10))
+    held[try key(10)] = nil
+    held[try key(1)] = entry(1, size: 30, retainedFor: 50)
+    try await engine.put(try key(1), entry(1, size: 30, retainedFor: 50))
+    try await expectEvicted(
+      [1], by: EvictionOrder(.most(.payloadBytes), .least(.storedAt)), within: bounds(7), engine, &held)
+    try await engine.put(try key(6), entry(6, retainedFor: 60))
+    held[try key(6)] = entry(6, retainedFor: 60)
+    try await expectEvicted(
+      [6], by: EvictionOrder(.least(.useCount), .least(.retainUntil)), within: bounds(6), engine, &held)
+  }
+
+  private static func bytes(_ context: ConformanceContext) async throws {
+    var (engine, held) = try await filled(context)
+    try await expectEvicted([0, 1, 2], by: byTime, within: bounds(100, bytes: 105), size: 35, engine, &held)
+  }
+
+  private static func expired(_ context: ConformanceContext) async throws {
+    var (engine, held) = try await filled(context)
+    for (number, retention) in [(5, 22), (7, 21), (9, 23)] {
+      held[try key(number)] = entry(number, retainedFor: retention)
+      try await engine.put(try key(number), entry(number, retainedFor: retention))
+    }
+    context.clock.advance(by: .seconds(2))
+    // Entry 9 has not expired yet.
+    try await expectEvicted([7, 5, 0], counted: 1, by: byTime, within: bounds(8), engine, &held)
+  }
+
+  private static func own(_ context: ConformanceContext) async throws {
+    var (engine, held) = try await filled(context)
+    let lease = try CacheKey("leases/a")
+    held[lease] = entry(0, size: 500)
+    try await engine.put(lease, entry(0, size: 500))
+    var batch = WriteBatch()
+    batch.bounds = bounds(9, bytes: 90)
+    batch.put(try key(0), entry(0, size: 20))
+    batch.require(try key(1), .checksum(1))
+    batch.put(try key(11), entry(0))
+    try expectEqual(try await engine.apply(batch, evicting: byTime), 3, "evictions")
+    for number in 2...4 { held[try key(number)] = nil }
+    (held[try key(0)], held[try key(11)]) = (entry(0, size: 20), entry(0))
+    try await engine.expectHolds(held)
+  }
+
+  private static func refused(_ context: ConformanceContext) async throws {
+    let (engine, held) = try await filled(context)
+    try await engine.put(try CacheKey("leases/a"), entry(0))
+    var batch = WriteBatch()
+    batch.put(try key(0), entry(0, size: 60))
+    batch.put(try key(10), entry(10, size: 60))
+    for bounds in [bounds(1), bounds(10, bytes: 119), bounds(0)] {
+      batch.bounds = bounds
+      let changes = batch
+      try await expectError(.overBounds, "a batch larger than its bounds") {
+        _ = try await engine.apply(changes, evicting: byTime)
+      }
+    }
+    try await engine.expectHolds(held.merging([try CacheKey("leases/a"): entry(0)]) { $1 })
+  }
+
+  private static func conflict(_ context: ConformanceContext) async throws {
+    let (engine, held) = try await filled(context)
+    var batch = WriteBatch()
+    batch.bounds = bounds(10)
+    batch.require(try key(10), .checksum(1))
+    batch.put(try key(10), entry(10))
+    let changes = batch
+    try await expectError(.conflict, "a batch whose requirement does not hold") {
+      _ = try await engine.apply(changes, evicting: byTime)
+    }
+    try await engine.expectHolds(held)
+  }
+
+  private static func uses(_ context: ConformanceContext) async throws {
+    var (engine, held) = try await filled(context)
+    func use(_ number: Int, at seconds: Int, _ count: Int64 = 1) throws -> EntryUse {
+      EntryUse(try key(number), lastUsedAt: Sample.start.advanced(by: .seconds(seconds)), count: count)
+    }
+    // By last use: 2 3 4 5 6 7 8 9 1 0. By count: 4 5 6 7 8 9, then 3 with one, 1 with two, 2 with three, 0 with four.
+    try await engine.add([try use(0, at: 19), try use(0, at: 12, 3), try use(1, at: 18, 2), try use(2, at: 1, 3)])
+    try await engine.add([try use(3, at: 0), try use(12, at: 5)])
+    // A replacement changes nothing about it.
+    try await engine.put(try key(0), entry(0))
+    let (byUse, byCount) = (
+      EvictionOrder(.least(.lastUsedAt), .least(.storedAt)),
+      EvictionOrder(.least(.useCount), .least(.lastUsedAt), .least(.storedAt))
+    )
+    try await expectEvicted([2, 3], by: byUse, within: bounds(9), engine, &held)
+    try await engine.remove(try key(10))
+    held[try key(10)] = nil
+    try await expectEvicted([4, 5, 6], by: byCount, within: bounds(6), engine, &held)
+    for number in [7, 8, 9] {
+      held[try key(number)] = nil
+      try await engine.remove(try key(number))
+    }
+    // An entry that was evicted comes back as a stranger, like one that never had a use.
+    for number in [2, 10] {
+      held[try key(number)] = entry(number)
+      try await engine.put(try key(number), entry(number))
+    }
+    try await engine.remove(try key(10))
+    held[try key(10)] = nil
+    try await expectEvicted([2], by: byCount, within: bounds(3), engine, &held)
+  }
+
+  private static func large(_ context: ConformanceContext) async throws {
+    let engine = try evictor(try await context.open())
+    let keys = try Sample.keys(2_000)
+    try await engine.put(keys.enumerated().map { (key: $1, entry: entry($0)) })
+    context.clock.advance(by: .seconds(2_000))
+    var batch = WriteBatch()
+    batch.bounds = bounds(2_000)
+    batch.put(try CacheKey("movies/a"), entry(2_000))
+    let evicted = try await engine.apply(batch, evicting: byTime)
+    try expect((1...32).contains(evicted), "\(evicted) entries of 2,000 were evicted to make room for one")
+    let left = Set(try await engine.scanAll().map(\.key))
+    try expectEqual(left.count, 2_001 - evicted, "entries that are left")
+    // Random, but this would not happen in the age of the universe.
+    try expect(keys.suffix(1_000).allSatisfy(left.contains), "an entry of the newer half was evicted")
+  }
+
+  private static func concurrent(_ context: ConformanceContext) async throws {
+    var engines: [any Evicting] = []
+    for _ in 0..<3 { engines.append(try evictor(try await context.open())) }
+    let bounds = bounds(40, bytes: 400)
+    let puts = 60 * context.rounds
+    let progress = WriterProgress(writers: engines.count)
+    let evicted = try await withThrowingTaskGroup(of: Int.self) { group in
+      for (engine, namespace) in zip(engines, ["cities", "movies", "url"]) {
+        group.addTask {
+          defer { progress.end() }
+          var evicted = 0
+          for (number, key) in try Sample.keys(puts, namespace: namespace).enumerated() {
+            var batch = WriteBatch()
+            batch.bounds = bounds
+            batch.put(key, entry(number))
+            evicted += try await engine.apply(batch, evicting: byTime)
+          }
+          return evicted
+        }
+      }
+      let observer = engines[0]
+      group.addTask {
+        repeat {
+          let count = try await observer.scanAll().count
+          try expect(count <= 40, "a scan sees \(count) entries where there is room for 40")
+          await Task.yield()
+        } while progress.isUnderWay
+        return 0
+      }
+      return try await group.reduce(0, +)
+    }
+    let left = try await engines[0].statistics()
+    try expect(bounds.contain(left.tally), "the store holds more than its bounds")
+    try expectEqual(left.entries + evicted, 3 * puts, "entries that are left or were evicted")
+  }
+}
