@@ -6,7 +6,7 @@ internal import Synchronization
 ///
 /// Reads run on the calling thread, unless the library says that they wait. Everything else runs on threads of the
 /// engine's own: one for writes, one for operations that look through the store, and several for waiting reads.
-final class LibraryEngine: StorageEngine {
+final class LibraryEngine: Evicting {
   private let store: LibraryStore
   private let gate = LibraryGate()
   private let writing = BlockingExecutor()
@@ -31,6 +31,17 @@ final class LibraryEngine: StorageEngine {
 
   func apply(_ batch: WriteBatch) async throws(CacheError) {
     try await run(on: writing) { store throws(CacheError) in try store.apply(batch) }
+  }
+
+  /// The engine itself if the library evicts.
+  var evictor: (any Evicting)? { store.table.functions.eviction == nil ? nil : self }
+
+  func apply(_ batch: WriteBatch, evicting order: EvictionOrder) async throws(CacheError) -> Int {
+    try await run(on: writing) { store throws(CacheError) in try store.apply(batch, evicting: order) }
+  }
+
+  func add(_ uses: [EntryUse]) async throws(CacheError) {
+    try await run(on: writing) { store throws(CacheError) in try store.add(uses) }
   }
 
   func scan(_ range: KeyRange, limit: Int) async throws(CacheError) -> [EntrySummary] {

@@ -16,6 +16,11 @@ extension CacheError {
       hint: "this is a defect of its library: the conformance suite may find more of them", cause: LibraryDefect(text))
   }
 
+  /// The error for an eviction by the backend `name`, which does not evict.
+  static func notEvicting(_ name: String) -> CacheError {
+    CacheError(.unsupported, "backend \(name) chooses no entries to evict")
+  }
+
   /// Whether the library broke a rule of the interface, as opposed to reporting a failure.
   var isDefectOfLibrary: Bool { cause is LibraryDefect }
 

@@ -27,6 +27,11 @@ struct LibraryFunctions {
       UnsafePointer<cachectl_configuration>?, UnsafePointer<cachectl_repair>?, UnsafeMutablePointer<UInt64>?, Failure?
     ) -> Int32
 
+  typealias ApplyEvicting =
+    @convention(c) (
+      OpaquePointer?, UnsafePointer<cachectl_batch>?, UnsafePointer<CChar>?, UnsafeMutablePointer<UInt64>?, Failure?
+    ) -> Int32
+  typealias AddUses = @convention(c) (OpaquePointer?, UnsafePointer<cachectl_use>?, Int, Int, Failure?) -> Int32
   typealias RemoveStore = @convention(c) (UnsafePointer<cachectl_configuration>?, Failure?) -> Int32
 
   let open: Open
@@ -42,6 +47,8 @@ struct LibraryFunctions {
   let repair: Repair?
   let previewRepair: Repair?
   let removeStore: RemoveStore?
+  /// Both functions of an engine that evicts; `nil` if one of them is missing.
+  let eviction: (apply: ApplyEvicting, addUses: AddUses)?
 
   /// The functions in `engine`.
   ///
@@ -64,6 +71,11 @@ struct LibraryFunctions {
     repair = engine.repair
     previewRepair = engine.preview_repair
     removeStore = engine.remove_store
+    if let apply = engine.apply_evicting, let addUses = engine.add_uses {
+      eviction = (apply, addUses)
+    } else {
+      eviction = nil
+    }
   }
 }
 

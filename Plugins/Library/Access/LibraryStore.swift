@@ -46,10 +46,43 @@ final class LibraryStore: @unchecked Sendable {
   ///   which the changes may or may not have been made.
   func apply(_ batch: WriteBatch) throws(CacheError) {
     let batch = LibraryBatch(batch)
+    try change { failure in
+      batch.withBatch { table.functions.apply(handle, $0, failure) }
+    }
+  }
+
+  /// Makes the changes of `batch`, and room for them by `order`. Returns how many unexpired entries were evicted.
+  ///
+  /// - Throws: `CacheError`, as `apply(_:)` does; `unsupported` if the library does not evict.
+  func apply(_ batch: WriteBatch, evicting order: EvictionOrder) throws(CacheError) -> Int {
+    guard let eviction = table.functions.eviction else { throw .notEvicting(table.name) }
+    let batch = LibraryBatch(batch)
+    var evicted: UInt64 = 0
+    try change { failure in
+      batch.withBatch { batch in order.text.withCString { eviction.apply(handle, batch, $0, &evicted, failure) } }
+    }
+    return Int(clamping: evicted)
+  }
+
+  /// Adds `uses` to the entries.
+  ///
+  /// - Throws: `CacheError`: the library's error.
+  func add(_ uses: [EntryUse]) throws(CacheError) {
+    guard let eviction = table.functions.eviction else { throw .notEvicting(table.name) }
+    var arena = LibraryArena()
+    let lent = arena.array(of: cachectl_use(), count: uses.count)
+    for (index, use) in uses.enumerated() {
+      lent[index] = cachectl_use(
+        key: arena.copy(use.key.text), last_used_at: use.lastUsedAt.milliseconds, count: UInt64(clamping: use.count))
+    }
+    try LibraryCall.make(table) { failure in
+      eviction.addUses(handle, lent.baseAddress, lent.count, MemoryLayout<cachectl_use>.stride, failure)
+    }
+  }
+
+  private func change(_ call: (LibraryFunctions.Failure) -> Int32) throws(CacheError) {
     do throws(CacheError) {
-      try LibraryCall.make(table) { failure in
-        batch.withBatch { table.functions.apply(handle, $0, failure) }
-      }
+      try LibraryCall.make(table, call)
     } catch {
       throw error.isDefectOfLibrary ? error.notingUnknownChanges : error
     }

@@ -11,6 +11,7 @@ enum EngineTable {
     table.flags = readsWait ? CACHECTL_READS_WAIT : 0
     declare(declaration, in: &table)
     setStoreFunctions(&table)
+    if declaration.capabilities.contains(.eviction) { setEvictionFunctions(&table) }
     setPluginFunctions(&table)
     return Immortal.copy(of: [table])
   }
@@ -54,6 +55,17 @@ enum EngineTable {
     case .text(let text): text
     case .integer(let number): String(number)
     case .boolean(let flag): flag ? "true" : "false"
+    }
+  }
+
+  private static func setEvictionFunctions(_ table: inout cachectl_engine) {
+    table.apply_evicting = { store, batch, order, evicted, failure in
+      ExportedStore.call(store, failure) { store throws(CacheError) in
+        try store.apply(batch, evicting: order, evicted)
+      }
+    }
+    table.add_uses = { store, uses, count, size, failure in
+      ExportedStore.call(store, failure) { store throws(CacheError) in try store.add(uses, count, size) }
     }
   }
 

@@ -85,6 +85,44 @@ final class ExportedStore: Sendable {
     return CACHECTL_OK.status
   }
 
+  /// Makes the changes of a batch, and room for them by an order.
+  func apply(
+    _ batch: UnsafePointer<cachectl_batch>?, evicting order: UnsafePointer<CChar>?,
+    _ evicted: UnsafeMutablePointer<UInt64>?
+  ) throws(CacheError) -> Int32 {
+    guard let batch, let order, let order = EvictionOrder(text: String(cString: order)) else {
+      throw CacheError(.failed, "the batch is missing, or the order of eviction is unknown")
+    }
+    let (evictor, changes) = (try evictor(), try WriteBatch(batch.pointee))
+    let count = try CallingThread.run(host) { _ async throws(CacheError) in
+      try await evictor.apply(changes, evicting: order)
+    }
+    evicted?.pointee = UInt64(clamping: count)
+    return CACHECTL_OK.status
+  }
+
+  /// Adds uses to entries.
+  func add(_ uses: UnsafePointer<cachectl_use>?, _ count: Int, _ size: Int) throws(CacheError) -> Int32 {
+    var copies: [EntryUse] = []
+    for index in 0..<count {
+      // The host's uses may be longer than this version's.
+      guard let use = UnsafeRawPointer(uses)?.advanced(by: index * size) else { break }
+      let lent = use.assumingMemoryBound(to: cachectl_use.self).pointee
+      copies.append(
+        EntryUse(
+          try CacheKey(lent.key.text), lastUsedAt: Timestamp(milliseconds: lent.last_used_at),
+          count: Int64(clamping: lent.count)))
+    }
+    let (evictor, all) = (try evictor(), copies)
+    try CallingThread.run(host) { _ async throws(CacheError) in try await evictor.add(all) }
+    return CACHECTL_OK.status
+  }
+
+  private func evictor() throws(CacheError) -> any Evicting {
+    guard let evictor = engine.evictor else { throw CacheError(.unsupported, "the engine does not evict") }
+    return evictor
+  }
+
   /// Visits the entries of a range.
   func scan(
     _ range: UnsafePointer<cachectl_range>?, _ visitor: Visitor<cachectl_visit_entry>

@@ -190,6 +190,13 @@ typedef struct cachectl_configuration {
   int32_t (*is_cancelled)(void *clock);
 } cachectl_configuration;
 
+/* How an entry was used. */
+typedef struct cachectl_use {
+  cachectl_bytes key;
+  int64_t last_used_at; /* the time of the last use */
+  uint64_t count; /* how many uses to add */
+} cachectl_use;
+
 /* Whether a store exists. */
 typedef enum cachectl_presence {
   CACHECTL_AS_FILES_TELL = 0, /* where it has files, there is one */
@@ -243,7 +250,7 @@ typedef struct cachectl_engine {
   const char *name; /* that of the file: lower-case letters and digits */
   const char *version; /* of the engine, or of the library under it */
   const char *summary; /* what it is, in one line without a final full stop */
-  const char *const *capabilities; /* "persistent", "shared", "atomic-batches", "native-expiry"; ends with NULL */
+  const char *const *capabilities; /* "persistent", "shared", "atomic-batches", "native-expiry", "eviction"; ends with NULL */
   const cachectl_option *options;
   size_t option_count;
   size_t option_size; /* sizeof(cachectl_option) */
@@ -292,6 +299,19 @@ typedef struct cachectl_engine {
   /* Optional: removes the store with everything in it, whatever its state, without needing disk space; fails with
    * CACHECTL_BUSY if another handle has it open. Without it, the host removes the files that `inspect` names. */
   int32_t (*remove_store)(const cachectl_configuration *configuration, cachectl_failure *failure);
+  /* With the capability "eviction", otherwise NULL: does what `apply` does; if the store would exceed the bounds of the
+   * batch, removes other entries in the same commit, expired ones first, then by `order`, and sets *evicted to how many of
+   * them had not expired. Fails with CACHECTL_OVER_BOUNDS, having changed nothing, if it finds too little that may go.
+   * `order` names what decides, the most important first, separated by spaces: "stored-at", "last-used-at" (or stored, if
+   * that is later), "use-count", "payload-bytes", "retain-until"; the least goes first, or the most after a minus. Entries
+   * that the batch names and those of its namespace `exempt` stay. At most 31 entries, and a sixty-fourth of the store, go
+   * beyond the need. The choice may be among a random sample of at least five entries for each that goes, or 160. */
+  int32_t (*apply_evicting)(
+    cachectl_store *store, const cachectl_batch *batch, const char *order, uint64_t *evicted, cachectl_failure *failure);
+  /* Likewise: adds uses to what is known of the entries that are there, for all who share the store. `use_size` is
+   * sizeof(cachectl_use). What is known outlives the replacement of an entry, but not its removal. */
+  int32_t (*add_uses)(
+    cachectl_store *store, const cachectl_use *uses, size_t use_count, size_t use_size, cachectl_failure *failure);
 } cachectl_engine;
 
 #if defined(__GNUC__)
