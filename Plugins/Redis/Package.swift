@@ -37,7 +37,8 @@ let package = Package(
     library("RedisCluster"),
     // Measures the figures in README.md.
     .executableTarget(
-      name: "redis-throughput", dependencies: [core("RedisStorage"), core("Platform"), core("StorageSPI")],
+      name: "redis-throughput",
+      dependencies: [core("RedisStorage"), core("Platform"), core("ResponseCache"), core("StorageSPI")],
       path: "Sources/RedisThroughput",
       swiftSettings: settings),
     .testTarget(

@@ -6,7 +6,9 @@ import StorageSPI
 ///
 ///     swift run -c release --package-path Plugins/Redis --scratch-path .build/redis redis-throughput redis redis://127.0.0.1:6379
 ///
-/// The arguments are the engine's name and the URL. The store is called "throughput", and is empty afterwards.
+/// The arguments are the engine's name and the URL. The store is called "throughput", and is empty afterwards. With a
+/// number of entries as third argument it measures writers to a store that is full with so many; the two stores for that
+/// stay, and should be on a server of their own.
 @main
 enum RedisThroughput {
   private static let entryCount = 10_000
@@ -14,8 +16,13 @@ enum RedisThroughput {
 
   static func main() async throws {
     let arguments = CommandLine.arguments
-    guard arguments.count == 3 else { throw CacheError(.invalidOption, "usage: redis-throughput ENGINE URL") }
+    guard (3...4).contains(arguments.count) else {
+      throw CacheError(.invalidOption, "usage: redis-throughput ENGINE URL [ENTRIES]")
+    }
     let plugin: any StoragePlugin = arguments[1] == "redis" ? RedisPlugin() : RedisPlugin(.cluster)
+    if arguments.count == 4, let entries = Int(arguments[3]) {
+      return try await FullStore(plugin: plugin, url: arguments[2], entries: entries).measure()
+    }
     let values = [
       "url": OptionValue.text(arguments[2]), "prefix": .text("throughput"), "connections": .integer(32),
     ]
@@ -80,14 +87,15 @@ enum RedisThroughput {
       try await engine.apply(batch)
     }
   }
-
-  private static func report(_ line: String) {
-    let bytes = Array("\(line)\n".utf8)
-    _ = write(1, bytes, bytes.count)
-  }
 }
 
-private struct SystemClock: WallClock {
+/// Prints a line at once.
+func report(_ line: String) {
+  let bytes = Array("\(line)\n".utf8)
+  _ = write(1, bytes, bytes.count)
+}
+
+struct SystemClock: WallClock {
   var now: Timestamp {
     var time = timespec()
     clock_gettime(CLOCK_REALTIME, &time)
