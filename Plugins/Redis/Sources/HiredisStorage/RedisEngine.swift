@@ -4,7 +4,7 @@ internal import Synchronization
 
 /// A store on one server or on a cluster. Every call waits on a thread of the engine's own, and ends soon after its
 /// task is cancelled.
-final class RedisEngine: StorageEngine {
+final class RedisEngine: Evicting {
   private let store: RedisStore
   private let lanes: RedisLanes
   private let clock: any WallClock
@@ -55,7 +55,19 @@ final class RedisEngine: StorageEngine {
   }
 
   func apply(_ batch: WriteBatch) async throws(CacheError) {
-    try await run { store throws(CacheError) in try store.apply(try RedisBatch(batch)) }
+    _ = try await run { store throws(CacheError) in try store.apply(try RedisBatch(batch)) }
+  }
+
+  /// The engine itself on one server: a cluster's batches cannot evict in other parts.
+  var evictor: (any Evicting)? { store.options.kind == .server ? self : nil }
+
+  func apply(_ batch: WriteBatch, evicting order: EvictionOrder) async throws(CacheError) -> Int {
+    let eviction = RedisEviction(order: order, now: clock.now)
+    return try await run { store throws(CacheError) in try store.apply(try RedisBatch(batch), evicting: eviction) }
+  }
+
+  func add(_ uses: [EntryUse]) async throws(CacheError) {
+    try await run { store throws(CacheError) in try store.add(uses) }
   }
 
   func scan(_ range: KeyRange, limit: Int) async throws(CacheError) -> [EntrySummary] {

@@ -26,7 +26,7 @@ public struct RedisPlugin: StoragePlugin {
       case .server:
         EngineDeclaration(
           name: "redis", version: "1", summary: "one Redis server that many machines share",
-          capabilities: [.persistent, .shared, .atomicBatches, .nativeExpiry], options: RedisOptions.all)
+          capabilities: [.persistent, .shared, .atomicBatches, .nativeExpiry, .eviction], options: RedisOptions.all)
       case .cluster:
         EngineDeclaration(
           name: "rediscluster", version: "1", summary: "a Redis Cluster, the entries spread over its nodes",

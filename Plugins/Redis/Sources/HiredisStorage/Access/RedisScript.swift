@@ -5,12 +5,13 @@
 ///   giving a slot away refuses to create a key that does not exist.
 /// - Take tables as `KEYS`, so that the server refuses to start if some of them have already moved away.
 enum RedisScript: Int, Sendable, CaseIterable {
-  case apply, scan, statistics, compact, examine, tidy, rebuild, clear
+  case apply, use, scan, statistics, compact, examine, tidy, rebuild, clear
 
   /// The script's text.
   var source: String {
     switch self {
-    case .apply: Self.common + Self.applySource
+    case .apply: Self.common + Self.evictSource + Self.applySource
+    case .use: Self.common + Self.useSource
     case .scan: Self.common + Self.scanSource
     case .statistics: Self.common + Self.statisticsSource
     case .compact: Self.common + Self.compactSource
@@ -127,8 +128,15 @@ enum RedisScript: Int, Sendable, CaseIterable {
       end
     end
 
+    -- Calls the command with all members, as many at a time as a script may pass.
+    local function remove(command, name, members)
+      for first = 1, #members, 1000 do
+        redis.call(command, name, unpack(members, first, math.min(first + 999, #members)))
+      end
+    end
+
     local function commit()
-      local changed, empty = false, {}
+      local changed, empty, lines = false, {}, {}
       for field, change in pairs(counts) do
         if change[1] ~= 0 or change[2] ~= 0 then
           changed = true
@@ -153,8 +161,9 @@ enum RedisScript: Int, Sendable, CaseIterable {
         end
       end
       for _, place in ipairs(empty) do redis.call('HDEL', place[1], place[2]) end
-      for line in pairs(dropped) do redis.call('ZREM', keys, line) end
-      for _, key in ipairs(forgotten) do redis.call('ZREM', expiry, key) end
+      for line in pairs(dropped) do lines[#lines + 1] = line end
+      remove('ZREM', keys, lines)
+      remove('ZREM', expiry, forgotten)
       counts, before, dropped, forgotten = {}, {}, {}, {}
       return changed
     end

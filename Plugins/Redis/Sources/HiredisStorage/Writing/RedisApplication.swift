@@ -5,8 +5,8 @@ struct RedisApplication: Sendable {
   enum Mode: Sendable {
     /// Reports how applying would end, and changes nothing.
     case check(exempt: String?)
-    /// Makes the changes, unless this part and `others` together would exceed the bounds.
-    case apply(StoreBounds?, others: EntryTally.Count)
+    /// Makes the changes, unless this part and `others` together would exceed the bounds, and too little can be evicted.
+    case apply(StoreBounds?, others: EntryTally.Count, evicting: RedisEviction? = nil)
   }
 
   enum Outcome {
@@ -22,6 +22,8 @@ struct RedisApplication: Sendable {
     let holds: EntryTally.Count
     /// Whether expired entries are still counted.
     let isStale: Bool
+    /// How many unexpired entries were evicted.
+    let evictions: Int
   }
 
   let part: Int
@@ -64,7 +66,7 @@ struct RedisApplication: Sendable {
     }
     keys += required + put + removals
     let counts = [required.count, put.count, removals.count].map { String($0) }
-    let head = header(options) + counts + [formerName ?? ""]
+    let head = header(options) + counts + [formerName ?? ""] + (eviction?.arguments ?? ["", "", ""])
     return RedisRequest(
       part, .apply, keys: keys, arguments: head.map { Array($0.utf8) } + arguments + puts, isChange: isChange)
   }
@@ -73,12 +75,16 @@ struct RedisApplication: Sendable {
     if case .apply = mode { true } else { false }
   }
 
+  private var eviction: RedisEviction? {
+    if case .apply(_, _, let eviction) = mode { eviction } else { nil }
+  }
+
   private func header(_ options: RedisOptions) -> [String] {
     // Longer than the batch is retried.
     let remembered = String(max(60_000, 2 * options.timeout.components.seconds * 1_000))
     switch mode {
     case .check(let exempt): return ["check", name, remembered, "", "", exempt ?? "", "0", "0"]
-    case .apply(let bounds, let others):
+    case .apply(let bounds, let others, _):
       let limits = bounds.map { [String($0.maxEntries), String($0.maxPayloadBytes), $0.exemptNamespace ?? ""] }
       return ["apply", name, remembered] + (limits ?? ["", "", ""]) + [
         String(others.entries), String(others.payloadBytes),
@@ -88,17 +94,30 @@ struct RedisApplication: Sendable {
 
   /// The meaning of `answer`; `nil` if it is not one of the script's answers.
   func verdict(_ answer: RedisValue) -> Verdict? {
-    guard let values = answer.elements, values.count == 4, let first = values[1].number.map({ Int($0) }),
-      let second = values[2].number, let isStale = values[3].number
+    guard let values = answer.elements, values.count == 5, let first = values[1].number.map({ Int($0) }),
+      let second = values[2].number, let isStale = values[3].number, let evictions = values[4].number
     else { return nil }
     let holds = EntryTally.Count(entries: first, payloadBytes: Int(second))
     switch values[0].text {
-    case "done": return Verdict(outcome: .done, holds: holds, isStale: isStale == 1)
-    case "over": return Verdict(outcome: .over, holds: holds, isStale: isStale == 1)
+    case "done": return Verdict(outcome: .done, holds: holds, isStale: isStale == 1, evictions: Int(evictions))
+    case "over": return Verdict(outcome: .over, holds: holds, isStale: isStale == 1, evictions: 0)
     case "conflict" where batch.requirements.indices.contains(first - 1):
-      return Verdict(outcome: .conflict(batch.requirements[first - 1].key), holds: EntryTally.Count(), isStale: false)
+      return Verdict(
+        outcome: .conflict(batch.requirements[first - 1].key), holds: EntryTally.Count(), isStale: false, evictions: 0)
     default: return nil
     }
+  }
+}
+
+/// What a batch may evict to make room.
+struct RedisEviction: Sendable {
+  let order: EvictionOrder
+  /// The time by the engine's clock.
+  let now: Timestamp
+
+  /// The order, the time, and the latest time that is not ahead of it, as the script expects them.
+  fileprivate var arguments: [String] {
+    [order.text, String(now.milliseconds), String(now.advanced(by: Timestamp.clockTolerance).milliseconds)]
   }
 }
 

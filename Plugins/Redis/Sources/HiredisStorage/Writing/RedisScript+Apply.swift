@@ -2,22 +2,23 @@ extension RedisScript {
   /// `ARGV`: "apply", or "check" to change nothing; the batch's name or nothing, and for how long to remember it; the
   /// bounds (entries or nothing, bytes, exempt namespace) and what the other parts hold (entries, bytes); the numbers
   /// of requirements, of puts and of removals; the name of an earlier batch of this writer that the server may forget,
-  /// or nothing; a checksum or nothing for each requirement; payload and fields for each put. `KEYS`, after the tables:
-  /// the entries in the same order.
+  /// or nothing; what to evict by, and two times (see `evictSource`), or nothing; a checksum or nothing for each
+  /// requirement; payload and fields for each put. `KEYS`, after the tables: the entries in the same order.
   ///
   /// Returns "done", "conflict" with the number of the requirement, or "over"; then what this part would hold (entries,
-  /// bytes, without the exempt namespace), and whether there are more expired entries to forget.
+  /// bytes, without the exempt namespace, and without evictions), whether there are more expired entries to forget, and
+  /// how many unexpired entries were evicted.
   static let applySource = #"""
     local mode, batch = ARGV[1], ARGV[2]
     -- First of all: what was done must not fail, such as for want of room, because it is asked for again.
-    if batch ~= '' and redis.call('ZSCORE', expiry, ' ' .. batch) then return {'done', '0', '0', 0} end
+    if batch ~= '' and redis.call('ZSCORE', expiry, ' ' .. batch) then return {'done', '0', '0', 0, 0} end
     local required, put, removed = tonumber(ARGV[9]), tonumber(ARGV[10]), tonumber(ARGV[11])
     local more = sweep(\#(sweepLimit), put)
     lifetime = tonumber(ARGV[3])
     local function isChecksum(text)
       return type(text) == 'string' and #text == 16 and not string.find(text, '%X')
     end
-    local name, argument = 4, 12
+    local name, argument = 4, 15
 
     for index = 1, required do
       local found = redis.pcall('HGET', KEYS[name + index], 'checksum')
@@ -26,7 +27,7 @@ extension RedisScript {
       if not found and redis.call('EXISTS', KEYS[name + index]) == 1 or found and not isChecksum(found) then
         found = '0000000000000000'
       end
-      if string.lower(found or '') ~= ARGV[argument + index] then return {'conflict', tostring(index), '0', 0} end
+      if string.lower(found or '') ~= ARGV[argument + index] then return {'conflict', tostring(index), '0', 0, 0} end
     end
     name, argument = name + required, argument + required
 
@@ -66,10 +67,19 @@ extension RedisScript {
         end
       end
     end
+    local gone, evicted = {}, 0
     if ARGV[4] ~= '' and (entries > tonumber(ARGV[4]) or bytes > tonumber(ARGV[5])) then
-      return {'over', text(entries), text(bytes), more and 1 or 0}
+      gone = nil
+      -- What has expired by the server's clock is forgotten first, all of it.
+      if ARGV[13] ~= '' and not more then
+        local own = {}
+        for index = 5, #KEYS do own[KEYS[index]] = true end
+        gone, evicted = victims(entries - tonumber(ARGV[4]), bytes - tonumber(ARGV[5]), entries, bytes, own)
+      end
+      if not gone then return {'over', text(entries), text(bytes), more and 1 or 0, 0} end
+      for _, victim in ipairs(gone) do dropLine(victim.line) end
     end
-    if mode == 'check' then return {'done', text(entries), text(bytes), more and 1 or 0} end
+    if mode == 'check' then return {'done', text(entries), text(bytes), more and 1 or 0, 0} end
 
     for index = 1, put do
       local at, entry = argument + (index - 1) * 7, KEYS[name + index]
@@ -92,11 +102,15 @@ extension RedisScript {
       redis.call('UNLINK', entry)
       forgotten[#forgotten + 1] = string.sub(entry, #prefix + 1)
     end
+    for _, victim in ipairs(gone) do
+      redis.call('UNLINK', prefix .. victim.key)
+      forgotten[#forgotten + 1] = victim.key
+    end
     if batch ~= '' and ARGV[12] ~= '' then forgotten[#forgotten + 1] = ' ' .. ARGV[12] end
     -- Entries of the same counts may last longer than those before.
     if not commit() and put > 0 then keep() end
     -- The name of a batch that changed nothing must not keep an empty store for ever.
     if batch ~= '' and redis.call('ZCARD', keys) == 0 then retire() end
-    return {'done', text(entries), text(bytes), 0}
+    return {'done', text(entries), text(bytes), 0, evicted}
     """#
 }

@@ -3,11 +3,19 @@ internal import StorageSPI
 extension RedisStore {
   /// Makes all changes of `batch`, or none. On a cluster this holds for each part separately.
   ///
+  /// - Parameter eviction: what may be evicted to make room; on a cluster `nil`.
+  /// - Returns: how many unexpired entries were evicted.
+  ///
   /// Cost: a round trip; on a cluster one more if the bounds are near, and another if the batch spans several parts.
-  func apply(_ batch: RedisBatch) throws(CacheError) {
-    if layout.partCount > 1 { return try spread(batch) }
-    if batch.isEmpty, batch.bounds == nil { return }
-    try apply([application(batch, part: 0, .apply(batch.bounds, others: EntryTally.Count()))])
+  @discardableResult
+  func apply(_ batch: RedisBatch, evicting eviction: RedisEviction? = nil) throws(CacheError) -> Int {
+    if layout.partCount > 1 {
+      try spread(batch)
+      return 0
+    }
+    if batch.isEmpty, batch.bounds == nil { return 0 }
+    let mode = RedisApplication.Mode.apply(batch.bounds, others: EntryTally.Count(), evicting: eviction)
+    return try apply([application(batch, part: 0, mode)])
   }
 
   /// Applies `batch` to `part`, and lets the server forget an earlier batch.
@@ -17,15 +25,19 @@ extension RedisStore {
 
   /// Applies `applications`, each to another part, all at once.
   ///
+  /// - Returns: how many unexpired entries were evicted.
   /// - Throws: `CacheError`: `conflict` or `overBounds` if one of them changed nothing for that reason.
-  private func apply(_ applications: [RedisApplication]) throws(CacheError) {
+  @discardableResult
+  private func apply(_ applications: [RedisApplication]) throws(CacheError) -> Int {
+    var evictions = 0
     for (application, verdict) in zip(applications, try verdicts(applications)) {
       switch (verdict.outcome, application.mode) {
       case (.conflict(let key), _): throw .conflict(on: key)
-      case (.over, .apply(let bounds?, _)): throw .overBounds(bounds)
-      default: continue
+      case (.over, .apply(let bounds?, _, _)): throw .overBounds(bounds)
+      default: evictions += verdict.evictions
       }
     }
+    return evictions
   }
 
   /// The verdicts on `applications`, in their order. If expired entries put one over its bounds, it is judged again
@@ -45,6 +57,23 @@ extension RedisStore {
     }
     return verdicts
   }
+
+  /// Adds `uses` to the entries. Cost: a round trip for each thousand.
+  func add(_ uses: [EntryUse]) throws(CacheError) {
+    for (part, uses) in Dictionary(grouping: uses, by: { layout.part(of: $0.key) }) {
+      for start in stride(from: 0, to: uses.count, by: Self.usesAtOnce) {
+        let page = uses[start..<min(start + Self.usesAtOnce, uses.count)]
+        let arguments = page.flatMap { [String($0.lastUsedAt.milliseconds), String($0.count)] }
+        _ = try router.perform(
+          RedisRequest(
+            part, .use, keys: layout.tables(of: part) + page.map { layout.name(of: $0.key, in: part) },
+            arguments: arguments.map { Array($0.utf8) }))
+      }
+    }
+  }
+
+  /// How many uses a call adds, so that no call blocks the server for long.
+  private static let usesAtOnce = 1_000
 
   /// The replies to `requests`. A server without room may have evicted entries whose lines are still in the index: then
   /// this forgets some of those lines, and asks again.
@@ -78,7 +107,8 @@ extension RedisStore {
         try holdings.ofOthers(than: Set(parts.keys), adding: batch, bounds, self)
       } ?? EntryTally.Count()
     if parts.count == 1, let (part, piece) = parts.first {
-      return try apply([application(piece, part: part, .apply(batch.bounds, others: others))])
+      try apply([application(piece, part: part, .apply(batch.bounds, others: others))])
+      return
     }
     try check(parts, batch.bounds, others)
     let required = parts.filter { !$0.value.requirements.isEmpty }

@@ -1,0 +1,64 @@
+import ResponseStorage
+import StorageConformance
+import StorageSPI
+import Testing
+
+@testable import HiredisStorage
+
+@Suite("A server evicts in the commit that needs room")
+struct RedisEvictionTests {
+  private let clock = ManualClock(SystemClock().now)
+
+  /// A store as a machine of its own opens it, with room for 20 entries.
+  private func open(_ server: RedisServer) async throws -> EntryStore {
+    let engine = try await RedisPlugin().open(server.url)
+    return EntryStore(
+      engine: engine, clock: clock, limits: StoreLimits(maxEntries: 20, maxBytes: 1_000_000), removesExpired: false)
+  }
+
+  private func key(_ number: Int) throws -> CacheKey { try CacheKey("cities/\(number)") }
+
+  private func put(_ numbers: Range<Int>, _ store: EntryStore) async throws {
+    for number in numbers {
+      clock.advance(by: .milliseconds(1))
+      let end = clock.now.advanced(by: .seconds(3_600))
+      let metadata = EntryMetadata(storedAt: clock.now, freshUntil: end, retainUntil: end, contentType: "text/plain")
+      try await store.write(try key(number), payload: [1], metadata: metadata)
+    }
+  }
+
+  private func held(_ server: RedisServer) throws -> Set<String> {
+    Set(try server.cli("--raw", "KEYS", "cachectl:cities/*").split(separator: "\n").map { String($0.dropFirst(16)) })
+  }
+
+  @Test("What one machine reads, another one does not evict")
+  func knowsTheUsesOfOthers() async throws {
+    let server = try RedisServer()
+    let (reader, writer) = (try await open(server), try await open(server))
+    try await put(0..<20, writer)
+    clock.advance(by: .milliseconds(1))
+    for number in 0..<10 { reader.countLookUp(try key(number)) }
+    try await reader.close()
+    try await put(20..<30, writer)
+    #expect(try held(server) == Set((Array(0..<10) + Array(20..<30)).map { "\($0)" }))
+    #expect(writer.operations.current.evictions == 10)
+    try await writer.close()
+  }
+
+  @Test("Entries that cannot be read, or are gone, keep no write from finding room")
+  func damage() async throws {
+    let server = try RedisServer()
+    let store = try await open(server)
+    try await put(0..<20, store)
+    try server.ask("HSET", "cachectl:cities/0", "storedAt", "nan")
+    try server.ask("HSET", "cachectl:cities/1", "retainUntil", "soon")
+    try server.ask("HSET", "cachectl:cities/2", "use", "often")
+    try server.ask("DEL", "cachectl:cities/3", "cachectl:cities/4")
+    try server.ask("SET", "cachectl:cities/4", "something else")
+    // The lines of what is gone, then what was stored longest ago.
+    try await put(20..<23, store)
+    #expect(try held(server).isDisjoint(with: ["2", "3", "5"]))
+    #expect(try held(server).isSuperset(of: ["0", "1", "4", "6", "20", "21", "22"]))
+    try await store.close()
+  }
+}
