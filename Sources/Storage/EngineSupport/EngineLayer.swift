@@ -18,8 +18,11 @@ public protocol EngineLayer: StoragePlugin {
 }
 
 extension EngineLayer {
-  /// The declaration of `base`: a layer takes the place of the engine, with its name and its options.
-  public var declaration: EngineDeclaration { base.declaration }
+  /// The declaration of `base`: a layer takes the place of the engine, with its name and its options. But it does not
+  /// evict, as the changes of an engine that does would go past the layer: the core chooses what goes.
+  public var declaration: EngineDeclaration {
+    base.declaration.with(base.declaration.capabilities.subtracting([.eviction]))
+  }
 
   /// Opens a store of `base`, and wraps it.
   public func open(_ configuration: EngineConfiguration) async throws(CacheError) -> any StorageEngine {

@@ -13,10 +13,7 @@ public struct ReadOnlyLayer: EngineLayer {
 
   /// The declaration of `base`, with the capability `readOnly`.
   public var declaration: EngineDeclaration {
-    let inner = base.declaration
-    return EngineDeclaration(
-      name: inner.name, version: inner.version, summary: inner.summary,
-      capabilities: inner.capabilities.union([.readOnly]), options: inner.options)
+    base.declaration.with(base.declaration.capabilities.subtracting([.eviction]).union([.readOnly]))
   }
 
   /// Opens the store.

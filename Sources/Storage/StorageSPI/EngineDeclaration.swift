@@ -21,6 +21,11 @@ public struct EngineDeclaration: Sendable {
     self.capabilities = capabilities
     self.options = options
   }
+
+  /// The same engine with other capabilities, as a layer around it has them.
+  public func with(_ capabilities: Set<EngineCapability>) -> EngineDeclaration {
+    EngineDeclaration(name: name, version: version, summary: summary, capabilities: capabilities, options: options)
+  }
 }
 
 /// An optional feature of an engine. The conformance suite runs the checks of the capabilities that an engine declares.
