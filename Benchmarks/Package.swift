@@ -18,7 +18,7 @@ let package = Package(
         .product(name: "Platform", package: "cachectl"),
         .product(name: "BuiltInEngines", package: "cachectl"), .product(name: "LibraryStorage", package: "cachectl"),
         .product(name: "ResponseCache", package: "cachectl"), .product(name: "CacheFeatures", package: "cachectl"),
-        .product(name: "StorageBenchmark", package: "cachectl"),
+        .product(name: "StorageBenchmark", package: "cachectl"), .product(name: "ZstdTransform", package: "cachectl"),
       ],
       swiftSettings: settings),
     // Reads from one thread, and from two at once.

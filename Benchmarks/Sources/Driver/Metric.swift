@@ -6,6 +6,8 @@ enum Metric: String {
   case processor
   /// As `processor`, shown as the time that one operation takes.
   case processorEach = "processor-each"
+  /// The bytes that it says each entry takes; shown as such.
+  case stored
   /// The time from before the start of the program until after its end.
   case process
   /// The processor time that the whole program has used.
@@ -21,6 +23,7 @@ enum Metric: String {
     switch self {
     case .elapsed, .process: "elapsed time"
     case .processor, .processorEach, .processProcessor: "processor time"
+    case .stored: "size"
     case .memory: "memory"
     }
   }
@@ -31,6 +34,7 @@ enum Metric: String {
     case .elapsed, .processor: Self.speed(1e9 / value)
     case .processorEach: "\(Decimal.text(value / 1e3)) µs"
     case .process, .processProcessor: "\(Decimal.text(value / 1e6)) ms"
+    case .stored: "\(Decimal.text(value)) bytes"
     case .memory: Self.mebibytes(value)
     }
   }
@@ -57,7 +61,7 @@ enum Target {
   /// At most so many nanoseconds more than the floor.
   case longer(Double)
 
-  /// The target that `text` says: "-", "0.8", "100000/s", "48MiB" or "+10ms"; `nil` where it says none.
+  /// The target that `text` says: "-", "0.8", "100000/s", "48MiB", "+10ms" or "+6us"; `nil` where it says none.
   init?(_ text: String) {
     if text == "-" {
       self = .none
@@ -67,6 +71,8 @@ enum Target {
       self = .bytes(number * 1_048_576)
     } else if text.hasPrefix("+"), text.hasSuffix("ms"), let number = Double(text.dropFirst().dropLast(2)) {
       self = .longer(number * 1e6)
+    } else if text.hasPrefix("+"), text.hasSuffix("us"), let number = Double(text.dropFirst().dropLast(2)) {
+      self = .longer(number * 1e3)
     } else if let number = Double(text), number > 0 {
       self = .ofFloor(number)
     } else {
@@ -81,7 +87,7 @@ enum Target {
     case .ofFloor(let ratio): Decimal.text(ratio)
     case .perSecond(let speed): Metric.speed(speed)
     case .bytes(let bytes): Metric.mebibytes(bytes)
-    case .longer(let time): "+\(Decimal.text(time / 1e6)) ms"
+    case .longer(let time): time < 1e6 ? "+\(Decimal.text(time / 1e3)) µs" : "+\(Decimal.text(time / 1e6)) ms"
     }
   }
 

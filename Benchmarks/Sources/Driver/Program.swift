@@ -30,7 +30,7 @@ struct Program {
       case .process: return elapsed
       case .processProcessor: return processor
       case .memory: return memory
-      case .elapsed, .processor, .processorEach:
+      case .elapsed, .processor, .processorEach, .stored:
         guard sum != nil, let elapsed = Double(words[0]), let processor = Double(words[1]) else {
           throw Failed(command: command, reason: "it has printed no times")
         }
