@@ -35,7 +35,8 @@ struct Bench {
     configuration.timeoutIntervalForRequest = 1_800
     change(configuration)
     return URLSession(
-      configuration: configuration.cached(by: cache, maxEntryBytes: maxEntryBytes), delegate: delegate, delegateQueue: nil)
+      configuration: configuration.cached(by: cache, maxEntryBytes: maxEntryBytes), delegate: delegate,
+      delegateQueue: nil)
   }
 
   final class Warnings: Sendable {

@@ -34,7 +34,8 @@ import Testing
   @Test(
     arguments: [
       ("durability", .text("most")), ("durability", .integer(1)), ("busyTimeout", .integer(-1)),
-      ("busyTimeout", .integer(3_600_001)), ("busyTimeout", .text("5s")), ("path", .text("")), ("path", .text("a\0b")), ("size", .integer(0)),
+      ("busyTimeout", .integer(3_600_001)), ("busyTimeout", .text("5s")), ("path", .text("")), ("path", .text("a\0b")),
+      ("size", .integer(0)),
       ("size", .integer(9)), ("sync", .text("true")), ("url", .boolean(true)), ("colour", .text("blue")),
     ] as [(String, OptionValue)])
   func otherValuesAreRefused(name: String, value: OptionValue) {
