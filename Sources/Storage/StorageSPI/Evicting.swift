@@ -6,8 +6,8 @@
 public protocol Evicting: StorageEngine {
   /// Makes all the changes of `batch`, or none, as `apply(_:)` does. If the store would exceed the bounds of the batch,
   /// the same commit also removes other entries, in this order:
-  /// - those that have expired, by the engine's clock;
-  /// - those that come first by `order`. A store of up to 160 entries is ranked as a whole; of a larger one it may be a
+  /// - entries that have expired, by the engine's clock;
+  /// - the first ones by `order`. A store of up to 160 entries is ranked as a whole; of a larger one it may be a
   ///   random sample, of at least five entries for each that goes.
   ///
   /// Entries that the batch names, and those of the exempt namespace, stay. At most 31 entries, and a sixty-fourth of the

@@ -11,7 +11,7 @@ struct NeededDictionaries {
 
   /// Reads the dictionaries that the entry with `metadata` under `key` needs.
   ///
-  /// - Returns: those that no earlier entry needed; and why the entry cannot be read, `nil` if it can.
+  /// - Returns: the ones that no earlier entry needed; and why the entry cannot be read, `nil` if it can.
   /// - Throws: `CacheError`: the engine failed.
   mutating func read(
     for key: CacheKey, _ metadata: EntryMetadata, in store: EntryStore

@@ -87,7 +87,7 @@ extension EntryStore {
     return dictionaries
   }
 
-  /// Chooses the newest dictionary that can be used. Seals those that were stored before entries were sealed.
+  /// Chooses the newest dictionary that can be used. Seals a dictionary that was stored before entries were sealed.
   private func choose(_ scope: TransformDictionaryName.Scope) async throws(CacheError) -> LoadedDictionary? {
     let now = clock.now
     var found: LoadedDictionary?
