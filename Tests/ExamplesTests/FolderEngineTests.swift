@@ -6,7 +6,7 @@ import Testing
 
 /// The example of an engine in C keeps the contract, and what its README says besides.
 struct FolderEngineTests {
-  @Test(arguments: ConformanceSuite.checks)
+  @Test(arguments: ConformanceSuite.checks.filter { !$0.requiredCapabilities.contains(.eviction) })
   func keepsContract(_ check: ConformanceCheck) async throws {
     let folder = try ScratchFolder()
     let plugin = try BuiltExample.plugin.get()

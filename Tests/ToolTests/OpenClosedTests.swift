@@ -93,7 +93,8 @@ struct OpenClosedTests {
     }
   }
 
-  /// A storey imports only what is below it, and an engine the lowest storey alone.
+  /// A storey imports only what is below it, and an engine the lowest storey alone. The program that measures Redis
+  /// measures it under the core.
   @Test(arguments: [
     ("Sources/Storage", ["Caching", "Features", "Tool"]), ("Sources/Caching", ["Features", "Tool"]),
     ("Sources/Features", ["Tool"]), ("Plugins", ["Caching", "Features", "Tool"]),
@@ -101,7 +102,7 @@ struct OpenClosedTests {
   func noFileImportsWhatIsAboveIt(folder: String, above: [String]) throws {
     let modules = Set(try above.flatMap { try Self.files($0).map { $0.name.prefix { $0 != "/" } } })
     #expect(modules.contains("CachectlTool"), "the modules were found")
-    for file in try Self.files(in: folder) {
+    for file in try Self.files(in: folder) where !file.name.contains("/RedisThroughput/") {
       let imports = file.text.matches(of: /(?m)^ *(?:@?\w+ )*import (\w+)/).map(\.output.1)
       #expect(modules.isDisjoint(with: imports), "\(folder)/\(file.name)")
     }

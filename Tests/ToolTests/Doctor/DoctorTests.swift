@@ -51,7 +51,7 @@ struct DoctorTests {
       "fake", options: [EngineOption("url", .text, help: "where it is")], .init(failure: failure))
     let (checks, worst) = try await examine(plugin, file: #"{"backends": {"fake": {"url": "x"}}}"#)
     #expect(worst == .invalidOption)
-    #expect(messages(checks).contains("/w/c.json:1:31: option 'url': it is wrong"), "\(messages(checks))")
+    #expect(messages(checks).contains(#"/w/c.json:1:31: option \'url\': it is wrong"#), "\(messages(checks))")
   }
 
   @Test func whereAllIsWellNothingIsWrong() async throws {
