@@ -17,8 +17,8 @@ enum Contract {
     "bytes", "contentType", "freshUntil", "key", "namespace", "retainUntil", "state", "storedAt",
   ]
   static let statisticsMembers = [
-    "backend", "entries", "estimated", "evictions", "expired", "fresh", "hits", "misses", "namespaces", "path",
-    "payloadBytes", "stale", "storageBytes",
+    "address", "backend", "entries", "estimated", "evictions", "expired", "fresh", "hits", "misses", "namespaces",
+    "path", "payloadBytes", "stale", "storageBytes",
   ]
 
   static let citiesKey = "cities/v1/order=revenue/origin=sample/page=0/sort=desc"
