@@ -41,7 +41,7 @@ extension Cache {
   ///
   /// Cost: reads and writes all entries; some seconds of computing.
   ///
-  /// - Throws: `CacheError`: `unsupported` if no transform of the cache takes dictionaries; the engine's failure.
+  /// - Throws: `CacheError`: `invalidOption` if no transform of the cache takes dictionaries; the engine's failure.
   @concurrent
   @discardableResult
   public func trainDictionaries() async throws -> [TrainingReport] {

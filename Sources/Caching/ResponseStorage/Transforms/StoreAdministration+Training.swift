@@ -19,13 +19,13 @@ extension StoreAdministration {
   /// Entries that other processes change meanwhile stay as they are. Cost: each payload is read, and in a namespace with
   /// a new dictionary written; about twenty megabytes of memory.
   ///
-  /// - Throws: `CacheError`: `unsupported` if the store is written without a transform that takes dictionaries; the
+  /// - Throws: `CacheError`: `invalidOption` if the store is written without a transform that takes dictionaries; the
   ///   engine failed; `wrongKey`; `cancelled`. Namespaces that were finished before that stay so.
   public func train() async throws(CacheError) -> [TrainingReport] {
     let transforms = store.transforms.transforms.written.filter(\.takesDictionaries)
     guard !transforms.isEmpty else {
       throw CacheError(
-        .unsupported, "the store is written without a transform that takes dictionaries",
+        .invalidOption, "the store is written without a transform that takes dictionaries",
         hint: "add one, such as zstd, to the transforms of the store")
     }
     var reports: [TrainingReport] = []
