@@ -82,7 +82,9 @@ struct BoundsModel {
       .sorted { ($0.value.retainUntil, $0.value.storedAt, $0.key) < ($1.value.retainUntil, $1.value.storedAt, $1.key) }
     let living = entries.filter { !isExpired($0.value) }.map { key, entry in
       let use = sum(logged[key], pending[handle][key])
-      return (key: key, stored: entry.storedAt, used: max(use.last, entry.storedAt), count: use.count)
+      return (
+        key: key, stored: entry.storedAt, used: max(use.last, entry.storedAt), count: use.count, bytes: entry.bytes
+      )
     }
     let ordered =
       switch limits.eviction.name {
@@ -91,12 +93,21 @@ struct BoundsModel {
         living.sorted { ($0.count, $0.used, $0.stored, $0.key) < ($1.count, $1.used, $1.stored, $1.key) }
       case "least-recently-stored": living.sorted { ($0.stored, $0.key) < ($1.stored, $1.key) }
       case "s3-fifo": firstInFirstOut(living, among: entries)
-      default: [(key: String, stored: Int64, used: Int64, count: Int)]()
+      case "size-adjusted": sizeAdjusted(living, among: entries, by: handle)
+      default: [Living]()
       }
     return expired.map(\.key) + ordered.map(\.key)
   }
 
-  private typealias Living = (key: String, stored: Int64, used: Int64, count: Int)
+  private typealias Living = (key: String, stored: Int64, used: Int64, count: Int, bytes: Int)
+
+  /// The largest product of size and age first, as seen from the last use of any of `entries`.
+  private func sizeAdjusted(_ living: [Living], among entries: [String: Entry], by handle: Int) -> [Living] {
+    let uses = entries.map { max(sum(logged[$0], pending[handle][$0]).last, $1.storedAt) }
+    let newest = uses.max() ?? 0
+    func cost(_ entry: Living) -> Int64 { -(newest - entry.used + 1) * Int64(max(1, entry.bytes)) }
+    return living.sorted { (cost($0), $0.used, $0.stored, $0.key) < (cost($1), $1.used, $1.stored, $1.key) }
+  }
 
   /// What was never used, but for the newest fifth of `entries`; what was used; then the newest.
   private func firstInFirstOut(_ living: [Living], among entries: [String: Entry]) -> [Living] {

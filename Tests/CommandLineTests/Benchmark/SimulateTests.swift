@@ -32,10 +32,32 @@ import Testing
     try scratch.write(Self.loop, to: "trace")
     let run = try await scratch.cachectl("simulate", scratch.path("trace"), "--sizes", "50%")
     expectSuccess(run)
-    for policy in ["least-recently-used", "least-frequently-used", "least-recently-stored", "s3-fifo", "none"] {
+    for policy in [
+      "least-recently-used", "least-frequently-used", "least-recently-stored", "s3-fifo", "size-adjusted", "none",
+    ] {
       #expect(run.text.contains(policy), "\(run.text)")
     }
     #expect(run.text.contains("50%"))
+  }
+
+  /// A hundred posters weigh three times as much as a thousand pages.
+  @Test func manyPagesFitWhereAFewPostersWere() async throws {
+    let scratch = try Scratch()
+    var number: UInt64 = 1
+    let lookUps = (0..<20_000).map { _ in
+      number = number &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+      let part = Double(number >> 33) / Double(1 << 31)
+      // The lower its number, the more often a key is looked up.
+      let key = Int(1_100 * part * part)
+      return key.isMultiple(of: 11) ? "poster\(key) 150000" : "page\(key) 5000"
+    }
+    try scratch.write(lookUps.joined(separator: "\n"), to: "trace")
+    let run = try await scratch.cachectl(
+      "simulate", scratch.path("trace"), "--sizes", "10%", "--policies", "least-recently-used,size-adjusted", "--output",
+      "json")
+    let found = try ratios(run)
+    let (without, with) = (found["least-recently-used 10%"] ?? 1, found["size-adjusted 10%"] ?? 0)
+    #expect(with > without + 0.2, "\(found)")
   }
 
   @Test func sizesMayBeBytes() async throws {

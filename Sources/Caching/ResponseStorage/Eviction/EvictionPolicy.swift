@@ -69,7 +69,8 @@ public struct EvictionPolicy: Sendable, Hashable, CustomStringConvertible {
 extension EvictionPolicy {
   /// The policies of this library; the first is the default.
   public static let standard: [EvictionPolicy] = [
-    .leastRecentlyUsed, .leastFrequentlyUsed, .leastRecentlyStored, .s3FIFO, .none,
+    .leastRecentlyUsed, .leastFrequentlyUsed, .leastRecentlyStored, .s3FIFO, .sizeAdjusted,
+    .none,
   ]
 
   /// The entry whose last use is longest ago goes first, then the one stored longest ago. Storing an entry counts as a
@@ -103,6 +104,20 @@ extension EvictionPolicy {
   ) { candidate, sample in
     if candidate.useCount > 0 { return EvictionRank(1, candidate.lastUsedAt, candidate.storedAt) }
     return EvictionRank(candidate.storedAt < sample.newestFifthStoredAt ? 0 : 2, candidate.storedAt)
+  }
+
+  /// The entry whose payload, in bytes, times the time since its last use is largest goes first. So an image has to be
+  /// used more often than a small page to stay, and far more entries fit in the bytes of a store whose entries differ in
+  /// size. Entries of one size go as with `leastRecentlyUsed`.
+  ///
+  /// After size-adjusted LRU (Aggarwal, Wolf, Yu: Caching on the World Wide Web, IEEE Transactions on Knowledge and Data
+  /// Engineering 11(1), 1999).
+  public static let sizeAdjusted = EvictionPolicy(
+    "size-adjusted", "the entry with the most bytes times the time since its last use", dependsOnUse: true
+  ) { candidate, sample in
+    let age = max(0, sample.newestLastUsedAt - candidate.lastUsedAt) + 1
+    let (cost, isTooLarge) = age.multipliedReportingOverflow(by: Int64(max(1, candidate.payloadBytes)))
+    return EvictionRank(isTooLarge ? .min : -cost, candidate.lastUsedAt, candidate.storedAt)
   }
 }
 
