@@ -211,6 +211,12 @@ import Testing
       return try await cache.keys()
     }
     await #expect(throws: CancellationError.self) { try await task.value }
+    let write = Task {
+      withUnsafeCurrentTask { $0?.cancel() }
+      try await cache.set(1, for: "written by a cancelled task")
+    }
+    await #expect(throws: CancellationError.self) { try await write.value }
+    #expect(try await cache.keys().isEmpty)
   }
 
   @Test @MainActor func readingLeavesTheCallersActor() async throws {

@@ -16,7 +16,8 @@ extension Cache {
   ///   - freshness: how long it is fresh, if that is less. From then on `value(_:for:)` does not find it any more, but
   ///     `snapshot(_:for:)` does.
   /// - Throws: `CacheError`: `malformed` if the value cannot be encoded, `invalidRequest` if the key is too long,
-  ///   `tooLarge`, `overBounds`, `noSpace` or another failure of the engine; then nothing has changed.
+  ///   `tooLarge`, `overBounds`, `noSpace` or another failure of the engine; `CancellationError` if the task was
+  ///   cancelled before. Then nothing has changed.
   public func set<Value: Codable & Sendable>(
     _ value: Value, for key: String, expiresAfter lifetime: Duration? = nil, freshFor freshness: Duration? = nil
   ) async throws {
@@ -29,6 +30,8 @@ extension Cache {
     _ value: Value, for key: String, expiresAfter lifetime: Duration? = nil, freshFor freshness: Duration? = nil,
     codec: PayloadCodec<Value>
   ) async throws {
+    // What has begun is finished, but a loop of writes has to end.
+    try Task.checkCancellation()
     do throws(CacheError) {
       let (payload, contentType) = try codec.encode(value)
       let now = store.clock.now
