@@ -121,6 +121,11 @@ import Testing
     #expect(error?.code == .invalidOption)
   }
 
+  @Test func aFileHasAName() {
+    let error = #expect(throws: CacheError.self) { try TestProgram().configuration(file: "") }
+    #expect(error?.code == .invalidOption && error?.message == "the name of the file is empty")
+  }
+
   @Test func aProgramHasAnEngineAndHasItOnce() {
     let none = #expect(throws: CacheError.self) { try TestProgram().configuration(engines: []) }
     #expect(none?.code == .unknownBackend)

@@ -68,6 +68,9 @@ public struct CacheConfiguration: Sendable {
     home: String? = nil, environment: EnvironmentVariables, workingDirectory: String, userHome: String
   ) throws(CacheError) {
     let names = try ConfigurationNames(program)
+    guard file?.isEmpty != true else {
+      throw CacheError(.invalidOption, "the name of the file is empty", hint: "name one, or leave it out")
+    }
     let loader = ConfigurationLoader(
       names: names, engines: engines.map { $0.declaration.storing(as: program) },
       sections: [CacheSettings.self] + sections, policies: policies, environment: environment,

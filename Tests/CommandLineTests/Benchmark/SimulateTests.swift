@@ -53,8 +53,8 @@ import Testing
     }
     try scratch.write(lookUps.joined(separator: "\n"), to: "trace")
     let run = try await scratch.cachectl(
-      "simulate", scratch.path("trace"), "--sizes", "10%", "--policies", "least-recently-used,size-adjusted", "--output",
-      "json")
+      "simulate", scratch.path("trace"), "--sizes", "10%", "--policies", "least-recently-used,size-adjusted",
+      "--output", "json")
     let found = try ratios(run)
     let (without, with) = (found["least-recently-used 10%"] ?? 1, found["size-adjusted 10%"] ?? 0)
     #expect(with > without + 0.2, "\(found)")
