@@ -93,7 +93,7 @@ struct BoundsModel {
         living.sorted { ($0.count, $0.used, $0.stored, $0.key) < ($1.count, $1.used, $1.stored, $1.key) }
       case "least-recently-stored": living.sorted { ($0.stored, $0.key) < ($1.stored, $1.key) }
       case "s3-fifo": firstInFirstOut(living, among: entries)
-      case "size-adjusted": sizeAdjusted(living, among: entries, by: handle)
+      case "size-adjusted": sizeAdjusted(living)
       default: [Living]()
       }
     return expired.map(\.key) + ordered.map(\.key)
@@ -101,11 +101,9 @@ struct BoundsModel {
 
   private typealias Living = (key: String, stored: Int64, used: Int64, count: Int, bytes: Int)
 
-  /// The largest product of size and age first, as seen from the last use of any of `entries`.
-  private func sizeAdjusted(_ living: [Living], among entries: [String: Entry], by handle: Int) -> [Living] {
-    let uses = entries.map { max(sum(logged[$0], pending[handle][$0]).last, $1.storedAt) }
-    let newest = uses.max() ?? 0
-    func cost(_ entry: Living) -> Int64 { -(newest - entry.used + 1) * Int64(max(1, entry.bytes)) }
+  /// The largest product of size and age first.
+  private func sizeAdjusted(_ living: [Living]) -> [Living] {
+    func cost(_ entry: Living) -> Int64 { -(max(0, now - entry.used) + 1) * Int64(max(1, entry.bytes)) }
     return living.sorted { (cost($0), $0.used, $0.stored, $0.key) < (cost($1), $1.used, $1.stored, $1.key) }
   }
 

@@ -8,7 +8,8 @@ internal import StorageSPI
 ///
 /// To take it, a handle first takes its turn: `flock` on the folder, which it keeps until it has the lock. So a handle
 /// that has just released the lock cannot take it again while another one waits for it. The turn protects nothing: a
-/// handle that cannot lock the folder goes without, as earlier versions do, which is unfair but safe.
+/// handle that cannot lock the folder, or has waited for its turn for half of the time-out, goes without, as earlier
+/// versions do, which is unfair but safe. So a process that is suspended while it waits stops no other.
 struct PlistLock: Sendable {
   let folder: PlistFolder
   let wait: PlistWait
@@ -30,9 +31,10 @@ struct PlistLock: Sendable {
     let file = try open()
     let turn = try? fileSystem.open(folder.path, flags: O_RDONLY | O_DIRECTORY)
     defer { if let turn { fileSystem.unlock(turn) } }
+    let start = wait.timer.elapsed
     var hasTurn = false
     let isHeld: Bool? = try wait.poll { () throws(CacheError) in
-      if !hasTurn { hasTurn = turn.map(isTaken) ?? true }
+      if !hasTurn { hasTurn = turn.map(isTaken) ?? true || wait.timer.elapsed - start >= wait.timeout / 2 }
       guard hasTurn else { return nil }
       return try folder.call("lock", path) { () throws(SystemError) in
         try fileSystem.lock(file, exclusively: exclusively) ? true : nil

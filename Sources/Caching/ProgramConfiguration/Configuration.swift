@@ -62,10 +62,12 @@ extension Configuration {
     return path
   }
 
-  /// The address of the server with the configured engine's store; `nil` if the store is not on a server. It holds no
-  /// user and no password: an address with one is refused.
+  /// The address of the server with the configured engine's store; `nil` if the store is not on a server, or the address
+  /// is a secret. It holds no user and no password: an address with one is refused.
   public var storeAddress: String? {
-    guard case .text(let address)? = options(of: backend)["url"] else { return nil }
+    guard case .option(.text(let address))? = settings[ConfigurationKey.path(of: "url", backend)]?.value else {
+      return nil
+    }
     return address
   }
 

@@ -33,12 +33,14 @@ public struct Cache: Sendable {
   ///   - location: the engine and where its store is, in the short form that the engine's module has.
   ///   - limits: how much the cache may hold, more than nothing; `nil` for no limits. What was not used for the longest
   ///     time goes first, as far as this process knows: an entry that it has not read counts as used when it was stored.
+  ///     A Redis server knows the uses of all processes.
   ///   - isShared: whether the HTTP responses in it are for several users, as on a server: then responses for one user
   ///     are not stored, and `s-maxage` counts (RFC 9111). Values and resources do not depend on it.
   ///   - transforms: what changes payloads before they are stored, such as `EntryTransforms([ZstdTransform()])`.
   ///   - clock: decides what is fresh, stale and expired.
-  ///   - warn: called with failures that cost the caller nothing, such as an origin that a stale value stood in for, or
-  ///     a value that could not be stored.
+  ///   - warn: called with failures that cost the caller nothing, such as an origin that a stale value stood in for,
+  ///     a value that could not be stored, or a server that is away while the cache is opened: by a mistake in its
+  ///     address too.
   /// - Throws: `CacheError`: the engine's failure, such as `cannotCreate`, `damaged`, `permissionDenied` or `busy`, but
   ///   not `unreachable`: that is a warning, and the store is opened when its server is there; `invalidOption` if the limits allow no entry, or two transforms have one name;
   ///   `CancellationError`.
@@ -86,7 +88,8 @@ public struct Cache: Sendable {
     } catch {
       if error.code == .unreachable {
         warn(error)
-        return AwaitedEngine(after: error, clock: clock) { () throws(CacheError) in
+        let evicts = location.plugin.declaration.capabilities.contains(.eviction)
+        return AwaitedEngine(after: error, clock: clock, evicts: evicts) { () throws(CacheError) in
           try await location.open(clock: clock)
         }
       }

@@ -33,6 +33,8 @@ public import ResponseCache
 ///   Credentials in the `Authorization` field or in the URL cause no challenge.
 /// - `URLSession` undoes content codings (gzip and so on). The cache keeps the content without a coding, with a weak
 ///   entity tag.
+/// - If another process asks for the same thing at the same time and fails, the error is `cannotConnectToHost`, whatever
+///   the other process met.
 /// - `Vary: User-Agent` does not distinguish programs that share a store, unless they set that field.
 ///
 /// Defects of `URLSession` on Linux remain: the process ends if a server sends fields after chunked content (trailers)

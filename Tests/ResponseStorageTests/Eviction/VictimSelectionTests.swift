@@ -20,7 +20,7 @@ struct VictimSelectionTests {
     _ summary: EntrySummary, _ policy: EvictionPolicy, _ history: AccessHistory = AccessHistory(), now: Int64 = 1_000
   ) -> Victim? {
     let candidate = EvictionCandidate(summary, history: history, now: Timestamp(milliseconds: now))
-    return Victim(candidate, among: EvictionSample([candidate]), policy)
+    return Victim(candidate, among: EvictionSample([candidate], now: Timestamp(milliseconds: now)), policy)
   }
 
   /// The expected choice, found by sorting: the fewest that are enough, and `spare` more.

@@ -17,7 +17,13 @@ final class RedisEngine: Evicting {
   /// Connects, and checks that the store there is one of this engine.
   static func open(_ options: RedisOptions, clock: any WallClock) async throws(CacheError) -> RedisEngine {
     let engine = RedisEngine(RedisStore(options), clock: clock)
-    try await engine.run { store throws(CacheError) in try store.checkFormat() }
+    do throws(CacheError) {
+      try await engine.run { store throws(CacheError) in try store.checkFormat() }
+    } catch {
+      // Otherwise a thread would go on to ask for a server that is silent.
+      engine.store.router.pool.close()
+      throw error
+    }
     return engine
   }
 

@@ -1,18 +1,22 @@
 internal import StorageSPI
 internal import Synchronization
 
-/// Sends uses to an engine that keeps them for all who share its store, a few hundred entries at a time: reading never
-/// writes, and no reader waits for it.
+/// Sends uses to an engine that keeps them for all who share its store, a few hundred entries at a time, or what
+/// has come in a few seconds: reading never writes, and no reader waits for it.
 ///
 /// What cannot be sent is lost. Uses decide over the order of eviction, and nothing else.
 final class SharedUses: Sendable {
   /// How many entries to collect before their uses are sent.
   static let batchSize = 256
+  /// How long a use waits for others at most, if another one comes: a few entries in constant use must not look unused.
+  static let patience = Duration.seconds(5)
   /// The most entries to collect while uses are on their way. The uses of others are lost.
   private static let maximumPending = 1 << 14
 
   private struct State {
     var pending: [CacheKey: EntryUse] = [:]
+    /// When the first of them was added.
+    var since = Timestamp(milliseconds: 0)
     var sending: Task<Void, Never>?
   }
 
@@ -28,6 +32,7 @@ final class SharedUses: Sendable {
   /// Adds a use of the entry under `key`. Cost: a look-up in a table.
   func add(_ key: CacheKey, at now: Timestamp) {
     state.withLock { state in
+      if state.pending.isEmpty { state.since = now }
       if var use = state.pending[key] {
         use.count = use.count.saturatingSum(1)
         use.lastUsedAt = max(use.lastUsedAt, now)
@@ -35,7 +40,8 @@ final class SharedUses: Sendable {
       } else if state.pending.count < Self.maximumPending {
         state.pending[key] = EntryUse(key, lastUsedAt: now)
       }
-      guard state.pending.count >= Self.batchSize, state.sending == nil else { return }
+      let isDue = state.pending.count >= Self.batchSize || now >= state.since.advanced(by: Self.patience)
+      guard isDue, state.sending == nil else { return }
       let uses = Self.take(&state)
       state.sending = Task {
         try? await engine.add(uses)

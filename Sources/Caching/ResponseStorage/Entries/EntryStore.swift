@@ -71,7 +71,8 @@ public struct EntryStore: Sendable {
     self.transforms = TransformPipeline(transforms)
     operations = OperationCounter()
     decodedEntries = decoded.maxEntries > 0 ? DecodedEntries(engine.changeCounter, decoded) : nil
-    sharedUses = SharedUses(engine.evictor)
+    let usesDecide = limits.map { $0.eviction.order != nil && $0.eviction.dependsOnUse } ?? false
+    sharedUses = SharedUses(usesDecide ? engine.evictor : nil)
     writer = BoundedWriter(
       engine: engine, clock: clock, limits: limits, operations: operations, accesses: accesses,
       sweeps: SweepKeeper(sweeps), removesExpired: removesExpired, wholeLook: wholeLook)

@@ -55,14 +55,14 @@ public struct EvictionCandidate: Sendable {
 public struct EvictionSample: Sendable {
   /// The time from which on the newest fifth of the candidates were stored, in milliseconds.
   public let newestFifthStoredAt: Int64
-  /// The last use of the candidate that was used last, in milliseconds.
-  public let newestLastUsedAt: Int64
+  /// The time of the eviction, in milliseconds.
+  public let now: Int64
 
-  /// The sample of `candidates`.
-  package init(_ candidates: [EvictionCandidate]) {
+  /// The sample of `candidates` at the time `now`.
+  package init(_ candidates: [EvictionCandidate], now: Timestamp) {
+    self.now = now.milliseconds
     let times = candidates.lazy.map(\.storedAt).sorted()
     newestFifthStoredAt = times.isEmpty ? 0 : times[times.count - max(1, times.count / 5)]
-    newestLastUsedAt = candidates.lazy.map(\.lastUsedAt).max() ?? 0
   }
 }
 

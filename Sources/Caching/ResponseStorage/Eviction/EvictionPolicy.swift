@@ -115,7 +115,7 @@ extension EvictionPolicy {
   public static let sizeAdjusted = EvictionPolicy(
     "size-adjusted", "the entry with the most bytes times the time since its last use", dependsOnUse: true
   ) { candidate, sample in
-    let age = max(0, sample.newestLastUsedAt - candidate.lastUsedAt) + 1
+    let age = max(0, sample.now - candidate.lastUsedAt) + 1
     let (cost, isTooLarge) = age.multipliedReportingOverflow(by: Int64(max(1, candidate.payloadBytes)))
     return EvictionRank(isTooLarge ? .min : -cost, candidate.lastUsedAt, candidate.storedAt)
   }

@@ -36,7 +36,7 @@ package struct VictimSearch: Sendable {
       let history = known.isEmpty ? AccessHistory() : known[index]
       candidates.append(EvictionCandidate(entries[index], history: history, now: now))
     }
-    let sample = EvictionSample(candidates)
+    let sample = EvictionSample(candidates, now: now)
     for candidate in candidates {
       if let victim = Victim(candidate, among: sample, policy) { selection.offer(victim) } else { hasKept = true }
     }

@@ -73,6 +73,7 @@ extension RedisScript {
         for _, line in ipairs(linesOf(key)) do consider(line) end
       end
       local size = math.max(\#(smallestSample), \#(samplesPerVictim) * wanted)
+      local isWhole = redis.call('ZCARD', keys) <= size
       if redis.call('ZCARD', keys) <= 2 * size then
         for _, line in ipairs(redis.call('ZRANDMEMBER', keys, size)) do consider(line) end
       else
@@ -83,9 +84,13 @@ extension RedisScript {
 
       local chosen, unexpired = {}, 0
       for index, entry in ipairs(candidates) do
+        local isBeyondSample = not isWhole and index * \#(samplesPerVictim) > #candidates
         if excess <= 0 and excessBytes <= 0 then
           if spare == 0 or index * \#(samplesPerVictim) > #candidates then break end
           spare = spare - 1
+        elseif isBeyondSample or index > \#(mostVictims) then
+          -- What is left of the sample may be in use: the core looks at more.
+          return
         end
         chosen[index] = entry
         if entry[1] == 2 then unexpired = unexpired + 1 end
