@@ -280,8 +280,8 @@ let package = Package(
       "HTTPTransferTests", "Base", "FetchVocabulary", "HTTPMessages", "HTTPCaching", "CachedFetching", "Transport",
       "HTTPTransfer", "TestOrigin"),
     tests(
-      "ResponseCacheURLSessionTests", "FetchVocabulary", "Base", "StorageSPI", "StorageConformance", "MemoryStorage",
-      "ResponseCache", "ResponseCacheURLSession", "TestOrigin"),
+      "ResponseCacheURLSessionTests", "FetchVocabulary", "HTTPMessages", "HTTPTransfer", "Base", "StorageSPI",
+      "StorageConformance", "MemoryStorage", "ResponseCache", "ResponseCacheURLSession", "TestOrigin"),
     tests(
       "ResponseCacheTests", "Platform", "Base", "FetchVocabulary", "HTTPMessages", "HTTPCaching", "CachedFetching",
       "StorageSPI",

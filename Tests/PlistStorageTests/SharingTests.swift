@@ -99,6 +99,19 @@ private final class RestlessHandle: Sendable {
     #expect(fileSystem.trace.contains("open store"))
   }
 
+  @Test func aProcessThatIsSuspendedInItsTurnStopsNoOther() async throws {
+    let folder = try TemporaryFolder()
+    let timer = FakeTimer()
+    let engine = try await folder.open(timer: timer)
+    try await engine.put(["a/1": "x"])
+    let turn = try SystemFileSystem().open(folder.store, flags: O_RDONLY | O_DIRECTORY)
+    #expect(try SystemFileSystem().lock(turn, exclusively: true))
+    try await engine.put(["a/1": "y"])
+    #expect(try await folder.open().text("a/1") == "y")
+    #expect(timer.elapsed > .milliseconds(2_500) && timer.elapsed < .milliseconds(2_600))
+    SystemFileSystem().unlock(turn)
+  }
+
   private func hold(_ folder: TemporaryFolder, exclusively: Bool, _ body: () async throws -> Void) async throws {
     let fileSystem = SystemFileSystem()
     let file = try fileSystem.open(folder.file("store.lock"), flags: O_RDONLY)

@@ -12,17 +12,25 @@ import Testing
     struct State {
       var isAway = true
       var attempts = 0
+      /// Where the next attempt waits until it is let go.
+      var held: AsyncStream<Void>?
     }
 
     let state = Mutex(State())
-    var declaration: EngineDeclaration { MemoryPlugin().declaration }
+    let declaration: EngineDeclaration
+
+    init(_ capabilities: Set<EngineCapability> = []) {
+      let memory = MemoryPlugin().declaration
+      declaration = memory.with(memory.capabilities.union(capabilities))
+    }
 
     func open(_ configuration: EngineConfiguration) async throws(CacheError) -> any StorageEngine {
-      let isAway = state.withLock { state in
+      let held = state.withLock { state in
         state.attempts += 1
-        return state.isAway
+        return state.held
       }
-      if isAway { throw CacheError(.unreachable, "the server is away") }
+      if let held { for await _ in held { break } }
+      if state.withLock(\.isAway) { throw CacheError(.unreachable, "the server is away") }
       return try await MemoryPlugin().open(configuration)
     }
   }
@@ -60,6 +68,52 @@ import Testing
     clock.advance(by: .seconds(1))
     let error = await #expect(throws: CacheError.self) { try await cache.set(1, for: "a") }
     #expect(error?.code == .closed && plugin.state.withLock { $0.attempts } == 1)
+  }
+
+  /// A library may be older than what its declaration says of it.
+  @Test func theLimitsHoldAlsoIfTheEngineDoesNotEvict() async throws {
+    let plugin = RemotePlugin([.eviction])
+    let cache = try await Cache(StorageLocation(plugin), limits: StoreLimits(maxEntries: 2), clock: clock)
+    plugin.state.withLock { $0.isAway = false }
+    for number in 1...4 {
+      clock.advance(by: .seconds(1))
+      try await cache.set(number, for: "\(number)")
+    }
+    #expect(try await cache.keys().sorted() == ["3", "4"])
+  }
+
+  /// Begins to write to `cache`, which finds its server silent until `release` gets an element.
+  private func startAttempt(
+    _ cache: Cache
+  ) async -> (waiting: Task<Void, any Error>, release: AsyncStream<Void>.Continuation) {
+    let (held, release) = AsyncStream.makeStream(of: Void.self)
+    plugin.state.withLock { ($0.held, $0.isAway) = (held, false) }
+    clock.advance(by: .seconds(1))
+    let waiting = Task { try await cache.set(1, for: "a") }
+    while plugin.state.withLock({ $0.attempts }) < 2 { await Task.yield() }
+    return (waiting, release)
+  }
+
+  @Test func oneCallWaitsForASilentServer() async throws {
+    let cache = try await Cache(StorageLocation(plugin), clock: clock)
+    let (waiting, release) = await startAttempt(cache)
+    for _ in 0..<3 {
+      let error = await #expect(throws: CacheError.self) { try await cache.set(2, for: "a") }
+      #expect(error?.code == .unreachable)
+    }
+    release.yield()
+    try await waiting.value
+    #expect(try await cache.value(Int.self, for: "a") == 1)
+    #expect(plugin.state.withLock { $0.attempts } == 2)
+  }
+
+  @Test func aCacheThatIsClosedDuringAnAttemptStaysClosed() async throws {
+    let cache = try await Cache(StorageLocation(plugin), clock: clock)
+    let (waiting, release) = await startAttempt(cache)
+    try await cache.close()
+    release.yield()
+    let error = await #expect(throws: CacheError.self) { try await waiting.value }
+    #expect(error?.code == .closed)
   }
 
   private final class Warned: Sendable {

@@ -1,5 +1,7 @@
 import Foundation
 import FoundationNetworking
+import HTTPMessages
+import HTTPTransfer
 import ResponseCache
 import ResponseCacheURLSession
 import TestOrigin
@@ -102,6 +104,17 @@ struct CachingTests {
     let confirmed = try await session.get(server.url)
     #expect(confirmed.text == "hello, hello" && confirmed.fields["cache-status"]?.contains("fwd-status=304") == true)
     #expect(server.count == 2)
+  }
+
+  /// `URLSession` would not undo the coding of what another user of the cache has stored as it came.
+  @Test func whatWasStoredWithItsCodingIsFetchedAgain() async throws {
+    let bench = try await Bench()
+    let server = try TestServer { TestResponse(fields: Self.fresh, "hello, hello").gzipped().validated(for: $0) }
+    let stored = try await bench.cache.response(to: HTTPRequest(url: server.url + "/"), over: HTTPTransferService())
+    #expect(stored.head.fields["content-encoding"] == "gzip" && stored.head.fields["cache-status"]?.isEmpty == false)
+    let session = bench.session()
+    for _ in 1...2 { #expect(try await session.get(server.url + "/").text == "hello, hello") }
+    #expect(server.count == 3)
   }
 
   @Test(arguments: [true, false])

@@ -34,7 +34,7 @@ struct PlistLock: Sendable {
     let start = wait.timer.elapsed
     var hasTurn = false
     let isHeld: Bool? = try wait.poll { () throws(CacheError) in
-      if !hasTurn { hasTurn = turn.map(isTaken) ?? true || wait.timer.elapsed - start >= wait.timeout / 2 }
+      if !hasTurn { hasTurn = turn.map(isTaken) ?? true || wait.timer.elapsed - start > wait.timeout / 2 }
       guard hasTurn else { return nil }
       return try folder.call("lock", path) { () throws(SystemError) in
         try fileSystem.lock(file, exclusively: exclusively) ? true : nil

@@ -33,7 +33,7 @@ public struct Cache: Sendable {
   ///   - location: the engine and where its store is, in the short form that the engine's module has.
   ///   - limits: how much the cache may hold, more than nothing; `nil` for no limits. What was not used for the longest
   ///     time goes first, as far as this process knows: an entry that it has not read counts as used when it was stored.
-  ///     A Redis server knows the uses of all processes.
+  ///     An engine that evicts by itself knows the uses of all processes.
   ///   - isShared: whether the HTTP responses in it are for several users, as on a server: then responses for one user
   ///     are not stored, and `s-maxage` counts (RFC 9111). Values and resources do not depend on it.
   ///   - transforms: what changes payloads before they are stored, such as `EntryTransforms([ZstdTransform()])`.
@@ -42,8 +42,8 @@ public struct Cache: Sendable {
   ///     a value that could not be stored, or a server that is away while the cache is opened: by a mistake in its
   ///     address too.
   /// - Throws: `CacheError`: the engine's failure, such as `cannotCreate`, `damaged`, `permissionDenied` or `busy`, but
-  ///   not `unreachable`: that is a warning, and the store is opened when its server is there; `invalidOption` if the limits allow no entry, or two transforms have one name;
-  ///   `CancellationError`.
+  ///   not `unreachable`: that is a warning, and the store is opened when its server is there; `invalidOption` if the
+  ///   limits allow no entry, or two transforms have one name; `CancellationError`.
   @concurrent
   public init(
     _ location: StorageLocation, limits: StoreLimits? = .standard, isShared: Bool = false,

@@ -58,6 +58,19 @@ struct EvictorTests {
     #expect(store.operations.current.evictions == 1)
   }
 
+  @Test("An engine whose server was away when it was opened chooses as well")
+  func awaitedEngineChooses() async throws {
+    let (engine, _) = try await open(.leastRecentlyUsed)
+    let awaited = AwaitedEngine(after: CacheError(.unreachable, "away"), clock: clock, evicts: true) { engine }
+    let store = EntryStore(
+      engine: awaited, clock: clock, limits: StoreLimits(maxEntries: 2, maxBytes: 100), removesExpired: false)
+    clock.advance(by: AwaitedEngine.pause)
+    try await put(0..<3, store)
+    store.countLookUp(try key(1))
+    try await store.close()
+    #expect(engine.orders.count == 3 && engine.plainBatches == 0 && engine.uses.count == 1)
+  }
+
   @Test("Uses are sent in bulk, and what is left when the store is closed")
   func sendsUses() async throws {
     let (engine, store) = try await open(.leastRecentlyUsed)
@@ -80,6 +93,30 @@ struct EvictorTests {
     try await store.close()
     #expect(engine.uses.count > 1)
     #expect(engine.uses.joined().count == 2 * SharedUses.batchSize + 1)
+  }
+
+  @Test("Few uses are sent with the next one after a few seconds")
+  func sendsFewUses() async throws {
+    let (engine, store) = try await open(.leastRecentlyUsed)
+    store.countLookUp(try key(1))
+    clock.advance(by: SharedUses.patience - .milliseconds(1))
+    store.countLookUp(try key(1))
+    #expect(engine.uses.isEmpty)
+    clock.advance(by: .milliseconds(1))
+    store.countLookUp(try key(2))
+    while engine.uses.isEmpty { await Task.yield() }
+    #expect(engine.uses.joined().map(\.count).sorted() == [1, 2])
+    store.countLookUp(try key(3))
+    try await store.close()
+    #expect(engine.uses.map(\.count) == [2, 1])
+  }
+
+  @Test("No uses are sent where none decides", arguments: [EvictionPolicy.leastRecentlyStored, .s3FIFO, .none])
+  func sendsNoUses(policy: EvictionPolicy) async throws {
+    let (engine, store) = try await open(policy)
+    store.countLookUp(try key(1))
+    try await store.close()
+    #expect(engine.uses.isEmpty)
   }
 
   @Test("Uses that cannot be sent are no failure")
