@@ -4,17 +4,31 @@ internal import Synchronization
 
 /// Applies the transforms of a store to its entries, and undoes them.
 final class TransformPipeline: Sendable {
+  /// One transform to undo, with what it was applied with.
+  private struct Undoing: Sendable {
+    let transform: any PayloadTransform
+    let parameter: String
+    let dictionary: (any TransformDictionary)?
+  }
+
+  /// What entries have in common whose transforms are undone in the same way.
+  private struct Alike: Hashable {
+    let namespace: String
+    /// What their metadata says about transforms.
+    let text: String
+  }
+
   private struct State {
     /// The transforms found by their names so far.
     var transforms: [String: any PayloadTransform] = [:]
-    /// The steps in the texts of metadata, which are the same for most entries.
-    var steps: [String: [TransformStep]] = [:]
+    /// What to undo, in order, for entries that were read: looking for it would take as long as small pages take.
+    var undoings: [Alike: [Undoing]] = [:]
     var dictionaries: [TransformDictionaryName: any TransformDictionary] = [:]
     var choices: [TransformDictionaryName.Scope: DictionaryChoice] = [:]
   }
 
-  /// How many different texts of metadata to remember.
-  private static let maximumTexts = 64
+  /// For how many different entries to remember what to undo.
+  private static let maximumUndoings = 64
 
   let transforms: EntryTransforms
   private let state = Mutex(State())
@@ -74,15 +88,12 @@ final class TransformPipeline: Sendable {
   ///   dictionary; `wrongKey`; `unsupported` if a transform is not set up.
   func decoded(_ payload: Span<UInt8>, _ metadata: EntryMetadata, key: CacheKey) throws(CacheError) -> [UInt8] {
     var bytes: [UInt8]?
-    for step in try steps(of: metadata, key).reversed() {
-      let transform = try transform(step, of: key)
-      let dictionary: (any TransformDictionary)? =
-        if let identifier = step.dictionary { try dictionary(identifier, of: step, for: key) } else { nil }
-      let context = context(.payload, of: key, dictionary)
+    for undoing in try undoings(of: metadata, key) {
+      let context = context(.payload, of: key, undoing.dictionary)
       if let done = bytes {
-        bytes = try transform.decode(done.span, parameter: step.parameter, context)
+        bytes = try undoing.transform.decode(done.span, parameter: undoing.parameter, context)
       } else {
-        bytes = try transform.decode(payload, parameter: step.parameter, context)
+        bytes = try undoing.transform.decode(payload, parameter: undoing.parameter, context)
       }
     }
     return bytes ?? payload.withUnsafeBufferPointer { Array($0) }
@@ -117,14 +128,27 @@ final class TransformPipeline: Sendable {
     CacheError(.damaged, "entry \(key) is damaged: its attributes are not what was written", key: key.text)
   }
 
-  private func steps(of metadata: EntryMetadata, _ key: CacheKey) throws(CacheError) -> [TransformStep] {
+  /// What to undo for the entry under `key`, in order.
+  private func undoings(of metadata: EntryMetadata, _ key: CacheKey) throws(CacheError) -> [Undoing] {
     guard let text = metadata.transforms else { return [] }
-    if let steps = state.withLock({ $0.steps[text] }) { return steps }
-    guard let steps = metadata.transformSteps else { throw Self.damagedAttributes(of: key) }
-    state.withLock { state in
-      if state.steps.count >= Self.maximumTexts { state.steps = [:] }
-      state.steps[text] = steps
+    let alike = Alike(namespace: key.namespace, text: text)
+    if let undoings = state.withLock({ $0.undoings[alike] }) { return undoings }
+    var undoings: [Undoing] = []
+    for step in try steps(of: metadata, key).reversed() {
+      let transform = try transform(step, of: key)
+      let dictionary: (any TransformDictionary)? =
+        if let identifier = step.dictionary { try dictionary(identifier, of: step, for: key) } else { nil }
+      undoings.append(Undoing(transform: transform, parameter: step.parameter, dictionary: dictionary))
     }
+    state.withLock { [undoings] state in
+      if state.undoings.count >= Self.maximumUndoings { state.undoings = [:] }
+      state.undoings[alike] = undoings
+    }
+    return undoings
+  }
+
+  private func steps(of metadata: EntryMetadata, _ key: CacheKey) throws(CacheError) -> [TransformStep] {
+    guard let steps = metadata.transformSteps else { throw Self.damagedAttributes(of: key) }
     return steps
   }
 
@@ -190,7 +214,7 @@ extension TransformPipeline {
 
   /// Forgets all dictionaries and choices.
   func forgetDictionaries() {
-    state.withLock { state in (state.dictionaries, state.choices) = ([:], [:]) }
+    state.withLock { state in (state.dictionaries, state.choices, state.undoings) = ([:], [:], [:]) }
   }
 
   func note(_ choice: DictionaryChoice, for scope: TransformDictionaryName.Scope) {
