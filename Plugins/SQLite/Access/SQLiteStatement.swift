@@ -69,7 +69,10 @@ struct SQLiteStatement: ~Copyable {
   }
 
   /// The text of a column; `nil` if it is not valid UTF-8.
-  func text(_ column: Int32) -> String? { String(validating: bytes(column), as: UTF8.self) }
+  func text(_ column: Int32) -> String? {
+    guard let text = try? UTF8Span(validating: bytes(column).span) else { return nil }
+    return String(copying: text)
+  }
 
   private func check(_ code: Int32) throws(CacheError) {
     if code != SQLITE_OK { throw connection.error(code) }

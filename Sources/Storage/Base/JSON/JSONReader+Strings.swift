@@ -46,8 +46,8 @@ extension JSONReader {
   func text(_ range: Range<Int>, isASCII: Bool) throws(Failure) -> String {
     let characters = bytes.part(range)
     if isASCII { return String(copying: UTF8Span(unchecked: characters.span, isKnownASCII: true)) }
-    guard let text = String(validating: characters, as: UTF8.self) else { throw malformed(range) }
-    return text
+    // Unlike `String(validating:as:)` this needs no metadata of generic types, which the runtime would look up each time.
+    do { return String(copying: try UTF8Span(validating: characters.span)) } catch { throw malformed(range) }
   }
 
   /// Fails unless the bytes in `range` are UTF-8.
