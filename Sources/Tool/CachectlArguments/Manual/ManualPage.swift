@@ -63,7 +63,7 @@ public struct ManualPage: Sendable {
   mutating func addSynopsis(_ command: String, _ parts: [String], groups: [String]) {
     // Behind stops, `\&` says that no sentence ends there.
     let marked =
-      parts.map { Roff.synopsis($0) + ($0.contains("...") ? "\\&" : "") }
+      parts.map { Roff.synopsis($0) + ($0.utf8.contains(UInt8(ascii: ".")) ? "\\&" : "") }
       + groups.map { group in Roff.synopsis("[<\(group.filter { !"<>".contains($0) })>]") }
     // A part stays on one line: its spaces are unbreakable.
     let parts = marked.map { $0.split(separator: " ").joined(separator: "\\ ") }
