@@ -102,7 +102,7 @@ need_toolchain() {
   local version
   version=$(swift --version 2>/dev/null | sed -n 's/.*Swift version \([0-9]*\)\.\([0-9]*\).*/\1 \2/p' | head -n 1)
   read -r major minor <<<"${version:-0 0}"
-  ((major > 6 || (major == 6 && minor >= 2))) ||
+  ((major > 6 || (major == 6 && minor >= 3))) ||
     give_up "Swift ${major}.${minor} is too old: install Swift 6.3 from https://swift.org/install"
 }
 

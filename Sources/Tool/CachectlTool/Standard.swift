@@ -3,7 +3,8 @@ public import CacheComposition
 public import ResponseStorage
 public import StorageSPI
 
-/// The lists of `cachectl`: an engine, a resource, an eviction policy or a command of this package is one more line.
+/// The lists of `cachectl`. A resource or a command of this package is one more line here; engines, transforms, layers and
+/// policies are listed where their kind is.
 extension [any StoragePlugin] {
   /// The engines that are built in; the first is the default.
   public static var standard: Self { PluginCatalogue.builtIn.plugins }

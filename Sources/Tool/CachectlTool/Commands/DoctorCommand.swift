@@ -13,7 +13,8 @@ struct DoctorCommand: AsyncParsableCommand {
 
       The status is 0 if there is no problem; warnings do not count. Otherwise the first of these decides: \
       78 for the configuration, 77 for unsafe permissions, 65 for a store that is damaged or of an unknown format, 73 \
-      for a home that cannot be made, 74 for too little space, 75 for a store that another process holds.
+      for a home that cannot be made, 74 for too little space, 75 for a store that another process holds, 69 for a \
+      server that does not answer.
       """)
 
   @OptionGroup(title: "Global options")

@@ -66,7 +66,7 @@ enum Manual {
     ("75", "Another process held the store for longer than the time-out."),
     ("77", "Access is refused, or others may change the library of an engine."),
     ("78", "The configuration is wrong or not trusted, or the library of an engine cannot be used."),
-    ("130, 143", "Interrupted, terminated; stores were closed in order."),
+    ("129, 130, 143", "Hung up, interrupted, terminated; stores were closed in order."),
   ]
 
   /// Adds the files that are looked for.
