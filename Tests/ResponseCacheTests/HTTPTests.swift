@@ -1,8 +1,23 @@
+import MemoryStorage
 import ResponseCache
 import ResponseCacheTesting
+import StorageSPI
+import Synchronization
 import Testing
 
 @Suite struct HTTPTests {
+  /// The memory engine, which the test can reach past the cache.
+  final class KeptPlugin: StoragePlugin {
+    let engine = Mutex<(any StorageEngine)?>(nil)
+    var declaration: EngineDeclaration { MemoryPlugin().declaration }
+
+    func open(_ configuration: EngineConfiguration) async throws(CacheError) -> any StorageEngine {
+      let engine = try await MemoryPlugin().open(configuration)
+      self.engine.withLock { $0 = engine }
+      return engine
+    }
+  }
+
   struct NoNetwork: Error {}
 
   let clock = ManualClock()
@@ -37,6 +52,28 @@ import Testing
     _ = try await cache.response(to: other, over: server, policy: .cacheOnly)
     let error = await #expect(throws: CacheError.self) { try await cache.removeResponses(to: "file:///a") }
     #expect(error?.code == .invalidRequest)
+  }
+
+  /// The engine lists the entry, but its payload is not what was stored.
+  @Test func aPartTakesThePlaceOfADamagedResponse() async throws {
+    let plugin = KeptPlugin()
+    let cache = try await Cache(StorageLocation(plugin), clock: clock)
+    _ = try await cache.response(to: request, over: server)
+    let kept = plugin.engine.withLock { $0 }
+    let engine = try #require(kept)
+    let entry = try #require(try await engine.scan(KeyRange(prefix: "url/"), limit: 1).first)
+    var batch = WriteBatch()
+    batch.put(entry.key, payload: [9, 9], metadata: entry.metadata)
+    try await engine.apply(batch)
+
+    let part = FakeOrigin { (_: HTTPRequest) in
+      HTTPResponse(
+        HTTPResponseHead(status: 206, fields: ["cache-control": "max-age=60", "content-range": "bytes 0-0/2"]),
+        body: [1])
+    }
+    let range = HTTPRequest(url: request.url, fields: ["Range": "bytes=0-0"])
+    for _ in 0..<2 { #expect(try await cache.response(to: range, over: part).body == [1]) }
+    #expect(part.queries.count == 1)
   }
 
   @Test func aStaleResponseStandsInForAServerThatCannotBeReached() async throws {

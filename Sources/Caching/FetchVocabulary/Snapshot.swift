@@ -103,4 +103,8 @@ extension CacheError {
   /// Whether the origin failed in a way that allows a stale value to answer in its place. A warning for which this is
   /// `false` comes from the storage.
   public var mayBeStoodInFor: Bool { [.originUnreachable, .invalidAnswer].contains(code) }
+
+  /// Whether an entry cannot be read, because it is damaged, too large now, or what it was written with is not here.
+  /// Others can.
+  package var isOfOneEntry: Bool { [.damaged, .tooLarge, .wrongKey, .unsupported, .invalidOption].contains(code) }
 }

@@ -111,13 +111,21 @@ struct URLSubject: FetchSubject {
     guard PartialContent(head.head, count: answer.body.count) != nil else { return nil }
     var trace = CacheTrace(isRecording: false)
     for variant in variants {
-      guard let stored = try await storage.response(under: variant.key) else { continue }
+      guard let stored = try await readable(variant) else { continue }
       let joined = rules.combined(
         stored.head, stored.response.body, with: answer, requestTime: head.storedAt, responseTime: head.storedAt,
         trace: &trace)
       if let joined, joined.1.count <= maxContentBytes { return joined }
     }
     return (head, answer.body)
+  }
+
+  /// The stored response of `variant`; `nil` if it is gone or cannot be read. The answer then takes its place.
+  private func readable(_ variant: StoredVariant) async throws(CacheError) -> StoredResponse<HTTPResponse>? {
+    do throws(CacheError) { return try await storage.response(under: variant.key) } catch {
+      guard error.isOfOneEntry else { throw error }
+      return nil
+    }
   }
 
   /// RFC 9111, section 4: a response answers other requests only if it may be reused for them without validation.

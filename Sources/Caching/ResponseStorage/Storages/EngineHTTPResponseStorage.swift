@@ -153,9 +153,10 @@ extension EntryMetadata {
       }
     }
     var stored = storedHead(fields: HTTPFields(lines))
-    let line = (attributes[Self.lineName] ?? "").split(separator: " ", maxSplits: 1, omittingEmptySubsequences: false)
-    stored.head.version = line.first.flatMap { HTTPVersion(rawValue: String($0)) }
-    stored.head.reason = line.count == 2 ? String(line[1]) : nil
+    let line = (attributes[Self.lineName] ?? "").utf8
+      .split(separator: UInt8(ascii: " "), maxSplits: 1, omittingEmptySubsequences: false)
+    stored.head.version = line.first.flatMap { HTTPVersion(rawValue: String(Substring($0))) }
+    stored.head.reason = line.count == 2 ? String(Substring(line[1])) : nil
     return stored
   }
 }
@@ -166,10 +167,4 @@ extension HTTPResponseHead {
     if let version { attributes[EntryMetadata.lineName] = version.rawValue + (reason.map { " \($0)" } ?? "") }
     return attributes
   }
-}
-
-extension CacheError {
-  /// Whether an entry cannot be read, because it is damaged, too large now, or what it was written with is not here.
-  /// Others can.
-  var isOfOneEntry: Bool { [.damaged, .tooLarge, .wrongKey, .unsupported, .invalidOption].contains(code) }
 }
