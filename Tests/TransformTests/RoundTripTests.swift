@@ -2,6 +2,7 @@ import FetchVocabulary
 import SeededNumbers
 import StorageConformance
 import StorageSPI
+import Synchronization
 import Testing
 
 @testable import ResponseStorage
@@ -59,6 +60,23 @@ struct RoundTripTests {
     }
   }
 
+  /// Reading has one parameter for the payload and the attributes.
+  @Test func attributesAreHiddenLikeTheirEntryOrNotAtAll() async throws {
+    let scratch = try await Scratch()
+    for transform in [ChangeableTransform(["a", "b"]), ChangeableTransform(["a", nil])] {
+      let store = scratch.store(EntryTransforms([transform]))
+      let error = await code { () async throws(CacheError) in
+        try await store.write(
+          CacheKey("notes/a"), payload: [1], metadata: scratch.metadata(["note": "private"]))
+      }
+      #expect(error == .failed)
+    }
+    #expect(try await scratch.engine.statistics().tally.total().entries == 0)
+    let store = scratch.store(EntryTransforms([ChangeableTransform(["a", "a"])]))
+    try await store.write(CacheKey("notes/a"), payload: [1], metadata: scratch.metadata(["note": "private"]))
+    #expect(try await store.payload(CacheKey("notes/a"))?.metadata.attributes == ["note": "private"])
+  }
+
   @Test func limitsCountWhatIsStored() async throws {
     let scratch = try await Scratch()
     let limits = StoreLimits(maxEntries: 10, maxBytes: 2_000)
@@ -106,4 +124,25 @@ struct RoundTripTests {
       for _ in 0..<3 { #expect(try await store.read(key, codec)?.value == count) }
     }
   }
+}
+
+/// Hides nothing in truth; its calls answer with these parameters in turn, or with nothing.
+private final class ChangeableTransform: PayloadTransform {
+  private let parameters: Mutex<[String?]>
+
+  init(_ parameters: [String?]) { self.parameters = Mutex(parameters) }
+
+  var name: String { "changeable" }
+  var hidesContent: Bool { true }
+
+  func encode(
+    _ bytes: Span<UInt8>, _ context: TransformContext
+  ) throws(CacheError) -> (bytes: [UInt8], parameter: String)? {
+    let parameter = parameters.withLock { $0.isEmpty ? nil : $0.removeFirst() }
+    return parameter.map { (bytes.withUnsafeBufferPointer { Array($0) }, $0) }
+  }
+
+  func decode(
+    _ bytes: Span<UInt8>, parameter: String, _ context: TransformContext
+  ) throws(CacheError) -> [UInt8] { bytes.withUnsafeBufferPointer { Array($0) } }
 }

@@ -24,6 +24,68 @@ struct TrainingTests {
     let places = [0] + numbers + [count]
     #expect(zip(places, places.dropFirst()).allSatisfy { $1 - $0 < 10 }, "\(numbers)")
   }
+
+  /// Another process writes with a dictionary until it has looked for a newer one.
+  @Test func aDictionaryThatWasJustReplacedIsKeptHoweverOldItIs() async throws {
+    let (scratch, transform) = (try await Scratch(), ImprovingTransform())
+    let transforms = EntryTransforms([transform])
+    var metadata = scratch.metadata()
+    metadata.retainUntil = .distantFuture
+    for number in 0..<40 {
+      try await scratch.store(transforms).write(
+        CacheKey("notes/\(number)"), payload: ImprovingTransform.payload, metadata: metadata)
+    }
+    func count(after pause: Duration) async throws -> Int {
+      scratch.clock.advance(by: pause)
+      _ = try await scratch.administration(transforms).train()
+      return try await scratch.dictionaries().count
+    }
+    #expect(try await count(after: .zero) == 1)
+    #expect(try await count(after: .seconds(3 * 86_400)) == 2)
+    #expect(try await count(after: .seconds(30)) == 3, "the first was replaced half a minute ago")
+    #expect(try await count(after: .seconds(2 * 86_400)) == 2, "two were replaced two days ago")
+    for number in 0..<40 {
+      let found = try await scratch.store(transforms).payload(CacheKey("notes/\(number)"))
+      #expect(found?.payload == ImprovingTransform.payload)
+    }
+  }
+}
+
+/// Stores its one payload in fewer bytes with each dictionary that it makes.
+private final class ImprovingTransform: PayloadTransform {
+  private final class Dictionary: TransformDictionary {
+    let number: Int
+
+    init(number: Int) { self.number = number }
+  }
+
+  static let payload = [UInt8](repeating: 7, count: 10_000)
+  private let made = Mutex(0)
+
+  var name: String { "improving" }
+  var takesDictionaries: Bool { true }
+
+  func encode(
+    _ bytes: Span<UInt8>, _ context: TransformContext
+  ) throws(CacheError) -> (bytes: [UInt8], parameter: String)? {
+    let number = (context.dictionary as? Dictionary)?.number ?? 0
+    return ([UInt8](repeating: 7, count: 9_000 - 1_000 * number), "")
+  }
+
+  func decode(
+    _ bytes: Span<UInt8>, parameter: String, _ context: TransformContext
+  ) throws(CacheError) -> [UInt8] { Self.payload }
+
+  func train(_ samples: [[UInt8]]) throws(CacheError) -> [UInt8]? {
+    made.withLock { made in
+      made += 1
+      return [UInt8(made)]
+    }
+  }
+
+  func prepare(_ dictionary: [UInt8]) throws(CacheError) -> any TransformDictionary {
+    Dictionary(number: Int(dictionary.first ?? 0))
+  }
 }
 
 /// Stores the number of a payload instead of its 100,000 bytes, and notes the numbers that it is trained with.

@@ -15,7 +15,7 @@ public protocol PayloadTransform: Sendable {
   var name: String { get }
 
   /// Whether the transform hides what it is given. If so, the core passes it the attributes of entries and dictionaries
-  /// too, and `encode` must not return `nil`.
+  /// too. `encode` must then not return `nil`, and must return the same parameter for all parts of an entry.
   var hidesContent: Bool { get }
 
   /// Changes `bytes`.

@@ -120,19 +120,27 @@ extension StoreAdministration {
   /// How long a replaced dictionary is kept at least: other processes may still be writing with it.
   private static let grace = Duration.seconds(86_400)
 
-  /// Removes the dictionaries that are no longer the newest, were replaced a day ago or earlier, and that no entry
+  /// Removes the dictionaries that are neither of the two newest, were replaced a day ago or earlier, and that no entry
   /// needs.
   private func removeUnusedDictionaries(_ scope: TransformDictionaryName.Scope) async throws(CacheError) -> Int {
-    let names = try await store.dictionaries(prefix: scope.keyPrefix).map(\.name)
-    var unused = Set(names.dropFirst(2))
+    let found = try await store.dictionaries(prefix: scope.keyPrefix)
+    let deadline = store.clock.now.advanced(by: .zero - Self.grace)
+    // The newest comes first, so that the one before it has replaced each.
+    var unused: [TransformDictionaryName: UInt64] = [:]
+    for index in found.indices.dropFirst(2) where found[index - 1].metadata.storedAt < deadline {
+      unused[found[index].name] = found[index].metadata.checksum
+    }
     guard !unused.isEmpty else { return 0 }
     try await visit(EntrySelection(namespace: scope.namespace), after: nil) { page in
       for entry in page {
-        unused.subtract(entry.metadata.dictionaryNames(for: entry.key))
+        for name in entry.metadata.dictionaryNames(for: entry.key) { unused[name] = nil }
       }
       return !unused.isEmpty
     }
-    return try await store.removeDictionaries(unused, storedBefore: store.clock.now.advanced(by: .zero - Self.grace))
+    var batch = WriteBatch()
+    for (name, checksum) in unused { batch.remove(try name.key, ifStill: checksum) }
+    if !unused.isEmpty { try await store.engine.apply(batch) }
+    return unused.count
   }
 }
 
@@ -148,21 +156,6 @@ extension EntryStore {
     transforms.note(DictionaryChoice(dictionary: loaded, chosenAt: now), for: scope)
   }
 
-  /// Removes those of the dictionaries `names` that were stored before `time`, and returns how many.
-  fileprivate func removeDictionaries(
-    _ names: Set<TransformDictionaryName>, storedBefore time: Timestamp
-  ) async throws(CacheError) -> Int {
-    var (batch, count) = (WriteBatch(), 0)
-    for name in names {
-      let key = try name.key
-      let storedAt = try await engine.read(key) { _, metadata in metadata.storedAt }
-      guard let storedAt, storedAt < time else { continue }
-      batch.remove(key)
-      count += 1
-    }
-    if count > 0 { try await engine.apply(batch) }
-    return count
-  }
 }
 
 /// Payloads in even distances from all over a namespace, however many there are and however they are compressed.

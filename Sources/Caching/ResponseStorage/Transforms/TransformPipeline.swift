@@ -63,21 +63,31 @@ final class TransformPipeline: Sendable {
     }
     metadata.attributes[EntryMetadata.transformsName] = nil
     let hiding = transforms.filter(\.hidesContent)
-    if !hiding.isEmpty { try hideAttributes(of: &metadata, key: key, by: hiding) }
+    if !hiding.isEmpty { try hideAttributes(of: &metadata, key: key, by: hiding, as: steps) }
     if !steps.isEmpty {
       metadata.attributes[EntryMetadata.transformsName] = steps.map(\.text).joined(separator: " ")
     }
     return (payload, metadata, used)
   }
 
+  /// Hides attributes as `steps` have hidden the payload: what they say is all that reading them has.
   private func hideAttributes(
-    of metadata: inout EntryMetadata, key: CacheKey, by transforms: [any PayloadTransform]
+    of metadata: inout EntryMetadata, key: CacheKey, by transforms: [any PayloadTransform], as steps: [TransformStep]
   ) throws(CacheError) {
     let hidden = metadata.attributes.filter { !EntryMetadata.isAlwaysReadable(attribute: $0.key) }
     guard !hidden.isEmpty else { return }
     var bytes = AttributeBlock.bytes(hidden)
     let context = context(.attributes, of: key)
-    for transform in transforms { bytes = try transform.encode(bytes.span, context)?.bytes ?? bytes }
+    for transform in transforms {
+      guard let output = try transform.encode(bytes.span, context),
+        steps.contains(where: { $0.name == transform.name && $0.parameter == output.parameter })
+      else {
+        throw CacheError(
+          .failed, "the transform '\(transform.name)' does not hide attributes as it hides their entry",
+          hint: "return bytes and the same parameter from each call for an entry")
+      }
+      bytes = output.bytes
+    }
     metadata.attributes = metadata.attributes.filter { hidden[$0.key] == nil }
     metadata.attributes[EntryMetadata.hiddenName] = String(decoding: Base64.encoded(bytes), as: UTF8.self)
   }
