@@ -111,6 +111,17 @@ struct EvictorTests {
     #expect(engine.uses.map(\.count) == [2, 1])
   }
 
+  @Test("Uses are sent also after the clock was set back")
+  func sendsUsesAfterTheClockWasSetBack() async throws {
+    let (engine, store) = try await open(.leastRecentlyUsed)
+    store.countLookUp(try key(1))
+    clock.advance(by: .seconds(-600))
+    store.countLookUp(try key(2))
+    while engine.uses.isEmpty { await Task.yield() }
+    #expect(engine.uses[0].count == 2)
+    try await store.close()
+  }
+
   @Test("No uses are sent where none decides", arguments: [EvictionPolicy.leastRecentlyStored, .s3FIFO, .none])
   func sendsNoUses(policy: EvictionPolicy) async throws {
     let (engine, store) = try await open(policy)

@@ -40,7 +40,9 @@ final class SharedUses: Sendable {
       } else if state.pending.count < Self.maximumPending {
         state.pending[key] = EntryUse(key, lastUsedAt: now)
       }
-      let isDue = state.pending.count >= Self.batchSize || now >= state.since.advanced(by: Self.patience)
+      // A clock that was set back must not stop them.
+      let isDue =
+        state.pending.count >= Self.batchSize || now < state.since || now >= state.since.advanced(by: Self.patience)
       guard isDue, state.sending == nil else { return }
       let uses = Self.take(&state)
       state.sending = Task {

@@ -45,6 +45,7 @@ final class RedisPool: Sendable {
   /// Records that the server at `address` did not answer in time. A background thread asks it until it does.
   func noteSilence(_ address: RedisAddress) {
     breaker.noteSilence(address) { [weak self, options] in
+      guard self != nil else { return true }
       // A server that refuses now has answered.
       do throws(RedisOpeningError) {
         let connection = try RedisConnection.open(address, options)
