@@ -23,6 +23,23 @@ struct FileOperationLedgerTests {
     #expect(text.hasSuffix("\n"))
   }
 
+  @Test func aProcessThatIsSuspendedWithTheLockStopsNoOtherForEver() throws {
+    let home = try TestHome()
+    let file = UsageFile(path: home.folder + "/x.usage", patience: .milliseconds(5))
+    try FileOperationLedger(file: file).add(OperationCounts(hits: 1))
+    let other = open(file.path, O_RDWR)
+    #expect(flock(other, LOCK_EX) == 0)
+    for change in [true, false] {
+      let error = #expect(throws: CacheError.self) {
+        if change { try FileOperationLedger(file: file).add(OperationCounts(hits: 1)) }
+        if !change { _ = try FileOperationLedger(file: file).totals() }
+      }
+      #expect(error?.code == .busy && error?.message.contains("x.usage cannot be locked") == true)
+    }
+    close(other)
+    #expect(try FileOperationLedger(file: file).totals() == OperationCounts(hits: 1))
+  }
+
   @Test func nothingIsWrittenWhereNothingWasCounted() throws {
     let home = try TestHome()
     try FileOperationLedger(file: UsageFile(path: home.home + "/x.usage")).add(OperationCounts())

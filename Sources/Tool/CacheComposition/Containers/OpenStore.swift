@@ -38,18 +38,19 @@ public struct OpenStore: Sendable {
   /// Waits for background work, closes the store, and records its use in the files beside it. Does not count the use of
   /// a read-only store: that it cannot be written is intended, and not a failure.
   ///
-  /// - Throws: `CacheError`: the engine could not be closed in order, or the files could not be written.
+  /// - Throws: `CacheError`: the engine could not be closed in order, or a file could not be written; the others are.
   public func close() async throws(CacheError) {
     await background.finish()
-    try await entries.close()
-    guard recordsUse else { return }
-    do throws(CacheError) {
-      try ledger.add(entries.operations.take())
-      try await entries.accesses.flush()
-      try entries.saveSweep()
-    } catch {
-      if error.code != .permissionDenied { throw error }
+    var failure: CacheError?
+    do throws(CacheError) { try await entries.close() } catch { failure = error }
+    if recordsUse {
+      var failures: [CacheError] = []
+      do throws(CacheError) { try ledger.add(entries.operations.take()) } catch { failures.append(error) }
+      do throws(CacheError) { try await entries.accesses.flush() } catch { failures.append(error) }
+      do throws(CacheError) { try entries.saveSweep() } catch { failures.append(error) }
+      failure = failure ?? failures.first { $0.code != .permissionDenied }
     }
+    if let failure { throw failure }
   }
 }
 

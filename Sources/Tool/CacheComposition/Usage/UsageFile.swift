@@ -7,6 +7,9 @@ package struct UsageFile: Sendable {
   let path: String
   /// Where an earlier version kept the file; `nil` if that is the same path, or belongs to another store.
   var formerPath: String?
+  /// How long to wait for the lock. Each process holds it for some microseconds; one that is suspended meanwhile must not
+  /// stop the others for ever.
+  var patience = Duration.seconds(60)
 
   /// Whether the file exists; first moves it here from its former place. Any other obstacle shows when the file is
   /// opened.
@@ -47,9 +50,24 @@ package struct UsageFile: Sendable {
       guard file >= 0 else { throw errno == ELOOP ? symbolicLink : failure("cannot be opened") }
       // This also releases the lock.
       defer { close(file) }
-      guard flock(file, lock) == 0 else { throw failure("cannot be locked") }
+      try take(lock, on: file)
       // The previous holder of the lock may have replaced the file.
       if isInPlace(file) { return try body(file) }
+    }
+  }
+
+  private func take(_ lock: Int32, on file: Int32) throws(CacheError) {
+    var start: ContinuousClock.Instant?
+    while flock(file, lock | LOCK_NB) != 0 {
+      guard errno == EWOULDBLOCK || errno == EINTR else { throw failure("cannot be locked") }
+      let now = ContinuousClock.now
+      if start == nil { start = now }
+      guard let start, now < start + patience else {
+        throw CacheError(
+          .busy, "\(path) cannot be locked within \(patience): another process holds it",
+          hint: "end that process, or let it go on")
+      }
+      usleep(500)
     }
   }
 
