@@ -2,9 +2,6 @@ internal import Platform
 internal import StorageSPI
 
 extension SystemError {
-  /// Whether the operating system refuses access, temporarily or permanently.
-  var isRefusal: Bool { [EACCES, EPERM, EROFS].contains(code) }
-
   /// Whether the file or folder does not exist.
   var isAbsence: Bool { code == ENOENT }
 

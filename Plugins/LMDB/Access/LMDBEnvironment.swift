@@ -172,7 +172,7 @@ final class LMDBEnvironment: @unchecked Sendable {
     return try body(try LMDBReader(self))
   }
 
-  /// Does what a reader's `withSnapshot` does, with a reader from the pool.
+  /// Does what a reader's `withSnapshot` does, with a reader for this one call.
   func withSnapshot<Output>(
     of isWanted: (String) -> Bool,
     _ body: (LMDBTransaction, [LMDBDatabase]) throws(CacheError) -> Output

@@ -59,15 +59,6 @@ final class LMDBTransaction: @unchecked Sendable {
     return handle
   }
 
-  /// The number of entries in a database.
-  func count(of database: MDB_dbi) throws(CacheError) -> Int {
-    var stat = MDB_stat()
-    let status = mdb_stat(pointer, database, &stat)
-    if status == MDB_NOTFOUND { return 0 }
-    try check(status, "read")
-    return stat.ms_entries
-  }
-
   /// The value under a stored key, in place; `nil` if there is none.
   func value(_ key: UnsafeRawBufferPointer, in database: MDB_dbi) throws(CacheError) -> UnsafeRawBufferPointer? {
     var (key, value) = (MDB_val(key), MDB_val())

@@ -44,7 +44,6 @@ extension LMDBEnvironment {
   ///
   /// If the transaction numbers are consecutive, no other process has written since this one did, and the record need
   /// not be read.
-  /// read.
   func validSummary(_ transaction: LMDBTransaction) throws(CacheError) -> LMDBSummary? {
     let last = transaction.number - 1
     if let kept = takeSummary(), kept.transaction == last { return kept }
