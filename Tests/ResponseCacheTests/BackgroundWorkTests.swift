@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 
 @Suite struct BackgroundWorkTests {
-  @Test(.timeLimit(.minutes(1))) func workThatHasEndedIsForgotten() async {
+  @Test(.timeLimit(.minutes(30))) func workThatHasEndedIsForgotten() async {
     let background = BackgroundWork()
     for name in ["a", "b", "c"] { background.start(name) { nil } }
     while background.count > 0 { await Task.yield() }
@@ -32,7 +32,7 @@ import Testing
     #expect(await background.finish().isEmpty)
   }
 
-  @Test(.timeLimit(.minutes(1))) func aRevalidationThatCannotBeStoredIsAWarningAtOnce() async throws {
+  @Test(.timeLimit(.minutes(30))) func aRevalidationThatCannotBeStoredIsAWarningAtOnce() async throws {
     let (warnings, warn) = AsyncStream.makeStream(of: CacheError.Code.self)
     let clock = ManualClock(.start)
     let limits = StoreLimits(maxEntries: 10, maxBytes: 1_000, eviction: .leastRecentlyUsed)
@@ -49,7 +49,7 @@ import Testing
   }
 
   /// Until the closure ends, which nothing can force, it must not keep the program from ending.
-  @Test(.timeLimit(.minutes(1)), arguments: [true, false])
+  @Test(.timeLimit(.minutes(30)), arguments: [true, false])
   func closingLeavesARevalidationBehindThatIgnoresItsCancellation(answers: Bool) async throws {
     let clock = ManualClock()
     let warnings = Mutex<[CacheError.Code]>([])
@@ -74,7 +74,7 @@ import Testing
     #expect(warnings.withLock { $0 } == [])
   }
 
-  @Test(.timeLimit(.minutes(1))) func failuresOfWorkThatWasLeftBehindAreDropped() async {
+  @Test(.timeLimit(.minutes(30))) func failuresOfWorkThatWasLeftBehindAreDropped() async {
     let origin = FakeOrigin { (name: String) in name }
     let (ended, end) = AsyncStream.makeStream(of: Void.self)
     origin.hold()

@@ -3,7 +3,7 @@ import ResponseCacheTesting
 import Testing
 
 /// Closures that fetch from the cache whose fetch they are.
-@Suite(.timeLimit(.minutes(5))) struct OwnFetchTests {
+@Suite(.timeLimit(.minutes(30))) struct OwnFetchTests {
   private let gate = FakeOrigin { (name: String) in name }
 
   /// The resource `name`, whose closure passes the gate and then fetches the resources that `needs` names for it.

@@ -61,7 +61,7 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(1))) func theCheckFindsAResourceThatDoesNotAskItsOrigin() async throws {
+  @Test(.timeLimit(.minutes(30))) func theCheckFindsAResourceThatDoesNotAskItsOrigin() async throws {
     let defects = await #expect(throws: ResourceDefects.self) {
       try await checkResource(queries: (1, 2), values: ("a", "b")) { cache, _ in
         cache.resource("texts", freshFor: .seconds(10)) { (query: Int) in query == 1 ? "a" : "b" }
@@ -70,7 +70,7 @@ import Testing
     #expect(defects?.descriptions.first == "the first fetch made 0 requests instead of 1")
   }
 
-  @Test(.timeLimit(.minutes(1))) func aCancelledTestWaitsForNoArrival() async {
+  @Test(.timeLimit(.minutes(30))) func aCancelledTestWaitsForNoArrival() async {
     let origin = FakeOrigin { (_: Int) in "a" }
     let waiting = Task { await origin.arrival(of: 1) }
     waiting.cancel()

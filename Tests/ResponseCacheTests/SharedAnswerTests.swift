@@ -10,7 +10,7 @@ import Testing
 @testable import CachedFetching
 
 /// Callers that ask for the same thing at the same time, where the answer cannot be stored.
-@Suite(.timeLimit(.minutes(5))) struct SharedAnswerTests {
+@Suite(.timeLimit(.minutes(30))) struct SharedAnswerTests {
   private static let callers = 5
   private static let tooLong = String(repeating: "long", count: 1_000)
 
