@@ -73,8 +73,9 @@ extension RedisScript {
         for _, line in ipairs(linesOf(key)) do consider(line) end
       end
       local size = math.max(\#(smallestSample), \#(samplesPerVictim) * wanted)
-      local isWhole = redis.call('ZCARD', keys) <= size
-      if redis.call('ZCARD', keys) <= 2 * size then
+      local count = redis.call('ZCARD', keys)
+      local isWhole = count <= size
+      if count <= 2 * size then
         for _, line in ipairs(redis.call('ZRANDMEMBER', keys, size)) do consider(line) end
       else
         -- Four times as fast as asking for all of them at once, which takes care that none comes twice.
