@@ -49,6 +49,36 @@ struct TrainingTests {
       #expect(found?.payload == ImprovingTransform.payload)
     }
   }
+
+  /// Of two trainings at a time, each finds the same dictionary to be superfluous.
+  @Test func aDictionaryThatAnotherProcessRemovesFailsNoTraining() async throws {
+    let scratch = try await Scratch()
+    let transforms = EntryTransforms([ImprovingTransform()])
+    var metadata = scratch.metadata()
+    metadata.retainUntil = .distantFuture
+    for number in 0..<40 {
+      try await scratch.store(transforms).write(
+        CacheKey("notes/\(number)"), payload: ImprovingTransform.payload, metadata: metadata)
+    }
+    for _ in 0..<2 {
+      _ = try await scratch.administration(transforms).train()
+      scratch.clock.advance(by: .seconds(3 * 86_400))
+    }
+    let present = try await scratch.store().dictionaries(prefix: TransformDictionaryName.keyPrefix)
+    let oldest = try #require(present.last).name.key
+    let engine = RacedEngine(over: scratch.engine) { call in
+      guard case .apply(let batch) = call else { return false }
+      return batch.operations.contains { if case .remove = $0 { true } else { false } }
+    } _: { () async throws(CacheError) in
+      var batch = WriteBatch()
+      batch.remove(oldest)
+      try await scratch.engine.apply(batch)
+    }
+    let store = EntryStore(engine: engine, clock: scratch.clock, transforms: transforms)
+    let reports = try await StoreAdministration(store: store, ledger: MemoryOperationLedger()).train()
+    #expect(reports.map(\.removedDictionaries) == [0])
+    #expect(try await scratch.dictionaries().count == 2)
+  }
 }
 
 /// Stores its one payload in fewer bytes with each dictionary that it makes.

@@ -139,8 +139,14 @@ extension StoreAdministration {
     }
     var batch = WriteBatch()
     for (name, checksum) in unused { batch.remove(try name.key, ifStill: checksum) }
-    if !unused.isEmpty { try await store.engine.apply(batch) }
-    return unused.count
+    do throws(CacheError) {
+      if !unused.isEmpty { try await store.engine.apply(batch) }
+      return unused.count
+    } catch {
+      // Another process has just removed or sealed one. The next training removes what is left.
+      guard error.code == .conflict else { throw error }
+      return 0
+    }
   }
 }
 
@@ -155,7 +161,6 @@ extension EntryStore {
     let loaded = LoadedDictionary(name: name, checksum: checksum, dictionary: try transforms.load(name, bytes))
     transforms.note(DictionaryChoice(dictionary: loaded, chosenAt: now), for: scope)
   }
-
 }
 
 /// Payloads in even distances from all over a namespace, however many there are and however they are compressed.
