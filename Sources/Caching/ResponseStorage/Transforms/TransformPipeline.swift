@@ -118,9 +118,9 @@ final class TransformPipeline: Sendable {
     guard let text = metadata.attributes.removeValue(forKey: EntryMetadata.hiddenName) else { return metadata }
     guard var bytes = Base64.decoded(Array(text.utf8)) else { throw Self.damagedAttributes(of: key) }
     let context = context(.attributes, of: key)
-    for step in try steps(of: stored, key).reversed() {
-      let transform = try transform(step, of: key)
-      if transform.hidesContent { bytes = try transform.decode(bytes.span, parameter: step.parameter, context) }
+    // A listing needs no dictionary: they are for payloads.
+    for undoing in try undoings(of: stored, key, withDictionaries: false) where undoing.transform.hidesContent {
+      bytes = try undoing.transform.decode(bytes.span, parameter: undoing.parameter, context)
     }
     guard let hidden = AttributeBlock.attributes(bytes) else { throw Self.damagedAttributes(of: key) }
     metadata.attributes.merge(hidden) { $1 }
@@ -138,28 +138,29 @@ final class TransformPipeline: Sendable {
     CacheError(.damaged, "entry \(key) is damaged: its attributes are not what was written", key: key.text)
   }
 
-  /// What to undo for the entry under `key`, in order.
-  private func undoings(of metadata: EntryMetadata, _ key: CacheKey) throws(CacheError) -> [Undoing] {
+  /// What to undo for the entry under `key`, in order; with `withDictionaries` false, dictionaries may be missing.
+  private func undoings(
+    of metadata: EntryMetadata, _ key: CacheKey, withDictionaries: Bool = true
+  ) throws(CacheError) -> [Undoing] {
     guard let text = metadata.transforms else { return [] }
     let alike = Alike(namespace: key.namespace, text: text)
     if let undoings = state.withLock({ $0.undoings[alike] }) { return undoings }
     var undoings: [Undoing] = []
-    for step in try steps(of: metadata, key).reversed() {
+    guard let steps = metadata.transformSteps else { throw Self.damagedAttributes(of: key) }
+    for step in steps.reversed() {
       let transform = try transform(step, of: key)
       let dictionary: (any TransformDictionary)? =
-        if let identifier = step.dictionary { try dictionary(identifier, of: step, for: key) } else { nil }
+        if withDictionaries, let identifier = step.dictionary {
+          try dictionary(identifier, of: step, for: key)
+        } else { nil }
       undoings.append(Undoing(transform: transform, parameter: step.parameter, dictionary: dictionary))
     }
+    guard withDictionaries || steps.allSatisfy({ $0.dictionary == nil }) else { return undoings }
     state.withLock { [undoings] state in
       if state.undoings.count >= Self.maximumUndoings { state.undoings = [:] }
       state.undoings[alike] = undoings
     }
     return undoings
-  }
-
-  private func steps(of metadata: EntryMetadata, _ key: CacheKey) throws(CacheError) -> [TransformStep] {
-    guard let steps = metadata.transformSteps else { throw Self.damagedAttributes(of: key) }
-    return steps
   }
 
   private static func require(parameter: String, of transform: any PayloadTransform) throws(CacheError) {
