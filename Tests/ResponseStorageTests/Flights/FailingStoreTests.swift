@@ -8,7 +8,7 @@ import Testing
 @testable import ResponseStorage
 
 /// A failing store never prevents a fetch: flights are then shared within this process only.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.turnsBeforeOthers, .timeLimit(.minutes(30)))
 struct FailingStoreTests {
   private static let failures: [CacheError.Code] = [.permissionDenied, .busy, .closed, .damaged, .cancelled, .failed]
 

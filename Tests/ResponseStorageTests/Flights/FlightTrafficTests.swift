@@ -5,7 +5,7 @@ import Testing
 
 @testable import ResponseStorage
 
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.turnsBeforeOthers, .timeLimit(.minutes(30)))
 struct FlightTrafficTests {
   @Test(arguments: 1...20 as ClosedRange<UInt64>)
   func inOneProcessAtMostOneLeads(seed: UInt64) async throws {

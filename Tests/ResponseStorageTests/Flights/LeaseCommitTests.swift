@@ -9,7 +9,7 @@ import Testing
 @testable import ResponseStorage
 
 /// A miss makes two commits: one takes the lease, the other stores the answer and gives the lease back.
-@Suite(.timeLimit(.minutes(30))) struct LeaseCommitTests {
+@Suite(.turnsBeforeOthers, .timeLimit(.minutes(30))) struct LeaseCommitTests {
   private struct Request: CacheableRequest {
     static let resource = "notes"
     var parameters: [(name: String, value: String)] { [("name", "a")] }

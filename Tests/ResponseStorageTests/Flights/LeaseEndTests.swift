@@ -8,7 +8,7 @@ import Testing
 @testable import ResponseStorage
 
 /// Leases whose holders are gone, or seem to be.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.turnsBeforeOthers, .timeLimit(.minutes(30)))
 struct LeaseEndTests {
   /// A lease's duration, plus at most one pause.
   private static let untilRunOut = FlightTest.duration...FlightTest.duration + .milliseconds(300)

@@ -8,7 +8,7 @@ import Testing
 @testable import ResponseStorage
 
 /// Flights that end with a failure. Only those who saw the flight under way share it.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.turnsBeforeOthers, .timeLimit(.minutes(30)))
 struct LeaseFailureTests {
   private static let failure = CacheError(.originUnreachable, "the server is away", hint: "try again later")
 

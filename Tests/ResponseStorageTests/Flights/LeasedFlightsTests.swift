@@ -7,7 +7,7 @@ import Testing
 @testable import HTTPCaching
 @testable import ResponseStorage
 
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.turnsBeforeOthers, .timeLimit(.minutes(30)))
 struct LeasedFlightsTests {
   private func lead(_ flights: any FetchFlights, _ key: String = "a") async throws -> FlightTicket {
     try #require(try await flights.join(key).ticket)

@@ -11,7 +11,7 @@ import Testing
 
 /// Leases that vanish without a result, as when the leader dies on another machine and the store's server drops its
 /// expired lease.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.turnsBeforeOthers, .timeLimit(.minutes(30)))
 struct VanishedLeaseTests {
   private static let processes = 4
   private static let fetchesPerProcess = 5
