@@ -32,7 +32,7 @@ import Testing
     try await writable.close()
     let before = try Data(contentsOf: URL(fileURLWithPath: store.dataFile))
     let opened = try LMDBOpenedEnvironment(path: store.path, mapSize: 1 << 20, attempts: [flags])
-    let environment = LMDBEnvironment(opened, path: store.path, keyCoding: LMDBKeyCoding()) { _ in }
+    let environment = LMDBEnvironment(opened, path: store.path, keyCoding: LMDBKeyCoding())
     let engine = LMDBEngine(LMDBEnvironmentUse(environment), durability: .normal, clock: FixedClock(now: .zero))
     #expect(try await engine.payload("cities/a") == [1])
     #expect(try await engine.payload("movies/a") == nil)

@@ -42,7 +42,7 @@ final class TestStore: Sendable {
   /// An environment beside that of the process, as another process would have one.
   func openEnvironment(snapshots: SnapshotKeeper = SnapshotKeeper()) throws -> LMDBEnvironment {
     let opened = try LMDBOpenedEnvironment(path: path, mapSize: 1_048_576)
-    let environment = LMDBEnvironment(opened, path: path, keyCoding: LMDBKeyCoding(), snapshots: snapshots) { _ in }
+    let environment = LMDBEnvironment(opened, path: path, keyCoding: LMDBKeyCoding(), snapshots: snapshots)
     try environment.openMainDatabase()
     return environment
   }

@@ -34,12 +34,14 @@ final class LMDBEnvironment: @unchecked Sendable {
   private let databaseOpening = Mutex<Void>(())
   /// The number of the latest transaction that a reader of this process has seen.
   private let confirmed = Atomic<UInt64>(0)
-  private let whenClosed: @Sendable (LMDBFileIdentity) -> Void
+  /// Whether a check or LMDB has found damage.
+  let isDamaged = Atomic(false)
+  private let whenClosed: @Sendable (LMDBFileIdentity, _ latestSound: UInt64?) -> Void
 
   init(
     _ opened: consuming LMDBOpenedEnvironment, path: String, keyCoding: LMDBKeyCoding,
     snapshots: SnapshotKeeper = SnapshotKeeper(),
-    whenClosed: @escaping @Sendable (LMDBFileIdentity) -> Void
+    whenClosed: @escaping @Sendable (LMDBFileIdentity, _ latestSound: UInt64?) -> Void = { _, _ in }
   ) {
     self.path = path
     self.identity = opened.state.identity
@@ -51,12 +53,17 @@ final class LMDBEnvironment: @unchecked Sendable {
   }
 
   deinit {
+    let latest = isDamaged.load(ordering: .relaxed) ? nil : latestTransaction
     mdb_env_close(pointer)
-    whenClosed(identity)
+    whenClosed(identity, latest)
   }
 
   /// The `CacheError` for an LMDB status.
-  func error(_ status: Int32, _ action: String) -> CacheError { .lmdb(status, action, path: path) }
+  func error(_ status: Int32, _ action: String) -> CacheError {
+    let error = CacheError.lmdb(status, action, path: path)
+    if error.code == .damaged { isDamaged.store(true, ordering: .relaxed) }
+    return error
+  }
 
   /// The databases whose handles are known. Transactions that begin from now on can use these and no others. The list
   /// only ever grows.

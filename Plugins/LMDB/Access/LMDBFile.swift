@@ -13,10 +13,11 @@ struct LMDBFileIdentity: Sendable, Hashable {
   }
 }
 
-/// The folder of a store and the two files in it.
+/// The folder of a store and the files in it.
 enum LMDBFile {
   static func data(in folder: String) -> String { folder + "/data.mdb" }
   static func lock(in folder: String) -> String { folder + "/lock.mdb" }
+  static func record(in folder: String) -> String { folder + "/sound" }
 
   static func status(_ path: String) -> stat? {
     var status = stat()

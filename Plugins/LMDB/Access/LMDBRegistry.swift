@@ -21,8 +21,14 @@ final class LMDBRegistry: Sendable {
   private let sound = Mutex(LMDBSoundFiles())
   /// The time in seconds since 1970, by the clock that sets file times.
   private let now: @Sendable () -> Int
+  /// The size of the smallest data file that has a record for other processes.
+  private let smallestRecorded: Int
 
-  init(now: @escaping @Sendable () -> Int = { time(nil) }) { self.now = now }
+  init(
+    now: @escaping @Sendable () -> Int = { time(nil) }, smallestRecorded: Int = LMDBSoundRecord.smallestFile
+  ) {
+    (self.now, self.smallestRecorded) = (now, smallestRecorded)
+  }
 
   /// The environment of the store in the folder `path`, which is created first if there is none.
   ///
@@ -37,7 +43,9 @@ final class LMDBRegistry: Sendable {
       let (start, isSound) = (now(), isSound(status))
       let opened = try LMDBOpenedEnvironment(path: path, mapSize: mapSize, isSound: isSound)
       let state = opened.state
-      let environment = LMDBEnvironment(opened, path: path, keyCoding: keyCoding) { [self] in forget($0) }
+      let environment = LMDBEnvironment(opened, path: path, keyCoding: keyCoding) { [self] identity, latest in
+        close(identity, at: path, latest)
+      }
       try check(environment, state, from: start)
       try environment.openMainDatabase()
       let use = LMDBEnvironmentUse(environment)
@@ -64,7 +72,8 @@ final class LMDBRegistry: Sendable {
     _ environment: LMDBEnvironment, _ state: LMDBSoundFiles.State, from start: Int
   ) throws(CacheError) {
     let latest = environment.latestTransaction
-    if sound.withLock({ $0.contains(state, transaction: latest) }) { return }
+    let isRecorded = record(state, latest, environment.path)?.take() ?? false
+    if isRecorded || sound.withLock({ $0.contains(state, transaction: latest) }) { return }
     let checked = try environment.checkStructure(.bounded)
     sound.withLock { $0.add(state, transaction: checked, checkedFrom: start) }
   }
@@ -95,7 +104,18 @@ final class LMDBRegistry: Sendable {
     }
   }
 
-  private func forget(_ identity: LMDBFileIdentity) {
+  private func record(_ state: LMDBSoundFiles.State, _ transaction: UInt64, _ path: String) -> LMDBSoundRecord? {
+    state.size < smallestRecorded ? nil : LMDBSoundRecord(state, transaction: transaction, in: path)
+  }
+
+  /// Forgets the environment of the file, which has just been closed. One whose check has failed was never noted.
+  ///
+  /// - Parameter latest: the last transaction; `nil` if a later check found damage.
+  private func close(_ identity: LMDBFileIdentity, at path: String, _ latest: UInt64?) {
+    guard slots.withLock({ $0[identity] }) != nil else { return }
+    if let latest, let status = LMDBFile.status(LMDBFile.data(in: path)), LMDBFileIdentity(status) == identity {
+      record(LMDBSoundFiles.State(status), latest, path)?.leave()
+    }
     slots.withLock { $0[identity] = nil }
   }
 }

@@ -2,6 +2,7 @@ internal import CLMDB
 internal import EngineSupport
 internal import Platform
 internal import StorageSPI
+internal import Synchronization
 
 /// Operations that look at the whole store.
 extension LMDBEnvironment {
@@ -17,6 +18,7 @@ extension LMDBEnvironment {
     let transaction = try beginReading()
     defer { transaction.abort() }
     if let fault = try structureFault(transaction, extent) {
+      isDamaged.store(true, ordering: .relaxed)
       throw .lmdb(fault, in: LMDBFile.data(in: path))
     }
     return UInt64(bitPattern: Int64(transaction.number))

@@ -76,7 +76,7 @@ struct LMDBNewStore: LMDBEntrySaving {
   /// Creates a new store in the folder `path`, which must contain none.
   init(path: String) throws(CacheError) {
     let opened = try LMDBOpenedEnvironment(path: path, mapSize: LMDBEnvironment.mapGranularity)
-    environment = LMDBEnvironment(opened, path: path, keyCoding: LMDBKeyCoding()) { _ in }
+    environment = LMDBEnvironment(opened, path: path, keyCoding: LMDBKeyCoding())
     try environment.openMainDatabase()
   }
 

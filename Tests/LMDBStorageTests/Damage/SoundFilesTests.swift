@@ -6,9 +6,9 @@ import Testing
 
 /// What was found sound is not checked again, and whatever has been changed is.
 @Suite struct SoundFilesTests {
-  /// A registry by whose clock it is `seconds` later.
-  private func registry(_ seconds: Int = 60) -> LMDBRegistry {
-    LMDBRegistry { Int(Date().timeIntervalSince1970) + seconds }
+  /// A registry by whose clock it is `seconds` later. With another one, it is as if another process opened the store.
+  private func registry(_ seconds: Int = 60, smallestRecorded: Int = .max) -> LMDBRegistry {
+    LMDBRegistry(now: { Int(Date().timeIntervalSince1970) + seconds }, smallestRecorded: smallestRecorded)
   }
 
   private func makeStore() async throws -> TestStore {
@@ -60,6 +60,79 @@ import Testing
     let use = try registry.environment(at: store.path, mapSize: 1 << 20)
     let reopened = LMDBEngine(use, durability: .relaxed, clock: FixedClock(now: .zero))
     #expect(try await reopened.payload("cities/two") == [1, 2, 3])
+  }
+
+  /// Large stores are recorded: here all that have a kibibyte.
+  private func process() -> LMDBRegistry { registry(smallestRecorded: 1_024) }
+
+  private func hasRecord(_ store: TestStore) -> Bool {
+    FileManager.default.fileExists(atPath: LMDBFile.record(in: store.path))
+  }
+
+  /// Damages the file until the clock of its file system has gone on.
+  private func damageLater(_ store: TestStore) throws {
+    let changed = try #require(LMDBFile.status(store.dataFile)).st_ctim
+    var now = changed
+    while (now.tv_sec, now.tv_nsec) == (changed.tv_sec, changed.tv_nsec) {
+      try damage(store)
+      now = try #require(LMDBFile.status(store.dataFile)).st_ctim
+    }
+  }
+
+  @Test func aProcessLeavesARecordForTheNext() async throws {
+    let store = try await makeStore()
+    #expect(!hasRecord(store), "the store is small")
+    #expect(await open(store, process()) == nil)
+    #expect(hasRecord(store))
+    let (first, second) = (process(), process())
+    do {
+      let use = try first.environment(at: store.path, mapSize: 1 << 20)
+      #expect(!hasRecord(store), "if this process crashes, the next one checks")
+      withExtendedLifetime(use) {}
+    }
+    #expect(hasRecord(store))
+    try damageLater(store)
+    #expect(await open(store, second) == .damaged)
+    #expect(await open(store, process()) == .damaged)
+  }
+
+  @Test func whatIsRecordedIsNotCheckedAgain() async throws {
+    let store = try await makeStore()
+    let latest = try process().environment(at: store.path, mapSize: 1 << 20).environment.latestTransaction
+    try damage(store)
+    let state = LMDBSoundFiles.State(try #require(LMDBFile.status(store.dataFile)))
+    let record = try #require(LMDBSoundRecord(state, transaction: latest, in: store.path))
+    record.leave()
+    #expect(await open(store, process()) == nil)
+    #expect(record.take(), "it was left again")
+    #expect(!record.take(), "one process gets it")
+    #expect(await open(store, process()) == .damaged)
+  }
+
+  @Test(arguments: ["another run of the kernel", "", "\n"])
+  func aRecordOfAnotherStateIsNone(text: String) async throws {
+    let store = try await makeStore()
+    #expect(await open(store, process()) == nil)
+    let path = LMDBFile.record(in: store.path)
+    let record = try String(contentsOfFile: path, encoding: .utf8)
+    try damage(store)
+    let status = try #require(LMDBFile.status(store.dataFile))
+    var fields = record.split(separator: " ").map(String.init)
+    fields[4...5] = ["\(status.st_ctim.tv_sec)", "\(status.st_ctim.tv_nsec)"]
+    fields[0] = text
+    try fields.joined(separator: " ").write(toFile: path, atomically: false, encoding: .utf8)
+    #expect(await open(store, process()) == .damaged)
+  }
+
+  /// Damage that the change time does not show is found by a full check, and must not be passed on as sound.
+  @Test func aProcessThatHasFoundDamageLeavesNoRecord() async throws {
+    let store = try await makeStore()
+    do {
+      let use = try process().environment(at: store.path, mapSize: 1 << 20)
+      try damage(store)
+      await #expect(code { _ = try use.environment.integrityIssues() } == nil)
+    }
+    #expect(!hasRecord(store))
   }
 
   /// The state of a file, with the time of its last change given.

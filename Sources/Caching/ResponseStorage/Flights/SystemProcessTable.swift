@@ -24,15 +24,12 @@ public struct SystemProcessTable: ProcessTable {
 
   /// The run of the kernel and the process namespace: within both, a number identifies one process at a time.
   private var system: String? {
+    guard let run = KernelRun.identifier else { return nil }
     #if os(Linux)
-      guard let boot = SmallFile.text("/proc/sys/kernel/random/boot_id"),
-        let space = SmallFile.target("/proc/self/ns/pid")
-      else { return nil }
-      return "\(boot.prefix { !$0.isWhitespace })/\(space)"
+      guard let space = SmallFile.target("/proc/self/ns/pid") else { return nil }
+      return "\(run)/\(space)"
     #else
-      var (text, size) = ([UInt8](repeating: 0, count: 64), 64)
-      guard sysctlbyname("kern.bootsessionuuid", &text, &size, nil, 0) == 0 else { return nil }
-      return String(decoding: text.prefix { $0 != 0 }, as: UTF8.self)
+      return run
     #endif
   }
 }
@@ -68,30 +65,5 @@ package struct ProcessStatus: Hashable {
     else { return nil }
     isOver = ["Z", "X", "x"].contains(state)
     self.startedAt = startedAt
-  }
-}
-
-/// Reads small files of the kernel, each in one piece.
-private enum SmallFile {
-  private static let maximumLength = 4_096
-
-  static func text(_ path: String) -> String? {
-    let file = open(path, O_RDONLY | O_CLOEXEC)
-    guard file >= 0 else { return nil }
-    defer { close(file) }
-    return bytes { Platform.read(file, $0.baseAddress, $0.count) }
-  }
-
-  /// The target of a symbolic link.
-  static func target(_ path: String) -> String? {
-    bytes { buffer in
-      guard let start = buffer.baseAddress else { return 0 }
-      return start.withMemoryRebound(to: CChar.self, capacity: buffer.count) { readlink(path, $0, buffer.count) }
-    }
-  }
-
-  private static func bytes(_ fill: (UnsafeMutableBufferPointer<UInt8>) -> Int) -> String? {
-    let bytes = [UInt8](unsafeUninitializedCapacity: maximumLength) { buffer, count in count = max(0, fill(buffer)) }
-    return bytes.isEmpty ? nil : String(decoding: bytes, as: UTF8.self)
   }
 }
