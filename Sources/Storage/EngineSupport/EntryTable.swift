@@ -45,6 +45,7 @@ public struct EntryTable: Sendable {
   ///   exceed the batch's bounds.
   public mutating func apply(_ batch: WriteBatch) throws(CacheError) {
     var undo: [(key: CacheKey, before: Entry?)] = []
+    undo.reserveCapacity(batch.operations.count)
     do throws(CacheError) {
       for operation in batch.operations {
         switch operation {

@@ -48,7 +48,7 @@ struct OrderedKeys: Sendable {
     found.reserveCapacity(max(0, min(limit, Self.chunkCapacity)))
     for chunk in chunks[first...] {
       for key in chunk[(found.isEmpty ? chunk.partitioningIndex { $0.text >= lower } : 0)...] {
-        guard found.count < limit, key.text.hasPrefix(range.prefix) else { return found }
+        guard found.count < limit, range.prefix.isEmpty || key.text.hasPrefix(range.prefix) else { return found }
         found.append(key)
       }
     }

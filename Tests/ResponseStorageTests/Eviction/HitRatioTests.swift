@@ -47,7 +47,7 @@ struct HitRatioTests {
         found += page.prefix(sweep.note(page, in: stretch)).map(summary)
       }
       search.offer(found) { $0.map { histories[$0] ?? AccessHistory() } }
-      for victim in search.chosen {
+      for victim in search.choose().victims {
         keys.remove(at: keys.partitioningIndex(after: victim.key) - 1)
         stored[victim.key] = nil
       }

@@ -48,10 +48,11 @@ struct VictimSelectionTests {
     let spare = Int.random(in: 0...5, using: &generator)
     var selection = VictimSelection(needed: needed, spareCount: spare)
     for candidate in candidates { selection.offer(candidate) }
+    let choice = selection.choose()
     #expect(
-      selection.chosen.map(\.key) == Self.expected(candidates, needed, spare: spare), "seed \(seed), \(needed)")
-    #expect(selection.isEnough == candidates.reduce(into: .init()) { $0 += $1 }.covers(needed), "seed \(seed)")
-    #expect(!selection.isBeginning)
+      choice.victims.map(\.key) == Self.expected(candidates, needed, spare: spare), "seed \(seed), \(needed)")
+    #expect(choice.isEnough == candidates.reduce(into: .init()) { $0 += $1 }.covers(needed), "seed \(seed)")
+    #expect(!choice.isBeginning)
   }
 
   /// Entries with times ahead of the clock, which was set back, are not kept longest.
@@ -74,11 +75,11 @@ struct VictimSelectionTests {
         selection.offer(candidate)
       }
     }
-    #expect(selection.isBeginning && !selection.isEnough)
-    let chosen = selection.chosen
-    #expect(chosen.count == VictimSelection.maximumCount)
-    #expect(chosen.first?.key.text == "url/v1/\(count - 1)")
-    #expect(chosen.last?.key.text == "url/v1/5000")
+    let choice = selection.choose()
+    #expect(choice.isBeginning && !choice.isEnough)
+    #expect(choice.victims.count == VictimSelection.maximumCount)
+    #expect(choice.victims.first?.key.text == "url/v1/\(count - 1)")
+    #expect(choice.victims.last?.key.text == "url/v1/5000")
   }
 
   @Test func longKeysCountForWhatTheyTakeUp() throws {
@@ -89,9 +90,10 @@ struct VictimSelectionTests {
         selection.offer(candidate)
       }
     }
-    #expect(selection.isBeginning)
-    #expect(selection.chosen.count == VictimSelection.maximumKeyBytes / 16_010)
-    #expect(selection.chosen.first?.key.text == key + "0")
+    let choice = selection.choose()
+    #expect(choice.isBeginning)
+    #expect(choice.victims.count == VictimSelection.maximumKeyBytes / 16_010)
+    #expect(choice.victims.first?.key.text == key + "0")
   }
 
   @Test(arguments: EvictionPolicy.standard)

@@ -47,17 +47,17 @@ extension StoreAdministration {
   public func list(
     _ selection: EntrySelection, by order: EntryOrder, limit: Int
   ) async throws(CacheError) -> EntryListing {
-    var first = MaxHeap<RankedEntry>()
+    var first: [RankedEntry] = []
     let damage = try await visit(selection, after: nil) { page throws(CacheError) in
       let uses = order == .used ? try store.accesses.histories(of: page.map(\.key)) : []
       for (index, entry) in page.enumerated() {
-        first.insert(RankedEntry(entry, by: order, uses.isEmpty ? AccessHistory() : uses[index]))
-        if first.count > limit { _ = first.removeLargest() }
+        first.append(RankedEntry(entry, by: order, uses.isEmpty ? AccessHistory() : uses[index]))
       }
+      if first.count / 2 >= limit { first = first.leading(limit) }
       return true
     }
     return EntryListing(
-      entries: first.elements.sorted().map(\.entry), cursor: nil, damage: damage, readAt: store.clock.now)
+      entries: first.leading(limit).map(\.entry), cursor: nil, damage: damage, readAt: store.clock.now)
   }
 }
 
@@ -129,4 +129,9 @@ struct RankedEntry: Comparable {
   static func == (left: RankedEntry, right: RankedEntry) -> Bool {
     left.rank == right.rank && left.entry.key == right.entry.key
   }
+}
+
+extension [RankedEntry] {
+  /// The `count` entries that come first, in order.
+  fileprivate func leading(_ count: Int) -> [RankedEntry] { Array(sorted().prefix(count)) }
 }

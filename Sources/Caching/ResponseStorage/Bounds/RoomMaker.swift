@@ -27,7 +27,8 @@ struct RoomMaker: Sendable {
     try await sweep(&search, isOneLook: true)
     // Fewer entries than expected: the store has shrunk since it was counted.
     guard search.seen >= search.goal(atLeast: Self.victimsAtOnce) else { return false }
-    return search.isEnough ? try await remove(search.chosen[...], with: batch) : false
+    let choice = search.choose()
+    return choice.isEnough ? try await remove(choice.victims[...], with: batch) : false
   }
 
   /// Counts what has to go, chooses victims, removes them and writes the batch. Returns `false` if another writer has
@@ -48,12 +49,13 @@ struct RoomMaker: Sendable {
       try await lookAtAll(&search)
     } else {
       try await sweep(&search)
-      if !search.isEnough, !search.isBeginning {
+      let choice = search.choose()
+      if !choice.isEnough, !choice.isBeginning {
         search = makeSearch(for: needed, spare: 0)
         try await lookAtAll(&search)
       }
     }
-    return try await removeAndFill(search)
+    return try await removeAndFill(search.choose(), hasKept: search.hasKept)
   }
 
   private func makeSearch(for needed: EntryTally.Count, spare: Int) -> VictimSearch {
@@ -80,15 +82,16 @@ struct RoomMaker: Sendable {
   }
 
   /// Removes what was found, and writes the batch.
-  private func removeAndFill(_ search: VictimSearch) async throws(CacheError) -> Bool {
-    let victims = search.chosen
-    guard search.isEnough else {
-      if search.isBeginning { _ = try await remove(victims[...]) }
-      if search.hasKept || limits.eviction == .none, !search.isBeginning { throw limits.noRoom(for: key) }
+  ///
+  /// - Parameter hasKept: whether the policy kept an entry.
+  private func removeAndFill(_ choice: VictimSelection.Choice, hasKept: Bool) async throws(CacheError) -> Bool {
+    guard choice.isEnough else {
+      if choice.isBeginning { _ = try await remove(choice.victims[...]) }
+      if hasKept || limits.eviction == .none, !choice.isBeginning { throw limits.noRoom(for: key) }
       return false
     }
-    let last = victims.suffix(BoundedWriter.batchSize)
-    guard try await remove(victims.dropLast(last.count)) else { return false }
+    let last = choice.victims.suffix(BoundedWriter.batchSize)
+    guard try await remove(choice.victims.dropLast(last.count)) else { return false }
     return try await remove(last, with: batch)
   }
 
@@ -139,7 +142,7 @@ extension RoomMaker {
   private func lookAtAll(_ search: inout VictimSearch) async throws(CacheError) {
     // A damaged entry can be neither counted nor evicted, but must not prevent the eviction of others.
     var walk = StoreWalk(engine: writer.engine, pageSize: BoundedWriter.batchSize)
-    while !(search.isEnough && limits.eviction == .none), let page = try await walk.next() {
+    while !(limits.eviction == .none && search.choose().isEnough), let page = try await walk.next() {
       search.offer(page, histories)
     }
   }
@@ -151,7 +154,7 @@ extension RoomMaker {
     var sweep = writer.sweeps.sweep(near: key)
     defer { writer.sweeps.keep(sweep) }
     let (empty, firstRound) = (search, sweep.rounds)
-    var round = firstRound
+    var (round, choice) = (firstRound, search.choose())
     repeat {
       let goal = max(1, search.goal(atLeast: Self.victimsAtOnce) - search.seen)
       var entries: [EntrySummary] = []
@@ -166,8 +169,9 @@ extension RoomMaker {
         entries += page.prefix(sweep.note(page.lazy.map(\.key), in: stretch))
       }
       search.offer(entries, histories)
+      choice = search.choose()
       // Where memory limits the victims, these are the best of as many entries as all of them would need.
-    } while !isOneLook && (!search.isEnough && !search.isBeginning || search.seen < search.goal(atLeast: 0))
+    } while !isOneLook && (!choice.isEnough && !choice.isBeginning || search.seen < search.goal(atLeast: 0))
   }
 
   /// A page of the sweep; empty if it cannot be listed because of damage.

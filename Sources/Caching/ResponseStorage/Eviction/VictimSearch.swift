@@ -36,7 +36,8 @@ package struct VictimSearch: Sendable {
       let history = known.isEmpty ? AccessHistory() : known[index]
       candidates.append(EvictionCandidate(entries[index], history: history, now: now))
     }
-    let sample = EvictionSample(candidates, now: now)
+    // An order looks at one candidate alone.
+    let sample = EvictionSample(policy.order == nil ? candidates : [], now: now)
     for candidate in candidates {
       if let victim = Victim(candidate, among: sample, policy) { selection.offer(victim) } else { hasKept = true }
     }
@@ -48,15 +49,9 @@ package struct VictimSearch: Sendable {
     return !excluded.contains { $0.text.utf8.count == key.text.utf8.count && $0 == key }
   }
 
-  /// Whether the chosen entries are enough.
-  package var isEnough: Bool { selection.isEnough }
-
-  /// Whether the limits on memory made the search drop entries that are needed.
-  var isBeginning: Bool { selection.isBeginning }
+  /// Chooses from the entries offered so far.
+  package mutating func choose() -> VictimSelection.Choice { selection.choose() }
 
   /// How many entries to look at before the choice is good.
-  package func goal(atLeast count: Int) -> Int { Self.entriesPerVictim * max(count, selection.count) }
-
-  /// The chosen entries, in the order of eviction.
-  package var chosen: [Victim] { selection.chosen }
+  package mutating func goal(atLeast count: Int) -> Int { Self.entriesPerVictim * max(count, choose().victims.count) }
 }
