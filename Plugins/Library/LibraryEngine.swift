@@ -6,7 +6,7 @@ internal import Synchronization
 ///
 /// Reads run on the calling thread, unless the library says that they wait. Everything else runs on threads of the
 /// engine's own: one for writes, one for operations that look through the store, and several for waiting reads.
-final class LibraryEngine: Evicting {
+final class LibraryEngine: Evicting, BatchReading {
   private let store: LibraryStore
   private let gate = LibraryGate()
   private let writing = BlockingExecutor()
@@ -27,6 +27,14 @@ final class LibraryEngine: Evicting {
   ) async throws(CacheError) -> Output? {
     if reading.isEmpty { return try readInPlace(key, body) }
     return try await readWaiting(key, body)
+  }
+
+  /// The engine itself if its reads wait, and the library can read several entries at once.
+  var batchReader: (any BatchReading)? { reading.isEmpty || store.table.functions.readAll == nil ? nil : self }
+
+  func read(_ keys: [CacheKey]) async throws(CacheError) -> [Result<ReadEntry?, CacheError>] {
+    guard let readAll = store.table.functions.readAll else { throw .notReadingBatches(store.table.name) }
+    return try await run(on: looking) { store throws(CacheError) in try store.read(keys, readAll) }
   }
 
   func apply(_ batch: WriteBatch) async throws(CacheError) {

@@ -21,6 +21,11 @@ extension CacheError {
     CacheError(.unsupported, "backend \(name) chooses no entries to evict")
   }
 
+  /// The error for a read of several entries by the backend `name`, which reads them one by one.
+  static func notReadingBatches(_ name: String) -> CacheError {
+    CacheError(.unsupported, "backend \(name) reads one entry at a time")
+  }
+
   /// Whether the library broke a rule of the interface, as opposed to reporting a failure.
   var isDefectOfLibrary: Bool { cause is LibraryDefect }
 

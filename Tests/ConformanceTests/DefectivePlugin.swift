@@ -34,6 +34,8 @@ struct Defect: Sendable {
   /// How often a read calls its closure, and whether it lets its errors through.
   var bodyCalls = 1
   var hidesReadErrors = false
+  /// Changes what several reads at once give.
+  var batchReads: @Sendable ([Result<ReadEntry?, CacheError>]) -> [Result<ReadEntry?, CacheError>] = { $0 }
   /// What a read does to the store.
   var onRead: @Sendable (any StorageEngine, CacheKey) async throws(CacheError) -> Void = { _, _ in }
   /// Changes which keys a scan visits, and what it returns.
@@ -83,7 +85,7 @@ struct DefectivePlugin: StoragePlugin {
 }
 
 /// A handle of a sound engine with one bug.
-final class DefectiveEngine: ChangeCounting, Evicting {
+final class DefectiveEngine: ChangeCounting, Evicting, BatchReading {
   private let base: any StorageEngine
   private let calls = Mutex(HandleCalls())
   private let defect: Defect
@@ -111,6 +113,17 @@ final class DefectiveEngine: ChangeCounting, Evicting {
       guard defect.hidesReadErrors else { throw error }
       return nil
     }
+  }
+
+  func read(_ keys: [CacheKey]) async throws(CacheError) -> [Result<ReadEntry?, CacheError>] {
+    var results: [Result<ReadEntry?, CacheError>] = []
+    for key in keys {
+      let entry = try await read(key) { bytes, metadata in
+        ReadEntry(payload: bytes.withUnsafeBufferPointer { Array($0) }, metadata: metadata)
+      }
+      results.append(.success(entry))
+    }
+    return defect.batchReads(results)
   }
 
   func apply(_ batch: WriteBatch) async throws(CacheError) {

@@ -32,9 +32,15 @@ enum ValueDefects {
     Defect(
       name: "keeps less than 64 mebibytes", caughtBy: ["payload-64-mebibytes-text", "payload-64-mebibytes-binary"],
       payload: { Array($0.prefix((64 << 20) - 1)) }),
+    Defect(
+      name: "gives entries in another order than their keys", caughtBy: ["batch-read"], batchReads: { $0.reversed() }),
+    Defect(
+      name: "leaves out what is absent among others", caughtBy: ["batch-read"],
+      batchReads: { $0.filter { (try? $0.get()) != .some(nil) } }),
     Defect(name: "calls the closure twice", caughtBy: ["read-calls-body-once"], bodyCalls: 2),
     Defect(
-      name: "reads a failure as absence", caughtBy: ["read-passes-error-through", "closed-calls-fail"],
+      name: "reads a failure as absence",
+      caughtBy: ["read-passes-error-through", "closed-calls-fail", "batch-read-closed"],
       hidesReadErrors: true),
     Defect(
       name: "writes when it reads", caughtBy: ["reading-changes-nothing", "put-then-read"],

@@ -4,7 +4,7 @@ import Testing
 
 /// A rule that a function of the library breaks, and what the error says of it.
 struct Defect: Sendable {
-  enum Function: Sendable { case read, apply, scan, statistics, checkIntegrity, close }
+  enum Function: Sendable { case read, readAll, apply, scan, statistics, checkIntegrity, close }
 
   let function: Function
   let name: String
@@ -43,6 +43,11 @@ struct Defect: Sendable {
     Defect(.read, "read-twice", "gave more than one entry for one key"),
     Defect(.read, "read-thread", "called a callback on another thread"),
     Defect(.read, "read-null-context", "called a callback on another thread"),
+    Defect(.readAll, "code-99", "backend tiny returned 99, which is no code of the interface"),
+    Defect(.readAll, "several-beyond", "gave entry 1 of the 1 that it was asked for"),
+    Defect(.readAll, "several-twice", "gave more than one entry for one key"),
+    Defect(.readAll, "several-other-key", "gave another entry than the one it was asked for"),
+    Defect(.readAll, "several-huge", "gave a payload of"),
     Defect(.scan, "scan-null", "gave NULL as an entry"),
     Defect(.scan, "scan-not-a-key", "gave a key that is none: no key"),
     Defect(.scan, "scan-key-not-utf8", "has a key that is not UTF-8"),
@@ -79,6 +84,7 @@ struct DefectTests {
   private func call(_ function: Defect.Function, _ store: any StorageEngine) async throws {
     switch function {
     case .read: _ = try await store.read(try CacheKey("cities/key")) { bytes, _ in bytes.count }
+    case .readAll: _ = try await #require(store.batchReader).read([try CacheKey("cities/key")])
     case .apply: try await store.apply(try .put("cities/key"))
     case .scan: _ = try await store.scan(KeyRange(prefix: "cities/"), limit: 10)
     case .statistics: _ = try await store.statistics()
@@ -92,8 +98,18 @@ struct DefectTests {
     try await expectRefusals(function, Library("defects.c"))
   }
 
-  @Test func isRefusedWhereReadsWait() async throws {
-    try await expectRefusals(.read, Library("defects.c", ["TINY_FLAGS=CACHECTL_READS_WAIT"]))
+  @Test(arguments: [Defect.Function.read, .readAll])
+  func isRefusedWhereReadsWait(_ function: Defect.Function) async throws {
+    try await expectRefusals(function, Library("defects.c", ["TINY_FLAGS=CACHECTL_READS_WAIT"]))
+  }
+
+  @Test func whatCannotBeReadWithOthersIsReadAlone() async throws {
+    let library = try Library("defects.c", ["TINY_FLAGS=CACHECTL_READS_WAIT"])
+    let store = try await library.open(["defect": .text("several-unreadable")])
+    let found = try await #require(store.batchReader).read([try CacheKey("cities/key")])
+    #expect(try found.map { try $0.get()?.payload } == [Array("payload".utf8)])
+    let other = try await library.open(["defect": .text("several-none")])
+    #expect(try await #require(other.batchReader).read([try CacheKey("cities/key")]) == [.success(nil)])
   }
 
   private func expectRefusals(_ function: Defect.Function, _ library: Library) async throws {

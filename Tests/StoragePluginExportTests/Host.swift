@@ -114,6 +114,22 @@ struct Store: @unchecked Sendable {
     return (status, gathered.texts)
   }
 
+  /// Reads several entries: the place of each that the callback saw, and its key.
+  func read(_ keys: [String], answer: Int32 = 0) -> (status: Int32, texts: [String]) {
+    let (gathered, bytes) = (Gathered(), keys.map { Array($0.utf8) })
+    gathered.answer = answer
+    let lent = bytes.map { text in
+      let copy = UnsafeMutablePointer<UInt8>.allocate(capacity: text.count)
+      copy.initialize(from: text, count: text.count)
+      return cachectl_bytes(data: copy, length: text.count)
+    }
+    defer { for key in lent { key.data?.deallocate() } }
+    let status = gathered.lend { context in
+      table.read_all(handle, lent, lent.count, describePlace, context, nil)
+    }
+    return (status, gathered.texts)
+  }
+
   /// Scans: what the callback saw of each entry.
   func scan(prefix: String, limit: Int, answer: Int32 = 0) -> (status: Int32, texts: [String]) {
     let gathered = Gathered()
@@ -165,6 +181,13 @@ private let describeEntry: cachectl_visit_entry = { context, entry in
     "\(entry.key.text) = \(payload), \(entry.metadata.content_type.text), \(entry.metadata.stored_at) "
       + "\(entry.metadata.fresh_until) \(entry.metadata.retain_until) \(entry.metadata.checksum)"
       + attributes.map { ", \($0.name.text): \($0.value.text)" }.joined())
+  return gathered.answer
+}
+
+private let describePlace: cachectl_visit_one = { context, index, entry in
+  guard let gathered = Gathered.of(context) else { return 1 }
+  gathered.texts.append(
+    "\(index): " + (entry.map { "\($0.pointee.key.text) = \($0.pointee.payload.text)" } ?? "unreadable"))
   return gathered.answer
 }
 

@@ -32,6 +32,19 @@ import Testing
     #expect(store.close() == 0)
   }
 
+  @Test func severalEntriesAreReadInOneCall() throws {
+    let store = try Store(numbers: ["entries": 7])
+    for name in ["a", "b", "c"] { #expect(store.put("cities/v1/\(name)", name) == 0) }
+    let found = store.read(["cities/v1/c", "cities/v1/none", "cities/v1/a"])
+    #expect(found == (0, ["0: cities/v1/c = c", "2: cities/v1/a = a"]))
+    #expect(store.read(["cities/v1/c", "cities/v1/a"], answer: 42) == (42, ["0: cities/v1/c = c"]))
+    #expect(store.read([]) == (0, []))
+    #expect(store.close() == 0)
+    let failing = try Store(["manner": "failing"], numbers: ["entries": 7])
+    #expect(failing.read(["cities/v1/a"]) == (0, ["0: unreadable"]))
+    _ = failing.close()
+  }
+
   @Test func aScanEndsWithTheCallback() throws {
     let store = try Store()
     for name in ["b", "a", "c"] { #expect(store.put("cities/v1/\(name)", "123") == 0) }

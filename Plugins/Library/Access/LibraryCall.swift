@@ -36,7 +36,7 @@ extension LibraryCallState {
 struct LibraryCall {
   /// The function being called, which determines the type of the state.
   enum Kind {
-    case read, scan, statistics, integrity, inspection, repair
+    case read, readAll, scan, statistics, integrity, inspection, repair
   }
 
   private let kind: Kind

@@ -32,6 +32,10 @@ struct LibraryFunctions {
       OpaquePointer?, UnsafePointer<cachectl_batch>?, UnsafePointer<CChar>?, UnsafeMutablePointer<UInt64>?, Failure?
     ) -> Int32
   typealias AddUses = @convention(c) (OpaquePointer?, UnsafePointer<cachectl_use>?, Int, Int, Failure?) -> Int32
+  typealias ReadAll =
+    @convention(c) (
+      OpaquePointer?, UnsafePointer<cachectl_bytes>?, Int, cachectl_visit_one?, Context?, Failure?
+    ) -> Int32
   typealias RemoveStore = @convention(c) (UnsafePointer<cachectl_configuration>?, Failure?) -> Int32
 
   let open: Open
@@ -47,6 +51,7 @@ struct LibraryFunctions {
   let repair: Repair?
   let previewRepair: Repair?
   let removeStore: RemoveStore?
+  let readAll: ReadAll?
   /// Both functions of an engine that evicts; `nil` if one of them is missing.
   let eviction: (apply: ApplyEvicting, addUses: AddUses)?
 
@@ -71,6 +76,7 @@ struct LibraryFunctions {
     repair = engine.repair
     previewRepair = engine.preview_repair
     removeStore = engine.remove_store
+    readAll = engine.read_all
     if let apply = engine.apply_evicting, let addUses = engine.add_uses {
       eviction = (apply, addUses)
     } else {

@@ -1,5 +1,4 @@
 internal import CCachectlPlugin
-internal import EngineSupport
 internal import StorageSPI
 
 /// The state of a read of one entry.
@@ -57,11 +56,11 @@ extension LibraryStore {
 
   /// A copy of the entry under `key`; `nil` if there is none. It is for libraries whose reads wait: copying is much
   /// faster than waiting.
-  func copy(of key: CacheKey) throws(CacheError) -> EntryTable.Entry? {
-    var found: EntryTable.Entry?
+  func copy(of key: CacheKey) throws(CacheError) -> ReadEntry? {
+    var found: ReadEntry?
     try read(key) { payload, metadata in
       let bytes = payload.withUnsafeBufferPointer { [UInt8]($0) }
-      found = EntryTable.Entry(payload: bytes, metadata: metadata)
+      found = ReadEntry(payload: bytes, metadata: metadata)
       return nil
     }
     return found

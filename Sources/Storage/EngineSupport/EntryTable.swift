@@ -6,18 +6,7 @@ public import StorageSPI
 /// only if everything succeeded.
 public struct EntryTable: Sendable {
   /// An entry's payload and metadata.
-  public struct Entry: Sendable, Hashable {
-    /// The entry's bytes.
-    public let payload: [UInt8]
-    /// The entry's metadata.
-    public let metadata: EntryMetadata
-
-    /// An entry with the payload bytes `payload`.
-    public init(payload: [UInt8], metadata: EntryMetadata) {
-      self.payload = payload
-      self.metadata = metadata
-    }
-  }
+  public typealias Entry = ReadEntry
 
   /// The entries by key.
   public private(set) var entries: [CacheKey: Entry] = [:]

@@ -54,6 +54,8 @@ private final class ReadOnlyEngine: WrappingEngine {
 
   init(base: any StorageEngine) { self.base = base }
 
+  var batchReader: (any BatchReading)? { base.batchReader }
+
   func apply(_ batch: WriteBatch) async throws(CacheError) { throw ReadOnlyLayer.refusal() }
   func compact() async throws(CacheError) { throw ReadOnlyLayer.refusal() }
 }

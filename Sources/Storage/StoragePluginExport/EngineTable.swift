@@ -11,6 +11,7 @@ enum EngineTable {
     table.flags = readsWait ? CACHECTL_READS_WAIT : 0
     declare(declaration, in: &table)
     setStoreFunctions(&table)
+    if readsWait { setBatchReading(&table) }
     if declaration.capabilities.contains(.eviction) { setEvictionFunctions(&table) }
     setPluginFunctions(&table)
     return Immortal.copy(of: [table])
@@ -55,6 +56,14 @@ enum EngineTable {
     case .text(let text): text
     case .integer(let number): String(number)
     case .boolean(let flag): flag ? "true" : "false"
+    }
+  }
+
+  private static func setBatchReading(_ table: inout cachectl_engine) {
+    table.read_all = { store, keys, count, visit, context, failure in
+      ExportedStore.call(store, failure) { store throws(CacheError) in
+        try store.read(keys, count, Visitor(visit, context))
+      }
     }
   }
 

@@ -77,6 +77,23 @@ final class ExportedStore: Sendable {
     return entry.bytes.withUnsafeBufferPointer { visitor(key: bytes, payload: cachectl_bytes($0), entry.metadata) }
   }
 
+  /// Reads several entries: one by one if the engine cannot read them at once.
+  func read(
+    _ keys: UnsafePointer<cachectl_bytes>?, _ count: Int, _ visitor: Visitor<cachectl_visit_one>
+  ) throws(CacheError) -> Int32 {
+    let keys = UnsafeBufferPointer(start: keys, count: keys == nil ? 0 : count).map {
+      CacheKey(trusting: $0.buffer.span)
+    }
+    let engine = engine
+    let results = try CallingThread.run(host) { _ async throws(CacheError) in
+      if let reader = engine.batchReader { return try await reader.read(keys) }
+      return await engine.readEach(keys)
+    }
+    return firstFailure(zip(keys, results).enumerated()) { index, found in
+      visitor(index, key: found.0.text, found.1)
+    }
+  }
+
   /// Makes the changes of a batch.
   func apply(_ batch: UnsafePointer<cachectl_batch>?) throws(CacheError) -> Int32 {
     guard let batch else { throw CacheError(.failed, "the batch is missing") }
@@ -176,6 +193,25 @@ final class ExportedStore: Sendable {
     let engine = engine
     try CallingThread.run(host) { _ async throws(CacheError) in await engine.releaseMemory() }
     return CACHECTL_OK.status
+  }
+}
+
+extension StorageEngine {
+  /// Copies of the entries under `keys`, read one after another.
+  fileprivate func readEach(_ keys: [CacheKey]) async -> [Result<ReadEntry?, CacheError>] {
+    var results: [Result<ReadEntry?, CacheError>] = []
+    for key in keys {
+      do throws(CacheError) {
+        results.append(
+          .success(
+            try await read(key) { payload, metadata in
+              ReadEntry(payload: payload.withUnsafeBufferPointer { Array($0) }, metadata: metadata)
+            }))
+      } catch {
+        results.append(.failure(error))
+      }
+    }
+    return results
   }
 }
 

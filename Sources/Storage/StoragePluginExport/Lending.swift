@@ -64,6 +64,18 @@ extension EntryMetadata {
     }
   }
 
+  /// Lends the entry with this metadata for the duration of the call.
+  @inline(__always)
+  func lendEntry(
+    _ key: cachectl_bytes, _ payload: cachectl_bytes, _ body: (UnsafePointer<cachectl_entry>) -> Int32
+  ) -> Int32 {
+    lend { metadata in
+      var entry = cachectl_entry(
+        size: MemoryLayout<cachectl_entry>.size, key: key, payload: payload, metadata: metadata)
+      return withUnsafePointer(to: &entry, body)
+    }
+  }
+
   private func lendAttributes<Output>(_ body: (UnsafeBufferPointer<cachectl_attribute>) -> Output) -> Output {
     StoragePluginExport.lend(attributes.flatMap { [$0.key, $0.value] }) { texts in
       let lent = stride(from: 0, to: texts.count, by: 2).map { index in
@@ -87,10 +99,20 @@ extension Visitor where Function == @convention(c) (UnsafeMutableRawPointer?, Un
   /// Calls the host with an entry.
   @inline(__always)
   func callAsFunction(key: cachectl_bytes, payload: cachectl_bytes, _ metadata: EntryMetadata) -> Int32 {
-    metadata.lend { metadata in
-      var entry = cachectl_entry(
-        size: MemoryLayout<cachectl_entry>.size, key: key, payload: payload, metadata: metadata)
-      return visit(context, &entry)
+    metadata.lendEntry(key, payload) { visit(context, $0) }
+  }
+}
+
+extension Visitor
+where Function == @convention(c) (UnsafeMutableRawPointer?, Int, UnsafePointer<cachectl_entry>?) -> Int32 {
+  /// Calls the host with what was found under the key `key`, the one at the place `index`.
+  func callAsFunction(_ index: Int, key: String, _ found: Result<ReadEntry?, CacheError>) -> Int32 {
+    guard case .success(let entry) = found else { return visit(context, index, nil) }
+    guard let entry else { return CACHECTL_OK.status }
+    return key.lend { key in
+      entry.payload.withUnsafeBufferPointer { payload in
+        entry.metadata.lendEntry(key, cachectl_bytes(payload)) { visit(context, index, $0) }
+      }
     }
   }
 }

@@ -78,6 +78,10 @@ public protocol StorageEngine: AnyObject, Sendable {
   /// This engine if it is `Evicting`, else `nil`. Both defaults are provided; an engine that wraps another one implements it.
   var evictor: (any Evicting)? { get }
 
+  /// This engine if it is `BatchReading`, else `nil`. Both defaults are provided; an engine that wraps another one
+  /// implements it.
+  var batchReader: (any BatchReading)? { get }
+
   /// Closes the store after the running calls have ended. Closing again does nothing; every other call fails with the
   /// code `closed` afterwards.
   func close() async throws(CacheError)
@@ -92,6 +96,9 @@ extension StorageEngine {
 
   /// `nil`: the core chooses what is evicted.
   public var evictor: (any Evicting)? { nil }
+
+  /// `nil`: entries are read one by one.
+  public var batchReader: (any BatchReading)? { nil }
 }
 
 /// An engine that can tell cheaply whether anything in its store has changed.

@@ -101,6 +101,21 @@ static int32_t defective_read(
   return read_defective(store, key, visit, context);
 }
 
+static int32_t defective_read_all(
+  cachectl_store *store, const cachectl_bytes *keys, size_t key_count, cachectl_visit_one visit, void *context,
+  cachectl_failure *failure) {
+  int32_t status;
+  cachectl_entry one = entry("cities/key");
+  if (returns(store, &status, failure)) return status;
+  one.key = keys[0];
+  if (is(store, "several-beyond")) visit(context, key_count, &one);
+  if (is(store, "several-twice")) visit(context, 0, &one), visit(context, 0, NULL);
+  if (is(store, "several-other-key")) one.key = bytes("cities/other"), visit(context, 0, &one);
+  if (is(store, "several-huge")) one.payload.length = SIZE_MAX, visit(context, 0, &one);
+  if (is(store, "several-unreadable")) visit(context, 0, NULL);
+  return CACHECTL_OK;
+}
+
 static int32_t defective_apply(cachectl_store *store, const cachectl_batch *batch, cachectl_failure *failure) {
   int32_t status;
   if (returns(store, &status, failure)) return status;
@@ -224,6 +239,7 @@ const cachectl_engine *cachectl_plugin(uint32_t abi) {
   tiny_engine.open = defective_open;
   tiny_engine.close = defective_close;
   tiny_engine.read = defective_read;
+  tiny_engine.read_all = defective_read_all;
   tiny_engine.apply = defective_apply;
   tiny_engine.scan = defective_scan;
   tiny_engine.statistics = defective_statistics;

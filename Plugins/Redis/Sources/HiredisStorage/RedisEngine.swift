@@ -4,7 +4,7 @@ internal import Synchronization
 
 /// A store on one server or on a cluster. Every call waits on a thread of the engine's own, and ends soon after its
 /// task is cancelled.
-final class RedisEngine: Evicting {
+final class RedisEngine: Evicting, BatchReading {
   private let store: RedisStore
   private let lanes: RedisLanes
   private let clock: any WallClock
@@ -58,6 +58,10 @@ final class RedisEngine: Evicting {
   ) async throws(CacheError) -> Output? {
     guard let entry = try await run({ store throws(CacheError) in try store.entry(key) }) else { return nil }
     return try entry.payload.withBytes { bytes throws(CacheError) in try body(bytes, entry.metadata) }
+  }
+
+  func read(_ keys: [CacheKey]) async throws(CacheError) -> [Result<ReadEntry?, CacheError>] {
+    try await run { store throws(CacheError) in try store.entries(keys) }
   }
 
   func apply(_ batch: WriteBatch) async throws(CacheError) {

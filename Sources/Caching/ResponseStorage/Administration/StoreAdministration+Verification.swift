@@ -20,12 +20,15 @@ extension StoreAdministration {
     for issue in try await structuralIssues() { report.add(issue) }
     let unreadable = report.keys
     var dictionaries = NeededDictionaries()
-    var walk = StoreWalk(engine: store.engine, known: report.issues)
+    var (walk, ahead) = (StoreWalk(engine: store.engine, known: report.issues), ReadAhead(store.engine))
     while let page = try await walk.next() {
       await store.engine.releaseMemory()
+      ahead.expect(page)
       for entry in page {
         if entry.key.namespace != Lease.namespace { report.countEntries(1) }
-        if !unreadable.contains(entry.key), let issue = try await check(entry, &dictionaries) { report.add(issue) }
+        if !unreadable.contains(entry.key), let issue = try await check(entry, &ahead, &dictionaries) {
+          report.add(issue)
+        }
       }
       progress(report.entriesChecked, total)
     }
@@ -45,11 +48,11 @@ extension StoreAdministration {
 
   /// What is wrong with a listed entry; `nil` if nothing is, or it has been removed since.
   private func check(
-    _ entry: EntrySummary, _ dictionaries: inout NeededDictionaries
+    _ entry: EntrySummary, _ ahead: inout ReadAhead, _ dictionaries: inout NeededDictionaries
   ) async throws(CacheError) -> IntegrityIssue? {
     let key = entry.key
     do throws(CacheError) {
-      let isSound = try await store.engine.read(key) { bytes, metadata throws(CacheError) in
+      let isSound = try await ahead.read(key) { bytes, metadata throws(CacheError) in
         metadata.isSound(key: key, payload: bytes)
       }
       if let isSound {

@@ -93,6 +93,11 @@ package final class AwaitedEngine: StorageEngine, Evicting {
 
   package func compact() async throws(CacheError) { try await engine.compact() }
 
+  /// That of the engine, once it is open.
+  package var batchReader: (any BatchReading)? {
+    state.withLock { if case .open(let engine) = $0 { engine.batchReader } else { nil } }
+  }
+
   package var evictor: (any Evicting)? { evicts ? self : nil }
 
   /// An engine that turns out not to evict leaves the choice to the core.

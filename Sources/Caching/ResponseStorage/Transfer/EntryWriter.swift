@@ -108,8 +108,11 @@ struct EntryWriter {
   /// bounds.
   private mutating func writeOnce() async throws(CacheError) -> Counts {
     var (batch, counts) = (WriteBatch(), Counts())
+    var present = store.map { ReadAhead($0.engine) }
+    present?.expect(
+      pending.map { EntrySummary(key: $0.key, metadata: $0.metadata, payloadBytes: $0.payload.count) })
     for entry in pending {
-      switch try await finding(for: entry) {
+      switch try await finding(for: entry, &present) {
       case .present: if !entry.isDictionary { counts.present += 1 }
       case .newer: if !entry.isDictionary { counts.kept += 1 }
       case .writable(let expectation):
@@ -135,15 +138,16 @@ struct EntryWriter {
     case writable(WriteBatch.Expectation?)
   }
 
-  private func finding(for entry: ExportedEntry) async throws(CacheError) -> Finding {
+  private func finding(
+    for entry: ExportedEntry, _ present: inout ReadAhead?
+  ) async throws(CacheError) -> Finding {
     if let planned = planned?[AccessRecord.digest(of: entry.key)] {
       if planned.checksum == entry.metadata.checksum { return .present }
       return isKept(planned.storedAt, besides: entry) ? .newer : .writable(nil)
     }
-    guard let store else { return .writable(.absent) }
     let found: EntryMetadata?
     do throws(CacheError) {
-      found = try await store.verifiedMetadata(entry.key)
+      found = try await present?.verifiedMetadata(entry.key)
     } catch {
       // A readable entry replaces an unreadable one.
       guard error.code == .damaged else { throw error }

@@ -22,6 +22,17 @@ public struct ExportedEntry: Sendable, Hashable {
 }
 
 extension ExportedEntry {
+  /// A copy of the entry under `key`, which has the payload `bytes`.
+  ///
+  /// - Throws: `CacheError`: `damaged` if the entry is not as it was written.
+  init(
+    verifying bytes: Span<UInt8>, _ metadata: EntryMetadata, key: CacheKey, history: AccessHistory?
+  ) throws(CacheError) {
+    try metadata.verify(key: key, payload: bytes)
+    self.init(
+      key: key, metadata: metadata, payload: bytes.withUnsafeBufferPointer { Array($0) }, history: history)
+  }
+
   /// Whether it is a dictionary, which goes along with the entries that need it and is not counted.
   var isDictionary: Bool { key.namespace == Lease.namespace }
 }
@@ -32,19 +43,7 @@ extension EntryStore {
   /// - Throws: `CacheError`: `damaged` if the entry is not as it was written, or the engine's failure.
   func export(_ key: CacheKey, history: AccessHistory?) async throws(CacheError) -> ExportedEntry? {
     try await engine.read(key) { bytes, metadata throws(CacheError) in
-      try metadata.verify(key: key, payload: bytes)
-      return ExportedEntry(
-        key: key, metadata: metadata, payload: bytes.withUnsafeBufferPointer { Array($0) }, history: history)
-    }
-  }
-
-  /// The metadata under `key`, once the entry's checksum has been verified; `nil` if there is none.
-  ///
-  /// - Throws: `CacheError`: `damaged` if the entry is not as it was written, or the engine's failure.
-  func verifiedMetadata(_ key: CacheKey) async throws(CacheError) -> EntryMetadata? {
-    try await engine.read(key) { bytes, metadata throws(CacheError) in
-      try metadata.verify(key: key, payload: bytes)
-      return metadata
+      try ExportedEntry(verifying: bytes, metadata, key: key, history: history)
     }
   }
 }

@@ -86,10 +86,15 @@ public struct StoreMigration: Sendable {
     _ destination: EntryStore, _ report: inout MigrationReport, progress: (Int) -> Void
   ) async throws(CacheError) {
     var (walk, dictionaries, done) = (EntryWalk(source), NeededDictionaries(), 0)
+    var (originals, copies) = (ReadAhead(source.engine), ReadAhead(destination.engine))
     while let page = try await walk.next() {
       await destination.engine.releaseMemory()
+      originals.expect(page)
+      copies.expect(page)
       for entry in page {
-        switch try await comparison(entry.key, with: destination, &dictionaries) {
+        let original = try await originals.soundMetadata(entry.key)
+        let copy = original == nil ? nil : try await copies.soundMetadata(entry.key)
+        switch try await comparison(entry.key, original, copy, in: destination, &dictionaries) {
         case .same: report.verified += 1
         case .different: report.different.add(entry.key)
         case .notToBeCopied: break
@@ -108,12 +113,11 @@ public struct StoreMigration: Sendable {
   }
 
   private func comparison(
-    _ key: CacheKey, with destination: EntryStore, _ dictionaries: inout NeededDictionaries
+    _ key: CacheKey, _ original: EntryMetadata?, _ copy: EntryMetadata?, in destination: EntryStore,
+    _ dictionaries: inout NeededDictionaries
   ) async throws(CacheError) -> Comparison {
-    guard let original = try await source.soundMetadata(key), original.state(at: source.clock.now) != .expired else {
-      return .notToBeCopied
-    }
-    guard let copy = try await destination.soundMetadata(key) else {
+    guard let original, original.state(at: source.clock.now) != .expired else { return .notToBeCopied }
+    guard let copy else {
       let problem = try await dictionaries.read(for: key, original, in: source).problem
       return problem == nil ? .different : .notToBeCopied
     }
@@ -122,9 +126,9 @@ public struct StoreMigration: Sendable {
   }
 }
 
-extension EntryStore {
+extension ReadAhead {
   /// The metadata of the entry under `key`; `nil` if there is none, or it is damaged.
-  fileprivate func soundMetadata(_ key: CacheKey) async throws(CacheError) -> EntryMetadata? {
+  fileprivate mutating func soundMetadata(_ key: CacheKey) async throws(CacheError) -> EntryMetadata? {
     do throws(CacheError) {
       return try await verifiedMetadata(key)
     } catch {

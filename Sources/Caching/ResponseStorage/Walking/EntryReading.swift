@@ -7,6 +7,7 @@ struct EntryReading {
   private let store: EntryStore
   private let selection: EntrySelection
   private var walk: EntryWalk
+  private var ahead: ReadAhead
   /// Whether the walk lists what a repair would save, rather than the damaged store.
   private var isOverSalvage: Bool
   /// The last entry that was returned, or skipped for good.
@@ -26,6 +27,7 @@ struct EntryReading {
   init(_ store: EntryStore, _ selection: EntrySelection = EntrySelection(), skipsExpired: Bool = false) {
     (self.store, self.selection, self.skipsExpired) = (store, selection, skipsExpired)
     walk = EntryWalk(store, selection)
+    ahead = ReadAhead(store.engine)
     isOverSalvage = store.salvageDamage != nil
   }
 
@@ -77,9 +79,13 @@ struct EntryReading {
     }
   }
 
-  private func export(_ summary: EntrySummary) async -> Result<ExportedEntry?, CacheError> {
+  private mutating func export(_ summary: EntrySummary) async -> Result<ExportedEntry?, CacheError> {
+    let (key, history) = (summary.key, pageHistories[summary.key])
     do throws(CacheError) {
-      return .success(try await store.export(summary.key, history: pageHistories[summary.key]))
+      return .success(
+        try await ahead.read(key) { bytes, metadata throws(CacheError) in
+          try ExportedEntry(verifying: bytes, metadata, key: key, history: history)
+        })
     } catch {
       return .failure(error)
     }
@@ -98,6 +104,7 @@ struct EntryReading {
     while page.isEmpty {
       guard let next = try await walk.next() else { return nil }
       page = next[...]
+      ahead.expect(next)
       pageHistories = try histories(of: next.map(\.key))
     }
     return page.removeFirst()

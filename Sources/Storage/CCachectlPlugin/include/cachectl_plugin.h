@@ -234,6 +234,7 @@ typedef struct cachectl_repair {
 typedef struct cachectl_store cachectl_store;
 
 typedef int32_t (*cachectl_visit_entry)(void *context, const cachectl_entry *entry);
+typedef int32_t (*cachectl_visit_one)(void *context, size_t index, const cachectl_entry *entry);
 typedef int32_t (*cachectl_visit_slot)(void *context, const cachectl_slot *slot);
 typedef int32_t (*cachectl_visit_issue)(void *context, const cachectl_issue *issue);
 typedef int32_t (*cachectl_visit_inspection)(void *context, const cachectl_inspection *inspection);
@@ -312,6 +313,12 @@ typedef struct cachectl_engine {
    * sizeof(cachectl_use). What is known outlives the replacement of an entry, but not its removal. */
   int32_t (*add_uses)(
     cachectl_store *store, const cachectl_use *uses, size_t use_count, size_t use_size, cachectl_failure *failure);
+  /* Optional: reads the entries under `keys`, which are different, in hardly more time than one of them; for engines with
+   * the flag CACHECTL_READS_WAIT. Calls `visit` once for each entry that is there, in any order, with the place of its key
+   * in `keys`; with NULL as the entry if it cannot be read back, so that the host asks `read` for the reason. */
+  int32_t (*read_all)(
+    cachectl_store *store, const cachectl_bytes *keys, size_t key_count, cachectl_visit_one visit, void *context,
+    cachectl_failure *failure);
 } cachectl_engine;
 
 #if defined(__GNUC__)

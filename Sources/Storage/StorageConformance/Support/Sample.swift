@@ -1,10 +1,7 @@
 internal import StorageSPI
 
 /// An entry, as an engine stores and returns it.
-struct Entry: Sendable, Hashable {
-  let payload: [UInt8]
-  let metadata: EntryMetadata
-}
+typealias Entry = ReadEntry
 
 /// Keys, metadata and payloads for checks to which the details do not matter.
 enum Sample {

@@ -57,9 +57,45 @@ struct RedisStore: Sendable {
 
   /// The entry under `key`; `nil` if there is none. Cost: a round trip.
   func entry(_ key: CacheKey) throws(CacheError) -> (payload: RedisValue, metadata: EntryMetadata)? {
+    try entry(key, in: try router.perform(reading(key)))
+  }
+
+  /// Copies of the entries under `keys`. Cost: a round trip.
+  func entries(_ keys: [CacheKey]) throws(CacheError) -> [Result<ReadEntry?, CacheError>] {
+    do throws(CacheError) {
+      return zip(keys, try router.perform(keys.map(reading))).map { key, reply in
+        Self.copy { () throws(CacheError) in try entry(key, in: reply.value) }
+      }
+    } catch {
+      // One key of another type fails the whole call, without saying which.
+      guard error.code == .damaged else { throw error }
+      return keys.map { key in Self.copy { () throws(CacheError) in try entry(key) } }
+    }
+  }
+
+  private static func copy(
+    of entry: () throws(CacheError) -> (payload: RedisValue, metadata: EntryMetadata)?
+  ) -> Result<ReadEntry?, CacheError> {
+    do throws(CacheError) {
+      guard let (payload, metadata) = try entry() else { return .success(nil) }
+      let bytes = payload.withBytes { bytes in bytes.withUnsafeBufferPointer { Array($0) } }
+      return .success(ReadEntry(payload: bytes, metadata: metadata))
+    } catch {
+      return .failure(error)
+    }
+  }
+
+  private func reading(_ key: CacheKey) -> RedisRequest {
     var command = RedisCommand("HMGET", layout.name(of: key), "payload")
     command.append(RedisEntry.fields)
-    let values = try router.perform(RedisRequest(layout.part(of: key), command)).elements ?? []
+    return RedisRequest(layout.part(of: key), command)
+  }
+
+  /// The entry under `key` in the reply to `reading`.
+  private func entry(
+    _ key: CacheKey, in reply: RedisValue
+  ) throws(CacheError) -> (payload: RedisValue, metadata: EntryMetadata)? {
+    let values = reply.elements ?? []
     if values.count == RedisEntry.fields.count + 1, values.allSatisfy(\.isNil) { return nil }
     guard values.count == RedisEntry.fields.count + 1, !values[0].isNil,
       let metadata = RedisEntry.metadata(values.dropFirst())

@@ -21,6 +21,32 @@ struct RedisDamageTests {
     try await engine.close()
   }
 
+  @Test("Of several entries read at once, one that is not as it was written hides no other")
+  func amongSeveral() async throws {
+    let server = try RedisServer()
+    let engine = try await plugin.open(server.url)
+    for key in ["cities/a", "cities/b", "cities/c"] { try await engine.put(key, key) }
+    let reader = try #require(engine.batchReader)
+    let keys = try ["cities/c", "cities/b", "cities/absent", "cities/a"].map { try CacheKey($0) }
+    func read() async throws -> [String?] {
+      try await reader.read(keys).map { result in
+        switch result {
+        case .success(let entry): entry.map { String(decoding: $0.payload, as: UTF8.self) }
+        case .failure(let error): error.code.rawValue
+        }
+      }
+    }
+    #expect(try await read() == ["cities/c", "cities/b", nil, "cities/a"])
+    try server.ask("HDEL", "cachectl:cities/b", "payload")
+    #expect(try await read() == ["cities/c", "damaged", nil, "cities/a"])
+    try server.ask("DEL", "cachectl:cities/b")
+    try server.ask("SET", "cachectl:cities/b", "of another program")
+    #expect(try await read() == ["cities/c", "damaged", nil, "cities/a"])
+    server.stop()
+    #expect(await code { _ = try await read() } == .unreachable)
+    try await engine.close()
+  }
+
   @Test(
     "A batch that meets a key of another type changes nothing",
     arguments: ["cachectl:cities/7", "cachectl:totals", "cachectl:tally", "cachectl:keys", "cachectl:expiry"])
