@@ -11,7 +11,9 @@ enum LMDBCreation {
   ///
   /// - Throws: `cannotCreate`, `noSpace`.
   static func makeStore(in folder: String) throws(CacheError) {
-    let scratch = "\(folder)/new-\(getpid())"
+    // Two containers may share the folder, and have their processes' numbers each for itself.
+    let space = SmallFile.target("/proc/self/ns/pid")?.filter(\.isNumber) ?? ""
+    let scratch = "\(folder)/new-\(space)-\(getpid())"
     removeFolder(scratch)
     defer { removeFolder(scratch) }
     guard mkdir(scratch, 0o700) == 0 else { throw LMDBFile.cannotCreate(folder, errno) }

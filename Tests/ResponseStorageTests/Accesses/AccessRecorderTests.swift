@@ -15,13 +15,15 @@ struct AccessRecorderTests {
   private final class CountingLog: AccessLog {
     let base = MemoryAccessLog()
     let calls = Mutex(0)
-    let failure: CacheError?
+    private let failure: Mutex<CacheError?>
 
-    init(failure: CacheError? = nil) { self.failure = failure }
+    init(failure: CacheError? = nil) { self.failure = Mutex(failure) }
+
+    func recover() { failure.withLock { $0 = nil } }
 
     func add(_ records: [AccessRecord]) throws(CacheError) {
       calls.withLock { $0 += 1 }
-      if let failure { throw failure }
+      if let failure = failure.withLock({ $0 }) { throw failure }
       try base.add(records)
     }
 
@@ -46,6 +48,17 @@ struct AccessRecorderTests {
     #expect(
       try AccessRecorder(log: log).histories(of: keys) == expected, "another handle knows what was added to the log")
     #expect(try accesses.histories(of: keys) == [expected[0], expected[1], Self.history(1, 1)])
+  }
+
+  @Test func whatTheLogRefusesIsAddedLater() async throws {
+    let log = CountingLog(failure: CacheError(.noSpace, "the disk is full"))
+    let (accesses, key) = (AccessRecorder(log: log), try CacheKey("a/1"))
+    for time in 1...100 { accesses.record(key, at: Timestamp(milliseconds: Int64(time))) }
+    for _ in 0..<2 { await #expect(throws: CacheError.self) { try await accesses.flush() } }
+    #expect(try accesses.histories(of: [key]) == [Self.history(100, 100)])
+    log.recover()
+    try await accesses.flush()
+    #expect(try AccessRecorder(log: log).histories(of: [key]) == [Self.history(100, 100)])
   }
 
   @Test func restoringTwiceIsRestoringOnce() async throws {

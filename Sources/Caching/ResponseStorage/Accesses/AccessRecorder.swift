@@ -86,7 +86,7 @@ public final class AccessRecorder: Sendable {
       })
   }
 
-  /// Adds the collected uses to the log.
+  /// Adds the collected uses to the log. If that fails, they stay collected.
   ///
   /// - Throws: `CacheError`: the log failed, now or earlier in the background.
   public func flush() async throws(CacheError) {
@@ -98,7 +98,13 @@ public final class AccessRecorder: Sendable {
       state.gather()
       return (state.pending.records, state.failure)
     }
-    if !records.isEmpty { try log.add(records) }
+    do throws(CacheError) {
+      if !records.isEmpty { try log.add(records) }
+    } catch {
+      // Some may have been added: a use that counts twice is better than one that is lost.
+      state.withLock { state in for record in records { state.add(record) } }
+      throw error
+    }
     if let failure { throw failure }
   }
 
