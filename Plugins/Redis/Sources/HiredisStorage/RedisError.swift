@@ -89,7 +89,7 @@ extension CacheError {
   /// The error for a login that `address` refuses. It omits the server's message, which may repeat the password.
   static func loginRefused(_ address: RedisAddress) -> CacheError {
     CacheError(
-      .permissionDenied, "redis://\(address): the server refuses the user or the password",
+      .permissionDenied, "\(address.url): the server refuses the user or the password",
       hint: "see the options user and password")
   }
 

@@ -77,7 +77,8 @@ struct RedisOptions: Sendable {
 
   private static let url = EngineOption(
     "url", .text, default: .text("redis://127.0.0.1:6379"),
-    help: "redis://host:port/database; of a cluster some of the nodes, separated by commas")
+    help: "redis://host:port/database, or unix:///path?db=database; of a cluster some of the nodes, separated by commas"
+  )
   private static let user = EngineOption(
     "user", .text, default: .text(""), help: "the user to log in as; empty for the server's default user")
   private static let password = EngineOption(
@@ -125,6 +126,9 @@ struct RedisOptions: Sendable {
     if kind == .server, location.addresses.count > 1 {
       throw .badURL("several addresses are those of a cluster", hint: "use the backend rediscluster, or one address")
     }
+    if kind == .cluster, location.addresses.contains(where: \.isSocket) {
+      throw .badURL("a cluster is not on a socket", hint: "use the backend redis, or give addresses of the cluster")
+    }
     if kind == .cluster, location.database != 0 {
       throw .badURL("a cluster has only the database 0", hint: "leave the number out")
     }
@@ -137,7 +141,7 @@ extension RedisOptions: CustomStringConvertible {
 }
 
 extension StorageLocation {
-  /// The store on the server at `url`, such as "redis://127.0.0.1:6379". The names of its keys there begin with
+  /// The store on the server at `url`, such as "redis://127.0.0.1:6379" or "unix:///run/redis/redis-server.sock". The names of its keys there begin with
   /// `prefix`.
   public static func redis(url: String, prefix: String = "cachectl") -> StorageLocation {
     StorageLocation(RedisPlugin(), ["url": .text(url), "prefix": .text(prefix)])

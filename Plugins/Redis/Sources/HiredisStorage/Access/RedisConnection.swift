@@ -32,7 +32,9 @@ final class RedisConnection: @unchecked Sendable {
   init(
     _ address: RedisAddress, timeout: Duration, silence: Duration, patience: RedisPatience? = nil
   ) throws(RedisDisconnection) {
-    guard let context = redisConnectNonBlock(address.host, address.port) else { throw .refused("out of memory") }
+    let context =
+      address.isSocket ? redisConnectUnixNonBlock(address.host) : redisConnectNonBlock(address.host, address.port)
+    guard let context else { throw .refused("out of memory") }
     (self.context, self.address, self.silence, self.patience) = (context, address, silence, patience)
     guard context.pointee.err == 0 else { throw .refused(String(cString: chiredis_message(context))) }
     try wait(for: POLLOUT, timeout)
@@ -40,7 +42,7 @@ final class RedisConnection: @unchecked Sendable {
     if error == ETIMEDOUT { throw .silent }
     guard error == 0 else { throw .refused(String(cString: strerror(error))) }
     // Eventually detects that the peer's machine has disappeared.
-    redisEnableKeepAlive(context)
+    if !address.isSocket { redisEnableKeepAlive(context) }
   }
 
   deinit { redisFree(context) }

@@ -1,11 +1,21 @@
+internal import Platform
 internal import StorageSPI
 
-/// The address at which a server listens.
+/// The address at which a server listens: a host and a port, or a socket of this machine.
 struct RedisAddress: Sendable, Hashable, CustomStringConvertible {
+  /// The host, or the path of the socket.
   let host: String
+  /// The port; 0 for a socket.
   let port: Int32
 
-  var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
+  var isSocket: Bool { port == 0 }
+
+  var description: String {
+    isSocket ? host : host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+  }
+
+  /// The address as a URL.
+  var url: String { isSocket ? "unix://\(host)" : "redis://\(self)" }
 }
 
 extension RedisAddress {
@@ -34,17 +44,21 @@ extension RedisAddress {
   }
 }
 
-/// The content of a `redis://` URL: one or more addresses, and a database number.
+/// The content of a URL: one or more addresses, and a database number.
 struct RedisLocation: Sendable, Hashable, CustomStringConvertible {
   let addresses: [RedisAddress]
   let database: Int
 
-  /// Parses `url`: `redis://host:port/database`, or several of these separated by commas; only the first needs
-  /// `redis://`.
+  /// Parses `url`: `redis://host:port/database`, or several of these separated by commas, of which only the first needs
+  /// `redis://`; or `unix:///path?db=database`.
   ///
   /// - Throws: `CacheError` with the code `invalidOption`. The message does not repeat the URL, which may contain a
   ///   misplaced password.
   init(url: String) throws(CacheError) {
+    if url.hasPrefix("unix://") {
+      self = try Self.socket(url.dropFirst(7))
+      return
+    }
     guard url.hasPrefix("redis://") else { throw Self.notRedis(url) }
     var (addresses, database) = ([RedisAddress](), 0)
     for part in url.split(separator: ",", omittingEmptySubsequences: false) {
@@ -63,7 +77,28 @@ struct RedisLocation: Sendable, Hashable, CustomStringConvertible {
     (self.addresses, self.database) = (addresses, database)
   }
 
+  private init(addresses: [RedisAddress], database: Int) {
+    (self.addresses, self.database) = (addresses, database)
+  }
+
+  /// Parses `/path?db=database`.
+  private static func socket(_ text: Substring) throws(CacheError) -> RedisLocation {
+    let (path, query) = (text.prefix { $0 != "?" }, text.drop { $0 != "?" })
+    let isShort = path.utf8.count < MemoryLayout.size(ofValue: sockaddr_un().sun_path)
+    guard path.hasPrefix("/"), path.count > 1, isShort, query.isEmpty || query.hasPrefix("?db="),
+      let database = query.isEmpty ? 0 : UInt16(query.dropFirst(4))
+    else {
+      throw .badURL(
+        "it is not of the form unix:///path?db=database, with a path of at most a hundred characters",
+        hint: "write it like unix:///run/redis/redis-server.sock")
+    }
+    return RedisLocation(addresses: [RedisAddress(host: String(path), port: 0)], database: Int(database))
+  }
+
   var description: String {
+    if let socket = addresses.first, socket.isSocket {
+      return database == 0 ? socket.url : "\(socket.url)?db=\(database)"
+    }
     let text = "redis://" + addresses.map(\.description).joined(separator: ",")
     return database == 0 ? text : "\(text)/\(database)"
   }

@@ -62,10 +62,10 @@ struct RedisLogin {
       case .database where error.word == "ERR":
         throw .refused(
           .badURL(
-            "redis://\(address) has no database \(options.location.database)",
+            "\(address.url) has no database \(options.location.database)",
             hint: "the number after the slash is 0 to 15, unless the server was told to have more; leave it out for 0"))
       case _ where error.isPassing: throw .trouble(.busy("\(address): \(error)"))
-      default: throw .refused(CacheError(error, store: "redis://\(address)"))
+      default: throw .refused(CacheError(error, store: "\(address.url)"))
       }
     }
     if step == .kind, let isCluster = answer.text?.contains("cluster_enabled:1") { try judge(isCluster: isCluster) }
@@ -77,9 +77,9 @@ struct RedisLogin {
   private func judge(isCluster: Bool) throws(RedisOpeningError) {
     switch (options.kind, isCluster) {
     case (.server, true):
-      throw .refused(.badURL("redis://\(address) belongs to a cluster", hint: "use the backend rediscluster"))
+      throw .refused(.badURL("\(address.url) belongs to a cluster", hint: "use the backend rediscluster"))
     case (.cluster, false):
-      throw .refused(.badURL("redis://\(address) belongs to no cluster", hint: "use the backend redis"))
+      throw .refused(.badURL("\(address.url) belongs to no cluster", hint: "use the backend redis"))
     default: return
     }
   }

@@ -10,6 +10,8 @@ struct RedisLocationTests {
     ("redis://cache/2", "redis://cache:6379/2"), ("redis://cache:7000/", "redis://cache:7000"),
     ("redis://[::1]:7000/1", "redis://[::1]:7000/1"), ("redis://[::1]", "redis://[::1]:6379"),
     ("redis://a:7000,redis://b:7001", "redis://a:7000,b:7001"), ("redis://a,b,c:1", "redis://a:6379,b:6379,c:1"),
+    ("unix:///run/redis.sock", "unix:///run/redis.sock"), ("unix:///a b@c?db=2", "unix:///a b@c?db=2"),
+    ("unix:///a?db=0", "unix:///a"),
   ])
   func accepted(_ url: String, _ expected: String) throws {
     #expect(try RedisLocation(url: url).description == expected)
@@ -18,7 +20,9 @@ struct RedisLocationTests {
   @Test(arguments: [
     "", "127.0.0.1", "redis:", "redis://", "redis://:6379", "redis://a:", "redis://a:0", "redis://a:65536",
     "redis://a:x", "redis://a/x", "redis://a/-1", "redis://a,", "redis://,a", "redis://[::1", "redis://a b",
-    "rediss://a", "http://a", "redis://user:secret@a", "redis://a,:secret@b",
+    "rediss://a", "http://a", "redis://user:secret@a", "redis://a,:secret@b", "unix://", "unix:///",
+    "unix://run/redis.sock", "unix:///a?db=", "unix:///a?db=-1", "unix:///a?password=secret", "unix:///a?db=1&x=2",
+    "unix:///" + String(repeating: "a", count: 120),
   ])
   func refused(_ url: String) {
     let error = #expect(throws: CacheError.self) { try RedisLocation(url: url) }
@@ -30,6 +34,7 @@ struct RedisLocationTests {
   func kinds() throws {
     #expect(throws: CacheError.self) { try options(.server, "redis://a,b") }
     #expect(throws: CacheError.self) { try options(.cluster, "redis://a/1") }
+    #expect(throws: CacheError.self) { try options(.cluster, "unix:///a") }
     #expect(try options(.cluster, "redis://a,b").location.addresses.count == 2)
   }
 

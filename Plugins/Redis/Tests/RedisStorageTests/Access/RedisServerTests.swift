@@ -37,6 +37,24 @@ struct RedisServerTests {
     try await engine.close()
   }
 
+  @Test("A server on a socket is used like any other")
+  func socket() async throws {
+    let path = "/tmp/cachectl-\(UUID().uuidString.prefix(8)).sock"
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    let server = try RedisServer(["--unixsocket", path])
+    let engine = try await plugin.open("unix://\(path)?db=3")
+    try await engine.put("cities/a", "1")
+    #expect(try await engine.text("cities/a") == "1")
+    #expect(try server.cli("-n", "3", "EXISTS", "cachectl:cities/a") == "1")
+    let values = patient("unix://\(path)?db=3")
+    let configuration = try EngineConfiguration(for: plugin.declaration, values: values, clock: SystemClock())
+    #expect(try await plugin.inspect(configuration).path == "unix://\(path)?db=3 (cachectl)")
+    server.stop()
+    let error = await #expect(throws: CacheError.self) { _ = try await engine.text("cities/a") }
+    #expect(error?.code == .unreachable && error?.message.contains(path) == true)
+    try await engine.close()
+  }
+
   @Test("A call that is under way when the store is closed ends as if it were not")
   func closing() async throws {
     let (server, engine, writing) = try await waitingPut()
