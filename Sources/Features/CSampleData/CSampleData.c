@@ -74,3 +74,8 @@ size_t csample_find(const uint8_t *text, size_t count, const uint8_t *needle, si
   const uint8_t *found = memmem(text, count, needle, needle_count);
   return found ? (size_t)(found - text) : count;
 }
+
+size_t csample_line_start(const uint8_t *text, size_t index) {
+  while (index > 0 && text[index - 1] != '\n') index--;
+  return index;
+}

@@ -25,23 +25,16 @@ struct EmbeddedText: @unchecked Sendable {
     Int(string(range).drop { $0 == " " })
   }
 
-  /// The first index of `needle` at or after `start`; `nil` if there is none.
-  func firstIndex(of needle: [UInt8], from start: Int) -> Int? {
-    let rest = UnsafeBufferPointer(rebasing: bytes[start...])
-    guard let base = rest.baseAddress else { return nil }
-    let offset = needle.withUnsafeBufferPointer { needle in
-      needle.baseAddress.map { csample_find(base, rest.count, $0, needle.count) } ?? rest.count
-    }
-    return offset < rest.count ? start + offset : nil
+  /// The first index of `needle` in `range`; `nil` if there is none.
+  func firstIndex(of needle: [UInt8], in range: Range<Int>) -> Int? {
+    guard let start = bytes.baseAddress else { return nil }
+    let offset = csample_find(start + range.lowerBound, range.count, needle, needle.count)
+    return offset < range.count ? range.lowerBound + offset : nil
   }
 
   /// The end of the line that contains `index`: the index of its line feed, or the end of the text.
-  func endOfLine(_ index: Int) -> Int {
-    bytes[index...].firstIndex(of: UInt8(ascii: "\n")) ?? count
-  }
+  func endOfLine(_ index: Int) -> Int { firstIndex(of: [UInt8(ascii: "\n")], in: index..<count) ?? count }
 
   /// The start of the line that contains `index`.
-  func startOfLine(_ index: Int) -> Int {
-    (bytes[..<index].lastIndex(of: UInt8(ascii: "\n")) ?? -1) + 1
-  }
+  func startOfLine(_ index: Int) -> Int { bytes.baseAddress.map { csample_line_start($0, index) } ?? 0 }
 }

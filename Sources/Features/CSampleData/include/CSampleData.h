@@ -33,4 +33,7 @@ CSampleText csample_version(void);
 /// The offset of the first `needle` in `text`; `count`, the length of the text, where there is none.
 size_t csample_find(const uint8_t *_Nonnull text, size_t count, const uint8_t *_Nonnull needle, size_t needle_count);
 
+/// The offset at which the line begins that has the byte at `index`.
+size_t csample_line_start(const uint8_t *_Nonnull text, size_t index);
+
 #endif

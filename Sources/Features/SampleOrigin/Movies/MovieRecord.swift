@@ -14,7 +14,7 @@ enum MovieTable {
   /// The record of the movie `id`; `nil` if there is none. Scans all records, which takes half a millisecond at worst.
   static func record(id: String) -> MovieRecord? {
     if records.bytes.starts(with: "\(id)\t".utf8) { return record(at: 0) }
-    return records.firstIndex(of: Array("\n\(id)\t".utf8), from: 0).flatMap { record(at: $0 + 1) }
+    return records.firstIndex(of: Array("\n\(id)\t".utf8), in: 0..<records.count).flatMap { record(at: $0 + 1) }
   }
 }
 

@@ -32,7 +32,7 @@ enum TitleSearch {
 
     var groups: [[Int]] = [[], [], [], []]
     var start = 0
-    while let hit = titles.firstIndex(of: longest, from: start) {
+    while let hit = titles.firstIndex(of: longest, in: start..<titles.count) {
       let line = titles.startOfLine(hit)..<titles.endOfLine(hit)
       start = line.upperBound
       if let group = group(line, needles: needles, phrase: phrase) {
@@ -45,30 +45,26 @@ enum TitleSearch {
 
   /// The rank of the title in `line`, 0 the best; `nil` if it lacks a word.
   private static func group(_ line: Range<Int>, needles: [[UInt8]], phrase: [UInt8]) -> Int? {
-    let text = titles.bytes[line.lowerBound + offsetLength..<line.upperBound]
+    let title = line.lowerBound + offsetLength..<line.upperBound
     var areWhole = true
     for needle in needles {
-      guard let isWhole = find(needle, in: text) else { return nil }
+      guard let isWhole = find(needle, in: title) else { return nil }
       areWhole = areWhole && isWhole
     }
+    let text = titles.bytes[title]
     guard text.dropFirst().starts(with: phrase) else { return areWhole ? 2 : 3 }
     let rest = text.dropFirst(1 + phrase.count)
     if rest.isEmpty || rest.first == tab { return 0 }
     return rest.first == space ? 1 : areWhole ? 2 : 3
   }
 
-  /// Whether `needle` is a whole word of `text`; `nil` if it does not even begin a word.
-  private static func find(_ needle: [UInt8], in text: Slice<UnsafeBufferPointer<UInt8>>) -> Bool? {
-    var found: Bool?
-    var rest = text
-    while let index = rest.firstIndex(of: space) {
-      rest = rest[index...]
-      if rest.starts(with: needle) {
-        let next = rest.dropFirst(needle.count).first
-        if next == nil || next == space || next == tab { return true }
-        found = false
-      }
-      rest = rest.dropFirst()
+  /// Whether `needle`, a space and letters, is a whole word of the text in `range`; `nil` if it does not even begin a word.
+  private static func find(_ needle: [UInt8], in range: Range<Int>) -> Bool? {
+    var (found, start) = (nil as Bool?, range.lowerBound)
+    while let hit = titles.firstIndex(of: needle, in: start..<range.upperBound) {
+      start = hit + needle.count
+      if start == range.upperBound || titles.bytes[start] == space || titles.bytes[start] == tab { return true }
+      found = false
     }
     return found
   }
