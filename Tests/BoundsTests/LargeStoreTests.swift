@@ -303,21 +303,20 @@ struct LargeStoreTests {
       TestedEngine.all[0],
       StoreLimits(maxEntries: 10_000, maxBytes: 10 * count, eviction: .leastRecentlyStored), handles: 1)
     let engine = subject.engines[0]
-    func key(_ number: Int) throws(CacheError) -> CacheKey {
-      try CacheKey("url/v1/\(100_000 + number)" + String(repeating: "x", count: length))
-    }
+    let tail = String(repeating: "x", count: length)
+    let keys = try (0..<count).map { try CacheKey("url/v1/\(100_000 + $0)" + tail) }
     var batch = WriteBatch()
     for number in 0..<count {
       let storedAt = subject.scratch.clock.now.advanced(by: .milliseconds(number * 37 % count - count))
       batch.put(
-        try key(number), payload: [UInt8](repeating: 0, count: 10),
+        keys[number], payload: [UInt8](repeating: 0, count: 10),
         metadata: EntryMetadata(
           storedAt: storedAt, freshUntil: .distantFuture, retainUntil: .distantFuture, contentType: ""))
     }
     try await engine.base.apply(batch)
     let (needed, atOnce) = (600, VictimSelection.maximumKeyBytes / length)
     #expect(needed > atOnce)
-    try await subject.put(try key(count / 2), bytes: 10 * needed + 10)
+    try await subject.put(keys[count / 2], bytes: 10 * needed + 10)
     #expect(engine.batches.map(\.removals).max() ?? 0 <= atOnce + 1)
     let gone = subject.stores[0].operations.current.evictions
     #expect((needed...needed + RoomMaker.victimsAtOnce).contains(gone), "\(gone)")
@@ -326,7 +325,7 @@ struct LargeStoreTests {
     #expect(pages.count <= count / EvictionSweep.pageSize)
     // The oldest third of what was looked at: none of the newer half.
     let left = Set(try await allEntries(engine).map(\.key))
-    let lost = try (0..<count).filter { !left.contains(try key($0)) }
+    let lost = (0..<count).filter { !left.contains(keys[$0]) }
     #expect(lost.count { $0 * 37 % count > count / 2 } <= lost.count / 50)
   }
 
