@@ -154,8 +154,9 @@ extension Comparison {
   }
 }
 
-/// Each call is a millisecond later, as in a store that lives for some time.
+/// Each call is a millisecond later, as in a store that lives for some time. It begins a day ago, so that a process that
+/// opens the store afterwards finds its entries unexpired.
 private final class AdvancingClock: WallClock {
-  private let milliseconds = Atomic<Int64>(1_767_225_600_000)
+  private let milliseconds = Atomic(SystemWallClock().now.advanced(by: .seconds(-86_400)).milliseconds)
   var now: Timestamp { Timestamp(milliseconds: milliseconds.add(1, ordering: .relaxed).newValue) }
 }
