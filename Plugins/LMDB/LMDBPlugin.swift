@@ -108,8 +108,8 @@ struct LMDBOptions {
 
 /// Removes stores, whatever their state. It writes nothing, so it works on a full disk.
 enum LMDBRemoval {
-  /// Removes the data file of the store in the folder `path`; the lock file stays, emptied. No environment of the store
-  /// may be open in this process.
+  /// Removes the data file of the store in the folder `path` and its record; the lock file stays, emptied. No environment
+  /// of the store may be open in this process.
   static func run(_ path: String) throws(CacheError) {
     let data = LMDBFile.data(in: path)
     guard LMDBFile.status(data) != nil else { return }
@@ -118,6 +118,7 @@ enum LMDBRemoval {
     if let file = try? LMDBDataFile(readingIfPresentIn: path) { try LMDBSalvage(file).requireKnownFormat(path) }
     // The next process creates a new store, and must not mistake these locks for that store's.
     guard ftruncate(lock.descriptor, 0) == 0 else { throw .lmdb(errno, "empty", path: path) }
+    unlink(LMDBFile.record(in: path))
     guard unlink(data) != 0, errno != ENOENT else { return }
     guard errno == EISDIR || errno == EPERM else { throw .lmdb(errno, "remove", path: path) }
     guard rmdir(data) == 0 else {

@@ -11,7 +11,7 @@ enum LMDBCreation {
   ///
   /// - Throws: `cannotCreate`, `noSpace`.
   static func makeStore(in folder: String) throws(CacheError) {
-    // Two containers may share the folder, and have their processes' numbers each for itself.
+    // Two containers may share the folder, and give their processes the same numbers.
     let space = SmallFile.target("/proc/self/ns/pid")?.filter(\.isNumber) ?? ""
     let scratch = "\(folder)/new-\(space)-\(getpid())"
     removeFolder(scratch)

@@ -14,6 +14,8 @@ final class LMDBRegistry: Sendable {
     weak var use: LMDBEnvironmentUse?
     /// Identifies the lock file that it uses.
     let locks: LMDBFileIdentity?
+    /// The state in which the file was opened, and its last transaction then.
+    let opened: (state: LMDBSoundFiles.State, transaction: UInt64)
   }
 
   private let slots = Mutex<[LMDBFileIdentity: Slot]>([:])
@@ -46,10 +48,11 @@ final class LMDBRegistry: Sendable {
       let environment = LMDBEnvironment(opened, path: path, keyCoding: keyCoding) { [self] identity, latest in
         close(identity, at: path, latest)
       }
-      try check(environment, state, from: start)
+      let latest = environment.latestTransaction
+      try check(environment, state, latest, from: start)
       try environment.openMainDatabase()
       let use = LMDBEnvironmentUse(environment)
-      let slot = Slot(use: use, locks: LMDBFile.identity(LMDBFile.lock(in: path)))
+      let slot = Slot(use: use, locks: LMDBFile.identity(LMDBFile.lock(in: path)), opened: (state, latest))
       slots.withLock { $0[environment.identity] = slot }
       return use
     }
@@ -69,9 +72,8 @@ final class LMDBRegistry: Sendable {
 
   /// Checks the structure, unless the file is known to be sound in this state.
   private func check(
-    _ environment: LMDBEnvironment, _ state: LMDBSoundFiles.State, from start: Int
+    _ environment: LMDBEnvironment, _ state: LMDBSoundFiles.State, _ latest: UInt64, from start: Int
   ) throws(CacheError) {
-    let latest = environment.latestTransaction
     let isRecorded = record(state, latest, environment.path)?.take() ?? false
     if isRecorded || sound.withLock({ $0.contains(state, transaction: latest) }) { return }
     let checked = try environment.checkStructure(.bounded)
@@ -112,9 +114,12 @@ final class LMDBRegistry: Sendable {
   ///
   /// - Parameter latest: the last transaction; `nil` if a later check found damage.
   private func close(_ identity: LMDBFileIdentity, at path: String, _ latest: UInt64?) {
-    guard slots.withLock({ $0[identity] }) != nil else { return }
-    if let latest, let status = LMDBFile.status(LMDBFile.data(in: path)), LMDBFileIdentity(status) == identity {
-      record(LMDBSoundFiles.State(status), latest, path)?.leave()
+    guard let slot = slots.withLock({ $0[identity] }) else { return }
+    if let latest, let state = LMDBFile.status(LMDBFile.data(in: path)).map(LMDBSoundFiles.State.init),
+      // Without a transaction, a change of the file is another program's.
+      state.identity == identity, state == slot.opened.state || latest != slot.opened.transaction
+    {
+      record(state, latest, path)?.leave()
     }
     slots.withLock { $0[identity] = nil }
   }

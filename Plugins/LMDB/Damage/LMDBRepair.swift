@@ -155,6 +155,7 @@ struct LMDBRepair {
       unlink(aside)
       throw error
     }
+    unlink(LMDBFile.record(in: path))
     syncFolder()
     // Initializes the lock file.
     _ = try LMDBOpenedEnvironment(path: path, mapSize: LMDBEnvironment.mapGranularity, reservesLocks: false)

@@ -1,12 +1,12 @@
 internal import Platform
 
 /// The file `sound` in the folder of a large store: the state in which a process closed it, so that the next process
-/// need not check it. Reading all branch pages takes a process longer than what it came for: 20 ms for a million
-/// entries of 1,000 bytes.
+/// need not check it. To read all branch pages of a million entries of 1,000 bytes takes 20 ms, longer than most
+/// commands.
 ///
-/// The record counts within one run of the kernel: when the machine fails, pages may be lost. The process that opens
-/// the store takes the record, and leaves one when it closes it. So if a change that no LMDB made ends a process, or if
-/// several processes have the store open, the next one checks.
+/// The record counts within one run of the kernel: when the machine fails, pages may be lost. A process that opens the
+/// store removes the record, and leaves one when it closes the store. So if damage ends the only process that has the
+/// store open, the next one checks.
 struct LMDBSoundRecord {
   /// The size in bytes of the smallest data file that has a record: smaller ones are checked in one or two
   /// milliseconds.
@@ -23,8 +23,11 @@ struct LMDBSoundRecord {
     line = "\(run) \(file.device) \(file.inode) \(state.size) \(time) \(transaction)\n"
   }
 
-  /// Removes the record, and returns whether there was this one. Of several processes, one gets it.
-  func take() -> Bool { SmallFile.text(path) == line && unlink(path) == 0 }
+  /// Removes any record, and returns whether it was this one. Of several processes, one gets it.
+  func take() -> Bool {
+    let text = SmallFile.text(path)
+    return unlink(path) == 0 && text == line
+  }
 
   /// Leaves the record for the next process. If that fails, the next one checks.
   func leave() {
