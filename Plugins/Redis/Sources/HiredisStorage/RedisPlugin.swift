@@ -141,8 +141,8 @@ extension RedisOptions: CustomStringConvertible {
 }
 
 extension StorageLocation {
-  /// The store on the server at `url`, such as "redis://127.0.0.1:6379" or "unix:///run/redis/redis-server.sock". The names of its keys there begin with
-  /// `prefix`.
+  /// The store on the server at `url`, such as "redis://127.0.0.1:6379" or "unix:///run/redis/redis-server.sock". The
+  /// names of its keys there begin with `prefix`.
   public static func redis(url: String, prefix: String = "cachectl") -> StorageLocation {
     StorageLocation(RedisPlugin(), ["url": .text(url), "prefix": .text(prefix)])
   }

@@ -84,12 +84,12 @@ struct RedisLocation: Sendable, Hashable, CustomStringConvertible {
   /// Parses `/path?db=database`.
   private static func socket(_ text: Substring) throws(CacheError) -> RedisLocation {
     let (path, query) = (text.prefix { $0 != "?" }, text.drop { $0 != "?" })
-    let isShort = path.utf8.count < MemoryLayout.size(ofValue: sockaddr_un().sun_path)
-    guard path.hasPrefix("/"), path.count > 1, isShort, query.isEmpty || query.hasPrefix("?db="),
+    let maximum = MemoryLayout.size(ofValue: sockaddr_un().sun_path) - 1
+    guard path.hasPrefix("/"), path.count > 1, path.utf8.count <= maximum, query.isEmpty || query.hasPrefix("?db="),
       let database = query.isEmpty ? 0 : UInt16(query.dropFirst(4))
     else {
       throw .badURL(
-        "it is not of the form unix:///path?db=database, with a path of at most a hundred characters",
+        "it is not of the form unix:///path?db=database, with a path of at most \(maximum) bytes",
         hint: "write it like unix:///run/redis/redis-server.sock")
     }
     return RedisLocation(addresses: [RedisAddress(host: String(path), port: 0)], database: Int(database))

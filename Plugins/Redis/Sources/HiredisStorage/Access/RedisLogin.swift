@@ -63,9 +63,9 @@ struct RedisLogin {
         throw .refused(
           .badURL(
             "\(address.url) has no database \(options.location.database)",
-            hint: "the number after the slash is 0 to 15, unless the server was told to have more; leave it out for 0"))
+            hint: "a server has the databases 0 to 15, unless it was told to have more; leave the number out for 0"))
       case _ where error.isPassing: throw .trouble(.busy("\(address): \(error)"))
-      default: throw .refused(CacheError(error, store: "\(address.url)"))
+      default: throw .refused(CacheError(error, store: address.url))
       }
     }
     if step == .kind, let isCluster = answer.text?.contains("cluster_enabled:1") { try judge(isCluster: isCluster) }

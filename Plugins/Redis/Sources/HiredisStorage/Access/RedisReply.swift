@@ -82,7 +82,7 @@ struct RedisServerError: Error, Sendable, CustomStringConvertible {
   func target(from answering: RedisAddress) -> RedisAddress? {
     let words = description.split(separator: " ")
     guard words.count >= 3, let colon = words[2].lastIndex(of: ":"),
-      let port = UInt16(words[2][words[2].index(after: colon)...])
+      let port = UInt16(words[2][words[2].index(after: colon)...]), port > 0
     else { return nil }
     let host = words[2][..<colon]
     return RedisAddress(host: host.isEmpty ? answering.host : String(host), port: Int32(port))

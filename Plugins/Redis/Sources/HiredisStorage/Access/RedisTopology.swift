@@ -62,7 +62,8 @@ private struct SlotRange {
     else { return nil }
     slots = Int(first)...Int(last)
     nodes = elements.dropFirst(2).compactMap { node in
-      guard let parts = node.elements, parts.count >= 2, let port = parts[1].integer else { return nil }
+      // A node that encrypts all connections has port 0.
+      guard let parts = node.elements, parts.count >= 2, let port = parts[1].integer, port > 0 else { return nil }
       // A node that does not know its own address leaves it out.
       let host = parts[0].text.flatMap { $0.isEmpty ? nil : $0 } ?? answering.host
       return RedisAddress(host: host, port: Int32(clamping: port))
