@@ -26,7 +26,9 @@ import Testing
     #expect(first["revalidated"] == false)
     #expect(second["source"] == "cache" && second["revalidated"] == true)
     #expect(second["items"] == first["items"])
-    #expect((second["storedAt"]?.text ?? "") > (first["storedAt"]?.text ?? "~"))
+    // A view leaves out milliseconds where there are none, and "." comes before "Z".
+    let times = [first, second].map { $0["storedAt"]?.text?.replacing("Z", with: "") ?? "" }
+    #expect(times[0] < times[1], "\(times)")
     let third = try await scratch.cachectl(command + ["--max-age", "1h"]).document()
     #expect(third["revalidated"] == false && third["storedAt"] == second["storedAt"])
   }
