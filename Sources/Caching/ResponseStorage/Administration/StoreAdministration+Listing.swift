@@ -40,7 +40,7 @@ extension StoreAdministration {
 
   /// Lists the first `limit` (1 or more) selected entries in `order`, without their attributes.
   ///
-  /// Cost: a pass over all selected entries. Memory grows with the number of entries listed, by about a hundred bytes
+  /// Cost: a pass over all selected entries. Memory grows with the number of entries listed, by some hundred bytes
   /// each, but not with the others.
   ///
   /// - Throws: `CacheError`: the engine failed, or the use of entries cannot be read.
@@ -53,11 +53,12 @@ extension StoreAdministration {
       for (index, entry) in page.enumerated() {
         first.append(RankedEntry(entry, by: order, uses.isEmpty ? AccessHistory() : uses[index]))
       }
-      if first.count / 2 >= limit { first = first.leading(limit) }
+      if first.count / 2 >= limit { first.keepFirst(limit) }
       return true
     }
+    first.keepFirst(limit)
     return EntryListing(
-      entries: first.leading(limit).map(\.entry), cursor: nil, damage: damage, readAt: store.clock.now)
+      entries: first.map(\.entry), cursor: nil, damage: damage, readAt: store.clock.now)
   }
 }
 
@@ -132,6 +133,9 @@ struct RankedEntry: Comparable {
 }
 
 extension [RankedEntry] {
-  /// The `count` entries that come first, in order.
-  fileprivate func leading(_ count: Int) -> [RankedEntry] { Array(sorted().prefix(count)) }
+  /// Sorts the entries, and removes all but the first `count`.
+  fileprivate mutating func keepFirst(_ count: Int) {
+    sort()
+    removeLast(Swift.max(0, self.count - count))
+  }
 }

@@ -104,11 +104,6 @@ extension EntryTally.Count {
     count.payloadBytes += victim.payloadBytes
   }
 
-  static func -= (count: inout Self, victim: Victim) {
-    count.entries -= 1
-    count.payloadBytes -= victim.payloadBytes
-  }
-
   /// Whether this is at least as much as `other`, in entries and in bytes.
   func covers(_ other: Self) -> Bool { entries >= other.entries && payloadBytes >= other.payloadBytes }
 

@@ -3,8 +3,7 @@ package import StorageSPI
 /// Chooses the candidates to evict first from a stream of any length: as few as are needed, plus a few spare ones, so
 /// that not every write has to choose.
 ///
-/// It collects candidates, and each time their number has doubled, it drops those that stay. That is simpler than to keep
-/// them in heaps, and faster.
+/// It collects candidates. Whenever their number has doubled, it sorts them, and forgets those that need not go.
 ///
 /// Memory is bounded: a choice has at most `maximumCount` candidates and `maximumKeyBytes` bytes of keys, beside the spare
 /// ones. If that is less than what is needed, it has only the candidates that go first of all.
