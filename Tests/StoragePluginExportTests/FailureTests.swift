@@ -61,9 +61,20 @@ import Testing
     #expect(store.close() == 0)
   }
 
-  private func store(_ error: CacheError) throws -> Store {
+  @Test func severalEntriesFailTogetherUnlessTheyAreDamaged() throws {
+    let keys = ["cities/v1/a", "cities/v1/b"]
+    for (code, expected) in [(CacheError.Code.damaged, CACHECTL_OK), (.unreachable, CACHECTL_UNREACHABLE)] {
+      let store = try store(CacheError(code, "it fails"), entries: 7)
+      let found = store.read(keys)
+      #expect(found.status == Int32(expected.rawValue))
+      #expect(found.texts == (expected == CACHECTL_OK ? ["0: unreadable", "1: unreadable"] : []))
+      _ = store.close()
+    }
+  }
+
+  private func store(_ error: CacheError, entries: Int64 = 1) throws -> Store {
     ScriptedPlugin.failure.withLock { $0 = error }
-    return try Store(["manner": "failing"])
+    return try Store(["manner": "failing"], numbers: ["entries": entries])
   }
 
   private func fail(_ error: CacheError) throws -> (status: Int32, message: String, hint: String) {

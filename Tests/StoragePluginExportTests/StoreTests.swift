@@ -40,9 +40,6 @@ import Testing
     #expect(store.read(["cities/v1/c", "cities/v1/a"], answer: 42) == (42, ["0: cities/v1/c = c"]))
     #expect(store.read([]) == (0, []))
     #expect(store.close() == 0)
-    let failing = try Store(["manner": "failing"], numbers: ["entries": 7])
-    #expect(failing.read(["cities/v1/a"]) == (0, ["0: unreadable"]))
-    _ = failing.close()
   }
 
   @Test func aScanEndsWithTheCallback() throws {

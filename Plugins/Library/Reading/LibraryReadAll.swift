@@ -54,11 +54,20 @@ extension LibraryStore {
     try LibraryCall.make(.readAll, table, &state) { context, failure in
       readAll(handle, lent.baseAddress, lent.count, LibraryReadAll.callback, context, failure)
     }
-    return zip(keys, state.results).map { key, result in result ?? read(key) }
+    var results: [Result<ReadEntry?, CacheError>] = []
+    for (key, result) in zip(keys, state.results) {
+      if let result { results.append(result) } else { results.append(try read(key)) }
+    }
+    return results
   }
 
   /// What a read of the entry under `key` alone gives, which could not be read back with others.
-  private func read(_ key: CacheKey) -> Result<ReadEntry?, CacheError> {
-    do throws(CacheError) { return .success(try copy(of: key)) } catch { return .failure(error) }
+  private func read(_ key: CacheKey) throws(CacheError) -> Result<ReadEntry?, CacheError> {
+    do throws(CacheError) {
+      return .success(try copy(of: key))
+    } catch {
+      guard error.isUnreadableEntry else { throw error }
+      return .failure(error)
+    }
   }
 }

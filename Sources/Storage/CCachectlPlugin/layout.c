@@ -23,4 +23,7 @@ _Static_assert(offsetof(cachectl_engine, open) == 72, "cachectl_engine");
 _Static_assert(offsetof(cachectl_engine, repair) == 152, "cachectl_engine");
 _Static_assert(offsetof(cachectl_engine, preview_repair) == 160, "cachectl_engine");
 _Static_assert(offsetof(cachectl_engine, remove_store) == 168, "cachectl_engine");
+_Static_assert(offsetof(cachectl_engine, apply_evicting) == 176, "cachectl_engine");
+_Static_assert(offsetof(cachectl_engine, add_uses) == 184, "cachectl_engine");
+_Static_assert(offsetof(cachectl_engine, read_all) == 192, "cachectl_engine");
 #endif

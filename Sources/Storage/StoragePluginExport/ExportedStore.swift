@@ -87,7 +87,7 @@ final class ExportedStore: Sendable {
     let engine = engine
     let results = try CallingThread.run(host) { _ async throws(CacheError) in
       if let reader = engine.batchReader { return try await reader.read(keys) }
-      return await engine.readEach(keys)
+      return try await engine.readEach(keys)
     }
     return firstFailure(zip(keys, results).enumerated()) { index, found in
       visitor(index, key: found.0.text, found.1)
@@ -198,7 +198,7 @@ final class ExportedStore: Sendable {
 
 extension StorageEngine {
   /// Copies of the entries under `keys`, read one after another.
-  fileprivate func readEach(_ keys: [CacheKey]) async -> [Result<ReadEntry?, CacheError>] {
+  fileprivate func readEach(_ keys: [CacheKey]) async throws(CacheError) -> [Result<ReadEntry?, CacheError>] {
     var results: [Result<ReadEntry?, CacheError>] = []
     for key in keys {
       do throws(CacheError) {
@@ -208,6 +208,7 @@ extension StorageEngine {
               ReadEntry(payload: payload.withUnsafeBufferPointer { Array($0) }, metadata: metadata)
             }))
       } catch {
+        guard error.isUnreadableEntry else { throw error }
         results.append(.failure(error))
       }
     }

@@ -17,6 +17,11 @@ extension BatchReading {
   public var batchReader: (any BatchReading)? { self }
 }
 
+extension CacheError {
+  /// Whether the error of a read says that there is an entry which cannot be read back: others may be sound.
+  public var isUnreadableEntry: Bool { code == .damaged || code == .unsupportedFormat }
+}
+
 /// A copy of an entry.
 public struct ReadEntry: Sendable, Hashable {
   /// The entry's bytes.

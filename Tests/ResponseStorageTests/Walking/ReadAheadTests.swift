@@ -67,6 +67,22 @@ struct ReadAheadTests {
     #expect(issues.map(\.key) == [damaged])
   }
 
+  /// An engine that does not say which entry is damaged, and one that lists an entry twice.
+  @Test func whatFailsTogetherIsReadOneByOne() async throws {
+    let entries = try GeneratedEntries.entries(seed: 6, count: 20, at: Self.now)
+    let subject = try await subject(entries)
+    subject.engine.failTogether()
+    #expect(try await export(subject.store).report.exported == 20)
+    #expect(subject.engine.batches.count == 1 && subject.engine.singles.count == 20)
+    var ahead = ReadAhead(try await self.subject(entries).engine)
+    let summaries = entries.prefix(2).flatMap { entry in
+      let summary = EntrySummary(key: entry.key, metadata: entry.metadata, payloadBytes: entry.payload.count)
+      return [summary, summary]
+    }
+    ahead.expect(summaries)
+    for summary in summaries { #expect(try await ahead.verifiedMetadata(summary.key) == summary.metadata) }
+  }
+
   @Test func aMigrationReadsNoEntryAlone() async throws {
     let entries = try GeneratedEntries.entries(seed: 5, count: 600, at: Self.now)
     let (source, destination) = (try await subject(entries), try await subject())
@@ -83,9 +99,12 @@ struct ReadAheadTests {
 private final class BatchReadingEngine: WrappingEngine, BatchReading {
   let base: any StorageEngine
   private let damaged: Set<CacheKey>
+  private let failsTogether = Atomic(false)
   private let asked = Mutex<(batches: [[CacheKey]], singles: [CacheKey])>(([], []))
 
   init(base: any StorageEngine, damaged: Set<CacheKey>) { (self.base, self.damaged) = (base, damaged) }
+
+  func failTogether() { failsTogether.store(true, ordering: .relaxed) }
 
   var batches: [[CacheKey]] { asked.withLock(\.batches) }
   var singles: [CacheKey] { asked.withLock(\.singles) }
@@ -99,6 +118,7 @@ private final class BatchReadingEngine: WrappingEngine, BatchReading {
 
   func read(_ keys: [CacheKey]) async throws(CacheError) -> [Result<ReadEntry?, CacheError>] {
     asked.withLock { $0.batches.append(keys) }
+    if failsTogether.load(ordering: .relaxed) { throw CacheError(.damaged, "one of them is damaged") }
     var results: [Result<ReadEntry?, CacheError>] = []
     for key in keys {
       if damaged.contains(key) {

@@ -117,7 +117,7 @@ public final class AccessRecorder: Sendable {
     }
   }
 
-  /// Adds `table` to the log, on a thread that may block.
+  /// Adds `table` to the log, on a thread that may block. What the log refuses is lost, as memory is bounded.
   private func leave(_ table: AccessTable) async {
     let failure = try? await executor.run { [log] () throws(CacheError) -> CacheError? in
       do throws(CacheError) { try log.add(table.records) } catch { return error }

@@ -93,7 +93,7 @@ package final class AwaitedEngine: StorageEngine, Evicting {
 
   package func compact() async throws(CacheError) { try await engine.compact() }
 
-  /// That of the engine, once it is open.
+  /// The engine's reader; `nil` until the store is open.
   package var batchReader: (any BatchReading)? {
     state.withLock { if case .open(let engine) = $0 { engine.batchReader } else { nil } }
   }

@@ -108,7 +108,7 @@ struct EntryWriter {
   /// bounds.
   private mutating func writeOnce() async throws(CacheError) -> Counts {
     var (batch, counts) = (WriteBatch(), Counts())
-    var present = store.map { ReadAhead($0.engine) }
+    var present = store.map { ReadAhead($0.engine, sizesAreKnown: false) }
     present?.expect(
       pending.map { EntrySummary(key: $0.key, metadata: $0.metadata, payloadBytes: $0.payload.count) })
     for entry in pending {

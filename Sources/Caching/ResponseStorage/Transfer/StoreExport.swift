@@ -13,8 +13,8 @@ public struct ExportReport: Sendable, Hashable {
   package init() {}
 }
 
-/// Writes the entries of a store as lines of JSON, sorted by key but for dictionaries. Memory is bounded by a page of keys and the largest
-/// entry, for stores of any size.
+/// Writes the entries of a store as lines of JSON, sorted by key but for dictionaries. Memory is bounded by a page of keys, what
+/// is read ahead and the largest entry, for stores of any size.
 public struct StoreExport: Sendable {
   /// How many bytes to write at once, if lines are short.
   private static let bufferSize = 1 << 16

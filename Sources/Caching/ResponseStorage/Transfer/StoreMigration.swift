@@ -34,7 +34,7 @@ public enum MigrationStage: Sendable, Hashable, CaseIterable {
 /// Copies every entry of a store to another one unchanged, and finally compares the stores. The source is only read.
 ///
 /// A migration can be interrupted at any time, and continues when it is run again: entries that are already there are
-/// not written again. Memory is bounded by a page of keys, a batch and the largest entry.
+/// not written again. Memory is bounded by a page of keys, a batch, what is read ahead and the largest entry.
 public struct StoreMigration: Sendable {
   private let source: EntryStore
   private let destination: EntryStore?
@@ -86,15 +86,13 @@ public struct StoreMigration: Sendable {
     _ destination: EntryStore, _ report: inout MigrationReport, progress: (Int) -> Void
   ) async throws(CacheError) {
     var (walk, dictionaries, done) = (EntryWalk(source), NeededDictionaries(), 0)
-    var (originals, copies) = (ReadAhead(source.engine), ReadAhead(destination.engine))
+    var (originals, copies) = (ReadAhead(source.engine), ReadAhead(destination.engine, sizesAreKnown: false))
     while let page = try await walk.next() {
       await destination.engine.releaseMemory()
       originals.expect(page)
       copies.expect(page)
       for entry in page {
-        let original = try await originals.soundMetadata(entry.key)
-        let copy = original == nil ? nil : try await copies.soundMetadata(entry.key)
-        switch try await comparison(entry.key, original, copy, in: destination, &dictionaries) {
+        switch try await comparison(entry.key, &originals, &copies, in: destination, &dictionaries) {
         case .same: report.verified += 1
         case .different: report.different.add(entry.key)
         case .notToBeCopied: break
@@ -113,11 +111,13 @@ public struct StoreMigration: Sendable {
   }
 
   private func comparison(
-    _ key: CacheKey, _ original: EntryMetadata?, _ copy: EntryMetadata?, in destination: EntryStore,
+    _ key: CacheKey, _ originals: inout ReadAhead, _ copies: inout ReadAhead, in destination: EntryStore,
     _ dictionaries: inout NeededDictionaries
   ) async throws(CacheError) -> Comparison {
-    guard let original, original.state(at: source.clock.now) != .expired else { return .notToBeCopied }
-    guard let copy else {
+    guard let original = try await originals.soundMetadata(key), original.state(at: source.clock.now) != .expired else {
+      return .notToBeCopied
+    }
+    guard let copy = try await copies.soundMetadata(key) else {
       let problem = try await dictionaries.read(for: key, original, in: source).problem
       return problem == nil ? .different : .notToBeCopied
     }

@@ -104,7 +104,7 @@ struct EntryReading {
     while page.isEmpty {
       guard let next = try await walk.next() else { return nil }
       page = next[...]
-      ahead.expect(next)
+      ahead.expect(skipsExpired ? next.filter { $0.metadata.state(at: store.clock.now) != .expired } : next)
       pageHistories = try histories(of: next.map(\.key))
     }
     return page.removeFirst()

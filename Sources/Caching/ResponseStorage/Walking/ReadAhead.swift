@@ -4,19 +4,29 @@ internal import StorageSPI
 struct ReadAhead {
   /// The most entries that are read at once.
   static let maximumEntries = 256
-  /// How many bytes of payloads are read at once, in bytes; a larger entry is read alone.
+  /// The most entries that are read at once if their sizes are not known.
+  static let maximumOfUnknownSize = 32
+  /// The most bytes of payloads that are read at once; a larger entry is read alone.
   static let maximumBytes = 4 << 20
 
   private let engine: any StorageEngine
-  private let reader: (any BatchReading)?
+  private let maximumCount: Int
+  private var reader: (any BatchReading)?
   private var expected: ArraySlice<EntrySummary> = []
   private var results: [CacheKey: Result<ReadEntry?, CacheError>] = [:]
 
-  init(_ engine: any StorageEngine) { (self.engine, reader) = (engine, engine.batchReader) }
+  /// - Parameter sizesAreKnown: whether the entries to expect are those of `engine`, and not those of another store under
+  ///   the same keys.
+  init(_ engine: any StorageEngine, sizesAreKnown: Bool = true) {
+    self.engine = engine
+    maximumCount = sizesAreKnown ? Self.maximumEntries : Self.maximumOfUnknownSize
+  }
 
   /// Expects that `entries` are read next, most of them and in this order, instead of those expected before.
   mutating func expect(_ entries: [EntrySummary]) {
-    if reader != nil { (expected, results) = (entries[...], [:]) }
+    // A store that is opened late has its reader only then.
+    reader = engine.batchReader
+    (expected, results) = (reader == nil ? [] : entries[...], [:])
   }
 
   /// Does what the engine's `read(_:_:)` does. An entry that was expected is given as it was at some time since then.
@@ -35,13 +45,22 @@ struct ReadAhead {
   /// Reads the first of the expected entries, and as many more as are read at once.
   private mutating func readNext(by reader: any BatchReading) async throws(CacheError) {
     var (keys, bytes) = ([CacheKey](), 0)
-    while keys.count < Self.maximumEntries, let next = expected.first,
+    while keys.count < maximumCount, let next = expected.first,
       keys.isEmpty || bytes + next.payloadBytes <= Self.maximumBytes
     {
-      keys.append(expected.removeFirst().key)
+      expected.removeFirst()
+      // A damaged store may list a key twice.
+      if keys.last == next.key { continue }
+      keys.append(next.key)
       bytes += next.payloadBytes
     }
-    results = Dictionary(uniqueKeysWithValues: zip(keys, try await reader.read(keys)))
+    do throws(CacheError) {
+      results = Dictionary(zip(keys, try await reader.read(keys))) { first, _ in first }
+    } catch {
+      // Reading them one by one tells which of them it is.
+      guard error.isOfData else { throw error }
+      results = [:]
+    }
   }
 
   /// The metadata under `key`, once the entry's checksum has been verified; `nil` if there is none.
