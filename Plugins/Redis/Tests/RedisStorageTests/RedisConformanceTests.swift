@@ -5,8 +5,10 @@ import Testing
 @testable import HiredisStorage
 
 /// Runs `check` over `plugin` at `url`, with a seed that a failure names.
-func expectKept(_ check: ConformanceCheck, _ plugin: any StoragePlugin, url: String) async throws {
-  let subject = try ConformanceSubject(plugin: plugin, values: patient(url), scratchFolder: "/unused")
+func expectKept(
+  _ check: ConformanceCheck, _ plugin: any StoragePlugin, url: String, _ values: [String: OptionValue] = [:]
+) async throws {
+  let subject = try ConformanceSubject(plugin: plugin, values: patient(url, values), scratchFolder: "/unused")
   let report = await ConformanceSuite.run(subject, only: [check])
   let outcome = try #require(report.outcomes.first)
   #expect(outcome.result == .passed, "\(check.summary); seed \(report.seed): \(outcome.message)")

@@ -1,4 +1,5 @@
 import Foundation
+import StorageConformance
 import StorageSPI
 import Testing
 
@@ -56,6 +57,50 @@ struct RedisLoginTests {
     try await engine.close()
     let full = login.merging(["durability": .text("full")]) { $1 }
     #expect(await code { _ = try await plugin.open(server.url, full) } == .permissionDenied)
+  }
+
+  /// The words of the rule in the README, for keys like `pattern`.
+  private func rule(_ pattern: String) throws -> [String] {
+    let file = URL(fileURLWithPath: #filePath).appendingPathComponent("../../../../README.md").standardized
+    let lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
+    let line = try #require(lines.first { $0.hasPrefix("    ACL SETUSER ") })
+    return line.split(separator: " ").map { $0 == "~cachectl:*" ? pattern : String($0) }
+  }
+
+  private static let login: [String: OptionValue] = [
+    "user": .text("cachectl"), "password": .text("PASSWORD"), "durability": .text("full"),
+  ]
+
+  @Test("The rules of the README are enough for all that a store does, and for nothing else")
+  func rules() async throws {
+    let server = try RedisServer()
+    try server.cli(try rule("~cachectl:*"))
+    let engine = try await plugin.open(server.url, Self.login)
+    for key in ["cities/a", "cities/b"] { try await engine.put(key, "1") }
+    #expect(try await engine.keys() == ["cities/a", "cities/b"])
+    #expect(try await engine.checkIntegrity().isEmpty)
+    try await engine.compact()
+    let values = patient(server.url, Self.login)
+    let configuration = try EngineConfiguration(for: plugin.declaration, values: values, clock: SystemClock())
+    #expect(try await plugin.inspect(configuration).exists)
+    #expect(try await plugin.repair(configuration, RepairPlan(suffix: ".damaged") { _, _, _ in true }).saved == 2)
+    try await plugin.removeStore(configuration)
+    try await engine.close()
+    for command in [["GET", "other"], ["SET", "other", "1"], ["FLUSHALL"], ["CONFIG", "GET", "*"], ["KEYS", "*"]] {
+      let output = try server.cli(["--user", "cachectl", "--pass", "PASSWORD", "--no-auth-warning"] + command)
+      #expect(output.contains("NOPERM"), "\(command)")
+    }
+  }
+
+  @Test("A user with the rules of the README keeps the storage contract")
+  func contract() async throws {
+    let server = try RedisServer()
+    // Each check has a prefix of its own.
+    try server.cli(try rule("~*"))
+    let names = ["batch-of-a-thousand", "batch-read", "random-calls", "shared-separate-stores"]
+    for check in plugin.checks where names.contains(check.name) || check.name.hasPrefix("eviction-") {
+      try await expectKept(check, plugin, url: server.url, Self.login)
+    }
   }
 
   @Test("A user who loses the leave to ask for the replicas is not told that they have confirmed a change")

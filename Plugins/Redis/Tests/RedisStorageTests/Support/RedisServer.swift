@@ -62,7 +62,10 @@ final class RedisServer: @unchecked Sendable {
 
   /// What `redis-cli` prints for `arguments`.
   @discardableResult
-  func cli(_ arguments: String...) throws -> String {
+  func cli(_ arguments: String...) throws -> String { try cli(arguments) }
+
+  @discardableResult
+  func cli(_ arguments: [String]) throws -> String {
     try Self.run("redis-cli", ["-p", String(port)] + arguments)
   }
 
