@@ -50,7 +50,7 @@ struct TrainingTests {
     }
   }
 
-  /// Of two trainings at a time, each finds the same dictionary to be superfluous.
+  /// Two trainings that run at the same time both find that the same dictionary is no longer needed.
   @Test func aDictionaryThatAnotherProcessRemovesFailsNoTraining() async throws {
     let scratch = try await Scratch()
     let transforms = EntryTransforms([ImprovingTransform()])

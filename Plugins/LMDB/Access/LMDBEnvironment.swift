@@ -34,7 +34,7 @@ final class LMDBEnvironment: @unchecked Sendable {
   private let databaseOpening = Mutex<Void>(())
   /// The number of the latest transaction that a reader of this process has seen.
   private let confirmed = Atomic<UInt64>(0)
-  /// Whether a check or LMDB has found damage.
+  /// Whether a check, or LMDB itself, has found damage.
   let isDamaged = Atomic(false)
   private let whenClosed: @Sendable (LMDBFileIdentity, _ latestSound: UInt64?) -> Void
 

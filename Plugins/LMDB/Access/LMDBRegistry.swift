@@ -23,7 +23,7 @@ final class LMDBRegistry: Sendable {
   private let sound = Mutex(LMDBSoundFiles())
   /// The time in seconds since 1970, by the clock that sets file times.
   private let now: @Sendable () -> Int
-  /// The size of the smallest data file that has a record for other processes.
+  /// The size of the smallest data file for which a record is written.
   private let smallestRecorded: Int
 
   init(
@@ -110,13 +110,13 @@ final class LMDBRegistry: Sendable {
     state.size < smallestRecorded ? nil : LMDBSoundRecord(state, transaction: transaction, in: path)
   }
 
-  /// Forgets the environment of the file, which has just been closed. One whose check has failed was never noted.
+  /// Forgets the environment of the file, which has just been closed, and records the file's state if it is sound.
   ///
-  /// - Parameter latest: the last transaction; `nil` if a later check found damage.
+  /// - Parameter latest: the last transaction; `nil` if damage was found while the file was open.
   private func close(_ identity: LMDBFileIdentity, at path: String, _ latest: UInt64?) {
     guard let slot = slots.withLock({ $0[identity] }) else { return }
     if let latest, let state = LMDBFile.status(LMDBFile.data(in: path)).map(LMDBSoundFiles.State.init),
-      // Without a transaction, a change of the file is another program's.
+      // If no transaction was committed, another program must have changed the file.
       state.identity == identity, state == slot.opened.state || latest != slot.opened.transaction
     {
       record(state, latest, path)?.leave()

@@ -1,12 +1,12 @@
 internal import Platform
 
-/// The file `sound` in the folder of a large store: the state in which a process closed it, so that the next process
-/// need not check it. To read all branch pages of a million entries of 1,000 bytes takes 20 ms, longer than most
-/// commands.
+/// The file `sound` in the folder of a large store. It records the state in which a process closed the store, so that the
+/// next process can skip the check. Reading all branch pages of a million entries of 1,000 bytes takes 20 ms, longer
+/// than most commands.
 ///
-/// The record counts within one run of the kernel: when the machine fails, pages may be lost. A process that opens the
-/// store removes the record, and leaves one when it closes the store. So if damage ends the only process that has the
-/// store open, the next one checks.
+/// A record is valid until the machine restarts, because a crash of the machine can lose pages. A process removes the
+/// record when it opens the store, and writes a new one when it closes the store. So if damage kills the only process that
+/// has the store open, the next process checks it.
 struct LMDBSoundRecord {
   /// The size in bytes of the smallest data file that has a record: smaller ones are checked in one or two
   /// milliseconds.
@@ -15,7 +15,7 @@ struct LMDBSoundRecord {
   private let path: String
   private let line: String
 
-  /// The record of a data file in the store's folder `folder`; `nil` if the system does not name the run of its kernel.
+  /// The record of the data file in `folder`; `nil` if the system has no name for the current boot.
   init?(_ state: LMDBSoundFiles.State, transaction: UInt64, in folder: String) {
     guard let run = KernelRun.identifier else { return nil }
     path = LMDBFile.record(in: folder)
@@ -23,7 +23,7 @@ struct LMDBSoundRecord {
     line = "\(run) \(file.device) \(file.inode) \(state.size) \(time) \(transaction)\n"
   }
 
-  /// Removes any record, and returns whether it was this one. Of several processes, one gets it.
+  /// Removes the record in the folder, and returns whether it was this one. Only one of several processes gets it.
   func take() -> Bool {
     let text = SmallFile.text(path)
     return unlink(path) == 0 && text == line

@@ -4,7 +4,7 @@ internal import StorageSPI
 /// What a read of several entries has found so far.
 struct LibraryReadAll: LibraryCallState {
   private let keys: [CacheKey]
-  /// For each key the entry; `nil` in place of a result if it cannot be read back.
+  /// The result for each key; `nil` if the library says that the entry cannot be read back.
   private(set) var results: [Result<ReadEntry?, CacheError>?]
   private var isVisited: [Bool]
   var defect: LibraryDefect?
@@ -61,7 +61,7 @@ extension LibraryStore {
     return results
   }
 
-  /// What a read of the entry under `key` alone gives, which could not be read back with others.
+  /// Reads the entry under `key` on its own, after the library could not read it back with the others.
   private func read(_ key: CacheKey) throws(CacheError) -> Result<ReadEntry?, CacheError> {
     do throws(CacheError) {
       return .success(try copy(of: key))

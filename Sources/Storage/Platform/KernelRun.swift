@@ -1,6 +1,7 @@
-/// The time from one start of the machine to the next.
+/// The time from one boot of the machine to the next.
 package enum KernelRun {
-  /// A unique name of this run; `nil` if the system does not tell, as Linux without /proc. Cost: some microseconds.
+  /// A unique name for the current boot; `nil` if the system has none, such as Linux without /proc. Cost: a few
+  /// microseconds.
   package static var identifier: String? {
     #if os(Linux)
       return SmallFile.text("/proc/sys/kernel/random/boot_id").map { String($0.prefix { !$0.isWhitespace }) }

@@ -1,4 +1,4 @@
-/// Reads small files, such as the kernel's, each in one piece.
+/// Reads small files, such as those in /proc, with a single call.
 package enum SmallFile {
   private static let maximumLength = 4_096
 

@@ -77,7 +77,7 @@ final class ExportedStore: Sendable {
     return entry.bytes.withUnsafeBufferPointer { visitor(key: bytes, payload: cachectl_bytes($0), entry.metadata) }
   }
 
-  /// Reads several entries: one by one if the engine cannot read them at once.
+  /// Reads several entries, one by one if the engine is not `BatchReading`.
   func read(
     _ keys: UnsafePointer<cachectl_bytes>?, _ count: Int, _ visitor: Visitor<cachectl_visit_one>
   ) throws(CacheError) -> Int32 {

@@ -105,7 +105,7 @@ extension Visitor where Function == @convention(c) (UnsafeMutableRawPointer?, Un
 
 extension Visitor
 where Function == @convention(c) (UnsafeMutableRawPointer?, Int, UnsafePointer<cachectl_entry>?) -> Int32 {
-  /// Calls the host with what was found under the key `key`, the one at the place `index`.
+  /// Calls the host with what was found under `key`, the key at `index` in the host's list.
   func callAsFunction(_ index: Int, key: String, _ found: Result<ReadEntry?, CacheError>) -> Int32 {
     guard case .success(let entry) = found else { return visit(context, index, nil) }
     guard let entry else { return CACHECTL_OK.status }

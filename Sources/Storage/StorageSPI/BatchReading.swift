@@ -1,11 +1,11 @@
-/// An engine that reads many entries in hardly more time than one, such as one whose reads are round trips to a server.
+/// An engine that can read many entries in little more time than one, for example because each read is a round trip to a
+/// server.
 ///
-/// Whatever goes through a whole store reads by it: checks, exports, migrations. From any other engine the core reads one
-/// entry after another.
+/// Checks, exports, imports and migrations use it. With any other engine the core reads one entry after another.
 public protocol BatchReading: StorageEngine {
   /// Copies of the entries under `keys`.
   ///
-  /// - Parameter keys: up to some hundred different keys, whose payloads fit into memory together.
+  /// - Parameter keys: up to a few hundred different keys, whose payloads fit into memory together.
   /// - Returns: for each of `keys`, in that order, the entry, or `nil` if there is none; or why it cannot be read back:
   ///   what `read(_:_:)` would throw.
   /// - Throws: `CacheError`: `closed`, `cancelled`, `unreachable`, `ioFailed`: nothing could be read.
@@ -18,7 +18,7 @@ extension BatchReading {
 }
 
 extension CacheError {
-  /// Whether the error of a read says that there is an entry which cannot be read back: others may be sound.
+  /// Whether the error says that this one entry cannot be read back. Other entries may still be sound.
   public var isUnreadableEntry: Bool { code == .damaged || code == .unsupportedFormat }
 }
 

@@ -62,14 +62,14 @@ import Testing
     #expect(try await reopened.payload("cities/two") == [1, 2, 3])
   }
 
-  /// Large stores are recorded: here all that have a kibibyte.
+  /// A registry that writes a record for every store of at least a kibibyte.
   private func process() -> LMDBRegistry { registry(smallestRecorded: 1_024) }
 
   private func hasRecord(_ store: TestStore) -> Bool {
     FileManager.default.fileExists(atPath: LMDBFile.record(in: store.path))
   }
 
-  /// Damages the file until the clock of its file system has gone on.
+  /// Damages the file again and again until its change time differs.
   private func damageLater(_ store: TestStore) throws {
     let changed = try #require(LMDBFile.status(store.dataFile)).st_ctim
     var now = changed
@@ -130,7 +130,7 @@ import Testing
     #expect(await open(store, process()) == .damaged)
   }
 
-  /// A change without a transaction is not LMDB's.
+  /// A change without a transaction does not come from LMDB.
   @Test func whatAnotherProgramChangesInAnOpenStoreIsNotRecorded() async throws {
     let store = try await makeStore()
     #expect(await open(store, process()) == nil)
@@ -143,7 +143,7 @@ import Testing
     #expect(await open(store, process()) == .damaged)
   }
 
-  /// Damage that the change time does not show is found by a full check, and must not be passed on as sound.
+  /// A full check finds damage that the change time does not show. The process must not record such a store as sound.
   @Test func aProcessThatHasFoundDamageLeavesNoRecord() async throws {
     let store = try await makeStore()
     _ = try damageAndRecord(store)

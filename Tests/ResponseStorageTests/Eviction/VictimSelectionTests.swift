@@ -39,7 +39,7 @@ struct VictimSelectionTests {
   @Test(arguments: UInt64(1)...300)
   func theFewestThatAreEnoughAreChosen(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
-    // Some are more than are collected before any are forgotten.
+    // One seed in ten offers enough candidates to sort and drop in between.
     let count = Int.random(in: 0...(seed % 10 == 0 ? 2_000 : 80), using: &generator)
     let times = Int64(count / 4 + 1)
     let candidates = try (0..<count).compactMap { number in

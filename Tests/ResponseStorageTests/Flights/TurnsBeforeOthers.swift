@@ -1,7 +1,7 @@
 import Testing
 
-/// Runs the tests of a suite at a high priority. A test that gives other tasks their turns needs thousands of them: in one
-/// queue with tests that compute for seconds, it would be the last of all to end.
+/// Runs the tests of a suite at high priority. A test that yields to other tasks does so thousands of times. If it shared a
+/// queue with tests that compute for seconds, it would finish last.
 struct TurnsBeforeOthers: SuiteTrait, TestScoping {
   func provideScope(
     for test: Test, testCase: Test.Case?, performing function: @Sendable @concurrent () async throws -> Void
@@ -18,6 +18,6 @@ struct TurnsBeforeOthers: SuiteTrait, TestScoping {
 }
 
 extension Trait where Self == TurnsBeforeOthers {
-  /// Gives the tests of a suite their turns before other tests.
+  /// Runs the tests of a suite ahead of other tests.
   static var turnsBeforeOthers: Self { Self() }
 }

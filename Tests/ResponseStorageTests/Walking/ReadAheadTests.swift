@@ -8,7 +8,7 @@ import Testing
 
 @testable import ResponseStorage
 
-/// What goes through a whole store reads its entries many at once, if the engine can.
+/// Operations on a whole store read many entries in one call, if the engine can.
 struct ReadAheadTests {
   private static let now = Timestamp(milliseconds: 1_000_000)
 
@@ -67,7 +67,7 @@ struct ReadAheadTests {
     #expect(issues.map(\.key) == [damaged])
   }
 
-  /// An engine that does not say which entry is damaged, and one that lists an entry twice.
+  /// Neither an engine that does not say which entry is damaged, nor a listing with a key twice, loses an entry.
   @Test func whatFailsTogetherIsReadOneByOne() async throws {
     let entries = try GeneratedEntries.entries(seed: 6, count: 20, at: Self.now)
     let subject = try await subject(entries)

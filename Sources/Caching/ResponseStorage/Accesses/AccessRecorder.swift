@@ -86,7 +86,7 @@ public final class AccessRecorder: Sendable {
       })
   }
 
-  /// Adds the collected uses to the log. If that fails, they stay collected.
+  /// Adds the collected uses to the log. If that fails, it keeps them for the next call.
   ///
   /// - Throws: `CacheError`: the log failed, now or earlier in the background.
   public func flush() async throws(CacheError) {
@@ -101,7 +101,7 @@ public final class AccessRecorder: Sendable {
     do throws(CacheError) {
       if !records.isEmpty { try log.add(records) }
     } catch {
-      // Some may have been added: a use that counts twice is better than one that is lost.
+      // The log may have added some of them. Counting a use twice is better than losing it.
       state.withLock { state in for record in records { state.add(record) } }
       throw error
     }
@@ -117,7 +117,8 @@ public final class AccessRecorder: Sendable {
     }
   }
 
-  /// Adds `table` to the log, on a thread that may block. What the log refuses is lost, as memory is bounded.
+  /// Adds `table` to the log, on a thread that may block. If the log refuses the table, its uses are lost: keeping
+  /// them would let memory grow without limit.
   private func leave(_ table: AccessTable) async {
     let failure = try? await executor.run { [log] () throws(CacheError) -> CacheError? in
       do throws(CacheError) { try log.add(table.records) } catch { return error }

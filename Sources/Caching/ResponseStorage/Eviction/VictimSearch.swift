@@ -36,7 +36,7 @@ package struct VictimSearch: Sendable {
       let history = known.isEmpty ? AccessHistory() : known[index]
       candidates.append(EvictionCandidate(entries[index], history: history, now: now))
     }
-    // An order looks at one candidate alone.
+    // An order ranks each candidate on its own.
     let sample = EvictionSample(policy.order == nil ? candidates : [], now: now)
     for candidate in candidates {
       if let victim = Victim(candidate, among: sample, policy) { selection.offer(victim) } else { hasKept = true }
@@ -49,7 +49,7 @@ package struct VictimSearch: Sendable {
     return !excluded.contains { $0.text.utf8.count == key.text.utf8.count && $0 == key }
   }
 
-  /// Chooses from the entries offered so far.
+  /// Chooses among the entries offered so far.
   package mutating func choose() -> VictimSelection.Choice { selection.choose() }
 
   /// How many entries to look at before the choice is good.

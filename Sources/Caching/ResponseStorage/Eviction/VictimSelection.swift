@@ -3,23 +3,24 @@ package import StorageSPI
 /// Chooses the candidates to evict first from a stream of any length: as few as are needed, plus a few spare ones, so
 /// that not every write has to choose.
 ///
-/// It collects candidates. Whenever their number has doubled, it sorts them, and forgets those that need not go.
+/// It collects candidates in an array. Each time the array has doubled in size, it sorts the array and keeps only the
+/// candidates that it would evict.
 ///
-/// Memory is bounded: a choice has at most `maximumCount` candidates and `maximumKeyBytes` bytes of keys, beside the spare
-/// ones. If that is less than what is needed, it has only the candidates that go first of all.
+/// Memory is bounded: apart from the spare ones, a choice holds at most `maximumCount` candidates and `maximumKeyBytes`
+/// bytes of keys. If more would have to go, it holds those that go first.
 package struct VictimSelection: Sendable {
   static let maximumCount = 1 << 16
   static let maximumKeyBytes = 8 << 20
-  /// How many candidates to collect at least before any are dropped.
+  /// The number of candidates to collect before the first sort.
   private static let smallestRoom = 256
 
-  /// What is chosen of the candidates offered so far.
+  /// The candidates to evict, out of all that were offered so far.
   package struct Choice: Sendable {
     /// The chosen candidates, in the order of eviction.
     package let victims: [Victim]
-    /// Whether they are enough.
+    /// Whether evicting them makes enough room.
     package let isEnough: Bool
-    /// Whether the limits on memory made the selection drop candidates that are needed.
+    /// Whether more candidates would have to go than fit into memory.
     package let isBeginning: Bool
   }
 
@@ -30,11 +31,11 @@ package struct VictimSelection: Sendable {
   private var candidates: [Victim] = []
   private var keyBytes = 0
   private var room = Self.smallestRoom
-  /// Whether `candidates` are what `choose` has left.
+  /// Whether no candidate has been added since the last sort.
   private var isChosen = false
   private var isEnough = false
   private var isBeginning = false
-  /// The last of as many candidates as can be chosen: what comes after it stays.
+  /// The last candidate of a full choice: any that comes after it stays in the store.
   private var limit: Victim?
 
   package init(needed: EntryTally.Count, spareCount: Int) {
@@ -51,13 +52,14 @@ package struct VictimSelection: Sendable {
     if candidates.count >= room || keyBytes >= 2 * Self.maximumKeyBytes { drop() }
   }
 
-  /// Chooses from the candidates offered so far. Cost: a sort of those that were kept; nothing if none was offered since.
+  /// Chooses among the candidates offered so far. Cost: one sort, or nothing if no candidate was added since the last
+  /// call.
   package mutating func choose() -> Choice {
     if !isChosen { drop() }
     return Choice(victims: candidates, isEnough: isEnough, isBeginning: isBeginning)
   }
 
-  /// Sorts the candidates, and drops those that are not chosen.
+  /// Sorts the candidates and drops all but the chosen ones.
   private mutating func drop() {
     candidates.sort()
     let count = neededCount()
@@ -70,7 +72,7 @@ package struct VictimSelection: Sendable {
     isChosen = true
   }
 
-  /// How many of the first candidates are needed, as far as memory allows.
+  /// The number of candidates that have to go, or as many of them as fit into memory.
   private mutating func neededCount() -> Int {
     var (total, bytes, count) = (EntryTally.Count(), 0, 0)
     while !total.covers(needed), count < candidates.count {

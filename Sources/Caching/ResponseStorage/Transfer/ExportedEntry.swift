@@ -22,7 +22,7 @@ public struct ExportedEntry: Sendable, Hashable {
 }
 
 extension ExportedEntry {
-  /// A copy of the entry under `key`, which has the payload `bytes`.
+  /// Copies the entry under `key` with the payload `bytes`.
   ///
   /// - Throws: `CacheError`: `damaged` if the entry is not as it was written.
   init(

@@ -143,7 +143,7 @@ extension StoreAdministration {
       if !unused.isEmpty { try await store.engine.apply(batch) }
       return unused.count
     } catch {
-      // Another process has just removed or sealed one. The next training removes what is left.
+      // Another process has just removed or sealed one of them. The next training removes the rest.
       guard error.code == .conflict else { throw error }
       return 0
     }

@@ -118,7 +118,7 @@ final class TransformPipeline: Sendable {
     guard let text = metadata.attributes.removeValue(forKey: EntryMetadata.hiddenName) else { return metadata }
     guard var bytes = Base64.decoded(Array(text.utf8)) else { throw Self.damagedAttributes(of: key) }
     let context = context(.attributes, of: key)
-    // A listing needs no dictionary: they are for payloads.
+    // Only payloads need dictionaries.
     for undoing in try undoings(of: stored, key, withDictionaries: false) where undoing.transform.hidesContent {
       bytes = try undoing.transform.decode(bytes.span, parameter: undoing.parameter, context)
     }
@@ -138,7 +138,7 @@ final class TransformPipeline: Sendable {
     CacheError(.damaged, "entry \(key) is damaged: its attributes are not what was written", key: key.text)
   }
 
-  /// What to undo for the entry under `key`, in order; with `withDictionaries` false, dictionaries may be missing.
+  /// What to undo for the entry under `key`, in order. Without `withDictionaries` it does not load dictionaries.
   private func undoings(
     of metadata: EntryMetadata, _ key: CacheKey, withDictionaries: Bool = true
   ) throws(CacheError) -> [Undoing] {

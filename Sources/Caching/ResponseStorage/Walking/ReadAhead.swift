@@ -1,12 +1,13 @@
 internal import StorageSPI
 
-/// Reads entries before their turn, many at once, if the engine is `BatchReading`; otherwise each in its turn.
+/// Reads entries ahead of time, many in one call, if the engine is `BatchReading`. With any other engine it reads each one
+/// when it is asked for.
 struct ReadAhead {
-  /// The most entries that are read at once.
+  /// The most entries to read in one call.
   static let maximumEntries = 256
-  /// The most entries that are read at once if their sizes are not known.
+  /// The most entries to read in one call if their sizes are unknown.
   static let maximumOfUnknownSize = 32
-  /// The most bytes of payloads that are read at once; a larger entry is read alone.
+  /// The most bytes of payloads to read in one call. A larger entry is read alone.
   static let maximumBytes = 4 << 20
 
   private let engine: any StorageEngine
@@ -15,21 +16,21 @@ struct ReadAhead {
   private var expected: ArraySlice<EntrySummary> = []
   private var results: [CacheKey: Result<ReadEntry?, CacheError>] = [:]
 
-  /// - Parameter sizesAreKnown: whether the entries to expect are those of `engine`, and not those of another store under
-  ///   the same keys.
+  /// - Parameter sizesAreKnown: whether the entries passed to `expect(_:)` come from `engine` itself. If they come from
+  ///   another store with the same keys, their sizes say nothing about this one.
   init(_ engine: any StorageEngine, sizesAreKnown: Bool = true) {
     self.engine = engine
     maximumCount = sizesAreKnown ? Self.maximumEntries : Self.maximumOfUnknownSize
   }
 
-  /// Expects that `entries` are read next, most of them and in this order, instead of those expected before.
+  /// Announces that the caller is going to read most of `entries`, in this order. They replace those announced before.
   mutating func expect(_ entries: [EntrySummary]) {
-    // A store that is opened late has its reader only then.
+    // An engine whose server was away has no reader until it is open.
     reader = engine.batchReader
     (expected, results) = (reader == nil ? [] : entries[...], [:])
   }
 
-  /// Does what the engine's `read(_:_:)` does. An entry that was expected is given as it was at some time since then.
+  /// Does what the engine's `read(_:_:)` does. An announced entry may have been read at any time since it was announced.
   mutating func read<Output: Sendable>(
     _ key: CacheKey, _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(CacheError) -> Output
   ) async throws(CacheError) -> Output? {
@@ -42,7 +43,7 @@ struct ReadAhead {
     return try body(entry.payload.span, entry.metadata)
   }
 
-  /// Reads the first of the expected entries, and as many more as are read at once.
+  /// Reads the next expected entries, as many as fit into one call.
   private mutating func readNext(by reader: any BatchReading) async throws(CacheError) {
     var (keys, bytes) = ([CacheKey](), 0)
     while keys.count < maximumCount, let next = expected.first,
@@ -57,7 +58,7 @@ struct ReadAhead {
     do throws(CacheError) {
       results = Dictionary(zip(keys, try await reader.read(keys))) { first, _ in first }
     } catch {
-      // Reading them one by one tells which of them it is.
+      // The caller reads them one by one, which shows which of them is damaged.
       guard error.isOfData else { throw error }
       results = [:]
     }

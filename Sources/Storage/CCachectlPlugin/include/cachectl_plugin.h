@@ -313,8 +313,8 @@ typedef struct cachectl_engine {
    * sizeof(cachectl_use). What is known outlives the replacement of an entry, but not its removal. */
   int32_t (*add_uses)(
     cachectl_store *store, const cachectl_use *uses, size_t use_count, size_t use_size, cachectl_failure *failure);
-  /* Optional: reads the entries under `keys`, which are different, in hardly more time than one of them; for engines with
-   * the flag CACHECTL_READS_WAIT. Calls `visit` once for each entry that is there, in any order, with the place of its key
+  /* Optional, for engines with the flag CACHECTL_READS_WAIT: reads the entries under `keys`, all of them different, in
+   * little more time than it takes to read one. Calls `visit` once for each entry that is there, in any order, with the place of its key
    * in `keys`; with NULL as the entry if it cannot be read back, so that the host asks `read` for the reason. Fails only
    * for a reason that concerns all of them, such as CACHECTL_UNREACHABLE. */
   int32_t (*read_all)(

@@ -1,7 +1,6 @@
 internal import StorageSPI
 
-/// An engine that reads several entries at once gives what reading each gives. An engine that cannot claims nothing, and
-/// passes.
+/// Reading several entries in one call gives the same as reading each of them. An engine that is not `BatchReading` passes.
 enum BatchReadChecks {
   static let all = [
     ConformanceCheck("batch-read", "several entries read at once are what each is", asSingly),

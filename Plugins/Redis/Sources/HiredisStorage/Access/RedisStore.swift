@@ -67,7 +67,7 @@ struct RedisStore: Sendable {
         Self.copy { () throws(CacheError) in try entry(key, in: reply.value) }
       }
     } catch {
-      // One key of another type fails the whole call, without saying which.
+      // A key of another type fails the whole call, and the error does not name the key.
       guard error.code == .damaged else { throw error }
       return keys.map { key in Self.copy { () throws(CacheError) in try entry(key) } }
     }
