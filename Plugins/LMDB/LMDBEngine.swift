@@ -91,9 +91,9 @@ final class LMDBEngine: ImmediateReading, ChangeCounting {
     let use = try openEnvironment()
     defer { withExtendedLifetime(use) {} }
     return try withReader { reader throws(CacheError) in
-      try reader.withSnapshot(of: { LMDBScan.mayContain(range, $0) }) { transaction, databases throws(CacheError) in
+      try reader.withSnapshot { transaction throws(CacheError) in
         var scan = LMDBScan(range, limit: limit, transaction)
-        for database in databases where !scan.isFull { try scan.visit(database.namespace.name, database.handle) }
+        for namespace in try transaction.namespaces() where !scan.isFull { try scan.visit(namespace) }
         return scan.summaries
       }
     }

@@ -181,10 +181,9 @@ final class LMDBEnvironment: @unchecked Sendable {
 
   /// Does what a reader's `withSnapshot` does, with a reader for this one call.
   func withSnapshot<Output>(
-    of isWanted: (String) -> Bool,
-    _ body: (LMDBTransaction, [LMDBDatabase]) throws(CacheError) -> Output
+    _ body: (LMDBTransaction) throws(CacheError) -> Output
   ) throws(CacheError) -> Output {
-    try withReader { reader throws(CacheError) in try reader.withSnapshot(of: isWanted, body) }
+    try withReader { reader throws(CacheError) in try reader.withSnapshot(body) }
   }
 }
 

@@ -129,19 +129,6 @@ final class LMDBTransaction: @unchecked Sendable {
     return cursor
   }
 
-  /// Calls `body` with each item of a database, in order.
-  func forEachItem(
-    in database: MDB_dbi, _ body: (LMDBCursor.Item) throws(CacheError) -> Void
-  ) throws(CacheError) {
-    try withCursor(on: database) { cursor throws(CacheError) in
-      var item = try cursor.first()
-      while let current = item {
-        try body(current)
-        item = try cursor.next()
-      }
-    }
-  }
-
   /// Lends a cursor on a database to `body`.
   func withCursor<Output>(
     on database: MDB_dbi, _ body: (borrowing LMDBCursor) throws(CacheError) -> Output

@@ -57,14 +57,14 @@ extension LMDBEnvironment {
     } catch  where error.code == .damaged {
       return [IntegrityIssue(kind: .structure, message: error.message)]
     }
-    return try withSnapshot(of: { _ in true }) { transaction, databases throws(CacheError) in
+    return try withSnapshot { transaction throws(CacheError) in
       var (issues, counted) = ([IntegrityIssue](), EntryTally())
-      for database in databases {
-        try transaction.forEachItem(in: database.handle) { item throws(CacheError) in
-          if let (slot, count) = LMDBSlot.counting(item.value, in: database.namespace) {
+      for namespace in try transaction.namespaces() {
+        try transaction.forEachItem(in: namespace) { item throws(CacheError) in
+          if let (slot, count) = LMDBSlot.counting(item.value, in: namespace) {
             counted.add(count, to: slot.slot)
           }
-          if let issue = transaction.issue(with: item, in: database.namespace.name) { issues.append(issue) }
+          if let issue = transaction.issue(with: item, in: namespace.name) { issues.append(issue) }
         }
       }
       // An undecodable entry is in the tally but cannot be counted here, and has been reported already.
@@ -76,11 +76,11 @@ extension LMDBEnvironment {
   }
 
   /// Removes the entries that are expired at `time`, in one transaction. The freed pages stay in the file; see
-  /// `releaseFreePages`.
+  /// `releaseFreePages`. The structure must have been checked.
   func removeExpired(at time: Timestamp, _ durability: Durability) throws(CacheError) {
-    guard !isReadOnly else { throw error(EACCES, "write to") }
-    try withSnapshot(of: { _ in true }) { _, _ in }  // So that all databases are known.
-    try change([], bytes: Self.mapGranularity, durability) { transaction, databases, tally throws(CacheError) in
+    let namespaces = try withSnapshot { transaction throws(CacheError) in try transaction.namespaces() }
+    let needed = namespaces.map { LMDBNamespaceUse(namespace: $0, creates: false) }
+    try change(needed, bytes: Self.mapGranularity, durability) { transaction, databases, tally throws(CacheError) in
       for database in databases { try transaction.removeExpired(at: time, in: database, &tally) }
     }
   }
@@ -103,7 +103,7 @@ extension LMDBTransaction {
     }
   }
 
-  fileprivate func issue(with item: LMDBCursor.Item, in namespace: String) -> IntegrityIssue? {
+  fileprivate func issue(with item: LMDBTreeWalk.Item, in namespace: String) -> IntegrityIssue? {
     var key: CacheKey?
     do throws(CacheError) {
       let bytes = LMDBKeyCoding.isShortened(item.key) ? try fullKey(of: item.value, storedAs: item.key) : item.key

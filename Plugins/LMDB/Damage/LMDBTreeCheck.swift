@@ -23,7 +23,7 @@ struct LMDBTreeCheck {
   private static let firstTreePage: UInt64 = 2
   static let maximumDepth = 32
 
-  private let file: UnsafeRawBufferPointer
+  private let file: LMDBPages
   private let meta: LMDBMetaPage
   private let extent: Extent
   private let branches: LMDBBranchReader?
@@ -49,7 +49,7 @@ struct LMDBTreeCheck {
   init(
     _ file: UnsafeRawBufferPointer, _ meta: LMDBMetaPage, _ extent: Extent, branches: LMDBBranchReader? = nil
   ) {
-    self.file = file
+    self.file = LMDBPages(bytes: file, size: meta.pageSize)
     self.meta = meta
     self.extent = extent
     self.branches = branches
@@ -61,7 +61,7 @@ struct LMDBTreeCheck {
   mutating func run() throws(LMDBFault) {
     try walk(meta.main, .main, withLeaves: true)
     let namespaces = try namespaceRecords()
-    let isCutOff = (meta.lastPage + 1) * UInt64(meta.pageSize) > UInt64(file.count)
+    let isCutOff = (meta.lastPage + 1) * UInt64(meta.pageSize) > UInt64(file.bytes.count)
     let withLeaves = extent == .full || isCutOff || namespaces.allSatisfy { $0.pagesToCheck <= Self.smallStore }
     for record in namespaces { try walk(record, .namespace, withLeaves: withLeaves) }
     try walk(meta.freeList, .freeList, withLeaves: true)
@@ -86,7 +86,7 @@ struct LMDBTreeCheck {
   private mutating func walk(_ number: UInt64, levels: Int, withLeaves: Bool) throws(LMDBFault) {
     try mark(number, count: 1, mustBeInFile: true)
     if levels == 1, !withLeaves { return }
-    let page = try withLeaves ? page(number) : branch(number, level: levels)
+    let page = try withLeaves ? file.page(number) : branch(number, level: levels)
     guard page.isLeaf == (levels == 1) else { throw .damaged("page \(number) is on the wrong level") }
     if page.isLeaf {
       counts.leaves += 1
@@ -151,16 +151,10 @@ struct LMDBTreeCheck {
     }
     guard extent == .full || tree != .namespace else { return }
     if let last = counts.last {
-      let order = isNumber ? Self.numericOrder(last.key, key) : Self.byteOrder(last.key, key)
+      let order = isNumber ? Self.numericOrder(last.key, key) : byteOrder(last.key, key)
       guard order < 0 || (order == 0 && last.mayRepeat) else { throw .damaged("keys are not in order") }
     }
     counts.last = (key, false)
-  }
-
-  private static func byteOrder(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Int {
-    guard let first = left.baseAddress, let second = right.baseAddress else { return left.count - right.count }
-    let order = Int(memcmp(first, second, min(left.count, right.count)))
-    return order == 0 ? left.count - right.count : order
   }
 
   private static func numericOrder(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Int {
@@ -170,30 +164,16 @@ struct LMDBTreeCheck {
 }
 
 extension LMDBTreeCheck {
-  private func page(_ number: UInt64) throws(LMDBFault) -> LMDBPage {
-    let start = Int(number) * meta.pageSize
-    return try LMDBPage(UnsafeRawBufferPointer(rebasing: file[start..<start + meta.pageSize]), number: number)
-  }
-
   private func branch(_ number: UInt64, level: Int) throws(LMDBFault) -> LMDBPage {
-    guard let branches else { return try page(number) }
+    guard let branches else { return try file.page(number) }
     return try LMDBPage(branches.read(number, size: meta.pageSize, level: level), number: number)
   }
 
-  /// The value of a node that is stored in overflow pages, which have one header and no gaps.
   private mutating func overflowValue(of node: LMDBNode) throws(LMDBFault) -> UnsafeRawBufferPointer {
-    let number = node.data.loadUnaligned(as: UInt64.self)
-    try mark(number, count: 1, mustBeInFile: true)
-    let start = Int(number) * meta.pageSize
-    let count = UInt64(file.loadUnaligned(fromByteOffset: start + 12, as: UInt32.self))
-    let needed = (LMDBPage.headerSize - 1 + node.valueSize) / meta.pageSize + 1
-    guard file.loadUnaligned(fromByteOffset: start, as: UInt64.self) == number,
-      file.loadUnaligned(fromByteOffset: start + 10, as: UInt16.self) == LMDBPage.Kind.overflow, count >= needed
-    else { throw .damaged("page \(number) does not hold the value that it should") }
-    if count > 1 { try mark(number + 1, count: count - 1, mustBeInFile: true) }
-    counts.overflows += count
-    let first = start + LMDBPage.headerSize
-    return UnsafeRawBufferPointer(rebasing: file[first..<first + node.valueSize])
+    let found = try file.overflowValue(of: node)
+    try mark(found.first, count: found.pages, mustBeInFile: true)
+    counts.overflows += found.pages
+    return found.value
   }
 
   /// Free pages are listed as their number, followed by the pages in descending order.
@@ -214,7 +194,7 @@ extension LMDBTreeCheck {
   private mutating func mark(_ first: UInt64, count: UInt64, mustBeInFile: Bool) throws(LMDBFault) {
     let end = first.addingReportingOverflow(count)
     guard first >= Self.firstTreePage, !end.overflow, end.partialValue <= meta.lastPage + 1,
-      !mustBeInFile || end.partialValue <= UInt64(file.count / meta.pageSize)
+      !mustBeInFile || end.partialValue <= UInt64(file.bytes.count / meta.pageSize)
     else { throw .damaged("it is cut off, or refers to page \(first), which it does not have") }
     for page in first..<end.partialValue {
       let (word, bit) = (Int(page / 64), UInt64(1) << (page % 64))
@@ -228,7 +208,7 @@ extension LMDBTreeCheck {
     guard meta.main.root != LMDBTreeRecord.noRoot else { return [] }
     var (records, open) = ([LMDBTreeRecord](), [meta.main.root])
     while let number = open.popLast() {
-      let page = try page(number)
+      let page = try file.page(number)
       for index in 0..<page.count {
         if page.isLeaf {
           let node = page[index]

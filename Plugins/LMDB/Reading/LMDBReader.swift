@@ -55,25 +55,13 @@ final class LMDBReader: SnapshotHolding, @unchecked Sendable {
     try key.withBytes { bytes throws(CacheError) in try begin(reading: bytes, namespaceLength: key.namespaceLength) }
   }
 
-  /// Calls `body` with the latest state, and with the databases of all its namespaces that `isWanted` selects, in
-  /// order.
+  /// Calls `body` with the latest state.
   func withSnapshot<Output>(
-    of isWanted: (String) -> Bool,
-    _ body: (LMDBTransaction, [LMDBDatabase]) throws(CacheError) -> Output
+    _ body: (LMDBTransaction) throws(CacheError) -> Output
   ) throws(CacheError) -> Output {
-    while true {
-      refreshDatabases()
-      try begin()
-      let unknown: [LMDBNamespace]
-      do {
-        defer { end() }
-        let wanted = try transaction.namespaces().filter { isWanted($0.name) }
-        let known = wanted.compactMap { namespace in databases.first { $0.namespace == namespace } }
-        if known.count == wanted.count { return try body(transaction, known) }
-        unknown = wanted.filter { namespace in !databases.contains { $0.namespace == namespace } }
-      }
-      try environment.learnDatabases(unknown)
-    }
+    try begin()
+    defer { end() }
+    return try body(transaction)
   }
 
   /// The handle of a namespace's database; `nil` if it does not exist. The handle must be known before the transaction
@@ -139,28 +127,11 @@ func decoding<Output>(
 extension LMDBReader {
   /// Removes the file's pages from this process's memory; they stay in the system's cache. Concurrent readers find them
   /// there again.
-  ///
-  /// LMDB does not say where its map begins. Any page tells, because its first eight bytes are its number.
   func releaseMappedPages() throws(CacheError) {
-    try withSnapshot(of: { _ in false }) { transaction, _ throws(CacheError) in
-      try transaction.withCursor(on: LMDBEnvironment.mainDatabase) { cursor throws(CacheError) in
-        guard let key = try cursor.first()?.key.baseAddress else { return }
-        var (stat, info) = (MDB_stat(), MDB_envinfo())
-        mdb_env_stat(environment.pointer, &stat)
-        mdb_env_info(environment.pointer, &info)
-        let size = Int(stat.ms_psize)
-        let page = UnsafeRawPointer(bitPattern: UInt(bitPattern: key) & ~UInt(size - 1))
-        guard let page else { return }
-        let start = page - Int(page.load(as: UInt64.self)) * size
-        // It is not an error if the system ignores the advice.
-        madvise(UnsafeMutableRawPointer(mutating: start), Self.mappedBytes(info, pageSize: size), MADV_DONTNEED)
-      }
+    try withSnapshot { transaction throws(CacheError) in
+      guard let map = try transaction.mappedPages()?.bytes else { return }
+      // It is not an error if the system ignores the advice.
+      madvise(UnsafeMutableRawPointer(mutating: map.baseAddress), map.count, MADV_DONTNEED)
     }
-  }
-
-  /// How much of the map holds pages. Another process may just have written beyond the map, where this process's memory
-  /// holds something else.
-  static func mappedBytes(_ info: MDB_envinfo, pageSize: Int) -> Int {
-    min((info.me_last_pgno + 1) * pageSize, info.me_mapsize)
   }
 }

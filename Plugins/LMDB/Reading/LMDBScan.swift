@@ -16,8 +16,8 @@ struct LMDBScan {
     (self.range, self.limit, self.transaction) = (range, limit, transaction)
   }
 
-  /// Whether a namespace can hold keys of `range`.
-  static func mayContain(_ range: KeyRange, _ namespace: String) -> Bool {
+  /// Whether the current namespace can hold keys of the range.
+  private var mayHoldKeys: Bool {
     let start = namespace + "/"
     if let after = range.after, after.namespace > namespace { return false }
     return start.hasPrefix(range.prefix) || range.prefix.hasPrefix(start)
@@ -26,20 +26,21 @@ struct LMDBScan {
   /// Whether `limit` entries were found.
   var isFull: Bool { summaries.count >= limit }
 
-  /// Scans the database of a namespace. Visit namespaces in order.
-  mutating func visit(_ namespace: String, _ database: MDB_dbi) throws(CacheError) {
-    self.namespace = namespace
+  /// Scans a namespace. Visit namespaces in order.
+  mutating func visit(_ namespace: LMDBNamespace) throws(CacheError) {
+    self.namespace = namespace.name
+    guard mayHoldKeys, var walk = try transaction.walk(through: namespace) else { return }
     let start = Array(max(range.prefix, range.after?.text ?? "").utf8.prefix(LMDBKeyCoding.prefixSize))
-    try transaction.withCursor(on: database) { cursor throws(CacheError) in
-      var item = try start.span.withUnsafeBytes { start throws(CacheError) in try cursor.seek(start) }
-      while let current = item, !isFull, mayBeInRange(current.key) {
-        if LMDBKeyCoding.isShortened(current.key) {
-          item = try visitGroup(from: current, cursor)
-        } else {
-          let key = try key(current.key)
-          if range.contains(key) { try append((key, current.value)) }
-          item = try cursor.next()
-        }
+    var item = try start.span.withUnsafeBytes { start throws(CacheError) in try walk.seek(start) }
+    while let current = item, mayBeInRange(current.key) {
+      if LMDBKeyCoding.isShortened(current.key) {
+        item = try visitGroup(from: current, &walk)
+        if isFull { return }
+      } else {
+        let key = try key(current.key)
+        if range.contains(key) { try append((key, current.value)) }
+        if isFull { return }
+        item = try walk.next()
       }
     }
   }
@@ -48,15 +49,15 @@ struct LMDBScan {
   ///
   /// - Returns: the item after the group.
   private mutating func visitGroup(
-    from first: LMDBCursor.Item, _ cursor: borrowing LMDBCursor
-  ) throws(CacheError) -> LMDBCursor.Item? {
+    from first: LMDBTreeWalk.Item, _ walk: inout LMDBTreeWalk
+  ) throws(CacheError) -> LMDBTreeWalk.Item? {
     let prefix = first.key.prefix(LMDBKeyCoding.prefixSize)
     var group: [Candidate] = []
-    var item: LMDBCursor.Item? = first
+    var item: LMDBTreeWalk.Item? = first
     while let (stored, value) = item, LMDBKeyCoding.isShortened(stored), stored.starts(with: prefix) {
       let key = try key(transaction.fullKey(of: value, storedAs: stored))
       if range.contains(key) { group.append((key, value)) }
-      item = try cursor.next()
+      item = try walk.next()
     }
     group.sort { $0.key < $1.key }
     for candidate in group.prefix(limit - summaries.count) { try append(candidate) }

@@ -15,7 +15,24 @@ extension LMDBEnvironment {
     try change(
       needs.namespaces, bytes: needs.bytes, durability, bounds: batch.bounds
     ) { transaction, databases, tally throws(CacheError) in
+      try requireSoundLeaves(aroundRemovalsOf: batch)
       for operation in batch.operations { try apply(operation, databases, transaction, &tally) }
+    }
+  }
+
+  /// A removal can join a leaf with its neighbor, and LMDB does not check that it is a leaf.
+  private func requireSoundLeaves(aroundRemovalsOf batch: WriteBatch) throws(CacheError) {
+    guard batch.operations.contains(where: \.isRemoval) else { return }
+    let reader = try LMDBTransaction(self, flags: MDB_RDONLY)
+    defer { reader.abort() }
+    var latest: (namespace: LMDBNamespace, walk: LMDBTreeWalk?)?
+    for operation in batch.operations where operation.isRemoval {
+      let key = operation.key
+      try key.withBytes { bytes throws(CacheError) in
+        let namespace = LMDBNamespace(bytes, count: key.namespaceLength)
+        if latest?.namespace != namespace { latest = (namespace, try reader.walk(through: namespace)) }
+        try latest?.walk?.requireSoundLeaves(around: bytes)
+      }
     }
   }
 
@@ -133,6 +150,10 @@ extension WriteBatch {
 }
 
 extension WriteBatch.Operation {
+  fileprivate var isRemoval: Bool {
+    if case .remove = self { true } else { false }
+  }
+
   fileprivate var key: CacheKey {
     switch self {
     case .put(let key, _, _), .remove(let key), .require(let key, _): key

@@ -17,7 +17,11 @@ extension LMDBEnvironment {
 
   /// Removes the entries that are expired at `time`, and turns free pages into holes. If there is no room to remove
   /// anything, it makes the holes first, to gain some.
+  ///
+  /// - Throws: `damaged`, before changing anything, if the structure is damaged: a wrong list could name pages in use.
   func compact(at time: Timestamp, _ durability: Durability) throws(CacheError) {
+    guard !isReadOnly else { throw error(EACCES, "write to") }
+    try checkStructure(.full)
     do throws(CacheError) {
       try removeExpired(at: time, durability)
     } catch {
@@ -29,11 +33,7 @@ extension LMDBEnvironment {
   }
 
   /// Turns the free pages into holes. Does nothing if the file system does not support it.
-  ///
-  /// - Throws: `damaged`, before changing anything, if the structure is damaged: a wrong list could name pages in use.
-  func releaseFreePages() throws(CacheError) {
-    guard !isReadOnly else { throw error(EACCES, "write to") }
-    try checkStructure(.full)
+  private func releaseFreePages() throws(CacheError) {
     mdb_reader_check(pointer, nil)
     do throws(CacheError) {
       try commitNothing()

@@ -56,21 +56,12 @@ extension LMDBEnvironment {
   ///
   /// Cost: a pass over all entries.
   func countAnew(_ durability: Durability) throws(CacheError) {
-    while true {
-      try withSnapshot(of: { _ in true }) { _, _ in }  // So that all databases are known.
-      let known = knownDatabases
-      let isDone = try growing(for: Self.mapGranularity) { () throws(CacheError) in
-        let transaction = try beginWriting(durability)
-        defer { transaction.abort() }
-        if try validSummary(transaction) != nil { return true }
-        let names = try transaction.namespaces()
-        let databases = known.filter { names.contains($0.namespace) }
-        guard databases.count == names.count else { return false }
-        try transaction.countAnew(databases)
-        try transaction.commit()
-        return true
-      }
-      if isDone { return }
+    try growing(for: Self.mapGranularity) { () throws(CacheError) in
+      let transaction = try beginWriting(durability)
+      defer { transaction.abort() }
+      if try validSummary(transaction) != nil { return }
+      try transaction.countAnew()
+      try transaction.commit()
     }
   }
 
@@ -79,14 +70,14 @@ extension LMDBEnvironment {
   ///
   /// Cost otherwise: proportional to the number of slots.
   func statistics() throws(CacheError) -> StorageStatistics {
-    let kept = try withSnapshot(of: { _ in false }) { transaction, _ throws(CacheError) in
+    let kept = try withSnapshot { transaction throws(CacheError) in
       try transaction.keptTally()
     }
     if let kept { return StorageStatistics(tally: kept, storageBytes: LMDBFile.allocatedBytes(in: path)) }
-    let counted = try withSnapshot(of: { _ in true }) { transaction, databases throws(CacheError) in
+    let counted = try withSnapshot { transaction throws(CacheError) in
       var tally = EntryTally()
-      for database in databases {
-        try transaction.forEachCount(in: database) { slot, count in tally.add(count, to: slot.slot) }
+      for namespace in try transaction.namespaces() {
+        try transaction.forEachCount(in: namespace) { slot, count in tally.add(count, to: slot.slot) }
       }
       return tally
     }
@@ -105,16 +96,16 @@ extension LMDBTransaction {
 
   /// Calls `body` with the slot and the count of each decodable entry of a namespace.
   func forEachCount(
-    in database: LMDBDatabase, _ body: (LMDBSlot, EntryTally.Count) throws(CacheError) -> Void
+    in namespace: LMDBNamespace, _ body: (LMDBSlot, EntryTally.Count) throws(CacheError) -> Void
   ) throws(CacheError) {
-    try forEachItem(in: database.handle) { item throws(CacheError) in
-      guard let (slot, count) = LMDBSlot.counting(item.value, in: database.namespace) else { return }
+    try forEachItem(in: namespace) { item throws(CacheError) in
+      guard let (slot, count) = LMDBSlot.counting(item.value, in: namespace) else { return }
       try body(slot, count)
     }
   }
 
   /// Replaces all records of the tally.
-  fileprivate func countAnew(_ databases: [LMDBDatabase]) throws(CacheError) {
+  fileprivate func countAnew() throws(CacheError) {
     try withCursor(on: LMDBEnvironment.mainDatabase) { cursor throws(CacheError) in
       var item = try cursor.first()
       while let (key, _) = item {
@@ -124,8 +115,10 @@ extension LMDBTransaction {
     }
     // Collect slots in memory: the pass is in key order, and would otherwise write a record for each entry.
     var (tally, summary) = ([LMDBSlot: EntryTally.Count](), LMDBSummary(transaction: number))
-    for database in databases {
-      try forEachCount(in: database) { slot, count in
+    let reader = try LMDBTransaction(environment, flags: MDB_RDONLY)
+    defer { reader.abort() }
+    for namespace in try reader.namespaces() {
+      try reader.forEachCount(in: namespace) { slot, count in
         tally[slot] = (tally[slot] ?? EntryTally.Count()) + count
       }
     }

@@ -97,6 +97,18 @@ import Testing
     }
   #endif
 
+  /// Otherwise a training with the wrong key would find no samples, and look like one of an empty store.
+  @Test func trainingNeedsTheKeyOfWhatIsSealed() async throws {
+    let scratch = try scratch("sqlite", #""zstd", "sealed""#)
+    expectSuccess(try await scratch.cachectl("fetch", "cities", environment: Self.secret))
+    let other = ["CACHE_KEY": String(repeating: "0b", count: 32)]
+    for (environment, status) in [(other, 77), ([:], 78)] {
+      let run = try await scratch.cachectl("compact", "--train", environment: environment)
+      #expect(run.status == Int32(status), "\(run.errors)")
+    }
+    expectSuccess(try await scratch.cachectl("compact", "--train", environment: Self.secret))
+  }
+
   @Test func trainingNeedsZstd() async throws {
     let run = try await Scratch().cachectl("compact", "--train")
     #expect(run.status == 78)

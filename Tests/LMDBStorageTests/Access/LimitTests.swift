@@ -27,7 +27,7 @@ import Testing
   func memoryIsReleasedOnlyWithinTheMap(lastPage: Int, bytes: Int) {
     var info = MDB_envinfo()
     (info.me_mapsize, info.me_last_pgno) = (1_048_576, lastPage)
-    #expect(LMDBReader.mappedBytes(info, pageSize: 4_096) == bytes)
+    #expect(LMDBPages.mappedBytes(info, pageSize: 4_096) == bytes)
   }
 
   /// LMDB writes to the file of locks through a map: where the disk had no room for it, that would end the process.

@@ -19,7 +19,7 @@ import Testing
   }
 
   static func kept(_ environment: LMDBEnvironment) throws -> EntryTally? {
-    try environment.withSnapshot(of: { _ in false }) { transaction, _ throws(CacheError) in
+    try environment.withSnapshot { transaction throws(CacheError) in
       try transaction.keptTally()
     }
   }

@@ -20,7 +20,7 @@ extension StoreAdministration {
   /// a new dictionary written; about twenty megabytes of memory.
   ///
   /// - Throws: `CacheError`: `invalidOption` if the store is written without a transform that takes dictionaries; the
-  ///   engine failed; `wrongKey`; `cancelled`. Namespaces that were finished before that stay so.
+  ///   engine failed; `wrongKey` and `unsupported` for an entry that cannot be revealed; `cancelled`. Namespaces that were finished before that stay so.
   public func train() async throws(CacheError) -> [TrainingReport] {
     let transforms = store.transforms.transforms.written.filter(\.takesDictionaries)
     guard !transforms.isEmpty else {
@@ -74,12 +74,12 @@ extension StoreAdministration {
     return samples.samples
   }
 
-  /// The entry under `key`; `nil` if there is none, or one that is damaged or cannot be read here.
+  /// The entry under `key`; `nil` if there is none, or a damaged one.
   private func soundEntry(_ key: CacheKey) async throws(CacheError) -> StoredEntry? {
     do throws(CacheError) {
       return try await entry(key)
     } catch {
-      guard error.isOfOneEntry else { throw error }
+      guard error.code == .damaged else { throw error }
       return nil
     }
   }

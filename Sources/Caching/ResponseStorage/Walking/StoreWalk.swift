@@ -25,6 +25,8 @@ struct StoreWalk {
   /// The ranges still to be listed; the next one is last.
   private var pending: [KeyRange]
   private var limit: Int
+  /// The entry at the end of a gap, still to be listed.
+  private var behindGap: EntrySummary?
   private var (parts, probes) = (0, 0)
   private let pageSize: Int
 
@@ -69,6 +71,7 @@ struct StoreWalk {
       } catch {
         guard passable.contains(error.code) else { throw error }
         try await goOn(in: range, after: error)
+        if let entry = behindGap.take() { return [entry] }
       }
     }
     return nil
@@ -133,7 +136,11 @@ struct StoreWalk {
       }
     }
     report(range, end, error)
-    if let next = gap.end { pending.append(KeyRange(prefix: range.prefix, after: next)) }
+    guard let next = gap.end else { return }
+    pending.append(KeyRange(prefix: range.prefix, after: next))
+    // The place behind the gap can itself be a key: the first one of the next page of a tree.
+    let first = try? await engine.scan(KeyRange(prefix: next.text), limit: 1).first
+    if first?.key == next { behindGap = first }
   }
 
   private mutating func report(_ range: KeyRange, _ end: CacheKey?, _ error: CacheError) {

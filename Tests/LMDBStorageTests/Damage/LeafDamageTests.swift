@@ -1,0 +1,98 @@
+import Foundation
+import StorageSPI
+import Testing
+
+@testable import LMDBStorage
+
+/// A damaged leaf of a store so large that opening it checks no leaves: the engine reports the damage, where LMDB would
+/// end the process.
+@Suite struct LeafDamageTests {
+  private static let entries = 1_200
+  private static let pageSize = 4_096
+
+  enum Damage: CaseIterable {
+    case zeros, overflowKind, branchKind, noKind, lowerBound, upperBound, nodeOffset, keySize, otherNumber, keyOrder
+
+    func apply(to page: inout [UInt8]) {
+      switch self {
+      case .zeros: page = [UInt8](repeating: 0, count: page.count)
+      case .overflowKind: page[10] = 4
+      case .branchKind: page[10] = 1
+      case .noKind: page[10] = 0
+      case .lowerBound: (page[12], page[13]) = (0xFE, 0xFF)
+      case .upperBound: (page[14], page[15]) = (0, 0)
+      case .nodeOffset: (page[16], page[17]) = (0xFE, 0x0F)
+      case .keySize: page[Int(page[16]) + Int(page[17]) << 8 + 7] = 0xFF
+      case .otherNumber: page[0] ^= 1
+      case .keyOrder: page[Int(page[16]) + Int(page[17]) << 8 + 8 + "movies/".count] = 0x7A
+      }
+    }
+  }
+
+  private func key(_ number: Int) -> String { "movies/\(10_000 + number)" }
+
+  /// A store with a damaged leaf in the middle, and the numbers of that leaf's entries.
+  private func damagedStore(_ damage: Damage) async throws -> (store: TestStore, lost: Range<Int>) {
+    let store = try TestStore()
+    let engine = try await store.open(mapSize: 16 << 20)
+    var batch = WriteBatch()
+    for number in 0..<Self.entries {
+      batch.put(try CacheKey(key(number)), payload: [UInt8](repeating: 1, count: 1_000), metadata: .sample())
+    }
+    try await engine.apply(batch)
+    try await engine.close()
+    var file = try store.bytes
+    for number in file.count / Self.pageSize / 2..<file.count / Self.pageSize {
+      let place = number * Self.pageSize..<(number + 1) * Self.pageSize
+      var bytes = Array(file[place])
+      let found: [Int] = bytes.withUnsafeBytes { bytes in
+        guard let page = try? LMDBPage(bytes, number: UInt64(number)), page.isLeaf else { return [] }
+        return (0..<page.count).compactMap { Int(String(decoding: page[$0].key, as: UTF8.self).dropFirst(7)) }
+      }
+      guard let first = found.first, let last = found.last else { continue }
+      damage.apply(to: &bytes)
+      file.replaceSubrange(place, with: bytes)
+      try Data(file).write(to: URL(fileURLWithPath: store.dataFile))
+      return (store, first - 10_000..<last - 9_999)
+    }
+    throw CacheError(.failed, "there is no leaf")
+  }
+
+  @Test(arguments: Damage.allCases)
+  func listingReportsIt(_ damage: Damage) async throws {
+    let (store, lost) = try await damagedStore(damage)
+    let engine = try await store.open()
+    #expect(await code { _ = try await engine.scan(KeyRange(), limit: Self.entries) } == .damaged)
+    let before = try await engine.scan(KeyRange(), limit: lost.lowerBound)
+    #expect(before.map(\.key.text) == (0..<lost.lowerBound).map(key))
+    let after = try await engine.scan(KeyRange(after: CacheKey(key(lost.upperBound))), limit: Self.entries)
+    #expect(after.map(\.key.text) == (lost.upperBound + 1..<Self.entries).map(key))
+    #expect(try await engine.statistics().entries == Self.entries)
+    #expect(try await engine.checkIntegrity().map(\.kind) == [.structure])
+    #expect(await code { try await engine.compact() } == .damaged)
+  }
+
+  @Test(arguments: Damage.allCases.filter { $0 != .keyOrder })
+  func removingBesideItIsRefused(_ damage: Damage) async throws {
+    let (store, lost) = try await damagedStore(damage)
+    let engine = try await store.open()
+    for number in [lost.lowerBound - 1, lost.lowerBound, lost.upperBound] {
+      #expect(await code { try await engine.remove(key(number)) } == .damaged, "\(number)")
+    }
+    for number in [0, lost.lowerBound - 20, lost.upperBound + 20, Self.entries - 1] {
+      try await engine.remove(key(number))
+      #expect(try await engine.payload(key(number)) == nil)
+    }
+    #expect(try await engine.statistics().entries == Self.entries - 4)
+  }
+
+  @Test(arguments: Damage.allCases)
+  func aRepairSavesTheRest(_ damage: Damage) async throws {
+    let (store, lost) = try await damagedStore(damage)
+    let report = try LMDBRepair(store.path, RepairPlan(suffix: ".damaged") { _, _, _ in true }).run()
+    #expect(report.saved >= Self.entries - lost.count && !report.movedTo.isEmpty)
+    let engine = try await store.open()
+    #expect(try await engine.checkIntegrity().isEmpty)
+    #expect(try await engine.keys().count == report.saved)
+  }
+}
