@@ -222,4 +222,19 @@ struct WritingTests {
     for name in 0..<250 { try await subject.put(name) }
     #expect(subject.engine.scans == 5, "at the writes 0, 16, 48, 112 and 240")
   }
+
+  /// A large LMDB store refuses to remove an entry beside a damaged page.
+  @Test func anExpiredEntryThatCannotBeRemovedPreventsNoWrite() async throws {
+    var subject = try await Subject(TestedEngine.all[0], nil)
+    for name in 0..<10 { try await subject.put(name, kept: 10) }
+    subject.scratch.clock.advance(by: .milliseconds(10))
+    subject.limit(Self.limits(10_000, 1_000_000), sweeps: true)
+    subject.engine.faults.before = { call, _ throws(CacheError) in
+      guard case .apply(let batch) = call, batch.finalSizes.values.contains(nil) else { return }
+      throw CacheError(.damaged, "beside it is a damaged page")
+    }
+    try await subject.put(3)
+    #expect(try await subject.store.read(subject.key(3)) { bytes, _ in bytes.count }?.value == 1)
+    #expect(try await subject.names().count == 10)
+  }
 }

@@ -24,6 +24,21 @@ extension LMDBEnvironment {
     return UInt64(bitPattern: Int64(transaction.number))
   }
 
+  /// - Throws: `damaged` if the meta pages do not follow on each other.
+  private func checkMetaPages() throws(CacheError) {
+    gate.enter()
+    defer { gate.leave() }
+    var descriptor: mdb_filehandle_t = -1
+    mdb_env_get_fd(pointer, &descriptor)
+    guard let file = LMDBMappedFile(descriptor: descriptor) else { throw error(EIO, "read") }
+    do throws(LMDBFault) {
+      try LMDBMetaPage.requireConsecutive(in: file.bytes)
+    } catch {
+      isDamaged.store(true, ordering: .relaxed)
+      throw .lmdb(error, in: LMDBFile.data(in: path))
+    }
+  }
+
   private func structureFault(
     _ transaction: LMDBTransaction, _ extent: LMDBTreeCheck.Extent
   ) throws(CacheError) -> LMDBFault? {
@@ -42,8 +57,6 @@ extension LMDBEnvironment {
         var check = LMDBTreeCheck(whole.bytes, meta, extent, branches: branches)
         try check.run()
       }
-      // Checked last: damage to the trees is worse.
-      if extent == .full { try LMDBMetaPage.requireConsecutive(in: file.bytes) }
       return nil
     } catch {
       return error
@@ -54,6 +67,8 @@ extension LMDBEnvironment {
   func integrityIssues() throws(CacheError) -> [IntegrityIssue] {
     do throws(CacheError) {
       try checkStructure(.full)
+      // Checked last: damage to the trees is worse.
+      try checkMetaPages()
     } catch  where error.code == .damaged {
       return [IntegrityIssue(kind: .structure, message: error.message)]
     }
@@ -76,7 +91,7 @@ extension LMDBEnvironment {
   }
 
   /// Removes the entries that are expired at `time`, in one transaction. The freed pages stay in the file; see
-  /// `releaseFreePages`. The structure must have been checked.
+  /// `releaseFreePages`. Check the structure first.
   func removeExpired(at time: Timestamp, _ durability: Durability) throws(CacheError) {
     let namespaces = try withSnapshot { transaction throws(CacheError) in try transaction.namespaces() }
     let needed = namespaces.map { LMDBNamespaceUse(namespace: $0, creates: false) }

@@ -129,7 +129,10 @@ extension LMDBReader {
   /// there again.
   func releaseMappedPages() throws(CacheError) {
     try withSnapshot { transaction throws(CacheError) in
-      guard let map = try transaction.mappedPages()?.bytes else { return }
+      let first = try transaction.withCursor(on: LMDBEnvironment.mainDatabase) { cursor throws(CacheError) in
+        try cursor.seek([1])?.value  // Of a namespace.
+      }
+      guard let map = first.flatMap({ transaction.mappedPages(around: $0) })?.bytes else { return }
       // It is not an error if the system ignores the advice.
       madvise(UnsafeMutableRawPointer(mutating: map.baseAddress), map.count, MADV_DONTNEED)
     }

@@ -5,8 +5,8 @@ internal import Synchronization
 
 /// Visits the entries of a namespace in key order, and checks every page before it reads it.
 ///
-/// LMDB trusts its pages: its own cursor ends the process at a leaf that is none, and opening a store checks the leaves
-/// of a small one only (see `LMDBTreeCheck`). So whatever lists entries goes through the mapped pages itself.
+/// LMDB trusts its pages: its cursors end the process at a damaged leaf, and opening a store checks leaves only if it is
+/// small (see `LMDBTreeCheck`). So listings read the mapped pages with this walk.
 struct LMDBTreeWalk {
   /// An entry: its stored key and its value, in place.
   typealias Item = LMDBCursor.Item
@@ -17,6 +17,8 @@ struct LMDBTreeWalk {
   /// The way from the root to the current entry.
   private var path: [(page: LMDBPage, index: Int)] = []
   private var last: UnsafeRawBufferPointer?
+  /// The leaves that were found sound before a removal.
+  private var checkedLeaves: Set<UInt64> = []
 
   fileprivate init(_ root: LMDBTreeRecord, _ pages: LMDBPages, _ environment: LMDBEnvironment) {
     (self.root, self.pages, self.environment) = (root, pages, environment)
@@ -24,7 +26,7 @@ struct LMDBTreeWalk {
 
   /// The first entry whose stored key is `key` or greater.
   ///
-  /// - Throws: `damaged`, also from `next`, if a page on the way is.
+  /// - Throws: `damaged` if a page on the way is damaged; `next` does too.
   mutating func seek(_ key: UnsafeRawBufferPointer) throws(CacheError) -> Item? {
     try checking { walk throws(LMDBFault) in
       try walk.descend(to: key)
@@ -40,18 +42,36 @@ struct LMDBTreeWalk {
     }
   }
 
-  /// Checks the leaf in which `key` belongs, and the leaves on both sides of it, which LMDB joins it with once too little
-  /// is left in it.
+  /// Checks the pages that LMDB may read when it removes the entry under the stored key `key`, apart from branches. It
+  /// moves on to the next leaf. If too little is left in a page, it merges it with a neighbor, and for a branch it looks
+  /// up the lowest keys below. Of a large value it frees as many pages as their header says.
   ///
   /// - Throws: `damaged`.
-  mutating func requireSoundLeaves(around key: UnsafeRawBufferPointer) throws(CacheError) {
+  mutating func requireSoundPages(toRemove key: UnsafeRawBufferPointer) throws(CacheError) {
     try checking { walk throws(LMDBFault) in
       try walk.descend(to: key)
-      guard let (parent, index) = walk.path.dropLast().last else { return }
-      for neighbor in [index - 1, index + 1] where (0..<parent.count).contains(neighbor) {
-        _ = try walk.page(parent[neighbor].child, isLeaf: true)
+      guard let (leaf, index) = walk.path.popLast() else { return }
+      if index < leaf.count, leaf[index].flags & LMDBNode.Flag.overflow != 0 {
+        _ = try walk.pages.overflowValue(of: leaf[index])
+      }
+      for (level, (branch, index)) in walk.path.enumerated() {
+        var children = [0, index + 1]
+        if level == walk.path.count - 1 { children.append(index - 1) }
+        for child in Set(children) where child != index && (0..<branch.count).contains(child) {
+          try walk.requireSoundFirstLeaf(below: branch[child].child, level: level + 1)
+        }
       }
     }
+  }
+
+  /// - Parameter level: the level of the page `number`, 0 for the root.
+  private mutating func requireSoundFirstLeaf(below number: UInt64, level: Int) throws(LMDBFault) {
+    var (number, level) = (number, level)
+    while level + 1 < root.depth {
+      number = try page(number, isLeaf: false)[0].child
+      level += 1
+    }
+    if checkedLeaves.insert(number).inserted { _ = try page(number, isLeaf: true) }
   }
 
   private mutating func checking<Output>(
@@ -82,6 +102,14 @@ struct LMDBTreeWalk {
     let page = try pages.page(number)
     guard page.isLeaf == isLeaf, page.count > 0 else {
       throw .damaged("page \(number) is on the wrong level, or empty")
+    }
+    if isLeaf {
+      for index in 0..<page.count {
+        let node = page[index]
+        guard (1...LMDBKeyCoding.shortenedSize).contains(node.key.count), node.flags & ~LMDBNode.Flag.overflow == 0,
+          index == 0 || byteOrder(page[index - 1].key, node.key) < 0
+        else { throw .damaged("page \(number) has a key that cannot be there") }
+      }
     }
     return page
   }
@@ -117,11 +145,11 @@ struct LMDBTreeWalk {
     return nil
   }
 
-  /// Keys must ascend, or a listing that goes on after the last key could go round in circles.
+  /// Keys must also ascend from leaf to leaf; otherwise a listing that continues after the last key could loop forever.
   private mutating func item(_ node: LMDBNode) throws(LMDBFault) -> Item {
-    guard (1...LMDBKeyCoding.shortenedSize).contains(node.key.count), node.flags & ~LMDBNode.Flag.overflow == 0,
-      last.map({ byteOrder($0, node.key) < 0 }) ?? true
-    else { throw .damaged("a page holds a key that cannot be there") }
+    if let last, byteOrder(last, node.key) >= 0 {
+      throw .damaged("the leaf after the key \(String(decoding: last, as: UTF8.self)) is out of order")
+    }
     last = node.key
     return (node.key, node.flags == 0 ? node.data : try pages.overflowValue(of: node).value)
   }
@@ -129,12 +157,16 @@ struct LMDBTreeWalk {
 
 extension LMDBTransaction {
   /// A walk through the entries of `namespace` in the state that this transaction reads; `nil` if there are none. The
-  /// transaction must be one that only reads: a writer's pages are not all in the map.
+  /// transaction must be read-only: some of a writer's pages are outside the map.
   func walk(through namespace: LMDBNamespace) throws(CacheError) -> LMDBTreeWalk? {
-    let record = try Array(namespace.name.utf8).span.withUnsafeBytes { name throws(CacheError) in
+    let name = Array(namespace.name.utf8)
+    let record = try name.span.withUnsafeBytes { name throws(CacheError) in
       try value(name, in: LMDBEnvironment.mainDatabase)
     }
-    guard let record, record.count == LMDBTreeRecord.size, let pages = try mappedPages() else { return nil }
+    guard let record else { return nil }
+    guard record.count == LMDBTreeRecord.size, let pages = mappedPages(around: record) else {
+      throw .lmdb(.damaged("the record of namespace \(namespace.name) cannot be there"), in: environment.path)
+    }
     return LMDBTreeWalk(LMDBTreeRecord(record, at: 0), pages, environment)
   }
 
@@ -150,28 +182,49 @@ extension LMDBTransaction {
     }
   }
 
-  /// The map's pages; `nil` if the store is empty.
+  /// The map's pages. `value` is a value of the main database; `nil` if it is too large to be in a leaf.
   ///
   /// LMDB does not say where its map begins. Any page tells, because its first eight bytes are its number.
-  func mappedPages() throws(CacheError) -> LMDBPages? {
-    try withCursor(on: LMDBEnvironment.mainDatabase) { cursor throws(CacheError) in
-      guard let key = try cursor.first()?.key.baseAddress else { return nil }
-      var (stat, info) = (MDB_stat(), MDB_envinfo())
-      mdb_env_stat(environment.pointer, &stat)
-      mdb_env_info(environment.pointer, &info)
-      let size = Int(stat.ms_psize)
-      guard let page = UnsafeRawPointer(bitPattern: UInt(bitPattern: key) & ~UInt(size - 1)) else { return nil }
-      let start = page - Int(page.load(as: UInt64.self)) * size
-      let bytes = UnsafeRawBufferPointer(start: start, count: LMDBPages.mappedBytes(info, pageSize: size))
-      return LMDBPages(bytes: bytes, size: size)
-    }
+  func mappedPages(around value: UnsafeRawBufferPointer) -> LMDBPages? {
+    var (stat, info) = (MDB_stat(), MDB_envinfo())
+    mdb_env_stat(environment.pointer, &stat)
+    mdb_env_info(environment.pointer, &info)
+    let size = Int(stat.ms_psize)
+    guard let value = value.baseAddress,
+      let leaf = LMDBPages.leaf(around: value, pageSize: size, systemPageSize: Int(getpagesize())),
+      leaf.number <= UInt64(info.me_last_pgno)
+    else { return nil }
+    let bytes = UnsafeRawBufferPointer(
+      start: leaf.start - Int(leaf.number) * size, count: LMDBPages.mappedBytes(info, pageSize: size))
+    return LMDBPages(bytes: bytes, size: size)
   }
 }
 
 extension LMDBPages {
-  /// How much of the map holds pages. Another process may just have written beyond the map, where this process's memory
-  /// holds something else.
+  /// How much of the map holds pages. Another process may have grown the file beyond this process's map; the memory
+  /// behind the map is unrelated.
   static func mappedBytes(_ info: MDB_envinfo, pageSize: Int) -> Int {
     min((info.me_last_pgno + 1) * pageSize, info.me_mapsize)
+  }
+
+  /// The leaf that holds `value`, a value in a map.
+  ///
+  /// A store from another machine can have larger pages than this system, and the map begins at any page of the system.
+  /// So the leaf begins at one of several places: the first one at which the bytes are a leaf with this value.
+  static func leaf(
+    around value: UnsafeRawPointer, pageSize: Int, systemPageSize: Int
+  ) -> (start: UnsafeRawPointer, number: UInt64)? {
+    let step = min(pageSize, systemPageSize)
+    let last = UInt(bitPattern: value) & ~UInt(step - 1)
+    for distance in stride(from: pageSize - step, through: 0, by: -step) {
+      guard let start = UnsafeRawPointer(bitPattern: last - UInt(distance)) else { return nil }
+      let number = start.load(as: UInt64.self)
+      if let page = try? LMDBPage(UnsafeRawBufferPointer(start: start, count: pageSize), number: number), page.isLeaf,
+        (0..<page.count).contains(where: { page[$0].data.baseAddress == value })
+      {
+        return (start, number)
+      }
+    }
+    return nil
   }
 }

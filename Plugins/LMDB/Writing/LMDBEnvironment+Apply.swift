@@ -15,13 +15,13 @@ extension LMDBEnvironment {
     try change(
       needs.namespaces, bytes: needs.bytes, durability, bounds: batch.bounds
     ) { transaction, databases, tally throws(CacheError) in
-      try requireSoundLeaves(aroundRemovalsOf: batch)
+      try requireSoundPages(forRemovalsOf: batch)
       for operation in batch.operations { try apply(operation, databases, transaction, &tally) }
     }
   }
 
-  /// A removal can join a leaf with its neighbor, and LMDB does not check that it is a leaf.
-  private func requireSoundLeaves(aroundRemovalsOf batch: WriteBatch) throws(CacheError) {
+  /// A removal reads pages beside its own, and LMDB does not check them.
+  private func requireSoundPages(forRemovalsOf batch: WriteBatch) throws(CacheError) {
     guard batch.operations.contains(where: \.isRemoval) else { return }
     let reader = try LMDBTransaction(self, flags: MDB_RDONLY)
     defer { reader.abort() }
@@ -31,7 +31,14 @@ extension LMDBEnvironment {
       try key.withBytes { bytes throws(CacheError) in
         let namespace = LMDBNamespace(bytes, count: key.namespaceLength)
         if latest?.namespace != namespace { latest = (namespace, try reader.walk(through: namespace)) }
-        try latest?.walk?.requireSoundLeaves(around: bytes)
+        if bytes.count <= LMDBKeyCoding.prefixSize {
+          try latest?.walk?.requireSoundPages(toRemove: bytes)
+        } else {
+          let stored = keyCoding.shortened(bytes, probe: 0)
+          try stored.span.withUnsafeBytes { stored throws(CacheError) in
+            try latest?.walk?.requireSoundPages(toRemove: stored)
+          }
+        }
       }
     }
   }

@@ -1,4 +1,5 @@
 import CLMDB
+import Foundation
 import StorageSPI
 import Testing
 
@@ -25,6 +26,24 @@ import Testing
       try await engine.put("n\(entries)/a")
       try await engine.close()
     }
+  }
+
+  /// A loss of power can leave meta pages that do not follow on each other. The next change puts that right.
+  @Test func compactPutsMetaPagesInOrder() async throws {
+    let store = try TestStore()
+    let engine = try await store.open()
+    for number in 0..<3 { try await engine.put("n/\(number)") }
+    try await engine.close()
+    var file = try store.bytes
+    let places = [0, 4_096].map { $0 + LMDBMetaPage.transactionOffset }
+    let older = try #require(places.min { file[$0] < file[$1] })
+    file[older] -= 2
+    try Data(file).write(to: URL(fileURLWithPath: store.dataFile))
+    let other = try await store.open()
+    #expect(try await other.checkIntegrity().map(\.kind) == [.structure])
+    try await other.compact()
+    #expect(try await other.checkIntegrity().isEmpty)
+    #expect(try await other.keys() == ["n/0", "n/1", "n/2"])
   }
 
   @Test func compactKeepsWhatHasNotExpiredAndTheStoreSound() async throws {

@@ -53,8 +53,9 @@ struct BoundedWriter: Sendable {
     var whole = batch.removing(expired)
     if let lease { whole.remove(lease.key, ifStill: lease.version) }
     let removesOthers = !expired.isEmpty || lease != nil
-    // Anything but a lack of room is the caller's own failure, above all a conflict.
-    if try await tryToApply(whole, butNotOn: removesOthers ? [.overBounds, .conflict] : [.overBounds]) {
+    // Anything but a lack of room is the caller's own failure, above all a conflict. The other entries may have changed, or
+    // lie beside damage.
+    if try await tryToApply(whole, butNotOn: removesOthers ? [.overBounds, .conflict, .damaged] : [.overBounds]) {
       return lease != nil
     }
     guard let limits else {

@@ -20,7 +20,8 @@ extension StoreAdministration {
   /// a new dictionary written; about twenty megabytes of memory.
   ///
   /// - Throws: `CacheError`: `invalidOption` if the store is written without a transform that takes dictionaries; the
-  ///   engine failed; `wrongKey` and `unsupported` for an entry that cannot be revealed; `cancelled`. Namespaces that were finished before that stay so.
+  ///   engine failed; `wrongKey`, `unsupported` or `tooLarge` for an entry that cannot be read here; `cancelled`.
+  ///   Namespaces that were finished before that stay so.
   public func train() async throws(CacheError) -> [TrainingReport] {
     let transforms = store.transforms.transforms.written.filter(\.takesDictionaries)
     guard !transforms.isEmpty else {

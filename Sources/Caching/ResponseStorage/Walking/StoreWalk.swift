@@ -71,7 +71,10 @@ struct StoreWalk {
       } catch {
         guard passable.contains(error.code) else { throw error }
         try await goOn(in: range, after: error)
-        if let entry = behindGap.take() { return [entry] }
+        if let entry = behindGap.take() {
+          gapMessage = nil
+          return [entry]
+        }
       }
     }
     return nil
@@ -135,12 +138,23 @@ struct StoreWalk {
         }
       }
     }
-    report(range, end, error)
-    guard let next = gap.end else { return }
-    pending.append(KeyRange(prefix: range.prefix, after: next))
-    // The place behind the gap can itself be a key: the first one of the next page of a tree.
-    let first = try? await engine.scan(KeyRange(prefix: next.text), limit: 1).first
-    if first?.key == next { behindGap = first }
+    if let next = gap.end {
+      pending.append(KeyRange(prefix: range.prefix, after: next))
+      behindGap = try await entry(next, in: range)
+    }
+    report(range, behindGap?.key ?? end, error)
+  }
+
+  /// The entry under `key`, the end of a gap in `range`; `nil` if there is none. The end can itself be a key, such as the
+  /// first one on the next page of a tree, which a scan after it would skip.
+  private func entry(_ key: CacheKey, in range: KeyRange) async throws(CacheError) -> EntrySummary? {
+    do throws(CacheError) {
+      let found = range.contains(key) ? try await engine.scan(KeyRange(prefix: key.text), limit: 1).first : nil
+      return found?.key == key ? found : nil
+    } catch {
+      guard passable.contains(error.code) else { throw error }
+      return nil
+    }
   }
 
   private mutating func report(_ range: KeyRange, _ end: CacheKey?, _ error: CacheError) {
