@@ -3,13 +3,15 @@ internal import StorageSPI
 
 /// Reads the columns that start every query of `SQLiteSchema`.
 ///
-/// It remembers the last content type, so that a run of entries of one type allocates no text for it. The usual types
-/// are literals, which are not even reference-counted.
+/// It remembers the last content type and attributes, so that a run of entries that have the same allocates no text for
+/// them. The usual types are literals, which are not even reference-counted.
 struct SQLiteRow {
   /// The index of the first column after the common ones.
   static let firstOwnColumn: Int32 = 7
 
   private var contentType = "application/json"
+  /// The last attributes, and the JSON that they were read from.
+  private var latest: (json: [UInt8], attributes: [String: String])?
 
   /// The metadata in the current row of `statement`.
   ///
@@ -17,7 +19,7 @@ struct SQLiteRow {
   mutating func metadata(
     of statement: borrowing SQLiteStatement, key: @autoclosure () -> String
   ) throws(CacheError) -> EntryMetadata {
-    guard rememberContentType(statement), let attributes = Self.attributes(of: statement) else {
+    guard rememberContentType(statement), let attributes = attributes(of: statement) else {
       throw .undecodable("its metadata cannot be decoded", key: key(), path: statement.connection.path)
     }
     return EntryMetadata(
@@ -66,8 +68,14 @@ struct SQLiteRow {
   }
 
   /// The attributes; `nil` if they are not a JSON object of strings.
-  private static func attributes(of statement: borrowing SQLiteStatement) -> [String: String]? {
-    statement.isNull(4) ? [:] : attributes(json: Array(statement.bytes(4)))
+  private mutating func attributes(of statement: borrowing SQLiteStatement) -> [String: String]? {
+    if statement.isNull(4) { return [:] }
+    let bytes = statement.bytes(4)
+    if let latest, latest.json.withUnsafeBufferPointer({ Self.areEqual($0, bytes) }) { return latest.attributes }
+    let json = Array(bytes)
+    guard let attributes = Self.attributes(json: json) else { return nil }
+    latest = (json, attributes)
+    return attributes
   }
 
   /// The attributes in a JSON object of strings; `nil` if `json` is not one.

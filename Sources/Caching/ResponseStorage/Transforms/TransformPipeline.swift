@@ -114,6 +114,10 @@ final class TransformPipeline: Sendable {
   /// - Throws: `CacheError`, as `decoded(_:_:key:)` does.
   func revealed(_ stored: EntryMetadata, key: CacheKey) throws(CacheError) -> EntryMetadata {
     var metadata = stored
+    if stored.attributes.count == 1, stored.transforms != nil {
+      metadata.attributes = [:]  // Without a copy.
+      return metadata
+    }
     metadata.attributes[EntryMetadata.transformsName] = nil
     guard let text = metadata.attributes.removeValue(forKey: EntryMetadata.hiddenName) else { return metadata }
     guard var bytes = Base64.decoded(Array(text.utf8)) else { throw Self.damagedAttributes(of: key) }
