@@ -178,11 +178,15 @@ let package = Package(
       name: "RedisStorage", dependencies: [.target(name: "HiredisStorage", condition: .when(traits: ["Redis"]))],
       path: "Plugins/Redis/Sources/RedisStorage", swiftSettings: settings),
     .target(
-      name: "HiredisStorage", dependencies: ["Platform", "Base", "StorageSPI", "EngineSupport", "CHiredis"],
+      name: "HiredisStorage",
+      dependencies: ["Platform", "Base", "StorageSPI", "EngineSupport", "CHiredis", "COpenSSL"],
       path: "Plugins/Redis/Sources/HiredisStorage", swiftSettings: settings),
     .systemLibrary(
       name: "CHiredis", path: "Plugins/Redis/Sources/CHiredis",
       providers: [.apt(["libhiredis-dev"]), .brew(["hiredis"])]),
+    .systemLibrary(
+      name: "COpenSSL", path: "Plugins/Redis/Sources/COpenSSL",
+      providers: [.apt(["libssl-dev"]), .brew(["openssl@3"])]),
     library("Memory"),
     library("Plist"),
     library("SQLite"),

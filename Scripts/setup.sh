@@ -25,6 +25,7 @@ test_packages=(
   zsh fish    # run the completion scripts
   curl        # a client that the server for tests is tried with
   libhiredis-dev  # the Redis engines
+  libssl-dev      # their encrypted connections
   redis-server    # the servers that the Redis engines are tested with, and redis-cli
   openssl     # makes a certificate that no client trusts, and serves with it
   "chromium|google-chrome-stable"  # shows the report of a benchmark
@@ -38,6 +39,7 @@ test_packages=(
 # What the engines are built with besides that the program loads.
 engine_packages=(
   libhiredis-dev  # the Redis engines
+  libssl-dev      # their encrypted connections
 )
 
 # What Debian packages are made and checked with besides.
@@ -51,7 +53,7 @@ debian_packages=(
 # What the examples are built with besides.
 example_packages=(
   make  # the Makefile of the engine in C
-  libhiredis-dev redis-server curl  # the servers that share a cache on Redis
+  libhiredis-dev libssl-dev redis-server curl  # the servers that share a cache on Redis
 )
 
 # What the benchmarks measure with besides.

@@ -35,8 +35,8 @@ extension CacheError {
       self = error.noting(mayBeDone: mayBeDone)
     case .unconfirmed:
       self.init(
-        .unreachable, "\(store): the server made the change, but its replicas have not confirmed it in time",
-        hint: "start the replicas, or set durability to normal; the change need not be repeated")
+        .unreachable, "\(store): the server made the change, but too few replicas have confirmed it in time",
+        hint: "start the replicas, lower minimumReplicas, or set durability to normal; the change need not be repeated")
     }
   }
 
@@ -86,10 +86,10 @@ extension CacheError {
   /// The error for a call that was cancelled while servers were silent.
   static let abandoned = CacheError(.cancelled, "the call was cancelled before the server answered")
 
-  /// The error for a login that `address` refuses. It omits the server's message, which may repeat the password.
-  static func loginRefused(_ address: RedisAddress) -> CacheError {
+  /// The error for a login that the server at `url` refuses. It omits the server's message, which may repeat the password.
+  static func loginRefused(_ url: String) -> CacheError {
     CacheError(
-      .permissionDenied, "\(address.url): the server refuses the user or the password",
+      .permissionDenied, "\(url): the server refuses the user or the password",
       hint: "see the options user and password")
   }
 

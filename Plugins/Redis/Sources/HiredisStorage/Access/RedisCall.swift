@@ -85,8 +85,8 @@ struct RedisExchange {
   let indices: [Int]
   /// For each request, whether it follows a redirection, and is sent with `ASKING`.
   let isAsking: [Bool]
-  /// Whether replicas must confirm the changes.
-  let needsReplicas: Bool
+  /// How many replicas must confirm the changes at least; `nil` if none need confirm them.
+  let minimumReplicas: Int?
 
   /// Sends the requests.
   func send(_ call: RedisCall) throws(RedisDisconnection) {
@@ -95,7 +95,7 @@ struct RedisExchange {
       if isAsking { RedisCommand("ASKING").encode(into: &bytes) }
       call.requests[index].command(hashes: connection.hashes).encode(into: &bytes)
     }
-    if needsReplicas { RedisCommand("ROLE").encode(into: &bytes) }
+    if minimumReplicas != nil { RedisCommand("ROLE").encode(into: &bytes) }
     try connection.send(bytes)
   }
 
@@ -108,15 +108,17 @@ struct RedisExchange {
       if isAsking { _ = try connection.receive() }
       replies.append(try connection.receive())
     }
-    return (replies, needsReplicas ? try waitForReplicas(until: deadline) : true)
+    return (replies, try waitForReplicas(until: deadline))
   }
 
-  /// Waits until every current replica of the server has all changes of this connection.
+  /// Waits until every current replica of the server has all changes of this connection, and returns whether that is so.
   private func waitForReplicas(until deadline: ContinuousClock.Instant) throws(RedisDisconnection) -> Bool {
+    guard let minimumReplicas else { return true }
     let role = try connection.receive().value.elements ?? []
     // Only a server that reports itself as master has no replicas to ask: one that does not answer, or has become a
     // replica, confirms nothing.
     guard role.count == 3, role[0].text == "master", let replicas = role[2].elements else { return false }
+    guard replicas.count >= minimumReplicas else { return false }
     if replicas.isEmpty { return true }
     // In steps, because a server that waits does not learn that the call's time is up.
     let left = min(max(ContinuousClock.now.duration(to: deadline), .milliseconds(1)), .milliseconds(500))

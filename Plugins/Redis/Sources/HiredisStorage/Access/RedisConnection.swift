@@ -22,20 +22,25 @@ final class RedisConnection: @unchecked Sendable {
   private let context: UnsafeMutablePointer<redisContext>
   private let silence: Duration
   let address: RedisAddress
+  /// The encryption of the connection; `nil` if it has none.
+  private let session: RedisTLSSession?
   /// The hash by which the server knows each script.
   private(set) var hashes: [String] = []
   /// The patience of the call that uses the connection; `nil` if nothing can cancel the call.
   var patience: RedisPatience?
 
-  /// Connects to `address`. Cost: a round trip, plus name resolution if the host is a name; the latter cannot be
-  /// cancelled.
+  /// Connects to `address`. Cost: a round trip, two with `encryption`, plus name resolution if the host is a name; the
+  /// latter cannot be cancelled.
   init(
-    _ address: RedisAddress, timeout: Duration, silence: Duration, patience: RedisPatience? = nil
+    _ address: RedisAddress, timeout: Duration, silence: Duration, encryption: RedisEncryption? = nil,
+    patience: RedisPatience? = nil
   ) throws(RedisDisconnection) {
     let context =
       address.isSocket ? redisConnectUnixNonBlock(address.host) : redisConnectNonBlock(address.host, address.port)
     guard let context else { throw .refused("out of memory") }
     (self.context, self.address, self.silence, self.patience) = (context, address, silence, patience)
+    session = encryption?.session(with: address.host)
+    guard (session == nil) == (encryption == nil) else { throw .refused("out of memory") }
     guard context.pointee.err == 0 else { throw .refused(String(cString: chiredis_message(context))) }
     try wait(for: POLLOUT, timeout)
     let error = pendingError()
@@ -43,6 +48,22 @@ final class RedisConnection: @unchecked Sendable {
     guard error == 0 else { throw .refused(String(cString: strerror(error))) }
     // Eventually detects that the peer's machine has disappeared.
     if !address.isSocket { redisEnableKeepAlive(context) }
+    if let session { try shakeHands(session, timeout) }
+  }
+
+  private func shakeHands(_ session: RedisTLSSession, _ timeout: Duration) throws(RedisDisconnection) {
+    do throws(RedisDisconnection) {
+      while try !session.shakeHands() {
+        try transmit(session.takeOutput())
+        try wait(for: POLLIN, timeout)
+        try takeBytes(session)
+      }
+    } catch {
+      // Tells the server why.
+      try? transmit(session.takeOutput())
+      throw error
+    }
+    try transmit(session.takeOutput())
   }
 
   deinit { redisFree(context) }
@@ -50,8 +71,15 @@ final class RedisConnection: @unchecked Sendable {
   /// Records the hashes by which the server knows the scripts.
   func learn(_ hashes: [String]) { self.hashes = hashes }
 
-  /// Sends `bytes`. hiredis itself would write to the socket in a way that ends the process if the connection is gone.
+  /// Sends `bytes`.
   func send(_ bytes: [UInt8]) throws(RedisDisconnection) {
+    guard let session else { return try transmit(bytes) }
+    try bytes.span.withUnsafeBytes { bytes throws(RedisDisconnection) in try session.write(bytes) }
+    try transmit(session.takeOutput())
+  }
+
+  /// Writes `bytes` to the socket. hiredis itself would do so in a way that ends the process if the connection is gone.
+  private func transmit(_ bytes: [UInt8]) throws(RedisDisconnection) {
     var offset = 0
     while offset < bytes.count {
       let count = bytes.withUnsafeBytes {
@@ -74,8 +102,26 @@ final class RedisConnection: @unchecked Sendable {
       guard redisGetReplyFromReader(context, &pointer) == REDIS_OK else { throw broken }
       if let pointer { return RedisReply(pointer) }
       try wait(for: POLLIN, silence)
-      guard redisBufferRead(context) == REDIS_OK else { throw broken }
+      if let session {
+        try takeBytes(session)
+        try session.read { redisReaderFeed(context.pointee.reader, $0.baseAddress, $0.count) }
+        try transmit(session.takeOutput())
+      } else {
+        guard redisBufferRead(context) == REDIS_OK else { throw broken }
+      }
     }
+  }
+
+  /// Hands what has arrived on the socket to the session.
+  private func takeBytes(_ session: RedisTLSSession) throws(RedisDisconnection) {
+    let descriptor = context.pointee.fd
+    let count = withUnsafeTemporaryAllocation(byteCount: 65_536, alignment: 1) { room in
+      let count = recv(descriptor, room.baseAddress, room.count, 0)
+      if count > 0 { session.receive(UnsafeRawBufferPointer(rebasing: room[..<count])) }
+      return count
+    }
+    if count == 0 { throw .broken("the server has closed the connection") }
+    if count < 0, errno != EAGAIN, errno != EINTR { throw .broken(String(cString: strerror(errno))) }
   }
 
   private var broken: RedisDisconnection { .broken(String(cString: chiredis_message(context))) }

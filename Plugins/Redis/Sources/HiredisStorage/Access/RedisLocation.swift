@@ -13,30 +13,28 @@ struct RedisAddress: Sendable, Hashable, CustomStringConvertible {
   var description: String {
     isSocket ? host : host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
   }
-
-  /// The address as a URL.
-  var url: String { isSocket ? "unix://\(host)" : "redis://\(self)" }
 }
 
 extension RedisAddress {
-  /// Parses `host`, `host:port` or `[IPv6]:port`; `nil` if `text` is none of these.
-  init?(_ text: Substring) {
+  /// Parses `host`, `host:port` or `[IPv6]:port`; `nil` if `text` is none of these. Without a port it has `port`.
+  init?(_ text: Substring, port: Int32 = 6_379) {
     if text.first == "[" {
       guard let end = text.firstIndex(of: "]") else { return nil }
-      self.init(host: text[text.index(after: text.startIndex)..<end], port: text[text.index(after: end)...])
+      let host = text[text.index(after: text.startIndex)..<end]
+      self.init(host: host, port: text[text.index(after: end)...], usual: port)
     } else {
       let colon = text.firstIndex(of: ":") ?? text.endIndex
-      self.init(host: text[..<colon], port: text[colon...])
+      self.init(host: text[..<colon], port: text[colon...], usual: port)
     }
   }
 
-  private init?(host: Substring, port: Substring) {
+  private init?(host: Substring, port: Substring, usual: Int32) {
     guard !host.isEmpty, host.utf8.allSatisfy({ (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "@") }) else {
       return nil
     }
     self.host = String(host)
     if port.isEmpty {
-      self.port = 6_379
+      self.port = usual
     } else {
       guard port.first == ":", let number = UInt16(port.dropFirst()), number > 0 else { return nil }
       self.port = Int32(number)
@@ -48,37 +46,63 @@ extension RedisAddress {
 struct RedisLocation: Sendable, Hashable, CustomStringConvertible {
   let addresses: [RedisAddress]
   let database: Int
+  /// Whether connections are encrypted.
+  let isEncrypted: Bool
+  /// The name by which the Sentinels at `addresses` know the master; `nil` if the addresses are those of servers.
+  let service: String?
 
-  /// Parses `url`: `redis://host:port/database`, or several of these separated by commas, of which only the first needs
-  /// `redis://`; or `unix:///path?db=database`.
+  /// The port on which Sentinels listen if a URL names none.
+  private static let sentinelPort: Int32 = 26_379
+
+  /// Parses `redis://host:port/database`, or several of these separated by commas, of which only the first needs
+  /// `redis://`; `redis-sentinel://host:port,host:port/database#service`; either with `rediss` for encrypted connections;
+  /// or `unix:///path?db=database`.
   ///
   /// - Throws: `CacheError` with the code `invalidOption`. The message does not repeat the URL, which may contain a
   ///   misplaced password.
   init(url: String) throws(CacheError) {
-    if url.hasPrefix("unix://") {
-      self = try Self.socket(url.dropFirst(7))
-      return
+    let scheme = String(url.prefix { $0 != ":" })
+    let start = scheme + "://"
+    guard url.hasPrefix(start) else { throw Self.malformed }
+    switch scheme {
+    case "unix": self = try Self.socket(url.dropFirst(start.count))
+    case "redis", "rediss":
+      let (addresses, database) = try Self.servers(url[...], start, port: 6_379)
+      self.init(addresses: addresses, database: database, isEncrypted: scheme == "rediss")
+    case "redis-sentinel", "rediss-sentinel":
+      guard let hash = url.lastIndex(of: "#") else { throw Self.withoutService }
+      let service = url[url.index(after: hash)...]
+      guard !service.isEmpty, service.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else { throw Self.withoutService }
+      let (addresses, database) = try Self.servers(url[..<hash], start, port: Self.sentinelPort)
+      self.init(
+        addresses: addresses, database: database, isEncrypted: scheme == "rediss-sentinel", service: String(service))
+    default: throw Self.malformed
     }
-    guard url.hasPrefix("redis://") else { throw Self.notRedis(url) }
+  }
+
+  private init(addresses: [RedisAddress], database: Int, isEncrypted: Bool = false, service: String? = nil) {
+    (self.addresses, self.database, self.isEncrypted, self.service) = (addresses, database, isEncrypted, service)
+  }
+
+  /// Parses addresses separated by commas, each of which may begin with `start` and end with a database.
+  private static func servers(
+    _ text: Substring, _ start: String, port: Int32
+  ) throws(CacheError) -> (addresses: [RedisAddress], database: Int) {
     var (addresses, database) = ([RedisAddress](), 0)
-    for part in url.split(separator: ",", omittingEmptySubsequences: false) {
-      var text = part.hasPrefix("redis://") ? part.dropFirst(8) : part
+    for part in text.split(separator: ",", omittingEmptySubsequences: false) {
+      var text = part.hasPrefix(start) ? part.dropFirst(start.count) : part
       if text.contains("@") {
         throw .badURL("it must hold no user and no password", hint: "use the options user and password")
       }
       if let slash = text.firstIndex(of: "/") {
         let number = text[text.index(after: slash)...]
-        guard let parsed = number.isEmpty ? 0 : UInt16(number) else { throw Self.malformed }
+        guard let parsed = number.isEmpty ? 0 : UInt16(number) else { throw malformed }
         (text, database) = (text[..<slash], Int(parsed))
       }
-      guard let address = RedisAddress(text) else { throw Self.malformed }
+      guard let address = RedisAddress(text, port: port) else { throw malformed }
       addresses.append(address)
     }
-    (self.addresses, self.database) = (addresses, database)
-  }
-
-  private init(addresses: [RedisAddress], database: Int) {
-    (self.addresses, self.database) = (addresses, database)
+    return (addresses, database)
   }
 
   /// Parses `/path?db=database`.
@@ -97,17 +121,21 @@ struct RedisLocation: Sendable, Hashable, CustomStringConvertible {
 
   var description: String {
     if let socket = addresses.first, socket.isSocket {
-      return database == 0 ? socket.url : "\(socket.url)?db=\(database)"
+      return database == 0 ? url(of: socket) : "\(url(of: socket))?db=\(database)"
     }
-    let text = "redis://" + addresses.map(\.description).joined(separator: ",")
-    return database == 0 ? text : "\(text)/\(database)"
+    let scheme = (isEncrypted ? "rediss" : "redis") + (service == nil ? "" : "-sentinel")
+    let text = "\(scheme)://" + addresses.map(\.description).joined(separator: ",")
+    return (database == 0 ? text : "\(text)/\(database)") + (service.map { "#\($0)" } ?? "")
+  }
+
+  /// The URL of one server.
+  func url(of address: RedisAddress) -> String {
+    (address.isSocket ? "unix" : isEncrypted ? "rediss" : "redis") + "://\(address)"
   }
 
   private static let malformed = CacheError.badURL(
     "it is not of the form redis://host:port/database", hint: "write it like redis://127.0.0.1:6379")
-
-  private static func notRedis(_ url: String) -> CacheError {
-    guard url.hasPrefix("rediss://") else { return malformed }
-    return .badURL("encrypted connections are not supported", hint: "connect through a tunnel, such as stunnel")
-  }
+  private static let withoutService = CacheError.badURL(
+    "it does not name the master that the Sentinels watch",
+    hint: "write it like redis-sentinel://10.0.0.1:26379,10.0.0.2:26379#mymaster")
 }

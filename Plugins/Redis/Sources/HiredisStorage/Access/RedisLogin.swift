@@ -14,28 +14,24 @@ struct RedisLogin {
   private let address: RedisAddress
 
   private enum Step {
-    case authentication, database, name, kind, replicas
+    case authentication, database, name, kind, role
     case script
   }
 
   private let steps: [(step: Step, command: RedisCommand)]
 
-  init(_ options: RedisOptions, _ address: RedisAddress) {
+  init(_ options: RedisOptions, _ address: RedisAddress) throws(RedisOpeningError) {
     (self.options, self.address) = (options, address)
     var steps: [(Step, RedisCommand)] = []
-    if !options.user.isEmpty {
-      // A user may need no password; but without a login the connection would use the default user.
-      steps.append((.authentication, RedisCommand("AUTH", options.user, options.password ?? "")))
-    } else if let password = options.password {
-      steps.append((.authentication, RedisCommand("AUTH", password)))
-    }
+    if let login = try options.credentials.login { steps.append((.authentication, login)) }
     if options.location.database != 0 {
       steps.append((.database, RedisCommand("SELECT", String(options.location.database))))
     }
-    steps.append((.name, RedisCommand("CLIENT", "SETNAME", "cachectl")))
+    steps.append((.name, RedisCommand("CLIENT", "SETNAME", options.clientName)))
     steps.append((.kind, RedisCommand("INFO", "cluster")))
-    // Without permission to ask for the replicas nothing can be confirmed; find out before changing anything.
-    if options.durability == .full { steps.append((.replicas, RedisCommand("ROLE"))) }
+    // Without permission to ask for the replicas nothing can be confirmed; find out before changing anything. Sentinels
+    // may name a server that is about to become a replica.
+    if options.durability == .full || options.location.service != nil { steps.append((.role, RedisCommand("ROLE"))) }
     for script in RedisScript.allCases { steps.append((.script, RedisCommand("SCRIPT", "LOAD", script.source))) }
     self.steps = steps
   }
@@ -56,20 +52,25 @@ struct RedisLogin {
     if let error = answer.error {
       switch step {
       // Servers differ in what they call a wrong password, and in whether they object to a needless login.
-      case .authentication: throw .refused(.loginRefused(address))
+      case .authentication: throw .refused(.loginRefused(options.location.url(of: address)))
       // The user may not be allowed to ask; the rest does not depend on the answer.
       case .name where error.word == "NOPERM", .kind where error.word == "NOPERM": return
       case .database where error.word == "ERR":
         throw .refused(
           .badURL(
-            "\(address.url) has no database \(options.location.database)",
+            "\(url) has no database \(options.location.database)",
             hint: "a server has the databases 0 to 15, unless it was told to have more; leave the number out for 0"))
       case _ where error.isPassing: throw .trouble(.busy("\(address): \(error)"))
-      default: throw .refused(CacheError(error, store: address.url))
+      default: throw .refused(CacheError(error, store: url))
       }
     }
     if step == .kind, let isCluster = answer.text?.contains("cluster_enabled:1") { try judge(isCluster: isCluster) }
+    if step == .role, options.location.service != nil, answer.elements?.first?.text != "master" {
+      throw .trouble(.busy("\(address): the Sentinels call it the master, and it is not yet or no longer"))
+    }
   }
+
+  private var url: String { options.location.url(of: address) }
 
   /// Errors that pass, such as those of a server that has just started.
   static let passing: Set<String> = ["LOADING", "BUSY", "MASTERDOWN", "CLUSTERDOWN", "TRYAGAIN"]
@@ -77,9 +78,9 @@ struct RedisLogin {
   private func judge(isCluster: Bool) throws(RedisOpeningError) {
     switch (options.kind, isCluster) {
     case (.server, true):
-      throw .refused(.badURL("\(address.url) belongs to a cluster", hint: "use the backend rediscluster"))
+      throw .refused(.badURL("\(url) belongs to a cluster", hint: "use the backend rediscluster"))
     case (.cluster, false):
-      throw .refused(.badURL("\(address.url) belongs to no cluster", hint: "use the backend redis"))
+      throw .refused(.badURL("\(url) belongs to no cluster", hint: "use the backend redis"))
     default: return
     }
   }
@@ -93,7 +94,8 @@ extension RedisConnection {
     let connection: RedisConnection
     do throws(RedisDisconnection) {
       connection = try RedisConnection(
-        address, timeout: options.connectTimeout, silence: options.silence, patience: patience)
+        address, timeout: options.connectTimeout, silence: options.silence, encryption: options.encryption,
+        patience: patience)
     } catch {
       throw error.openingError(at: address)
     }
@@ -113,8 +115,8 @@ extension RedisConnection {
 }
 
 extension RedisOptions {
-  /// How long a server may be silent. On a cluster this must leave time to ask another node.
-  var silence: Duration { kind == .cluster ? timeout / 2 : timeout }
+  /// How long a server may be silent. This must leave time to ask another one, if another one can take its place.
+  var silence: Duration { findsServers ? timeout / 2 : timeout }
 }
 
 extension RedisDisconnection {

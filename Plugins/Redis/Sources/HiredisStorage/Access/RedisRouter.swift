@@ -47,7 +47,7 @@ struct RedisRouter: Sendable {
   /// - Throws: `CacheError` if no server answers, or one refuses.
   func ask(_ requests: [RedisRequest]) throws(CacheError) -> [RedisReply?] {
     var call = RedisCall(requests, deadline: .now.advanced(by: options.timeout))
-    if options.kind == .cluster { try findOwners(call, .busy("no answer")) }
+    if options.findsServers { try findOwners(call, .busy("no answer")) }
     makeRound(&call)
     if let failure = call.failure { throw failure }
     // If nothing else answers, wait for temporary problems to pass, such as a server that is starting.
@@ -81,7 +81,7 @@ struct RedisRouter: Sendable {
       let (connection, wasIdle) = try pool.take(address, patience)
       return RedisExchange(
         connection: connection, wasIdle: wasIdle, indices: pending.map(\.index), isAsking: pending.map(\.isAsking),
-        needsReplicas: isChange && options.durability == .full)
+        minimumReplicas: isChange && options.durability == .full ? options.minimumReplicas : nil)
     } catch {
       switch error {
       case .refused(let error): call.fail(error)
@@ -95,7 +95,7 @@ struct RedisRouter: Sendable {
   private func note(_ trouble: RedisTrouble, _ call: inout RedisCall) {
     // No other server has what this one has: without a connection there is nothing to wait for.
     switch trouble {
-    case .unreachable where options.kind == .server, .silent where options.kind == .server:
+    case .unreachable where !options.findsServers, .silent where !options.findsServers:
       call.fail(CacheError(trouble, store: options.description, mayBeDone: false))
     default: break
     }
@@ -154,7 +154,7 @@ struct RedisRouter: Sendable {
       // The server's script cache was emptied: a new connection loads the scripts again.
       pool.removeIdle(address)
       call.note(trouble, needsMap: false, needsPause: false)
-    case _ where error.isPassing || (options.kind == .cluster && error.isOfChangingCluster):
+    case _ where error.isPassing || (options.findsServers && error.isOfChangingCluster):
       call.note(trouble, needsMap: true, needsPause: true)
     default: call.fail(CacheError(error, store: options.description))
     }
@@ -162,7 +162,7 @@ struct RedisRouter: Sendable {
 
   /// Waits a little, and refreshes the map of parts to servers if necessary.
   ///
-  /// - Throws: `CacheError` if the time is up, or no node of the cluster answers.
+  /// - Throws: `CacheError` if the time is up, or no node of the cluster and no Sentinel answers.
   private func prepareNextRound(_ call: inout RedisCall, _ pause: inout Duration) throws(CacheError) {
     let trouble = call.trouble ?? .busy("no answer")
     if ContinuousClock.now >= call.deadline {
@@ -172,7 +172,7 @@ struct RedisRouter: Sendable {
       usleep(UInt32(pause.components.attoseconds / 1_000_000_000_000))
       pause = min(pause * 2, .milliseconds(100))
     }
-    guard call.needsMap, options.kind == .cluster else { return }
+    guard call.needsMap, options.findsServers else { return }
     try findOwners(call, trouble)
     // No other node has replaced the silent one, so calls should not each wait for it.
     if case .silent = trouble, call.isStuck(topology, { pool.isSilent($0) }) {
@@ -180,11 +180,14 @@ struct RedisRouter: Sendable {
     }
   }
 
-  /// Asks one node after another for the map, until one answers.
+  /// Asks one node or Sentinel after another for the map, until one answers.
   private func findOwners(_ call: RedisCall, _ trouble: RedisTrouble) throws(CacheError) {
     var last = trouble
     for address in topology.nodes {
       do throws(RedisOpeningError) {
+        if let sentinels = RedisSentinels(options) {
+          return topology.learn(master: try sentinels.master(by: address, patience), from: address)
+        }
         if let reply = try slots(from: address), topology.learn(reply.value, from: address) { return }
       } catch {
         switch error {

@@ -5,7 +5,7 @@ internal import Synchronization
 final class RedisTopology: Sendable {
   private struct State {
     var owners: [RedisAddress?]
-    /// All known nodes, those of the configuration first.
+    /// All known nodes, those of the configuration first; or the Sentinels, the one that answered last first.
     var nodes: [RedisAddress]
   }
 
@@ -13,10 +13,10 @@ final class RedisTopology: Sendable {
   private let seeds: [RedisAddress]
   private let state: Mutex<State>
 
-  /// The servers of `options`; on a single server the map never changes.
+  /// The servers of `options`. The map never changes if these name a single server.
   init(_ options: RedisOptions) {
     (layout, seeds) = (options.layout, options.location.addresses)
-    let owner = options.kind == .server ? options.location.addresses.first : nil
+    let owner = options.findsServers ? nil : options.location.addresses.first
     let state = State(
       owners: Array(repeating: owner, count: layout.partCount), nodes: options.location.addresses)
     self.state = Mutex(state)
@@ -32,6 +32,14 @@ final class RedisTopology: Sendable {
     state.withLock { state in
       state.owners[part] = address
       if !state.nodes.contains(address) { state.nodes.append(address) }
+    }
+  }
+
+  /// Records that the Sentinel at `address` has named `master`.
+  func learn(master: RedisAddress, from address: RedisAddress) {
+    let owners = layout.parts.map { _ in Optional(master) }
+    state.withLock { state in
+      state = State(owners: owners, nodes: [address] + state.nodes.filter { $0 != address })
     }
   }
 

@@ -11,7 +11,10 @@ struct RedisLocationTests {
     ("redis://[::1]:7000/1", "redis://[::1]:7000/1"), ("redis://[::1]", "redis://[::1]:6379"),
     ("redis://a:7000,redis://b:7001", "redis://a:7000,b:7001"), ("redis://a,b,c:1", "redis://a:6379,b:6379,c:1"),
     ("unix:///run/redis.sock", "unix:///run/redis.sock"), ("unix:///a b@c?db=2", "unix:///a b@c?db=2"),
-    ("unix:///a?db=0", "unix:///a"),
+    ("unix:///a?db=0", "unix:///a"), ("rediss://cache", "rediss://cache:6379"),
+    ("rediss://a:7000,rediss://b/3", "rediss://a:7000,b:6379/3"),
+    ("redis-sentinel://a#main", "redis-sentinel://a:26379#main"),
+    ("rediss-sentinel://a:1,b/2#my-master", "rediss-sentinel://a:1,b:26379/2#my-master"),
   ])
   func accepted(_ url: String, _ expected: String) throws {
     #expect(try RedisLocation(url: url).description == expected)
@@ -20,7 +23,9 @@ struct RedisLocationTests {
   @Test(arguments: [
     "", "127.0.0.1", "redis:", "redis://", "redis://:6379", "redis://a:", "redis://a:0", "redis://a:65536",
     "redis://a:x", "redis://a/x", "redis://a/-1", "redis://a,", "redis://,a", "redis://[::1", "redis://a b",
-    "rediss://a", "http://a", "redis://user:secret@a", "redis://a,:secret@b", "unix://", "unix:///",
+    "http://a", "redis-sentinel://a", "redis-sentinel://a#", "redis-sentinel://#main", "redis-sentinel://a#a b",
+    "redis://a,rediss://b", "rediss://user:secret@a", "redis-sentinel://:secret@a#main", "redis://user:secret@a",
+    "redis://a,:secret@b", "unix://", "unix:///",
     "unix://run/redis.sock", "unix:///a?db=", "unix:///a?db=-1", "unix:///a?password=secret", "unix:///a?db=1&x=2",
     "unix:///" + String(repeating: "a", count: 120),
   ])
@@ -35,6 +40,8 @@ struct RedisLocationTests {
     #expect(throws: CacheError.self) { try options(.server, "redis://a,b") }
     #expect(throws: CacheError.self) { try options(.cluster, "redis://a/1") }
     #expect(throws: CacheError.self) { try options(.cluster, "unix:///a") }
+    #expect(throws: CacheError.self) { try options(.cluster, "redis-sentinel://a#main") }
+    #expect(try options(.server, "redis-sentinel://a,b#main").location.addresses.count == 2)
     #expect(try options(.cluster, "redis://a,b").location.addresses.count == 2)
   }
 

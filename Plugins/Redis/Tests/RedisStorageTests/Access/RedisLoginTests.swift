@@ -48,6 +48,42 @@ struct RedisLoginTests {
     try await engine.close()
   }
 
+  @Test("User and password can be in files, which are read for each new connection", arguments: [true, false])
+  func files(_ hasUser: Bool) async throws {
+    let server = try RedisServer(
+      hasUser
+        ? ["--user", "guest", "on", "'>first-secret'", "'~cachectl:*'", "+@all"] : ["--requirepass", "first-secret"])
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("secrets-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let (user, password) = (folder.appendingPathComponent("user"), folder.appendingPathComponent("password"))
+    try "guest\n".write(to: user, atomically: true, encoding: .utf8)
+    try "first-secret\n".write(to: password, atomically: true, encoding: .utf8)
+    var values = ["passwordFile": OptionValue.text(password.path)]
+    if hasUser { values["userFile"] = .text(user.path) }
+    let engine = try await plugin.open(server.url, values)
+    try await engine.put("cities/a", "1")
+    let admin = hasUser ? [] : ["--pass", "first-secret", "--no-auth-warning"]
+    let change =
+      hasUser
+      ? ["ACL", "SETUSER", "guest", "resetpass", ">second-secret"] : ["CONFIG", "SET", "requirepass", "second-secret"]
+    try server.cli(admin + change)
+    try "second-secret\n".write(to: password, atomically: true, encoding: .utf8)
+    let now = hasUser ? [] : ["--pass", "second-secret", "--no-auth-warning"]
+    try server.cli(now + ["CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"])
+    #expect(try await engine.text("cities/a") == "1")
+    try FileManager.default.removeItem(at: password)
+    #expect(await code { _ = try await plugin.open(server.url, values) } == .invalidOption)
+    values["password"] = .text("x")
+    #expect(await code { _ = try await plugin.open(server.url, values) } == .invalidOption)
+    try await engine.close()
+  }
+
+  @Test("A client name that the server would refuse is a mistake in the configuration", arguments: ["", "a b", "é"])
+  func clientName(_ name: String) async throws {
+    #expect(throws: CacheError.self) { try options(.server, "redis://a", ["clientName": .text(name)]) }
+  }
+
   @Test("Under durability full a user who may not ask for the replicas is refused: nothing could be confirmed")
   func noLeaveToConfirm() async throws {
     let server = try RedisServer(["--user", "guest", "on", "'>guest-secret'", "'~*'", "+@all", "-role"])

@@ -9,7 +9,8 @@ import Foundation
 final class RedisServer: @unchecked Sendable {
   let port: Int
   private let folder: URL
-  private let arguments: [String]
+  /// The program with its arguments, apart from the port.
+  private let command: [String]
   private var identifier: pid_t = 0
 
   struct Failure: Error, CustomStringConvertible {
@@ -17,14 +18,37 @@ final class RedisServer: @unchecked Sendable {
   }
 
   /// Starts a server with further `arguments`, and waits until it answers.
-  init(_ arguments: [String] = []) throws {
-    self.arguments = arguments
+  convenience init(_ arguments: [String] = []) throws {
+    try self.init { folder in
+      ["redis-server", "--dir", folder.path, "--save", "''", "--appendonly", "no"] + arguments
+    }
+  }
+
+  /// Starts a Sentinel that watches `master` under the name "main", and waits until it knows `replicas` replicas of it. It
+  /// takes a silence of half a second for the end of the master.
+  convenience init(watching master: RedisServer, replicas: Int) throws {
+    try self.init { folder in
+      let file = folder.appendingPathComponent("sentinel.conf")
+      let lines = [
+        "dir \(folder.path)", "sentinel monitor main 127.0.0.1 \(master.port) 1",
+        "sentinel down-after-milliseconds main 500", "sentinel failover-timeout main 3000",
+      ]
+      try (lines.joined(separator: "\n") + "\n").write(to: file, atomically: false, encoding: .utf8)
+      return ["redis-server", file.path, "--sentinel"]
+    }
+    try eventually("the Sentinel knows the replicas") { () -> Void? in
+      try ask("SENTINEL", "REPLICAS", "main").elements?.count == replicas ? () : nil
+    }
+  }
+
+  private init(_ makeCommand: (URL) throws -> [String]) throws {
     folder = FileManager.default.temporaryDirectory.appendingPathComponent("redis-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    command = try makeCommand(folder)
     // Another process may take the port between its choice and its use: then another is tried.
     for _ in 0..<20 {
       let candidate = try Self.freePort()
-      if let identifier = try Self.launch(candidate, folder, arguments) {
+      if let identifier = try Self.launch(candidate, folder, command) {
         (port, self.identifier) = (candidate, identifier)
         return
       }
@@ -54,7 +78,7 @@ final class RedisServer: @unchecked Sendable {
 
   /// Starts the server again on the same port, without what it held.
   func start() throws {
-    guard let identifier = try Self.launch(port, folder, arguments) else {
+    guard let identifier = try Self.launch(port, folder, command) else {
       throw Failure(description: "redis-server cannot be started again on port \(port)")
     }
     self.identifier = identifier
@@ -100,7 +124,7 @@ final class RedisServer: @unchecked Sendable {
   }
 
   /// A port on which no process listens, nor on the one 10,000 higher, which a node of a cluster needs too.
-  private static func freePort() throws -> Int {
+  static func freePort() throws -> Int {
     for _ in 0..<100 {
       let port = Int.random(in: 20_000..<32_000)
       if isFree(port), isFree(port + 10_000) { return port }
@@ -123,10 +147,10 @@ final class RedisServer: @unchecked Sendable {
   }
 
   /// The process of a server that answers; `nil` where it has ended at once, as it does where the port is taken.
-  private static func launch(_ port: Int, _ folder: URL, _ arguments: [String]) throws -> pid_t? {
+  private static func launch(_ port: Int, _ folder: URL, _ command: [String]) throws -> pid_t? {
     let server =
-      ["redis-server", "--port", "\(port)", "--bind", "127.0.0.1", "--dir", folder.path, "--save", "''"]
-      + ["--appendonly", "no", "--logfile", folder.appendingPathComponent("log").path] + arguments
+      command
+      + ["--port", "\(port)", "--bind", "127.0.0.1", "--logfile", folder.appendingPathComponent("log").path]
     // The shell ends the server when the process of the tests has gone, and ends itself with the server.
     let script = """
       \(server.joined(separator: " ")) </dev/null >/dev/null 2>&1 & server=$!; echo $server; exec >/dev/null

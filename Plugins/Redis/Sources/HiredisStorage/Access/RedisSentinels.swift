@@ -1,0 +1,46 @@
+internal import StorageSPI
+
+/// Asks Sentinels for the server that is the master at the moment.
+///
+/// A Sentinel gets the same user and password as the servers, and may want none.
+struct RedisSentinels {
+  private let options: RedisOptions
+  private let service: String
+
+  /// The Sentinels of `options`; `nil` if these name the servers themselves.
+  init?(_ options: RedisOptions) {
+    guard let service = options.location.service else { return nil }
+    (self.options, self.service) = (options, service)
+  }
+
+  /// The master according to the Sentinel at `address`.
+  ///
+  /// - Throws: `RedisOpeningError`: the Sentinel does not answer, or does not know the service.
+  func master(by address: RedisAddress, _ patience: RedisPatience?) throws(RedisOpeningError) -> RedisAddress {
+    let credentials = try options.credentials
+    let answer: RedisValue
+    do throws(RedisDisconnection) {
+      let connection = try RedisConnection(
+        address, timeout: options.connectTimeout, silence: options.silence, encryption: options.encryption,
+        patience: patience)
+      // A Sentinel without a password objects to a login, and answers all the same.
+      let login = credentials.login.map { [$0] } ?? []
+      let question = RedisCommand("SENTINEL", "GET-MASTER-ADDR-BY-NAME", service)
+      answer = try connection.exchange(login + [question])[login.count].value
+    } catch {
+      throw error.openingError(at: address)
+    }
+    if let error = answer.error {
+      if error.isPassing { throw .trouble(.busy("\(address): \(error)")) }
+      throw .refused(CacheError(error, store: options.location.url(of: address)))
+    }
+    guard let words = answer.elements, words.count == 2, let host = words[0].text, let port = words[1].number,
+      (1...65_535).contains(port)
+    else {
+      throw .refused(
+        .badURL(
+          "the Sentinel at \(address) knows no master called '\(service)'", hint: "name one as its configuration does"))
+    }
+    return RedisAddress(host: host, port: Int32(port))
+  }
+}

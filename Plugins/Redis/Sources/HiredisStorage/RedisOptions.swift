@@ -1,0 +1,137 @@
+internal import StorageSPI
+
+/// The options of both engines: their declarations and their values.
+struct RedisOptions: Sendable {
+  typealias Kind = RedisPlugin.Kind
+
+  private static let url = EngineOption(
+    "url", .text, default: .text("redis://127.0.0.1:6379"),
+    help: "redis://host:port/database, unix:///path?db=database, or redis-sentinel://host:port,host:port#service; of a "
+      + "cluster some of the nodes, separated by commas; rediss encrypts")
+  private static let user = EngineOption(
+    "user", .text, default: .text(""), help: "the user to log in as; empty for the server's default user")
+  private static let password = EngineOption(
+    "password", .text, help: "the password, where the server wants one", isSecret: true)
+  private static let userFile = EngineOption(
+    "userFile", .text, help: "the path of a file whose first line is the user, read for each new connection")
+  private static let passwordFile = EngineOption(
+    "passwordFile", .text, help: "the path of a file whose first line is the password, read for each new connection")
+  private static let ca = EngineOption(
+    "ca", .text, help: "the path of the certificates to trust, in PEM; without it those that the system trusts")
+  private static let certificate = EngineOption(
+    "certificate", .text, help: "the path of the certificate to show the server, in PEM, with its chain")
+  private static let certificateKey = EngineOption(
+    "certificateKey", .text, help: "the path of the certificate's private key, if it is not in the same file")
+  private static let clientName = EngineOption(
+    "clientName", .text, default: .text("cachectl"), help: "what the server calls the connections in CLIENT LIST")
+  private static let minimumReplicas = EngineOption(
+    "minimumReplicas", .integer(0...100), default: .integer(0),
+    help: "how many replicas must have a batch at least, where durability is full")
+  private static let prefix = EngineOption(
+    "prefix", .storeName, default: .text("cachectl"), help: "what the names of all keys on the server begin with")
+  private static let connectTimeout = EngineOption(
+    "connectTimeout", .duration(1...3_600_000), default: .integer(2_000), help: "how long to wait for a connection")
+  private static let timeout = EngineOption(
+    "timeout", .duration(1...3_600_000), default: .integer(5_000),
+    help: "how long to wait for an answer, and to try again where a cluster is changing")
+  private static let connections = EngineOption(
+    "connections", .integer(1...64), default: .integer(4), help: "how many calls may wait for the server at once")
+
+  static let all = [
+    url, user, password, userFile, passwordFile, ca, certificate, certificateKey, prefix, clientName, connectTimeout,
+    timeout, connections, EngineOption.durability, minimumReplicas,
+  ]
+
+  let kind: Kind
+  let location: RedisLocation
+  let user: String
+  let password: String?
+  /// The files whose first lines take the places of `user` and `password`.
+  let (userFile, passwordFile): (String?, String?)
+  /// How connections are encrypted; `nil` if they are not.
+  let encryption: RedisEncryption?
+  let clientName: String
+  let layout: RedisLayout
+  /// The longest wait for a connection.
+  let connectTimeout: Duration
+  /// The longest wait for an answer, and the longest time for which a call is retried.
+  let timeout: Duration
+  let connections: Int
+  let durability: Durability
+  /// How many replicas must confirm a batch at least, where the durability is `full`.
+  let minimumReplicas: Int
+
+  init(_ configuration: EngineConfiguration, kind: Kind) throws(CacheError) {
+    self.kind = kind
+    location = try RedisLocation(url: try configuration.text(Self.url.name))
+    user = try configuration.text(Self.user.name)
+    // Options without a default: they may not be given.
+    password = try? configuration.text(Self.password.name)
+    userFile = try Self.file(Self.userFile, configuration)
+    passwordFile = try Self.file(Self.passwordFile, configuration)
+    let authority = try Self.file(Self.ca, configuration)
+    let certificate = try Self.file(Self.certificate, configuration)
+    let key = try Self.file(Self.certificateKey, configuration)
+    encryption =
+      location.isEncrypted ? try RedisEncryption(authority: authority, certificate: certificate, key: key) : nil
+    clientName = try configuration.text(Self.clientName.name)
+    let prefix = try configuration.text(Self.prefix.name)
+    layout = RedisLayout(prefix: prefix, partCount: kind == .cluster ? RedisLayout.clusterPartCount : 1)
+    connectTimeout = .milliseconds(try configuration.integer(Self.connectTimeout.name))
+    timeout = .milliseconds(try configuration.integer(Self.timeout.name))
+    connections = Int(try configuration.integer(Self.connections.name))
+    durability = try configuration.durability()
+    minimumReplicas = Int(try configuration.integer(Self.minimumReplicas.name))
+    try checkLocation()
+    try checkNames(certificates: [authority, certificate, key].contains { $0 != nil })
+  }
+
+  /// The path of a file that the engine only reads. (An option of the kind `path` is a place for a store.)
+  private static func file(
+    _ option: EngineOption, _ configuration: EngineConfiguration
+  ) throws(CacheError) -> String? {
+    guard let path = try? configuration.text(option.name) else { return nil }
+    guard path.hasPrefix("/") else {
+      throw CacheError(
+        .invalidOption, "option '\(option.name)': '\(path)' is not an absolute path", hint: "begin it with a slash")
+    }
+    return path
+  }
+
+  /// Whether the addresses are of servers that tell which one to ask: nodes of a cluster, or Sentinels.
+  var findsServers: Bool { kind == .cluster || location.service != nil }
+
+  private func checkNames(certificates: Bool) throws(CacheError) {
+    if certificates, encryption == nil {
+      throw .badURL("certificates are for encrypted connections", hint: "write it like rediss://127.0.0.1:6379")
+    }
+    guard !clientName.isEmpty, clientName.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+      throw CacheError(
+        .invalidOption, "option 'clientName': it has to be printable ASCII without spaces", hint: "choose another one")
+    }
+    guard userFile == nil || user.isEmpty, passwordFile == nil || password == nil else {
+      throw CacheError(
+        .invalidOption, "a user or a password is given twice, itself and in a file", hint: "leave one of them out")
+    }
+  }
+
+  private func checkLocation() throws(CacheError) {
+    if kind == .server, location.addresses.count > 1, location.service == nil {
+      throw .badURL("several addresses are those of a cluster", hint: "use the backend rediscluster, or one address")
+    }
+    if kind == .cluster, location.addresses.contains(where: \.isSocket) {
+      throw .badURL("a cluster is not on a socket", hint: "use the backend redis, or give addresses of the cluster")
+    }
+    if kind == .cluster, location.service != nil {
+      throw .badURL("a cluster needs no Sentinels", hint: "use the backend redis, or give addresses of the cluster")
+    }
+    if kind == .cluster, location.database != 0 {
+      throw .badURL("a cluster has only the database 0", hint: "leave the number out")
+    }
+  }
+}
+
+extension RedisOptions: CustomStringConvertible {
+  /// The location of the store, without secrets.
+  var description: String { "\(location) (\(layout.prefix))" }
+}
