@@ -90,7 +90,7 @@ extension CacheError {
   static func loginRefused(_ url: String) -> CacheError {
     CacheError(
       .permissionDenied, "\(url): the server refuses the user or the password",
-      hint: "see the options user and password")
+      hint: "see the options user and password, or userFile and passwordFile")
   }
 
   /// The error for an unreadable tally.

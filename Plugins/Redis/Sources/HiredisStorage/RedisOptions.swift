@@ -26,7 +26,7 @@ struct RedisOptions: Sendable {
     "clientName", .text, default: .text("cachectl"), help: "what the server calls the connections in CLIENT LIST")
   private static let minimumReplicas = EngineOption(
     "minimumReplicas", .integer(0...100), default: .integer(0),
-    help: "how many replicas must have a batch at least, where durability is full")
+    help: "with durability full: the fewest replicas that must confirm a batch")
   private static let prefix = EngineOption(
     "prefix", .storeName, default: .text("cachectl"), help: "what the names of all keys on the server begin with")
   private static let connectTimeout = EngineOption(
@@ -83,7 +83,15 @@ struct RedisOptions: Sendable {
     durability = try configuration.durability()
     minimumReplicas = Int(try configuration.integer(Self.minimumReplicas.name))
     try checkLocation()
-    try checkNames(certificates: [authority, certificate, key].contains { $0 != nil })
+    if key != nil, certificate == nil {
+      throw CacheError(.invalidOption, "option 'certificateKey': there is no certificate", hint: "give both")
+    }
+    if minimumReplicas > 0, durability != .full {
+      throw CacheError(
+        .invalidOption, "option 'minimumReplicas': only the durability full waits for replicas",
+        hint: "set durability to full, or leave minimumReplicas out")
+    }
+    try checkNames(certificates: [authority, certificate].contains { $0 != nil })
   }
 
   /// The path of a file that the engine only reads. (An option of the kind `path` is a place for a store.)
@@ -93,7 +101,7 @@ struct RedisOptions: Sendable {
     guard let path = try? configuration.text(option.name) else { return nil }
     guard path.hasPrefix("/") else {
       throw CacheError(
-        .invalidOption, "option '\(option.name)': '\(path)' is not an absolute path", hint: "begin it with a slash")
+        .invalidOption, "option '\(option.name)': it is not an absolute path", hint: "begin it with a slash")
     }
     return path
   }

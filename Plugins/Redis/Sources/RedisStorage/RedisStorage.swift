@@ -1,4 +1,4 @@
-// The engine, where the package is taken with its trait `Redis`; otherwise nothing, so that no build needs hiredis.
+// The engine, where the package is taken with its trait `Redis`; otherwise nothing, so that no other build needs hiredis and OpenSSL.
 #if Redis
   @_exported public import HiredisStorage
 #endif

@@ -1,3 +1,4 @@
+internal import Platform
 internal import StorageSPI
 internal import Synchronization
 
@@ -114,7 +115,13 @@ struct RedisExchange {
   /// Waits until every current replica of the server has all changes of this connection, and returns whether that is so.
   private func waitForReplicas(until deadline: ContinuousClock.Instant) throws(RedisDisconnection) -> Bool {
     guard let minimumReplicas else { return true }
-    let role = try connection.receive().value.elements ?? []
+    var role = try connection.receive().value.elements ?? []
+    // A replica that is about to connect costs less than sending the batch again.
+    let end = min(deadline, .now.advanced(by: .milliseconds(500)))
+    while role.count == 3, let replicas = role[2].elements, replicas.count < minimumReplicas, .now < end {
+      usleep(50_000)
+      role = try connection.exchange([RedisCommand("ROLE")])[0].value.elements ?? []
+    }
     // Only a server that reports itself as master has no replicas to ask: one that does not answer, or has become a
     // replica, confirms nothing.
     guard role.count == 3, role[0].text == "master", let replicas = role[2].elements else { return false }

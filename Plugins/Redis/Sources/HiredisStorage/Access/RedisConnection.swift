@@ -51,11 +51,13 @@ final class RedisConnection: @unchecked Sendable {
     if let session { try shakeHands(session, timeout) }
   }
 
+  /// Ends after `timeout`, however many steps the handshake takes.
   private func shakeHands(_ session: RedisTLSSession, _ timeout: Duration) throws(RedisDisconnection) {
+    let deadline = ContinuousClock.now.advanced(by: timeout)
     do throws(RedisDisconnection) {
       while try !session.shakeHands() {
         try transmit(session.takeOutput())
-        try wait(for: POLLIN, timeout)
+        try wait(for: POLLIN, ContinuousClock.now.duration(to: deadline))
         try takeBytes(session)
       }
     } catch {
@@ -71,11 +73,17 @@ final class RedisConnection: @unchecked Sendable {
   /// Records the hashes by which the server knows the scripts.
   func learn(_ hashes: [String]) { self.hashes = hashes }
 
+  /// How many bytes to encrypt at once: OpenSSL's buffer keeps the size that it has once had.
+  private static let encryptedAtOnce = 65_536
+
   /// Sends `bytes`.
   func send(_ bytes: [UInt8]) throws(RedisDisconnection) {
     guard let session else { return try transmit(bytes) }
-    try bytes.span.withUnsafeBytes { bytes throws(RedisDisconnection) in try session.write(bytes) }
-    try transmit(session.takeOutput())
+    for start in stride(from: 0, to: bytes.count, by: Self.encryptedAtOnce) {
+      let part = bytes.span.extracting(start..<min(start + Self.encryptedAtOnce, bytes.count))
+      try part.withUnsafeBytes { part throws(RedisDisconnection) in try session.write(part) }
+      try transmit(session.takeOutput())
+    }
   }
 
   /// Writes `bytes` to the socket. hiredis itself would do so in a way that ends the process if the connection is gone.
@@ -98,14 +106,16 @@ final class RedisConnection: @unchecked Sendable {
   /// Waits for the next reply.
   func receive() throws(RedisDisconnection) -> RedisReply {
     while true {
+      if let session {
+        try session.read { redisReaderFeed(context.pointee.reader, $0.baseAddress, $0.count) }
+        try transmit(session.takeOutput())
+      }
       var pointer: UnsafeMutableRawPointer?
       guard redisGetReplyFromReader(context, &pointer) == REDIS_OK else { throw broken }
       if let pointer { return RedisReply(pointer) }
       try wait(for: POLLIN, silence)
       if let session {
         try takeBytes(session)
-        try session.read { redisReaderFeed(context.pointee.reader, $0.baseAddress, $0.count) }
-        try transmit(session.takeOutput())
       } else {
         guard redisBufferRead(context) == REDIS_OK else { throw broken }
       }

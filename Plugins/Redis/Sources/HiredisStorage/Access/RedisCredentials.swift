@@ -23,19 +23,26 @@ extension RedisOptions {
   var credentials: RedisCredentials {
     get throws(RedisOpeningError) {
       RedisCredentials(
-        user: try userFile.map { path throws(RedisOpeningError) in try Self.firstLine(of: path) } ?? user,
-        password: try passwordFile.map { path throws(RedisOpeningError) in try Self.firstLine(of: path) } ?? password)
+        user: try userFile.map { path throws(RedisOpeningError) in try Self.firstLine(of: path, "userFile") } ?? user,
+        password: try passwordFile.map { path throws(RedisOpeningError) in
+          try Self.firstLine(of: path, "passwordFile")
+        } ?? password)
     }
   }
 
-  private static func firstLine(of path: String) throws(RedisOpeningError) -> String {
-    let line = SmallFile.text(path)?.prefix { !$0.isNewline } ?? ""
-    guard !line.isEmpty else {
-      throw .refused(
-        CacheError(
-          .invalidOption, "\(path) cannot be read, or its first line is empty",
-          hint: "see the options userFile and passwordFile"))
+  /// The longest user or password in a file, in bytes.
+  private static let maximumLength = 1_024
+
+  /// The first line of a file, which another program may be writing just now.
+  private static func firstLine(of path: String, _ option: String) throws(RedisOpeningError) -> String {
+    for attempt in 1...2 {
+      let line = SmallFile.text(path)?.prefix { !$0.isNewline } ?? ""
+      if (1...maximumLength).contains(line.utf8.count) { return String(line) }
+      if attempt == 1 { usleep(50_000) }
     }
-    return String(line)
+    throw .refused(
+      CacheError(
+        .invalidOption, "option '\(option)': \(path) cannot be read, or its first line is empty or too long",
+        hint: "write up to \(maximumLength) bytes into its first line, for this user to read"))
   }
 }

@@ -1,4 +1,5 @@
 internal import COpenSSL
+internal import Platform
 internal import StorageSPI
 
 /// How connections are encrypted: by TLS 1.2 or later, with OpenSSL.
@@ -16,6 +17,8 @@ final class RedisEncryption: @unchecked Sendable {
   ///   - key: the file of that certificate's private key; `nil` if it is in the same file.
   /// - Throws: `CacheError` with the code `invalidOption` if a file cannot be used.
   init(authority: String?, certificate: String?, key: String?) throws(CacheError) {
+    // At the end of the process a thread may still be using OpenSSL.
+    OPENSSL_init_ssl(UInt64(OPENSSL_INIT_NO_ATEXIT), nil)
     guard let context = SSL_CTX_new(TLS_client_method()), copenssl_require_tls_1_2(context) == 1 else {
       throw CacheError(.failed, "OpenSSL cannot be used: \(Self.reason)")
     }
@@ -43,20 +46,19 @@ final class RedisEncryption: @unchecked Sendable {
   /// A session with the server called `host`, whose certificate must be of that name or address; `nil` if there is no
   /// memory for one.
   func session(with host: String) -> RedisTLSSession? {
-    guard let session = SSL_new(context), let received = BIO_new(BIO_s_mem()), let output = BIO_new(BIO_s_mem()) else {
-      return nil
+    guard let handle = SSL_new(context) else { return nil }
+    guard let session = RedisTLSSession(handle) else { return nil }
+    SSL_set_connect_state(handle)
+    SSL_set_hostflags(handle, UInt32(X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS))
+    if X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(handle), host) != 1 {
+      guard SSL_set1_host(handle, host) == 1, copenssl_set_server_name(handle, host) == 1 else { return nil }
     }
-    SSL_set_bio(session, received, output)
-    SSL_set_connect_state(session)
-    if X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(session), host) != 1 {
-      SSL_set1_host(session, host)
-      copenssl_set_server_name(session, host)
-    }
-    return RedisTLSSession(session, received: received, output: output)
+    return session
   }
 
   private static func unusable(_ option: String, _ path: String) -> CacheError {
-    CacheError(
+    let reason = access(path, R_OK) == 0 ? reason : String(cString: strerror(errno))
+    return CacheError(
       .invalidOption, "option '\(option)': \(path) cannot be used: \(reason)",
       hint: "give a file in the format PEM that this user may read, and a key without a password")
   }
@@ -76,7 +78,13 @@ final class RedisTLSSession {
   private let output: OpaquePointer
   private var room = [UInt8](repeating: 0, count: 16_384)
 
-  fileprivate init(_ session: OpaquePointer, received: OpaquePointer, output: OpaquePointer) {
+  /// `nil` if there is no memory for the buffers; `session` is freed in any case.
+  fileprivate init?(_ session: OpaquePointer) {
+    guard let received = BIO_new(BIO_s_mem()), let output = BIO_new(BIO_s_mem()) else {
+      SSL_free(session)
+      return nil
+    }
+    SSL_set_bio(session, received, output)
     (self.session, self.received, self.output) = (session, received, output)
   }
 
@@ -128,7 +136,8 @@ final class RedisTLSSession {
       var count = 0
       let result = room.withUnsafeMutableBytes { SSL_read_ex(session, $0.baseAddress, $0.count, &count) }
       guard result == 1 else {
-        if SSL_get_error(session, result) == SSL_ERROR_WANT_READ { return }
+        // The server may end the connection after its last reply: then the socket says so next.
+        if [SSL_ERROR_WANT_READ, SSL_ERROR_ZERO_RETURN].contains(SSL_get_error(session, result)) { return }
         throw failure
       }
       room.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[..<count])) }

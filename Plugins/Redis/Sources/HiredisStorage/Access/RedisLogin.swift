@@ -66,7 +66,7 @@ struct RedisLogin {
     }
     if step == .kind, let isCluster = answer.text?.contains("cluster_enabled:1") { try judge(isCluster: isCluster) }
     if step == .role, options.location.service != nil, answer.elements?.first?.text != "master" {
-      throw .trouble(.busy("\(address): the Sentinels call it the master, and it is not yet or no longer"))
+      throw .trouble(.busy("\(address): the Sentinels name it as the master, but it is a replica"))
     }
   }
 
@@ -97,7 +97,8 @@ extension RedisConnection {
         address, timeout: options.connectTimeout, silence: options.silence, encryption: options.encryption,
         patience: patience)
     } catch {
-      throw error.openingError(at: address)
+      guard case .silent = error, options.encryption != nil else { throw error.openingError(at: address) }
+      throw .trouble(.silent("\(address): no answer in time to a TLS handshake: does this port encrypt?"))
     }
     try RedisLogin(options, address).perform(on: connection)
     return connection

@@ -25,12 +25,14 @@ struct RedisRouter: Sendable {
   func perform(_ requests: [RedisRequest]) throws(CacheError) -> [RedisReply] {
     var call = RedisCall(requests, deadline: .now.advanced(by: options.timeout))
     var pause = Duration.milliseconds(2)
+    // A call that finds the master silent waits for the Sentinels to name another; those that come later do not.
+    let mayWait = options.location.service != nil && !call.isStuck(topology) { pool.isSilent($0) }
     while true {
       if patience?.isOver == true { throw .abandoned.noting(mayBeDone: call.mayBeDone) }
       makeRound(&call)
       if let failure = call.failure { throw failure.noting(mayBeDone: call.mayBeDone) }
       if let replies = call.allReplies { return replies }
-      try prepareNextRound(&call, &pause)
+      try prepareNextRound(&call, &pause, mayWait: mayWait)
     }
   }
 
@@ -111,7 +113,9 @@ struct RedisRouter: Sendable {
     case .trouble(let trouble):
       pool.removeIdle(address)
       if case .silent = trouble { pool.noteSilence(address) }
-      call.note(trouble, needsMap: true, needsPause: !exchange.wasIdle)
+      // An idle connection may have broken while the master stayed what it is.
+      call.note(
+        trouble, needsMap: options.kind == .cluster || !exchange.wasIdle, needsPause: !exchange.wasIdle)
     }
   }
 
@@ -163,7 +167,9 @@ struct RedisRouter: Sendable {
   /// Waits a little, and refreshes the map of parts to servers if necessary.
   ///
   /// - Throws: `CacheError` if the time is up, or no node of the cluster and no Sentinel answers.
-  private func prepareNextRound(_ call: inout RedisCall, _ pause: inout Duration) throws(CacheError) {
+  private func prepareNextRound(
+    _ call: inout RedisCall, _ pause: inout Duration, mayWait: Bool
+  ) throws(CacheError) {
     let trouble = call.trouble ?? .busy("no answer")
     if ContinuousClock.now >= call.deadline {
       throw CacheError(trouble, store: options.description, mayBeDone: call.mayBeDone)
@@ -175,20 +181,24 @@ struct RedisRouter: Sendable {
     guard call.needsMap, options.findsServers else { return }
     try findOwners(call, trouble)
     // No other node has replaced the silent one, so calls should not each wait for it.
-    if case .silent = trouble, call.isStuck(topology, { pool.isSilent($0) }) {
+    if !mayWait, case .silent = trouble, call.isStuck(topology, { pool.isSilent($0) }) {
       throw CacheError(trouble, store: options.description, mayBeDone: call.mayBeDone)
     }
   }
 
   /// Asks one node or Sentinel after another for the map, until one answers.
   private func findOwners(_ call: RedisCall, _ trouble: RedisTrouble) throws(CacheError) {
-    var last = trouble
+    var (last, refusal) = (trouble, CacheError?.none)
     for address in topology.nodes {
       do throws(RedisOpeningError) {
         if let sentinels = RedisSentinels(options) {
-          return topology.learn(master: try sentinels.master(by: address, patience), from: address)
+          switch try sentinels.master(by: address, patience) {
+          case .success(let master): return topology.learn(master: master, from: address)
+          case .failure(let error): refusal = error
+          }
+        } else if let reply = try slots(from: address), topology.learn(reply.value, from: address) {
+          return
         }
-        if let reply = try slots(from: address), topology.learn(reply.value, from: address) { return }
       } catch {
         switch error {
         case .refused(let error): throw error.noting(mayBeDone: call.mayBeDone)
@@ -197,7 +207,8 @@ struct RedisRouter: Sendable {
       }
       if ContinuousClock.now >= call.deadline { break }
     }
-    throw CacheError(last, store: options.description, mayBeDone: call.mayBeDone)
+    throw refusal?.noting(mayBeDone: call.mayBeDone)
+      ?? CacheError(last, store: options.description, mayBeDone: call.mayBeDone)
   }
 
   /// The map according to the node at `address`; `nil` if it does not answer. A broken idle connection says nothing

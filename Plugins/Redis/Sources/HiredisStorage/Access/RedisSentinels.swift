@@ -13,16 +13,19 @@ struct RedisSentinels {
     (self.options, self.service) = (options, service)
   }
 
-  /// The master according to the Sentinel at `address`.
+  /// The master according to the Sentinel at `address`, or why it names none: then another Sentinel may.
   ///
-  /// - Throws: `RedisOpeningError`: the Sentinel does not answer, or does not know the service.
-  func master(by address: RedisAddress, _ patience: RedisPatience?) throws(RedisOpeningError) -> RedisAddress {
+  /// - Throws: `RedisOpeningError`: the Sentinel does not answer.
+  func master(
+    by address: RedisAddress, _ patience: RedisPatience?
+  ) throws(RedisOpeningError) -> Result<RedisAddress, CacheError> {
     let credentials = try options.credentials
+    // Leaves time for the other Sentinels, and then for the master.
+    let limit = min(options.connectTimeout, options.timeout / (4 * options.location.addresses.count))
     let answer: RedisValue
     do throws(RedisDisconnection) {
       let connection = try RedisConnection(
-        address, timeout: options.connectTimeout, silence: options.silence, encryption: options.encryption,
-        patience: patience)
+        address, timeout: limit, silence: limit, encryption: options.encryption, patience: patience)
       // A Sentinel without a password objects to a login, and answers all the same.
       let login = credentials.login.map { [$0] } ?? []
       let question = RedisCommand("SENTINEL", "GET-MASTER-ADDR-BY-NAME", service)
@@ -32,15 +35,16 @@ struct RedisSentinels {
     }
     if let error = answer.error {
       if error.isPassing { throw .trouble(.busy("\(address): \(error)")) }
-      throw .refused(CacheError(error, store: options.location.url(of: address)))
+      return .failure(CacheError(error, store: options.location.url(of: address)))
     }
-    guard let words = answer.elements, words.count == 2, let host = words[0].text, let port = words[1].number,
-      (1...65_535).contains(port)
+    guard let words = answer.elements, words.count == 2, let host = words[0].text, !host.isEmpty,
+      let port = words[1].number, (1...65_535).contains(port)
     else {
-      throw .refused(
+      return .failure(
         .badURL(
-          "the Sentinel at \(address) knows no master called '\(service)'", hint: "name one as its configuration does"))
+          "the Sentinel at \(address) knows no master called '\(service)'",
+          hint: "name one as its configuration does"))
     }
-    return RedisAddress(host: host, port: Int32(port))
+    return .success(RedisAddress(host: host, port: Int32(port)))
   }
 }

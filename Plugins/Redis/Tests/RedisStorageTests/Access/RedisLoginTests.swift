@@ -79,6 +79,13 @@ struct RedisLoginTests {
     try await engine.close()
   }
 
+  @Test(
+    "Options that would have no effect are mistakes",
+    arguments: [["certificateKey": .text("/a")], ["minimumReplicas": .integer(1)]] as [[String: OptionValue]])
+  func needless(_ values: [String: OptionValue]) {
+    #expect(throws: CacheError.self) { try options(.server, "rediss://a", values) }
+  }
+
   @Test("A client name that the server would refuse is a mistake in the configuration", arguments: ["", "a b", "é"])
   func clientName(_ name: String) async throws {
     #expect(throws: CacheError.self) { try options(.server, "redis://a", ["clientName": .text(name)]) }

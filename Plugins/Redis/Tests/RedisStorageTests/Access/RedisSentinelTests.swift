@@ -38,6 +38,22 @@ struct RedisSentinelTests {
     for engine in [engine, other] { try await engine.close() }
   }
 
+  @Test("A call that finds the master silent waits for the one that the Sentinels name in its place")
+  func silence() async throws {
+    let (master, replica) = try servers()
+    let sentinel = try RedisServer(watching: master, replicas: 1)
+    let url = "redis-sentinel://127.0.0.1:\(sentinel.port)#main"
+    let engine = try await plugin.open(url, ["timeout": .integer(60_000), "connectTimeout": .integer(2_000)])
+    try await engine.put("cities/a", "1")
+    try eventually("the replica has the entry") { () -> Void? in
+      try replica.ask("EXISTS", "cachectl:cities/a").integer == 1 ? () : nil
+    }
+    master.pause()
+    defer { master.resume() }
+    #expect(try await engine.text("cities/a") == "1")
+    try await engine.close()
+  }
+
   @Test("Mistakes and silence are told apart")
   func failures() async throws {
     let (master, replica) = try servers()
@@ -47,6 +63,11 @@ struct RedisSentinelTests {
     let unknown = await code { _ = try await plugin.open("redis-sentinel://127.0.0.1:\(sentinel.port)#other") }
     #expect(unknown == .invalidOption)
     #expect(await code { _ = try await plugin.open("redis-sentinel://127.0.0.1:1#main", hasty) } == .unreachable)
+    // One Sentinel that knows nothing of the master does not hide another that does.
+    let stranger = try RedisServer(watching: master, replicas: 1)
+    try stranger.ask("SENTINEL", "REMOVE", "main")
+    let both = "redis-sentinel://127.0.0.1:\(stranger.port),127.0.0.1:\(sentinel.port)#main"
+    try await plugin.open(both).close()
     // Servers do not know which of them is the master of what.
     #expect(await code { _ = try await plugin.open("redis-sentinel://127.0.0.1:\(master.port)#main") } == .failed)
   }
