@@ -158,7 +158,11 @@ enum SQLiteFiles {
   ) throws(CacheError) {
     let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor >= 0 else { throw systemError(folder, "cannot be opened") }
-    defer { close(descriptor) }
+    defer {
+      // A process that is being started has the descriptor too, and with it the lock, until it runs its program.
+      flock(descriptor, LOCK_UN)
+      close(descriptor)
+    }
     var waited: Int32 = 0
     while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
       guard errno == EWOULDBLOCK || errno == EINTR else { throw systemError(folder, "cannot be locked") }

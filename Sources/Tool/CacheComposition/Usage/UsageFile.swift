@@ -48,8 +48,11 @@ package struct UsageFile: Sendable {
     while true {
       let file = open(path, flags, 0o600)
       guard file >= 0 else { throw errno == ELOOP ? symbolicLink : failure("cannot be opened") }
-      // This also releases the lock.
-      defer { close(file) }
+      defer {
+        // A process that is being started has the descriptor too, and with it the lock, until it runs its program.
+        flock(file, LOCK_UN)
+        close(file)
+      }
       try take(lock, on: file)
       // The previous holder of the lock may have replaced the file.
       if isInPlace(file) { return try body(file) }
