@@ -36,6 +36,9 @@ import Testing
       "show", Contract.citiesKey, environment: ["CACHE_KEY": String(repeating: "0b", count: 32)])
     #expect(other.status == 77)
     #expect(other.errors.contains("sealed with another key"), "\(other.errors)")
+    let explained = try await scratch.cachectl(
+      "explain", "cities", "--output", "json", environment: ["CACHE_KEY": String(repeating: "0b", count: 32)])
+    #expect(try explained.document()["reason"] == "the cache cannot be read")
   }
 
   @Test(arguments: Contract.persistentEngines)

@@ -63,7 +63,8 @@ struct CachedFetch<Subject: FetchSubject>: Sendable {
     var trace = CacheTrace(isRecording: isExplaining || services.observe != nil)
     for warning in lookup.warnings { trace.note("storage", warning.message) }
     var decision = services.rules.decision(
-      for: message, stored: lookup.found?.head, missing: lookup.missing, options: options, now: now, trace: &trace)
+      for: message, stored: lookup.found?.head, missing: lookup.missing, isReadable: lookup.warnings.isEmpty,
+      options: options, now: now, trace: &trace)
     if options.policy == .cachedThenNetwork, mayBeShownFirst(lookup.found, message, now) {
       decision = CacheDecision(.serveThenRevalidate, "the cached value is asked for first, then the origin's")
     }

@@ -6,12 +6,13 @@ extension HTTPCacheRules {
   ///
   /// - Parameters:
   ///   - missing: why there is none: nothing is stored, nothing for such a request, or not the part that it asks for.
+  ///   - isReadable: whether the storage could be read: otherwise something may be stored all the same.
   ///   - options: what the user allows.
   ///   - now: the current time.
   ///   - trace: records what was examined.
   public func decision(
     for request: HTTPRequest, stored: StoredHead?, missing: CacheDecision.ForwardReason = .uriMiss,
-    options: FetchOptions, now: Duration, trace: inout CacheTrace
+    isReadable: Bool = true, options: FetchOptions, now: Duration, trace: inout CacheTrace
   ) -> CacheDecision {
     if !trace.isRecording, let stored, isFresh(stored, at: now, unlimitedBy: request, options) { return Self.fresh }
     let allowed = RequestDirectives(request.fields, options)
@@ -24,7 +25,7 @@ extension HTTPCacheRules {
       return forwarded(.fetch, "the origin's answer is asked for", .bypass, allowed)
     }
     guard let stored else {
-      let reason = Self.reason(missing)
+      let reason = isReadable ? Self.reason(missing) : "the cache cannot be read"
       trace.note("stored response", reason)
       return forwarded(.fetch, reason, missing, allowed)
     }
