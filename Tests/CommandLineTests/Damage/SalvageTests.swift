@@ -183,4 +183,17 @@ import Testing
     try scratch.write(log, to: "home/cache.sqlite-wal")
     return (scratch, log)
   }
+
+  @Test(arguments: engines, Damage.allCases)
+  func itCanBeEmptiedButNotCompacted(engine: String, damage: Damage) async throws {
+    let (scratch, file) = try await damagedStore(engine, damage)
+    let run = { (arguments: [String]) in try await scratch.cachectl(["--backend", engine] + arguments) }
+    let data = try scratch.read(file)
+    expectDamage(try await run(["compact"]))
+    #expect(try scratch.read(file) == data)
+    expectSuccess(try await run(["rm", "--all", "--yes"]))
+    expectSuccess(try await run(["verify"]))
+    #expect(try await run(["ls", "--output", "ndjson"]).lines.isEmpty)
+    expectSuccess(try await run(["fetch", "movies", "--query", "heat"]))
+  }
 }

@@ -4,7 +4,7 @@ import Testing
 /// Libraries that end the process, hang or forget: what a test of them says, and what other commands do.
 @Suite struct LibraryCrashTests {
   /// How long a check may take: more than the program needs to start, and its sound checks to end, on a busy machine.
-  static let patience = "20s"
+  static let patience = "50s"
 
   private func test(_ fault: String, _ options: [String] = []) async throws -> (run: Run, document: JSON) {
     let scratch = try Scratch()

@@ -75,4 +75,23 @@ import Testing
     #expect(run.errors.contains("eviction is none"), "\(run.errors)")
     #expect(try await pages(scratch) == ["0"])
   }
+
+  /// What another process prevents is a warning too, like a store that is full.
+  @Test func aFetchThatCannotStoreBecauseTheStoreIsLockedSucceeds() async throws {
+    let scratch = try Scratch()
+    expectSuccess(try await scratch.cachectl("--backend", "plist", "fetch", "cities"))
+    let lock = open(scratch.path("home/plist/store.lock"), O_RDWR | O_CLOEXEC)
+    #expect(flock(lock, LOCK_EX) == 0)
+    defer {
+      flock(lock, LOCK_UN)
+      close(lock)
+    }
+    let command = [
+      "--backend", "plist", "--set", "backends.plist.busyTimeout=10ms", "fetch", "movies", "--query", "heat",
+    ]
+    let run = try await scratch.cachectl(command)
+    expectSuccess(run)
+    #expect(run.text.contains("Heat") && run.errors.contains("warning"), "\(run.errors)")
+    #expect(try await scratch.cachectl(command + ["--require-store"]).status == 74)
+  }
 }

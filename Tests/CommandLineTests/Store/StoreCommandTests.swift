@@ -63,11 +63,19 @@ import Testing
     let scratch = try await store(engine)
     let all = try await keys(scratch, engine)
     let place = ["rm", "--backend", engine]
-    #expect(try await scratch.cachectl(["__complete", "keys", ""] + place).lines == all)
-    #expect(
-      try await scratch.cachectl(["__complete", "keys", "mov"] + place).lines == all.filter { $0.hasPrefix("mov") })
-    let spaces = try await scratch.cachectl(["__complete", "namespaces", ""] + place)
+    #expect(try await completion(["keys", ""] + place, scratch).lines == all)
+    #expect(try await completion(["keys", "mov"] + place, scratch).lines == all.filter { $0.hasPrefix("mov") })
+    let spaces = try await completion(["namespaces", ""] + place, scratch)
     #expect(spaces.lines == ["cities", "movies", "queries"] && spaces.errors.isEmpty)
+  }
+
+  /// A completion is asked for again if it is empty: on a busy machine it may have given up after its second.
+  private func completion(_ query: [String], _ scratch: Scratch) async throws -> Run {
+    for _ in 1..<30 {
+      let run = try await scratch.cachectl(["__complete"] + query)
+      if !run.output.isEmpty { return run }
+    }
+    return try await scratch.cachectl(["__complete"] + query)
   }
 
   @Test(arguments: [

@@ -117,4 +117,16 @@ import Testing
     #expect(run.status == 78)
     #expect(run.errors.contains("without a transform that takes dictionaries"), "\(run.errors)")
   }
+
+  /// Neither counts what the cache keeps for itself, such as dictionaries.
+  @Test(arguments: Contract.persistentEngines)
+  func doctorAndStatsCountTheSameEntries(engine: String) async throws {
+    let scratch = try scratch(engine, #""zstd""#)
+    for page in 0..<24 { expectSuccess(try await scratch.cachectl("fetch", "cities", "--page", "\(page)")) }
+    expectSuccess(try await scratch.cachectl("compact", "--train"))
+    #expect(try await scratch.cachectl("export").lines.count > 24)
+    #expect(try await scratch.cachectl("stats", "--output", "json").document()["entries"] == 24)
+    let doctor = try await scratch.cachectl("doctor")
+    #expect(doctor.text.contains("24 entries"), "\(doctor.text)")
+  }
 }
