@@ -69,10 +69,13 @@ extension LMDBTransaction {
     let lowest = environment.keyCoding.shortened(key, probe: 0)
     return try lowest.span.withUnsafeBytes { lowest throws(CacheError) in
       try withCursor(on: database) { cursor throws(CacheError) in
+        let hashed = UnsafeRawBufferPointer(rebasing: lowest.dropLast())
         var free = 0
         var item = try cursor.seek(lowest)
-        while let (stored, value) = item, stored.dropLast().elementsEqual(lowest.dropLast()), let probe = stored.last {
-          if try fullKey(of: value, storedAs: stored).elementsEqual(key) { return (probe, value) }
+        while let (stored, value) = item, byteOrder(UnsafeRawBufferPointer(rebasing: stored.dropLast()), hashed) == 0,
+          let probe = stored.last
+        {
+          if byteOrder(try fullKey(of: value, storedAs: stored), key) == 0 { return (probe, value) }
           if Int(probe) == free { free += 1 }
           item = try cursor.next()
         }

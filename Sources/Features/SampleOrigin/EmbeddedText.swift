@@ -20,9 +20,21 @@ struct EmbeddedText: @unchecked Sendable {
     String(decoding: UnsafeBufferPointer(rebasing: bytes[range]), as: UTF8.self)
   }
 
-  /// The number in `range`, digits after optional spaces; `nil` if `range` contains anything else.
+  /// The number in `range`, at most 18 digits after optional spaces; `nil` if `range` contains anything else.
   func number(_ range: Range<Int>) -> Int? {
-    Int(string(range).drop { $0 == " " })
+    var number: Int?
+    for index in range {
+      let byte = bytes[index]
+      if number == nil, byte == UInt8(ascii: " ") { continue }
+      guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) else { return nil }
+      number = (number ?? 0) * 10 + Int(byte - UInt8(ascii: "0"))
+    }
+    return number
+  }
+
+  /// Whether the bytes of `text` are at `index`.
+  func has(_ text: [UInt8], at index: Int) -> Bool {
+    firstIndex(of: text, in: index..<min(index + text.count, count)) == index
   }
 
   /// The first index of `needle` in `range`; `nil` if there is none.

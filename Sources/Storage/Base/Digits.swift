@@ -25,8 +25,12 @@ public enum Hexadecimal {
 
   @usableFromInline
   static func text(_ number: UInt64, width: Int) -> String {
-    let bytes = (0..<width).reversed().map { lowerCaseDigit(UInt8(truncatingIfNeeded: number >> UInt64(4 * $0)) & 15) }
-    return String(decoding: bytes, as: UTF8.self)
+    String(unsafeUninitializedCapacity: width) { digits in
+      for place in 0..<width {
+        digits[width - 1 - place] = lowerCaseDigit(UInt8(truncatingIfNeeded: number >> UInt64(4 * place)) & 15)
+      }
+      return width
+    }
   }
 
   /// The number that `digits` write, in either case; `nil` if their number is wrong, or there are other characters.

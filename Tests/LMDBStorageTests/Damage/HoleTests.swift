@@ -18,8 +18,9 @@ import Testing
     defer { try? FileManager.default.removeItem(atPath: folder) }
     let file = open(LMDBFile.data(in: folder), O_RDWR | O_CREAT, 0o600)
     defer { close(file) }
-    var expected: [UInt8] = []
+    var (expected, pieces) = ([UInt8](), [Int]())
     func write(_ bytes: [UInt8]) {
+      pieces.append(expected.count)
       #expect(bytes.withUnsafeBytes { pwrite(file, $0.baseAddress, $0.count, off_t(expected.count)) } == bytes.count)
       expected += bytes
     }
@@ -31,12 +32,11 @@ import Testing
     write([7, 8, 9])
     let data = try #require(try LMDBDataFile(readingIfPresentIn: folder))
     data.coverHoles(maximumCovers: covers, maximumCopy: copy)
-    #expect(data.bytes.elementsEqual(expected))
+    #expect(expected.withUnsafeBytes { byteOrder(data.bytes, $0) } == 0)
     // After each cover comes data, and before the first one, too.
     let mappings = try Self.mappings(of: data.bytes)
     #expect(mappings <= 2 * covers + 1)
     // A copy does not follow the file.
-    let pieces = expected.indices.filter { expected[$0] != 0 && ($0 == 0 || expected[$0 - 1] == 0) }
     for piece in pieces { #expect(pwrite(file, [UInt8(255)], 1, off_t(piece)) == 1) }
     #expect(pieces.count { data.bytes[$0] != 255 } == copied)
   }

@@ -5,6 +5,12 @@ import StorageSPI
 
 /// What several tests need.
 enum Fixtures {
+  /// The probe of the system, without the work that only says how fast the machine is.
+  static let probe: BenchmarkProbe = {
+    var probe = BenchmarkProbe.system
+    probe.doReferenceWork = { _ in }
+    return probe
+  }()
   static let date = Timestamp(milliseconds: 1_767_225_600_000)
 
   static func options(folder: String = "/nowhere", _ change: (inout BenchmarkOptions) -> Void = { _ in })
@@ -20,7 +26,7 @@ enum Fixtures {
   /// The report of a run over `plugins`.
   static func run(
     _ plugins: [any StoragePlugin], _ workloads: [Workload], _ options: BenchmarkOptions = Fixtures.options(),
-    actions: BenchmarkActions = BenchmarkActions(), probe: BenchmarkProbe = .system,
+    actions: BenchmarkActions = BenchmarkActions(), probe: BenchmarkProbe = probe,
     progress: @escaping @Sendable (BenchmarkProgress) -> Void = { _ in }
   ) async throws -> BenchmarkReport {
     try await BenchmarkRunner(

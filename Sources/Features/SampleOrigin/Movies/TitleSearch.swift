@@ -51,11 +51,10 @@ enum TitleSearch {
       guard let isWhole = find(needle, in: title) else { return nil }
       areWhole = areWhole && isWhole
     }
-    let text = titles.bytes[title]
-    guard text.dropFirst().starts(with: phrase) else { return areWhole ? 2 : 3 }
-    let rest = text.dropFirst(1 + phrase.count)
-    if rest.isEmpty || rest.first == tab { return 0 }
-    return rest.first == space ? 1 : areWhole ? 2 : 3
+    let end = title.lowerBound + 1 + phrase.count
+    guard end <= title.upperBound, titles.has(phrase, at: title.lowerBound + 1) else { return areWhole ? 2 : 3 }
+    if end == title.upperBound || titles.bytes[end] == tab { return 0 }
+    return titles.bytes[end] == space ? 1 : areWhole ? 2 : 3
   }
 
   /// Whether `needle`, a space and letters, is a whole word of the text in `range`; `nil` if it does not even begin a word.

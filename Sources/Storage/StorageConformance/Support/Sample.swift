@@ -42,9 +42,14 @@ enum Sample {
     var bytes = block
     while bytes.count < count { bytes += bytes }
     bytes.removeLast(bytes.count - count)
-    for offset in stride(from: 0, to: count - 8, by: 4_096) {
-      let digits = String(100_000 + offset / 4_096).utf8
-      bytes.replaceSubrange(offset..<(offset + 6), with: digits.prefix(6))
+    bytes.withUnsafeMutableBufferPointer { bytes in
+      for offset in stride(from: 0, to: count - 8, by: 4_096) {
+        var rest = 100_000 + offset / 4_096
+        for place in (0..<6).reversed() {
+          bytes[offset + place] = UInt8(ascii: "0") + UInt8(rest % 10)
+          rest /= 10
+        }
+      }
     }
     return bytes
   }

@@ -50,7 +50,10 @@ struct AccessBlock {
 
   private func place(of digest: UInt64) -> Int? {
     bytes.withUnsafeBytes { bytes in
-      (0..<Self.capacity).first { AccessRecord.number(in: bytes, at: $0 * AccessRecord.size) == digest }
+      for place in 0..<Self.capacity where AccessRecord.number(in: bytes, at: place * AccessRecord.size) == digest {
+        return place
+      }
+      return nil
     }
   }
 
