@@ -43,11 +43,19 @@ static inline void csqlite_note_replaced(sqlite3_context *context, int count, sq
   sqlite3_result_int(context, 1);
 }
 
-/// Defines the SQL function `replaced`, which records its arguments in `replaced` and returns true. A statement that
-/// has found a row uses it to report the row's old content, without a second search.
-static inline int csqlite_observe_replaced(sqlite3 *database, struct csqlite_replaced *replaced) {
-  return sqlite3_create_function(
-      database, "replaced", 4, SQLITE_UTF8 | SQLITE_DIRECTONLY, replaced, csqlite_note_replaced, NULL, NULL);
+/// Defines the SQL function `replaced`, which records its arguments and returns true. A statement that has found a row
+/// uses it to report the row's old content, without a second search.
+///
+/// Returns where the arguments are recorded: the connection's memory, freed when it is closed. NULL on an error.
+static inline struct csqlite_replaced *csqlite_observe_replaced(sqlite3 *database) {
+  struct csqlite_replaced *replaced = (struct csqlite_replaced *)sqlite3_malloc(sizeof *replaced);
+  if (replaced == NULL) return NULL;
+  *replaced = (struct csqlite_replaced){0};
+  // Frees the memory at once if it fails.
+  int code = sqlite3_create_function_v2(
+      database, "replaced", 4, SQLITE_UTF8 | SQLITE_DIRECTONLY, replaced, csqlite_note_replaced, NULL, NULL,
+      sqlite3_free);
+  return code == SQLITE_OK ? replaced : NULL;
 }
 
 /// Disables the database's triggers for this connection. The underlying function is variadic, so Swift cannot call it.

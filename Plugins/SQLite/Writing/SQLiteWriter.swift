@@ -51,19 +51,17 @@ final class SQLiteWriter: @unchecked Sendable {
 
   deinit {
     sqlite3_wal_hook(connection.handle, nil, nil)
-    sqlite3_create_function(connection.handle, "replaced", 4, SQLITE_UTF8, nil, nil, nil, nil)
     log.deallocate()
-    replaced.deallocate()
   }
 
   /// Where statements record what they replace.
   private static func observeReplaced(
     on connection: SQLiteConnection
   ) throws(CacheError) -> UnsafeMutablePointer<csqlite_replaced> {
-    let replaced = UnsafeMutablePointer<csqlite_replaced>.allocate(capacity: 1)
-    replaced.initialize(to: csqlite_replaced())
-    let code = csqlite_observe_replaced(connection.handle, replaced)
-    if code != SQLITE_OK { throw connection.error(code) }
+    guard let replaced = csqlite_observe_replaced(connection.handle) else {
+      let code = sqlite3_errcode(connection.handle)
+      throw connection.error(code == SQLITE_OK ? SQLITE_NOMEM : code)
+    }
     return replaced
   }
 
