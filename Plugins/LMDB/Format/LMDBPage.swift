@@ -17,8 +17,8 @@ struct LMDBPage {
   let isLeaf: Bool
   let count: Int
 
-  /// The page `number` in `bytes`; checks its header and the location of every node.
-  init(_ bytes: UnsafeRawBufferPointer, number: UInt64) throws(LMDBFault) {
+  /// The page `number` in `bytes`; checks its header and, unless it is known to be sound, the location of every node.
+  init(_ bytes: UnsafeRawBufferPointer, number: UInt64, isKnown: Bool = false) throws(LMDBFault) {
     let kind = bytes.loadUnaligned(fromByteOffset: 10, as: UInt16.self)
     let lower = Int(bytes.loadUnaligned(fromByteOffset: 12, as: UInt16.self))
     upper = Int(bytes.loadUnaligned(fromByteOffset: 14, as: UInt16.self))
@@ -32,7 +32,7 @@ struct LMDBPage {
     self.bytes = bytes
     isLeaf = kind == Kind.leaf
     count = (lower - Self.headerSize) / 2
-    try checkNodes(number)
+    if !isKnown { try checkNodes(number) }
   }
 
   /// The node `index`, whose location the initializer has checked.

@@ -8,11 +8,14 @@ struct LMDBPages {
 
   private var count: UInt64 { UInt64(bytes.count / size) }
 
-  /// The tree page `number`, once its header and the location of its nodes are checked.
-  func page(_ number: UInt64) throws(LMDBFault) -> LMDBPage {
+  /// The tree page `number`, once its header and the location of its nodes are checked; of a branch that is known to be
+  /// sound, only the header.
+  func page(_ number: UInt64, knowsBranches: Bool = false) throws(LMDBFault) -> LMDBPage {
     guard number < count else { throw .damaged("it refers to page \(number), which it does not have") }
     let start = Int(number) * size
-    return try LMDBPage(UnsafeRawBufferPointer(rebasing: bytes[start..<start + size]), number: number)
+    let page = UnsafeRawBufferPointer(rebasing: bytes[start..<start + size])
+    let isBranch = page.loadUnaligned(fromByteOffset: 10, as: UInt16.self) == LMDBPage.Kind.branch
+    return try LMDBPage(page, number: number, isKnown: knowsBranches && isBranch)
   }
 
   /// The value that the leaf node `node` stores in overflow pages, which have one header and no gaps, with the number of

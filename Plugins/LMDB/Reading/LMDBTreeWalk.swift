@@ -19,6 +19,8 @@ struct LMDBTreeWalk {
   private var last: UnsafeRawBufferPointer?
   /// The leaves that were found sound before a removal.
   private var checkedLeaves: Set<UInt64> = []
+  /// Whether branches were checked when the store was opened, and are not checked again.
+  private var knowsBranches = false
 
   fileprivate init(_ root: LMDBTreeRecord, _ pages: LMDBPages, _ environment: LMDBEnvironment) {
     (self.root, self.pages, self.environment) = (root, pages, environment)
@@ -42,22 +44,25 @@ struct LMDBTreeWalk {
     }
   }
 
-  /// Checks the pages that LMDB may read when it removes the entry under the stored key `key`, apart from branches. It
-  /// moves on to the next leaf. If too little is left in a page, it merges it with a neighbor, and for a branch it looks
-  /// up the lowest keys below. Of a large value it frees as many pages as their header says.
+  /// Checks the leaves that LMDB may read when it removes the entry under the stored key `key`. It moves on to the next
+  /// leaf. If too little is left in a page, it merges it with a neighbor, and for a branch it looks up the lowest keys
+  /// below. Of a large value it frees as many pages as their header says.
+  ///
+  /// Cost: some microseconds.
   ///
   /// - Throws: `damaged`.
   mutating func requireSoundPages(toRemove key: UnsafeRawBufferPointer) throws(CacheError) {
     try checking { walk throws(LMDBFault) in
+      walk.knowsBranches = true
       try walk.descend(to: key)
       guard let (leaf, index) = walk.path.popLast() else { return }
       if index < leaf.count, leaf[index].flags & LMDBNode.Flag.overflow != 0 {
         _ = try walk.pages.overflowValue(of: leaf[index])
       }
       for (level, (branch, index)) in walk.path.enumerated() {
-        var children = [0, index + 1]
-        if level == walk.path.count - 1 { children.append(index - 1) }
-        for child in Set(children) where child != index && (0..<branch.count).contains(child) {
+        let isLowest = level == walk.path.count - 1
+        for child in [0, index + 1, isLowest ? index - 1 : 0] where child != index && (0..<branch.count).contains(child)
+        {
           try walk.requireSoundFirstLeaf(below: branch[child].child, level: level + 1)
         }
       }
@@ -99,7 +104,7 @@ struct LMDBTreeWalk {
   }
 
   private func page(_ number: UInt64, isLeaf: Bool) throws(LMDBFault) -> LMDBPage {
-    let page = try pages.page(number)
+    let page = try pages.page(number, knowsBranches: knowsBranches)
     guard page.isLeaf == isLeaf, page.count > 0 else {
       throw .damaged("page \(number) is on the wrong level, or empty")
     }
