@@ -85,6 +85,9 @@ extension WrappingEngine {
   /// What counts the changes of `base`. A layer that changes what reads return must return `nil` instead.
   public var changeCounter: (any ChangeCounting)? { base.changeCounter }
 
+  /// What follows the changes of `base`.
+  public var changeFollower: (any ChangeFollowing)? { base.changeFollower }
+
   /// Passes the call on to `base`.
   public func close() async throws(CacheError) { try await base.close() }
 }

@@ -82,6 +82,10 @@ public protocol StorageEngine: AnyObject, Sendable {
   /// implements it.
   var batchReader: (any BatchReading)? { get }
 
+  /// This engine if it is `ChangeFollowing`, else `nil`. Both defaults are provided; an engine that wraps another one
+  /// implements it.
+  var changeFollower: (any ChangeFollowing)? { get }
+
   /// Closes the store after the running calls have ended. Closing again does nothing; every other call fails with the
   /// code `closed` afterwards.
   func close() async throws(CacheError)
@@ -99,6 +103,9 @@ extension StorageEngine {
 
   /// `nil`: entries are read one by one.
   public var batchReader: (any BatchReading)? { nil }
+
+  /// `nil`: the engine learns of others' changes when it reads.
+  public var changeFollower: (any ChangeFollowing)? { nil }
 }
 
 /// An engine that can tell cheaply whether anything in its store has changed.
