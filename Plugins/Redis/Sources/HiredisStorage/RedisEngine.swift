@@ -4,15 +4,20 @@ internal import Synchronization
 
 /// A store on one server or on a cluster. Every call waits on a thread of the engine's own, and ends soon after its
 /// task is cancelled.
-final class RedisEngine: Evicting, BatchReading {
+final class RedisEngine: Evicting, BatchReading, ChangeFollowing {
   private let store: RedisStore
   private let lanes: RedisLanes
   private let clock: any WallClock
+  private let follower: RedisFollower
 
   private init(_ store: RedisStore, clock: any WallClock) {
     (self.store, self.clock) = (store, clock)
     lanes = RedisLanes(count: store.options.connections)
+    follower = RedisFollower(store)
   }
+
+  // The store was not closed: otherwise the thread would go on.
+  deinit { follower.close() }
 
   /// Connects, and checks that the store there is one of this engine.
   static func open(_ options: RedisOptions, clock: any WallClock) async throws(CacheError) -> RedisEngine {
@@ -80,6 +85,11 @@ final class RedisEngine: Evicting, BatchReading {
     try await run { store throws(CacheError) in try store.add(uses) }
   }
 
+  /// The engine itself on one server.
+  var changeFollower: (any ChangeFollowing)? { store.options.kind == .server ? self : nil }
+
+  func changeMark(of key: CacheKey) -> ChangeMark? { follower.mark(of: key) }
+
   func scan(_ range: KeyRange, limit: Int) async throws(CacheError) -> [EntrySummary] {
     try await run { store throws(CacheError) in try store.scan(range, limit: limit) }
   }
@@ -98,6 +108,7 @@ final class RedisEngine: Evicting, BatchReading {
   }
 
   func close() async throws(CacheError) {
+    follower.close()
     try await lanes.close()
     store.router.pool.close()
   }

@@ -144,7 +144,10 @@ final class RedisPatience: Sendable {
   private let end = Mutex<ContinuousClock.Instant?>(nil)
 
   /// The patience of a call with `options`: a twenty-fifth of the server's time to answer.
-  init(_ options: RedisOptions) { rest = options.timeout / 25 }
+  convenience init(_ options: RedisOptions) { self.init(rest: options.timeout / 25) }
+
+  /// A patience that is over `rest` after the cancellation.
+  init(rest: Duration) { self.rest = rest }
 
   /// Records that the caller was cancelled.
   func cancel() { end.withLock { $0 = $0 ?? .now.advanced(by: rest) } }

@@ -17,7 +17,7 @@ enum RedisDisconnection: Error, Sendable {
 /// A connection to one server, logged in. Its socket never blocks: every wait is a `poll` that ends soon after the call
 /// is cancelled.
 ///
-/// `@unchecked Sendable`: the pool gives it to one call at a time.
+/// `@unchecked Sendable`: the pool gives it to one call at a time; only `interrupt()` may be called meanwhile.
 final class RedisConnection: @unchecked Sendable {
   private let context: UnsafeMutablePointer<redisContext>
   private let silence: Duration
@@ -70,6 +70,9 @@ final class RedisConnection: @unchecked Sendable {
 
   deinit { redisFree(context) }
 
+  /// Ends the connection, and so every wait for it. Any thread may call this.
+  func interrupt() { shutdown(context.pointee.fd, Int32(SHUT_RDWR)) }
+
   /// Records the hashes by which the server knows the scripts.
   func learn(_ hashes: [String]) { self.hashes = hashes }
 
@@ -106,19 +109,38 @@ final class RedisConnection: @unchecked Sendable {
   /// Waits for the next reply.
   func receive() throws(RedisDisconnection) -> RedisReply {
     while true {
-      if let session {
-        try session.read { redisReaderFeed(context.pointee.reader, $0.baseAddress, $0.count) }
-        try transmit(session.takeOutput())
-      }
-      var pointer: UnsafeMutableRawPointer?
-      guard redisGetReplyFromReader(context, &pointer) == REDIS_OK else { throw broken }
-      if let pointer { return RedisReply(pointer) }
+      if let reply = try takeReply() { return reply }
       try wait(for: POLLIN, silence)
-      if let session {
-        try takeBytes(session)
-      } else {
-        guard redisBufferRead(context) == REDIS_OK else { throw broken }
-      }
+      try takeBytes()
+    }
+  }
+
+  /// Waits for the next reply until `deadline`; `nil` if there is none by then.
+  func receive(until deadline: ContinuousClock.Instant) throws(RedisDisconnection) -> RedisReply? {
+    while true {
+      if let reply = try takeReply() { return reply }
+      guard try isReady(for: POLLIN, within: ContinuousClock.now.duration(to: deadline)) else { return nil }
+      try takeBytes()
+    }
+  }
+
+  /// The next reply, if all of it has arrived.
+  private func takeReply() throws(RedisDisconnection) -> RedisReply? {
+    if let session {
+      try session.read { redisReaderFeed(context.pointee.reader, $0.baseAddress, $0.count) }
+      try transmit(session.takeOutput())
+    }
+    var pointer: UnsafeMutableRawPointer?
+    guard redisGetReplyFromReader(context, &pointer) == REDIS_OK else { throw broken }
+    return pointer.map { RedisReply($0) }
+  }
+
+  /// Takes what has arrived on the socket.
+  private func takeBytes() throws(RedisDisconnection) {
+    if let session {
+      try takeBytes(session)
+    } else {
+      guard redisBufferRead(context) == REDIS_OK else { throw broken }
     }
   }
 
@@ -136,18 +158,23 @@ final class RedisConnection: @unchecked Sendable {
 
   private var broken: RedisDisconnection { .broken(String(cString: chiredis_message(context))) }
 
-  /// Waits until the socket is ready, for at most `timeout`. It checks twenty times a second whether the call was
-  /// cancelled.
+  /// Waits until the socket is ready, for at most `timeout`.
   private func wait(for event: Int32, _ timeout: Duration) throws(RedisDisconnection) {
+    guard try isReady(for: event, within: timeout) else { throw .silent }
+  }
+
+  /// Waits until the socket is ready, and returns whether it is within `timeout`. It checks twenty times a second
+  /// whether the call was cancelled, if something can cancel it.
+  private func isReady(for event: Int32, within timeout: Duration) throws(RedisDisconnection) -> Bool {
     let deadline = ContinuousClock.now.advanced(by: timeout)
     while true {
       let left = ContinuousClock.now.duration(to: deadline)
       var descriptor = pollfd(fd: context.pointee.fd, events: Int16(event), revents: 0)
-      let pause = min(max(left, .zero), .milliseconds(50))
+      let pause = min(max(left, .zero), patience == nil ? .seconds(60) : .milliseconds(50))
       // Rounded up: a wait of less than a millisecond must not become a busy loop.
-      if poll(&descriptor, 1, Int32((pause / .milliseconds(1)).rounded(.up))) > 0 { return }
+      if poll(&descriptor, 1, Int32((pause / .milliseconds(1)).rounded(.up))) > 0 { return true }
       if patience?.isOver == true { throw .abandoned }
-      if left <= .zero { throw .silent }
+      if left <= .zero { return false }
     }
   }
 

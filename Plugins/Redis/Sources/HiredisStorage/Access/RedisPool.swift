@@ -91,9 +91,6 @@ final class RedisBreaker: Sendable {
     var isClosed = false
   }
 
-  private static let firstPause = Duration.milliseconds(100)
-  private static let longestPause = Duration.seconds(5)
-
   private let state = Mutex(State())
 
   /// Whether the server at `address` went silent and has not answered since.
@@ -114,12 +111,21 @@ final class RedisBreaker: Sendable {
   private func noteAnswer(_ address: RedisAddress) { state.withLock { _ = $0.silent.remove(address) } }
 
   private func watch(_ address: RedisAddress, _ hasAnswered: () -> Bool) {
-    var pause = Self.firstPause
+    var pauses = RedisPauses()
     while true {
-      usleep(UInt32(pause / .microseconds(1)))
+      usleep(UInt32(pauses.next() / .microseconds(1)))
       if state.withLock({ $0.isClosed }) { return }
       if hasAnswered() { return noteAnswer(address) }
-      pause = min(pause * 2, Self.longestPause)
     }
+  }
+}
+
+/// The pauses between attempts to reach a server in the background: they grow from 0.1 to 5 seconds.
+struct RedisPauses {
+  private var upcoming = Duration.milliseconds(100)
+
+  mutating func next() -> Duration {
+    defer { upcoming = min(upcoming * 2, .seconds(5)) }
+    return upcoming
   }
 }

@@ -56,6 +56,25 @@ struct RedisRouter: Sendable {
     return call.replies.contains { $0 != nil } ? call.replies : try perform(requests)
   }
 
+  /// Opens a connection to the server of the store's only part, for the caller alone. With Sentinels it asks them first.
+  /// It does not retry.
+  ///
+  /// - Throws: `CacheError`, as `perform` does.
+  func connect() throws(CacheError) -> RedisConnection {
+    if options.findsServers {
+      try findOwners(RedisCall([], deadline: .now.advanced(by: options.timeout)), .busy("no answer"))
+    }
+    guard let address = topology.owner(of: 0) else { throw undecodable("no server has the store") }
+    do throws(RedisOpeningError) {
+      return try RedisConnection.open(address, options, patience)
+    } catch {
+      switch error {
+      case .refused(let error): throw error
+      case .trouble(let trouble): throw CacheError(trouble, store: options.description, mayBeDone: false)
+      }
+    }
+  }
+
   /// The error for a reply that no script or command of this engine gives.
   func undecodable(_ what: String) -> CacheError { .undecodable(what, store: options.description) }
 

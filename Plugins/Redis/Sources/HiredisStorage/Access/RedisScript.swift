@@ -10,7 +10,7 @@ enum RedisScript: Int, Sendable, CaseIterable {
   /// The script's text.
   var source: String {
     switch self {
-    case .apply: Self.common + Self.evictSource + Self.applySource
+    case .apply: Self.common + Self.publishSource + Self.evictSource + Self.applySource
     case .use: Self.common + Self.useSource
     case .scan: Self.common + Self.scanSource
     case .statistics: Self.common + Self.statisticsSource
@@ -18,7 +18,7 @@ enum RedisScript: Int, Sendable, CaseIterable {
     case .examine: Self.common + Self.examineSource
     case .tidy: Self.common + Self.tidySource
     case .rebuild: Self.common + Self.rebuildSource
-    case .clear: Self.common + Self.clearSource
+    case .clear: Self.common + Self.publishSource + Self.clearSource
     }
   }
 
@@ -346,28 +346,34 @@ enum RedisScript: Int, Sendable, CaseIterable {
   /// Removes up to 1,000 entries in the index, and as many that only the expiry table names. If there are no more, it
   /// removes the tables, even those of another type. Returns whether there are more in the tables.
   ///
-  /// `ARGV`: nothing, or keys: then it only removes those entries under the keys that the index does not name.
+  /// `ARGV`: the publisher; nothing more, or keys: then it only removes those entries under the keys that the index does
+  /// not name.
   private static let clearSource = #"""
-    if #ARGV > 0 then
+    if #ARGV > 1 then
       local lost = {}
-      for _, key in ipairs(ARGV) do
-        if #linesOf(key) == 0 then lost[#lost + 1] = key end
+      for index = 2, #ARGV do
+        if #linesOf(ARGV[index]) == 0 then lost[#lost + 1] = ARGV[index] end
       end
       for _, key in ipairs(lost) do redis.call('UNLINK', prefix .. key) end
+      publish(ARGV[1], lost)
       return 0
     end
-    local more = 0
+    local more, removed = 0, {}
     for _, name in ipairs({keys, expiry}) do
       local page = redis.call('TYPE', name).ok == 'zset' and redis.call('ZRANGE', name, 0, 999) or {}
       for _, member in ipairs(page) do
         -- What begins with a space is the name of a batch.
         local key = string.match(member, '^[^ ]+')
-        if key then redis.call('UNLINK', prefix .. key) end
+        if key then
+          redis.call('UNLINK', prefix .. key)
+          removed[#removed + 1] = key
+        end
         redis.call('ZREM', name, member)
       end
       if #page == 1000 then more = 1 end
     end
     if more == 0 then redis.call('UNLINK', keys, expiry, tally, totals) end
+    publish(ARGV[1], removed)
     return more
     """#
 }

@@ -4,6 +4,9 @@ internal import StorageSPI
 struct RedisStore: Sendable {
   let options: RedisOptions
   private(set) var router: RedisRouter
+  /// The name under which the store publishes its changes, so that its own follower ignores them; empty on a cluster,
+  /// where a message would go to every node.
+  let publisher: String
   /// What the parts held when they were last asked.
   let holdings = RedisHoldings()
   /// The names of answered batches.
@@ -15,6 +18,7 @@ struct RedisStore: Sendable {
 
   init(_ options: RedisOptions) {
     self.options = options
+    publisher = options.kind == .server ? String(UInt64.random(in: 0 ... .max), radix: 16) : ""
     router = RedisRouter(options)
   }
 

@@ -28,6 +28,9 @@ struct RedisLayout: Sendable, Hashable {
     return ["\(base)keys", "\(base)expiry", "\(base)tally", "\(base)totals"]
   }
 
+  /// The channel on which changes are published. It is no key, and no entry's key has its form: that has a slash.
+  var channel: String { "\(base(of: 0))changes" }
+
   /// The server's key for the entry under `key`.
   func name(of key: CacheKey) -> String { name(of: key, in: part(of: key)) }
 

@@ -34,9 +34,12 @@ struct RedisApplication: Sendable {
   let name: String
   /// The name of an earlier batch that was answered, which the server may forget.
   let formerName: String?
+  /// The name under which the changes are published; empty if they are not.
+  let publisher: String
 
-  init(_ batch: RedisBatch, part: Int, _ mode: Mode, replacing formerName: String? = nil) {
+  init(_ batch: RedisBatch, part: Int, _ mode: Mode, replacing formerName: String? = nil, publisher: String = "") {
     (self.part, self.batch, self.mode, self.formerName) = (part, batch, mode, formerName)
+    self.publisher = publisher
     if case .apply = mode { name = Self.randomName() } else { name = "" }
   }
 
@@ -66,7 +69,7 @@ struct RedisApplication: Sendable {
     }
     keys += required + put + removals
     let counts = [required.count, put.count, removals.count].map { String($0) }
-    let head = header(options) + counts + [formerName ?? ""] + (eviction?.arguments ?? ["", "", ""])
+    let head = header(options) + counts + [formerName ?? ""] + (eviction?.arguments ?? ["", "", ""]) + [publisher]
     return RedisRequest(
       part, .apply, keys: keys, arguments: head.map { Array($0.utf8) } + arguments + puts, isChange: isChange)
   }

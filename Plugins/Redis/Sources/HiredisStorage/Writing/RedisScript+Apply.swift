@@ -1,9 +1,26 @@
 extension RedisScript {
+  /// The most keys in a message: of more changes it only says that there are some.
+  static let mostPublished = 200
+
+  /// A function that tells the followers of the store which entries have changed: the publisher, and the keys or "*",
+  /// separated by spaces. Without a publisher it does nothing.
+  ///
+  /// A user who may not publish can still write, and it works without memory: it is no write.
+  static let publishSource = #"""
+    local function publish(publisher, changed)
+      if publisher == '' or #changed == 0 then return end
+      local text = #changed > \#(mostPublished) and '*' or table.concat(changed, ' ')
+      redis.pcall('PUBLISH', prefix .. 'changes', publisher .. ' ' .. text)
+    end
+
+    """#
+
   /// `ARGV`: "apply", or "check" to change nothing; the batch's name or nothing, and for how long to remember it; the
   /// bounds (entries or nothing, bytes, exempt namespace) and what the other parts hold (entries, bytes); the numbers
   /// of requirements, of puts and of removals; the name of an earlier batch of this writer that the server may forget,
-  /// or nothing; what to evict by, and two times (see `evictSource`), or nothing; a checksum or nothing for each
-  /// requirement; payload and fields for each put. `KEYS`, after the tables: the entries in the same order.
+  /// or nothing; what to evict by, and two times (see `evictSource`), or nothing; the publisher or nothing; a checksum or
+  /// nothing for each requirement; payload and fields for each put. `KEYS`, after the tables: the entries in the same
+  /// order.
   ///
   /// Returns "done", "conflict" with the number of the requirement, or "over"; then what this part would hold (entries,
   /// bytes, without the exempt namespace, and without evictions), whether there are more expired entries to forget, and
@@ -18,7 +35,7 @@ extension RedisScript {
     local function isChecksum(text)
       return type(text) == 'string' and #text == 16 and not string.find(text, '%X')
     end
-    local name, argument = 4, 15
+    local name, argument = 4, 16
 
     for index = 1, required do
       local found = redis.pcall('HGET', KEYS[name + index], 'checksum')
@@ -31,10 +48,11 @@ extension RedisScript {
     end
     name, argument = name + required, argument + required
 
-    local lines, ends, foreign = {}, {}, {}
+    local lines, ends, foreign, changed = {}, {}, {}, {}
+    for index = name + 1, #KEYS do changed[#changed + 1] = string.sub(KEYS[index], #prefix + 1) end
     for index = 1, put do
       local at = argument + (index - 1) * 7
-      local key = string.sub(KEYS[name + index], #prefix + 1)
+      local key = changed[index]
       local fresh = text(math.floor(tonumber(ARGV[at + 3]) / 1048576))
       local retain = text(math.floor(tonumber(ARGV[at + 4]) / 1048576))
       local bytes = #ARGV[at + 1]
@@ -50,7 +68,7 @@ extension RedisScript {
       ends[index] = tonumber(ARGV[at + 4])
       if ends[index] <= now then ends[index] = now + 60000 end
     end
-    for index = 1, removed do drop(string.sub(KEYS[name + put + index], #prefix + 1)) end
+    for index = 1, removed do drop(changed[put + index]) end
 
     local entries, bytes = tonumber(ARGV[7]), tonumber(ARGV[8])
     if mode == 'check' or ARGV[4] ~= '' then
@@ -91,26 +109,27 @@ extension RedisScript {
       else
         redis.call('PEXPIREAT', entry, text(ends[index]))
       end
-      redis.call('ZADD', expiry, text(ends[index]), string.sub(entry, #prefix + 1))
+      redis.call('ZADD', expiry, text(ends[index]), changed[index])
       redis.call('ZADD', keys, 0, lines[index])
       dropped[lines[index]] = nil
     end
     if put == 0 then begin() end
     if batch ~= '' then redis.call('ZADD', expiry, text(now + lifetime), ' ' .. batch) end
     for index = 1, removed do
-      local entry = KEYS[name + put + index]
-      redis.call('UNLINK', entry)
-      forgotten[#forgotten + 1] = string.sub(entry, #prefix + 1)
+      redis.call('UNLINK', KEYS[name + put + index])
+      forgotten[#forgotten + 1] = changed[put + index]
     end
     for _, victim in ipairs(gone) do
       redis.call('UNLINK', prefix .. victim.key)
       forgotten[#forgotten + 1] = victim.key
+      changed[#changed + 1] = victim.key
     end
     if batch ~= '' and ARGV[12] ~= '' then forgotten[#forgotten + 1] = ' ' .. ARGV[12] end
     -- Entries of the same counts may last longer than those before.
     if not commit() and put > 0 then keep() end
     -- The name of a batch that changed nothing must not keep an empty store for ever.
     if batch ~= '' and redis.call('ZCARD', keys) == 0 then retire() end
+    publish(ARGV[16], changed)
     return {'done', text(entries), text(bytes), 0, evicted}
     """#
 }

@@ -20,7 +20,7 @@ extension RedisStore {
 
   /// Applies `batch` to `part`, and lets the server forget an earlier batch.
   private func application(_ batch: RedisBatch, part: Int, _ mode: RedisApplication.Mode) -> RedisApplication {
-    RedisApplication(batch, part: part, mode, replacing: names.take(part))
+    RedisApplication(batch, part: part, mode, replacing: names.take(part), publisher: publisher)
   }
 
   /// Applies `applications`, each to another part, all at once.

@@ -161,7 +161,7 @@ extension RedisStore {
   /// Removes some of what the tables of `part` name; returns 1 if there is more. If `keys` are given, it only removes
   /// those entries under them that the index does not name.
   private func clear(_ part: Int, naming keys: [CacheKey] = []) throws(CacheError) -> Int64? {
-    let arguments = keys.map { Array($0.text.utf8) }
+    let arguments = ([publisher] + keys.map(\.text)).map { Array($0.utf8) }
     return try router.perform(
       RedisRequest(part, .clear, keys: layout.tables(of: part), arguments: arguments, isChange: true)
     ).integer

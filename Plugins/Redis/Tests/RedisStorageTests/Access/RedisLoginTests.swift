@@ -102,12 +102,14 @@ struct RedisLoginTests {
     #expect(await code { _ = try await plugin.open(server.url, full) } == .permissionDenied)
   }
 
-  /// The words of the rule in the README, for keys like `pattern`.
-  private func rule(_ pattern: String) throws -> [String] {
+  /// The words of the rule in the README, for keys like `keys` and channels like `channels`.
+  private func rule(keys: String = "~cachectl:*", channels: String = "&cachectl:changes") throws -> [String] {
     let file = URL(fileURLWithPath: #filePath).appendingPathComponent("../../../../README.md").standardized
     let lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
     let line = try #require(lines.first { $0.hasPrefix("    ACL SETUSER ") })
-    return line.split(separator: " ").map { $0 == "~cachectl:*" ? pattern : String($0) }
+    let words = line.split(separator: " ").map(String.init)
+    #expect(Set(words).isSuperset(of: ["~cachectl:*", "&cachectl:changes"]))
+    return words.map { ["~cachectl:*": keys, "&cachectl:changes": channels][$0] ?? $0 }
   }
 
   private static let login: [String: OptionValue] = [
@@ -117,9 +119,15 @@ struct RedisLoginTests {
   @Test("The rules of the README are enough for all that a store does, and for nothing else")
   func rules() async throws {
     let server = try RedisServer()
-    try server.cli(try rule("~cachectl:*"))
+    try server.cli(try rule())
     let engine = try await plugin.open(server.url, Self.login)
-    for key in ["cities/a", "cities/b"] { try await engine.put(key, "1") }
+    let key = try CacheKey("cities/a")
+    try await until("changes are followed") { engine.changeFollower?.changeMark(of: key) != nil }
+    let other = try await plugin.open(server.url, Self.login)
+    let before = engine.changeFollower?.changeMark(of: key)?.number
+    for key in ["cities/a", "cities/b"] { try await other.put(key, "1") }
+    try await until("the change is noticed") { engine.changeFollower?.changeMark(of: key)?.number != before }
+    try await other.close()
     #expect(try await engine.keys() == ["cities/a", "cities/b"])
     #expect(try await engine.checkIntegrity().isEmpty)
     try await engine.compact()
@@ -139,7 +147,7 @@ struct RedisLoginTests {
   func contract() async throws {
     let server = try RedisServer()
     // Each check has a prefix of its own.
-    try server.cli(try rule("~*"))
+    try server.cli(try rule(keys: "~*", channels: "&*"))
     let names = ["batch-of-a-thousand", "batch-read", "random-calls", "shared-separate-stores"]
     for check in plugin.checks where names.contains(check.name) || check.name.hasPrefix("eviction-") {
       try await expectKept(check, plugin, url: server.url, Self.login)
