@@ -6,7 +6,7 @@ internal import Synchronization
 ///
 /// Reads run on the calling thread, unless the library says that they wait. Everything else runs on threads of the
 /// engine's own: one for writes, one for operations that look through the store, and several for waiting reads.
-final class LibraryEngine: Evicting, BatchReading {
+final class LibraryEngine: Evicting, BatchReading, ChangeFollowing {
   private let store: LibraryStore
   private let gate = LibraryGate()
   private let writing = BlockingExecutor()
@@ -50,6 +50,18 @@ final class LibraryEngine: Evicting, BatchReading {
 
   func add(_ uses: [EntryUse]) async throws(CacheError) {
     try await run(on: writing) { store throws(CacheError) in try store.add(uses) }
+  }
+
+  /// The engine itself if the library follows the changes of others.
+  var changeFollower: (any ChangeFollowing)? { ifOpen { store.followsChanges ? self : nil } }
+
+  func changeMark(of key: CacheKey) -> ChangeMark? { ifOpen { store.changeMark(of: key) } }
+
+  /// What `body` returns; `nil` if the store is closed.
+  private func ifOpen<Output>(_ body: () -> Output?) -> Output? {
+    guard (try? gate.enter()) != nil else { return nil }
+    defer { gate.leave() }
+    return body()
   }
 
   func scan(_ range: KeyRange, limit: Int) async throws(CacheError) -> [EntrySummary] {

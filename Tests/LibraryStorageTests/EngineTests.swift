@@ -123,6 +123,22 @@ struct EngineTests {
     #expect(try await store.read(try CacheKey("cities/b")) { bytes, _ in bytes.count } == nil)
   }
 
+  @Test func whatALibraryKnowsOfChangesArrives() async throws {
+    let (library, key) = (try Library("defects.c"), try CacheKey("cities/key"))
+    let store = try await library.open()
+    #expect(store.changeFollower?.changeMark(of: key) == ChangeMark(number: 10, age: .milliseconds(5)))
+    let old = try await library.open(["defect": .text("mark-old")])
+    #expect(old.changeFollower?.changeMark(of: key) == ChangeMark(number: 10, age: .milliseconds(Int64.max)))
+    for defect in ["mark-none", "mark-99"] {
+      let follower = try #require(try await library.open(["defect": .text(defect)]).changeFollower)
+      #expect(follower.changeMark(of: key) == nil)
+    }
+    #expect(try await library.open(["defect": .text("mark-never")]).changeFollower == nil)
+    let follower = store.changeFollower
+    try await store.close()
+    #expect(follower?.changeMark(of: key) == nil && store.changeFollower == nil)
+  }
+
   @Test(arguments: ["TINY_FLAGS=0", "TINY_FLAGS=CACHECTL_READS_WAIT"])
   func everyCallAfterClosingFails(_ macro: String) async throws {
     let store = try await Library("tiny.c", [macro]).open()

@@ -77,6 +77,12 @@ struct TableTests {
     #expect(await cacheError { _ = try await plugin.previewRepair(configuration, plan) }?.code == .unsupported)
   }
 
+  @Test func aLibraryOfBeforeFollowsNoChanges() async throws {
+    let statement = "engine->size = offsetof(cachectl_engine, change_mark); memset(&engine->change_mark, 1, 8)"
+    #expect(try await Library("tables.c", ["TABLE_DEFECT=\(statement)"]).open().changeFollower == nil)
+    #expect(try await Library("tiny.c").open().changeFollower == nil)
+  }
+
   /// It repairs, but a dry run of it would be a repair: it is refused.
   @Test func aLibraryOfBeforeHasNoDryRun() async throws {
     let library = try Library(

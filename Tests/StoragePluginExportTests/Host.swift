@@ -130,6 +130,13 @@ struct Store: @unchecked Sendable {
     return (status, gathered.texts)
   }
 
+  /// What the plugin knows of changes to an entry: its answer, the number and the age.
+  func changeMark(_ key: String) -> [Int64] {
+    var (number, age) = (UInt64(0), UInt64(0))
+    let answer = key.lent { table.change_mark(handle, $0, &number, &age) }
+    return [Int64(answer), Int64(number), Int64(age)]
+  }
+
   /// Scans: what the callback saw of each entry.
   func scan(prefix: String, limit: Int, answer: Int32 = 0) -> (status: Int32, texts: [String]) {
     let gathered = Gathered()

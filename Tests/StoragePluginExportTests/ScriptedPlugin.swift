@@ -98,8 +98,8 @@ struct ScriptedPlugin: StoragePlugin {
   }
 }
 
-/// The same with reads at once.
-final class ImmediateEngine: WrappingEngine, ImmediateReading {
+/// The same with reads at once, and marks: the number of bytes of a key, except for one.
+final class ImmediateEngine: WrappingEngine, ImmediateReading, ChangeFollowing {
   let base: any StorageEngine
   private let store: RegistryEngine
   private let manner: ScriptedPlugin.Manner
@@ -111,6 +111,13 @@ final class ImmediateEngine: WrappingEngine, ImmediateReading {
   func read<Output: Sendable>(
     _ key: CacheKey, _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(CacheError) -> Output
   ) async throws(CacheError) -> Output? { throw CacheError(.failed, "a read that may wait") }
+
+  var changeFollower: (any ChangeFollowing)? { self }
+
+  func changeMark(of key: CacheKey) -> ChangeMark? {
+    let mark = ChangeMark(number: UInt64(key.text.utf8.count), age: .nanoseconds(4_000_001))
+    return key.text == "cities/v1/none" ? nil : mark
+  }
 
   func readNow(
     keyBytes: Span<UInt8>, _ body: (Span<UInt8>, EntryMetadata) throws(CacheError) -> Void

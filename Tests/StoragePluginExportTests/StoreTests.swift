@@ -42,6 +42,14 @@ import Testing
     #expect(store.close() == 0)
   }
 
+  @Test func saysWhatIsKnownOfOthersChanges() throws {
+    let (store, other) = (try Store(), try Store(numbers: ["entries": 7]))
+    #expect(store.changeMark("cities/v1/one") == [1, 13, 5])
+    for key in ["cities/v1/none", ""] { #expect(store.changeMark(key) == [0, 0, 0]) }
+    for key in ["cities/v1/one", ""] { #expect(other.changeMark(key) == [-1, 0, 0]) }
+    #expect(store.close() == 0 && other.close() == 0)
+  }
+
   @Test func aScanEndsWithTheCallback() throws {
     let store = try Store()
     for name in ["b", "a", "c"] { #expect(store.put("cities/v1/\(name)", "123") == 0) }

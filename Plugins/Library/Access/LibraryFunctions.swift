@@ -36,6 +36,10 @@ struct LibraryFunctions {
     @convention(c) (
       OpaquePointer?, UnsafePointer<cachectl_bytes>?, Int, cachectl_visit_one?, Context?, Failure?
     ) -> Int32
+  typealias ChangeMark =
+    @convention(c) (
+      OpaquePointer?, cachectl_bytes, UnsafeMutablePointer<UInt64>?, UnsafeMutablePointer<UInt64>?
+    ) -> Int32
   typealias RemoveStore = @convention(c) (UnsafePointer<cachectl_configuration>?, Failure?) -> Int32
 
   let open: Open
@@ -52,6 +56,7 @@ struct LibraryFunctions {
   let previewRepair: Repair?
   let removeStore: RemoveStore?
   let readAll: ReadAll?
+  let changeMark: ChangeMark?
   /// Both functions of an engine that evicts; `nil` if one of them is missing.
   let eviction: (apply: ApplyEvicting, addUses: AddUses)?
 
@@ -77,6 +82,7 @@ struct LibraryFunctions {
     previewRepair = engine.preview_repair
     removeStore = engine.remove_store
     readAll = engine.read_all
+    changeMark = engine.change_mark
     if let apply = engine.apply_evicting, let addUses = engine.add_uses {
       eviction = (apply, addUses)
     } else {

@@ -26,4 +26,5 @@ _Static_assert(offsetof(cachectl_engine, remove_store) == 168, "cachectl_engine"
 _Static_assert(offsetof(cachectl_engine, apply_evicting) == 176, "cachectl_engine");
 _Static_assert(offsetof(cachectl_engine, add_uses) == 184, "cachectl_engine");
 _Static_assert(offsetof(cachectl_engine, read_all) == 192, "cachectl_engine");
+_Static_assert(offsetof(cachectl_engine, change_mark) == 200, "cachectl_engine");
 #endif

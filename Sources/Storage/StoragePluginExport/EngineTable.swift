@@ -102,6 +102,7 @@ enum EngineTable {
     table.compact = { store, failure in
       ExportedStore.call(store, failure) { store throws(CacheError) in try store.compact() }
     }
+    table.change_mark = { ExportedStore.changeMark($0, $1, $2, $3) }
     table.release_memory = { store in
       _ = ExportedStore.call(store, nil) { store throws(CacheError) in try store.releaseMemory() }
     }

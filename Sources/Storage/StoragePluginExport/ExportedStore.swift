@@ -6,11 +6,14 @@ final class ExportedStore: Sendable {
   private let engine: any StorageEngine
   /// The engine, if its reads need no task.
   private let immediate: (any ImmediateReading)?
+  /// The engine, if it follows changes.
+  private let follower: (any ChangeFollowing)?
   private let host: HostCall
 
   private init(_ engine: any StorageEngine, _ host: HostCall) {
     self.engine = engine
     self.immediate = engine as? any ImmediateReading
+    self.follower = engine.changeFollower
     self.host = host
   }
 
@@ -91,6 +94,22 @@ final class ExportedStore: Sendable {
     }
     return firstFailure(zip(keys, results).enumerated()) { index, found in
       visitor(index, key: found.0.text, found.1)
+    }
+  }
+
+  /// What the engine knows of changes to an entry: 1 if there is a mark, 0 if there is none now, -1 if there never is.
+  static func changeMark(
+    _ store: OpaquePointer?, _ key: cachectl_bytes, _ number: UnsafeMutablePointer<UInt64>?,
+    _ age: UnsafeMutablePointer<UInt64>?
+  ) -> Int32 {
+    guard let store else { return -1 }
+    return Unmanaged<ExportedStore>.fromOpaque(UnsafeRawPointer(store))._withUnsafeGuaranteedRef { store in
+      guard let follower = store.follower else { return -1 }
+      guard key.length > 0, let mark = follower.changeMark(of: CacheKey(trusting: key.buffer.span)) else { return 0 }
+      number?.pointee = mark.number
+      // Rounded up: the engine must not seem to be sure of more than it is.
+      age?.pointee = UInt64(clamping: (mark.age + .nanoseconds(999_999)).wholeMilliseconds)
+      return 1
     }
   }
 

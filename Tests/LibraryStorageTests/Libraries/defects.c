@@ -234,12 +234,21 @@ static int32_t defective_repair(
   return CACHECTL_OK;
 }
 
+static int32_t defective_change_mark(cachectl_store *store, cachectl_bytes key, uint64_t *number, uint64_t *age) {
+  if (!strcmp(store->defect, "mark-never")) return -1;
+  *number = key.length;
+  *age = !strcmp(store->defect, "mark-old") ? UINT64_MAX : 5;
+  if (!strcmp(store->defect, "mark-99")) return 99;
+  return !strcmp(store->defect, "mark-none") || !key.length ? 0 : 1;
+}
+
 const cachectl_engine *cachectl_plugin(uint32_t abi) {
   (void)abi;
   tiny_engine.open = defective_open;
   tiny_engine.close = defective_close;
   tiny_engine.read = defective_read;
   tiny_engine.read_all = defective_read_all;
+  tiny_engine.change_mark = defective_change_mark;
   tiny_engine.apply = defective_apply;
   tiny_engine.scan = defective_scan;
   tiny_engine.statistics = defective_statistics;

@@ -320,6 +320,14 @@ typedef struct cachectl_engine {
   int32_t (*read_all)(
     cachectl_store *store, const cachectl_bytes *keys, size_t key_count, cachectl_visit_one visit, void *context,
     cachectl_failure *failure);
+  /* Optional, for an engine that learns of the changes that others make to its store, soon after they are made. Returns 1
+   * and sets *number and *age; 0 while it does not follow the store, such as without a connection, which it then tries to
+   * get in the background; -1 if it never follows this store. The number changes when another handle or process has
+   * changed the entry under `key`, and those of all keys change when changes may have been missed; so a copy of the entry
+   * is good while its number stays. *age is how many milliseconds ago, rounded up, the engine last made sure that it has
+   * missed no change. With an empty key the host only asks whether it follows the store: 0 or -1.
+   * Called on any thread, far more often than `read`: it neither waits nor makes a system call. */
+  int32_t (*change_mark)(cachectl_store *store, cachectl_bytes key, uint64_t *number, uint64_t *age);
 } cachectl_engine;
 
 #if defined(__GNUC__)
