@@ -1,6 +1,6 @@
 import StorageSPI
 
-/// Bugs in how an engine counts its changes.
+/// Bugs in how an engine counts its changes, and follows those of others.
 enum ChangeCountDefects {
   private static func counting(
     _ name: String, _ caughtBy: [String], _ change: @escaping @Sendable (UInt64, HandleCalls) -> UInt64?
@@ -22,5 +22,11 @@ enum ChangeCountDefects {
       changeCount: { _, calls in calls.begun }, countsEarly: true),
     Defect(
       name: "counts changes when it is closed", caughtBy: ["change-count-closed"], countsWhenClosed: true),
+    Defect(
+      name: "misses what others change", caughtBy: ["shared-change-mark"],
+      mark: { ChangeMark(number: 7, age: $0.age) }),
+    Defect(
+      name: "marks nothing twice alike", caughtBy: ["change-mark-stays"],
+      mark: { ChangeMark(number: .random(in: 0 ... .max), age: $0.age) }),
   ]
 }

@@ -48,6 +48,8 @@ struct Defect: Sendable {
   var compacts = true
   /// Changes the change count, given what is counted for each handle by itself, and what else is counted with changes.
   var changeCount: @Sendable (UInt64, HandleCalls) -> UInt64? = { count, _ in count }
+  /// Changes a change mark, which is the change count.
+  var mark: @Sendable (ChangeMark) -> ChangeMark? = { $0 }
   /// Whether a batch waits a little after it was counted as begun, and whether changes are counted after closing.
   var countsEarly = false
   var countsWhenClosed = false
@@ -85,7 +87,7 @@ struct DefectivePlugin: StoragePlugin {
 }
 
 /// A handle of a sound engine with one bug.
-final class DefectiveEngine: ChangeCounting, Evicting, BatchReading {
+final class DefectiveEngine: ChangeCounting, ChangeFollowing, Evicting, BatchReading {
   private let base: any StorageEngine
   private let calls = Mutex(HandleCalls())
   private let defect: Defect
@@ -178,6 +180,11 @@ final class DefectiveEngine: ChangeCounting, Evicting, BatchReading {
       guard defect.countsWhenClosed else { throw error }
       return 0
     }
+  }
+
+  func changeMark(of key: CacheKey) -> ChangeMark? {
+    guard let count = try? base.changeCounter?.changeCount() else { return nil }
+    return defect.mark(ChangeMark(number: count, age: .zero))
   }
 
   func scan(_ range: KeyRange, limit: Int) async throws(CacheError) -> [EntrySummary] {

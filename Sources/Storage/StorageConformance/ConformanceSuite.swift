@@ -13,8 +13,8 @@ public enum ConformanceSuite {
     DeclarationChecks.all, ReadChecks.all, PayloadChecks.all, MetadataChecks.all, KeyChecks.all, BatchChecks.all,
     RequirementChecks.all, AtomicityChecks.all, ScanChecks.all, PagingChecks.all, ExpiryChecks.all,
     StatisticsChecks.all, TallyChecks.all, BoundsChecks.all, EvictionChecks.all, EvictionHistoryChecks.all,
-    ConcurrencyChecks.all, BoundedWritersChecks.all, ClosingChecks.all, ChangeCountChecks.all, BatchReadChecks.all,
-    PersistenceChecks.all, SharingChecks.all, ModelChecks.all,
+    ConcurrencyChecks.all, BoundedWritersChecks.all, ClosingChecks.all, ChangeCountChecks.all, ChangeMarkChecks.all,
+    BatchReadChecks.all, PersistenceChecks.all, SharingChecks.all, ModelChecks.all,
   ].flatMap { $0 }
 
   /// The check called `name`; `nil` if there is none.

@@ -38,9 +38,11 @@ struct RedisEncryptionTests {
   func contract() async throws {
     let certificates = try Certificates()
     let (server, url) = try server(certificates)
-    let names = ["batch-of-a-thousand", "batch-read", "random-calls", "shared-separate-stores"]
+    let names = [
+      "batch-of-a-thousand", "batch-read", "random-calls", "shared-separate-stores", "shared-change-mark",
+    ]
     let checks = plugin.checks.filter { names.contains($0.name) }
-    #expect(checks.count == 4)
+    #expect(checks.count == names.count)
     for check in checks { try await expectKept(check, plugin, url: url, ["ca": .text(certificates.ca)]) }
     let engine = try await plugin.open(url, ["ca": .text(certificates.ca), "clientName": .text("shop")])
     let text = String(repeating: "0123456789", count: 500_000)

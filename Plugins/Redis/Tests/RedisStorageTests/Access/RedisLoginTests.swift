@@ -148,7 +148,9 @@ struct RedisLoginTests {
     let server = try RedisServer()
     // Each check has a prefix of its own.
     try server.cli(try rule(keys: "~*", channels: "&*"))
-    let names = ["batch-of-a-thousand", "batch-read", "random-calls", "shared-separate-stores"]
+    let names = [
+      "batch-of-a-thousand", "batch-read", "random-calls", "shared-separate-stores", "shared-change-mark",
+    ]
     for check in plugin.checks where names.contains(check.name) || check.name.hasPrefix("eviction-") {
       try await expectKept(check, plugin, url: server.url, Self.login)
     }
