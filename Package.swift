@@ -322,8 +322,7 @@ let package = Package(
       data: ["Fixtures"]),
     tests(
       "ConformanceTests", "ChildProcesses", "Base", "StorageSPI", "TestStorage", "EngineSupport", "StorageConformance",
-      "MemoryStorage", "PlistStorage",
-      "SQLiteStorage", "LMDBStorage", "LibraryStorage"),
+      "ResponseStorage", "MemoryStorage", "PlistStorage", "SQLiteStorage", "LMDBStorage", "LibraryStorage"),
     tests(
       "StorageBenchmarkTests", "Base", "StorageSPI", "TestStorage", "EngineSupport", "StorageBenchmark",
       "MemoryStorage",

@@ -7,6 +7,9 @@ public import StorageSPI
 public struct EntryStore: Sendable {
   let engine: any StorageEngine
 
+  /// What reports of the engine's tiers; `nil` if it has none.
+  public var tierReporter: (any TierReporting)? { engine.tierReporter }
+
   /// The clock that decides whether entries are fresh, stale or expired.
   public let clock: any WallClock
 

@@ -49,6 +49,9 @@ public final class RecoveringEngine: StorageEngine {
     }
   }
 
+  /// What reports of the tiers of the store, as long as it is the store itself that is read.
+  public var tierReporter: (any TierReporting)? { (try? engine)?.tierReporter }
+
   private func reading<Output: Sendable>(
     _ call: (any StorageEngine) async throws(CacheError) -> Output
   ) async throws(CacheError) -> Output {

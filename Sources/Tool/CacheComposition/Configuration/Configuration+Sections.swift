@@ -166,7 +166,9 @@ extension Configuration.Cache: ConfigurationSection {
     layers =
       keys.key(
         "layers", .names, default: .list([]), rule: .sections(prefix: layersPrefix),
-        help: "what is put around the engine, the innermost first: readonly refuses every change of the store")?.list
+        help:
+          "what is put around the engine, the innermost first: readonly refuses every change of the store, tiered puts "
+          + "a faster engine in front of it")?.list
       ?? []
   }
 }

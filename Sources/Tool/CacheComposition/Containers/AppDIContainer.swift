@@ -107,7 +107,7 @@ public struct AppDIContainer: Sendable {
   }
 
   private func layered(_ backend: String) throws(CacheError) -> any StoragePlugin {
-    try configuration.layered(try catalogue.plugin(named: backend), layers)
+    try configuration.layered(try catalogue.plugin(named: backend), layers, among: catalogue.plugins)
   }
 
   /// The configuration to open the engine that declares `declaration`.
@@ -154,9 +154,11 @@ public struct AppDIContainer: Sendable {
     (try? layered(backend))?.declaration.capabilities.contains(capability) == true
   }
 
-  /// A store that only one process at a time can use needs no leases, and one that may only be read takes none.
+  /// A store that only one process at a time can use needs no leases, and one that may only be read takes none. Leases are
+  /// in the store itself, whatever layers are around it.
   private func makeFlights(_ store: EntryStore, of backend: String) -> any FetchFlights {
-    engineOf(backend, has: .shared) && !engineOf(backend, has: .readOnly)
+    let inner = try? catalogue.plugin(named: backend)
+    return inner?.declaration.capabilities.contains(.shared) == true && !engineOf(backend, has: .readOnly)
       ? LeasedFlights(store: store) : LocalFlights()
   }
 

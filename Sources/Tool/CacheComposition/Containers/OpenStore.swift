@@ -27,6 +27,9 @@ public struct OpenStore: Sendable {
   /// The administration of the store.
   public var administration: StoreAdministration { StoreAdministration(store: entries, ledger: ledger) }
 
+  /// What users should know of the tiers of the store now; `nil` if all is well, or it has none.
+  public var tierWarning: CacheError? { entries.tierReporter?.tierWarning }
+
   /// How many unexpired entries were evicted so far to keep the store within its bounds.
   public var evictions: Int { entries.operations.current.evictions }
 

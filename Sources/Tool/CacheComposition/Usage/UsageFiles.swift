@@ -20,15 +20,21 @@ package struct UsageFiles: Sendable {
   /// over.
   package init(of declaration: EngineDeclaration, _ values: [String: OptionValue], home: String) {
     let inHome = "\(home)/\(declaration.name)"
-    var path = inHome + (declaration.digest(ofAddressIn: values).map { "-\($0)" } ?? "")
-    if case .text(let text)? = values["path"] { path = text }
-    while path.count > 1, path.hasSuffix("/") { path.removeLast() }
+    let path = Self.path(of: declaration, values, home: home)
     let isUsual = path == declaration.usualPath.map { "\(home)/\($0)" }
     let former = isUsual && path != inHome ? inHome : nil
     let files = Self.suffixes.map { suffix in
       UsageFile(path: path + suffix, formerPath: former.map { $0 + suffix })
     }
     (operations, accesses, sweep) = (files[0], files[1], files[2])
+  }
+
+  /// What the paths of files beside that store begin with.
+  static func path(of declaration: EngineDeclaration, _ values: [String: OptionValue], home: String) -> String {
+    var path = "\(home)/\(declaration.name)" + (declaration.digest(ofAddressIn: values).map { "-\($0)" } ?? "")
+    if case .text(let text)? = values["path"] { path = text }
+    while path.count > 1, path.hasSuffix("/") { path.removeLast() }
+    return path
   }
 
   /// Whether files called `name`, without their suffix, may belong to a store of `engine` on a server.

@@ -116,6 +116,7 @@ struct Session {
       throw error
     }
     explainEvictions(of: store)
+    if let warning = store.tierWarning { global.warn(ErrorView(warning, backend: backend)) }
     do throws(CacheError) { try await store.close() } catch {
       global.warn(ErrorView(error, backend: backend))
     }

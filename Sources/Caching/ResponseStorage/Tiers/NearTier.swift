@@ -1,0 +1,160 @@
+internal import FetchVocabulary
+internal import StorageSPI
+internal import Synchronization
+
+/// The near engine of a `TieredEngine`. It may fail: what it cannot answer, far does.
+///
+/// A store that turns out to be damaged is removed, and filled again by what is read.
+final class NearTier: Sendable {
+  private struct Opened {
+    let engine: any StorageEngine
+    let writer: BoundedWriter
+  }
+
+  private enum State {
+    case open(Opened)
+    case failed(CacheError)
+    case closed
+  }
+
+  private let plugin: any StoragePlugin
+  private let configuration: EngineConfiguration
+  private let limits: StoreLimits
+  private let accesses = AccessRecorder()
+  private let state: Mutex<State>
+  private let isRebuilding = Atomic(false)
+
+  /// Opens the store of `plugin`, and removes a damaged one first.
+  ///
+  /// - Throws: `CacheError`: the store can neither be opened nor created.
+  init(
+    _ plugin: any StoragePlugin, _ configuration: EngineConfiguration, _ limits: StoreLimits
+  ) async throws(CacheError) {
+    (self.plugin, self.configuration, self.limits) = (plugin, configuration, limits)
+    state = Mutex(.closed)
+    let opened: Opened
+    do throws(CacheError) {
+      opened = try await open()
+    } catch {
+      guard Self.isDamage(error) else { throw error }
+      try await plugin.removeStore(configuration)
+      opened = try await open()
+    }
+    state.withLock { $0 = .open(opened) }
+  }
+
+  /// Why near cannot be used; `nil` if it can.
+  var failure: CacheError? {
+    state.withLock { if case .failed(let error) = $0 { error } else { nil } }
+  }
+
+  /// What `body` makes of the entry under `key`; `nil` if there is none, or it cannot be read.
+  func read<Output: Sendable>(
+    _ key: CacheKey, _ body: @Sendable (Span<UInt8>, EntryMetadata) -> Output
+  ) async -> Output? {
+    guard let engine = current?.engine else { return nil }
+    do throws(CacheError) {
+      return try await engine.read(key) { bytes, metadata throws(CacheError) in body(bytes, metadata) }
+    } catch {
+      await note(error)
+      return nil
+    }
+  }
+
+  /// Records a use of the entry whose key has that digest, by which the limits choose.
+  func countUse(_ digest: UInt64, at now: Timestamp) { accesses.record(digest: digest, at: now) }
+
+  /// Stores and removes entries. If there is no room, the least used of the others go. An entry that cannot be stored
+  /// is removed.
+  func apply(_ changes: TieredChanges) async {
+    guard let opened = current, !changes.finals.isEmpty else { return }
+    do throws(CacheError) {
+      guard changes.payloadBytes <= limits.maxBytes, let key = changes.finals.first?.key else {
+        return try await opened.engine.apply(changes.removals)
+      }
+      _ = try await opened.writer.apply(changes.batch, storing: key, bytes: changes.payloadBytes, releasing: nil)
+    } catch {
+      await note(error)
+      try? await current?.engine.apply(changes.removals)
+    }
+  }
+
+  func statistics() async throws(CacheError) -> StorageStatistics { try await engine().statistics() }
+
+  /// Removes what has expired, and unused space.
+  func compact() async { try? await current?.engine.compact() }
+
+  func releaseMemory() async { await current?.engine.releaseMemory() }
+
+  /// Looks for damage, and removes the store if there is some.
+  func check() async {
+    guard let issues = try? await current?.engine.checkIntegrity(), !issues.isEmpty else { return }
+    await rebuild()
+  }
+
+  func close() async {
+    let last = state.withLock { state in
+      defer { state = .closed }
+      return state
+    }
+    if case .open(let opened) = last { try? await opened.engine.close() }
+  }
+
+  private var current: Opened? {
+    state.withLock { if case .open(let opened) = $0 { opened } else { nil } }
+  }
+
+  private func engine() throws(CacheError) -> any StorageEngine {
+    try state.withLock { state throws(CacheError) in
+      switch state {
+      case .open(let opened): return opened.engine
+      case .failed(let error): throw error
+      case .closed: throw .storeClosed
+      }
+    }
+  }
+
+  private func open() async throws(CacheError) -> Opened {
+    let engine = try await plugin.open(configuration)
+    let isTidy = plugin.declaration.capabilities.contains(.nativeExpiry)
+    let writer = BoundedWriter(
+      engine: engine, clock: configuration.clock, limits: limits, operations: OperationCounter(), accesses: accesses,
+      sweeps: SweepKeeper(nil), removesExpired: !isTidy)
+    return Opened(engine: engine, writer: writer)
+  }
+
+  private static func isDamage(_ error: CacheError) -> Bool { [.damaged, .unsupportedFormat].contains(error.code) }
+
+  private func note(_ error: CacheError) async {
+    if Self.isDamage(error) { await rebuild() }
+  }
+
+  /// Replaces the store by an empty one. Calls meanwhile find nothing.
+  private func rebuild() async {
+    guard !isRebuilding.exchange(true, ordering: .acquiringAndReleasing) else { return }
+    defer { isRebuilding.store(false, ordering: .releasing) }
+    let reason = CacheError(.damaged, "the near store is being made anew")
+    let last = state.withLock { state -> Opened? in
+      guard case .open(let opened) = state else { return nil }
+      state = .failed(reason)
+      return opened
+    }
+    guard let last else { return }
+    let result: State
+    do throws(CacheError) {
+      try? await last.engine.close()
+      try await plugin.removeStore(configuration)
+      result = .open(try await open())
+    } catch {
+      result = .failed(error)
+    }
+    let isClosed = state.withLock { state in
+      guard case .closed = state else {
+        state = result
+        return false
+      }
+      return true
+    }
+    if isClosed, case .open(let opened) = result { try? await opened.engine.close() }
+  }
+}

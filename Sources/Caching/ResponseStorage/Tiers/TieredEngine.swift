@@ -1,0 +1,234 @@
+internal import FetchVocabulary
+internal import StorageSPI
+internal import Synchronization
+
+/// An engine over two: near, on this machine, in front of far, which all machines share. See `TieredLayer`.
+///
+/// Far decides: it judges each batch, and each read that near may not answer. Near answers for an entry while it is fresh and
+/// `NearConfirmations` says that far holds the same. An entry that is stale is asked of far in any case, since another machine may
+/// have revalidated it.
+final class TieredEngine: Evicting {
+  private let far: any StorageEngine
+  private let near: NearTier
+  private let pending: PendingWrites
+  private let confirmations: NearConfirmations
+  private let clock: any WallClock
+  private let evicts: Bool
+  private let maximumPayload: Int
+  private let counts = TierCounts()
+
+  init(
+    near: NearTier, far: any StorageEngine, pending: PendingWrites, _ layer: TieredLayer, clock: any WallClock
+  ) {
+    (self.near, self.far, self.pending, self.clock) = (near, far, pending, clock)
+    confirmations = NearConfirmations(maxAge: layer.nearMaxAge, now: layer.uptime)
+    evicts = layer.base.declaration.capabilities.contains(.eviction)
+    maximumPayload = layer.limits.maxBytes
+  }
+
+  // MARK: Reading
+
+  /// What near says of an entry.
+  private enum Look<Output: Sendable>: Sendable {
+    case answer(Result<Output, CacheError>)
+    /// It has an entry with that checksum, which may not be far's.
+    case unconfirmed(UInt64)
+  }
+
+  func read<Output: Sendable>(
+    _ key: CacheKey, _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(CacheError) -> Output
+  ) async throws(CacheError) -> Output? {
+    if key.isLease { return try await far.read(key, body) }
+    if pending.count > 0 {
+      pending.passOnSoon()
+      if let output = try await pending.read(key, body) { return output }
+    }
+    let (digest, now) = (AccessRecord.digest(of: key), clock.now)
+    let reading = confirmations.reading(digest, knowledge(of: key))
+    let look = await near.read(key) { [confirmations] bytes, metadata -> Look<Output> in
+      guard metadata.state(at: now) == .fresh, confirmations.isConfirmed(digest, metadata.checksum, reading) else {
+        return .unconfirmed(metadata.checksum)
+      }
+      do throws(CacheError) { return .answer(.success(try body(bytes, metadata))) } catch {
+        return .answer(.failure(error))
+      }
+    }
+    switch look {
+    case .answer(.success(let output)):
+      counts.count(.near)
+      near.countUse(digest, at: now)
+      return output
+    case .answer(.failure(let error)) where error.code != .damaged: throw error
+    case .answer, nil: return try await readFar(key, digest, reading, held: nil, body)
+    case .unconfirmed(let checksum): return try await readFar(key, digest, reading, held: checksum, body)
+    }
+  }
+
+  /// Reads far, and makes near hold the same.
+  ///
+  /// - Parameter held: the checksum of the entry that near holds; `nil` if it holds none that can be used.
+  private func readFar<Output: Sendable>(
+    _ key: CacheKey, _ digest: UInt64, _ reading: NearConfirmations.Reading, held: UInt64?,
+    _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(CacheError) -> Output
+  ) async throws(CacheError) -> Output? {
+    let found: (output: Output, checksum: UInt64, copy: TieredChanges.Put?)?
+    do throws(CacheError) {
+      found = try await far.read(key) { [maximumPayload] bytes, metadata throws(CacheError) in
+        let output = try body(bytes, metadata)
+        if held == metadata.checksum || bytes.count > maximumPayload { return (output, metadata.checksum, nil) }
+        let payload = bytes.withUnsafeBufferPointer { Array($0) }
+        return (output, metadata.checksum, TieredChanges.Put(payload: payload, metadata: metadata))
+      }
+    } catch {
+      counts.note(error)
+      guard error.isAway, held != nil, let answer = await standIn(key, body) else { throw error }
+      return try answer.get()
+    }
+    counts.noteAnswer()
+    guard let found else {
+      if held != nil { await near.apply(TieredChanges(key, nil)) }
+      return nil
+    }
+    counts.count(.far)
+    confirmations.confirm(digest, found.checksum, reading)
+    if let copy = found.copy { await near.apply(TieredChanges(key, copy)) }
+    return found.output
+  }
+
+  /// What near holds, while far is away.
+  private func standIn<Output: Sendable>(
+    _ key: CacheKey, _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(CacheError) -> Output
+  ) async -> Result<Output, CacheError>? {
+    let answer = await near.read(key) { bytes, metadata -> Result<Output, CacheError> in
+      do throws(CacheError) { return .success(try body(bytes, metadata)) } catch { return .failure(error) }
+    }
+    if answer != nil { counts.count(.near) }
+    return answer
+  }
+
+  /// What far says of others' changes to the entry under `key`.
+  private func knowledge(of key: CacheKey) -> NearConfirmations.Knowledge {
+    if let counter = far.changeCounter { return .counted((try? counter.changeCount()) ?? nil) }
+    return far.changeFollower?.changeMark(of: key).map { .followed($0) } ?? .none
+  }
+
+  // MARK: Writing
+
+  func apply(_ batch: WriteBatch) async throws(CacheError) {
+    _ = try await write(batch) { far throws(CacheError) in
+      try await far.apply(batch)
+      return 0
+    }
+  }
+
+  /// The engine itself if far evicts.
+  var evictor: (any Evicting)? { evicts ? self : nil }
+
+  func apply(_ batch: WriteBatch, evicting order: EvictionOrder) async throws(CacheError) -> Int {
+    try await write(batch) { far throws(CacheError) in
+      if let evictor = far.evictor { return try await evictor.apply(batch, evicting: order) }
+      try await far.apply(batch)
+      return 0
+    }
+  }
+
+  func add(_ uses: [EntryUse]) async throws(CacheError) { try await far.evictor?.add(uses) }
+
+  /// Writes to far, then to near. Returns how many entries far evicted.
+  private func write(
+    _ batch: WriteBatch, _ commit: (any StorageEngine) async throws(CacheError) -> Int
+  ) async throws(CacheError) -> Int {
+    let changes = TieredChanges(batch)
+    guard !changes.finals.isEmpty else { return try await commit(far) }
+    let begun = changes.finals.map { key, put in
+      let digest = AccessRecord.digest(of: key)
+      return (
+        digest: digest, checksum: put?.metadata.checksum, reading: confirmations.beginChange(digest, knowledge(of: key))
+      )
+    }
+    do throws(CacheError) {
+      let evicted = try await commit(far)
+      counts.noteAnswer()
+      // What went is not known: near must not go on answering for it.
+      if evicted > 0 { confirmations.forgetAll() }
+      await pending.forget(changes.finals.lazy.map(\.key))
+      pending.passOnSoon()
+      await near.apply(changes)
+      for change in begun { confirmations.endChange(change.digest, change.checksum, change.reading) }
+      return evicted
+    } catch {
+      for change in begun { confirmations.endChange(change.digest, nil, change.reading) }
+      counts.note(error)
+      guard error.isAway, try await keep(batch) else { throw error }
+      return 0
+    }
+  }
+
+  /// Keeps a batch that far did not take; `false` if it cannot be kept.
+  private func keep(_ batch: WriteBatch) async throws(CacheError) -> Bool {
+    try await pending.keep(batch) { [near] key in await near.read(key) { _, metadata in metadata.checksum } }
+  }
+
+  // MARK: Everything else
+
+  func scan(_ range: KeyRange, limit: Int) async throws(CacheError) -> [EntrySummary] {
+    await pending.passOn()
+    return try await far.scan(range, limit: limit)
+  }
+
+  func statistics() async throws(CacheError) -> StorageStatistics {
+    await pending.passOn()
+    return try await far.statistics()
+  }
+
+  /// What is wrong with far. If something is wrong with near, near is made anew.
+  func checkIntegrity() async throws(CacheError) -> [IntegrityIssue] {
+    await near.check()
+    return try await far.checkIntegrity()
+  }
+
+  func compact() async throws(CacheError) {
+    await near.compact()
+    try await far.compact()
+  }
+
+  func releaseMemory() async {
+    await near.releaseMemory()
+    await far.releaseMemory()
+  }
+
+  var changeCounter: (any ChangeCounting)? { far.changeCounter }
+
+  var batchReader: (any BatchReading)? { far.batchReader }
+
+  func close() async throws(CacheError) {
+    await pending.close()
+    await near.close()
+    try await far.close()
+  }
+}
+
+extension TieredEngine: TierReporting {
+  func tiers() async -> [TierReport] {
+    let counts = self.counts.current
+    var nearReport = TierReport(name: "near", hits: counts.near, failure: near.failure ?? pending.loss)
+    nearReport.pendingWrites = pending.count
+    var farReport = TierReport(name: "far", hits: counts.far, failure: counts.failure)
+    do throws(CacheError) { nearReport.statistics = try await near.statistics() } catch {
+      nearReport.failure = nearReport.failure ?? error
+    }
+    do throws(CacheError) { farReport.statistics = try await far.statistics() } catch {
+      farReport.failure = error
+    }
+    return [nearReport, farReport]
+  }
+
+  var tierWarning: CacheError? {
+    if let loss = pending.loss ?? near.failure { return loss }
+    guard let failure = counts.current.failure else { return nil }
+    let kept = pending.count
+    let writes = kept == 0 ? "" : "; \(kept) \(kept == 1 ? "write is" : "writes are") kept for it"
+    return CacheError(
+      failure.code, "near answered because far is away\(writes): \(failure.message)", hint: failure.hint)
+  }
+}

@@ -1,0 +1,131 @@
+internal import FetchVocabulary
+public import StorageSPI
+
+/// A layer that puts an engine on this machine, near, in front of one that several machines share, far.
+///
+/// Reads are answered by near where that is safe, and else by far; what far answers, near then holds too. Writes go to far,
+/// which judges them, and then to near. Each tier has limits of its own: those of the cache are far's.
+///
+///     let location = StorageLocation(
+///       TieredLayer(over: RedisPlugin(), near: LMDBPlugin(), folder: "/var/cache/app/near"),
+///       ["url": .text("redis://cache.example.com")])
+///
+/// What others remove or replace in far is not served from near for longer than `nearMaxAge`. It takes only as long as a message where
+/// far is `ChangeFollowing`, and no time at all where it is `ChangeCounting`. A process that has just started asks far
+/// about each entry once.
+///
+/// **While far is away** (`unreachable`), near answers with what it has, and writes are kept in the folder until far is
+/// back, up to 10,000. A removal fails, because others would not learn of it. When far is back, a write is given up
+/// if another machine has changed the entry in a way that the writer did not expect, or has stored it later.
+///
+/// **If near is damaged**, far answers, and near is made anew.
+public struct TieredLayer: StoragePlugin {
+  /// The plugin of far.
+  public let base: any StoragePlugin
+  /// The plugin of near.
+  public let near: any StoragePlugin
+  /// The absolute path of the folder for near and for the writes that far did not take.
+  public let folder: String
+  /// How much near may hold, and what goes first.
+  public let limits: StoreLimits
+  /// How long near answers for an entry after far has confirmed it, if far does not say more.
+  public let nearMaxAge: Duration
+  let uptime: @Sendable () -> ContinuousClock.Instant
+
+  /// The layer around `base`.
+  public init(
+    over base: any StoragePlugin, near: any StoragePlugin, folder: String, limits: StoreLimits = .standard,
+    nearMaxAge: Duration = .seconds(60)
+  ) {
+    self.init(over: base, near: near, folder: folder, limits: limits, nearMaxAge: nearMaxAge, uptime: { .now })
+  }
+
+  /// The same, with a clock for `nearMaxAge`.
+  init(
+    over base: any StoragePlugin, near: any StoragePlugin, folder: String, limits: StoreLimits = .standard,
+    nearMaxAge: Duration, uptime: @escaping @Sendable () -> ContinuousClock.Instant
+  ) {
+    (self.base, self.near, self.folder, self.limits) = (base, near, folder, limits)
+    (self.nearMaxAge, self.uptime) = (nearMaxAge, uptime)
+  }
+
+  /// The declaration of `base`. It is not declared to be `shared`, since another handle sees a commit a little later, unless
+  /// `nearMaxAge` is zero.
+  public var declaration: EngineDeclaration {
+    let inner = base.declaration
+    return inner.with(nearMaxAge > .zero ? inner.capabilities.subtracting([.shared]) : inner.capabilities)
+  }
+
+  /// Opens both stores. Far may be away: then each call tries to open it.
+  ///
+  /// - Throws: `CacheError`: far's failure other than `unreachable`, or that of near: see `StoragePlugin.open(_:)`.
+  public func open(_ configuration: EngineConfiguration) async throws(CacheError) -> any StorageEngine {
+    let tier = try await NearTier(near, try nearConfiguration("entries", configuration.clock), limits)
+    do throws(CacheError) {
+      let far = try await openFar(configuration)
+      let pending = pendingWrites(to: far, configuration.clock)
+      if try await hasPendingWrites(configuration.clock) { try await pending.load() }
+      return TieredEngine(near: tier, far: far, pending: pending, self, clock: configuration.clock)
+    } catch {
+      await tier.close()
+      throw error
+    }
+  }
+
+  private func openFar(_ configuration: EngineConfiguration) async throws(CacheError) -> any StorageEngine {
+    do throws(CacheError) {
+      return try await base.open(configuration)
+    } catch {
+      guard error.isAway else { throw error }
+      let evicts = base.declaration.capabilities.contains(.eviction)
+      return AwaitedEngine(after: error, clock: configuration.clock, evicts: evicts) { () throws(CacheError) in
+        try await base.open(configuration)
+      }
+    }
+  }
+
+  private func pendingWrites(to far: any StorageEngine, _ clock: any WallClock) -> PendingWrites {
+    PendingWrites(to: far, clock: clock) { () throws(CacheError) in
+      try await near.open(try nearConfiguration("pending", clock))
+    }
+  }
+
+  /// Whether an earlier process has kept writes.
+  private func hasPendingWrites(_ clock: any WallClock) async throws(CacheError) -> Bool {
+    guard near.declaration.capabilities.contains(.persistent) else { return false }
+    return try await near.inspect(try nearConfiguration("pending", clock)).exists
+  }
+
+  /// What to open near's store called `store` with.
+  private func nearConfiguration(_ store: String, _ clock: any WallClock) throws(CacheError) -> EngineConfiguration {
+    var values: [String: OptionValue] = [:]
+    for option in near.declaration.options where option.kind == .path {
+      values[option.name] = .text("\(folder)/\(store)/\(option.name)")
+    }
+    return try EngineConfiguration(for: near.declaration, values: values, clock: clock)
+  }
+
+  /// Inspects far.
+  public func inspect(_ configuration: EngineConfiguration) async throws(CacheError) -> StoreInspection {
+    try await base.inspect(configuration)
+  }
+
+  /// Repairs far. Near needs no repair.
+  public func repair(
+    _ configuration: EngineConfiguration, _ plan: RepairPlan
+  ) async throws(CacheError) -> RepairReport { try await base.repair(configuration, plan) }
+
+  /// Says what a repair of far would save.
+  public func previewRepair(
+    _ configuration: EngineConfiguration, _ plan: RepairPlan
+  ) async throws(CacheError) -> RepairReport { try await base.previewRepair(configuration, plan) }
+
+  /// Removes both stores, and the writes that far did not take.
+  public func removeStore(_ configuration: EngineConfiguration) async throws(CacheError) {
+    try await base.removeStore(configuration)
+    guard near.declaration.capabilities.contains(.persistent) else { return }
+    for store in ["entries", "pending"] {
+      try await near.removeStore(try nearConfiguration(store, configuration.clock))
+    }
+  }
+}

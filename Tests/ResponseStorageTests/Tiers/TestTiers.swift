@@ -1,0 +1,170 @@
+import EngineSupport
+import StorageConformance
+import StorageSPI
+import Synchronization
+import TestStorage
+
+@testable import ResponseStorage
+
+/// Two tiers in memory that outlive the engines over them, at second 1,000. Far fails and follows changes as a test says.
+final class TestTiers: Sendable {
+  let clock = ManualClock(Timestamp(milliseconds: 1_000_000))
+  /// What all machines share.
+  let far = RegistryPlugin()
+  /// What is on this machine.
+  let near = RegistryPlugin()
+  /// How far misbehaves.
+  private let faults = Mutex(Faults())
+  /// The marks of far; `nil` for a far that follows no changes.
+  private let mark = Mutex<ChangeMark?>(nil)
+  private let elapsed = Mutex(Duration.zero)
+  private let start = ContinuousClock.now
+  private let farEngines = Mutex<[FaultyEngine]>([])
+  private let nearEngines = Mutex<[FaultyEngine]>([])
+
+  /// Moves the clock by which near counts the age of its answers.
+  func wait(_ duration: Duration) { elapsed.withLock { $0 += duration } }
+
+  /// A process on this machine: its engine over both tiers.
+  func open(
+    limits: StoreLimits = .standard, nearMaxAge: Duration = .seconds(60), isFollowing: Bool = false
+  ) async throws(CacheError) -> any StorageEngine {
+    let base = TestPlugin(inner: far) { [self] engine throws(CacheError) in
+      if let error = unreachable { throw error }
+      let faulty = FaultyEngine(over: engine, faults.withLock { $0 })
+      farEngines.withLock { $0.append(faulty) }
+      return isFollowing ? FollowingEngine(base: faulty, mark: { [self] in mark.withLock { $0 } }) : faulty
+    }
+    let front = TestPlugin(inner: near) { [self] engine throws(CacheError) in
+      let faulty = FaultyEngine(over: engine)
+      nearEngines.withLock { $0.append(faulty) }
+      return faulty
+    }
+    let layer = TieredLayer(
+      over: base, near: front, folder: "/near", limits: limits, nearMaxAge: nearMaxAge,
+      uptime: { [self] in start.advanced(by: elapsed.withLock { $0 }) })
+    return try await layer.open(try EngineConfiguration(for: base.declaration, clock: clock))
+  }
+
+  private let isAway = Atomic(false)
+
+  /// Takes far away, and brings it back.
+  func setAway(_ isAway: Bool) {
+    self.isAway.store(isAway, ordering: .sequentiallyConsistent)
+    let error = unreachable
+    faults.withLock { faults in
+      faults.before = { call, _ throws(CacheError) in
+        if case .close = call { return }
+        if let error { throw error }
+      }
+    }
+    for engine in farEngines.withLock({ $0 }) { engine.faults = faults.withLock { $0 } }
+    // An engine that was not open may be tried again a second later.
+    clock.advance(by: .seconds(2))
+  }
+
+  private var unreachable: CacheError? {
+    isAway.load(ordering: .sequentiallyConsistent) ? CacheError(.unreachable, "far is away") : nil
+  }
+
+  /// Far and near as the first process has opened them.
+  var firstFar: FaultyEngine? { farEngines.withLock(\.first) }
+  var firstNear: FaultyEngine? { nearEngines.withLock(\.first) }
+
+  /// Makes far say that for its changes; `nil` for nothing.
+  func say(_ number: UInt64?, age: Duration = .seconds(1)) {
+    mark.withLock { $0 = number.map { ChangeMark(number: $0, age: age) } }
+  }
+
+  /// Moves the time of day.
+  func advance(by duration: Duration) { clock.advance(by: duration) }
+
+  /// The number of reads that reached far.
+  var farReads: Int { farEngines.withLock { $0.reduce(0) { $0 + $1.reads } } }
+
+  /// Another machine's engine over far.
+  func other() async throws(CacheError) -> any StorageEngine {
+    try await far.open(try EngineConfiguration(for: far.declaration, clock: clock))
+  }
+}
+
+/// Opens what `wrap` makes of the engines of `inner`, which tells nothing of its changes.
+private struct TestPlugin: StoragePlugin {
+  let inner: RegistryPlugin
+  let wrap: @Sendable (any StorageEngine) throws(CacheError) -> any StorageEngine
+
+  var declaration: EngineDeclaration { inner.declaration }
+
+  func open(_ configuration: EngineConfiguration) async throws(CacheError) -> any StorageEngine {
+    try wrap(try await inner.open(configuration))
+  }
+
+  func inspect(_ configuration: EngineConfiguration) async throws(CacheError) -> StoreInspection {
+    let path = try configuration.text("path")
+    return StoreInspection(
+      path: path, exists: inner.registry.all[path] != nil, files: [], format: 1, currentFormat: 1)
+  }
+
+  func removeStore(_ configuration: EngineConfiguration) async throws(CacheError) {
+    try inner.registry.withStore(try configuration.text("path")) { $0.table = EntryTable() }
+  }
+}
+
+/// An engine that says of others' changes what a test says.
+private final class FollowingEngine: WrappingEngine, ChangeFollowing {
+  let base: any StorageEngine
+  private let mark: @Sendable () -> ChangeMark?
+
+  init(base: any StorageEngine, mark: @escaping @Sendable () -> ChangeMark?) { (self.base, self.mark) = (base, mark) }
+
+  func changeMark(of key: CacheKey) -> ChangeMark? { mark() }
+
+  var changeFollower: (any ChangeFollowing)? { self }
+  var changeCounter: (any ChangeCounting)? { nil }
+}
+
+extension StorageEngine {
+  /// The text under `key`.
+  func text(_ key: String) async throws -> String? {
+    try await read(try CacheKey(key)) { bytes, _ in
+      bytes.withUnsafeBufferPointer { String(decoding: $0, as: UTF8.self) }
+    }
+  }
+
+  /// Stores `text` under `key`, with a checksum that says what it is; fresh for ten minutes after `storedAt`, in seconds.
+  func store(
+    _ text: String, _ key: String = "cities/a", at storedAt: Int64 = 1_000,
+    expecting: WriteBatch.Expectation? = nil
+  ) async throws {
+    var batch = WriteBatch()
+    let key = try CacheKey(key)
+    if let expecting { batch.require(key, expecting) }
+    batch.put(key, payload: Array(text.utf8), metadata: .test(text, storedAt))
+    try await apply(batch)
+  }
+
+  /// Removes the entry under `key`.
+  func remove(_ key: String) async throws {
+    var batch = WriteBatch()
+    batch.remove(try CacheKey(key))
+    try await apply(batch)
+  }
+
+  /// The warning about the tiers.
+  var warning: CacheError? { tierReporter?.tierWarning }
+}
+
+extension EntryMetadata {
+  fileprivate static func test(_ text: String, _ storedAt: Int64) -> EntryMetadata {
+    EntryMetadata(
+      storedAt: Timestamp(milliseconds: storedAt * 1_000),
+      freshUntil: Timestamp(milliseconds: (storedAt + 600) * 1_000),
+      retainUntil: Timestamp(milliseconds: (storedAt + 6_000) * 1_000), contentType: "text/plain",
+      attributes: ["etag": text], checksum: .test(text))
+  }
+}
+
+extension UInt64 {
+  /// The checksum of the entry with that text.
+  static func test(_ text: String) -> UInt64 { text.utf8.reduce(1) { $0 &* 31 &+ UInt64($1) } }
+}

@@ -1,0 +1,156 @@
+import StorageSPI
+import TestStorage
+import Testing
+
+@testable import ResponseStorage
+
+@Suite("While far is away")
+struct TieredAbsenceTests {
+  private let tiers = TestTiers()
+
+  /// Whether the process was there before far went.
+  @Test(arguments: [true, false])
+  func nearAnswersWithAWarning(wasOpen: Bool) async throws {
+    var engine = try await tiers.open()
+    try await engine.store("a")
+    tiers.setAway(true)
+    if !wasOpen { engine = try await tiers.open() }
+    tiers.wait(.seconds(3_600))
+    #expect(try await engine.text("cities/a") == "a")
+    #expect(engine.warning?.code == .unreachable)
+    await #expect(throws: CacheError.self, "not a miss") { try await engine.text("cities/b") }
+    tiers.setAway(false)
+    #expect(try await engine.text("cities/b") == nil)
+    #expect(engine.warning == nil)
+  }
+
+  @Test func aRemovalFails() async throws {
+    let engine = try await tiers.open()
+    try await engine.store("a")
+    tiers.setAway(true)
+    let error = await #expect(throws: CacheError.self) { try await engine.remove("cities/a") }
+    #expect(error?.code == .unreachable)
+    #expect(try await engine.text("cities/a") == "a")
+  }
+
+  /// A write is kept, read back, survives the process, and reaches far.
+  @Test func aWriteIsKeptUntilFarIsBack() async throws {
+    let engine = try await tiers.open()
+    try await engine.store("a")
+    tiers.setAway(true)
+    try await engine.store("b", at: 1_001)
+    try await engine.store("c", at: 1_002)
+    try await engine.store("d", "cities/d")
+    #expect(try await engine.text("cities/a") == "c")
+    #expect(engine.warning?.message.contains("2 writes are kept") == true)
+    try await engine.close()
+    let next = try await tiers.open()
+    #expect(try await next.text("cities/a") == "c")
+    #expect(try await tiers.other().text("cities/a") == "a")
+    tiers.setAway(false)
+    #expect(try await next.statistics().entries == 2)
+    #expect(try await tiers.other().text("cities/a") == "c")
+    #expect(try await next.text("cities/a") == "c")
+    #expect(try await tiers.other().text("cities/d") == "d")
+    #expect(next.warning == nil)
+  }
+
+  /// What another machine has done meanwhile, what this one wrote, what far holds in the end, and whether a write was
+  /// given up.
+  struct Meeting: Sendable, CustomTestStringConvertible {
+    let testDescription: String
+    let others: (text: String, storedAt: Int64)?
+    let own: (text: String, storedAt: Int64)
+    var expecting: WriteBatch.Expectation?
+    let final: String
+    var isLost = false
+  }
+
+  @Test(arguments: [
+    Meeting(testDescription: "nothing happened", others: nil, own: ("b", 1_001), final: "b"),
+    Meeting(testDescription: "the other one was earlier", others: ("x", 1_001), own: ("b", 1_002), final: "b"),
+    Meeting(testDescription: "the other one was later", others: ("x", 1_003), own: ("b", 1_002), final: "x"),
+    Meeting(testDescription: "the same", others: ("b", 1_002), own: ("b", 1_002), final: "b"),
+    Meeting(
+      testDescription: "what was required holds", others: nil, own: ("b", 1_001), expecting: .checksum(.test("a")),
+      final: "b"),
+    Meeting(
+      testDescription: "what was required holds no more", others: ("x", 1_001), own: ("b", 1_002),
+      expecting: .checksum(.test("a")), final: "x", isLost: true),
+  ])
+  func writesMeet(_ meeting: Meeting) async throws {
+    let (engine, other) = (try await tiers.open(), try await tiers.other())
+    try await engine.store("a")
+    tiers.setAway(true)
+    try await engine.store(meeting.own.text, at: meeting.own.storedAt, expecting: meeting.expecting)
+    if let others = meeting.others { try await other.store(others.text, at: others.storedAt) }
+    tiers.setAway(false)
+    #expect(try await engine.statistics().entries == 1)
+    #expect(try await engine.text("cities/a") == meeting.final)
+    #expect(try await other.text("cities/a") == meeting.final)
+    #expect(engine.warning?.code == (meeting.isLost ? .conflict : nil))
+  }
+
+  @Test func aRequirementIsJudgedByWhatNearKnows() async throws {
+    let engine = try await tiers.open()
+    try await engine.store("a")
+    tiers.setAway(true)
+    let error = await #expect(throws: CacheError.self) { try await engine.store("b", expecting: .absent) }
+    #expect(error?.code == .conflict)
+    try await engine.store("b", at: 1_001, expecting: .checksum(.test("a")))
+    // On top of the kept one; far must still hold what the first one required.
+    try await engine.store("c", at: 1_002, expecting: .checksum(.test("b")))
+    tiers.setAway(false)
+    #expect(try await engine.statistics().entries == 1)
+    #expect(try await tiers.other().text("cities/a") == "c")
+  }
+
+  /// A later write or removal through far takes the place of a kept one.
+  @Test(arguments: [true, false])
+  func aLaterChangeReplacesAKeptWrite(isRemoval: Bool) async throws {
+    let engine = try await tiers.open()
+    tiers.setAway(true)
+    try await engine.store("b")
+    tiers.setAway(false)
+    if isRemoval { try await engine.remove("cities/a") } else { try await engine.store("c", at: 1_001) }
+    #expect(try await engine.statistics().entries == (isRemoval ? 0 : 1))
+    #expect(try await engine.text("cities/a") == (isRemoval ? nil : "c"))
+  }
+
+  @Test func keptWritesAreLimited() async throws {
+    let engine = try await tiers.open()
+    tiers.setAway(true)
+    for first in stride(from: 0, to: PendingWrites.maximumEntries, by: 1_000) {
+      var batch = WriteBatch()
+      for number in first..<first + 1_000 {
+        batch.put(
+          try CacheKey("cities/\(number)"), payload: [1],
+          metadata: EntryMetadata(
+            storedAt: Timestamp(milliseconds: 1), freshUntil: .distantFuture, retainUntil: .distantFuture,
+            contentType: "text/plain", checksum: UInt64(number)))
+      }
+      try await engine.apply(batch)
+    }
+    let error = await #expect(throws: CacheError.self) { try await engine.store("a", "cities/one-more") }
+    #expect(error?.code == .unreachable)
+    tiers.setAway(false)
+    #expect(try await engine.statistics().entries == PendingWrites.maximumEntries)
+  }
+
+  @Test func aLeaseCannotBeTaken() async throws {
+    let engine = try await tiers.open()
+    tiers.setAway(true)
+    let error = await #expect(throws: CacheError.self) { try await engine.store("lease", "leases/a") }
+    #expect(error?.code == .unreachable)
+  }
+
+  @Test func otherFailuresOfFarAreFailures() async throws {
+    let engine = try await tiers.open()
+    try await engine.store("a")
+    let far = try #require(tiers.firstFar)
+    far.breakDown(CacheError(.damaged, "far is damaged"))
+    tiers.wait(.seconds(61))
+    let error = await #expect(throws: CacheError.self) { try await engine.text("cities/a") }
+    #expect(error?.code == .damaged)
+  }
+}

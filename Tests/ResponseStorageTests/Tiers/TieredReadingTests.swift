@@ -1,0 +1,126 @@
+import StorageSPI
+import TestStorage
+import Testing
+
+@testable import ResponseStorage
+
+@Suite("Near answers where far has the same")
+struct TieredReadingTests {
+  private let tiers = TestTiers()
+
+  @Test func whatFarAnswersNearThenHas() async throws {
+    try await tiers.other().store("a")
+    let engine = try await tiers.open()
+    for _ in 0..<3 { #expect(try await engine.text("cities/a") == "a") }
+    #expect(tiers.farReads == 1)
+  }
+
+  @Test func whatIsWrittenIsInBoth() async throws {
+    let engine = try await tiers.open()
+    try await engine.store("a")
+    #expect(try await engine.text("cities/a") == "a")
+    #expect(try await tiers.other().text("cities/a") == "a")
+    #expect(tiers.farReads == 0)
+    try await engine.remove("cities/a")
+    #expect(try await engine.text("cities/a") == nil)
+    #expect(try await tiers.other().text("cities/a") == nil)
+  }
+
+  /// Another machine's change is seen when near has answered for long enough, and no later.
+  @Test(arguments: [true, false])
+  func anotherMachinesChangeIsSeenInTime(isRemoval: Bool) async throws {
+    let (engine, other) = (try await tiers.open(), try await tiers.other())
+    try await engine.store("a")
+    if isRemoval { try await other.remove("cities/a") } else { try await other.store("b") }
+    tiers.wait(.seconds(59))
+    #expect(try await engine.text("cities/a") == "a")
+    tiers.wait(.seconds(1))
+    #expect(try await engine.text("cities/a") == (isRemoval ? nil : "b"))
+  }
+
+  /// Where far follows changes, a mark that stays the same makes near answer for longer, as long as far is sure of it, and
+  /// one that changes ends that at once.
+  @Test func marksGoBeforeTime() async throws {
+    let engine = try await tiers.open(isFollowing: true)
+    let other = try await tiers.other()
+    tiers.say(1)
+    try await engine.store("a")
+    tiers.wait(.seconds(3_600))
+    #expect(try await engine.text("cities/a") == "a" && tiers.farReads == 0)
+    try await other.store("b")
+    #expect(try await engine.text("cities/a") == "a" && tiers.farReads == 0, "not said yet")
+    tiers.say(2)
+    #expect(try await engine.text("cities/a") == "b" && tiers.farReads == 1)
+    tiers.say(2, age: .seconds(61))
+    #expect(try await engine.text("cities/a") == "b" && tiers.farReads == 1, "it was read just now")
+    tiers.wait(.seconds(61))
+    #expect(try await engine.text("cities/a") == "b" && tiers.farReads == 2, "neither is sure any more")
+    tiers.say(nil)
+    tiers.wait(.seconds(61))
+    #expect(try await engine.text("cities/a") == "b" && tiers.farReads == 3)
+  }
+
+  @Test func aNewProcessAsksFarOnce() async throws {
+    try await tiers.open().store("a")
+    try await tiers.other().store("b")
+    let engine = try await tiers.open()
+    for _ in 0..<3 { #expect(try await engine.text("cities/a") == "b") }
+    #expect(tiers.farReads == 1)
+  }
+
+  /// Another machine may have revalidated it.
+  @Test func aStaleEntryIsAskedOfFar() async throws {
+    let (engine, other) = (try await tiers.open(), try await tiers.other())
+    try await engine.store("a", at: 1_000)
+    tiers.advance(by: .seconds(601))
+    try await other.store("b", at: 1_601)
+    #expect(try await engine.text("cities/a") == "b")
+  }
+
+  @Test func leasesAreInFarAlone() async throws {
+    let engine = try await tiers.open()
+    try await engine.store("lease", "leases/a")
+    #expect(try await engine.text("leases/a") == "lease" && tiers.farReads == 1)
+    let reports = await engine.tierReporter?.tiers()
+    #expect(reports?.map { $0.statistics?.entries } == [0, 1])
+  }
+
+  /// A write that comes between the answer of far and its arrival.
+  @Test func anAnswerThatIsOvertakenIsNotTrusted() async throws {
+    try await tiers.other().store("a")
+    let engine = try await tiers.open()
+    let far = try #require(tiers.firstFar)
+    far.faults.after = { call, _ throws(CacheError) in
+      guard case .read = call else { return }
+      far.faults = Faults()
+      do { try await engine.store("b") } catch { throw CacheError(.failed, "\(error)") }
+    }
+    #expect(try await engine.text("cities/a") == "a", "this was read before")
+    #expect(try await engine.text("cities/a") == "b")
+  }
+
+  @Test func nearKeepsToItsOwnLimits() async throws {
+    let engine = try await tiers.open(limits: StoreLimits(maxEntries: 3, maxBytes: 1 << 20))
+    for number in 0..<10 { try await engine.store("\(number)", "cities/\(number)") }
+    let reports = try #require(await engine.tierReporter?.tiers())
+    #expect(reports.map { $0.statistics?.entries } == [3, 10])
+    for number in 0..<10 { #expect(try await engine.text("cities/\(number)") == "\(number)") }
+  }
+
+  @Test(arguments: [CacheError.Code.damaged, .ioFailed, .noSpace])
+  func whatNearCannotAnswerFarDoes(code: CacheError.Code) async throws {
+    let engine = try await tiers.open()
+    try await engine.store("a")
+    let near = try #require(tiers.firstNear)
+    near.breakDown(CacheError(code, "near is broken"))
+    #expect(try await engine.text("cities/a") == "a")
+    try await engine.store("b")
+    #expect(try await engine.text("cities/a") == "b")
+    // A damaged store was made anew, and answers again.
+    if code != .damaged { near.breakDown(nil) }
+    #expect(try await engine.text("cities/a") == "b")
+    let reads = tiers.farReads
+    #expect(try await engine.text("cities/a") == "b")
+    #expect(tiers.farReads == reads)
+  }
+}
