@@ -56,7 +56,8 @@ struct EngineTests {
     let plugin = try Library("tiny.c").plugin()
     let configuration = try EngineConfiguration(
       for: plugin.declaration, values: ["note": .text(note)], clock: FixedClock(now: Timestamp(milliseconds: 77)))
-    #expect(try await plugin.inspect(configuration).hiddenDamage == damage)
+    let found = try await plugin.inspect(configuration)
+    #expect(found.hiddenDamage == damage && found.caution == damage.map { _ in "it may rain" })
   }
 
   @Test func aLibraryLearnsThatItsCallerIsCancelled() async throws {

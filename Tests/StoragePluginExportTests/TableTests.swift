@@ -67,7 +67,7 @@ import Testing
     let status = gathered.lend { context in
       withConfiguration([:], [:]) { table.inspect(&$0, describeInspection, context, failure.pointer) }
     }
-    #expect(status == 0 && gathered.texts == ["/ünder/a", "/a", "", "/ünder/c", "-1 3 1 bënt"])
+    #expect(status == 0 && gathered.texts == ["/ünder/a", "/a", "", "/ünder/c", "-1 3 1 bënt sløw"])
   }
 
   @Test func theRemovalOfAStoreIsPassedOn() throws {
@@ -126,7 +126,7 @@ private let describeInspection: cachectl_visit_inspection = { context, inspectio
   guard let gathered = Gathered.of(context), let found = inspection?.pointee else { return 1 }
   gathered.texts.append(found.path.text)
   gathered.texts += UnsafeBufferPointer(start: found.files, count: found.file_count).map(\.text)
-  gathered.texts.append("\(found.format) \(found.current_format) \(found.presence) \(found.hidden_damage.text)")
+  gathered.texts.append("\(found.format) \(found.current_format) \(found.presence) \(found.hidden_damage.text) \(found.caution.text)")
   return 0
 }
 

@@ -39,14 +39,16 @@ struct LibraryInspection: LibraryCallState {
     return StoreInspection(
       path: path, exists: try exists(lent.presence), files: try files(lent),
       format: lent.format < 0 ? nil : Int(lent.format),
-      currentFormat: Int(lent.current_format), hiddenDamage: try hiddenDamage(lent))
+      currentFormat: Int(lent.current_format), hiddenDamage: try line(lent.hidden_damage, "hidden damage"),
+      caution: try line(lent.caution, "caution"))
   }
 
-  private static func hiddenDamage(_ lent: cachectl_inspection) throws(LibraryDefect) -> String? {
-    guard lent.hidden_damage.length > 0 else { return nil }
-    let damage = try LibraryText.text(try lent.hidden_damage.checked("hidden damage"), "hidden damage")
-    guard LibraryText.isLine(damage) else { throw LibraryDefect("gave a hidden damage that is not one line") }
-    return damage
+  /// The text `bytes`; `nil` if it is empty.
+  private static func line(_ bytes: cachectl_bytes, _ what: String) throws(LibraryDefect) -> String? {
+    guard bytes.length > 0 else { return nil }
+    let text = try LibraryText.text(try bytes.checked(what), what)
+    guard LibraryText.isLine(text) else { throw LibraryDefect("gave a \(what) that is not one line") }
+    return text
   }
 
   /// `nil` if the files decide.

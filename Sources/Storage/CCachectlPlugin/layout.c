@@ -17,6 +17,7 @@ _Static_assert(offsetof(cachectl_configuration, clock) == 40, "cachectl_configur
 _Static_assert(offsetof(cachectl_configuration, is_cancelled) == 48, "cachectl_configuration");
 _Static_assert(offsetof(cachectl_inspection, presence) == 56, "cachectl_inspection");
 _Static_assert(offsetof(cachectl_inspection, hidden_damage) == 64, "cachectl_inspection");
+_Static_assert(offsetof(cachectl_inspection, caution) == 80, "cachectl_inspection");
 _Static_assert(offsetof(cachectl_repair, context) == 48, "cachectl_repair");
 _Static_assert(offsetof(cachectl_repair, mended) == 56, "cachectl_repair");
 _Static_assert(offsetof(cachectl_engine, open) == 72, "cachectl_engine");

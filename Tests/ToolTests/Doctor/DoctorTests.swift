@@ -73,6 +73,16 @@ struct DoctorTests {
     #expect(messages(checks).contains("server:1 opens: 1 entry, format version 2"), "\(messages(checks))")
   }
 
+  /// Whether there is a store yet, or not.
+  @Test(arguments: [true, false])
+  func whatIsToBeKnownOfThePlaceIsAWarning(exists: Bool) async throws {
+    let inspection = StoreInspection(
+      path: "server:1", exists: exists, files: [], format: 2, currentFormat: 2, caution: "it drops what it likes")
+    let (checks, worst) = try await examine(FakePlugin("fake", .init(inspection: inspection, times: [clock.now])))
+    #expect(results(checks, of: "fake") == ["warning", "ok"] && worst == nil)
+    #expect(messages(checks).contains("it drops what it likes"))
+  }
+
   @Test func whatOpeningWouldHideIsAProblemAndNothingIsOpened() async throws {
     let inspection = StoreInspection(
       path: "/u/home/store", files: ["/u/home/store"], format: 2, currentFormat: 2, hiddenDamage: "its log is damaged")

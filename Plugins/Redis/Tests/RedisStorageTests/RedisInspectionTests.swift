@@ -27,6 +27,19 @@ struct RedisInspectionTests {
     #expect(try await inspect(RedisPlugin(), server.url).format == 2)
   }
 
+  @Test(
+    "A server that may evict the index is said",
+    arguments: [
+      ("0", "allkeys-lru", false), ("1gb", "allkeys-lru", true), ("1gb", "allkeys-random", true),
+      ("1gb", "noeviction", false), ("1gb", "volatile-ttl", false),
+    ])
+  func caution(memory: String, policy: String, isSaid: Bool) async throws {
+    let server = try RedisServer(["--maxmemory", memory, "--maxmemory-policy", policy])
+    let caution = try await inspect(RedisPlugin(), server.url).caution
+    #expect((caution != nil) == isSaid && caution?.contains(policy) ?? true, "\(caution ?? "")")
+    withExtendedLifetime(server) {}
+  }
+
   @Test("A server that is away or refuses is not one without a store")
   func failures() async throws {
     let server = try RedisServer(["--requirepass", "right-secret"])

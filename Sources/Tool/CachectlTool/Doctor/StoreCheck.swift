@@ -44,8 +44,9 @@ struct StoreCheck: Sendable {
       let configuration = try container.engineConfiguration(for: plugin.declaration)
       let inspection = try await plugin.inspect(configuration)
       (result.path, result.exists) = (inspection.path, inspection.exists)
+      if let caution = inspection.caution { result.findings = [.warning(name, caution, hint: "")] }
       guard inspection.exists else {
-        result.findings = [.ok(name, "no store yet at \(inspection.path)")]
+        result.findings.append(.ok(name, "no store yet at \(inspection.path)"))
         return result
       }
       lookAtFiles(inspection, &result)

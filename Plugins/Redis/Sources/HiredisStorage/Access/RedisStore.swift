@@ -56,7 +56,23 @@ struct RedisStore: Sendable {
     let exists = hasIndex || !formats.isEmpty
     return StoreInspection(
       path: options.description, exists: exists, files: [], format: exists ? format.flatMap { Int(exactly: $0) } : nil,
-      currentFormat: RedisLayout.format)
+      currentFormat: RedisLayout.format, caution: caution())
+  }
+
+  /// What to know of the servers. A user who may not ask learns nothing.
+  private func caution() -> String? {
+    let requests = layout.parts.map { RedisRequest($0, RedisCommand("INFO", "memory")) }
+    for reply in (try? router.perform(requests)) ?? [] {
+      let lines = reply.value.text?.split(whereSeparator: \.isNewline) ?? []
+      func value(_ name: String) -> Substring? {
+        lines.first { $0.hasPrefix(name + ":") }?.dropFirst(name.utf8.count + 1)
+      }
+      if value("maxmemory") != "0", let policy = value("maxmemory_policy"), policy.hasPrefix("allkeys-") {
+        return "the server may evict the index of the store: its maxmemory-policy is \(policy), and should be "
+          + "noeviction or volatile-ttl"
+      }
+    }
+    return nil
   }
 
   /// The entry under `key`; `nil` if there is none. Cost: a round trip.
