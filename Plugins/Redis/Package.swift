@@ -38,7 +38,9 @@ let package = Package(
     // Measures the figures in README.md.
     .executableTarget(
       name: "redis-throughput",
-      dependencies: [core("RedisStorage"), core("Platform"), core("ResponseCache"), core("StorageSPI")],
+      dependencies: [
+        core("RedisStorage"), core("Platform"), core("ResponseCache"), core("StorageSPI"), core("BuiltInEngines"),
+      ],
       path: "Sources/RedisThroughput",
       swiftSettings: settings),
     .testTarget(

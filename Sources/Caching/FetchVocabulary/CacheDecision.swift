@@ -68,7 +68,12 @@ public struct FetchExplanation: Sendable, Hashable {
   /// What to do, and why.
   public let decision: CacheDecision
   /// What was examined, in order.
-  public let criteria: [CacheCriterion]
+  public private(set) var criteria: [CacheCriterion]
+
+  /// Adds a criterion.
+  public mutating func note(_ name: String, _ finding: String) {
+    criteria.append(CacheCriterion(name, finding))
+  }
 
   /// Creates an explanation.
   public init(key: String, decision: CacheDecision, criteria: [CacheCriterion]) {

@@ -69,7 +69,7 @@ public struct Cache: Sendable {
         engine: try await Self.open(location, clock, warn), clock: clock, limits: limits,
         removesExpired: !capabilities.contains(.nativeExpiry), transforms: transforms)
       let flights: any FetchFlights =
-        capabilities.contains(.shared) ? LeasedFlights(store: store) : LocalFlights()
+        location.plugin.takesLeases ? LeasedFlights(store: store) : LocalFlights()
       self.init(
         store: store,
         services: FetchServices(

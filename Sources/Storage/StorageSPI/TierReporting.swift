@@ -3,6 +3,9 @@ public protocol TierReporting: StorageEngine {
   /// What each tier holds, and how it has served, the nearest first. Cost: that of `statistics()` of each tier.
   func tiers() async -> [TierReport]
 
+  /// Where the entry under `key` is, in a few words. It changes nothing. Cost: a read of the nearest tier.
+  func tier(of key: CacheKey) async -> String
+
   /// What users should know of the tiers now, such as that one of them is away; `nil` if all is well. Cost: a lock.
   var tierWarning: CacheError? { get }
 }

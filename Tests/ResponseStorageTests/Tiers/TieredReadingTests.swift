@@ -60,6 +60,21 @@ struct TieredReadingTests {
     #expect(try await engine.text("cities/a") == "b" && tiers.farReads == 3)
   }
 
+  /// What was read before far was followed may have changed since.
+  @Test func followingBeginsWithFar() async throws {
+    try await tiers.other().store("a")
+    let engine = try await tiers.open(isFollowing: true)
+    for _ in 0..<2 { #expect(try await engine.text("cities/a") == "a" && tiers.farReads == 1) }
+    try await tiers.other().store("b")
+    tiers.say(1)
+    for _ in 0..<2 { #expect(try await engine.text("cities/a") == "b" && tiers.farReads == 2) }
+    tiers.say(nil)
+    #expect(try await engine.text("cities/a") == "b" && tiers.farReads == 2, "it was confirmed a moment ago")
+    // The numbers are others after changes may have been missed.
+    tiers.say(9)
+    #expect(try await engine.text("cities/a") == "b" && tiers.farReads == 3)
+  }
+
   @Test func aNewProcessAsksFarOnce() async throws {
     try await tiers.open().store("a")
     try await tiers.other().store("b")

@@ -19,6 +19,8 @@ struct ConfigurationTrustTests {
     "cache.maxBytes": .nothing,
     "cache.eviction": .anything, "cache.shared": .anything, "cache.transforms": .nothing, "cache.layers": .nothing,
     "transforms.zstd.level": .upToDefault, "transforms.sealed.key": .nothing, "queries.maxCount": .nothing,
+    "layers.tiered.near": .nothing, "layers.tiered.nearMaxAge": .nothing, "layers.tiered.maxEntries": .nothing,
+    "layers.tiered.maxBytes": .nothing,
     "origin.cities.kind": .nothing, "origin.cities.baseURL": .nothing, "origin.cities.headers": .nothing,
     "origin.cities.timeout": .upToDefault, "origin.cities.maxResponseBytes": .upToDefault,
     "origin.cities.maxConcurrentRequests": .upToDefault, "origin.movies.kind": .nothing,

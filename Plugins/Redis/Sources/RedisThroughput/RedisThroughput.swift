@@ -8,7 +8,8 @@ import StorageSPI
 ///
 /// The arguments are the engine's name and the URL. The store is called "throughput", and is empty afterwards. With a
 /// number of entries as third argument it measures writers to a store that is full with so many; the two stores for that
-/// stay, and should be on a server of their own.
+/// stay, and should be on a server of their own. With the path of an empty folder it measures the layer `tiered`, which
+/// leaves the folder and a store behind.
 @main
 enum RedisThroughput {
   private static let entryCount = 10_000
@@ -17,10 +18,13 @@ enum RedisThroughput {
   static func main() async throws {
     let arguments = CommandLine.arguments
     guard (3...4).contains(arguments.count) else {
-      throw CacheError(.invalidOption, "usage: redis-throughput ENGINE URL [ENTRIES]")
+      throw CacheError(.invalidOption, "usage: redis-throughput ENGINE URL [ENTRIES | FOLDER]")
     }
     let plugin: any StoragePlugin = arguments[1] == "redis" ? RedisPlugin() : RedisPlugin(.cluster)
-    if arguments.count == 4, let entries = Int(arguments[3]) {
+    if arguments.count == 4 {
+      guard let entries = Int(arguments[3]) else {
+        return try await Tiers(plugin: plugin, url: arguments[2], folder: arguments[3]).measure()
+      }
       return try await FullStore(plugin: plugin, url: arguments[2], entries: entries).measure()
     }
     let values = [

@@ -33,7 +33,7 @@ extension StoreAdministration {
     }
     return StoreReport(
       tally: tally, storageBytes: held.storageBytes, damage: store.damage + held.damage, states: census.states,
-      isEstimated: isEstimated, operations: operations)
+      isEstimated: isEstimated, operations: operations, tiers: await store.tierReporter?.tiers() ?? [])
   }
 }
 
@@ -50,12 +50,16 @@ public struct StoreReport: Sendable {
   /// Whether the counts by state are estimates. Only entries whose state changes within the present slot of 17.5
   /// minutes may be counted wrongly.
   public let isEstimated: Bool
+  /// What each tier holds, the nearest first; empty for an engine without tiers. The rest of the report is about the last
+  /// one.
+  public let tiers: [TierReport]
   private let states: [EntryState: Int]
 
   package init(
     tally: EntryTally, storageBytes: Int?, damage: StoreDamage, states: [EntryState: Int], isEstimated: Bool,
-    operations: OperationCounts
+    operations: OperationCounts, tiers: [TierReport] = []
   ) {
+    self.tiers = tiers
     (self.tally, self.storageBytes, self.damage) = (tally, storageBytes, damage)
     self.isEstimated = isEstimated
     self.states = states

@@ -11,6 +11,8 @@ internal import Synchronization
 final class NearConfirmations: Sendable {
   /// What is known before far is read: what is read may be older than what comes later.
   struct Reading: Sendable {
+    /// The digest of the key.
+    fileprivate let digest: UInt64
     fileprivate let version: UInt64
     fileprivate let epoch: UInt64
     fileprivate let knowledge: Knowledge
@@ -28,7 +30,6 @@ final class NearConfirmations: Sendable {
   }
 
   private struct Slot {
-    var digest: UInt64 = 0
     var checksum: UInt64 = 0
     /// What far said before it was read; `nil` if nothing is confirmed.
     var reading: Reading?
@@ -60,35 +61,40 @@ final class NearConfirmations: Sendable {
   /// What is known of the key with that digest now, before far is read.
   func reading(_ digest: UInt64, _ knowledge: Knowledge) -> Reading {
     let version = withSlot(digest) { $0.version }
-    return Reading(version: version, epoch: epoch.load(ordering: .acquiring), knowledge: knowledge, at: now())
+    return Reading(
+      digest: digest, version: version, epoch: epoch.load(ordering: .acquiring), knowledge: knowledge, at: now())
   }
 
-  /// Whether the entry with that checksum is the one that far holds, by what is known `now`.
-  func isConfirmed(_ digest: UInt64, _ checksum: UInt64, _ now: Reading) -> Bool {
+  /// Whether the entry with that checksum is the one that far holds, by what far says now.
+  func isConfirmed(_ digest: UInt64, _ checksum: UInt64, _ knowledge: Knowledge) -> Bool {
     withSlot(digest) { slot in
-      guard slot.digest == digest, slot.checksum == checksum, slot.changes == 0, let then = slot.reading,
-        then.epoch == now.epoch
+      guard slot.checksum == checksum, slot.changes == 0, let then = slot.reading, then.digest == digest,
+        then.epoch == epoch.load(ordering: .acquiring)
       else { return false }
-      return holds(then, now)
+      return holds(then, knowledge)
     }
   }
 
-  private func holds(_ then: Reading, _ now: Reading) -> Bool {
-    switch (then.knowledge, now.knowledge) {
+  private func holds(_ then: Reading, _ knowledge: Knowledge) -> Bool {
+    switch (then.knowledge, knowledge) {
     case (.counted(let then), .counted(let now)): then != nil && then == now
     case (.followed(let followed), .followed(let mark)):
-      followed.number == mark.number && (mark.age < maxAge || then.at.duration(to: now.at) < maxAge)
-    default: then.at.duration(to: now.at) < maxAge
+      followed.number == mark.number && (mark.age < maxAge || isRecent(then))
+    // What changed before far was followed is not known.
+    case (.none, .followed): false
+    default: isRecent(then)
     }
   }
+
+  private func isRecent(_ reading: Reading) -> Bool { reading.at.duration(to: now()) < maxAge }
 
   /// Records that far held the version with that checksum when it was read after `reading`, unless there was a change
   /// through this engine since.
-  func confirm(_ digest: UInt64, _ checksum: UInt64, _ reading: Reading) {
+  func confirm(_ checksum: UInt64, _ reading: Reading) {
     guard reading.epoch == epoch.load(ordering: .acquiring) else { return }
-    withSlot(digest) { slot in
+    withSlot(reading.digest) { slot in
       guard slot.version == reading.version, slot.changes == 0 else { return }
-      (slot.digest, slot.checksum, slot.reading) = (digest, checksum, reading)
+      (slot.checksum, slot.reading) = (checksum, reading)
     }
   }
 
@@ -99,17 +105,18 @@ final class NearConfirmations: Sendable {
       slot.changes += 1
       return slot.version
     }
-    return Reading(version: version, epoch: epoch.load(ordering: .acquiring), knowledge: knowledge, at: now())
+    return Reading(
+      digest: digest, version: version, epoch: epoch.load(ordering: .acquiring), knowledge: knowledge, at: now())
   }
 
   /// Ends the change that began with `reading`. Far then holds the version with that checksum, unless another change
   /// came in between; `nil` if it is not known to.
-  func endChange(_ digest: UInt64, _ checksum: UInt64?, _ reading: Reading) {
+  func endChange(_ checksum: UInt64?, _ reading: Reading) {
     let isCurrent = reading.epoch == epoch.load(ordering: .acquiring)
-    withSlot(digest) { slot in
+    withSlot(reading.digest) { slot in
       slot.changes -= 1
       if let checksum, isCurrent, slot.version == reading.version {
-        (slot.digest, slot.checksum, slot.reading) = (digest, checksum, reading)
+        (slot.checksum, slot.reading) = (checksum, reading)
       } else {
         slot.version += 1
         slot.reading = nil

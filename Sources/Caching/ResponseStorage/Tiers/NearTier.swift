@@ -36,7 +36,7 @@ final class NearTier: Sendable {
     do throws(CacheError) {
       opened = try await open()
     } catch {
-      guard Self.isDamage(error) else { throw error }
+      guard error.isDamage else { throw error }
       try await plugin.removeStore(configuration)
       opened = try await open()
     }
@@ -123,10 +123,8 @@ final class NearTier: Sendable {
     return Opened(engine: engine, writer: writer)
   }
 
-  private static func isDamage(_ error: CacheError) -> Bool { [.damaged, .unsupportedFormat].contains(error.code) }
-
   private func note(_ error: CacheError) async {
-    if Self.isDamage(error) { await rebuild() }
+    if error.isDamage { await rebuild() }
   }
 
   /// Replaces the store by an empty one. Calls meanwhile find nothing.

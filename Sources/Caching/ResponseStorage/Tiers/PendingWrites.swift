@@ -8,24 +8,22 @@ internal import Synchronization
 final class PendingWrites: Sendable {
   /// The most entries that are kept. Further writes fail as they would without near.
   static let maximumEntries = 10_000
-  /// The shortest time between two attempts to pass them on.
-  private static let pause = Duration.seconds(1)
 
-  private struct State {
+  struct State {
     /// The checksums of the entries to write.
     var checksums: [CacheKey: UInt64] = [:]
     var engine: (any StorageEngine)?
     var passing: Task<Void, Never>?
     var lastAttempt: ContinuousClock.Instant?
-    /// The reason why a write was given up, and how many were.
-    var lost: (reason: CacheError, count: Int)?
+    /// The reason why a write was given up, and how many were; `nil` for all.
+    var lost: (reason: CacheError, count: Int?)?
   }
 
   private let open: @Sendable () async throws(CacheError) -> any StorageEngine
-  private let far: any StorageEngine
-  private let clock: any WallClock
-  private let mutex = AsyncMutex()
-  private let state = Mutex(State())
+  let far: any StorageEngine
+  let clock: any WallClock
+  let mutex = AsyncMutex()
+  let state = Mutex(State())
   /// The number of entries, which every read looks at.
   private let number = Atomic(0)
 
@@ -43,8 +41,9 @@ final class PendingWrites: Sendable {
   /// What was given up because another machine had changed the entry first, or it could not be read; `nil` if nothing was.
   var loss: CacheError? {
     guard let lost = state.withLock(\.lost) else { return nil }
+    let number = lost.count.map { "\($0)" } ?? "all"
     return CacheError(
-      lost.reason.code, "\(lost.count) of the writes made while far was away were given up: \(lost.reason.message)")
+      lost.reason.code, "\(number) of the writes made while far was away were given up: \(lost.reason.message)")
   }
 
   /// Reads the pending writes of an earlier process from their store.
@@ -59,6 +58,16 @@ final class PendingWrites: Sendable {
       guard page.count == 1_000, let last = page.last else { return }
       range.after = last.key
     }
+  }
+
+  /// Closes the store and gives up what is in it, because of `reason`.
+  func giveUp(_ reason: CacheError) async {
+    let engine = state.withLock { state in
+      defer { (state.engine, state.checksums, state.lost) = (nil, [:], (reason, nil)) }
+      return state.engine
+    }
+    number.store(0, ordering: .releasing)
+    try? await engine?.close()
   }
 
   /// The checksum of the entry to write under `key`; `nil` if there is none.
@@ -109,26 +118,6 @@ final class PendingWrites: Sendable {
     drop(known)
   }
 
-  /// Starts to pass the writes on in the background, unless that was tried a moment ago.
-  func passOnSoon() {
-    guard count > 0 else { return }
-    state.withLock { state in
-      let isDue = state.lastAttempt.map { $0.duration(to: .now) >= Self.pause } ?? true
-      guard isDue, state.passing == nil else { return }
-      start(&state)
-    }
-  }
-
-  /// Passes the writes on as far as far takes them.
-  func passOn() async {
-    guard count > 0 else { return }
-    let task = state.withLock { state in
-      if state.passing == nil { start(&state) }
-      return state.passing
-    }
-    await task?.value
-  }
-
   /// Makes a last attempt to pass the writes on, and closes their store.
   func close() async {
     await passOn()
@@ -137,72 +126,6 @@ final class PendingWrites: Sendable {
       return state.engine
     }
     try? await engine?.close()
-  }
-
-  private func start(_ state: inout State) {
-    state.lastAttempt = .now
-    state.passing = Task {
-      await self.passAll()
-      self.state.withLock { $0.passing = nil }
-    }
-  }
-
-  private func passAll() async {
-    await mutex.lock()
-    defer { mutex.unlock() }
-    for key in state.withLock({ Array($0.checksums.keys) }) {
-      do throws(CacheError) {
-        try await pass(key)
-      } catch {
-        // Far is away, or this engine's own store is: later is soon enough.
-        return
-      }
-    }
-  }
-
-  /// Passes one write on.
-  ///
-  /// - Throws: `CacheError`: it must be tried again.
-  private func pass(_ key: CacheKey) async throws(CacheError) {
-    let engine = try await engine()
-    let found = try await engine.read(key) { bytes, metadata throws(CacheError) in
-      (bytes.withUnsafeBufferPointer { Array($0) }, metadata)
-    }
-    guard let (payload, metadata) = found else { return drop([key]) }
-    do throws(CacheError) {
-      try await write(try PendingWrite(key, payload, metadata))
-    } catch {
-      guard [.conflict, .damaged, .overBounds, .tooLarge].contains(error.code) else { throw error }
-      state.withLock { $0.lost = (error, ($0.lost?.count ?? 0) + 1) }
-    }
-    var removal = WriteBatch()
-    removal.remove(key, ifStill: metadata.checksum)
-    do throws(CacheError) { try await engine.apply(removal) } catch {
-      // Another process has written it again.
-      guard error.code == .conflict else { throw error }
-      return
-    }
-    drop([key])
-  }
-
-  private func write(_ pending: PendingWrite) async throws(CacheError) {
-    let (key, put) = (pending.key, pending.put)
-    let held = try await far.read(key) { _, metadata throws(CacheError) in metadata }
-    if held?.checksum == put.metadata.checksum { return }
-    switch pending.base {
-    case .expected(let expectation):
-      guard expectation.isMet(by: held) else { throw .conflict(on: key) }
-    case .earlier:
-      if let held, held.storedAt > put.metadata.storedAt { return }
-    }
-    var batch = WriteBatch()
-    batch.require(key, held.map { .checksum($0.checksum) } ?? .absent)
-    batch.put(key, payload: put.payload, metadata: put.metadata)
-    let limits = pending.bounds.map { StoreLimits(maxEntries: $0.maxEntries, maxBytes: $0.maxPayloadBytes) }
-    let writer = BoundedWriter(
-      engine: far, clock: clock, limits: limits, operations: OperationCounter(), accesses: AccessRecorder(),
-      sweeps: SweepKeeper(nil), removesExpired: false)
-    _ = try await writer.apply(batch, storing: key, bytes: put.payload.count, releasing: nil)
   }
 
   /// What the writes of `batch` build on. A write on top of a pending one builds on what that one does.
@@ -226,7 +149,7 @@ final class PendingWrites: Sendable {
     return bases
   }
 
-  private func engine() async throws(CacheError) -> any StorageEngine {
+  func engine() async throws(CacheError) -> any StorageEngine {
     if let engine = state.withLock(\.engine) { return engine }
     let engine = try await open()
     let isFirst = state.withLock { state in
@@ -246,7 +169,7 @@ final class PendingWrites: Sendable {
     }
   }
 
-  private func drop(_ keys: [CacheKey]) {
+  func drop(_ keys: [CacheKey]) {
     state.withLock { state in
       for key in keys { state.checksums[key] = nil }
       number.store(state.checksums.count, ordering: .releasing)

@@ -42,6 +42,9 @@ final class TierCounts: Sendable {
 }
 
 extension CacheError {
-  /// Whether the engine is away, and may be back later.
-  var isAway: Bool { code == .unreachable }
+  /// Whether the engine is away, such as a server that cannot be reached or still loads its data, and may be back later.
+  var isAway: Bool { code == .unreachable || code == .busy }
+
+  /// Whether the store cannot be used, and must be made anew.
+  var isDamage: Bool { code == .damaged || code == .unsupportedFormat }
 }

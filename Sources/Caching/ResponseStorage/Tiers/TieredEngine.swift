@@ -43,24 +43,32 @@ final class TieredEngine: Evicting {
       pending.passOnSoon()
       if let output = try await pending.read(key, body) { return output }
     }
-    let (digest, now) = (AccessRecord.digest(of: key), clock.now)
-    let reading = confirmations.reading(digest, knowledge(of: key))
-    let look = await near.read(key) { [confirmations] bytes, metadata -> Look<Output> in
-      guard metadata.state(at: now) == .fresh, confirmations.isConfirmed(digest, metadata.checksum, reading) else {
-        return .unconfirmed(metadata.checksum)
-      }
-      do throws(CacheError) { return .answer(.success(try body(bytes, metadata))) } catch {
-        return .answer(.failure(error))
-      }
-    }
-    switch look {
+    let (digest, knowledge, now) = (AccessRecord.digest(of: key), knowledge(of: key), clock.now)
+    var held: UInt64?
+    switch await look(key, digest, knowledge, at: now, body) {
     case .answer(.success(let output)):
       counts.count(.near)
       near.countUse(digest, at: now)
       return output
     case .answer(.failure(let error)) where error.code != .damaged: throw error
-    case .answer, nil: return try await readFar(key, digest, reading, held: nil, body)
-    case .unconfirmed(let checksum): return try await readFar(key, digest, reading, held: checksum, body)
+    case .unconfirmed(let checksum): held = checksum
+    case .answer, nil: break
+    }
+    return try await readFar(key, confirmations.reading(digest, knowledge), held: held, body)
+  }
+
+  /// Looks into near for an answer that far has confirmed, as far as is known.
+  private func look<Output: Sendable>(
+    _ key: CacheKey, _ digest: UInt64, _ knowledge: NearConfirmations.Knowledge, at now: Timestamp,
+    _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(CacheError) -> Output
+  ) async -> Look<Output>? {
+    await near.read(key) { [confirmations] bytes, metadata -> Look<Output> in
+      guard metadata.state(at: now) == .fresh, confirmations.isConfirmed(digest, metadata.checksum, knowledge) else {
+        return .unconfirmed(metadata.checksum)
+      }
+      do throws(CacheError) { return .answer(.success(try body(bytes, metadata))) } catch {
+        return .answer(.failure(error))
+      }
     }
   }
 
@@ -68,7 +76,7 @@ final class TieredEngine: Evicting {
   ///
   /// - Parameter held: the checksum of the entry that near holds; `nil` if it holds none that can be used.
   private func readFar<Output: Sendable>(
-    _ key: CacheKey, _ digest: UInt64, _ reading: NearConfirmations.Reading, held: UInt64?,
+    _ key: CacheKey, _ reading: NearConfirmations.Reading, held: UInt64?,
     _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(CacheError) -> Output
   ) async throws(CacheError) -> Output? {
     let found: (output: Output, checksum: UInt64, copy: TieredChanges.Put?)?
@@ -90,7 +98,7 @@ final class TieredEngine: Evicting {
       return nil
     }
     counts.count(.far)
-    confirmations.confirm(digest, found.checksum, reading)
+    confirmations.confirm(found.checksum, reading)
     if let copy = found.copy { await near.apply(TieredChanges(key, copy)) }
     return found.output
   }
@@ -142,9 +150,7 @@ final class TieredEngine: Evicting {
     guard !changes.finals.isEmpty else { return try await commit(far) }
     let begun = changes.finals.map { key, put in
       let digest = AccessRecord.digest(of: key)
-      return (
-        digest: digest, checksum: put?.metadata.checksum, reading: confirmations.beginChange(digest, knowledge(of: key))
-      )
+      return (checksum: put?.metadata.checksum, reading: confirmations.beginChange(digest, knowledge(of: key)))
     }
     do throws(CacheError) {
       let evicted = try await commit(far)
@@ -154,10 +160,10 @@ final class TieredEngine: Evicting {
       await pending.forget(changes.finals.lazy.map(\.key))
       pending.passOnSoon()
       await near.apply(changes)
-      for change in begun { confirmations.endChange(change.digest, change.checksum, change.reading) }
+      for change in begun { confirmations.endChange(change.checksum, change.reading) }
       return evicted
     } catch {
-      for change in begun { confirmations.endChange(change.digest, nil, change.reading) }
+      for change in begun { confirmations.endChange(nil, change.reading) }
       counts.note(error)
       guard error.isAway, try await keep(batch) else { throw error }
       return 0
@@ -221,6 +227,16 @@ extension TieredEngine: TierReporting {
       farReport.failure = error
     }
     return [nearReport, farReport]
+  }
+
+  func tier(of key: CacheKey) async -> String {
+    if pending.checksum(of: key) != nil { return "in near, to be written to far" }
+    let digest = AccessRecord.digest(of: key)
+    switch await look(key, digest, knowledge(of: key), at: clock.now, { _, _ throws(CacheError) in }) {
+    case .answer: return "in near, confirmed by far"
+    case .unconfirmed: return "in near, not confirmed by far"
+    case nil: return "not in near"
+    }
   }
 
   var tierWarning: CacheError? {

@@ -1,3 +1,4 @@
+internal import EngineSupport
 internal import FetchVocabulary
 public import StorageSPI
 
@@ -14,7 +15,7 @@ public import StorageSPI
 /// far is `ChangeFollowing`, and no time at all where it is `ChangeCounting`. A process that has just started asks far
 /// about each entry once.
 ///
-/// **While far is away** (`unreachable`), near answers with what it has, and writes are kept in the folder until far is
+/// **While far is away** (`unreachable` or `busy`), near answers with what it has, and writes are kept in the folder until far is
 /// back, up to 10,000. A removal fails, because others would not learn of it. When far is back, a write is given up
 /// if another machine has changed the entry in a way that the writer did not expect, or has stored it later.
 ///
@@ -64,7 +65,7 @@ public struct TieredLayer: StoragePlugin {
     do throws(CacheError) {
       let far = try await openFar(configuration)
       let pending = pendingWrites(to: far, configuration.clock)
-      if try await hasPendingWrites(configuration.clock) { try await pending.load() }
+      if try await hasPendingWrites(configuration.clock) { try await load(pending, configuration.clock) }
       return TieredEngine(near: tier, far: far, pending: pending, self, clock: configuration.clock)
     } catch {
       await tier.close()
@@ -90,10 +91,26 @@ public struct TieredLayer: StoragePlugin {
     }
   }
 
-  /// Whether an earlier process has kept writes.
+  /// Whether an earlier process may have kept writes.
   private func hasPendingWrites(_ clock: any WallClock) async throws(CacheError) -> Bool {
     guard near.declaration.capabilities.contains(.persistent) else { return false }
-    return try await near.inspect(try nearConfiguration("pending", clock)).exists
+    do throws(CacheError) {
+      return try await near.inspect(try nearConfiguration("pending", clock)).exists
+    } catch {
+      guard error.code == .unsupported else { throw error }
+      return true
+    }
+  }
+
+  /// Reads what an earlier process has kept. A store that cannot be read keeps no one from the cache.
+  private func load(_ pending: PendingWrites, _ clock: any WallClock) async throws(CacheError) {
+    do throws(CacheError) {
+      try await pending.load()
+    } catch {
+      guard error.isDamage else { throw error }
+      await pending.giveUp(error)
+      try await near.removeStore(try nearConfiguration("pending", clock))
+    }
   }
 
   /// What to open near's store called `store` with.
@@ -103,6 +120,31 @@ public struct TieredLayer: StoragePlugin {
       values[option.name] = .text("\(folder)/\(store)/\(option.name)")
     }
     return try EngineConfiguration(for: near.declaration, values: values, clock: clock)
+  }
+
+  /// Counts what near holds, and the writes that wait for far, without opening far or creating anything.
+  ///
+  /// - Throws: `CacheError`: near's failure.
+  public func examineNear(clock: any WallClock) async throws(CacheError) -> NearExamination {
+    guard near.declaration.capabilities.contains(.persistent) else { return NearExamination() }
+    return NearExamination(
+      entries: try await count("entries", clock), pendingWrites: try await count("pending", clock) ?? 0)
+  }
+
+  /// The number of entries in near's store called `store`; `nil` if there is no such store.
+  private func count(_ store: String, _ clock: any WallClock) async throws(CacheError) -> Int? {
+    let configuration = try nearConfiguration(store, clock)
+    guard try await near.inspect(configuration).exists else { return nil }
+    let engine = try await near.open(configuration)
+    let entries: Int
+    do throws(CacheError) {
+      entries = try await engine.statistics().entries
+    } catch {
+      try? await engine.close()
+      throw error
+    }
+    try await engine.close()
+    return entries
   }
 
   /// Inspects far.
@@ -127,5 +169,27 @@ public struct TieredLayer: StoragePlugin {
     for store in ["entries", "pending"] {
       try await near.removeStore(try nearConfiguration(store, configuration.clock))
     }
+  }
+}
+
+/// What is on this machine of a store with tiers.
+public struct NearExamination: Sendable, Hashable {
+  /// The number of entries in near; `nil` if it has no store.
+  public var entries: Int?
+  /// The number of writes that wait for far.
+  public var pendingWrites = 0
+}
+
+extension StoragePlugin {
+  /// The layer `tiered` among the layers of this plugin; `nil` if it has none.
+  package var tieredLayer: TieredLayer? {
+    self as? TieredLayer ?? (self as? any EngineLayer)?.base.tieredLayer
+  }
+
+  /// Whether flights take leases in its stores. One that only one process at a time can use needs none, and one that may only be
+  /// read takes none. With tiers they are in far.
+  package var takesLeases: Bool {
+    let holder = tieredLayer?.base.declaration ?? declaration
+    return holder.capabilities.contains(.shared) && !declaration.capabilities.contains(.readOnly)
   }
 }

@@ -154,12 +154,8 @@ public struct AppDIContainer: Sendable {
     (try? layered(backend))?.declaration.capabilities.contains(capability) == true
   }
 
-  /// A store that only one process at a time can use needs no leases, and one that may only be read takes none. Leases are
-  /// in the store itself, whatever layers are around it.
   private func makeFlights(_ store: EntryStore, of backend: String) -> any FetchFlights {
-    let inner = try? catalogue.plugin(named: backend)
-    return inner?.declaration.capabilities.contains(.shared) == true && !engineOf(backend, has: .readOnly)
-      ? LeasedFlights(store: store) : LocalFlights()
+    (try? layered(backend))?.takesLeases == true ? LeasedFlights(store: store) : LocalFlights()
   }
 
   private func services(_ store: OpenStore) -> FetchServices {

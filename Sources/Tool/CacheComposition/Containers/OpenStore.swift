@@ -30,6 +30,12 @@ public struct OpenStore: Sendable {
   /// What users should know of the tiers of the store now; `nil` if all is well, or it has none.
   public var tierWarning: CacheError? { entries.tierReporter?.tierWarning }
 
+  /// In which tier of the store the entry under `key` is, in a few words; `nil` if it has no tiers.
+  public func tier(of key: String) async -> String? {
+    guard let reporter = entries.tierReporter, let key = try? CacheKey(key) else { return nil }
+    return await reporter.tier(of: key)
+  }
+
   /// How many unexpired entries were evicted so far to keep the store within its bounds.
   public var evictions: Int { entries.operations.current.evictions }
 

@@ -69,7 +69,7 @@ struct Doctor: Sendable {
     let space = SpaceCheck(files: files).finding(
       home: configuration.home, maximumBytes: configuration.cache.maxBytes,
       usedBytes: stores.first { $0.name == configuration.backend }?.result.payloadBytes ?? 0)
-    return [space] + stores.flatMap(\.result.findings)
+    return [space] + stores.flatMap(\.result.findings) + (await TierCheck(container: container).findings())
       + LeftoverCheck(files: files).findings(
         home: configuration.home, stores: stores + others.usable.map { ($0.name, StoreCheck.Result()) })
       + ClockCheck(now: clock.now).findings([program] + stores.flatMap { Self.witnesses($0.name, $0.result) })

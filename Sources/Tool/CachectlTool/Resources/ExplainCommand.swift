@@ -44,7 +44,9 @@ struct ExplainResourceCommand<Resource: ExplainableOptions>: AsyncParsableComman
     let session = try Session(global)
     try await session.fetching(fetch) { store, _ throws(CacheError) in
       let snapshots = try resource.snapshots(session.container.context(store), fetch.options)
-      try global.show(ExplanationView(try await snapshots.explanation()))
+      var explanation = try await snapshots.explanation()
+      if let tier = await store.tier(of: explanation.key) { explanation.note("tier", tier) }
+      try global.show(ExplanationView(explanation))
     }
   }
 }

@@ -29,8 +29,24 @@ struct StatisticsView: SingleRecordView {
   /// The error that part of the store could not be counted; `nil` if all of it was.
   var failure: CacheError? { report.damage.failure(of: backend, not: "counted") }
 
-  /// The document of `stats`.
+  /// The document of `stats`, with "tiers" for a store that has some.
   var json: JSONValue {
+    guard !report.tiers.isEmpty, case .object(let members) = document,
+      case .object(let further) = ["tiers": .array(report.tiers.map(Self.document))] as JSONValue
+    else { return document }
+    return .object(members + further)
+  }
+
+  private static func document(_ tier: TierReport) -> JSONValue {
+    [
+      "name": .string(tier.name), "entries": JSONValue(tier.statistics?.tally.withoutLeases.total().entries),
+      "payloadBytes": JSONValue(tier.statistics?.tally.withoutLeases.total().payloadBytes),
+      "storageBytes": JSONValue(tier.statistics?.storageBytes), "pendingWrites": .integer(tier.pendingWrites),
+      "failure": JSONValue(tier.failure?.message),
+    ]
+  }
+
+  private var document: JSONValue {
     [
       "backend": .string(backend), "path": JSONValue(path), "address": JSONValue(address),
       "entries": .integer(total.entries),
@@ -61,8 +77,16 @@ struct StatisticsView: SingleRecordView {
         ("Payload", Details.bytes(total.payloadBytes)),
         ("On disk", report.storageBytes.map(Details.bytes) ?? .init("unknown", .dim)),
         ("Hits", .init(hitText, .plain)), ("Evictions", .init(NumberText.text(report.operations.evictions), .plain)),
-      ], on: screen)
+      ] + report.tiers.map { ($0.name.prefix(1).uppercased() + $0.name.dropFirst(), .init(Self.text($0), .plain)) },
+      on: screen)
     return namespaces.isEmpty ? figures : figures + "\n" + namespaceTable.text(on: screen)
+  }
+
+  private static func text(_ tier: TierReport) -> String {
+    let entries = tier.statistics.map { NumberText.count($0.tally.withoutLeases.total().entries, "entry", "entries") }
+    let pending = NumberText.count(tier.pendingWrites, "write", "writes") + " kept until far is back"
+    return [entries, tier.pendingWrites > 0 ? pending : nil, tier.failure?.message].compactMap(\.self).joined(
+      separator: "; ")
   }
 
   private var hitText: String {

@@ -1,0 +1,65 @@
+import Foundation
+import Testing
+
+/// The layer `tiered`, as a user of the program sees it.
+@Suite struct TieredTests {
+  private func scratch() async throws -> Scratch {
+    let scratch = try Scratch()
+    try scratch.configure(
+      text: #"{"cache": {"layers": ["tiered"]}, "layers": {"tiered": {"near": "lmdb", "maxEntries": 2}}}"#)
+    for page in 0..<3 { expectSuccess(try await scratch.cachectl("fetch", "cities", "--page", "\(page)")) }
+    return scratch
+  }
+
+  @Test func everyCommandWorks() async throws {
+    let scratch = try await scratch()
+    for command in [
+      ["fetch", "cities", "--offline"], ["ls"], ["show", Contract.citiesKey], ["verify"], ["compact"], ["export"],
+      ["rm", Contract.citiesKey], ["doctor"], ["rm", "--all", "--yes"],
+    ] {
+      let run = try await scratch.cachectl(command)
+      expectSuccess(run)
+      #expect(!run.errors.contains("warning"), "\(command): \(run.errors)")
+    }
+    #expect(try await scratch.cachectl("fetch", "cities", "--offline").status == 66, "near forgets what is removed")
+  }
+
+  @Test func theTiersAreShown() async throws {
+    let scratch = try await scratch()
+    let statistics = try await scratch.cachectl("stats", "--output", "json").document()
+    #expect(statistics.names == (Contract.statisticsMembers + ["tiers"]).sorted())
+    #expect(statistics["entries"] == 3)
+    let tiers = statistics["tiers"]?.elements ?? []
+    #expect(tiers.compactMap { $0["name"] } == ["near", "far"])
+    #expect(tiers.compactMap { $0["entries"] } == [2, 3])
+    let table = try await scratch.cachectl("stats").text
+    #expect(table.contains(#/Near +2 entries/#) && table.contains(#/Far +3 entries/#), "\(table)")
+    let explanation = try await scratch.cachectl("explain", "cities", "--page", "2", "--output", "json").document()
+    let tier = explanation["criteria"]?.elements.last
+    #expect(tier?["name"] == "tier" && tier?["finding"] == "in near, confirmed by far")
+    let doctor = try await scratch.cachectl("doctor").text
+    #expect(doctor.contains("lmdb in front of sqlite has 2 entries"), "\(doctor)")
+  }
+
+  /// Another process changes far behind near's back.
+  @Test func nearIsNotBehind() async throws {
+    let scratch = try await scratch()
+    let plain = ["--set", "cache.layers="]
+    expectSuccess(try await scratch.cachectl(plain + ["rm", "--all", "--yes"]))
+    #expect(try await scratch.cachectl("fetch", "cities", "--page", "2", "--offline").status == 66)
+  }
+
+  @Test(arguments: ["entries", "pending"])
+  func aDamagedNearStoreKeepsNoAnswer(store: String) async throws {
+    let scratch = try await scratch()
+    let folder = "home/cache.sqlite.near/\(store)/path"
+    try FileManager.default.createDirectory(atPath: scratch.path(folder), withIntermediateDirectories: true)
+    try scratch.write(String(repeating: "no store ", count: 10_000), to: folder + "/data.mdb")
+    let run = try await scratch.cachectl("fetch", "cities", "--offline", "--output", "json")
+    expectSuccess(run)
+    #expect(try run.document()["source"] == "cache")
+    #expect(run.errors.contains("were given up") == (store == "pending"), "\(run.errors)")
+    expectSuccess(try await scratch.cachectl("fetch", "cities", "--page", "4"))
+    #expect(try await scratch.cachectl("stats", "--output", "json").document()["entries"] == 4)
+  }
+}
