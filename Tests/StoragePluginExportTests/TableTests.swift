@@ -126,7 +126,8 @@ private let describeInspection: cachectl_visit_inspection = { context, inspectio
   guard let gathered = Gathered.of(context), let found = inspection?.pointee else { return 1 }
   gathered.texts.append(found.path.text)
   gathered.texts += UnsafeBufferPointer(start: found.files, count: found.file_count).map(\.text)
-  gathered.texts.append("\(found.format) \(found.current_format) \(found.presence) \(found.hidden_damage.text) \(found.caution.text)")
+  let numbers = "\(found.format) \(found.current_format) \(found.presence)"
+  gathered.texts.append("\(numbers) \(found.hidden_damage.text) \(found.caution.text)")
   return 0
 }
 

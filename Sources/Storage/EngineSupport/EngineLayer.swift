@@ -9,10 +9,7 @@ public import StorageSPI
 ///       let base: any StoragePlugin
 ///       func wrap(_ engine: any StorageEngine) -> any StorageEngine { SlowEngine(base: engine) }
 ///     }
-public protocol EngineLayer: StoragePlugin {
-  /// The plugin of the engine inside.
-  var base: any StoragePlugin { get }
-
+public protocol EngineLayer: WrappingPlugin {
   /// The engine around `engine`, which `base` has opened. It closes `engine` when it is closed.
   func wrap(_ engine: any StorageEngine) -> any StorageEngine
 }
@@ -29,6 +26,15 @@ extension EngineLayer {
     wrap(try await base.open(configuration))
   }
 
+}
+
+/// A plugin around another one, to which every call goes that it does not implement.
+public protocol WrappingPlugin: StoragePlugin {
+  /// The plugin inside.
+  var base: any StoragePlugin { get }
+}
+
+extension WrappingPlugin {
   /// Passes the call on to `base`.
   public func inspect(_ configuration: EngineConfiguration) async throws(CacheError) -> StoreInspection {
     try await base.inspect(configuration)

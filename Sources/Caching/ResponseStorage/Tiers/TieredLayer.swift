@@ -1,4 +1,4 @@
-internal import EngineSupport
+public import EngineSupport
 internal import FetchVocabulary
 public import StorageSPI
 
@@ -19,8 +19,8 @@ public import StorageSPI
 /// back, up to 10,000. A removal fails, because others would not learn of it. When far is back, a write is given up
 /// if another machine has changed the entry in a way that the writer did not expect, or has stored it later.
 ///
-/// **If near is damaged**, far answers, and near is made anew.
-public struct TieredLayer: StoragePlugin {
+/// **If near is damaged**, far answers, and near is made anew. What inspects or repairs a store does so with far's.
+public struct TieredLayer: WrappingPlugin {
   /// The plugin of far.
   public let base: any StoragePlugin
   /// The plugin of near.
@@ -147,21 +147,6 @@ public struct TieredLayer: StoragePlugin {
     return entries
   }
 
-  /// Inspects far.
-  public func inspect(_ configuration: EngineConfiguration) async throws(CacheError) -> StoreInspection {
-    try await base.inspect(configuration)
-  }
-
-  /// Repairs far. Near needs no repair.
-  public func repair(
-    _ configuration: EngineConfiguration, _ plan: RepairPlan
-  ) async throws(CacheError) -> RepairReport { try await base.repair(configuration, plan) }
-
-  /// Says what a repair of far would save.
-  public func previewRepair(
-    _ configuration: EngineConfiguration, _ plan: RepairPlan
-  ) async throws(CacheError) -> RepairReport { try await base.previewRepair(configuration, plan) }
-
   /// Removes both stores, and the writes that far did not take.
   public func removeStore(_ configuration: EngineConfiguration) async throws(CacheError) {
     try await base.removeStore(configuration)
@@ -183,7 +168,7 @@ public struct NearExamination: Sendable, Hashable {
 extension StoragePlugin {
   /// The layer `tiered` among the layers of this plugin; `nil` if it has none.
   package var tieredLayer: TieredLayer? {
-    self as? TieredLayer ?? (self as? any EngineLayer)?.base.tieredLayer
+    self as? TieredLayer ?? (self as? any WrappingPlugin)?.base.tieredLayer
   }
 
   /// Whether flights take leases in its stores. One that only one process at a time can use needs none, and one that may only be
