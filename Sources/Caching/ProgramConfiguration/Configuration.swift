@@ -53,8 +53,11 @@ extension Configuration {
     return values
   }
 
+  /// The engine with the store: the configured one, or far's if that is made of two.
+  private var storeEngine: String { EngineName.name(of: settings[settings.storeKey]?.value.text ?? "") }
+
   /// The path of the configured engine's store; `nil` if it has none.
-  public var storePath: String? { storePath(of: backend) }
+  public var storePath: String? { storePath(of: storeEngine) }
 
   /// The path of the store of the engine called `backend`; `nil` if it has none.
   public func storePath(of backend: String) -> String? {
@@ -65,7 +68,7 @@ extension Configuration {
   /// The address of the server with the configured engine's store; `nil` if the store is not on a server, or the address
   /// is a secret. It holds no user and no password: an address with one is refused.
   public var storeAddress: String? {
-    guard case .option(.text(let address))? = settings[ConfigurationKey.path(of: "url", backend)]?.value else {
+    guard case .option(.text(let address))? = settings[ConfigurationKey.path(of: "url", storeEngine)]?.value else {
       return nil
     }
     return address

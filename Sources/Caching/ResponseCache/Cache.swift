@@ -121,6 +121,7 @@ public struct Cache: Sendable {
     } catch {
       throw error.callersError
     }
+    if let warning = store.tierReporter?.tierWarning { warn(warning) }
   }
 }
 

@@ -25,7 +25,6 @@ extension EngineLayer {
   public func open(_ configuration: EngineConfiguration) async throws(CacheError) -> any StorageEngine {
     wrap(try await base.open(configuration))
   }
-
 }
 
 /// A plugin around another one, to which every call goes that it does not implement.

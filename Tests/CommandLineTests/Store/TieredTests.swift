@@ -1,12 +1,12 @@
 import Foundation
 import Testing
 
-/// The layer `tiered`, as a user of the program sees it.
+/// The engine `tiered`, as a user of the program sees it.
 @Suite struct TieredTests {
   private func scratch() async throws -> Scratch {
     let scratch = try Scratch()
     try scratch.configure(
-      text: #"{"cache": {"layers": ["tiered"]}, "layers": {"tiered": {"near": "lmdb", "maxEntries": 2}}}"#)
+      text: #"{"backend": "tiered", "backends": {"tiered": {"far": "sqlite", "nearMaxBytes": "5KiB"}}}"#)
     for page in 0..<3 { expectSuccess(try await scratch.cachectl("fetch", "cities", "--page", "\(page)")) }
     return scratch
   }
@@ -44,7 +44,7 @@ import Testing
   /// Another process changes far behind near's back.
   @Test func nearIsNotBehind() async throws {
     let scratch = try await scratch()
-    let plain = ["--set", "cache.layers="]
+    let plain = ["--backend", "sqlite"]
     expectSuccess(try await scratch.cachectl(plain + ["rm", "--all", "--yes"]))
     #expect(try await scratch.cachectl("fetch", "cities", "--page", "2", "--offline").status == 66)
   }

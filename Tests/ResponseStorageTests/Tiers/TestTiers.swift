@@ -72,12 +72,23 @@ final class TestTiers: Sendable {
   var firstNear: FaultyEngine? { nearEngines.withLock(\.first) }
 
   /// Makes far say that for its changes; `nil` for nothing.
-  func say(_ number: UInt64?, age: Duration = .seconds(1)) {
-    mark.withLock { $0 = number.map { ChangeMark(number: $0, age: age) } }
+  func say(_ number: UInt64?) {
+    mark.withLock { $0 = number.map { ChangeMark(number: $0, age: .zero) } }
   }
 
   /// Moves the time of day.
   func advance(by duration: Duration) { clock.advance(by: duration) }
+
+  /// Makes far count its changes.
+  func countChanges() { faults.withLock { $0.changeCount = { $0 } } }
+
+  /// Calls `body` once, before the next batch that reaches far.
+  func beforeNextBatch(_ body: @escaping @Sendable () -> Void) {
+    let once = Once(body)
+    for engine in farEngines.withLock({ $0 }) {
+      engine.faults.before = { call, _ throws(CacheError) in if case .apply = call { once.run() } }
+    }
+  }
 
   /// The number of reads that reached far.
   var farReads: Int { farEngines.withLock { $0.reduce(0) { $0 + $1.reads } } }
@@ -85,6 +96,18 @@ final class TestTiers: Sendable {
   /// Another machine's engine over far.
   func other() async throws(CacheError) -> any StorageEngine {
     try await far.open(try EngineConfiguration(for: far.declaration, clock: clock))
+  }
+}
+
+/// Calls a function the first time only.
+private final class Once: Sendable {
+  private let body: @Sendable () -> Void
+  private let isDone = Atomic(false)
+
+  init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+
+  func run() {
+    if !isDone.exchange(true, ordering: .sequentiallyConsistent) { body() }
   }
 }
 

@@ -1,4 +1,6 @@
+import MemoryStorage
 import StorageSPI
+import Synchronization
 import TestStorage
 import Testing
 
@@ -117,6 +119,66 @@ struct TieredAbsenceTests {
     #expect(try await engine.text("cities/a") == (isRemoval ? nil : "c"))
   }
 
+  /// Passing on and removing take turns, so that an entry is not there again after its removal.
+  @Test func aRemovalIsNotUndone() async throws {
+    let engine = try await tiers.open()
+    tiers.setAway(true)
+    try await engine.store("b")
+    tiers.setAway(false)
+    let removal = Removal()
+    tiers.beforeNextBatch {
+      removal.task.withLock { $0 = Task { try await engine.remove("cities/a") } }
+    }
+    #expect(try await engine.statistics().entries <= 1)
+    let task = try #require(removal.task.withLock { $0 }, "the write was on its way")
+    try await task.value
+    #expect(try await engine.statistics().entries == 0)
+    #expect(try await engine.text("cities/a") == nil)
+    #expect(engine.warning == nil)
+  }
+
+  @Test func nearAnswersWithTheLatestWhenFarIsAwayAgain() async throws {
+    let engine = try await tiers.open()
+    try await engine.store("a")
+    tiers.setAway(true)
+    try await engine.store("b", at: 1_001)
+    tiers.setAway(false)
+    #expect(try await engine.statistics().entries == 1)
+    tiers.setAway(true)
+    #expect(try await engine.text("cities/a") == "b")
+  }
+
+  /// Values that were decoded before must not be used again.
+  @Test func changesAreNotCountedWhileWritesWait() async throws {
+    tiers.countChanges()
+    let engine = try await tiers.open()
+    try await engine.store("a")
+    let counter = try #require(engine.changeCounter)
+    let before = try #require(try counter.changeCount())
+    tiers.setAway(true)
+    try await engine.store("b", at: 1_001)
+    #expect(try counter.changeCount() == nil)
+    tiers.setAway(false)
+    #expect(try await engine.statistics().entries == 1)
+    #expect(try #require(try counter.changeCount()) != before)
+  }
+
+  /// What is acknowledged must not go with the process.
+  @Test func nothingIsKeptInMemory() async throws {
+    let layer = TieredLayer(over: DistantPlugin(), near: MemoryPlugin(), folder: "/near")
+    let engine = try await layer.open(EngineConfiguration(for: layer.declaration, clock: tiers.clock))
+    let error = await #expect(throws: CacheError.self) { try await engine.store("a") }
+    #expect(error?.code == .unreachable)
+  }
+
+  @Test func nearNeedsAFolder() async throws {
+    let layer = TieredLayer(over: MemoryPlugin(), near: DistantPlugin(), folder: "/near")
+    let error = await #expect(throws: CacheError.self) {
+      try await layer.open(EngineConfiguration(for: layer.declaration, clock: tiers.clock))
+    }
+    #expect(error?.code == .invalidOption)
+  }
+
   @Test func keptWritesAreLimited() async throws {
     let engine = try await tiers.open()
     tiers.setAway(true)
@@ -152,5 +214,20 @@ struct TieredAbsenceTests {
     tiers.wait(.seconds(61))
     let error = await #expect(throws: CacheError.self) { try await engine.text("cities/a") }
     #expect(error?.code == .damaged)
+  }
+}
+
+/// A removal on its way.
+private final class Removal: Sendable {
+  let task = Mutex<Task<Void, any Error>?>(nil)
+}
+
+/// An engine on a server that is away.
+private struct DistantPlugin: StoragePlugin {
+  let declaration = EngineDeclaration(
+    name: "distant", version: "1", summary: "for tests", capabilities: [.persistent, .shared], options: [])
+
+  func open(_ configuration: EngineConfiguration) async throws(CacheError) -> any StorageEngine {
+    throw CacheError(.unreachable, "the server is away")
   }
 }

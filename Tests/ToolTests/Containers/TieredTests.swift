@@ -24,7 +24,7 @@ private final class DistantPlugin: StoragePlugin {
 
 @Suite("A store with tiers, by configuration")
 struct TieredTests {
-  private static let text = #"{"backend": "sqlite", "cache": {"layers": ["tiered"]}}"#
+  private static let text = text(near: "lmdb", far: "sqlite")
   private let home: TestHome
   private let far = DistantPlugin()
   private let container: AppDIContainer
@@ -32,6 +32,10 @@ struct TieredTests {
   init() throws {
     home = try TestHome()
     container = try home.container(Self.text, catalogue: PluginCatalogue([far, LMDBPlugin()]))
+  }
+
+  private static func text(near: String, far: String) -> String {
+    #"{"backend": "tiered", "backends": {"tiered": {"near": "\#(near)", "far": "\#(far)"}}}"#
   }
 
   private func finding() async -> Finding? { await TierCheck(container: container).findings().first }
@@ -67,21 +71,30 @@ struct TieredTests {
 
   @Test func flightsTakeLeasesInFar() throws {
     let plain = try home.container(#"{"backend": "sqlite"}"#)
-    for container in [container, plain] { #expect(try container.engine("sqlite").plugin.takesLeases) }
-    let readOnly = try home.container(#"{"backend": "sqlite", "cache": {"layers": ["tiered", "readonly"]}}"#)
-    let plugin = try readOnly.engine("sqlite").plugin
+    #expect(try plain.engine("sqlite").plugin.takesLeases)
+    #expect(try container.engine("tiered").plugin.takesLeases)
+    let alone = try home.container(Self.text(near: "lmdb", far: "memory"))
+    #expect(try !alone.engine("tiered").plugin.takesLeases)
+    var text = Self.text
+    text.insert(contentsOf: #""cache": {"layers": ["readonly"]}, "#, at: text.index(after: text.startIndex))
+    let plugin = try home.container(text).engine("tiered").plugin
     #expect(!plugin.takesLeases && plugin.tieredLayer != nil)
-    let alone = try home.container(#"{"backend": "memory", "cache": {"layers": ["tiered"]}}"#)
-    #expect(try !alone.engine("memory").plugin.takesLeases)
   }
 
-  /// Near must be another engine that is there.
-  @Test(arguments: ["sqlite", "redis", "lmbd", ""])
-  func nearIsAnotherEngine(name: String) async throws {
-    let text =
-      #"{"backend": "sqlite", "cache": {"layers": ["tiered"]}, "layers": {"tiered": {"near": "\#(name)"}}}"#
-    let container = try home.container(text)
+  /// The folder of near is beside the store of far, whose options the section of its own has.
+  @Test func theStoreIsFars() throws {
+    let (plugin, options) = try container.engine("tiered")
+    #expect(plugin.declaration.name == "sqlite")
+    #expect(try options.text("path") == home.home + "/cache.sqlite")
+    #expect(plugin.tieredLayer?.folder == home.home + "/cache.sqlite.near")
+    #expect(container.configuration.storePath == home.home + "/cache.sqlite")
+    #expect(container.configuration.backend == "tiered")
+  }
+
+  @Test(arguments: [("lmbd", CacheError.Code.unknownBackend), ("", .unknownBackend), ("sqlite", .invalidOption)])
+  func nearIsAnotherEngine(name: String, code: CacheError.Code) async throws {
+    let container = try home.container(Self.text(near: name, far: "sqlite"))
     let error = await #expect(throws: CacheError.self) { try await container.openStore() }
-    #expect(error?.code == .invalidOption && error?.hint.contains("lmdb") == true)
+    #expect(error?.code == code)
   }
 }

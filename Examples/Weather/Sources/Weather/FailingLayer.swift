@@ -30,7 +30,7 @@ public struct FailingSettings: LayerSettings {
   public init(_ keys: inout SectionReader) {}
 
   /// Makes the layer.
-  public func makeLayer(over plugin: any StoragePlugin, _ place: LayerPlace) throws(CacheError) -> any StoragePlugin {
+  public func makeLayer(over plugin: any StoragePlugin) throws(CacheError) -> any StoragePlugin {
     FailingLayer(base: plugin)
   }
 }

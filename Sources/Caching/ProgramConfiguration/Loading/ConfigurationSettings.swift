@@ -240,11 +240,21 @@ package struct ConfigurationSettings: Sendable {
 }
 
 extension ConfigurationSettings {
-  /// The configured engine if it is not known yet.
+  /// The path of the key that names the engine with the store: where the configured engine is made of others, that of
+  /// its far one.
+  package var storeKey: String {
+    guard case .option(.text(let name))? = self[ConfigurationKey.engine]?.value else { return ConfigurationKey.engine }
+    let far = ConfigurationKey.path(of: "far", name)
+    let isOption = table.engines.contains { $0.name == name }
+    return isOption || self[far] == nil ? ConfigurationKey.engine : far
+  }
+
+  /// The engine with the store if it is not known yet.
   package var engineToLoad: WantedEngine? {
-    guard let setting = self[ConfigurationKey.engine], case .option(.text(let reference)) = setting.value,
+    let key = storeKey
+    guard let setting = self[key], case .option(.text(let reference)) = setting.value,
       !table.engines.contains(where: { $0.name == reference })
     else { return nil }
-    return WantedEngine(reference: reference, source: setting.source, key: ConfigurationKey.engine)
+    return WantedEngine(reference: reference, source: setting.source, key: key)
   }
 }

@@ -98,6 +98,11 @@ package final class AwaitedEngine: StorageEngine, Evicting {
     state.withLock { if case .open(let engine) = $0 { engine.batchReader } else { nil } }
   }
 
+  /// The engine's count of changes; `nil` until the store is open.
+  package var changeCounter: (any ChangeCounting)? {
+    state.withLock { if case .open(let engine) = $0 { engine.changeCounter } else { nil } }
+  }
+
   /// The engine's follower; `nil` until the store is open.
   package var changeFollower: (any ChangeFollowing)? {
     state.withLock { if case .open(let engine) = $0 { engine.changeFollower } else { nil } }

@@ -78,8 +78,7 @@ final class NearConfirmations: Sendable {
   private func holds(_ then: Reading, _ knowledge: Knowledge) -> Bool {
     switch (then.knowledge, knowledge) {
     case (.counted(let then), .counted(let now)): then != nil && then == now
-    case (.followed(let followed), .followed(let mark)):
-      followed.number == mark.number && (mark.age < maxAge || isRecent(then))
+    case (.followed(let followed), .followed(let mark)): followed.number == mark.number && isRecent(then)
     // What changed before far was followed is not known.
     case (.none, .followed): false
     default: isRecent(then)
@@ -88,13 +87,14 @@ final class NearConfirmations: Sendable {
 
   private func isRecent(_ reading: Reading) -> Bool { reading.at.duration(to: now()) < maxAge }
 
-  /// Records that far held the version with that checksum when it was read after `reading`, unless there was a change
-  /// through this engine since.
-  func confirm(_ checksum: UInt64, _ reading: Reading) {
-    guard reading.epoch == epoch.load(ordering: .acquiring) else { return }
-    withSlot(reading.digest) { slot in
-      guard slot.version == reading.version, slot.changes == 0 else { return }
+  /// Records that far held the version with that checksum when it was read after `reading`. Returns `false` if there was
+  /// a change through this engine since: then it may hold another one by now.
+  func confirm(_ checksum: UInt64, _ reading: Reading) -> Bool {
+    guard reading.epoch == epoch.load(ordering: .acquiring) else { return false }
+    return withSlot(reading.digest) { slot in
+      guard slot.version == reading.version, slot.changes == 0 else { return false }
       (slot.checksum, slot.reading) = (checksum, reading)
+      return true
     }
   }
 

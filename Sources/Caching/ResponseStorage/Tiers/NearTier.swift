@@ -24,23 +24,13 @@ final class NearTier: Sendable {
   private let state: Mutex<State>
   private let isRebuilding = Atomic(false)
 
-  /// Opens the store of `plugin`, and removes a damaged one first.
-  ///
-  /// - Throws: `CacheError`: the store can neither be opened nor created.
-  init(
-    _ plugin: any StoragePlugin, _ configuration: EngineConfiguration, _ limits: StoreLimits
-  ) async throws(CacheError) {
+  /// Opens the store of `plugin`, and removes a damaged one first. If that fails, far answers everything.
+  init(_ plugin: any StoragePlugin, _ configuration: EngineConfiguration, _ limits: StoreLimits) async {
     (self.plugin, self.configuration, self.limits) = (plugin, configuration, limits)
     state = Mutex(.closed)
-    let opened: Opened
-    do throws(CacheError) {
-      opened = try await open()
-    } catch {
-      guard error.isDamage else { throw error }
-      try await plugin.removeStore(configuration)
-      opened = try await open()
-    }
-    state.withLock { $0 = .open(opened) }
+    var result = await opened()
+    if case .failed(let error) = result, error.isDamage { result = await openedAnew() }
+    state.withLock { $0 = result }
   }
 
   /// Why near cannot be used; `nil` if it can.
@@ -88,8 +78,12 @@ final class NearTier: Sendable {
 
   /// Looks for damage, and removes the store if there is some.
   func check() async {
-    guard let issues = try? await current?.engine.checkIntegrity(), !issues.isEmpty else { return }
-    await rebuild()
+    do throws(CacheError) {
+      let issues = try await current?.engine.checkIntegrity() ?? []
+      if !issues.isEmpty { await rebuild() }
+    } catch {
+      await note(error)
+    }
   }
 
   func close() async {
@@ -114,13 +108,23 @@ final class NearTier: Sendable {
     }
   }
 
-  private func open() async throws(CacheError) -> Opened {
-    let engine = try await plugin.open(configuration)
+  private func openedAnew() async -> State {
+    do throws(CacheError) {
+      try await plugin.removeStore(configuration)
+      return await opened()
+    } catch {
+      return .failed(error)
+    }
+  }
+
+  private func opened() async -> State {
+    let engine: any StorageEngine
+    do throws(CacheError) { engine = try await plugin.open(configuration) } catch { return .failed(error) }
     let isTidy = plugin.declaration.capabilities.contains(.nativeExpiry)
     let writer = BoundedWriter(
       engine: engine, clock: configuration.clock, limits: limits, operations: OperationCounter(), accesses: accesses,
       sweeps: SweepKeeper(nil), removesExpired: !isTidy)
-    return Opened(engine: engine, writer: writer)
+    return .open(Opened(engine: engine, writer: writer))
   }
 
   private func note(_ error: CacheError) async {
@@ -138,14 +142,8 @@ final class NearTier: Sendable {
       return opened
     }
     guard let last else { return }
-    let result: State
-    do throws(CacheError) {
-      try? await last.engine.close()
-      try await plugin.removeStore(configuration)
-      result = .open(try await open())
-    } catch {
-      result = .failed(error)
-    }
+    try? await last.engine.close()
+    let result = await openedAnew()
     let isClosed = state.withLock { state in
       guard case .closed = state else {
         state = result

@@ -35,16 +35,22 @@ extension PendingWrites {
   }
 
   private func passAll() async {
-    await mutex.lock()
-    defer { mutex.unlock() }
-    for key in state.withLock({ Array($0.checksums.keys) }) {
+    var hasPassed = false
+    for key in state.withLock({ Array($0.writes.keys) }) {
+      await mutex.lock()
+      defer { mutex.unlock() }
       do throws(CacheError) {
         try await pass(key)
+        hasPassed = true
+        note(nil)
       } catch {
-        // Far is away, or this engine's own store is: later is soon enough.
-        return
+        if [.cancelled, .closed].contains(error.code) { break }
+        // The others need not wait for one that cannot be passed on.
+        guard !error.isAway else { break }
+        note(error)
       }
     }
+    if hasPassed { didPass() }
   }
 
   /// Passes one write on, or gives it up.
@@ -52,17 +58,17 @@ extension PendingWrites {
   /// - Throws: `CacheError`: it must be tried again.
   private func pass(_ key: CacheKey) async throws(CacheError) {
     let engine = try await engine()
-    var removal = WriteBatch()
+    var (removal, reason) = (WriteBatch(), CacheError?.none)
     do throws(CacheError) {
       let found = try await engine.read(key) { bytes, metadata throws(CacheError) in
-        (bytes.withUnsafeBufferPointer { Array($0) }, metadata)
+        (payload: bytes.withUnsafeBufferPointer { Array($0) }, metadata: metadata)
       }
-      guard let (payload, metadata) = found else { return drop([key]) }
-      removal.require(key, .checksum(metadata.checksum))
-      try await write(try PendingWrite(key, payload, metadata))
+      guard let found else { return drop([key]) }
+      removal.require(key, .checksum(found.metadata.checksum))
+      reason = try await write(try PendingWrite(key, found.payload, found.metadata))
     } catch {
-      guard error.isDamage || [.conflict, .overBounds, .tooLarge].contains(error.code) else { throw error }
-      state.withLock { $0.lost = (error, $0.lost.map { $0.count.map { $0 + 1 } } ?? 1) }
+      guard error.isDamage else { throw error }
+      reason = error
     }
     removal.remove(key)
     do throws(CacheError) { try await engine.apply(removal) } catch {
@@ -71,25 +77,38 @@ extension PendingWrites {
       return
     }
     drop([key])
+    if let reason { state.withLock { $0.lost = (reason, $0.lost.map { $0.count.map { $0 + 1 } } ?? 1) } }
   }
 
-  private func write(_ pending: PendingWrite) async throws(CacheError) {
+  /// Stores the entry in far. Returns why that was given up; `nil` if far has it, or a later one.
+  private func write(_ pending: PendingWrite) async throws(CacheError) -> CacheError? {
     let (key, put) = (pending.key, pending.put)
-    let held = try await far.read(key) { _, metadata throws(CacheError) in metadata }
-    if held?.checksum == put.metadata.checksum { return }
-    switch pending.base {
-    case .expected(let expectation):
-      guard expectation.isMet(by: held) else { throw .conflict(on: key) }
-    case .earlier:
-      if let held, held.storedAt > put.metadata.storedAt { return }
+    do throws(CacheError) {
+      let held = try await far.read(key) { _, metadata throws(CacheError) in metadata }
+      if held?.checksum == put.metadata.checksum || put.metadata.state(at: clock.now) == .expired { return nil }
+      switch pending.base {
+      case .expected(let expectation):
+        guard expectation.isMet(by: held) else { return .conflict(on: key) }
+      case .earlier:
+        if let held, held.storedAt >= put.metadata.storedAt { return nil }
+      }
+      try await store(pending, over: held)
+      return nil
+    } catch {
+      if [.conflict, .overBounds, .tooLarge].contains(error.code) { return error }
+      // Damage of far is no damage of this store.
+      throw error.isDamage ? CacheError(.failed, error.message, hint: error.hint) : error
     }
+  }
+
+  private func store(_ pending: PendingWrite, over held: EntryMetadata?) async throws(CacheError) {
     var batch = WriteBatch()
-    batch.require(key, held.map { .checksum($0.checksum) } ?? .absent)
-    batch.put(key, payload: put.payload, metadata: put.metadata)
+    batch.require(pending.key, held.map { .checksum($0.checksum) } ?? .absent)
+    batch.put(pending.key, payload: pending.put.payload, metadata: pending.put.metadata)
     let limits = pending.bounds.map { StoreLimits(maxEntries: $0.maxEntries, maxBytes: $0.maxPayloadBytes) }
     let writer = BoundedWriter(
       engine: far, clock: clock, limits: limits, operations: OperationCounter(), accesses: AccessRecorder(),
       sweeps: SweepKeeper(nil), removesExpired: false)
-    _ = try await writer.apply(batch, storing: key, bytes: put.payload.count, releasing: nil)
+    _ = try await writer.apply(batch, storing: pending.key, bytes: pending.put.payload.count, releasing: nil)
   }
 }

@@ -4,22 +4,30 @@ internal import Synchronization
 /// The writes that far did not take because it was away. They are kept in a store of their own beside near, until far
 /// has them.
 ///
-/// Only entries to store are kept. A removal fails while far is away: no one else would know of it.
+/// Only entries to store are kept. A removal fails while far is away: other machines would not learn of it.
 final class PendingWrites: Sendable {
-  /// The most entries that are kept. Further writes fail as they would without near.
+  /// The most entries that are kept, and the most bytes of payload. Further writes fail as they would without near.
   static let maximumEntries = 10_000
+  static let maximumBytes = 256 << 20
 
   struct State {
-    /// The checksums of the entries to write.
-    var checksums: [CacheKey: UInt64] = [:]
+    /// The checksums and sizes of the entries to write.
+    var writes: [CacheKey: (checksum: UInt64, bytes: Int)] = [:]
     var engine: (any StorageEngine)?
     var passing: Task<Void, Never>?
     var lastAttempt: ContinuousClock.Instant?
+    var isClosed = false
+    /// Why writes cannot be read or passed on now, though far is there.
+    var failure: CacheError?
     /// The reason why a write was given up, and how many were; `nil` for all.
     var lost: (reason: CacheError, count: Int?)?
   }
 
   private let open: @Sendable () async throws(CacheError) -> any StorageEngine
+  /// Whether the store outlives the process: otherwise writes would be acknowledged and then lost.
+  private let canKeep: Bool
+  /// Called after far has taken writes.
+  let didPass: @Sendable () -> Void
   let far: any StorageEngine
   let clock: any WallClock
   let mutex = AsyncMutex()
@@ -28,19 +36,28 @@ final class PendingWrites: Sendable {
   private let number = Atomic(0)
 
   /// No pending writes yet; `open` creates their store when it is needed.
+  ///
+  /// - Parameters:
+  ///   - canKeep: whether that store outlives the process.
+  ///   - didPass: called after far has taken writes.
   init(
-    to far: any StorageEngine, clock: any WallClock,
+    to far: any StorageEngine, clock: any WallClock, canKeep: Bool, didPass: @escaping @Sendable () -> Void,
     _ open: @escaping @Sendable () async throws(CacheError) -> any StorageEngine
   ) {
-    (self.far, self.clock, self.open) = (far, clock, open)
+    (self.far, self.clock, self.canKeep, self.didPass, self.open) = (far, clock, canKeep, didPass, open)
   }
 
   /// The number of pending writes that this process knows.
   var count: Int { number.load(ordering: .acquiring) }
 
-  /// What was given up because another machine had changed the entry first, or it could not be read; `nil` if nothing was.
+  /// What was given up because another machine had changed the entry first, or cannot be read; `nil` if nothing is.
   var loss: CacheError? {
-    guard let lost = state.withLock(\.lost) else { return nil }
+    let (lost, failure) = state.withLock { ($0.lost, $0.failure) }
+    if let failure {
+      return CacheError(
+        failure.code, "what was written while far was away still waits: \(failure.message)", hint: failure.hint)
+    }
+    guard let lost else { return nil }
     let number = lost.count.map { "\($0)" } ?? "all"
     return CacheError(
       lost.reason.code, "\(number) of the writes made while far was away were given up: \(lost.reason.message)")
@@ -54,16 +71,19 @@ final class PendingWrites: Sendable {
     var range = KeyRange()
     while true {
       let page = try await engine.scan(range, limit: 1_000)
-      set(page.map { ($0.key, $0.metadata.checksum) })
+      set(page.map { ($0.key, $0.metadata.checksum, $0.payloadBytes) })
       guard page.count == 1_000, let last = page.last else { return }
       range.after = last.key
     }
   }
 
+  /// Records why writes cannot be read or passed on now; `nil` if they can.
+  func note(_ failure: CacheError?) { state.withLock { $0.failure = failure } }
+
   /// Closes the store and gives up what is in it, because of `reason`.
   func giveUp(_ reason: CacheError) async {
     let engine = state.withLock { state in
-      defer { (state.engine, state.checksums, state.lost) = (nil, [:], (reason, nil)) }
+      defer { (state.engine, state.writes, state.lost) = (nil, [:], (reason, nil)) }
       return state.engine
     }
     number.store(0, ordering: .releasing)
@@ -71,16 +91,19 @@ final class PendingWrites: Sendable {
   }
 
   /// The checksum of the entry to write under `key`; `nil` if there is none.
-  func checksum(of key: CacheKey) -> UInt64? { count == 0 ? nil : state.withLock { $0.checksums[key] } }
+  func checksum(of key: CacheKey) -> UInt64? { count == 0 ? nil : state.withLock { $0.writes[key]?.checksum } }
 
-  /// What `body` makes of the entry to write under `key`; `nil` if there is none.
+  /// What `body` makes of the entry to write under `key`; `nil` if there is none, or it cannot be read.
   func read<Output: Sendable>(
     _ key: CacheKey, _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(CacheError) -> Output
   ) async throws(CacheError) -> Output? {
     guard checksum(of: key) != nil, let engine = state.withLock(\.engine) else { return nil }
-    return try await engine.read(key) { bytes, metadata throws(CacheError) in
-      try body(bytes, PendingWrite.original(metadata))
+    let answer = try? await engine.read(key) { bytes, metadata -> Result<Output, CacheError> in
+      do throws(CacheError) { return .success(try body(bytes, PendingWrite.original(metadata))) } catch {
+        return .failure(error)
+      }
     }
+    return try answer?.get()
   }
 
   /// Keeps the entries that `batch` stores, if that is all it does.
@@ -92,10 +115,13 @@ final class PendingWrites: Sendable {
     _ batch: WriteBatch, _ held: (CacheKey) async -> UInt64?
   ) async throws(CacheError) -> Bool {
     let changes = TieredChanges(batch)
-    let isKept = !changes.finals.isEmpty && changes.finals.allSatisfy { $0.put != nil } && !batch.storesLease
-    guard isKept, count + changes.finals.count <= Self.maximumEntries else { return false }
+    guard canKeep, batch.canWait, changes.finals.allSatisfy({ $0.put != nil }) else { return false }
     await mutex.lock()
     defer { mutex.unlock() }
+    let bytes = state.withLock { $0.writes.values.reduce(0) { $0 + $1.bytes } }
+    guard count + changes.finals.count <= Self.maximumEntries, bytes + changes.payloadBytes <= Self.maximumBytes else {
+      return false
+    }
     let bases = try await bases(of: batch, held)
     var kept = WriteBatch()
     for case (let key, let put?) in changes.finals {
@@ -103,26 +129,33 @@ final class PendingWrites: Sendable {
       kept.put(key, payload: put.payload, metadata: write.metadata)
     }
     do throws(CacheError) { try await engine().apply(kept) } catch { return false }
-    set(changes.finals.map { ($0.key, $0.put?.metadata.checksum ?? 0) })
+    set(changes.finals.map { ($0.key, $0.put?.metadata.checksum ?? 0, $0.put?.payload.count ?? 0) })
     return true
   }
 
-  /// Forgets the writes of `keys`: far has taken later ones.
-  func forget(_ keys: some Sequence<CacheKey>) async {
-    guard count > 0 else { return }
-    let known = keys.filter { checksum(of: $0) != nil }
-    guard !known.isEmpty, let engine = state.withLock(\.engine) else { return }
-    var batch = WriteBatch()
-    for key in known { batch.remove(key) }
-    guard (try? await engine.apply(batch)) != nil else { return }
-    drop(known)
+  /// Makes `changes` in far by `commit`, and forgets the writes that they take the place of. None of these is passed on
+  /// meanwhile.
+  func superseding<Output>(
+    _ changes: TieredChanges, _ commit: () async throws(CacheError) -> Output
+  ) async throws(CacheError) -> Output {
+    guard changes.finals.contains(where: { checksum(of: $0.key) != nil }) else { return try await commit() }
+    await mutex.lock()
+    defer { mutex.unlock() }
+    let output = try await commit()
+    for (key, _) in changes.finals {
+      guard let checksum = checksum(of: key), let engine = try? await engine() else { continue }
+      var removal = WriteBatch()
+      removal.remove(key, ifStill: checksum)
+      if (try? await engine.apply(removal)) != nil { drop([key]) }
+    }
+    return output
   }
 
   /// Makes a last attempt to pass the writes on, and closes their store.
   func close() async {
     await passOn()
     let engine = state.withLock { state in
-      defer { state.engine = nil }
+      defer { (state.engine, state.isClosed) = (nil, true) }
       return state.engine
     }
     try? await engine?.close()
@@ -150,36 +183,46 @@ final class PendingWrites: Sendable {
   }
 
   func engine() async throws(CacheError) -> any StorageEngine {
-    if let engine = state.withLock(\.engine) { return engine }
+    let (present, isClosed) = state.withLock { ($0.engine, $0.isClosed) }
+    if let present { return present }
+    if isClosed { throw .storeClosed }
     let engine = try await open()
-    let isFirst = state.withLock { state in
-      guard state.engine == nil else { return false }
+    let isKept = state.withLock { state in
+      guard state.engine == nil, !state.isClosed else { return false }
       state.engine = engine
       return true
     }
-    if isFirst { return engine }
+    if isKept { return engine }
     try await engine.close()
     return try await self.engine()
   }
 
-  private func set(_ writes: [(CacheKey, UInt64)]) {
+  private func set(_ writes: [(CacheKey, checksum: UInt64, bytes: Int)]) {
     state.withLock { state in
-      for (key, checksum) in writes { state.checksums[key] = checksum }
-      number.store(state.checksums.count, ordering: .releasing)
+      for (key, checksum, bytes) in writes { state.writes[key] = (checksum, bytes) }
+      number.store(state.writes.count, ordering: .releasing)
     }
   }
 
   func drop(_ keys: [CacheKey]) {
     state.withLock { state in
-      for key in keys { state.checksums[key] = nil }
-      number.store(state.checksums.count, ordering: .releasing)
+      for key in keys { state.writes[key] = nil }
+      number.store(state.writes.count, ordering: .releasing)
     }
   }
 }
 
 extension WriteBatch {
-  /// Whether it stores a lease, which only means something in far.
-  fileprivate var storesLease: Bool {
-    operations.contains { if case .put(let key, _, _) = $0 { key.isLease } else { false } }
+  /// Whether the batch means the same later: not if it stores a lease, or requires what only far has, such as a
+  /// dictionary. That it gives a lease back does not matter, as the lease runs out.
+  fileprivate var canWait: Bool {
+    let givenBack = Set(operations.compactMap { if case .remove(let key) = $0 { key } else { nil } })
+    return operations.allSatisfy { operation in
+      switch operation {
+      case .put(let key, _, _): !key.isLease
+      case .require(let key, _): !key.isLease || givenBack.contains(key)
+      case .remove: true
+      }
+    }
   }
 }

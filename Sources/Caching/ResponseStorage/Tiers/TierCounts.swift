@@ -29,15 +29,19 @@ final class TierCounts: Sendable {
   /// Records that far answered.
   func noteAnswer() {
     guard hasFailure.load(ordering: .relaxed) else { return }
-    failure.withLock { $0 = nil }
-    hasFailure.store(false, ordering: .relaxed)
+    failure.withLock {
+      $0 = nil
+      hasFailure.store(false, ordering: .relaxed)
+    }
   }
 
   /// Records that a call of far failed, if that is because far is away.
   func note(_ error: CacheError) {
     guard error.isAway else { return }
-    failure.withLock { $0 = error }
-    hasFailure.store(true, ordering: .relaxed)
+    failure.withLock {
+      $0 = error
+      hasFailure.store(true, ordering: .relaxed)
+    }
   }
 }
 
@@ -45,6 +49,6 @@ extension CacheError {
   /// Whether the engine is away, such as a server that cannot be reached or still loads its data, and may be back later.
   var isAway: Bool { code == .unreachable || code == .busy }
 
-  /// Whether the store cannot be used, and must be made anew.
-  var isDamage: Bool { code == .damaged || code == .unsupportedFormat }
+  /// Whether the store cannot be used, and must be rebuilt.
+  var isDamage: Bool { code == .damaged }
 }

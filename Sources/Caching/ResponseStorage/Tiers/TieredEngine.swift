@@ -5,9 +5,9 @@ internal import Synchronization
 /// An engine over two: near, on this machine, in front of far, which all machines share. See `TieredLayer`.
 ///
 /// Far decides: it judges each batch, and each read that near may not answer. Near answers for an entry while it is fresh and
-/// `NearConfirmations` says that far holds the same. An entry that is stale is asked of far in any case, since another machine may
+/// `NearConfirmations` says that far holds the same. Far is asked about a stale entry in any case, since another machine may
 /// have revalidated it.
-final class TieredEngine: Evicting {
+final class TieredEngine: Evicting, ChangeCounting {
   private let far: any StorageEngine
   private let near: NearTier
   private let pending: PendingWrites
@@ -18,10 +18,11 @@ final class TieredEngine: Evicting {
   private let counts = TierCounts()
 
   init(
-    near: NearTier, far: any StorageEngine, pending: PendingWrites, _ layer: TieredLayer, clock: any WallClock
+    near: NearTier, far: any StorageEngine, pending: PendingWrites, _ confirmations: NearConfirmations,
+    _ layer: TieredLayer, clock: any WallClock
   ) {
-    (self.near, self.far, self.pending, self.clock) = (near, far, pending, clock)
-    confirmations = NearConfirmations(maxAge: layer.nearMaxAge, now: layer.uptime)
+    (self.near, self.far, self.pending, self.confirmations) = (near, far, pending, confirmations)
+    self.clock = clock
     evicts = layer.base.declaration.capabilities.contains(.eviction)
     maximumPayload = layer.limits.maxBytes
   }
@@ -79,13 +80,14 @@ final class TieredEngine: Evicting {
     _ key: CacheKey, _ reading: NearConfirmations.Reading, held: UInt64?,
     _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(CacheError) -> Output
   ) async throws(CacheError) -> Output? {
-    let found: (output: Output, checksum: UInt64, copy: TieredChanges.Put?)?
+    let found: (output: Output, checksum: UInt64, copy: TieredChanges.Put?, isTooLarge: Bool)?
     do throws(CacheError) {
       found = try await far.read(key) { [maximumPayload] bytes, metadata throws(CacheError) in
         let output = try body(bytes, metadata)
-        if held == metadata.checksum || bytes.count > maximumPayload { return (output, metadata.checksum, nil) }
+        let isTooLarge = bytes.count > maximumPayload
+        if held == metadata.checksum || isTooLarge { return (output, metadata.checksum, nil, isTooLarge) }
         let payload = bytes.withUnsafeBufferPointer { Array($0) }
-        return (output, metadata.checksum, TieredChanges.Put(payload: payload, metadata: metadata))
+        return (output, metadata.checksum, TieredChanges.Put(payload: payload, metadata: metadata), false)
       }
     } catch {
       counts.note(error)
@@ -98,8 +100,9 @@ final class TieredEngine: Evicting {
       return nil
     }
     counts.count(.far)
-    confirmations.confirm(found.checksum, reading)
-    if let copy = found.copy { await near.apply(TieredChanges(key, copy)) }
+    let isCurrent = confirmations.confirm(found.checksum, reading)
+    if let copy = found.copy, isCurrent { await near.apply(TieredChanges(key, copy)) }
+    if found.isTooLarge, held != nil { await near.apply(TieredChanges(key, nil)) }
     return found.output
   }
 
@@ -153,26 +156,29 @@ final class TieredEngine: Evicting {
       return (checksum: put?.metadata.checksum, reading: confirmations.beginChange(digest, knowledge(of: key)))
     }
     do throws(CacheError) {
-      let evicted = try await commit(far)
+      let evicted = try await pending.superseding(changes) { () throws(CacheError) in try await commit(far) }
       counts.noteAnswer()
       // What went is not known: near must not go on answering for it.
       if evicted > 0 { confirmations.forgetAll() }
-      await pending.forget(changes.finals.lazy.map(\.key))
       pending.passOnSoon()
       await near.apply(changes)
       for change in begun { confirmations.endChange(change.checksum, change.reading) }
       return evicted
     } catch {
-      for change in begun { confirmations.endChange(nil, change.reading) }
+      // The change lasts until the batch is kept: what is read meanwhile must not be confirmed.
+      defer { for change in begun { confirmations.endChange(nil, change.reading) } }
       counts.note(error)
-      guard error.isAway, try await keep(batch) else { throw error }
+      guard error.isAway, try await keep(batch, changes) else { throw error }
       return 0
     }
   }
 
   /// Keeps a batch that far did not take; `false` if it cannot be kept.
-  private func keep(_ batch: WriteBatch) async throws(CacheError) -> Bool {
-    try await pending.keep(batch) { [near] key in await near.read(key) { _, metadata in metadata.checksum } }
+  private func keep(_ batch: WriteBatch, _ changes: TieredChanges) async throws(CacheError) -> Bool {
+    let isKept = try await pending.keep(batch) { [near] key in await near.read(key) { $1.checksum } }
+    // Near answers when far is away again after the batch was passed on.
+    if isKept { await near.apply(changes) }
+    return isKept
   }
 
   // MARK: Everything else
@@ -203,7 +209,14 @@ final class TieredEngine: Evicting {
     await far.releaseMemory()
   }
 
-  var changeCounter: (any ChangeCounting)? { far.changeCounter }
+  /// The engine itself if far counts its changes.
+  var changeCounter: (any ChangeCounting)? { far.changeCounter == nil ? nil : self }
+
+  /// The count of far, which does not know of writes that are kept for it.
+  func changeCount() throws(CacheError) -> UInt64? {
+    guard pending.count == 0 else { return nil }
+    return try far.changeCounter?.changeCount()
+  }
 
   var batchReader: (any BatchReading)? { far.batchReader }
 

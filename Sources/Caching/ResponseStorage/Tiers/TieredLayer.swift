@@ -2,7 +2,7 @@ public import EngineSupport
 internal import FetchVocabulary
 public import StorageSPI
 
-/// A layer that puts an engine on this machine, near, in front of one that several machines share, far.
+/// Puts an engine on this machine, near, in front of one that several machines share, far.
 ///
 /// Reads are answered by near where that is safe, and else by far; what far answers, near then holds too. Writes go to far,
 /// which judges them, and then to near. Each tier has limits of its own: those of the cache are far's.
@@ -11,15 +11,16 @@ public import StorageSPI
 ///       TieredLayer(over: RedisPlugin(), near: LMDBPlugin(), folder: "/var/cache/app/near"),
 ///       ["url": .text("redis://cache.example.com")])
 ///
-/// What others remove or replace in far is not served from near for longer than `nearMaxAge`. It takes only as long as a message where
-/// far is `ChangeFollowing`, and no time at all where it is `ChangeCounting`. A process that has just started asks far
-/// about each entry once.
+/// What others remove or replace in far is not served from near for longer than `nearMaxAge`. It takes only as long as a
+/// message if far is `ChangeFollowing`, and no time at all if it is `ChangeCounting`. A process that has just started asks
+/// far about each entry once.
 ///
-/// **While far is away** (`unreachable` or `busy`), near answers with what it has, and writes are kept in the folder until far is
-/// back, up to 10,000. A removal fails, because others would not learn of it. When far is back, a write is given up
-/// if another machine has changed the entry in a way that the writer did not expect, or has stored it later.
+/// **While far is away** (`unreachable` or `busy`), near answers with what it has, and entries that are written are kept in
+/// the folder until far is back: up to 10,000 of them, and 256 MiB. A removal fails, because others would not learn of it.
+/// When far is back, it keeps its own entry if that was stored at the same time or later, or is not the one that the writer
+/// required. If near is in memory, nothing is kept.
 ///
-/// **If near is damaged**, far answers, and near is made anew. What inspects or repairs a store does so with far's.
+/// **If near is damaged**, far answers, and near is rebuilt. Inspecting and repairing a store concern far's.
 public struct TieredLayer: WrappingPlugin {
   /// The plugin of far.
   public let base: any StoragePlugin
@@ -29,7 +30,7 @@ public struct TieredLayer: WrappingPlugin {
   public let folder: String
   /// How much near may hold, and what goes first.
   public let limits: StoreLimits
-  /// How long near answers for an entry after far has confirmed it, if far does not say more.
+  /// How long near answers for an entry after far has confirmed it.
   public let nearMaxAge: Duration
   let uptime: @Sendable () -> ContinuousClock.Instant
 
@@ -59,14 +60,18 @@ public struct TieredLayer: WrappingPlugin {
 
   /// Opens both stores. Far may be away: then each call tries to open it.
   ///
-  /// - Throws: `CacheError`: far's failure other than `unreachable`, or that of near: see `StoragePlugin.open(_:)`.
+  /// Without near, far answers, and `TierReporting` says why.
+  ///
+  /// - Throws: `CacheError`: far's failure unless it is away; see `StoragePlugin.open(_:)`.
   public func open(_ configuration: EngineConfiguration) async throws(CacheError) -> any StorageEngine {
-    let tier = try await NearTier(near, try nearConfiguration("entries", configuration.clock), limits)
+    let tier = await NearTier(near, try nearConfiguration("entries", configuration.clock), limits)
     do throws(CacheError) {
       let far = try await openFar(configuration)
-      let pending = pendingWrites(to: far, configuration.clock)
-      if try await hasPendingWrites(configuration.clock) { try await load(pending, configuration.clock) }
-      return TieredEngine(near: tier, far: far, pending: pending, self, clock: configuration.clock)
+      let confirmations = NearConfirmations(maxAge: nearMaxAge, now: uptime)
+      let pending = pendingWrites(to: far, configuration.clock) { confirmations.forgetAll() }
+      await load(pending, try nearConfiguration("pending", configuration.clock))
+      return TieredEngine(
+        near: tier, far: far, pending: pending, confirmations, self, clock: configuration.clock)
     } catch {
       await tier.close()
       throw error
@@ -85,31 +90,33 @@ public struct TieredLayer: WrappingPlugin {
     }
   }
 
-  private func pendingWrites(to far: any StorageEngine, _ clock: any WallClock) -> PendingWrites {
-    PendingWrites(to: far, clock: clock) { () throws(CacheError) in
+  private func pendingWrites(
+    to far: any StorageEngine, _ clock: any WallClock, didPass: @escaping @Sendable () -> Void
+  ) -> PendingWrites {
+    let canKeep = near.declaration.capabilities.contains(.persistent)
+    return PendingWrites(to: far, clock: clock, canKeep: canKeep, didPass: didPass) { () throws(CacheError) in
       try await near.open(try nearConfiguration("pending", clock))
     }
   }
 
-  /// Whether an earlier process may have kept writes.
-  private func hasPendingWrites(_ clock: any WallClock) async throws(CacheError) -> Bool {
-    guard near.declaration.capabilities.contains(.persistent) else { return false }
+  /// Reads the writes that an earlier process has kept. If they cannot be read, the cache works without.
+  private func load(_ pending: PendingWrites, _ configuration: EngineConfiguration) async {
     do throws(CacheError) {
-      return try await near.inspect(try nearConfiguration("pending", clock)).exists
+      if try await mayExist(configuration) { try await pending.load() }
     } catch {
-      guard error.code == .unsupported else { throw error }
-      return true
+      guard error.isDamage else { return pending.note(error) }
+      await pending.giveUp(error)
+      do throws(CacheError) { try await near.removeStore(configuration) } catch { pending.note(error) }
     }
   }
 
-  /// Reads what an earlier process has kept. A store that cannot be read keeps no one from the cache.
-  private func load(_ pending: PendingWrites, _ clock: any WallClock) async throws(CacheError) {
+  private func mayExist(_ configuration: EngineConfiguration) async throws(CacheError) -> Bool {
+    guard near.declaration.capabilities.contains(.persistent) else { return false }
     do throws(CacheError) {
-      try await pending.load()
+      return try await near.inspect(configuration).exists
     } catch {
-      guard error.isDamage else { throw error }
-      await pending.giveUp(error)
-      try await near.removeStore(try nearConfiguration("pending", clock))
+      guard error.code == .unsupported else { throw error }
+      return true
     }
   }
 
@@ -118,6 +125,11 @@ public struct TieredLayer: WrappingPlugin {
     var values: [String: OptionValue] = [:]
     for option in near.declaration.options where option.kind == .path {
       values[option.name] = .text("\(folder)/\(store)/\(option.name)")
+    }
+    guard !values.isEmpty || !near.declaration.capabilities.contains(.persistent) else {
+      throw CacheError(
+        .invalidOption, "\(near.declaration.name) cannot be near: its stores are not in a folder",
+        hint: "name an engine whose stores are files, or memory")
     }
     return try EngineConfiguration(for: near.declaration, values: values, clock: clock)
   }

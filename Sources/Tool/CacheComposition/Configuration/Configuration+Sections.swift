@@ -5,7 +5,7 @@ internal import StorageSPI
 /// The typed values of the sections of every configuration. A resource adds its own. Each is read anew.
 extension Configuration {
   /// The sections of every configuration, in the order of display.
-  static var sections: [any ConfigurationSection.Type] { [General.self, Plugins.self, Cache.self, Network.self] }
+  static var sections: [any ConfigurationSection.Type] { [General.self, TieredSettings.self, Plugins.self, Cache.self, Network.self] }
 
   /// The origins to ask if the configuration names none.
   public var environment: Environment { section(General.self).environment }
@@ -166,9 +166,7 @@ extension Configuration.Cache: ConfigurationSection {
     layers =
       keys.key(
         "layers", .names, default: .list([]), rule: .sections(prefix: layersPrefix),
-        help:
-          "what is put around the engine, the innermost first: readonly refuses every change of the store, tiered puts "
-          + "a faster engine in front of it")?.list
+        help: "what is put around the engine, the innermost first: readonly refuses every change of the store")?.list
       ?? []
   }
 }

@@ -107,7 +107,9 @@ public struct AppDIContainer: Sendable {
   }
 
   private func layered(_ backend: String) throws(CacheError) -> any StoragePlugin {
-    try configuration.layered(try catalogue.plugin(named: backend), layers, among: catalogue.plugins)
+    let plugin =
+      backend == TieredSettings.name ? try configuration.tiered(catalogue) : try catalogue.plugin(named: backend)
+    return try configuration.layered(plugin, layers)
   }
 
   /// The configuration to open the engine that declares `declaration`.
@@ -147,7 +149,7 @@ public struct AppDIContainer: Sendable {
     guard let declaration = try? layered(backend).declaration,
       declaration.capabilities.contains(.persistent)
     else { return nil }
-    return UsageFiles(of: declaration, configuration.options(of: backend), home: configuration.home)
+    return UsageFiles(of: declaration, configuration.options(of: declaration.name), home: configuration.home)
   }
 
   private func engineOf(_ backend: String, has capability: EngineCapability) -> Bool {

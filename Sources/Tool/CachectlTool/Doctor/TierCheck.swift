@@ -14,14 +14,15 @@ struct TierCheck: Sendable {
     do throws(CacheError) {
       guard let layer = try container.engine(backend).plugin.tieredLayer else { return [] }
       let found = try await layer.examineNear(clock: container.clock)
-      let name = "\(layer.near.declaration.name) in front of \(backend)"
+      let far = layer.base.declaration.name
+      let name = "\(layer.near.declaration.name) in front of \(far)"
       let entries = found.entries.map { NumberText.count($0, "entry", "entries") } ?? "nothing yet"
       guard found.pendingWrites > 0 else { return [.ok("near", "\(name) has \(entries)")] }
       let writes = NumberText.count(found.pendingWrites, "write", "writes")
       return [
         .warning(
-          "near", "\(name) has \(entries), and \(writes) that \(backend) did not take because it was away",
-          hint: "the next command that reaches \(backend) passes them on, such as: cachectl stats")
+          "near", "\(name) has \(entries), and \(writes) that \(far) did not take because it was away",
+          hint: "the next command that reaches \(far) passes them on, such as: cachectl stats")
       ]
     } catch {
       return [.problem("near", error)]

@@ -113,14 +113,20 @@ struct Session {
     } catch {
       // The user needs to know the first failure.
       try? await store.close()
+      warnOfTiers(store, backend)
       throw error
     }
     explainEvictions(of: store)
-    if let warning = store.tierWarning { global.warn(ErrorView(warning, backend: backend)) }
     do throws(CacheError) { try await store.close() } catch {
       global.warn(ErrorView(error, backend: backend))
     }
+    warnOfTiers(store, backend)
     return output
+  }
+
+  /// Closing a store may pass writes on, or give them up.
+  private func warnOfTiers(_ store: OpenStore, _ backend: String) {
+    if let warning = store.tierWarning { global.warn(ErrorView(warning, backend: backend)) }
   }
 
   private func explainEvictions(of store: OpenStore) {

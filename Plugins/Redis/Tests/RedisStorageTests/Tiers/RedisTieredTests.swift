@@ -56,6 +56,21 @@ struct RedisTieredConformanceTests {
   }
 }
 
+@Suite("Tiers over a server that is killed and started again between checks")
+struct RedisTieredRestartTests {
+  @Test func keepsContract() async throws {
+    let (folder, server) = (ScratchFolder(), try RedisServer())
+    let plugin = TieredPlugin(near: LMDBPlugin(), nearMaxAge: .seconds(3_600), folder: folder.path)
+    let checks = RedisPlugin().checks.filter { !$0.requiredCapabilities.contains(.shared) }
+    for index in stride(from: 0, to: checks.count, by: 4) {
+      try await expectKept(checks[index], plugin, url: server.url)
+      server.stop()
+      try server.start()
+    }
+    withExtendedLifetime(folder) {}
+  }
+}
+
 @Suite("Tiers over one server, on two machines")
 struct RedisTieredTests {
   private let folder = ScratchFolder()

@@ -1,0 +1,58 @@
+internal import FetchVocabulary
+internal import ProgramConfiguration
+internal import ResponseStorage
+internal import StorageSPI
+
+/// The section of the engine `tiered`, which is made of two others: one on this machine, near, in front of one that
+/// several machines share, far. See `TieredLayer`.
+struct TieredSettings: ConfigurationSection {
+  /// What `backend` is set to.
+  static let name = "tiered"
+  static let path = "backends.tiered"
+
+  let near: String
+  let far: String
+  let nearMaxBytes: Int
+  let nearMaxAge: Duration
+
+  init(_ keys: inout SectionReader) {
+    near =
+      keys.key(
+        "near", .option(.text), default: .text("lmdb"), variable: "TIERED_NEAR",
+        help: "the engine on this machine, which has a folder of its own beside the one of far")?.text ?? ""
+    far =
+      keys.key(
+        "far", .option(.text), default: .text("redis"), variable: "TIERED_FAR",
+        help: "the engine that machines share, with the options in its own section")?.text ?? ""
+    nearMaxBytes =
+      keys.key(
+        "nearMaxBytes", .option(.size(1_024...(1 << 50))), default: .integer(256 << 20),
+        variable: "TIERED_NEAR_MAX_BYTES",
+        help: "how many bytes of payload near keeps at most")?.number.map { Int($0) } ?? 0
+    nearMaxAge = .milliseconds(
+      keys.key(
+        "nearMaxAge", .option(.duration(0...315_360_000_000)), default: .integer(60_000),
+        variable: "TIERED_NEAR_MAX_AGE", help: "how long near answers for an entry before far is asked again")?.number
+        ?? 0)
+  }
+}
+
+extension Configuration {
+  /// The engine `tiered`, made of those of `catalogue`.
+  ///
+  /// - Throws: `CacheError`: `unknownBackend`, or `invalidOption` if the two are one engine.
+  func tiered(_ catalogue: PluginCatalogue) throws(CacheError) -> TieredLayer {
+    let settings = section(TieredSettings.self)
+    let (near, far) = (try catalogue.plugin(named: settings.near), try catalogue.plugin(named: settings.far))
+    guard settings.near != settings.far else {
+      throw CacheError(
+        .invalidOption, "\(settings.near) cannot be put in front of itself",
+        hint: "set backends.tiered.near or backends.tiered.far to another engine")
+    }
+    let path = UsageFiles.path(of: far.declaration, options(of: settings.far), home: home)
+    return TieredLayer(
+      over: far, near: near, folder: path + ".near",
+      limits: StoreLimits(maxEntries: cache.maxEntries, maxBytes: settings.nearMaxBytes),
+      nearMaxAge: settings.nearMaxAge)
+  }
+}
