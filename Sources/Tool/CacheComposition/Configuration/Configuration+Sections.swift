@@ -5,7 +5,9 @@ internal import StorageSPI
 /// The typed values of the sections of every configuration. A resource adds its own. Each is read anew.
 extension Configuration {
   /// The sections of every configuration, in the order of display.
-  static var sections: [any ConfigurationSection.Type] { [General.self, TieredSettings.self, Plugins.self, Cache.self, Network.self] }
+  static var sections: [any ConfigurationSection.Type] {
+    [General.self, TieredSettings.self, Plugins.self, Cache.self, Network.self]
+  }
 
   /// The origins to ask if the configuration names none.
   public var environment: Environment { section(General.self).environment }

@@ -65,7 +65,8 @@ struct RedisTieredRestartTests {
     for index in stride(from: 0, to: checks.count, by: 4) {
       try await expectKept(checks[index], plugin, url: server.url)
       server.stop()
-      try server.start()
+      // The port is free when the process has ended.
+      try eventually("the server is back") { try? server.start() }
     }
     withExtendedLifetime(folder) {}
   }
