@@ -125,7 +125,7 @@ struct TieredReadingTests {
     #expect(try await engine.text("cities/a") == "a")
     try await engine.store("b")
     #expect(try await engine.text("cities/a") == "b")
-    // A damaged store was made anew, and answers again.
+    // A damaged store was rebuilt, and answers again.
     if code != .damaged { near.breakDown(nil) }
     #expect(try await engine.text("cities/a") == "b")
     let reads = tiers.farReads

@@ -135,7 +135,7 @@ final class NearTier: Sendable {
   private func rebuild() async {
     guard !isRebuilding.exchange(true, ordering: .acquiringAndReleasing) else { return }
     defer { isRebuilding.store(false, ordering: .releasing) }
-    let reason = CacheError(.damaged, "the near store is being made anew")
+    let reason = CacheError(.damaged, "the near store is being rebuilt")
     let last = state.withLock { state -> Opened? in
       guard case .open(let opened) = state else { return nil }
       state = .failed(reason)

@@ -95,6 +95,8 @@ extension PendingWrites {
       try await store(pending, over: held)
       return nil
     } catch {
+      // Another machine has stored the entry in between: then the later one wins.
+      if error.code == .conflict, pending.base == .earlier { return try await write(pending) }
       if [.conflict, .overBounds, .tooLarge].contains(error.code) { return error }
       // Damage of far is no damage of this store.
       throw error.isDamage ? CacheError(.failed, error.message, hint: error.hint) : error

@@ -193,7 +193,7 @@ final class TieredEngine: Evicting, ChangeCounting {
     return try await far.statistics()
   }
 
-  /// What is wrong with far. If something is wrong with near, near is made anew.
+  /// What is wrong with far. If something is wrong with near, near is rebuilt.
   func checkIntegrity() async throws(CacheError) -> [IntegrityIssue] {
     await near.check()
     return try await far.checkIntegrity()

@@ -113,7 +113,7 @@ struct Session {
     } catch {
       // The user needs to know the first failure.
       try? await store.close()
-      warnOfTiers(store, backend)
+      if store.tierWarning?.code != error.code { warnOfTiers(store, backend) }
       throw error
     }
     explainEvictions(of: store)
