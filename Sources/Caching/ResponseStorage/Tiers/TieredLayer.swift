@@ -7,9 +7,8 @@ public import StorageSPI
 /// Reads are answered by near where that is safe, and else by far; what far answers, near then holds too. Writes go to far,
 /// which judges them, and then to near. Each tier has limits of its own: those of the cache are far's.
 ///
-///     let location = StorageLocation(
-///       TieredLayer(over: RedisPlugin(), near: LMDBPlugin(), folder: "/var/cache/app/near"),
-///       ["url": .text("redis://cache.example.com")])
+///     let tiered = TieredLayer(over: shared, near: local, folder: "/var/cache/app/near")
+///     let cache = try await Cache(StorageLocation(tiered, options))
 ///
 /// What others remove or replace in far is not served from near for longer than `nearMaxAge`. It takes only as long as a
 /// message if far is `ChangeFollowing`, and no time at all if it is `ChangeCounting`. A process that has just started asks
