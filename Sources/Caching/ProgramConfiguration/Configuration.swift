@@ -54,7 +54,7 @@ extension Configuration {
   }
 
   /// The engine with the store: the configured one, or far's if that is made of two.
-  private var storeEngine: String { EngineName.name(of: settings[settings.storeKey]?.value.text ?? "") }
+  package var storeEngine: String { EngineName.name(of: settings[settings.storeKey]?.value.text ?? "") }
 
   /// The path of the configured engine's store; `nil` if it has none.
   public var storePath: String? { storePath(of: storeEngine) }

@@ -243,10 +243,11 @@ extension ConfigurationSettings {
   /// The path of the key that names the engine with the store: where the configured engine is made of others, that of
   /// its far one.
   package var storeKey: String {
-    guard case .option(.text(let name))? = self[ConfigurationKey.engine]?.value else { return ConfigurationKey.engine }
+    guard case .option(.text(let name))? = self[ConfigurationKey.engine]?.value,
+      !table.engines.contains(where: { $0.name == name })
+    else { return ConfigurationKey.engine }
     let far = ConfigurationKey.path(of: "far", name)
-    let isOption = table.engines.contains { $0.name == name }
-    return isOption || self[far] == nil ? ConfigurationKey.engine : far
+    return self[far] == nil ? ConfigurationKey.engine : far
   }
 
   /// The engine with the store if it is not known yet.

@@ -7,7 +7,7 @@ internal import Synchronization
 /// near. An entry of near answers only if a read or a write of this process has seen far hold the same version,
 /// recently enough.
 ///
-/// It is a table of fixed size. Two keys in one slot cost each other a confirmation, which is one more read of far.
+/// It remembers some 260,000 entries, and takes memory for as many as were confirmed.
 final class NearConfirmations: Sendable {
   /// What is known before far is read: what is read may be older than what comes later.
   struct Reading: Sendable {
@@ -23,30 +23,34 @@ final class NearConfirmations: Sendable {
   enum Knowledge: Sendable {
     /// It says nothing: only time limits what near may answer.
     case none
-    /// It follows changes, and may be late.
-    case followed(ChangeMark)
+    /// It follows changes, and may be late: the number of the key's mark.
+    case followed(UInt64)
     /// It counts all changes, at once; `nil` if it cannot tell at the moment.
     case counted(UInt64?)
   }
 
-  private struct Slot {
-    var checksum: UInt64 = 0
-    /// What far said before it was read; `nil` if nothing is confirmed.
-    var reading: Reading?
+  private struct Confirmation {
+    let checksum: UInt64
+    let reading: Reading
+  }
+
+  /// The keys of a part, by their digests.
+  private struct State {
+    var confirmed: [UInt64: Confirmation] = [:]
+    /// The numbers of changes in progress.
+    var changing: [UInt64: Int] = [:]
     /// Goes up with each change through this engine.
     var version: UInt64 = 0
-    /// The number of changes in progress.
-    var changes = 0
   }
 
-  /// A part of the table, which exists once something in it is confirmed: a short-lived process confirms little.
+  /// A part of the keys, so that threads seldom wait for each other.
   private final class Part: Sendable {
-    let slots = Mutex<[Slot]>([])
+    let state = Mutex(State())
   }
 
-  /// The number of entries for which there are slots.
-  private static let slotCount = 1 << 17
   private static let partCount = 256
+  /// When a part has confirmed so many entries, it begins anew: their keys are spread evenly.
+  static let maximumPerPart = 1_024
 
   private let parts = (0..<partCount).map { _ in Part() }
   private let epoch = Atomic<UInt64>(0)
@@ -60,66 +64,71 @@ final class NearConfirmations: Sendable {
 
   /// What is known of the key with that digest now, before far is read.
   func reading(_ digest: UInt64, _ knowledge: Knowledge) -> Reading {
-    let version = withSlot(digest) { $0.version }
-    return Reading(
-      digest: digest, version: version, epoch: epoch.load(ordering: .acquiring), knowledge: knowledge, at: now())
+    reading(digest, version: withPart(digest) { $0.version }, knowledge)
+  }
+
+  private func reading(_ digest: UInt64, version: UInt64, _ knowledge: Knowledge) -> Reading {
+    Reading(digest: digest, version: version, epoch: epoch.load(ordering: .acquiring), knowledge: knowledge, at: now())
   }
 
   /// Whether the entry with that checksum is the one that far holds, by what far says now.
   func isConfirmed(_ digest: UInt64, _ checksum: UInt64, _ knowledge: Knowledge) -> Bool {
-    withSlot(digest) { slot in
-      guard slot.checksum == checksum, slot.changes == 0, let then = slot.reading, then.digest == digest,
-        then.epoch == epoch.load(ordering: .acquiring)
-      else { return false }
-      return holds(then, knowledge)
+    let known = withPart(digest) { part in
+      part.changing.isEmpty || part.changing[digest] == nil ? part.confirmed[digest] : nil
     }
+    guard let known, known.checksum == checksum, known.reading.epoch == epoch.load(ordering: .acquiring) else {
+      return false
+    }
+    return holds(known.reading, knowledge)
   }
 
   private func holds(_ then: Reading, _ knowledge: Knowledge) -> Bool {
     switch (then.knowledge, knowledge) {
     case (.counted(let then), .counted(let now)): then != nil && then == now
-    case (.followed(let followed), .followed(let mark)): followed.number == mark.number && isRecent(then)
+    case (.followed(let then), .followed(let now)) where then != now: false
     // What changed before far was followed is not known.
     case (.none, .followed): false
-    default: isRecent(then)
+    default: then.at.duration(to: now()) < maxAge
     }
   }
 
-  private func isRecent(_ reading: Reading) -> Bool { reading.at.duration(to: now()) < maxAge }
-
-  /// Records that far held the version with that checksum when it was read after `reading`. Returns `false` if there was
-  /// a change through this engine since: then it may hold another one by now.
+  /// Records that far held the version with that checksum when it was read after `reading`. Returns `false` if there may
+  /// have been a change through this engine since: then far may hold another one by now.
   func confirm(_ checksum: UInt64, _ reading: Reading) -> Bool {
-    guard reading.epoch == epoch.load(ordering: .acquiring) else { return false }
-    return withSlot(reading.digest) { slot in
-      guard slot.version == reading.version, slot.changes == 0 else { return false }
-      (slot.checksum, slot.reading) = (checksum, reading)
-      return true
+    withPart(reading.digest) { part in
+      guard part.version == reading.version, part.changing[reading.digest] == nil else { return false }
+      Self.confirm(checksum, reading, &part)
+      return reading.epoch == epoch.load(ordering: .acquiring)
     }
+  }
+
+  private static func confirm(_ checksum: UInt64, _ reading: Reading, _ part: inout State) {
+    if part.confirmed.count >= maximumPerPart { part.confirmed.removeAll(keepingCapacity: true) }
+    part.confirmed[reading.digest] = Confirmation(checksum: checksum, reading: reading)
   }
 
   /// Begins a change of an entry: near does not answer for it until `endChange(_:_:)`.
   func beginChange(_ digest: UInt64, _ knowledge: Knowledge) -> Reading {
-    let version = withSlot(digest) { slot in
-      slot.version += 1
-      slot.changes += 1
-      return slot.version
+    let version = withPart(digest) { part in
+      part.version += 1
+      part.changing[digest, default: 0] += 1
+      part.confirmed[digest] = nil
+      return part.version
     }
-    return Reading(
-      digest: digest, version: version, epoch: epoch.load(ordering: .acquiring), knowledge: knowledge, at: now())
+    return reading(digest, version: version, knowledge)
   }
 
   /// Ends the change that began with `reading`. Far then holds the version with that checksum, unless another change
   /// came in between; `nil` if it is not known to.
   func endChange(_ checksum: UInt64?, _ reading: Reading) {
-    let isCurrent = reading.epoch == epoch.load(ordering: .acquiring)
-    withSlot(reading.digest) { slot in
-      slot.changes -= 1
-      if let checksum, isCurrent, slot.version == reading.version {
-        (slot.checksum, slot.reading) = (checksum, reading)
+    withPart(reading.digest) { part in
+      let others = (part.changing[reading.digest] ?? 1) - 1
+      part.changing[reading.digest] = others > 0 ? others : nil
+      if let checksum, part.version == reading.version {
+        Self.confirm(checksum, reading, &part)
       } else {
-        slot.version += 1
-        slot.reading = nil
+        part.version += 1
+        part.confirmed[reading.digest] = nil
       }
     }
   }
@@ -127,11 +136,7 @@ final class NearConfirmations: Sendable {
   /// Confirms nothing any more.
   func forgetAll() { epoch.add(1, ordering: .acquiringAndReleasing) }
 
-  private func withSlot<Output>(_ digest: UInt64, _ body: (inout Slot) -> Output) -> Output {
-    let perPart = Self.slotCount / Self.partCount
-    return parts[Int(digest % UInt64(Self.partCount))].slots.withLock { slots in
-      if slots.isEmpty { slots = Array(repeating: Slot(), count: perPart) }
-      return body(&slots[Int(digest / UInt64(Self.partCount) % UInt64(perPart))])
-    }
+  private func withPart<Output>(_ digest: UInt64, _ body: (inout State) -> Output) -> Output {
+    parts[Int(digest % UInt64(Self.partCount))].state.withLock { body(&$0) }
   }
 }

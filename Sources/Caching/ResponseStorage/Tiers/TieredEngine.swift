@@ -120,7 +120,7 @@ final class TieredEngine: Evicting, ChangeCounting {
   /// What far says of others' changes to the entry under `key`.
   private func knowledge(of key: CacheKey) -> NearConfirmations.Knowledge {
     if let counter = far.changeCounter { return .counted((try? counter.changeCount()) ?? nil) }
-    return far.changeFollower?.changeMark(of: key).map { .followed($0) } ?? .none
+    return far.changeFollower?.changeMark(of: key).map { .followed($0.number) } ?? .none
   }
 
   // MARK: Writing
