@@ -9,7 +9,7 @@ import StorageSPI
 /// The arguments are the engine's name and the URL. The store is called "throughput", and is empty afterwards. With a
 /// number of entries as third argument it measures writers to a store that is full with so many; the two stores for that
 /// stay, and should be on a server of their own. With the path of an empty folder it measures the layer `tiered`, which
-/// leaves the folder and a store behind.
+/// leaves the folder and a store behind. `figures URL` compares the engine `redis` with the plain commands GET and SET.
 @main
 enum RedisThroughput {
   private static let entryCount = 10_000
@@ -18,8 +18,9 @@ enum RedisThroughput {
   static func main() async throws {
     let arguments = CommandLine.arguments
     guard (3...4).contains(arguments.count) else {
-      throw CacheError(.invalidOption, "usage: redis-throughput ENGINE URL [ENTRIES | FOLDER]")
+      throw CacheError(.invalidOption, "usage: redis-throughput ENGINE URL [ENTRIES | FOLDER], or figures URL")
     }
+    if arguments[1] == "figures" { return try await Figures.measure(RedisPlugin(), url: arguments[2]) }
     let plugin: any StoragePlugin = arguments[1] == "redis" ? RedisPlugin() : RedisPlugin(.cluster)
     if arguments.count == 4 {
       guard let entries = Int(arguments[3]) else {
