@@ -1,23 +1,27 @@
 internal import EngineSupport
 internal import StorageSPI
-internal import Synchronization
 
-/// A store on one server or on a cluster. Every call waits on a thread of the engine's own, and ends soon after its
-/// task is cancelled.
+/// A store on one server or on a cluster. Every call waits in a pipeline or on a thread of the engine's own, and ends soon
+/// after its task is cancelled.
 final class RedisEngine: Evicting, BatchReading, ChangeFollowing {
-  private let store: RedisStore
-  private let lanes: RedisLanes
+  let store: RedisStore
+  let lanes: RedisLanes
+  let pipelines: RedisPipelines
   private let clock: any WallClock
   private let follower: RedisFollower
 
   private init(_ store: RedisStore, clock: any WallClock) {
     (self.store, self.clock) = (store, clock)
     lanes = RedisLanes(count: store.options.connections)
+    pipelines = RedisPipelines(store.router)
     follower = RedisFollower(store)
   }
 
-  // The store was not closed: otherwise the thread would go on.
-  deinit { follower.close() }
+  // The store was not closed: otherwise the threads would go on.
+  deinit {
+    follower.close()
+    pipelines.close()
+  }
 
   /// Connects, and checks that the store there is one of this engine.
   static func open(_ options: RedisOptions, clock: any WallClock) async throws(CacheError) -> RedisEngine {
@@ -61,7 +65,7 @@ final class RedisEngine: Evicting, BatchReading, ChangeFollowing {
   func read<Output: Sendable>(
     _ key: CacheKey, _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(CacheError) -> Output
   ) async throws(CacheError) -> Output? {
-    guard let entry = try await run({ store throws(CacheError) in try store.entry(key) }) else { return nil }
+    guard let entry = try await entry(key) else { return nil }
     return try entry.payload.withBytes { bytes throws(CacheError) in try body(bytes, entry.metadata) }
   }
 
@@ -70,15 +74,14 @@ final class RedisEngine: Evicting, BatchReading, ChangeFollowing {
   }
 
   func apply(_ batch: WriteBatch) async throws(CacheError) {
-    _ = try await run { store throws(CacheError) in try store.apply(try RedisBatch(batch)) }
+    _ = try await apply(batch, nil)
   }
 
   /// The engine itself on one server: a cluster's batches cannot evict in other parts.
   var evictor: (any Evicting)? { store.options.kind == .server ? self : nil }
 
   func apply(_ batch: WriteBatch, evicting order: EvictionOrder) async throws(CacheError) -> Int {
-    let eviction = RedisEviction(order: order, now: clock.now)
-    return try await run { store throws(CacheError) in try store.apply(try RedisBatch(batch), evicting: eviction) }
+    try await apply(batch, RedisEviction(order: order, now: clock.now))
   }
 
   func add(_ uses: [EntryUse]) async throws(CacheError) {
@@ -110,18 +113,25 @@ final class RedisEngine: Evicting, BatchReading, ChangeFollowing {
   func close() async throws(CacheError) {
     follower.close()
     try await lanes.close()
+    pipelines.close()
     store.router.pool.close()
   }
 
-  private func run<Output: Sendable>(
+  /// Runs `work` on a thread of the engine's own.
+  ///
+  /// - Parameters:
+  ///   - attempt: what the call has tried before.
+  ///   - isAdmitted: whether the lanes have admitted the call already.
+  func run<Output: Sendable>(
+    after attempt: RedisAttempt? = nil, isAdmitted: Bool = false,
     _ work: @escaping @Sendable (RedisStore) throws(CacheError) -> Output
   ) async throws(CacheError) -> Output {
     let patience = RedisPatience(store.options)
-    let limited = store.limited(by: patience)
+    let limited = store.limited(by: patience, after: attempt)
     let result = await withTaskCancellationHandler {
       do throws(CacheError) {
         return Result<Output, CacheError>.success(
-          try await lanes.run { () throws(CacheError) in try work(limited) })
+          try await lanes.run(isAdmitted: isAdmitted) { () throws(CacheError) in try work(limited) })
       } catch {
         return .failure(error)
       }
@@ -129,49 +139,5 @@ final class RedisEngine: Evicting, BatchReading, ChangeFollowing {
       patience.cancel()
     }
     return try result.get()
-  }
-}
-
-/// The threads on which calls wait for servers. Each call goes to the least busy one.
-final class RedisLanes: Sendable {
-  private struct State {
-    /// The number of calls in progress on each thread.
-    var loads: [Int]
-    var isClosed = false
-  }
-
-  private let executors: [BlockingExecutor]
-  private let state: Mutex<State>
-
-  init(count: Int) {
-    executors = (0..<count).map { _ in BlockingExecutor() }
-    state = Mutex(State(loads: Array(repeating: 0, count: count)))
-  }
-
-  func run<Output: Sendable>(
-    _ work: @escaping @Sendable () throws(CacheError) -> Output
-  ) async throws(CacheError) -> Output {
-    guard let lane = takeLane() else { throw .storeClosed }
-    defer { state.withLock { $0.loads[lane] -= 1 } }
-    return try await executors[lane].run(work)
-  }
-
-  /// Picks the least busy thread and counts a call on it; `nil` after `close()`.
-  private func takeLane() -> Int? {
-    state.withLock { state in
-      guard !state.isClosed, let lane = state.loads.indices.min(by: { state.loads[$0] < state.loads[$1] }) else {
-        return nil
-      }
-      state.loads[lane] += 1
-      return lane
-    }
-  }
-
-  /// Rejects new calls from now on, and waits for those in progress.
-  func close() async throws(CacheError) {
-    state.withLock { $0.isClosed = true }
-    while state.withLock({ $0.loads.contains { $0 > 0 } }) {
-      for executor in executors { try await executor.run {} }
-    }
   }
 }

@@ -21,10 +21,10 @@ struct RedisCall {
   /// Whether it is pointless to retry at once.
   private(set) var needsPause = false
   /// Whether a change was sent whose outcome is unknown.
-  private(set) var mayBeDone = false
+  private(set) var mayBeDone: Bool
 
-  init(_ requests: [RedisRequest], deadline: ContinuousClock.Instant) {
-    (self.requests, self.deadline) = (requests, deadline)
+  init(_ requests: [RedisRequest], deadline: ContinuousClock.Instant, mayBeDone: Bool = false) {
+    (self.requests, self.deadline, self.mayBeDone) = (requests, deadline, mayBeDone)
     replies = Array(repeating: nil, count: requests.count)
   }
 

@@ -17,7 +17,8 @@ enum RedisDisconnection: Error, Sendable {
 /// A connection to one server, logged in. Its socket never blocks: every wait is a `poll` that ends soon after the call
 /// is cancelled.
 ///
-/// `@unchecked Sendable`: the pool gives it to one call at a time; only `interrupt()` may be called meanwhile.
+/// `@unchecked Sendable`: the pool gives it to one call at a time; only `interrupt()` may be called meanwhile. A pipeline
+/// lets one thread read and another one `offer`, which have nothing in common but the socket.
 final class RedisConnection: @unchecked Sendable {
   private let context: UnsafeMutablePointer<redisContext>
   private let silence: Duration
@@ -124,6 +125,25 @@ final class RedisConnection: @unchecked Sendable {
     }
   }
 
+  /// Writes what the socket takes of `bytes` at the moment, and returns how many that are; `nil` if the connection is
+  /// broken. Only for a connection without encryption.
+  func offer(_ bytes: [UInt8]) -> Int? {
+    while true {
+      let count = bytes.withUnsafeBytes { Sockets.send(context.pointee.fd, $0) }
+      if count >= 0 { return count }
+      if errno == EAGAIN { return 0 }
+      if errno != EINTR { return nil }
+    }
+  }
+
+  /// All replies that have arrived; call it when the socket is ready.
+  func takeArrived() throws(RedisDisconnection) -> [RedisReply] {
+    try takeBytes()
+    var replies: [RedisReply] = []
+    while let reply = try takeReply() { replies.append(reply) }
+    return replies
+  }
+
   /// The next reply, if all of it has arrived.
   private func takeReply() throws(RedisDisconnection) -> RedisReply? {
     if let session {
@@ -165,7 +185,7 @@ final class RedisConnection: @unchecked Sendable {
 
   /// Waits until the socket is ready, and returns whether it is within `timeout`. It checks twenty times a second
   /// whether the call was cancelled, if something can cancel it.
-  private func isReady(for event: Int32, within timeout: Duration) throws(RedisDisconnection) -> Bool {
+  func isReady(for event: Int32, within timeout: Duration) throws(RedisDisconnection) -> Bool {
     let deadline = ContinuousClock.now.advanced(by: timeout)
     while true {
       let left = ContinuousClock.now.duration(to: deadline)

@@ -11,6 +11,8 @@ struct RedisRouter: Sendable {
   let topology: RedisTopology
   /// The patience of the current call; `nil` if nothing can cancel it.
   var patience: RedisPatience?
+  /// What the current call has tried before, in vain.
+  var attempt: RedisAttempt?
 
   init(_ options: RedisOptions) {
     self.options = options
@@ -23,10 +25,14 @@ struct RedisRouter: Sendable {
   /// - Throws: `CacheError`: `unreachable`, `busy`, `permissionDenied`, `cancelled` if the caller is cancelled and no
   ///   answer comes, or the equivalent of the first error that a server returns.
   func perform(_ requests: [RedisRequest]) throws(CacheError) -> [RedisReply] {
-    var call = RedisCall(requests, deadline: .now.advanced(by: options.timeout))
+    var call = RedisCall(
+      requests, deadline: (attempt?.start ?? .now).advanced(by: options.timeout),
+      mayBeDone: attempt != nil && requests.contains(where: \.isChange))
     var pause = Duration.milliseconds(2)
     // A call that finds the master silent waits for the Sentinels to name another; those that come later do not.
-    let mayWait = options.location.service != nil && !call.isStuck(topology) { pool.isSilent($0) }
+    let mayWait =
+      options.location.service != nil
+      && (attempt?.wasSilent == true || !call.isStuck(topology) { pool.isSilent($0) })
     while true {
       if patience?.isOver == true { throw .abandoned.noting(mayBeDone: call.mayBeDone) }
       makeRound(&call)

@@ -10,7 +10,7 @@ struct RedisStore: Sendable {
   /// What the parts held when they were last asked.
   let holdings = RedisHoldings()
   /// The names of answered batches.
-  let names = RedisBatchNames()
+  private(set) var names = RedisBatchNames()
   /// How far the search for lines without an entry has come.
   let tidying = RedisTidying()
 
@@ -22,10 +22,14 @@ struct RedisStore: Sendable {
     router = RedisRouter(options)
   }
 
-  /// The same store for a call that `patience` limits.
-  func limited(by patience: RedisPatience) -> RedisStore {
+  /// The same store for a call that `patience` limits, and that has made `attempt`.
+  func limited(by patience: RedisPatience, after attempt: RedisAttempt? = nil) -> RedisStore {
     var limited = self
     limited.router.patience = patience
+    limited.router.attempt = attempt
+    // The server may get a batch of the attempt after the answer to its second copy: until then it must remember its name,
+    // which therefore never becomes that of an answered batch.
+    if attempt != nil { limited.names = RedisBatchNames() }
     return limited
   }
 
@@ -105,14 +109,15 @@ struct RedisStore: Sendable {
     }
   }
 
-  private func reading(_ key: CacheKey) -> RedisRequest {
+  /// The request for the entry under `key`.
+  func reading(_ key: CacheKey) -> RedisRequest {
     var command = RedisCommand("HMGET", layout.name(of: key), "payload")
     command.append(RedisEntry.fields)
     return RedisRequest(layout.part(of: key), command)
   }
 
   /// The entry under `key` in the reply to `reading`.
-  private func entry(
+  func entry(
     _ key: CacheKey, in reply: RedisValue
   ) throws(CacheError) -> (payload: RedisValue, metadata: EntryMetadata)? {
     let values = reply.elements ?? []

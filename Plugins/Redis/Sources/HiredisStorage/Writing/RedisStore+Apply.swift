@@ -19,7 +19,7 @@ extension RedisStore {
   }
 
   /// Applies `batch` to `part`, and lets the server forget an earlier batch.
-  private func application(_ batch: RedisBatch, part: Int, _ mode: RedisApplication.Mode) -> RedisApplication {
+  func application(_ batch: RedisBatch, part: Int, _ mode: RedisApplication.Mode) -> RedisApplication {
     RedisApplication(batch, part: part, mode, replacing: names.take(part), publisher: publisher)
   }
 
@@ -28,7 +28,7 @@ extension RedisStore {
   /// - Returns: how many unexpired entries were evicted.
   /// - Throws: `CacheError`: `conflict` or `overBounds` if one of them changed nothing for that reason.
   @discardableResult
-  private func apply(_ applications: [RedisApplication]) throws(CacheError) -> Int {
+  func apply(_ applications: [RedisApplication]) throws(CacheError) -> Int {
     var evictions = 0
     for (application, verdict) in zip(applications, try verdicts(applications)) {
       switch (verdict.outcome, application.mode) {
