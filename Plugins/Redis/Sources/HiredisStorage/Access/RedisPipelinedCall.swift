@@ -19,21 +19,19 @@ final class RedisPipelinedCall: Sendable {
   let start = ContinuousClock.now
   private let state = Mutex(State())
 
+  /// Whether there is an outcome.
+  var isFinished: Bool { state.withLock { $0.outcome != nil } }
+
   /// Waits for the outcome.
-  ///
-  /// - Parameter send: sends the command, and returns whether somebody will finish the call.
-  func outcome(_ send: () -> Bool) async -> Outcome {
+  func outcome() async -> Outcome {
+    if let outcome = state.withLock({ $0.outcome }) { return outcome }
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         let isFinished = state.withLock { state in
           if state.outcome == nil { state.continuation = continuation }
           return state.outcome != nil
         }
-        if isFinished {
-          continuation.resume()
-        } else if !send() {
-          finish(.unsent)
-        }
+        if isFinished { continuation.resume() }
       }
     } onCancel: {
       finish(.lost(isSilent: false))

@@ -1,13 +1,19 @@
 internal import StorageSPI
 internal import Synchronization
 
-/// The fast way for calls that ask one server once: a pipeline to each server.
+/// The fast way for calls that ask one server once: two pipelines to each server, one for reads and one for changes, so that
+/// no read waits behind a change that the server lets wait (`CLIENT PAUSE WRITE`, as in a failover).
 ///
 /// It has no answer where anything is unusual, such as an error, a silent server, an encrypted connection, or a change that replicas
 /// must confirm. `RedisRouter` knows what to do then.
 final class RedisPipelines: Sendable {
+  private struct Use: Hashable {
+    let address: RedisAddress
+    let isChange: Bool
+  }
+
   private struct State {
-    var pipelines: [RedisAddress: RedisPipeline] = [:]
+    var pipelines: [Use: RedisPipeline] = [:]
     var isClosed = false
   }
 
@@ -28,7 +34,7 @@ final class RedisPipelines: Sendable {
     // A cancelled caller's call has its own patience there.
     guard !areUnused, !Task.isCancelled, !(request.isChange && router.options.durability == .full),
       let address = router.topology.owner(of: request.part), !router.pool.isSilent(address),
-      let pipeline = pipeline(to: address)
+      let pipeline = pipeline(for: Use(address: address, isChange: request.isChange))
     else { return nil }
     let start = ContinuousClock.now
     switch await pipeline.answer(request) {
@@ -50,12 +56,12 @@ final class RedisPipelines: Sendable {
     for pipeline in pipelines.values { pipeline.close() }
   }
 
-  private func pipeline(to address: RedisAddress) -> RedisPipeline? {
+  private func pipeline(for use: Use) -> RedisPipeline? {
     state.withLock { state in
-      if let pipeline = state.pipelines[address] { return pipeline }
+      if let pipeline = state.pipelines[use] { return pipeline }
       if state.isClosed { return nil }
-      let pipeline = RedisPipeline(address, router.pool, silence: router.options.silence)
-      state.pipelines[address] = pipeline
+      let pipeline = RedisPipeline(use.address, router.pool, silence: router.options.silence)
+      state.pipelines[use] = pipeline
       return pipeline
     }
   }
