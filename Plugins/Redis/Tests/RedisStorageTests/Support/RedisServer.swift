@@ -108,16 +108,8 @@ final class RedisServer: @unchecked Sendable {
 
   /// Runs a program and returns what it prints; fails where the program does.
   static func run(_ program: String, _ arguments: [String]) throws -> String {
-    let (process, output) = (Process(), Pipe())
-    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-    process.arguments = [program] + arguments
-    process.standardInput = FileHandle.nullDevice
-    process.standardOutput = output
-    process.standardError = output
-    try process.run()
-    let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-    process.waitUntilExit()
-    guard process.terminationStatus == 0 else {
+    let (text, hasSucceeded) = try ChildProcess(["/usr/bin/env", program] + arguments).finish()
+    guard hasSucceeded else {
       throw Failure(description: "\(program) \(arguments.joined(separator: " ")): \(text)")
     }
     return text.trimmingCharacters(in: .newlines)
@@ -151,20 +143,15 @@ final class RedisServer: @unchecked Sendable {
     let server =
       command
       + ["--port", "\(port)", "--bind", "127.0.0.1", "--logfile", folder.appendingPathComponent("log").path]
-    // The shell ends the server when the process of the tests has gone, and ends itself with the server.
+    // The shell closes what it has inherited, such as connections to other servers. It ends the server when the process
+    // of the tests has gone, and ends itself with the server.
     let script = """
-      \(server.joined(separator: " ")) </dev/null >/dev/null 2>&1 & server=$!; echo $server; exec >/dev/null
+      for file in /proc/self/fd/*; do file=${file##*/}; [ $file -le 2 ] || eval "exec $file>&-"; done 2>/dev/null
+      \(server.joined(separator: " ")) </dev/null >/dev/null 2>&1 & server=$!; echo $server; exec >/dev/null 2>&1
       while kill -0 $server && kill -0 \(getpid()); do sleep 1; done 2>/dev/null; kill -9 $server 2>/dev/null
       kill -0 \(getpid()) 2>/dev/null || rm -rf \(folder.path)
       """
-    let (process, output) = (Process(), Pipe())
-    process.executableURL = URL(fileURLWithPath: "/bin/sh")
-    process.arguments = ["-c", script]
-    process.standardInput = FileHandle.nullDevice
-    process.standardOutput = output
-    process.standardError = FileHandle.nullDevice
-    try process.run()
-    let line = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
+    let line = try ChildProcess(["/bin/bash", "-c", script]).firstOutput()
     guard let identifier = pid_t(line.trimmingCharacters(in: .newlines)) else { return nil }
     return try answers(port, identifier) ? identifier : nil
   }
