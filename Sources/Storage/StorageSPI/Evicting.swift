@@ -10,6 +10,10 @@ public protocol Evicting: StorageEngine {
   /// - the first ones by `order`. A store of up to 160 entries is ranked as a whole; of a larger one it may be a
   ///   random sample, of at least five entries for each that goes.
   ///
+  /// An engine without `atomicBatches`, whose entries are spread over several servers, ranks the part of the store in
+  /// which the batch is, and removes no more than the batch adds. If that part has too little, it may evict in others
+  /// before it makes the changes. Its bounds may be exceeded by what others write at the same moment.
+  ///
   /// Entries that the batch names, and those of the exempt namespace, stay. At most 31 entries, and a sixty-fourth of the
   /// store, go beyond the need, so that not each batch has to choose.
   ///

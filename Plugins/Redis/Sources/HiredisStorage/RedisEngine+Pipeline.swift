@@ -6,7 +6,7 @@ extension RedisEngine {
   private static let (operationLimit, byteLimit) = (16, 8_192)
 
   /// The entry under `key`; `nil` if there is none.
-  func entry(_ key: CacheKey) async throws(CacheError) -> (payload: RedisValue, metadata: EntryMetadata)? {
+  func entry(_ key: CacheKey) async throws(CacheError) -> RedisStoredEntry? {
     try lanes.admit()
     defer { lanes.leave() }
     var attempt: RedisAttempt?
@@ -16,18 +16,18 @@ extension RedisEngine {
 
   /// Applies `batch`, and returns how many unexpired entries it has evicted.
   func apply(_ batch: WriteBatch, _ eviction: RedisEviction?) async throws(CacheError) -> Int {
-    guard store.layout.partCount == 1, !pipelines.areUnused, Self.isSmall(batch) else {
+    guard !store.layout.isSpread, !pipelines.areUnused, Self.isSmall(batch) else {
       return try await run { store throws(CacheError) in try store.apply(try RedisBatch(batch), evicting: eviction) }
     }
     try lanes.admit()
     defer { lanes.leave() }
-    let mode = RedisApplication.Mode.apply(batch.bounds, others: EntryTally.Count(), evicting: eviction)
+    let mode = RedisApplication.Mode.apply(batch.bounds.map { RedisBounds(bounds: $0) }, evicting: eviction)
     let application = store.application(try RedisBatch(batch), part: 0, mode)
     var attempt: RedisAttempt?
-    if let reply = await pipelines.answer(application.request(store.options), &attempt),
+    if let reply = await pipelines.answer(try application.request(store.options), &attempt),
       let verdict = application.verdict(reply.value), case .done = verdict.outcome
     {
-      store.names.settle(application, verdict)
+      store.writers.settle(application)
       return verdict.evictions
     }
     // The server judges anew what it has not done, and knows by its name what it has.

@@ -66,7 +66,7 @@ final class RedisEngine: Evicting, BatchReading, ChangeFollowing {
     _ key: CacheKey, _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(CacheError) -> Output
   ) async throws(CacheError) -> Output? {
     guard let entry = try await entry(key) else { return nil }
-    return try entry.payload.withBytes { bytes throws(CacheError) in try body(bytes, entry.metadata) }
+    return try entry.withPayload { bytes throws(CacheError) in try body(bytes, entry.metadata) }
   }
 
   func read(_ keys: [CacheKey]) async throws(CacheError) -> [Result<ReadEntry?, CacheError>] {
@@ -76,9 +76,6 @@ final class RedisEngine: Evicting, BatchReading, ChangeFollowing {
   func apply(_ batch: WriteBatch) async throws(CacheError) {
     _ = try await apply(batch, nil)
   }
-
-  /// The engine itself on one server: a cluster's batches cannot evict in other parts.
-  var evictor: (any Evicting)? { store.options.kind == .server ? self : nil }
 
   func apply(_ batch: WriteBatch, evicting order: EvictionOrder) async throws(CacheError) -> Int {
     try await apply(batch, RedisEviction(order: order, now: clock.now))
@@ -98,7 +95,7 @@ final class RedisEngine: Evicting, BatchReading, ChangeFollowing {
   }
 
   func statistics() async throws(CacheError) -> StorageStatistics {
-    try await run { store throws(CacheError) in try store.count().statistics }
+    try await run { store throws(CacheError) in try store.countExactly().statistics }
   }
 
   func checkIntegrity() async throws(CacheError) -> [IntegrityIssue] {

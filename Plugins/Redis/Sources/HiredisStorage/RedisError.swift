@@ -56,6 +56,12 @@ extension CacheError {
       self = .damagedTally(store: store)
       return
     }
+    if error.description.contains(RedisScript.otherFormat) {
+      self.init(
+        .unsupportedFormat, "\(store): another version of the engine writes to the store",
+        hint: "stop the programs of the older version, and open the store again", cause: nil)
+      return
+    }
     let code = Self.code(of: error)
     // A server's message about a login may repeat it.
     let text = code == .permissionDenied ? String(error.word) : error.description

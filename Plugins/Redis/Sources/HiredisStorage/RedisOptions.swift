@@ -76,7 +76,7 @@ struct RedisOptions: Sendable {
       location.isEncrypted ? try RedisEncryption(authority: authority, certificate: certificate, key: key) : nil
     clientName = try configuration.text(Self.clientName.name)
     let prefix = try configuration.text(Self.prefix.name)
-    layout = RedisLayout(prefix: prefix, partCount: kind == .cluster ? RedisLayout.clusterPartCount : 1)
+    layout = RedisLayout(prefix: prefix, isSpread: kind == .cluster)
     connectTimeout = .milliseconds(try configuration.integer(Self.connectTimeout.name))
     timeout = .milliseconds(try configuration.integer(Self.timeout.name))
     connections = Int(try configuration.integer(Self.connections.name))

@@ -3,7 +3,7 @@ public import StorageSPI
 /// Keeps entries on Redis. There are two engines: one on a single server, which any number of machines can share, and
 /// one on a Redis Cluster, across all its nodes.
 ///
-/// On a cluster a batch is atomic within each part of the store (see `RedisLayout`), but not across parts. So that
+/// On a cluster a batch is atomic within each slot, but not across slots. So that
 /// engine does not declare `atomicBatches`.
 public struct RedisPlugin: StoragePlugin {
   /// What the address points to.
@@ -25,12 +25,12 @@ public struct RedisPlugin: StoragePlugin {
       switch kind {
       case .server:
         EngineDeclaration(
-          name: "redis", version: "1", summary: "one Redis server that many machines share",
+          name: "redis", version: "2", summary: "one Redis server that many machines share",
           capabilities: [.persistent, .shared, .atomicBatches, .nativeExpiry, .eviction], options: RedisOptions.all)
       case .cluster:
         EngineDeclaration(
-          name: "rediscluster", version: "1", summary: "a Redis Cluster, the entries spread over its nodes",
-          capabilities: [.persistent, .shared, .nativeExpiry], options: RedisOptions.all)
+          name: "rediscluster", version: "2", summary: "a Redis Cluster, the entries spread over its nodes",
+          capabilities: [.persistent, .shared, .nativeExpiry, .eviction], options: RedisOptions.all)
       }
   }
 

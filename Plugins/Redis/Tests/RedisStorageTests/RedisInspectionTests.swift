@@ -23,8 +23,8 @@ struct RedisInspectionTests {
     let full = try await inspect(RedisPlugin(), server.url)
     #expect(full.exists && full.format == full.currentFormat && full.path == "\(server.url) (cachectl)")
     #expect(try await inspect(RedisPlugin(), server.url, ["prefix": .text("other")]).exists == false)
-    try server.ask("HSET", "cachectl:tally", "format", "2")
-    #expect(try await inspect(RedisPlugin(), server.url).format == 2)
+    try server.ask("HSET", "cachectl:tally", "format", "3")
+    #expect(try await inspect(RedisPlugin(), server.url).format == 3)
   }
 
   @Test(
@@ -43,9 +43,8 @@ struct RedisInspectionTests {
   @Test("A server that is away or refuses is not one without a store")
   func failures() async throws {
     let server = try RedisServer(["--requirepass", "right-secret"])
-    #expect(
-      await code { _ = try await inspect(RedisPlugin(), server.url, ["password": .text("wrong")]) }
-        == .permissionDenied)
+    let refusal = await code { _ = try await inspect(RedisPlugin(), server.url, ["password": .text("wrong")]) }
+    #expect(refusal == .permissionDenied)
     server.stop()
     #expect(await code { _ = try await inspect(RedisPlugin(), server.url) } == .unreachable)
   }

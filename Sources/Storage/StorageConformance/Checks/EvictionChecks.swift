@@ -3,7 +3,10 @@ internal import StorageSPI
 /// An engine that evicts makes room in the commit that needs it, by the order that it is given.
 enum EvictionChecks {
   static let all = [
-    check("eviction-none", "a batch for which there is room evicts nothing", none),
+    ConformanceCheck(
+      "eviction-none", "a batch for which there is room evicts nothing", requires: [.eviction], none),
+    ConformanceCheck(
+      "eviction-spread", "a full store takes each entry, and holds no more than before", requires: [.eviction], spread),
     check("eviction-order", "what comes first by the order goes first, and no more than needed", order),
     check("eviction-bytes", "as many entries go as the payload needs", bytes),
     check("eviction-expired", "expired entries go first, and are not counted", expired),
@@ -14,12 +17,13 @@ enum EvictionChecks {
     check("eviction-large", "of a large store, old entries go, and few more than needed", large),
     ConformanceCheck(
       "eviction-concurrent", "concurrent writers to a full store all succeed, and never exceed the bounds",
-      requires: [.eviction, .shared], concurrent),
+      requires: [.eviction, .shared, .atomicBatches], concurrent),
   ]
 
+  /// A check for engines that evict from all of the store.
   private static func check(
     _ name: String, _ summary: String, _ body: @escaping @Sendable (ConformanceContext) async throws -> Void
-  ) -> ConformanceCheck { ConformanceCheck(name, summary, requires: [.eviction], body) }
+  ) -> ConformanceCheck { ConformanceCheck(name, summary, requires: [.eviction, .atomicBatches], body) }
 
   static func evictor(_ engine: any StorageEngine) throws -> any Evicting {
     guard let evictor = engine.evictor else {
@@ -205,6 +209,27 @@ enum EvictionChecks {
     try expectEqual(left.count, 2_001 - evicted, "entries that are left")
     // Random, but this would not happen in the age of the universe.
     try expect(keys.suffix(1_000).allSatisfy(left.contains), "an entry of the newer half was evicted")
+  }
+
+  /// Only so large that an engine which looks at a part of it finds something there, or in another part.
+  private static func spread(_ context: ConformanceContext) async throws {
+    let engine = try evictor(try await context.open())
+    let keys = try Sample.keys(3_000)
+    let old = keys.prefix(2_500)
+    try await engine.put(old.enumerated().map { (key: $1, entry: entry($0)) })
+    context.clock.advance(by: .seconds(3_000))
+    for (number, key) in keys.dropFirst(old.count).enumerated().prefix(40 * context.rounds) {
+      var batch = WriteBatch()
+      batch.bounds = bounds(2_500, bytes: 25_000)
+      batch.put(key, entry(2_500 + number))
+      let evicted = try await engine.apply(batch, evicting: byTime)
+      try expect((0...40).contains(evicted), "\(evicted) entries were evicted to make room for one")
+      try expectEqual(try await engine.entry(key), entry(2_500 + number), at: key)
+    }
+    let statistics = try await engine.statistics()
+    try expect(
+      statistics.entries <= 2_500 && statistics.payloadBytes <= 25_000,
+      "the store holds \(statistics.entries) entries where there is room for 2,500")
   }
 
   private static func concurrent(_ context: ConformanceContext) async throws {

@@ -5,7 +5,7 @@ enum EvictionHistoryChecks {
   static let all = [
     ConformanceCheck(
       "eviction-history", "in a random history, exactly what must go goes, and the bounds hold at every step",
-      requires: [.eviction]
+      requires: [.eviction, .atomicBatches]
     ) { context in
       var generator = context.generator()
       for _ in 0..<(3 * context.rounds) {

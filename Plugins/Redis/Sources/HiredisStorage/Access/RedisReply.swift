@@ -58,6 +58,9 @@ struct RedisValue: Sendable {
     [REDIS_REPLY_STRING, REDIS_REPLY_STATUS, REDIS_REPLY_ERROR].contains(node.pointee.type)
   }
 
+  /// A copy of the bytes of a string, a status or an error; for anything else, no bytes.
+  var bytes: [UInt8] { withBytes { bytes in bytes.withUnsafeBufferPointer { Array($0) } } }
+
   /// Lends the bytes of a string, a status or an error to `body`; for anything else, no bytes.
   func withBytes<Output, Failure: Error>(_ body: (Span<UInt8>) throws(Failure) -> Output) throws(Failure) -> Output {
     let length = hasBytes ? node.pointee.len : 0

@@ -49,6 +49,27 @@ struct RedisRouter: Sendable {
     return reply.value
   }
 
+  /// The replies to requests that are each about several of `parts`, or of all parts: what one server has. Without an answer they are
+  /// made again, because the parts may have moved. So they must be such that can be repeated.
+  ///
+  /// - Parameter request: makes the request about some parts.
+  /// - Returns: the parts of each request, and the reply.
+  func performOnNodes(
+    _ parts: [Int]? = nil, _ request: (RedisPartGroup) -> RedisRequest
+  ) throws(CacheError) -> [(parts: [Int], reply: RedisReply)] {
+    let deadline = ContinuousClock.now.advanced(by: options.timeout)
+    var pause = Duration.milliseconds(2)
+    while true {
+      if patience?.isOver == true { throw .abandoned }
+      let groups = parts.map { topology.groups($0) } ?? topology.groups
+      var call = RedisCall(groups.map(request), deadline: deadline)
+      makeRound(&call)
+      if let failure = call.failure { throw failure }
+      if let replies = call.allReplies { return zip(groups, replies).map { ($0.parts, $1) } }
+      try prepareNextRound(&call, &pause, mayWait: false)
+    }
+  }
+
   /// The replies of the servers that can be asked now, in the order of `requests`; `nil` for the others. It does not
   /// retry.
   ///

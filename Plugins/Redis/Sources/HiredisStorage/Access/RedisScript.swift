@@ -3,49 +3,84 @@
 /// All scripts follow these rules, so that a cluster slot may be migrated at any moment:
 /// - Do every read that could fail before the first write, and add to a table before removing from it: a server that is
 ///   giving a slot away refuses to create a key that does not exist.
-/// - Take tables as `KEYS`, so that the server refuses to start if some of them have already moved away.
+/// - Those that change one part take its tables as `KEYS`, so that the server refuses to start if some of them have
+///   already moved away.
+///
+/// Those that look at all parts on a node take none: a node refuses any key that is not its own.
 enum RedisScript: Int, Sendable, CaseIterable {
-  case apply, use, scan, statistics, compact, examine, tidy, rebuild, clear
+  case apply, use, lines, heads, count, examine, tidy, rebuild, clear, former, retire
 
-  /// The script's text.
-  var source: String {
+  /// The script's text, without indentation and comments: a server takes no more than 16 KiB from a client that it may not
+  /// admit, and then closes the connection instead of saying why.
+  var source: String { Self.sources[rawValue] }
+
+  private static let sources = allCases.map { script in
+    script.text.split(separator: "\n").map { $0.drop { $0 == " " } }.filter { !$0.hasPrefix("--") }
+      .joined(separator: "\n")
+  }
+
+  private var text: String {
     switch self {
-    case .apply: Self.common + Self.publishSource + Self.evictSource + Self.applySource
+    case .apply: Self.common + Self.publishSource + Self.sampleSource + Self.evictSource + Self.applySource
     case .use: Self.common + Self.useSource
-    case .scan: Self.common + Self.scanSource
-    case .statistics: Self.common + Self.statisticsSource
-    case .compact: Self.common + Self.compactSource
-    case .examine: Self.common + Self.examineSource
-    case .tidy: Self.common + Self.tidySource
+    case .lines: Self.common + Self.linesSource
+    case .heads: Self.common + Self.upkeep + Self.headsSource
+    case .count: Self.common + Self.countSource
+    case .examine: Self.common + Self.upkeep + Self.examineSource
+    case .tidy: Self.common + Self.upkeep + Self.publishSource + Self.tidySource
     case .rebuild: Self.common + Self.rebuildSource
     case .clear: Self.common + Self.publishSource + Self.clearSource
+    case .former: Self.formerSource
+    case .retire: Self.retireSource
     }
   }
 
-  /// The most expired entries that a call forgets, so that no call blocks the server for long.
-  static let sweepLimit = 500
   /// The error of a script that cannot read a tally.
   static let damagedTally = "the tally is damaged"
-  /// How many random index lines a call checks for each entry that it puts, to forget the lines of entries that the
-  /// server has evicted for lack of memory. If the first sample finds none, it checks no more. So the share of such
-  /// lines stays around the reciprocal of this number.
-  static let sampleSize = 8
+  /// The error of a script that finds a store of another version.
+  static let otherFormat = "the store has another format"
 
-  /// `counts` collects the changes to the tally, `before` its old values, `dropped` the index lines to remove.
+  /// What the scripts share: the tables of a part, and how they change.
+  ///
+  /// `enter` chooses a part by the prefix of its keys. `known` has the fields of the tally as they are on the server,
+  /// `sums` the counts that change, `dropped` the lines to remove from the index.
+  ///
+  /// The server drops an entry at its end. The tally goes on counting it until its slot is over, or until its line is
+  /// met. Then `sweep` leaves out all of the slot, so that what the tally counts is there, but for the current slot.
   ///
   /// The tables of an empty store expire after `lifetime`, so that nothing is left behind.
-  ///
-  /// `KEYS`: the tables `keys` (the index: a line for each entry, in key order: key, slot of freshness, slot of
-  /// retention, bytes), `expiry` (when the server drops which entry), `tally` and `totals` (by slot and by namespace:
-  /// entries, bytes).
-  private static let common = #"""
-    local keys, expiry, tally, totals = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
-    local prefix = string.sub(keys, 1, #keys - 4)
+  static let common = #"""
+    local prefix, index, tally, known, sums, dropped, swept
     local time = redis.call('TIME')
     local now = time[1] * 1000 + math.floor(time[2] / 1000)
-    local counts, before, dropped, forgotten, lifetime = {}, {}, {}, {}, 60000
+    local current = math.floor(now / 1048576)
+    local lifetime = 60000
 
     local function text(number) return string.format('%.0f', number) end
+
+    -- Discards what has not been committed.
+    local function restart() known, sums, dropped, swept = {}, {}, {}, nil end
+
+    local function enter(base)
+      prefix, index, tally = base, base .. 'index', base .. 'tally'
+      restart()
+    end
+
+    if KEYS[1] then enter(string.sub(KEYS[1], 1, -6)) end
+
+    -- Gets the fields `names` of the tally, as many at a time as a script may pass.
+    local function load(names)
+      for first = 1, #names, 1000 do
+        local last = math.min(first + 999, #names)
+        local values = redis.call('HMGET', tally, unpack(names, first, last))
+        for at = first, last do known[names[at]] = values[at - first + 1] end
+      end
+    end
+
+    local function field(name)
+      if known[name] == nil then load({name}) end
+      return known[name]
+    end
 
     local function parse(value)
       if not value then return 0, 0 end
@@ -54,34 +89,47 @@ enum RedisScript: Int, Sendable, CaseIterable {
       return tonumber(entries), tonumber(bytes)
     end
 
-    local function tableOf(field) return string.find(field, ' ', 1, true) and tally or totals end
-
-    local function count(field, entries, bytes)
-      if not before[field] then before[field] = {parse(redis.call('HGET', tableOf(field), field))} end
-      local change = counts[field] or {0, 0}
-      counts[field] = {change[1] + entries, change[2] + bytes}
+    -- How many entries and bytes the field `name` counts, which may be changed.
+    local function sum(name)
+      local found = sums[name]
+      if not found then
+        found = {parse(field(name))}
+        sums[name] = found
+      end
+      return found
     end
 
-    local function countEntry(key, fresh, retain, entries, bytes)
+    local function count(name, entries, bytes)
+      local found = sum(name)
+      found[1], found[2] = found[1] + entries, found[2] + bytes
+    end
+
+    local function countEntry(key, slots, entries, bytes)
       local namespace = string.match(key, '^[^/]*')
-      count(namespace .. ' ' .. fresh .. ' ' .. retain, entries, bytes)
+      count(namespace .. ' ' .. slots, entries, bytes)
       count(namespace, entries, bytes)
+      count('*', entries, bytes)
+    end
+
+    -- The key of a line, the slots and the size that it says, and the slot of the entry's end. Nothing if it is none.
+    local function split(line)
+      local key, fresh, retain, bytes, late = string.match(line, '^(%S+) (%x+) (%x+) (%x+) ?(%x*)$')
+      if not key then return end
+      local slots = text(tonumber(fresh, 16)) .. ' ' .. text(tonumber(retain, 16))
+      if late ~= '' then slots = slots .. ' ' .. text(tonumber(late, 16)) end
+      return key, slots, tonumber(bytes, 16), tonumber(late ~= '' and late or retain, 16)
     end
 
     local function linesOf(key)
-      return redis.call('ZRANGEBYLEX', keys, '[' .. key .. ' ', '(' .. key .. '!')
+      return redis.call('ZRANGEBYLEX', index, '[' .. key .. ' ', '(' .. key .. '!')
     end
 
     local function dropLine(line)
       if dropped[line] then return end
-      local key, fresh, retain, bytes = string.match(line, '^(%S+) (%d+) (%d+) (%d+)$')
-      -- A line that is none was never counted.
-      if key then countEntry(key, fresh, retain, -1, -tonumber(bytes)) end
+      local key, slots, bytes, ending = split(line)
+      -- A line that is none was never counted, and what ended in a slot that is over is counted no longer.
+      if key and ending >= (swept or tonumber(field('swept') or '0') or 0) then countEntry(key, slots, -1, -bytes) end
       dropped[line] = true
-    end
-
-    local function drop(key)
-      for _, line in ipairs(linesOf(key)) do dropLine(line) end
     end
 
     -- Whether the server has dropped the entry. One that is elsewhere because its slot is migrated is not gone.
@@ -90,22 +138,24 @@ enum RedisScript: Int, Sendable, CaseIterable {
     local function isWrongType(answer) return type(answer) == 'table' and answer.err and
       string.find(answer.err, 'WRONGTYPE', 1, true) end
 
-    -- Forgets a line whose entry is gone, unless the tally cannot be read: that must not keep a reader from the rest.
-    local canForget = true
-    local function forget(line)
-      if not canForget then return end
-      if pcall(dropLine, line) then
-        forgotten[#forgotten + 1] = string.match(line, '^%S*')
-      else
-        canForget, counts, before, dropped, forgotten = false, {}, {}, {}, {}
-      end
+    -- Whether the first version wrote what is there.
+    local function isFormer(name) return redis.pcall('HEXISTS', name, 'storedAt') == 1 end
+
+    -- Whether `tail` is what an entry ends with.
+    local function isTail(tail)
+      local kind = #tail == 39 and string.byte(tail, 39)
+      return kind == 2 or kind == 3
     end
 
-    -- Lets the names of batches go with the last of them, whichever process remembers its own for a shorter time.
-    local function retire()
-      local last = redis.call('ZREVRANGE', expiry, 0, 0, 'WITHSCORES')[2] or now
-      redis.call('PEXPIRE', expiry, text(math.max(lifetime, last - now)))
+    local function number(bytes, first, last)
+      local sum = 0
+      for at = first, last do sum = sum * 256 + string.byte(bytes, at) end
+      return sum
     end
+
+    -- A server without room refuses a script's first write where it may take memory, and none after it. What only takes
+    -- away begins with a write that takes none.
+    local function begin() redis.call('ZREM', index, '') end
 
     -- Whether the server may drop a key that ends before its time; also where it does not say.
     local function evicts()
@@ -113,267 +163,122 @@ enum RedisScript: Int, Sendable, CaseIterable {
       return type(info) ~= 'string' or not string.find(info, 'maxmemory_policy:noeviction', 1, true)
     end
 
-    -- Where the last entry ends within three hours, the tables end a minute after it: so a store of nothing but passing
-    -- entries, such as a killed benchmark leaves, expires. A server that evicts could drop such tables
-    -- as it drops entries.
-    local function keep()
-      local last = tonumber(redis.call('ZREVRANGE', expiry, 0, 0, 'WITHSCORES')[2] or '0')
-      local isNear = last > 0 and last - now < 10800000 and not evicts()
-      for _, name in ipairs({keys, expiry, tally, totals}) do
-        if isNear then
-          redis.call('PEXPIREAT', name, text(math.max(last, now) + lifetime))
-        else
-          redis.call('PERSIST', name)
-        end
+    -- Lets the tally of an empty store go with the last batch that it remembers.
+    local function retire()
+      local left, all = lifetime, redis.call('HGETALL', tally)
+      for at = 1, #all, 2 do
+        local till = string.sub(all[at], 1, 1) == '@' and tonumber(string.match(all[at + 1], ' (%d+)$'))
+        if till then left = math.max(left, till - now) end
       end
+      redis.call('PEXPIRE', tally, text(left))
     end
 
     -- Calls the command with all members, as many at a time as a script may pass.
-    local function remove(command, name, members)
+    local function all(command, name, members)
       for first = 1, #members, 1000 do
         redis.call(command, name, unpack(members, first, math.min(first + 999, #members)))
       end
     end
 
-    local function commit()
-      local changed, empty, lines = false, {}, {}
-      for field, change in pairs(counts) do
-        if change[1] ~= 0 or change[2] ~= 0 then
+    -- Leaves out what ended in slots that are over, and writers whose latest batch is no longer remembered, but not `own`.
+    local function sweep(own)
+      swept = tonumber(field('swept') or '0') or 0
+      if swept >= current then return end
+      local all = redis.call('HGETALL', tally)
+      for at = 1, #all, 2 do known[all[at]] = all[at + 1] end
+      for at = 1, #all, 2 do
+        local name = all[at]
+        local namespace, ending = string.match(name, '^(%S+) %d+ .-(%d+)$')
+        if namespace and tonumber(ending) < current then
+          local entries, bytes = parse(all[at + 1])
+          count(name, -entries, -bytes)
+          count(namespace, -entries, -bytes)
+          count('*', -entries, -bytes)
+        elseif name ~= own and string.sub(name, 1, 1) == '@' and now > (tonumber(string.match(all[at + 1], ' (%d+)$')) or 0) then
+          sums[name] = {0, 0}
+        end
+      end
+      swept = current
+    end
+
+    -- Makes the changes to the tables. `fields` are more fields and values of the tally, `last` is the latest end of an
+    -- entry that was put. Returns whether the counts have changed.
+    local function commit(fields, last)
+      local gone, lines, changed = {}, {}, false
+      fields = fields or {}
+      for name, found in pairs(sums) do
+        -- Whole numbers of less than 15 digits are written as such.
+        local value = found[1] ~= 0 and (found[1] .. ' ' .. (found[2] < 1e14 and found[2] or text(found[2]))) or false
+        if value ~= known[name] then
           changed = true
-          local entries, bytes = before[field][1] + change[1], before[field][2] + change[2]
-          if entries == 0 then
-            empty[#empty + 1] = {tableOf(field), field}
+          if value then
+            fields[#fields + 1] = name
+            fields[#fields + 1] = value
           else
-            redis.call('HSET', tableOf(field), field, text(entries) .. ' ' .. text(bytes))
+            gone[#gone + 1] = name
           end
         end
       end
-      if changed then
-        redis.call('HSET', tally, 'format', '1')
-        redis.call('HINCRBY', tally, 'changes', 1)
-        local left = redis.call('ZCARD', keys)
-        for _ in pairs(dropped) do left = left - 1 end
-        if left == 0 then
-          redis.call('PEXPIRE', tally, lifetime)
-          retire()
-        else
-          keep()
+      local isEmpty = sum('*')[1] <= 0
+      local ends = tonumber(field('ends') or '0') or 0
+      local isLater = last and last > ends and not isEmpty
+      if isLater then
+        fields[#fields + 1] = 'ends'
+        fields[#fields + 1] = text(last)
+      end
+      local function set(name, value)
+        if value ~= known[name] then
+          fields[#fields + 1] = name
+          fields[#fields + 1] = value
         end
       end
-      for _, place in ipairs(empty) do redis.call('HDEL', place[1], place[2]) end
+      if changed then set('changes', text((tonumber(field('changes') or '0') or 0) + 1)) end
+      if #fields > 0 then
+        if not field('format') then set('format', '2') end
+        if swept then set('swept', text(swept)) end
+        all('HSET', tally, fields)
+      end
       for line in pairs(dropped) do lines[#lines + 1] = line end
-      remove('ZREM', keys, lines)
-      remove('ZREM', expiry, forgotten)
-      counts, before, dropped, forgotten = {}, {}, {}, {}
+      all('ZREM', index, lines)
+      if isEmpty and redis.call('ZCARD', index) == 0 then
+        gone[#gone + 1] = 'ends'
+        retire()
+      elseif isLater then
+        -- Where the last entry ends within three hours, the tables end a minute after it: so a store of nothing but
+        -- passing entries, such as a killed benchmark leaves, expires. A server that evicts could drop such tables as it
+        -- drops entries.
+        local isNear = last - now < 10800000 and not evicts()
+        for _, name in ipairs({index, tally}) do
+          if isNear then redis.call('PEXPIREAT', name, text(last + lifetime)) else redis.call('PERSIST', name) end
+        end
+      end
+      all('HDEL', tally, gone)
+      restart()
       return changed
     end
 
-    -- A server without room refuses a script's first write where it may take memory, and none after it. What only takes
-    -- away begins with a write that takes none.
-    local function begin() redis.call('ZREM', expiry, '') end
-
-    -- Looks at some lines at random, and says whether one of them was to be forgotten.
-    local function sample()
-      local found = false
-      for _, line in ipairs(redis.call('ZRANDMEMBER', keys, \#(sampleSize))) do
-        local key = string.match(line, '^%S*')
-        if not dropped[line] and isGone(key) then
-          dropLine(line)
-          forgotten[#forgotten + 1] = key
-          found = true
-        end
-      end
-      return found
-    end
-
-    local function sweep(limit, puts)
-      local expired = redis.call('ZRANGEBYSCORE', expiry, '-inf', text(now), 'LIMIT', 0, limit)
-      if #expired > 0 and puts == 0 then begin() end
-      for _, key in ipairs(expired) do
-        drop(key)
-        forgotten[#forgotten + 1] = key
-      end
-      -- As often as single writes would look, unless the first look finds nothing.
-      for look = 1, puts do
-        if not sample() and look == 1 then break end
-      end
-      commit()
-      return #expired == limit
-    end
-
     """#
 
-  /// `ARGV`: the first and the last line in the form of `ZRANGEBYLEX`, and the most entries to return. Returns whether
-  /// there are no more; where to continue; and for each entry its fields, its key, and its size and slots according to
-  /// the index.
-  ///
-  /// It forgets lines whose entries are gone, in steps: a call looks at 1,000 lines more than it finds entries. An
-  /// entry whose key holds something of another type has no fields.
-  private static let scanSource = #"""
-    local from, left, found, isLast = ARGV[1], tonumber(ARGV[3]), {}, 0
-    local lines = left + 1000
-    while left > 0 and lines > 0 do
-      local size = math.min(left, 1000)
-      local page = redis.call('ZRANGEBYLEX', keys, from, ARGV[2], 'LIMIT', 0, size)
-      for _, line in ipairs(page) do
-        local key, fresh, retain, bytes = string.match(line, '^(%S+) (%d+) (%d+) (%d+)$')
-        local entry = key and redis.pcall('HMGET', prefix .. key, 'storedAt', 'freshUntil', 'retainUntil', 'contentType',
-          'attributes', 'checksum')
-        if isWrongType(entry) then entry = {false, false, false, false, false, false} end
-        if entry and entry.err then return entry end
-        if not entry or not (entry[1] or entry[6]) and isGone(key) then
-          forget(line)
-        else
-          entry[7], entry[8], entry[9], entry[10] = key, bytes, fresh, retain
-          found[#found + 1] = entry
-          left = left - 1
-        end
+  /// What scripts share that go through many entries.
+  static let upkeep = #"""
+    -- The payload's size, for an entry of `length` bytes that ends with `tail`; nothing if it is damaged.
+    local function payloadBytes(name, length, tail)
+      local rest = 39 + number(tail, 36, 38)
+      if string.byte(tail, 39) == 3 then
+        rest = rest + 4 + number(redis.call('GETRANGE', name, -43, -40) .. '\0\0\0\0', 1, 4)
       end
-      lines = lines - #page
-      if #page < size then
-        isLast = 1
-        break
-      end
-      from = '(' .. page[#page]
+      if rest <= length then return length - rest end
     end
-    if next(dropped) then
-      begin()
-      commit()
-    end
-    return {isLast, from, found}
-    """#
 
-  /// Returns whether there is more to forget before counting; the tally; the memory that the tables take up; the
-  /// totals.
-  private static let statisticsSource = #"""
-    if sweep(\#(sweepLimit), 0) then return {1} end
-    local memory = 0
-    for index = 1, 4 do memory = memory + (redis.call('MEMORY', 'USAGE', KEYS[index]) or 0) end
-    return {0, redis.call('HGETALL', tally), memory, redis.call('HGETALL', totals)}
-    """#
-
-  /// `ARGV`: the time; the latest time at which the server drops what may have expired by then; how many lines to skip;
-  /// how many to check. Returns how many of the checked lines were kept, and whether there may be more.
-  private static let compactSource = #"""
-    local found = redis.call('ZRANGEBYSCORE', expiry, '-inf', ARGV[2], 'LIMIT', ARGV[3], ARGV[4])
-    local kept, entries = 0, {}
-    for _, key in ipairs(found) do
-      local retain = string.sub(key, 1, 1) ~= ' ' and redis.pcall('HGET', prefix .. key, 'retainUntil')
-      -- What is there and cannot be read goes when the table says so.
-      if isWrongType(retain) then retain = '0' end
-      if type(retain) == 'table' then return retain end
-      if string.sub(key, 1, 1) == ' ' or retain and (tonumber(retain) or 0) > tonumber(ARGV[1]) then
-        kept = kept + 1
-      else
-        drop(key)
-        forgotten[#forgotten + 1] = key
-        if retain then entries[#entries + 1] = prefix .. key end
+    -- Forgets a line whose entry is gone, unless the tally cannot be read: that must not keep a reader from the rest.
+    local canForget = true
+    local function forget(line)
+      if canForget and not pcall(dropLine, line) then
+        canForget = false
+        restart()
       end
+      return canForget
     end
-    if #forgotten > 0 then begin() end
-    for _, entry in ipairs(entries) do redis.call('UNLINK', entry) end
-    commit()
-    return {kept, #found == tonumber(ARGV[4]) and 1 or 0}
-    """#
 
-  /// `ARGV`: the first line, and the number of lines. Returns, for each index line, the fields of the entry, the line,
-  /// the size of the payload, and whether the entry may be gone because it has expired.
-  private static let examineSource = #"""
-    local found = {}
-    for _, line in ipairs(redis.call('ZRANGEBYLEX', keys, ARGV[1], '+', 'LIMIT', 0, ARGV[2])) do
-      local key = string.match(line, '^%S+')
-      local type = redis.call('TYPE', prefix .. key).ok
-      local isEntry = type == 'hash' or type == 'none'
-      -- What is of another type has no fields that could be read, but is there.
-      local entry = isEntry and redis.call('HMGET', prefix .. key, 'storedAt', 'freshUntil', 'retainUntil',
-        'contentType', 'attributes', 'checksum') or {'', '', '', '', '', ''}
-      local over = redis.call('ZSCORE', expiry, key)
-      entry[7], entry[8] = line, isEntry and redis.call('HSTRLEN', prefix .. key, 'payload') or 0
-      entry[9] = over and tonumber(over) <= now and 1 or 0
-      found[#found + 1] = entry
-    end
-    return found
-    """#
-
-  /// `ARGV`: the first line, and the number of lines. Forgets lines that are invalid or whose entries are gone. Returns
-  /// how many those were, and where to continue; nothing at the end.
-  private static let tidySource = #"""
-    local page = redis.call('ZRANGEBYLEX', keys, ARGV[1], '+', 'LIMIT', 0, ARGV[2])
-    for _, line in ipairs(page) do
-      if not string.find(line, '^%S+ %d+ %d+ %d+$') or isGone(string.match(line, '^%S+')) then forget(line) end
-    end
-    local count = #forgotten
-    if next(dropped) then
-      begin()
-      commit()
-    end
-    return {count, #page == tonumber(ARGV[2]) and '(' .. page[#page] or ''}
-    """#
-
-  /// `ARGV`: the expected number of changes, or nothing; the number of tally fields; fields and values of the tally,
-  /// then of the totals. Replaces both tables with these. Returns 0 if the number of changes differs.
-  private static let rebuildSource = #"""
-    for _, name in ipairs({tally, totals}) do
-      local kind = redis.call('TYPE', name).ok
-      if kind ~= 'hash' and kind ~= 'none' then redis.call('DEL', name) end
-    end
-    if (redis.call('HGET', tally, 'changes') or '') ~= ARGV[1] then return 0 end
-    begin()
-    local function replace(name, from, to, kept)
-      for index = from, to, 2 do
-        kept[ARGV[index]] = true
-        redis.call('HSET', name, ARGV[index], ARGV[index + 1])
-      end
-      for _, field in ipairs(redis.call('HKEYS', name)) do
-        if not kept[field] then redis.call('HDEL', name, field) end
-      end
-    end
-    local last = 2 + 2 * tonumber(ARGV[2])
-    redis.call('HSET', tally, 'format', '1')
-    -- What is no number is begun anew.
-    if not pcall(redis.call, 'HINCRBY', tally, 'changes', 1) then redis.call('HSET', tally, 'changes', '1') end
-    replace(tally, 3, last, {format = true, changes = true})
-    replace(totals, last + 1, #ARGV, {})
-    if redis.call('ZCARD', keys) == 0 then
-      redis.call('PEXPIRE', tally, lifetime)
-      retire()
-    else
-      keep()
-    end
-    return 1
-    """#
-
-  /// Removes up to 1,000 entries in the index, and as many that only the expiry table names. If there are no more, it
-  /// removes the tables, even those of another type. Returns whether there are more in the tables.
-  ///
-  /// `ARGV`: the publisher; nothing more, or keys: then it only removes those entries under the keys that the index does
-  /// not name.
-  private static let clearSource = #"""
-    if #ARGV > 1 then
-      local lost = {}
-      for index = 2, #ARGV do
-        if #linesOf(ARGV[index]) == 0 then lost[#lost + 1] = ARGV[index] end
-      end
-      for _, key in ipairs(lost) do redis.call('UNLINK', prefix .. key) end
-      publish(ARGV[1], lost)
-      return 0
-    end
-    local more, removed = 0, {}
-    for _, name in ipairs({keys, expiry}) do
-      local page = redis.call('TYPE', name).ok == 'zset' and redis.call('ZRANGE', name, 0, 999) or {}
-      for _, member in ipairs(page) do
-        -- What begins with a space is the name of a batch.
-        local key = string.match(member, '^[^ ]+')
-        if key then
-          redis.call('UNLINK', prefix .. key)
-          removed[#removed + 1] = key
-        end
-        redis.call('ZREM', name, member)
-      end
-      if #page == 1000 then more = 1 end
-    end
-    if more == 0 then redis.call('UNLINK', keys, expiry, tally, totals) end
-    publish(ARGV[1], removed)
-    return more
     """#
 }

@@ -7,10 +7,12 @@ struct RedisStore: Sendable {
   /// The name under which the store publishes its changes, so that its own follower ignores them; empty on a cluster,
   /// where a message would go to every node.
   let publisher: String
-  /// What the parts held when they were last asked.
+  /// What all parts held when they were last asked.
   let holdings = RedisHoldings()
-  /// The names of answered batches.
-  private(set) var names = RedisBatchNames()
+  /// The writers of batches.
+  private(set) var writers = RedisWriters()
+  /// What a scan has listed beyond its end.
+  let ahead = RedisReadAhead()
   /// How far the search for lines without an entry has come.
   let tidying = RedisTidying()
 
@@ -27,46 +29,63 @@ struct RedisStore: Sendable {
     var limited = self
     limited.router.patience = patience
     limited.router.attempt = attempt
-    // The server may get a batch of the attempt after the answer to its second copy: until then it must remember its name,
-    // which therefore never becomes that of an answered batch.
-    if attempt != nil { limited.names = RedisBatchNames() }
+    // The server may get a batch of the attempt after the answer to its second copy: until then it must remember the
+    // batch, so that its writer has no other one.
+    if attempt != nil { limited.writers = RedisWriters() }
     return limited
   }
 
-  /// Throws `unsupportedFormat` if another version wrote the store. On a cluster it skips parts whose nodes do not
-  /// answer.
+  /// Upgrades a store of the first version. Throws `unsupportedFormat` if a later version wrote the store. On a cluster
+  /// it skips nodes that do not answer.
   func checkFormat() throws(CacheError) {
-    for format in try router.ask(layout.parts.map(formatRequest)).compactMap({ $0?.value }) {
-      guard format.isNil || format.number == Int64(RedisLayout.format) else {
-        throw CacheError(
-          .unsupportedFormat, "\(options): the store has a format that this version does not read",
-          hint: "give another prefix; nothing was changed")
-      }
+    if !layout.isSpread {
+      try check(
+        format: try router.perform(RedisRequest(0, RedisCommand("HGET", layout.tables(of: 0)[1], "format"))).number)
+    }
+    try upgrade()
+  }
+
+  private func check(format: Int64?) throws(CacheError) {
+    guard (format ?? 0) <= Int64(RedisLayout.format) else {
+      throw CacheError(
+        .unsupportedFormat, "\(options): the store has a format that this version does not read",
+        hint: "give another prefix; nothing was changed")
     }
   }
 
-  private func formatRequest(_ part: Int) -> RedisRequest {
-    RedisRequest(part, RedisCommand("HGET", layout.tables(of: part)[2], "format"))
+  /// Throws `unsupportedFormat` if a later version wrote the store, and does not mind a damaged one.
+  func checkFormatForRemoval() throws(CacheError) {
+    do throws(CacheError) {
+      try check(format: try count().format)
+    } catch {
+      guard error.code == .damaged else { throw error }
+    }
   }
 
-  /// Inspects the store. Cost: a round trip, which asks all parts at once.
+  /// Inspects the store. Cost: a round trip, which asks all nodes at once.
   func inspect() throws(CacheError) -> StoreInspection {
-    let indexes = layout.parts.map { RedisRequest($0, RedisCommand("EXISTS", layout.tables(of: $0)[0])) }
-    let answers = try router.perform(layout.parts.map(formatRequest) + indexes).map(\.value)
-    let formats = answers.prefix(layout.partCount).filter { !$0.isNil }
-    let hasIndex = answers.dropFirst(layout.partCount).contains { $0.integer == 1 }
-    // An index without a tally belongs to an incomplete store, which can still be opened.
-    let format = formats.isEmpty ? Int64(RedisLayout.format) : formats.compactMap(\.number).max()
-    let exists = hasIndex || !formats.isEmpty
+    let (exists, format) = try presence()
     return StoreInspection(
-      path: options.description, exists: exists, files: [], format: exists ? format.flatMap { Int(exactly: $0) } : nil,
+      path: options.description, exists: exists, files: [], format: exists ? format : nil,
       currentFormat: RedisLayout.format, caution: caution())
+  }
+
+  /// Whether there is a store, and its version; no version if that cannot be read.
+  private func presence() throws(CacheError) -> (exists: Bool, format: Int?) {
+    if try hasFormerEntries() { return (true, 1) }
+    do throws(CacheError) {
+      let count = try count()
+      return (count.format != nil || count.tally.total().entries > 0, count.format.flatMap { Int(exactly: $0) })
+    } catch {
+      guard error.code == .damaged else { throw error }
+      return (true, nil)
+    }
   }
 
   /// What to know of the servers. A user who may not ask learns nothing.
   private func caution() -> String? {
-    let requests = layout.parts.map { RedisRequest($0, RedisCommand("INFO", "memory")) }
-    for reply in (try? router.perform(requests)) ?? [] {
+    let replies = try? router.performOnNodes { RedisRequest($0.parts[0], RedisCommand("INFO", "memory")) }
+    for (_, reply) in replies ?? [] {
       let lines = reply.value.text?.split(whereSeparator: \.isNewline) ?? []
       func value(_ name: String) -> Substring? {
         lines.first { $0.hasPrefix(name + ":") }?.dropFirst(name.utf8.count + 1)
@@ -80,7 +99,7 @@ struct RedisStore: Sendable {
   }
 
   /// The entry under `key`; `nil` if there is none. Cost: a round trip.
-  func entry(_ key: CacheKey) throws(CacheError) -> (payload: RedisValue, metadata: EntryMetadata)? {
+  func entry(_ key: CacheKey) throws(CacheError) -> RedisStoredEntry? {
     try entry(key, in: try router.perform(reading(key)))
   }
 
@@ -98,12 +117,12 @@ struct RedisStore: Sendable {
   }
 
   private static func copy(
-    of entry: () throws(CacheError) -> (payload: RedisValue, metadata: EntryMetadata)?
+    of entry: () throws(CacheError) -> RedisStoredEntry?
   ) -> Result<ReadEntry?, CacheError> {
     do throws(CacheError) {
-      guard let (payload, metadata) = try entry() else { return .success(nil) }
-      let bytes = payload.withBytes { bytes in bytes.withUnsafeBufferPointer { Array($0) } }
-      return .success(ReadEntry(payload: bytes, metadata: metadata))
+      guard let entry = try entry() else { return .success(nil) }
+      let bytes = entry.withPayload { bytes in bytes.withUnsafeBufferPointer { Array($0) } }
+      return .success(ReadEntry(payload: bytes, metadata: entry.metadata))
     } catch {
       return .failure(error)
     }
@@ -111,23 +130,34 @@ struct RedisStore: Sendable {
 
   /// The request for the entry under `key`.
   func reading(_ key: CacheKey) -> RedisRequest {
-    var command = RedisCommand("HMGET", layout.name(of: key), "payload")
-    command.append(RedisEntry.fields)
-    return RedisRequest(layout.part(of: key), command)
+    RedisRequest(layout.part(of: key), RedisCommand("GET", layout.name(of: key)))
   }
 
   /// The entry under `key` in the reply to `reading`.
-  func entry(
-    _ key: CacheKey, in reply: RedisValue
-  ) throws(CacheError) -> (payload: RedisValue, metadata: EntryMetadata)? {
-    let values = reply.elements ?? []
-    if values.count == RedisEntry.fields.count + 1, values.allSatisfy(\.isNil) { return nil }
-    guard values.count == RedisEntry.fields.count + 1, !values[0].isNil,
-      let metadata = RedisEntry.metadata(values.dropFirst())
-    else { throw unreadable(key) }
-    return (values[0], metadata)
+  func entry(_ key: CacheKey, in reply: RedisValue) throws(CacheError) -> RedisStoredEntry? {
+    if reply.isNil { return nil }
+    guard let entry = RedisStoredEntry(reply) else { throw unreadable(key) }
+    return entry
   }
 
   /// The error for an undecodable entry.
   func unreadable(_ key: CacheKey) -> CacheError { router.undecodable("entry \(key) is not what was written") }
+}
+
+/// An entry in a server's reply.
+struct RedisStoredEntry: Sendable {
+  private let value: RedisValue
+  private let payloadBytes: Int
+  let metadata: EntryMetadata
+
+  /// `nil` if `value` is not an entry.
+  init?(_ value: RedisValue) {
+    guard let (payloadBytes, metadata) = value.withBytes({ RedisEntry.decode($0) }) else { return nil }
+    (self.value, self.payloadBytes, self.metadata) = (value, payloadBytes, metadata)
+  }
+
+  /// Lends the payload to `body`.
+  func withPayload<Output, Failure: Error>(_ body: (Span<UInt8>) throws(Failure) -> Output) throws(Failure) -> Output {
+    try value.withBytes { bytes throws(Failure) in try body(bytes.extracting(0..<payloadBytes)) }
+  }
 }

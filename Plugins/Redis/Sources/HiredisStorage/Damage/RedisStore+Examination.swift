@@ -1,7 +1,7 @@
 internal import StorageSPI
 
 extension RedisStore {
-  /// Checks every entry, and compares the tally and totals with them. Cost: a round trip for each 500 entries.
+  /// Checks every entry, and compares the tally and totals with them. Cost: a round trip for each 500 entries of a part.
   ///
   /// If others write all the time, the tally cannot be compared; then it checks only the entries.
   func examine() throws(CacheError) -> [IntegrityIssue] {
@@ -26,27 +26,26 @@ extension RedisStore {
 
   private func lookAtAll() throws(CacheError) -> RedisExamination {
     var examination = RedisExamination()
-    for part in layout.parts { try examine(part) { examination.look(at: $0) } }
+    try examine(layout.parts) { _, values in examination.look(at: values) }
     return examination
   }
 
-  /// Passes each index line of `part` to `look`, in the form that the script `examine` returns.
-  func examine(_ part: Int, _ look: ([RedisValue]) throws(CacheError) -> Void) throws(CacheError) {
-    var from = "-"
-    while true {
-      let arguments = [from, "500"].map { Array($0.utf8) }
-      let request = RedisRequest(part, .examine, keys: layout.tables(of: part), arguments: arguments)
-      guard let lines = try router.perform(request).elements else { throw router.undecodable("a check gives no list") }
-      for line in lines { try look(line.elements ?? []) }
-      guard lines.count == 500, let last = lines.last?.elements?[6].text else { return }
-      from = "(\(last)"
+  /// Passes each index line of `parts` to `look`, with its part, in the form that the script `examine` returns.
+  func examine(_ parts: some Sequence<Int>, _ look: (Int, [RedisValue]) -> Void) throws(CacheError) {
+    try walk(.examine, over: parts, size: Self.linesAtOnce) { part, value throws(CacheError) in
+      guard let lines = value.elements else { throw router.undecodable("a check gives no list") }
+      for line in lines { look(part, line.elements ?? []) }
+      guard lines.count == Self.linesAtOnce, let last = lines.last?.elements?.first?.text else { return nil }
+      return "(\(last)"
     }
   }
+
+  private static let linesAtOnce = 500
 }
 
 extension IntegrityIssue {
   fileprivate static var unreadableTally: IntegrityIssue {
-    IntegrityIssue(kind: .structure, message: "the tally or the totals cannot be read")
+    IntegrityIssue(kind: .structure, message: "the tally cannot be read")
   }
 }
 
@@ -54,26 +53,27 @@ extension IntegrityIssue {
 struct RedisExamination {
   private(set) var issues: [IntegrityIssue] = []
   private var tally = EntryTally()
-  private var totals: [String: EntryTally.Count] = [:]
 
   /// Checks an index line and its entry, in the form that the script `examine` returns.
   mutating func look(at values: [RedisValue]) {
-    guard values.count == 9, let line = values[6].text, let line = RedisLine(line), let size = values[7].integer else {
+    guard values.count == 4, let line = values[0].text.flatMap({ RedisLine($0) }), let size = values[2].integer else {
       issues.append(IntegrityIssue(kind: .structure, message: "the index has a line that is none"))
       return
     }
     tally.add(line.slot, payloadBytes: line.bytes)
-    totals[line.key.namespace] =
-      (totals[line.key.namespace] ?? EntryTally.Count()) + EntryTally.Count(entries: 1, payloadBytes: line.bytes)
-    if values.prefix(6).allSatisfy(\.isNil) {
-      guard values[8].integer == 0 else { return }  // Dropped, and not yet forgotten.
-      add(line.key, .structure, "the index has it, but it is gone: was it evicted for want of memory")
-    } else if let metadata = RedisEntry.metadata(values) {
+    if values[1].isNil {
+      if values[3].integer == 1 {
+        // Dropped, and not yet forgotten. Whether it is still counted depends on its slot.
+        mayBeCounted.add(line.slot, payloadBytes: line.bytes)
+      } else {
+        add(line.key, .structure, "the index has it, but it is gone: was it evicted for want of memory")
+      }
+    } else if size >= 0, let metadata = values[1].withBytes({ RedisEntry.metadata(endOf: $0) }) {
       if size != line.bytes || EntryTally.Slot(namespace: line.key.namespace, metadata) != line.slot {
         add(line.key, .structure, "the index says something else of it than what is there")
       }
     } else {
-      add(line.key, .undecodable, "its fields are not what was written")
+      add(line.key, .undecodable, "it is not what was written")
     }
   }
 
@@ -81,34 +81,30 @@ struct RedisExamination {
     issues.append(IntegrityIssue(key: key, kind: kind, message: "entry \(key): \(message)"))
   }
 
+  /// Entries that have ended.
+  private var mayBeCounted = EntryTally()
+
   /// The differences from the server's own counts.
   func differences(from counted: RedisCount) -> [IntegrityIssue] {
     var issues: [IntegrityIssue] = []
-    if counted.tally != tally {
+    if !agrees(counted.tally) {
       issues.append(IntegrityIssue(kind: .structure, message: "the tally counts other entries than the index has"))
     }
-    let empty = EntryTally.Count()
-    let namespaces = Set(totals.keys).union(counted.totals.keys).sorted()
-    for namespace in namespaces where totals[namespace] ?? empty != counted.totals[namespace] ?? empty {
+    let totals = counted.tally.namespaces
+    for namespace in Set(totals.keys).union(counted.namespaces.keys).sorted()
+    where totals[namespace] ?? .init() != counted.namespaces[namespace] ?? .init() {
       issues.append(
-        IntegrityIssue(
-          kind: .structure, message: "the totals count other entries of \(namespace) than the index has"))
+        IntegrityIssue(kind: .structure, message: "the tally contradicts itself about \(namespace)"))
     }
     return issues
   }
-}
 
-/// A line of the index.
-struct RedisLine {
-  let key: CacheKey
-  let slot: EntryTally.Slot
-  let bytes: Int
-
-  init?(_ text: String) {
-    let words = text.split(separator: " ")
-    guard words.count == 4, let key = try? CacheKey(String(words[0])), let bytes = Int(words[3]),
-      let slot = RedisTally.slot("\(key.namespace) \(words[1]) \(words[2])")
-    else { return nil }
-    (self.key, self.slot, self.bytes) = (key, slot, bytes)
+  /// Whether `counted` has each entry that has not ended, and no others but those.
+  private func agrees(_ counted: EntryTally) -> Bool {
+    Set(tally.slots.keys).union(counted.slots.keys).allSatisfy { slot in
+      let (here, there) = (tally.slots[slot]?.entries ?? 0, counted.slots[slot]?.entries ?? 0)
+      return (here - (mayBeCounted.slots[slot]?.entries ?? 0)...here).contains(there)
+        && (mayBeCounted.slots[slot] != nil || tally.slots[slot] == counted.slots[slot])
+    }
   }
 }

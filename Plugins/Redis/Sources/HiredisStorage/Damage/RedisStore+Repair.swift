@@ -9,24 +9,21 @@ extension RedisStore {
   ///
   /// Each step leaves the store consistent, and others can keep using it. Cost: every entry is read.
   func repair(_ plan: RepairPlan) throws(CacheError) -> RepairReport {
+    try upgrade()
+    // First, because what follows subtracts from the tally, which must be readable for that.
+    var lines = try recount(layout.parts)
     var (saved, lost) = (0, [IntegrityIssue]())
-    for part in layout.parts {
-      // First, because what follows subtracts from the tally, which must be readable for that.
-      try rebuild(part)
-      var lines: [RedisLine] = []
-      try examine(part) { values in
-        if values.count == 9, let line = values[6].text.flatMap({ RedisLine($0) }) { lines.append(line) }
-      }
-      for line in lines {
+    for part in lines.keys.sorted() {
+      for line in lines[part] ?? [] {
         switch try mend(line, plan) {
         case .whole: saved += 1
         case .gone: continue
         case .lost(let issue): lost.append(issue)
         }
       }
-      try tidy(part)
-      try rebuild(part)
     }
+    try tidyAll(layout.parts)
+    lines = try recount(lines.keys)
     return RepairReport(saved: saved, lost: lost)
   }
 
@@ -37,8 +34,9 @@ extension RedisStore {
 
   private func mend(_ line: RedisLine, _ plan: RepairPlan) throws(CacheError) -> Mending {
     do throws(CacheError) {
-      guard let (value, metadata) = try entry(line.key) else { return .gone }
-      let payload = value.withBytes { bytes in bytes.withUnsafeBufferPointer { Array($0) } }
+      guard let entry = try entry(line.key) else { return .gone }
+      let metadata = entry.metadata
+      let payload = entry.withPayload { bytes in bytes.withUnsafeBufferPointer { Array($0) } }
       guard plan.isSound(line.key, payload.span, metadata) else {
         return try remove(line.key, ifStill: metadata.checksum)
       }
@@ -82,40 +80,64 @@ extension RedisStore {
     }
   }
 
-  /// Recounts the index lines of `part`.
-  private func rebuild(_ part: Int) throws(CacheError) {
-    for _ in 0..<Self.attempts {
-      let changes = try changes(of: part)
-      var counts: (tally: [String: EntryTally.Count], totals: [String: EntryTally.Count]) = ([:], [:])
-      try examine(part) { values in
-        guard values.count == 9, let line = values[6].text.flatMap({ RedisLine($0) }) else { return }
-        let count = EntryTally.Count(entries: 1, payloadBytes: line.bytes)
-        let (namespace, slot) = (line.key.namespace, line.slot)
-        let field = "\(namespace) \(slot.freshSlot) \(slot.retainSlot)"
-        counts.tally[field] = (counts.tally[field] ?? .init()) + count
-        counts.totals[namespace] = (counts.totals[namespace] ?? .init()) + count
+  /// Counts the lines of `parts` anew, and returns them.
+  private func recount(_ parts: some Sequence<Int>) throws(CacheError) -> [Int: [RedisLine]] {
+    var open = Array(parts)
+    var lines: [Int: [RedisLine]] = [:]
+    for _ in 0..<Self.attempts where !open.isEmpty {
+      let changes = try changes(of: open)
+      for part in open { lines[part] = nil }
+      try examine(open) { part, values in
+        if values.count == 4, let line = values[0].text.flatMap({ RedisLine($0) }) {
+          lines[part, default: []].append(line)
+        }
       }
-      let fields = [counts.tally, counts.totals].flatMap { table in
-        table.flatMap { [$0.key, "\($0.value.entries) \($0.value.payloadBytes)"] }
-      }
-      let arguments = ([changes, String(counts.tally.count)] + fields).map { Array($0.utf8) }
-      let request = RedisRequest(
-        part, .rebuild, keys: layout.tables(of: part), arguments: arguments, isChange: true)
-      if try router.perform(request).integer == 1 { return }
+      // What has neither entries nor a tally needs none.
+      let wanted = open.filter { lines[$0] != nil || changes[$0] != nil }
+      let replies = try router.perform(wanted.map { rebuilding($0, changes[$0] ?? "", lines[$0] ?? []) })
+      open = zip(wanted, replies).filter { $1.value.integer != 1 }.map(\.0)
     }
-    throw CacheError(
-      .busy, "\(options): others change the store all the time, so that it cannot be counted",
-      hint: "stop them, or try again when less is going on")
+    guard open.isEmpty else {
+      throw CacheError(
+        .busy, "\(options): others change the store all the time, so that it cannot be counted",
+        hint: "stop them, or try again when less is going on")
+    }
+    return lines
   }
 
-  /// The number of changes to `part`, as stored; empty if it is unreadable.
-  private func changes(of part: Int) throws(CacheError) -> String {
+  private func rebuilding(_ part: Int, _ changes: String, _ lines: [RedisLine]) -> RedisRequest {
+    var counts: [String: EntryTally.Count] = [:]
+    for line in lines {
+      for field in [line.field, line.key.namespace, RedisTally.total] {
+        counts[field] = (counts[field] ?? .init()) + EntryTally.Count(entries: 1, payloadBytes: line.bytes)
+      }
+    }
+    let fields = counts.flatMap { [$0.key, "\($0.value.entries) \($0.value.payloadBytes)"] }
+    return RedisRequest(
+      part, .rebuild, keys: layout.tables(of: part), arguments: ([changes] + fields).map { Array($0.utf8) },
+      isChange: true)
+  }
+
+  /// The number of changes to each of `parts` that has a tally, as stored; empty if it is unreadable.
+  private func changes(of parts: [Int]) throws(CacheError) -> [Int: String] {
+    func ask(_ parts: [Int]) throws(CacheError) -> [Int: String] {
+      let replies = try router.perform(
+        parts.map { RedisRequest($0, RedisCommand("HMGET", layout.tables(of: $0)[1], "changes", "format")) })
+      var changes: [Int: String] = [:]
+      for (part, reply) in zip(parts, replies) {
+        let values = reply.value.elements ?? []
+        if values.contains(where: { !$0.isNil }) { changes[part] = values.first?.text ?? "" }
+      }
+      return changes
+    }
     do throws(CacheError) {
-      return try router.perform(RedisRequest(part, RedisCommand("HGET", layout.tables(of: part)[2], "changes"))).text
-        ?? ""
+      return try ask(parts)
     } catch {
       guard error.code == .damaged else { throw error }
-      return ""
+      guard parts.count > 1 else { return [parts[0]: ""] }
+      // A tally of another type fails the whole call, and the error does not name it.
+      let half = parts.count / 2
+      return try changes(of: Array(parts[..<half])).merging(changes(of: Array(parts[half...]))) { $1 }
     }
   }
 }

@@ -1,55 +1,137 @@
 internal import StorageSPI
 
-/// An entry as a hash on the server: its fields, and their encoding.
+/// An entry as one string on the server: the payload first, so that a native tool shows it, then what is known of it.
+///
+///     payload · content type · attributes as JSON · the length of that (4 bytes)
+///     · storedAt (6) · freshUntil (6) · retainUntil (6) · checksum (8) · last use (6) · uses (3)
+///     · length of the content type (3) · kind (1)
+///
+/// Numbers begin with the most significant byte; times are milliseconds since 1970 in UTC. The kind is the version of
+/// the layout, and 3 if there are attributes; without them their JSON and its length are left out. What the scripts need
+/// has fixed places before the end: see `tailLength`.
 enum RedisEntry {
-  /// The metadata fields, in the order in which they are requested.
-  static let fields = ["storedAt", "freshUntil", "retainUntil", "contentType", "attributes", "checksum"]
+  /// The bytes at the end whose places are fixed.
+  static let tailLength = 39
+  /// How many bytes at the end to ask for first: nearly always all but the payload.
+  static let usualLength = 256
+  private static let (plain, withAttributes) = (UInt8(2), UInt8(3))
+  private static let longestContentType = 0xFF_FFFF
 
-  /// The values of those fields for `metadata`.
-  static func values(_ metadata: EntryMetadata) -> [[UInt8]] {
-    let times = [metadata.storedAt, metadata.freshUntil, metadata.retainUntil]
-    return times.map { Array(String($0.milliseconds).utf8) } + [
-      Array(metadata.contentType.utf8), attributes(metadata.attributes),
-      Array(Hexadecimal.text(metadata.checksum).utf8),
-    ]
+  /// The string for an entry that was never used.
+  ///
+  /// - Throws: `CacheError`: `tooLarge` if the content type has 16 MiB or more.
+  static func encode(_ key: CacheKey, _ payload: [UInt8], _ metadata: EntryMetadata) throws(CacheError) -> [UInt8] {
+    let contentType = metadata.contentType.utf8
+    guard contentType.count <= longestContentType else {
+      throw CacheError(.tooLarge, "entry \(key): its content type is too long", hint: "do not cache it")
+    }
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(payload.count + contentType.count + tailLength)
+    bytes += payload
+    bytes += contentType
+    if !metadata.attributes.isEmpty {
+      let json = json(metadata.attributes)
+      bytes += json
+      append(UInt64(json.count), 4, to: &bytes)
+    }
+    for time in [metadata.storedAt, metadata.freshUntil, metadata.retainUntil] {
+      append(UInt64(time.milliseconds), 6, to: &bytes)
+    }
+    append(metadata.checksum, 8, to: &bytes)
+    append(0, 9, to: &bytes)
+    append(UInt64(contentType.count), 3, to: &bytes)
+    bytes.append(metadata.attributes.isEmpty ? plain : withAttributes)
+    return bytes
   }
 
-  /// The metadata in the fields `values`; `nil` if they are invalid.
-  static func metadata(_ values: some Collection<RedisValue>) -> EntryMetadata? {
-    let values = Array(values)
-    guard values.count >= fields.count, let storedAt = time(values[0]), let freshUntil = time(values[1]),
-      let retainUntil = time(values[2]), let contentType = values[3].text, let json = values[4].text,
-      let attributes = attributes(json), let checksum = Self.checksum(values[5])
-    else { return nil }
-    return EntryMetadata(
-      storedAt: storedAt, freshUntil: freshUntil, retainUntil: retainUntil, contentType: contentType,
-      attributes: attributes, checksum: checksum)
+  /// The payload's size and the metadata in `bytes`; `nil` if they are not an entry.
+  static func decode(_ bytes: Span<UInt8>) -> (payloadBytes: Int, metadata: EntryMetadata)? {
+    guard let shape = shape(of: bytes), shape.headLength <= bytes.count, let metadata = metadata(bytes, shape) else {
+      return nil
+    }
+    return (bytes.count - shape.headLength, metadata)
   }
 
-  /// The metadata to report for an unreadable entry: times from its `slot` in the index, and the checksum if it is
-  /// valid.
-  static func metadata(ofDamaged slot: EntryTally.Slot, _ checksum: RedisValue) -> EntryMetadata {
+  /// The metadata at the end of an entry of which `bytes` are the last ones; `nil` if they are not an entry's.
+  static func metadata(endOf bytes: Span<UInt8>) -> EntryMetadata? {
+    guard let shape = shape(of: bytes), shape.headLength <= bytes.count else { return nil }
+    return metadata(bytes, shape)
+  }
+
+  /// The checksum of an entry of which `bytes` are the last ones; 0 if these are not even an entry's last ones.
+  static func checksum(endOf bytes: Span<UInt8>) -> UInt64 {
+    guard bytes.count >= tailLength, isKind(bytes[bytes.count - 1]) else { return 0 }
+    return number(bytes, bytes.count - tailLength + 18, 8)
+  }
+
+  /// The metadata to report for an unreadable entry: times from its `line` in the index, and its checksum.
+  static func metadata(ofDamaged line: RedisLine, checksum: UInt64) -> EntryMetadata {
     func time(_ slot: Int64) -> Timestamp {
       Timestamp(milliseconds: min(max(slot, 0), Timestamp.distantFuture.milliseconds >> 20) << 20)
     }
     return EntryMetadata(
-      storedAt: Timestamp(milliseconds: 0), freshUntil: time(slot.freshSlot), retainUntil: time(slot.retainSlot),
-      contentType: "", checksum: Self.checksum(checksum) ?? 0)
+      storedAt: Timestamp(milliseconds: 0), freshUntil: time(line.slot.freshSlot),
+      retainUntil: time(line.slot.retainSlot), contentType: "", checksum: checksum)
   }
 
-  /// The checksum in sixteen hexadecimal digits.
-  private static func checksum(_ value: RedisValue) -> UInt64? {
-    value.text.flatMap { Hexadecimal.number($0.utf8) }
+  private struct Shape {
+    let contentTypeLength: Int
+    /// The length of the attributes' JSON; `nil` if there are none.
+    let jsonLength: Int?
+
+    /// The length of all but the payload.
+    var headLength: Int { contentTypeLength + (jsonLength.map { $0 + 4 } ?? 0) + tailLength }
   }
 
-  private static func time(_ value: RedisValue) -> Timestamp? {
-    value.number.flatMap {
-      $0 < 0 || Timestamp(milliseconds: $0).milliseconds != $0 ? nil : Timestamp(milliseconds: $0)
+  private static func shape(of bytes: Span<UInt8>) -> Shape? {
+    let start = bytes.count - tailLength
+    guard start >= 0, isKind(bytes[bytes.count - 1]) else { return nil }
+    let contentTypeLength = Int(number(bytes, start + 35, 3))
+    guard bytes[bytes.count - 1] == withAttributes else {
+      return Shape(contentTypeLength: contentTypeLength, jsonLength: nil)
+    }
+    guard start >= 4 else { return nil }
+    return Shape(contentTypeLength: contentTypeLength, jsonLength: Int(number(bytes, start - 4, 4)))
+  }
+
+  private static func metadata(_ bytes: Span<UInt8>, _ shape: Shape) -> EntryMetadata? {
+    let (head, tail) = (bytes.count - shape.headLength, bytes.count - tailLength)
+    let json = head + shape.contentTypeLength
+    guard let contentType = text(bytes.extracting(head..<json)),
+      let attributes = shape.jsonLength == nil ? [:] : attributes(array(bytes, json..<json + (shape.jsonLength ?? 0)))
+    else { return nil }
+    let times = (0..<3).map { Int64(number(bytes, tail + $0 * 6, 6)) }
+    guard times.allSatisfy({ $0 <= Timestamp.distantFuture.milliseconds }) else { return nil }
+    return EntryMetadata(
+      storedAt: Timestamp(milliseconds: times[0]), freshUntil: Timestamp(milliseconds: times[1]),
+      retainUntil: Timestamp(milliseconds: times[2]), contentType: contentType, attributes: attributes,
+      checksum: number(bytes, tail + 18, 8))
+  }
+
+  private static func isKind(_ byte: UInt8) -> Bool { byte == plain || byte == withAttributes }
+
+  private static func number(_ bytes: Span<UInt8>, _ start: Int, _ count: Int) -> UInt64 {
+    var number: UInt64 = 0
+    for index in start..<start + count { number = number << 8 | UInt64(bytes[index]) }
+    return number
+  }
+
+  private static func append(_ number: UInt64, _ count: Int, to bytes: inout [UInt8]) {
+    for place in (0..<count).reversed() {
+      bytes.append(place < 8 ? UInt8(truncatingIfNeeded: number >> (place * 8)) : 0)
     }
   }
 
+  private static func array(_ bytes: Span<UInt8>, _ range: Range<Int>) -> [UInt8] {
+    bytes.extracting(range).withUnsafeBufferPointer { Array($0) }
+  }
+
+  private static func text(_ bytes: Span<UInt8>) -> String? {
+    bytes.withUnsafeBufferPointer { String(validating: $0, as: UTF8.self) }
+  }
+
   /// Attributes as a JSON object, ordered by name.
-  private static func attributes(_ attributes: [String: String]) -> [UInt8] {
+  private static func json(_ attributes: [String: String]) -> [UInt8] {
     var json = [UInt8(ascii: "{")]
     for (name, value) in attributes.sorted(by: { $0.key < $1.key }) {
       if json.count > 1 { json.append(UInt8(ascii: ",")) }
@@ -61,9 +143,10 @@ enum RedisEntry {
     return json
   }
 
-  private static func attributes(_ json: String) -> [String: String]? {
-    if json == "{}" { return [:] }
-    var (reader, attributes) = (JSONReader(Array(json.utf8)), [String: String]())
+  /// The attributes in the JSON object `json`; `nil` if it is none.
+  static func attributes(_ json: [UInt8]) -> [String: String]? {
+    var reader = JSONReader(json)
+    var attributes: [String: String] = [:]
     do throws(JSONReader.Failure) {
       try reader.object { reader, name throws(JSONReader.Failure) in attributes[name] = try reader.string() }
       try reader.end()

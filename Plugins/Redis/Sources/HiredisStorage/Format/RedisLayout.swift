@@ -2,34 +2,31 @@ internal import StorageSPI
 
 /// The layout of a store on the server: the names of its keys, and its division into parts.
 ///
-/// On one server a store has a single part, with keys `prefix:...`. On a cluster it has 32 parts, each with all its
-/// keys in one slot (`{prefix:07}:...`): one batch can change all of a part, and the parts are spread over all nodes.
+/// On one server a store has a single part, with keys `prefix:...`. On a cluster it has a part for each of the 16,384
+/// slots, with keys `prefix:{tag}:...`, so that entries are spread over all nodes, however many these are, and a script
+/// can change all of a part. A part without entries has no keys.
 struct RedisLayout: Sendable, Hashable {
   /// The layout version, which is stored on the server.
-  static let format = 1
-  /// As many as a large cluster has nodes, and few enough to ask all at once.
-  static let clusterPartCount = 32
+  static let format = 2
 
   let prefix: String
-  let partCount: Int
+  /// Whether the store is on a cluster.
+  let isSpread: Bool
 
-  /// The numbers of all parts.
-  var parts: Range<Int> { 0..<partCount }
+  /// The numbers of all parts; on a cluster they are those of the slots.
+  var parts: Range<Int> { 0..<(isSpread ? RedisSlot.count : 1) }
 
-  /// The part of the entry under `key`: on a cluster, the slot of the key's text, modulo 32.
-  func part(of key: CacheKey) -> Int { partCount == 1 ? 0 : Int(RedisSlot.checksum(key.text.utf8)) % partCount }
+  /// The part of the entry under `key`: on a cluster, the slot of the key's text.
+  func part(of key: CacheKey) -> Int { isSpread ? RedisSlot.number(of: key.text.utf8) : 0 }
 
-  /// The slot of the keys of `part`.
-  func slot(of part: Int) -> Int { Int(RedisSlot.checksum("\(prefix):\(Self.digits(part))".utf8)) % RedisSlot.count }
-
-  /// The names of the keys of `part` that are not entries, in the order that the scripts expect.
+  /// The names of the keys of `part` that are not entries: the index and the tally.
   func tables(of part: Int) -> [String] {
     let base = base(of: part)
-    return ["\(base)keys", "\(base)expiry", "\(base)tally", "\(base)totals"]
+    return ["\(base)index", "\(base)tally"]
   }
 
   /// The channel on which changes are published. It is no key, and no entry's key has its form: that has a slash.
-  var channel: String { "\(base(of: 0))changes" }
+  var channel: String { "\(prefix):changes" }
 
   /// The server's key for the entry under `key`.
   func name(of key: CacheKey) -> String { name(of: key, in: part(of: key)) }
@@ -38,16 +35,54 @@ struct RedisLayout: Sendable, Hashable {
   func name(of key: CacheKey, in part: Int) -> String { base(of: part) + key.text }
 
   /// The prefix of all keys of `part`.
-  func base(of part: Int) -> String {
-    partCount == 1 ? "\(prefix):" : "{\(prefix):\(Self.digits(part))}:"
-  }
+  func base(of part: Int) -> String { isSpread ? "\(prefix):{\(RedisSlot.tag(of: part))}:" : "\(prefix):" }
 
-  private static func digits(_ part: Int) -> String { (part < 10 ? "0" : "") + String(part) }
+  /// The key that `name` is the server's key for; `nil` if it is no entry of this store.
+  func key(named name: String) -> CacheKey? {
+    guard name.hasPrefix("\(prefix):") else { return nil }
+    let rest = name.dropFirst(prefix.utf8.count + 1)
+    guard isSpread else { return try? CacheKey(String(rest)) }
+    guard rest.first == "{", let key = try? CacheKey(String(rest.dropFirst(RedisSlot.tagLength + 3))) else {
+      return nil
+    }
+    return self.name(of: key) == name ? key : nil
+  }
 }
 
 /// The hash slots of a cluster.
 enum RedisSlot {
   static let count = 16_384
+  /// The length of a tag.
+  static let tagLength = 3
+
+  /// The slot of a key, or of the part of it in braces.
+  static func number(of bytes: some Sequence<UInt8>) -> Int { Int(checksum(bytes)) % count }
+
+  /// The text in braces that puts a key into `slot`: the first one of three letters and digits.
+  static func tag(of slot: Int) -> String { String(decoding: tags[slot], as: UTF8.self) }
+
+  /// The tags of `slots`, one after another.
+  static func tags(of slots: [Int]) -> [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(slots.count * tagLength)
+    for slot in slots { bytes += tags[slot] }
+    return bytes
+  }
+
+  private static let tags: [[UInt8]] = {
+    var tags = [[UInt8]](repeating: [], count: count)
+    let letters = Array("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ".utf8)
+    for first in letters {
+      for second in letters {
+        for third in letters {
+          let tag = [first, second, third]
+          let slot = number(of: tag)
+          if tags[slot].isEmpty { tags[slot] = tag }
+        }
+      }
+    }
+    return tags
+  }()
 
   /// CRC16 as specified by Redis Cluster (XMODEM: polynomial 0x1021, initial value 0).
   static func checksum(_ bytes: some Sequence<UInt8>) -> UInt16 {

@@ -1,9 +1,11 @@
 internal import StorageSPI
+internal import Synchronization
 
 extension RedisStore {
   /// The first `limit` entries of `range`, in order. On a cluster each part is seen at one moment.
   ///
-  /// Cost: a round trip, which asks all parts at once; on a cluster more if keys are spread unevenly.
+  /// Cost: two round trips, which each ask all nodes at once. On a cluster the first one lists more than it needs, for
+  /// the scans that continue.
   /// - Throws: `CacheError`: `damaged` if one of them is unreadable; the message names it.
   func scan(_ range: KeyRange, limit: Int) throws(CacheError) -> [EntrySummary] {
     let found = try list(range, limit: limit)
@@ -11,66 +13,110 @@ extension RedisStore {
     return found.map(\.summary)
   }
 
-  /// The entries for `scan`, and the keys of the damaged ones.
+  /// The entries for `scan`, and the damaged ones.
   func list(_ range: KeyRange, limit: Int) throws(CacheError) -> [RedisListing] {
-    guard let lines = RedisLines(range), limit > 0 else { return [] }
-    var pages = layout.parts.map { RedisPage(part: $0, from: lines.first) }
-    // What a part probably has of the first entries, plus a few.
-    let size = layout.partCount == 1 ? limit : min(limit, limit / layout.partCount * 2 + 8)
+    guard let bounds = RedisLines(range), limit > 0 else { return [] }
+    if layout.isSpread, limit == 1, let found = try listOne(range) { return [found] }
+    var lines = ahead.take(range) ?? RedisLineBuffer(from: bounds.first)
     var found: [RedisListing] = []
+    var size = layout.isSpread ? Self.linesPerPart : min(limit, Self.linesAtOnce)
     while found.count < limit {
-      try fill(&pages, to: lines.last, size)
-      guard let next = RedisPage.takeFirst(&pages) else { break }
-      found.append(next)
+      if lines.isEmpty {
+        if lines.isComplete { break }
+        try fill(&lines, to: bounds.last, size)
+        size = max(size, min(2 * size, Self.entriesAtOnce))
+      }
+      found += try look(at: lines.take(min(limit - found.count, Self.entriesAtOnce)))
     }
+    if layout.isSpread, let last = found.last { ahead.keep(lines, after: last.summary.key, prefix: range.prefix) }
     return found
   }
 
-  /// Requests more from each part that has nothing left.
-  private func fill(_ pages: inout [RedisPage], to last: String, _ size: Int) throws(CacheError) {
-    while pages.contains(where: \.needsMore) { try fillOnce(&pages, to: last, size) }
+  /// How many lines of each part of a cluster to list at once.
+  private static let linesPerPart = 8
+  /// How many lines to list in one step.
+  private static let linesAtOnce = 10_000
+  /// How many entries to look at in one step, during which the server answers no other client.
+  private static let entriesAtOnce = 1_000
+
+  /// The entry under the key that is all of the prefix of `range`, which is the first one; `nil` if there is none, or it
+  /// is another range.
+  private func listOne(_ range: KeyRange) throws(CacheError) -> RedisListing? {
+    guard range.after == nil, let key = try? CacheKey(range.prefix) else { return nil }
+    let part = layout.part(of: key)
+    let command = RedisCommand("ZRANGEBYLEX", layout.tables(of: part)[0], "[\(key.text) ", "(\(key.text)!")
+    guard let lines = try router.perform(RedisRequest(part, command)).elements else {
+      throw router.undecodable("a scan gives no list")
+    }
+    return try look(at: lines.compactMap { $0.text.flatMap { RedisLine($0) } }).first
   }
 
-  private func fillOnce(_ pages: inout [RedisPage], to last: String, _ size: Int) throws(CacheError) {
-    // Also fills the parts that will be empty soon: each round is a round trip.
-    let indices = pages.indices.filter { pages[$0].isNearlyEmpty }
-    let requests = indices.map { index in
-      let arguments = [pages[index].from, last, String(size)].map { Array($0.utf8) }
-      return RedisRequest(pages[index].part, .scan, keys: layout.tables(of: pages[index].part), arguments: arguments)
+  /// Lists the next lines.
+  private func fill(_ buffer: inout RedisLineBuffer, to last: String, _ size: Int) throws(CacheError) {
+    let from = buffer.from
+    let replies = try router.performOnNodes { group in
+      let bounds = [from, last, String(size)].map { Array($0.utf8) }
+      return RedisRequest(group.parts[0], .lines, keys: [], arguments: group.names + bounds)
     }
-    for (index, reply) in zip(indices, try router.perform(requests)) {
-      guard let values = reply.value.elements, values.count == 3, let isLast = values[0].integer,
-        let from = values[1].text, let entries = values[2].elements
+    var (lines, ends) = ([String](), [String]())
+    for (_, reply) in replies {
+      guard let values = reply.value.elements, values.count == 2, let found = values[0].elements,
+        let last = values[1].elements
       else { throw router.undecodable("a scan gives no list") }
-      pages[index].append(entries.compactMap(RedisListing.init), next: from, isLast: isLast == 1)
+      lines += found.compactMap(\.text)
+      ends += last.compactMap(\.text)
     }
+    // What is beyond the first of the ends may lack lines of that part.
+    if let end = ends.min() { lines.removeAll { $0 > end } }
+    if layout.isSpread { lines.sort() }
+    buffer.fill(lines, to: ends.min())
+  }
+
+  /// The entries of `lines`, without those that are gone.
+  private func look(at lines: [RedisLine]) throws(CacheError) -> [RedisListing] {
+    if lines.isEmpty { return [] }
+    let places = Dictionary(grouping: lines.indices) { layout.part(of: lines[$0].key) }
+    let replies = try router.performOnNodes(Array(places.keys)) { group in
+      let pairs = group.parts.flatMap { part in
+        (places[part] ?? []).flatMap { [layout.base(of: part), lines[$0].text] }
+      }
+      return RedisRequest(
+        group.parts[0], .heads, keys: [], arguments: ([String(RedisEntry.usualLength)] + pairs).map { Array($0.utf8) })
+    }
+    var found: [RedisListing?] = Array(repeating: nil, count: lines.count)
+    for (parts, reply) in replies {
+      let indices = parts.flatMap { places[$0] ?? [] }
+      guard let values = reply.value.elements, values.count == indices.count else {
+        throw router.undecodable("a scan gives no entries")
+      }
+      for (index, value) in zip(indices, values) where !value.isNil {
+        found[index] = RedisListing(lines[index], value)
+      }
+    }
+    return found.compactMap { $0 }
   }
 }
 
-/// An entry as the script `scan` lists it.
+/// An entry as `scan` lists it.
 struct RedisListing {
-  /// For an unreadable entry, this has the times from its index line, and its checksum, or 0 if that is invalid.
+  /// For an unreadable entry, this has the times from its index line, and its checksum, or 0 if that is lost.
   let summary: EntrySummary
   let isDamaged: Bool
 
-  /// `nil` if the index line has an invalid key, which a check reports.
-  init?(_ value: RedisValue) {
-    let values = value.elements ?? []
-    guard values.count == RedisEntry.fields.count + 4, let text = values[6].text, let key = try? CacheKey(text),
-      let bytes = values[7].number, let fresh = values[8].number, let retain = values[9].number
-    else { return nil }
-    let slot = EntryTally.Slot(namespace: key.namespace, freshSlot: fresh, retainSlot: retain)
-    let metadata = RedisEntry.metadata(values)
+  /// - Parameter end: the end of the entry, as the script `heads` returns it.
+  init(_ line: RedisLine, _ end: RedisValue) {
+    let (metadata, checksum) = end.withBytes { (RedisEntry.metadata(endOf: $0), RedisEntry.checksum(endOf: $0)) }
     isDamaged = metadata == nil
     summary = EntrySummary(
-      key: key, metadata: metadata ?? RedisEntry.metadata(ofDamaged: slot, values[5]), payloadBytes: Int(bytes))
+      key: line.key, metadata: metadata ?? RedisEntry.metadata(ofDamaged: line, checksum: checksum),
+      payloadBytes: line.bytes)
   }
 }
 
 /// The index lines for a range of keys, in the form of `ZRANGEBYLEX`.
 ///
-/// A line is a key, a space and more. A space is less than every character of a key, so lines sort by key, and `!`, the
-/// next character, comes after all lines of one key.
+/// A space is less than every character of a key, so lines sort by key, and `!`, the next character, comes after all lines
+/// of one key.
 struct RedisLines {
   let first: String
   let last: String
@@ -86,33 +132,61 @@ struct RedisLines {
   }
 }
 
-/// A scan's view of one part of the store.
-private struct RedisPage {
-  let part: Int
+/// Lines that were listed, and where to go on.
+struct RedisLineBuffer {
   /// The line at which the next request starts.
   private(set) var from: String
-  private var entries: ArraySlice<RedisListing> = []
-  private var isComplete = false
+  private var lines: ArraySlice<String> = []
+  /// Whether there are no more lines than these.
+  private(set) var isComplete = false
 
-  init(part: Int, from: String) { (self.part, self.from) = (part, from) }
+  init(from: String) { self.from = from }
 
-  var needsMore: Bool { entries.isEmpty && !isComplete }
-  var isNearlyEmpty: Bool { entries.count < 4 && !isComplete }
+  var isEmpty: Bool { lines.isEmpty }
 
-  mutating func append(_ more: [RedisListing], next: String, isLast: Bool) {
-    from = next
-    entries += more
-    isComplete = isLast
+  /// Adds `lines`, which are all up to `end`; `nil` if there are no more.
+  mutating func fill(_ lines: [String], to end: String?) {
+    self.lines += lines
+    if let end { from = "(\(end)" }
+    isComplete = end == nil
   }
 
-  /// Takes the first entry of all pages; `nil` if none has any. Fill every page that needs more first.
-  static func takeFirst(_ pages: inout [RedisPage]) -> RedisListing? {
-    var least: Int?
-    for index in pages.indices {
-      guard let entry = pages[index].entries.first else { continue }
-      if let other = least.flatMap({ pages[$0].entries.first }), other.summary.key <= entry.summary.key { continue }
-      least = index
+  /// Takes the first `count` lines, without those that are none, which a check reports.
+  mutating func take(_ count: Int) -> [RedisLine] {
+    defer { lines.removeFirst(min(count, lines.count)) }
+    return lines.prefix(count).compactMap { RedisLine($0) }
+  }
+}
+
+/// What the last scan of a cluster has listed beyond its end. A scan that continues there within two seconds need not list
+/// it again, unless this handle has changed the store since.
+final class RedisReadAhead: Sendable {
+  private struct Kept {
+    let lines: RedisLineBuffer
+    let after: CacheKey
+    let prefix: String
+    let time: ContinuousClock.Instant
+  }
+
+  private let kept = Mutex<Kept?>(nil)
+  private static let lifetime = Duration.seconds(2)
+
+  fileprivate func keep(_ lines: RedisLineBuffer, after: CacheKey, prefix: String) {
+    kept.withLock {
+      // Counted from the listing.
+      let time = $0?.after == after ? $0?.time : nil
+      $0 = Kept(lines: lines, after: after, prefix: prefix, time: time ?? .now)
     }
-    return least.flatMap { pages[$0].entries.popFirst() }
   }
+
+  /// The lines for a scan of `range`, if it continues the last one.
+  fileprivate func take(_ range: KeyRange) -> RedisLineBuffer? {
+    kept.withLock { kept in
+      guard let last = kept, last.after == range.after, last.prefix == range.prefix else { return nil }
+      return last.time.duration(to: .now) < Self.lifetime ? last.lines : nil
+    }
+  }
+
+  /// Forgets the lines.
+  func clear() { kept.withLock { $0 = nil } }
 }

@@ -5,8 +5,11 @@ struct RedisApplication: Sendable {
   enum Mode: Sendable {
     /// Reports how applying would end, and changes nothing.
     case check(exempt: String?)
-    /// Makes the changes, unless this part and `others` together would exceed the bounds, and too little can be evicted.
-    case apply(StoreBounds?, others: EntryTally.Count, evicting: RedisEviction? = nil)
+    /// Makes the changes, unless the bounds would be exceeded, and too little can be evicted.
+    case apply(RedisBounds?, evicting: RedisEviction?)
+
+    /// Makes the changes in any case.
+    static var unbounded: Self { .apply(nil, evicting: nil) }
   }
 
   enum Outcome {
@@ -18,9 +21,9 @@ struct RedisApplication: Sendable {
   /// The outcome.
   struct Verdict {
     let outcome: Outcome
-    /// What the part holds, or would hold, outside the exempt namespace. Only known if there are bounds.
-    let holds: EntryTally.Count
-    /// Whether expired entries are still counted.
+    /// By how much the part has grown, or would grow, outside the exempt namespace; negative if it shrinks.
+    let growth: EntryTally.Count
+    /// Whether entries may still be counted that the server has dropped.
     let isStale: Bool
     /// How many unexpired entries were evicted.
     let evictions: Int
@@ -30,68 +33,62 @@ struct RedisApplication: Sendable {
   let batch: RedisBatch
   let mode: Mode
   /// The name under which the server remembers the batch: if it is sent again, it must not undo what others have done
-  /// since. Empty if it changes nothing.
-  let name: String
-  /// The name of an earlier batch that was answered, which the server may forget.
-  let formerName: String?
+  /// since. `nil` if it changes nothing.
+  let name: RedisBatchName?
   /// The name under which the changes are published; empty if they are not.
   let publisher: String
 
-  init(_ batch: RedisBatch, part: Int, _ mode: Mode, replacing formerName: String? = nil, publisher: String = "") {
-    (self.part, self.batch, self.mode, self.formerName) = (part, batch, mode, formerName)
-    self.publisher = publisher
-    if case .apply = mode { name = Self.randomName() } else { name = "" }
-  }
-
-  /// A unique name for a batch.
-  private static func randomName() -> String {
-    String(UInt64.random(in: 0 ... .max), radix: 16) + String(UInt64.random(in: 0 ... .max), radix: 16)
+  init(_ batch: RedisBatch, part: Int, _ mode: Mode, name: RedisBatchName?, publisher: String = "") {
+    (self.part, self.batch, self.mode, self.name, self.publisher) = (part, batch, mode, name, publisher)
   }
 
   /// The request to the server, the same for each attempt.
-  func request(_ options: RedisOptions) -> RedisRequest {
+  ///
+  /// - Throws: `CacheError`: `tooLarge`.
+  func request(_ options: RedisOptions) throws(CacheError) -> RedisRequest {
     let layout = options.layout
-    var (keys, arguments) = (layout.tables(of: part), [[UInt8]]())
-    var (puts, removals) = ([[UInt8]](), [String]())
-    var (required, put) = ([String](), [String]())
+    var (checksums, values) = ([[UInt8]](), [[UInt8]]())
+    var (required, put, removed) = ([String](), [String](), [String]())
     for (key, expectation) in batch.requirements {
       required.append(layout.name(of: key, in: part))
-      arguments.append(Array(expectation.text.utf8))
+      checksums.append(expectation.bytes)
     }
     for (key, change) in batch.changes {
       switch change {
-      case .remove: removals.append(layout.name(of: key, in: part))
+      case .remove: removed.append(layout.name(of: key, in: part))
       case .put(let payload, let metadata):
         put.append(layout.name(of: key, in: part))
-        puts.append(payload)
-        puts += RedisEntry.values(metadata)
+        values.append(try RedisEntry.encode(key, payload, metadata))
+        let slot = EntryTally.Slot(namespace: "", metadata)
+        let numbers = [
+          slot.freshSlot, slot.retainSlot, Int64(payload.count), metadata.retainUntil.milliseconds,
+        ]
+        values += numbers.map { Array(String($0).utf8) }
       }
     }
-    keys += required + put + removals
-    let counts = [required.count, put.count, removals.count].map { String($0) }
-    let head = header(options) + counts + [formerName ?? ""] + (eviction?.arguments ?? ["", "", ""]) + [publisher]
+    let counts = [required.count, put.count, removed.count].map { String($0) }
+    let head = header(options) + counts + (eviction?.arguments ?? ["", "", "", "", ""]) + [publisher]
     return RedisRequest(
-      part, .apply, keys: keys, arguments: head.map { Array($0.utf8) } + arguments + puts, isChange: isChange)
-  }
-
-  private var isChange: Bool {
-    if case .apply = mode { true } else { false }
+      part, .apply, keys: layout.tables(of: part) + required + put + removed,
+      arguments: head.map { Array($0.utf8) } + checksums + values, isChange: name != nil)
   }
 
   private var eviction: RedisEviction? {
-    if case .apply(_, _, let eviction) = mode { eviction } else { nil }
+    if case .apply(_, let eviction) = mode { eviction } else { nil }
   }
 
   private func header(_ options: RedisOptions) -> [String] {
     // Longer than the batch is retried.
     let remembered = String(max(60_000, 2 * options.timeout.components.seconds * 1_000))
+    let names = [name?.writer ?? "", name.map { String($0.number) } ?? "", remembered]
     switch mode {
-    case .check(let exempt): return ["check", name, remembered, "", "", exempt ?? "", "0", "0"]
-    case .apply(let bounds, let others, _):
-      let limits = bounds.map { [String($0.maxEntries), String($0.maxPayloadBytes), $0.exemptNamespace ?? ""] }
-      return ["apply", name, remembered] + (limits ?? ["", "", ""]) + [
-        String(others.entries), String(others.payloadBytes),
-      ]
+    case .check(let exempt): return ["check"] + names + ["", "", exempt ?? "", "", ""]
+    case .apply(nil, _): return ["apply"] + names + ["", "", "", "", ""]
+    case .apply(let bounds?, _):
+      let held = bounds.held.map { [String($0.entries), String($0.payloadBytes)] } ?? ["", ""]
+      return ["apply"] + names + [
+        String(bounds.bounds.maxEntries), String(bounds.bounds.maxPayloadBytes), bounds.bounds.exemptNamespace ?? "",
+      ] + held
     }
   }
 
@@ -100,15 +97,26 @@ struct RedisApplication: Sendable {
     guard let values = answer.elements, values.count == 5, let first = values[1].number.map({ Int($0) }),
       let second = values[2].number, let isStale = values[3].number, let evictions = values[4].number
     else { return nil }
-    let holds = EntryTally.Count(entries: first, payloadBytes: Int(second))
+    let growth = EntryTally.Count(entries: first, payloadBytes: Int(second))
     switch values[0].text {
-    case "done": return Verdict(outcome: .done, holds: holds, isStale: isStale == 1, evictions: Int(evictions))
-    case "over": return Verdict(outcome: .over, holds: holds, isStale: isStale == 1, evictions: 0)
+    case "done": return Verdict(outcome: .done, growth: growth, isStale: false, evictions: Int(evictions))
+    case "over": return Verdict(outcome: .over, growth: growth, isStale: isStale == 1, evictions: 0)
     case "conflict" where batch.requirements.indices.contains(first - 1):
       return Verdict(
-        outcome: .conflict(batch.requirements[first - 1].key), holds: EntryTally.Count(), isStale: false, evictions: 0)
+        outcome: .conflict(batch.requirements[first - 1].key), growth: EntryTally.Count(), isStale: false, evictions: 0)
     default: return nil
     }
+  }
+}
+
+/// The bounds of a batch, and what all parts hold; `nil` if there is only one.
+struct RedisBounds: Sendable {
+  let bounds: StoreBounds
+  var held: EntryTally.Count?
+
+  /// Whether a store that holds `count` is beyond the bounds.
+  func areExceeded(by count: EntryTally.Count) -> Bool {
+    count.entries > bounds.maxEntries || count.payloadBytes > bounds.maxPayloadBytes
   }
 }
 
@@ -117,19 +125,23 @@ struct RedisEviction: Sendable {
   let order: EvictionOrder
   /// The time by the engine's clock.
   let now: Timestamp
+  /// How much room the batch makes at the most, apart from what it needs itself; `nil` for all that is needed. A part of
+  /// a cluster does not make room for all of the store.
+  var most: EntryTally.Count?
 
-  /// The order, the time, and the latest time that is not ahead of it, as the script expects them.
+  /// The order, the time, the latest time that is not ahead of it, and the most room, as the script expects them.
   fileprivate var arguments: [String] {
     [order.text, String(now.milliseconds), String(now.advanced(by: Timestamp.clockTolerance).milliseconds)]
+      + (most.map { [String($0.entries), String($0.payloadBytes)] } ?? ["", ""])
   }
 }
 
 extension WriteBatch.Expectation {
-  /// The checksum that the script expects; empty if it expects no entry.
-  fileprivate var text: String {
+  /// The bytes of the checksum that the script expects; empty if it expects no entry.
+  fileprivate var bytes: [UInt8] {
     switch self {
-    case .absent: ""
-    case .checksum(let checksum): Hexadecimal.text(checksum)
+    case .absent: []
+    case .checksum(let checksum): (0..<8).reversed().map { UInt8(truncatingIfNeeded: checksum >> ($0 * 8)) }
     }
   }
 }

@@ -41,7 +41,7 @@ struct RedisBatch: Sendable {
   }
 
   /// An empty batch without bounds.
-  private init() { bounds = nil }
+  init() { bounds = nil }
 
   /// Splits the batch by the store's parts, each without bounds. Cost: computes the slot of each key once.
   func parts(_ layout: RedisLayout) -> [Int: RedisBatch] {
@@ -62,6 +62,14 @@ struct RedisBatch: Sendable {
   }
 
   var isEmpty: Bool { requirements.isEmpty && changes.isEmpty }
+
+  /// The most by which the batch can make a store grow outside the namespace `exempt`.
+  func growth(except exempt: String?) -> EntryTally.Count {
+    changes.reduce(EntryTally.Count()) { sum, change in
+      guard case .put = change.value, change.key.namespace != exempt else { return sum }
+      return sum + EntryTally.Count(entries: 1, payloadBytes: change.value.payloadBytes)
+    }
+  }
 }
 
 extension CacheError {
@@ -77,21 +85,28 @@ extension CacheError {
   }
 }
 
-/// The names of answered batches that servers still remember. The next batch on the same part replaces one of them, so
-/// that a server remembers one name per concurrent call rather than one per batch.
+/// The name of a batch: a writer, which has one batch under way, and the number of that.
+struct RedisBatchName: Sendable {
+  let writer: String
+  let number: UInt64
+}
+
+/// The writers of this handle without a batch under way. A server remembers the latest batch of each writer, so that it
+/// remembers one for each concurrent call rather than one for each batch.
 ///
-/// The name of a batch with an unknown outcome is never among them: it expires on the server.
-final class RedisBatchNames: Sendable {
-  private let names = Mutex<[Int: [String]]>([:])
+/// The writer of a batch with an unknown outcome never comes back: the server may still get the batch.
+final class RedisWriters: Sendable {
+  private let names = Mutex<[RedisBatchName]>([])
 
-  /// Takes a name that `part` may forget, if there is one.
-  func take(_ part: Int) -> String? { names.withLock { $0[part]?.popLast() } }
+  /// A name for the next batch.
+  func next() -> RedisBatchName {
+    let former = names.withLock { $0.popLast() }
+    return RedisBatchName(
+      writer: former?.writer ?? String(UInt64.random(in: 0 ... .max), radix: 36), number: (former?.number ?? 0) + 1)
+  }
 
-  /// Records what `part` remembers now that it has answered `application` with `verdict`.
-  func settle(_ application: RedisApplication, _ verdict: RedisApplication.Verdict) {
-    guard !application.name.isEmpty else { return }
-    let isDone = if case .done = verdict.outcome { true } else { false }
-    guard let name = isDone ? application.name : application.formerName else { return }
-    names.withLock { $0[application.part, default: []].append(name) }
+  /// Records that the server has answered `application`.
+  func settle(_ application: RedisApplication) {
+    if let name = application.name { names.withLock { $0.append(name) } }
   }
 }

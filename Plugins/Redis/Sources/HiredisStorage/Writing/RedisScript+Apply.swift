@@ -1,6 +1,12 @@
 extension RedisScript {
   /// The most keys in a message: of more changes it only says that there are some.
   static let mostPublished = 200
+  /// How many random lines of the index to check at a time, to forget those whose entries are gone.
+  static let sampleSize = 8
+  /// One put in so many takes a sample.
+  static let putsPerSample = 16
+  /// The most samples for each one that is due: as long as a quarter of one is to be forgotten, another one follows.
+  static let mostSamples = 8
 
   /// A function that tells the followers of the store which entries have changed: the publisher, and the keys or "*",
   /// separated by spaces. Without a publisher it does nothing.
@@ -15,121 +21,170 @@ extension RedisScript {
 
     """#
 
-  /// `ARGV`: "apply", or "check" to change nothing; the batch's name or nothing, and for how long to remember it; the
-  /// bounds (entries or nothing, bytes, exempt namespace) and what the other parts hold (entries, bytes); the numbers
-  /// of requirements, of puts and of removals; the name of an earlier batch of this writer that the server may forget,
-  /// or nothing; what to evict by, and two times (see `evictSource`), or nothing; the publisher or nothing; a checksum or
-  /// nothing for each requirement; payload and fields for each put. `KEYS`, after the tables: the entries in the same
-  /// order.
+  /// A function that forgets some lines whose entries the server has dropped. So these stay a quarter of the lines at
+  /// most.
+  static let sampleSource = #"""
+    local function takeSamples(due)
+      local left = \#(mostSamples)
+      while due > 0 do
+        local lines, names, found = redis.call('ZRANDMEMBER', index, \#(sampleSize)), {}, 0
+        for at, line in ipairs(lines) do names[at] = prefix .. string.match(line, '^%S*') end
+        local there = #lines > 0 and redis.pcall('EXISTS', unpack(names))
+        if type(there) ~= 'number' then return end
+        for at, line in ipairs(there < #lines and lines or {}) do
+          if dropped[line] or isGone(string.sub(names[at], #prefix + 1)) then
+            dropLine(line)
+            found = found + 1
+          end
+        end
+        left = left - 1
+        if found * 4 < #lines or left == 0 then
+          -- The others that are due would find no more.
+          if found == 0 then return end
+          due, left = due - 1, \#(mostSamples)
+        end
+      end
+    end
+
+    """#
+
+  /// `ARGV`: "apply", or "check" to change nothing; the writer and the number of its batch, or nothing, and for how long
+  /// to remember them; the bounds (entries or nothing, bytes, exempt namespace) and what all parts hold (entries and bytes,
+  /// or nothing if this is the only one); the numbers of requirements, of puts and of removals; what to evict by, and two times (see `evictSource`),
+  /// or nothing; how many entries and bytes to make room for at the most, or nothing; the publisher or nothing; a
+  /// checksum or nothing for each requirement; for each put the entry, the slots of its times, its payload's size, and
+  /// when it ends. `KEYS`, after the tables: the entries in the same order.
   ///
-  /// Returns "done", "conflict" with the number of the requirement, or "over"; then what this part would hold (entries,
-  /// bytes, without the exempt namespace, and without evictions), whether there are more expired entries to forget, and
-  /// how many unexpired entries were evicted.
+  /// Returns "done", "conflict" with the number of the requirement, or "over"; then by how much the part grows (entries,
+  /// bytes, without the exempt namespace), whether entries may still be counted that the server has dropped, and how many
+  /// unexpired entries were evicted.
   static let applySource = #"""
-    local mode, batch = ARGV[1], ARGV[2]
+    local mode, batch, exempt = ARGV[1], '@' .. ARGV[2], ARGV[7]
+    local required, put, removed = tonumber(ARGV[10]), tonumber(ARGV[11]), tonumber(ARGV[12])
+    local name, argument = 2, 18 + required
+    local wanted = {'format', 'swept', 'changes', 'ends', '*', batch, exempt}
+    for at = 1, put do
+      local first = argument + (at - 1) * 5
+      local namespace = string.match(string.sub(KEYS[name + required + at], #prefix + 1), '^[^/]*')
+      wanted[#wanted + 1] = namespace
+      wanted[#wanted + 1] = namespace .. ' ' .. ARGV[first + 2] .. ' ' .. ARGV[first + 3]
+    end
+    load(wanted)
+    if known.format and known.format ~= '2' then return redis.error_reply('ERR \#(otherFormat)') end
     -- First of all: what was done must not fail, such as for want of room, because it is asked for again.
-    if batch ~= '' and redis.call('ZSCORE', expiry, ' ' .. batch) then return {'done', '0', '0', 0, 0} end
-    local required, put, removed = tonumber(ARGV[9]), tonumber(ARGV[10]), tonumber(ARGV[11])
-    local more = sweep(\#(sweepLimit), put)
-    lifetime = tonumber(ARGV[3])
-    local function isChecksum(text)
-      return type(text) == 'string' and #text == 16 and not string.find(text, '%X')
+    if ARGV[2] ~= '' and known[batch] and string.match(known[batch], '^%d+') == ARGV[3] then
+      return {'done', '0', '0', 0, 0}
     end
-    local name, argument = 4, 16
+    lifetime = tonumber(ARGV[4])
+    sweep(batch)
 
-    for index = 1, required do
-      local found = redis.pcall('HGET', KEYS[name + index], 'checksum')
+    for at = 1, required do
+      local found = redis.pcall('GETRANGE', KEYS[name + at], -39, -1)
       if type(found) == 'table' and not isWrongType(found) then return found end
-      -- What is there without a checksum has 0, as in a scan.
-      if not found and redis.call('EXISTS', KEYS[name + index]) == 1 or found and not isChecksum(found) then
-        found = '0000000000000000'
+      local checksum = ''
+      -- What is damaged has 0, as in a list; what the first version wrote is not there yet.
+      if found ~= '' and not (isWrongType(found) and isFormer(KEYS[name + at])) then
+        checksum = type(found) == 'string' and isTail(found) and string.sub(found, 19, 26) or '\0\0\0\0\0\0\0\0'
       end
-      if string.lower(found or '') ~= ARGV[argument + index] then return {'conflict', tostring(index), '0', 0, 0} end
+      if checksum ~= ARGV[18 + at] then return {'conflict', tostring(at), '0', 0, 0} end
     end
-    name, argument = name + required, argument + required
+    name = name + required
 
-    local lines, ends, foreign, changed = {}, {}, {}, {}
-    for index = name + 1, #KEYS do changed[#changed + 1] = string.sub(KEYS[index], #prefix + 1) end
-    for index = 1, put do
-      local at = argument + (index - 1) * 7
-      local key = changed[index]
-      local fresh = text(math.floor(tonumber(ARGV[at + 3]) / 1048576))
-      local retain = text(math.floor(tonumber(ARGV[at + 4]) / 1048576))
-      local bytes = #ARGV[at + 1]
-      local kind = redis.call('TYPE', KEYS[name + index]).ok
-      if kind ~= 'hash' and kind ~= 'none' then
-        -- In the place of an entry it is damage, and goes. A key that was never an entry is another program's: fails here.
-        if not linesOf(key)[1] then redis.call('HEXISTS', KEYS[name + index], 'payload') end
-        foreign[index] = true
-      end
-      drop(key)
-      countEntry(key, fresh, retain, 1, bytes)
-      lines[index] = key .. ' ' .. fresh .. ' ' .. retain .. ' ' .. text(bytes)
-      ends[index] = tonumber(ARGV[at + 4])
-      if ends[index] <= now then ends[index] = now + 60000 end
+    local lines, ends, uses, changed, last = {}, {}, {}, {}, 0
+    -- How much the part holds outside the exempt namespace.
+    local function held()
+      local all = sum('*')
+      if exempt == '' then return all[1], all[2] end
+      local others = sum(exempt)
+      return all[1] - others[1], all[2] - others[2]
     end
-    for index = 1, removed do drop(changed[put + index]) end
+    local entriesBefore, bytesBefore = held()
+    for at = name + 1, #KEYS do changed[#changed + 1] = string.sub(KEYS[at], #prefix + 1) end
+    for at = 1, put do
+      local first, key, entry = argument + (at - 1) * 5, changed[at], KEYS[name + at]
+      local found, former = redis.pcall('GETRANGE', entry, -39, -1), linesOf(key)
+      if type(found) == 'table' then
+        -- In the place of an entry it is damage, and goes, like an entry of the first version. A key that was never an
+        -- entry is another program's.
+        if not isWrongType(found) then return found end
+        if not former[1] and not isFormer(entry) then return found end
+      elseif isTail(found) then
+        local use = string.sub(found, 27, 35)
+        if use ~= '\0\0\0\0\0\0\0\0\0' then uses[at] = use end
+      elseif found ~= '' and not former[1] then
+        return redis.error_reply('WRONGTYPE another program uses the key of an entry')
+      end
+      for _, line in ipairs(former) do dropLine(line) end
+      local slots, late = ARGV[first + 2] .. ' ' .. ARGV[first + 3], ''
+      ends[at] = tonumber(ARGV[first + 5])
+      if ends[at] <= now then
+        ends[at] = now + 60000
+        local slot = math.floor(ends[at] / 1048576)
+        slots, late = slots .. ' ' .. text(slot), string.format(' %x', slot)
+      end
+      last = math.max(last, ends[at])
+      countEntry(key, slots, 1, tonumber(ARGV[first + 4]))
+      lines[at] = string.format('%s %x %x %x', key, ARGV[first + 2], ARGV[first + 3], ARGV[first + 4]) .. late
+    end
+    for at = 1, removed do
+      for _, line in ipairs(linesOf(changed[put + at])) do dropLine(line) end
+    end
+    -- The writer's batches are numbered, and so one put in some takes a sample.
+    if mode == 'apply' and put > 0 and (put > 1 or tonumber(ARGV[3]) % \#(putsPerSample) == 0) then
+      takeSamples(math.ceil(put / \#(putsPerSample)))
+    end
 
-    local entries, bytes = tonumber(ARGV[7]), tonumber(ARGV[8])
-    if mode == 'check' or ARGV[4] ~= '' then
-      local all = redis.call('HGETALL', totals)
-      for index = 1, #all, 2 do
-        if all[index] ~= ARGV[6] then
-          local there, size = parse(all[index + 1])
-          entries, bytes = entries + there, bytes + size
-        end
-      end
-      for field, change in pairs(counts) do
-        if field ~= ARGV[6] and not string.find(field, ' ', 1, true) then
-          entries, bytes = entries + change[1], bytes + change[2]
-        end
-      end
-    end
+    local here, size = held()
+    local growth, bytesGrowth = here - entriesBefore, size - bytesBefore
+    local entries = ARGV[8] == '' and here or tonumber(ARGV[8]) + growth
+    local bytes = ARGV[8] == '' and size or tonumber(ARGV[9]) + bytesGrowth
     local gone, evicted = {}, 0
-    if ARGV[4] ~= '' and (entries > tonumber(ARGV[4]) or bytes > tonumber(ARGV[5])) then
+    if ARGV[5] ~= '' and (entries > tonumber(ARGV[5]) or bytes > tonumber(ARGV[6])) then
       gone = nil
-      -- What has expired by the server's clock is forgotten first, all of it.
-      if ARGV[13] ~= '' and not more then
+      if ARGV[13] ~= '' then
         local own = {}
-        for index = 5, #KEYS do own[KEYS[index]] = true end
-        gone, evicted = victims(entries - tonumber(ARGV[4]), bytes - tonumber(ARGV[5]), entries, bytes, own)
+        for at = 3, #KEYS do own[KEYS[at]] = true end
+        local excess, excessBytes = entries - tonumber(ARGV[5]), bytes - tonumber(ARGV[6])
+        if ARGV[16] ~= '' then
+          excess = math.min(excess, math.max(tonumber(ARGV[16]), growth))
+          excessBytes = math.min(excessBytes, math.max(tonumber(ARGV[17]), bytesGrowth))
+        end
+        gone, evicted = victims(excess, excessBytes, here, size, own)
       end
-      if not gone then return {'over', text(entries), text(bytes), more and 1 or 0, 0} end
+      if not gone then
+        local all, stale = redis.call('HGETALL', tally), 0
+        for at = 1, #all, 2 do
+          local ending = string.match(all[at], '^%S+ %d+ .-(%d+)$')
+          if ending and tonumber(ending) <= current then stale = 1 end
+        end
+        return {'over', text(growth), text(bytesGrowth), stale, 0}
+      end
       for _, victim in ipairs(gone) do dropLine(victim.line) end
+      here, size = held()
+      growth, bytesGrowth = here - entriesBefore, size - bytesBefore
     end
-    if mode == 'check' then return {'done', text(entries), text(bytes), more and 1 or 0, 0} end
+    if mode == 'check' then return {'done', text(growth), text(bytesGrowth), 0, 0} end
 
-    for index = 1, put do
-      local at, entry = argument + (index - 1) * 7, KEYS[name + index]
-      if foreign[index] then redis.call('UNLINK', entry) end
-      redis.call('HSET', entry, 'payload', ARGV[at + 1], 'storedAt', ARGV[at + 2], 'freshUntil', ARGV[at + 3],
-        'retainUntil', ARGV[at + 4], 'contentType', ARGV[at + 5], 'attributes', ARGV[at + 6], 'checksum', ARGV[at + 7])
-      if ends[index] >= 253402300799999 then
-        redis.call('PERSIST', entry)
-      else
-        redis.call('PEXPIREAT', entry, text(ends[index]))
-      end
-      redis.call('ZADD', expiry, text(ends[index]), changed[index])
-      redis.call('ZADD', keys, 0, lines[index])
-      dropped[lines[index]] = nil
-    end
     if put == 0 then begin() end
-    if batch ~= '' then redis.call('ZADD', expiry, text(now + lifetime), ' ' .. batch) end
-    for index = 1, removed do
-      redis.call('UNLINK', KEYS[name + put + index])
-      forgotten[#forgotten + 1] = changed[put + index]
+    for at = 1, put do
+      local value, entry = ARGV[argument + (at - 1) * 5 + 1], KEYS[name + at]
+      if ends[at] >= 253402300799999 then
+        redis.call('SET', entry, value)
+      else
+        redis.call('SET', entry, value, 'PXAT', text(ends[at]))
+      end
+      if uses[at] then redis.call('SETRANGE', entry, #value - 13, uses[at]) end
+      if dropped[lines[at]] then dropped[lines[at]] = nil else redis.call('ZADD', index, 0, lines[at]) end
     end
+    for at = 1, removed do redis.call('UNLINK', KEYS[name + put + at]) end
     for _, victim in ipairs(gone) do
       redis.call('UNLINK', prefix .. victim.key)
-      forgotten[#forgotten + 1] = victim.key
       changed[#changed + 1] = victim.key
     end
-    if batch ~= '' and ARGV[12] ~= '' then forgotten[#forgotten + 1] = ' ' .. ARGV[12] end
-    -- Entries of the same counts may last longer than those before.
-    if not commit() and put > 0 then keep() end
-    -- The name of a batch that changed nothing must not keep an empty store for ever.
-    if batch ~= '' and redis.call('ZCARD', keys) == 0 then retire() end
-    publish(ARGV[16], changed)
-    return {'done', text(entries), text(bytes), 0, evicted}
+    local fields = {}
+    if ARGV[2] ~= '' then fields = {batch, ARGV[3] .. ' ' .. text(now + lifetime)} end
+    commit(fields, last > 0 and last or nil)
+    publish(ARGV[18], changed)
+    return {'done', text(growth), text(bytesGrowth), 0, evicted}
     """#
 }

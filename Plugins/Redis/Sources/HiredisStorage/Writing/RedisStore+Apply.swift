@@ -3,24 +3,23 @@ internal import StorageSPI
 extension RedisStore {
   /// Makes all changes of `batch`, or none. On a cluster this holds for each part separately.
   ///
-  /// - Parameter eviction: what may be evicted to make room; on a cluster `nil`.
+  /// - Parameter eviction: what may be evicted to make room.
   /// - Returns: how many unexpired entries were evicted.
   ///
   /// Cost: a round trip; on a cluster one more if the bounds are near, and another if the batch spans several parts.
   @discardableResult
   func apply(_ batch: RedisBatch, evicting eviction: RedisEviction? = nil) throws(CacheError) -> Int {
-    if layout.partCount > 1 {
-      try spread(batch)
-      return 0
-    }
+    if layout.isSpread { return try spread(batch, evicting: eviction) }
     if batch.isEmpty, batch.bounds == nil { return 0 }
-    let mode = RedisApplication.Mode.apply(batch.bounds, others: EntryTally.Count(), evicting: eviction)
-    return try apply([application(batch, part: 0, mode)])
+    return try apply([
+      application(batch, part: 0, .apply(batch.bounds.map { RedisBounds(bounds: $0) }, evicting: eviction))
+    ])
   }
 
-  /// Applies `batch` to `part`, and lets the server forget an earlier batch.
+  /// Applies `batch` to `part`.
   func application(_ batch: RedisBatch, part: Int, _ mode: RedisApplication.Mode) -> RedisApplication {
-    RedisApplication(batch, part: part, mode, replacing: names.take(part), publisher: publisher)
+    let name: RedisBatchName? = if case .apply = mode { writers.next() } else { nil }
+    return RedisApplication(batch, part: part, mode, name: name, publisher: publisher)
   }
 
   /// Applies `applications`, each to another part, all at once.
@@ -33,26 +32,30 @@ extension RedisStore {
     for (application, verdict) in zip(applications, try verdicts(applications)) {
       switch (verdict.outcome, application.mode) {
       case (.conflict(let key), _): throw .conflict(on: key)
-      case (.over, .apply(let bounds?, _, _)): throw .overBounds(bounds)
+      case (.over, .apply(let bounds?, _)): throw .overBounds(bounds.bounds)
       default: evictions += verdict.evictions
       }
     }
     return evictions
   }
 
-  /// The verdicts on `applications`, in their order. If expired entries put one over its bounds, it is judged again
-  /// without them.
-  private func verdicts(_ applications: [RedisApplication]) throws(CacheError) -> [RedisApplication.Verdict] {
+  /// The verdicts on `applications`, in their order. If entries that the server has dropped may put one over its bounds,
+  /// they are forgotten, and it is judged again.
+  func verdicts(_ applications: [RedisApplication]) throws(CacheError) -> [RedisApplication.Verdict] {
+    ahead.clear()
+    var requests: [RedisRequest] = []
+    for application in applications { requests.append(try application.request(options)) }
     var verdicts: [RedisApplication.Verdict] = []
-    let replies = try performMakingRoom(applications.map { $0.request(options) })
-    for (application, reply) in zip(applications, replies) {
+    for (index, reply) in try performMakingRoom(requests).enumerated() {
+      let application = applications[index]
       guard var verdict = application.verdict(reply.value) else { throw router.undecodable("a batch has no verdict") }
-      while case .over = verdict.outcome, verdict.isStale {
-        let again = try router.perform(application.request(options))
-        guard let next = application.verdict(again) else { throw router.undecodable("a batch has no verdict") }
-        verdict = next
+      if case .over = verdict.outcome, verdict.isStale, try tidy([application.part]) {
+        guard let again = application.verdict(try router.perform(requests[index])) else {
+          throw router.undecodable("a batch has no verdict")
+        }
+        verdict = again
       }
-      names.settle(application, verdict)
+      writers.settle(application)
       verdicts.append(verdict)
     }
     return verdicts
@@ -60,15 +63,14 @@ extension RedisStore {
 
   /// Adds `uses` to the entries. Cost: a round trip for each thousand.
   func add(_ uses: [EntryUse]) throws(CacheError) {
-    for (part, uses) in Dictionary(grouping: uses, by: { layout.part(of: $0.key) }) {
-      for start in stride(from: 0, to: uses.count, by: Self.usesAtOnce) {
-        let page = uses[start..<min(start + Self.usesAtOnce, uses.count)]
-        let arguments = page.flatMap { [String($0.lastUsedAt.milliseconds), String($0.count)] }
-        _ = try router.perform(
-          RedisRequest(
-            part, .use, keys: layout.tables(of: part) + page.map { layout.name(of: $0.key, in: part) },
-            arguments: arguments.map { Array($0.utf8) }))
+    for start in stride(from: 0, to: uses.count, by: Self.usesAtOnce) {
+      let page = uses[start..<min(start + Self.usesAtOnce, uses.count)]
+      let requests = Dictionary(grouping: page) { layout.part(of: $0.key) }.map { part, uses in
+        RedisRequest(
+          part, .use, keys: layout.tables(of: part) + uses.map { layout.name(of: $0.key, in: part) },
+          arguments: uses.flatMap { [String($0.lastUsedAt.milliseconds), String($0.count)] }.map { Array($0.utf8) })
       }
+      _ = try router.perform(requests)
     }
   }
 
@@ -85,58 +87,95 @@ extension RedisStore {
       return try router.perform(requests)
     }
   }
+}
 
-  /// Applies a batch on a cluster. If the bounds are exceeded, it recounts and tries again, because a part counts the
-  /// entries that its server has dropped until the part is next asked.
-  private func spread(_ batch: RedisBatch) throws(CacheError) {
-    do throws(CacheError) {
-      try spreadAsCounted(batch)
-    } catch {
-      guard error.code == .overBounds else { throw error }
-      _ = try count()
-      try spreadAsCounted(batch)
-    }
-  }
+/// Batches on a cluster.
+extension RedisStore {
+  /// How many parts to ask at once for room, and how often.
+  private static let (partsAtOnce, roundsOfRoom) = (16, 8)
 
   /// Applies a batch on a cluster, part by part, starting with the parts that have requirements. It checks all
   /// requirements and the bounds first, so that nothing changes if they do not hold, unless others write meanwhile.
-  private func spreadAsCounted(_ batch: RedisBatch) throws(CacheError) {
+  private func spread(_ batch: RedisBatch, evicting eviction: RedisEviction?) throws(CacheError) -> Int {
     let parts = batch.parts(layout)
-    let others =
-      try batch.bounds.map { bounds throws(CacheError) in
-        try holdings.ofOthers(than: Set(parts.keys), adding: batch, bounds, self)
-      } ?? EntryTally.Count()
-    if parts.count == 1, let (part, piece) = parts.first {
-      try apply([application(piece, part: part, .apply(batch.bounds, others: others))])
-      return
+    var bounds = batch.bounds.map { RedisBounds(bounds: $0) }
+    if let limits = batch.bounds {
+      bounds?.held = try holdings.held(adding: batch, limits, mayEvict: eviction != nil, self)
     }
-    try check(parts, batch.bounds, others)
+    var eviction = eviction
+    eviction?.most = EntryTally.Count()
+    if parts.count == 1, let (part, piece) = parts.first {
+      return try apply(application(piece, part: part, .apply(bounds, evicting: eviction)))
+    }
+    var evictions = 0
     let required = parts.filter { !$0.value.requirements.isEmpty }
+    if let bounds {
+      let growth = try growth(parts, exempt: bounds.bounds.exemptNamespace)
+      if bounds.areExceeded(by: (bounds.held ?? .init()) + growth) {
+        guard let eviction else { throw .overBounds(bounds.bounds) }
+        evictions = try makeRoom(for: growth, bounds, eviction)
+      }
+    } else if required.count > 1 || (required.count == 1 && parts.count > 1) {
+      _ = try growth(parts, exempt: nil)
+    }
     let rest = parts.filter { $0.value.requirements.isEmpty }
     for (part, piece) in required { try apply([application(piece, part: part, .unbounded)]) }
     try apply(rest.map { application($0.value, part: $0.key, .unbounded) })
+    return evictions
   }
 
-  /// Throws unless the parts together allow the change.
-  private func check(
-    _ parts: [Int: RedisBatch], _ bounds: StoreBounds?, _ others: EntryTally.Count
-  ) throws(CacheError) {
-    let checks = parts.map { RedisApplication($0.value, part: $0.key, .check(exempt: bounds?.exemptNamespace)) }
-    while true {
-      var (holds, isStale) = (others, false)
-      for verdict in try verdicts(checks) {
-        if case .conflict(let key) = verdict.outcome { throw .conflict(on: key) }
-        holds = holds + verdict.holds
-        isStale = isStale || verdict.isStale
-      }
-      guard let bounds, holds.entries > bounds.maxEntries || holds.payloadBytes > bounds.maxPayloadBytes else { return }
-      if !isStale { throw .overBounds(bounds) }
+  /// Applies a batch to the one part that it is about. If too little of that part may go, others make room.
+  private func apply(_ application: RedisApplication) throws(CacheError) -> Int {
+    guard let verdict = try verdicts([application]).first else { throw router.undecodable("a batch has no verdict") }
+    switch (verdict.outcome, application.mode) {
+    case (.conflict(let key), _): throw .conflict(on: key)
+    case (.over, .apply(let bounds?, let eviction?)):
+      let evictions = try makeRoom(for: verdict.growth, bounds, eviction)
+      return try evictions + apply([self.application(application.batch, part: application.part, .unbounded)])
+    case (.over, .apply(let bounds?, nil)): throw .overBounds(bounds.bounds)
+    default: return verdict.evictions
     }
   }
-}
 
-extension RedisApplication.Mode {
-  fileprivate static var unbounded: Self { .apply(nil, others: EntryTally.Count()) }
+  /// By how much `parts` together would grow.
+  ///
+  /// - Throws: `CacheError`: `conflict` if a requirement does not hold.
+  private func growth(_ parts: [Int: RedisBatch], exempt: String?) throws(CacheError) -> EntryTally.Count {
+    var growth = EntryTally.Count()
+    for verdict in try verdicts(parts.map { application($0.value, part: $0.key, .check(exempt: exempt)) }) {
+      if case .conflict(let key) = verdict.outcome { throw .conflict(on: key) }
+      growth = growth + verdict.growth
+    }
+    return growth
+  }
+
+  /// Evicts entries of parts at random until there is room for `growth`, and returns how many had not expired.
+  ///
+  /// - Throws: `CacheError`: `overBounds` if it has not found enough. The core then looks at all parts.
+  private func makeRoom(
+    for growth: EntryTally.Count, _ bounds: RedisBounds, _ eviction: RedisEviction
+  ) throws(CacheError) -> Int {
+    var (freed, evictions) = (EntryTally.Count(), 0)
+    var share = eviction
+    share.most = EntryTally.Count(entries: 1)
+    // So much that the part has to give something.
+    let full = RedisBounds(
+      bounds: bounds.bounds,
+      held: EntryTally.Count(
+        entries: min(bounds.bounds.maxEntries, .max - 1) + 1, payloadBytes: bounds.bounds.maxPayloadBytes))
+    for _ in 0..<Self.roundsOfRoom {
+      let missing = max(1, growth.entries + freed.entries)
+      let count = min(Self.partsAtOnce, growth.payloadBytes + freed.payloadBytes > 0 ? Self.partsAtOnce : missing * 2)
+      let parts = Set((0..<count).map { _ in Int.random(in: layout.parts) })
+      for verdict in try verdicts(parts.map { application(RedisBatch(), part: $0, .apply(full, evicting: share)) }) {
+        guard case .done = verdict.outcome else { continue }
+        freed = freed + verdict.growth
+        evictions += verdict.evictions
+      }
+      if growth.entries + freed.entries <= 0, growth.payloadBytes + freed.payloadBytes <= 0 { return evictions }
+    }
+    throw .overBounds(bounds.bounds)
+  }
 }
 
 extension CacheError {

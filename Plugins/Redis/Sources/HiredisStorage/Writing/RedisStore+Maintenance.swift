@@ -4,80 +4,106 @@ internal import Synchronization
 /// What a store holds, and how often it has changed.
 struct RedisCount: Sendable {
   var tally = EntryTally()
-  /// The totals of all parts together, by namespace.
-  var totals: [String: EntryTally.Count] = [:]
-  /// The number of changes to each part.
-  var changes: [Int64] = []
-  /// The memory that the tables take up on the servers, as the servers report it.
-  var tableBytes = 0
+  /// The totals by namespace, as the server counts them.
+  var namespaces: [String: EntryTally.Count] = [:]
+  /// The number of changes to all parts.
+  var changes: Int64 = 0
+  /// The latest version that wrote a part; `nil` if no part has a tally.
+  var format: Int64?
+  /// Whether entries may be counted that the server has dropped.
+  var isStale = false
 
   var statistics: StorageStatistics {
     let total = tally.total()
     return StorageStatistics(
-      tally: tally, storageBytes: tableBytes + total.payloadBytes + total.entries * Self.bytesPerEntry)
+      tally: tally, storageBytes: total.payloadBytes + total.entries * Self.bytesPerEntry)
   }
 
-  /// What a server stores for an entry besides its payload: field names, times and index lines, in bytes. Measured with
-  /// `MEMORY USAGE` on Redis 7.0, for a key of 60 bytes.
-  private static let bytesPerEntry = 700
+  /// What a server stores for an entry besides its payload, in bytes. Measured on Redis 7.0, for a key of 40 bytes.
+  private static let bytesPerEntry = 340
 }
 
 extension RedisStore {
-  /// Counts the entries, without the ones that the server has dropped because they expired. Cost: a round trip, and one
-  /// more for each 500 entries of a part that were dropped since the part was last written or counted.
+  /// Counts the entries. Those that the server has dropped in the current slot of time may be counted.
+  ///
+  /// Cost: a round trip, which asks all nodes at once.
   func count() throws(CacheError) -> RedisCount {
-    var count = RedisCount()
-    var replies = try router.perform(layout.parts.map(statisticsRequest)).map(\.value)
-    for part in layout.parts {
-      while replies[part].elements?.first?.integer == 1 { replies[part] = try router.perform(statisticsRequest(part)) }
-      try add(replies[part], to: &count)
+    let replies = try router.performOnNodes { group in
+      RedisRequest(group.parts[0], .count, keys: [], arguments: group.names)
     }
+    var count = RedisCount()
+    for (_, reply) in replies { try add(reply.value, to: &count) }
     return count
   }
 
-  private func statisticsRequest(_ part: Int) -> RedisRequest {
-    RedisRequest(part, .statistics, keys: layout.tables(of: part))
+  /// Counts the entries, after forgetting some that the server has dropped: in a store of up to 10,000 entries on one
+  /// server, all of them.
+  func countExactly() throws(CacheError) -> RedisCount {
+    let first = try count()
+    guard first.isStale, !layout.isSpread, try tidy([0]) else { return first }
+    return try count()
   }
 
   private func add(_ answer: RedisValue, to count: inout RedisCount) throws(CacheError) {
-    guard let values = answer.elements, values.count == 4, let memory = values[2].integer,
-      let slots = RedisTally.counts(values[1]), let fields = values[1].elements,
-      let totals = RedisTally.counts(values[3])
+    guard let values = answer.elements, values.count == 4, let fields = RedisTally.counts(values[0]),
+      let changes = values[1].number, let isStale = values[3].integer
     else { throw .damagedTally(store: options.description) }
-    for (namespace, part) in totals { count.totals[namespace] = (count.totals[namespace] ?? .init()) + part }
-    for (field, part) in slots {
-      guard let slot = RedisTally.slot(field) else { throw .damagedTally(store: options.description) }
-      count.tally.add(part, to: slot)
-    }
-    count.tableBytes += Int(memory)
-    let position = fields.firstIndex { $0.text == "changes" }
-    count.changes.append(position.flatMap { fields[$0 + 1].number } ?? 0)
-  }
-
-  /// Removes what has expired at `now`, and forgets what the servers have dropped. Cost: a round trip for each 1,000
-  /// expired entries of a part, and one for each 1,000 lines of its index.
-  func compact(at now: Timestamp) throws(CacheError) {
-    var open = layout.parts.map { (part: $0, kept: Int64(0)) }
-    while !open.isEmpty {
-      let replies = try router.perform(open.map { compactRequest($0.part, passingOver: $0.kept, at: now) })
-      var rest: [(part: Int, kept: Int64)] = []
-      for (place, reply) in zip(open, replies) {
-        guard let values = reply.value.elements, values.count == 2, let kept = values[0].integer else {
-          throw router.undecodable("compacting gives no count")
-        }
-        if values[1].integer == 1 { rest.append((place.part, place.kept + kept)) }
+    for (field, part) in fields {
+      if let slot = RedisTally.slot(field) {
+        count.tally.add(part, to: slot)
+      } else if field != RedisTally.total {
+        guard CacheKey.isNamespace(field) else { throw .damagedTally(store: options.description) }
+        count.namespaces[field] = (count.namespaces[field] ?? EntryTally.Count()) + part
       }
-      open = rest
     }
-    for part in layout.parts { try tidy(part) }
+    count.changes += changes
+    if let format = values[2].number { count.format = max(format, count.format ?? 0) }
+    if isStale == 1 { count.isStale = true }
   }
 
-  private func compactRequest(_ part: Int, passingOver kept: Int64, at now: Timestamp) -> RedisRequest {
-    // An entry that had already expired when it was written is kept for an extra minute.
-    let numbers = [now.milliseconds, now.milliseconds + 60_000, kept, 1_000]
-    return RedisRequest(
-      part, .compact, keys: layout.tables(of: part), arguments: numbers.map { Array(String($0).utf8) }, isChange: true)
+  /// Removes what has expired at `now`, and forgets what the servers have dropped. Cost: a look at all lines of the
+  /// index, a round trip for each 1,000 of a part.
+  func compact(at now: Timestamp) throws(CacheError) {
+    try walk(.tidy, size: Self.linesPerStep, arguments: [String(now.milliseconds), publisher], isChange: true) {
+      _, value throws(CacheError) in try next(value).position
+    }
   }
+
+  /// Runs `script` over the index of all `parts`, page by page, many parts at a time.
+  ///
+  /// - Parameters:
+  ///   - size: the number of lines in a page.
+  ///   - arguments: what follows the first line and that number.
+  ///   - body: gets a part and the script's answer, and returns the line to continue from; `nil` at the end.
+  func walk(
+    _ script: RedisScript, over parts: some Sequence<Int>, size: Int, arguments: [String] = [], isChange: Bool = false,
+    _ body: (Int, RedisValue) throws(CacheError) -> String?
+  ) throws(CacheError) {
+    var open = parts.map { (part: $0, from: "-") }[...]
+    while !open.isEmpty {
+      let page = open.prefix(Self.partsAtOnce)
+      open.removeFirst(page.count)
+      let replies = try router.perform(
+        page.map { place in
+          RedisRequest(
+            place.part, script, keys: layout.tables(of: place.part),
+            arguments: ([place.from, String(size)] + arguments).map { Array($0.utf8) }, isChange: isChange)
+        })
+      for (place, reply) in zip(page, replies) {
+        if let from = try body(place.part, reply.value) { open.append((place.part, from)) }
+      }
+    }
+  }
+
+  /// Runs `script` over the index of all parts.
+  func walk(
+    _ script: RedisScript, size: Int, arguments: [String] = [], isChange: Bool = false,
+    _ body: (Int, RedisValue) throws(CacheError) -> String?
+  ) throws(CacheError) {
+    try walk(script, over: layout.parts, size: size, arguments: arguments, isChange: isChange, body)
+  }
+
+  private static let partsAtOnce = 256
 }
 
 /// Where the next search for index lines without an entry begins, by part.
@@ -88,11 +114,11 @@ final class RedisTidying: Sendable {
 extension RedisStore {
   /// How many index lines to check in one step, during which the server answers no other client.
   private static let linesPerStep = 1_000
-  /// How many steps a write takes if the server has no room.
-  private static let stepsPerWrite = 4
+  /// How many steps a write takes if the server has no room, or the store has none.
+  private static let stepsPerWrite = 10
 
-  /// Forgets index lines of `parts` whose entries the server has evicted, and returns whether there were any. Cost: up
-  /// to four round trips for each part; the next call continues where this one ends.
+  /// Forgets index lines of `parts` whose entries the server has dropped, and returns whether there were any. Cost: up
+  /// to ten round trips for each part; the next call continues where this one ends.
   func tidy(_ parts: Set<Int>) throws(CacheError) -> Bool {
     var count = 0
     for part in parts {
@@ -100,25 +126,29 @@ extension RedisStore {
       for _ in 0..<Self.stepsPerWrite {
         let step = try tidy(part, from: position)
         count += step.forgotten
-        position = step.next ?? "-"
-        if step.next == nil { break }
+        position = step.position ?? "-"
+        if step.position == nil { break }
       }
       let reached = position
-      tidying.positions.withLock { $0[part] = reached }
+      tidying.positions.withLock { $0[part] = reached == "-" ? nil : reached }
     }
     return count > 0
   }
 
-  /// Forgets all index lines of `part` whose entries the server has evicted. Cost: a round trip for each 1,000 lines.
-  func tidy(_ part: Int) throws(CacheError) {
-    var position: String? = "-"
-    while let from = position { position = try tidy(part, from: from).next }
+  /// Forgets all index lines of `parts` whose entries the server has dropped. Cost: a round trip for each 1,000 lines.
+  func tidyAll(_ parts: some Sequence<Int>) throws(CacheError) {
+    try walk(.tidy, over: parts, size: Self.linesPerStep, arguments: ["", publisher], isChange: true) {
+      _, value throws(CacheError) in try next(value).position
+    }
   }
 
-  private func tidy(_ part: Int, from: String) throws(CacheError) -> (forgotten: Int, next: String?) {
-    let arguments = [from, String(Self.linesPerStep)].map { Array($0.utf8) }
-    let answer = try router.perform(
-      RedisRequest(part, .tidy, keys: layout.tables(of: part), arguments: arguments, isChange: true))
+  private func tidy(_ part: Int, from: String) throws(CacheError) -> (forgotten: Int, position: String?) {
+    let arguments = [from, String(Self.linesPerStep), "", publisher].map { Array($0.utf8) }
+    return try next(
+      router.perform(RedisRequest(part, .tidy, keys: layout.tables(of: part), arguments: arguments, isChange: true)))
+  }
+
+  private func next(_ answer: RedisValue) throws(CacheError) -> (forgotten: Int, position: String?) {
     guard let values = answer.elements, values.count == 2, let forgotten = values[0].integer, let next = values[1].text
     else { throw router.undecodable("tidying gives no count") }
     return (Int(forgotten), next.isEmpty ? nil : next)
@@ -128,42 +158,44 @@ extension RedisStore {
 extension RedisStore {
   /// Removes all entries and the tables, whatever their state, without needing memory.
   ///
-  /// Cost: a round trip for each 1,000 entries of a part, and for each 1,000 keys on the part's server.
+  /// Cost: a round trip for each 1,000 entries of a part, and for each 1,000 keys on a server.
   func removeAll() throws(CacheError) {
-    do throws(CacheError) {
-      try checkFormat()
-    } catch {
-      guard error.code == .damaged else { throw error }
+    try checkFormatForRemoval()
+    try removeFormer()
+    var open = Array(layout.parts)[...]
+    while !open.isEmpty {
+      let page = open.prefix(256)
+      open.removeFirst(page.count)
+      for (part, reply) in zip(page, try router.perform(page.map { clearing($0) })) where reply.value.integer == 1 {
+        open.append(part)
+      }
     }
-    for part in layout.parts {
-      while try clear(part) == 1 {}
-      try removeUnlisted(part)
+    try removeUnlisted()
+  }
+
+  /// Removes the entries that no index names: they were lost, but are still found by key. Entries that another process
+  /// puts meanwhile stay.
+  func removeUnlisted() throws(CacheError) {
+    for group in router.topology.groups {
+      var cursor = "0"
+      repeat {
+        let command = RedisCommand("SCAN", cursor, "MATCH", "\(layout.prefix):*/*", "COUNT", "1000")
+        guard let page = try router.perform(RedisRequest(group.parts[0], command)).elements, page.count == 2,
+          let next = page[0].text, let names = page[1].elements
+        else { throw router.undecodable("a listing gives no keys") }
+        // Everything else is not an entry of this store.
+        let keys = names.compactMap { $0.text.flatMap { layout.key(named: $0) } }
+        _ = try router.perform(
+          Dictionary(grouping: keys) { layout.part(of: $0) }.map { clearing($0.key, naming: $0.value) })
+        cursor = next
+      } while cursor != "0"
     }
   }
 
-  /// Removes the entries of `part` that the index does not name: they were lost, but are still found by key. Entries
-  /// that another process puts meanwhile stay.
-  func removeUnlisted(_ part: Int) throws(CacheError) {
-    let base = layout.base(of: part)
-    var cursor = "0"
-    repeat {
-      let command = RedisCommand("SCAN", cursor, "MATCH", base + "*/*", "COUNT", "1000")
-      guard let page = try router.perform(RedisRequest(part, command)).elements, page.count == 2,
-        let next = page[0].text, let names = page[1].elements
-      else { throw router.undecodable("a listing gives no keys") }
-      // Everything else is not an entry of this store.
-      let keys = names.compactMap { try? CacheKey(String($0.text?.dropFirst(base.count) ?? "")) }
-      if !keys.isEmpty { _ = try clear(part, naming: keys) }
-      cursor = next
-    } while cursor != "0"
-  }
-
-  /// Removes some of what the tables of `part` name; returns 1 if there is more. If `keys` are given, it only removes
-  /// those entries under them that the index does not name.
-  private func clear(_ part: Int, naming keys: [CacheKey] = []) throws(CacheError) -> Int64? {
+  /// The request to remove some of what the index of `part` names, which answers 1 if there is more. If `keys` are given,
+  /// it only removes those entries under them that the index does not name.
+  private func clearing(_ part: Int, naming keys: [CacheKey] = []) -> RedisRequest {
     let arguments = ([publisher] + keys.map(\.text)).map { Array($0.utf8) }
-    return try router.perform(
-      RedisRequest(part, .clear, keys: layout.tables(of: part), arguments: arguments, isChange: true)
-    ).integer
+    return RedisRequest(part, .clear, keys: layout.tables(of: part), arguments: arguments, isChange: true)
   }
 }

@@ -59,7 +59,7 @@ struct RedisFollowerTests {
     let server = try RedisServer()
     let (engine, other) = (try await plugin.open(server.url), try await plugin.open(server.url))
     if change != .put { try await other.put(key.text, "1") }
-    if change == .clearingDamage { for table in ["keys", "expiry"] { try server.ask("DEL", "cachectl:\(table)") } }
+    if change == .clearingDamage { try server.ask("DEL", "cachectl:index") }
     let before = try await mark(engine)
     switch change {
     case .put, .replacement: try await other.put(key.text, "2")
@@ -235,7 +235,10 @@ struct RedisFollowerTests {
     let (engine, other) = (try await plugin.open(url), try await plugin.open(url))
     let before = try await mark(engine)
     master.stop()
-    try await until("the loss is noticed") { engine.changeFollower?.changeMark(of: key) == nil }
+    // On a busy machine the replica may be followed before the test looks again.
+    try await until("the loss is noticed") {
+      engine.changeFollower?.changeMark(of: key).map { $0.number != before.number } ?? true
+    }
     let between = try await mark(engine)
     #expect(between.number != before.number)
     try await other.put(key.text, "1")

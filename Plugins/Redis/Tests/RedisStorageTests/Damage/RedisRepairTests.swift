@@ -15,38 +15,45 @@ struct RedisRepairTests {
     var lost: [String] = []
   }
 
+  /// The length of each entry.
+  private static let length: Int = {
+    guard let key = try? CacheKey("cities/c"), let entry = try? RedisEntry.encode(key, [1], .sample()) else { return 0 }
+    return entry.count
+  }()
+
   static let damages = [
     Damage(testDescription: "nothing", named: []),
     Damage(
       testDescription: "an entry is gone", commands: [["UNLINK", "cachectl:cities/c"]], named: ["cities/c"],
       left: ["cities/a", "cities/b", "cities/d", "cities/e"]),
     Damage(
-      testDescription: "a field is garbled", commands: [["HSET", "cachectl:cities/c", "freshUntil", "tomorrow"]],
+      testDescription: "it is longer", commands: [["APPEND", "cachectl:cities/c", "x"]],
       named: ["cities/c"], left: ["cities/a", "cities/b", "cities/d", "cities/e"], lost: ["cities/c"]),
     Damage(
-      testDescription: "the checksum is garbled", commands: [["HSET", "cachectl:cities/c", "checksum", "none"]],
+      testDescription: "a length is garbled", commands: [["SETRANGE", "cachectl:cities/c", "\(length - 4)", "\u{7F}"]],
       named: ["cities/c"], left: ["cities/a", "cities/b", "cities/d", "cities/e"], lost: ["cities/c"]),
     Damage(
-      testDescription: "the checksum is missing", commands: [["HDEL", "cachectl:cities/c", "checksum"]],
+      testDescription: "a list stands in the place of an entry",
+      commands: [["DEL", "cachectl:cities/c"], ["RPUSH", "cachectl:cities/c", "text"]],
       named: ["cities/c"], left: ["cities/a", "cities/b", "cities/d", "cities/e"], lost: ["cities/c"]),
     Damage(
       testDescription: "a string stands in the place of an entry", commands: [["SET", "cachectl:cities/c", "text"]],
       named: ["cities/c"], left: ["cities/a", "cities/b", "cities/d", "cities/e"], lost: ["cities/c"]),
     Damage(
       testDescription: "an entry is another size than its line says",
-      commands: [["HSET", "cachectl:cities/c", "payload", "12"]], named: ["cities/c"]),
+      commands: [["SETRANGE", "cachectl:cities/c", "\(length - 2)", "\u{F}"]], named: ["cities/c"]),
     Damage(
       testDescription: "the index has a line that is none",
-      commands: [["ZADD", "cachectl:keys", "0", "cities/cc and more"]], named: [nil]),
+      commands: [["ZADD", "cachectl:index", "0", "cities/cc and more"]], named: [nil]),
     Damage(
       testDescription: "the tally counts too much", commands: [["HSET", "cachectl:tally", "cities 1 2", "3 4"]],
-      named: [nil]),
+      named: [nil, nil]),
     Damage(
-      testDescription: "the totals count too much", commands: [["HSET", "cachectl:totals", "cities", "9 9"]],
+      testDescription: "the total counts too much", commands: [["HSET", "cachectl:tally", "cities", "9 9"]],
       named: [nil]),
-    Damage(testDescription: "the totals are lost", commands: [["DEL", "cachectl:totals"]], named: [nil]),
+    Damage(testDescription: "the tally is lost", commands: [["DEL", "cachectl:tally"]], named: [nil]),
     Damage(
-      testDescription: "the totals cannot be read", commands: [["HSET", "cachectl:totals", "cities", "many"]],
+      testDescription: "the tally cannot be read", commands: [["HSET", "cachectl:tally", "cities", "many"]],
       named: [nil]),
     Damage(
       testDescription: "the tally is no table", commands: [["SET", "cachectl:tally", "text"]], named: [nil]),
@@ -139,7 +146,7 @@ struct RedisRepairTests {
     let limits = StoreLimits(maxEntries: 5, maxBytes: 5, eviction: .leastRecentlyStored)
     let entries = EntryStore(engine: engine, clock: SystemClock(), limits: limits)
     try await entries.write(try CacheKey("cities/f"), payload: [1], metadata: .sample())
-    #expect(try subject.ask(["ZCARD", "cachectl:keys"]).integer == 5)
+    #expect(try subject.ask(["ZCARD", "cachectl:index"]).integer == 5)
     try await entries.write(try CacheKey("cities/c"), payload: [1, 2], metadata: .sample())
     #expect(try await engine.keys() == ["cities/c", "cities/d", "cities/e", "cities/f"])
     try await engine.close()
@@ -152,7 +159,7 @@ struct RedisRepairTests {
     try await engine.put("cities/c", "new")
     #expect(try await engine.text("cities/c") == "new")
     #expect(try await engine.checkIntegrity().map(\.message) == [])
-    #expect(try subject.ask(["TYPE", "cachectl:cities/c"]).text == "hash")
+    #expect(try subject.ask(["TYPE", "cachectl:cities/c"]).text == "string")
     try await engine.close()
   }
 }

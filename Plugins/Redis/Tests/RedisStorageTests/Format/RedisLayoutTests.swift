@@ -13,7 +13,7 @@ struct RedisLayoutTests {
     let server = try RedisServer()
     let engine = try await RedisPlugin().open(server.url)
     let now = SystemClock().now
-    let tables = ["keys", "expiry", "tally", "totals"].map { "cachectl:\($0)" }
+    let tables = ["index", "tally"].map { "cachectl:\($0)" }
     for _ in 0..<2 { try await engine.put("cities/a", "1", .sample(retainUntil: now.advanced(by: .seconds(7_200)))) }
     for table in tables {
       let end = now.milliseconds + 7_200_000 + 2 * patience
@@ -22,7 +22,7 @@ struct RedisLayoutTests {
     try await engine.put("cities/b", "1", .sample(retainUntil: now.advanced(by: .seconds(86_400))))
     for table in tables { #expect(try server.ask("PTTL", table).integer == -1, "\(table)") }
     var batch = WriteBatch()
-    batch.remove(try CacheKey("cities/b"))
+    for key in ["cities/a", "cities/b"] { batch.remove(try CacheKey(key)) }
     for _ in 0..<2 { try await engine.apply(batch) }
     try await engine.put("cities/a", "2", .sample(retainUntil: now.advanced(by: .seconds(7_200))))
     for table in tables { #expect(try server.ask("PTTL", table).integer ?? 0 > 0, "\(table)") }
@@ -38,20 +38,46 @@ struct RedisLayoutTests {
       storedAt: Timestamp(milliseconds: 1_767_225_600_000), freshUntil: Timestamp(milliseconds: 1_767_229_200_000),
       retainUntil: retained, contentType: "application/json", attributes: ["etag": "W/\"5e1\""], checksum: 255)
     try await engine.put("cities/v1/page=0", "{\"page\":0}", metadata)
+    let name = "cachectl:cities/v1/page=0"
+    let shown = try server.cli("--no-raw", "GET", name)
     #expect(
-      try server.cli("--raw", "HGETALL", "cachectl:cities/v1/page=0").split(separator: "\n") == [
-        "payload", "{\"page\":0}", "storedAt", "1767225600000", "freshUntil", "1767229200000", "retainUntil",
-        "4102444800000", "contentType", "application/json", "attributes", "{\"etag\":\"W/\\\"5e1\\\"\"}", "checksum",
-        "00000000000000ff",
-      ])
-    #expect(try server.cli("--raw", "PEXPIRETIME", "cachectl:cities/v1/page=0") == "4102444800000")
-    #expect(try server.cli("--raw", "ZRANGE", "cachectl:keys", "0", "-1") == "cities/v1/page=0 1685361 3912396 10")
-    #expect(try server.cli("--raw", "ZSCORE", "cachectl:expiry", "cities/v1/page=0") == "4102444800000")
+      shown == #""{\"page\":0}application/json{\"etag\":\"W/\\\"5e1\\\"\"}\x00\x00\x00\x14"#
+        + #"\x01\x9bv\xda\xa8\x00\x01\x9bw\x11\x96\x80\x03\xbb,\xc3\xd8\x00\x00\x00\x00\x00\x00\x00\x00\xff"#
+        + #"\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x10\x03""#, "\(shown)")
+    #expect(try server.cli("--raw", "GETRANGE", name, "0", "9") == "{\"page\":0}")
+    #expect(try server.cli("--raw", "PEXPIRETIME", name) == "4102444800000")
+    #expect(try server.cli("--raw", "ZRANGE", "cachectl:index", "0", "-1") == "cities/v1/page=0 19b771 3bb2cc a")
     #expect(try server.cli("--raw", "HGET", "cachectl:tally", "cities 1685361 3912396") == "1 10")
-    #expect(try server.cli("--raw", "HGETALL", "cachectl:totals") == "cities\n1 10")
     #expect(
-      try Set(server.cli("--raw", "KEYS", "*").split(separator: "\n"))
-        == ["cachectl:cities/v1/page=0", "cachectl:keys", "cachectl:expiry", "cachectl:tally", "cachectl:totals"])
+      try server.cli("--raw", "HMGET", "cachectl:tally", "cities", "*", "format", "changes") == "1 10\n1 10\n2\n1")
+    #expect(
+      try Set(server.cli("--raw", "KEYS", "*").split(separator: "\n")) == [
+        name[...], "cachectl:index", "cachectl:tally",
+      ])
+    try await engine.close()
+  }
+
+  @Test("Beside its payload, a small entry takes at most 350 bytes")
+  func memory() async throws {
+    let server = try RedisServer()
+    func used() throws -> Int {
+      let lines = try #require(try server.ask("INFO", "memory").text).split(whereSeparator: \.isNewline)
+      return try #require(lines.lazy.compactMap { $0.hasPrefix("used_memory:") ? Int($0.dropFirst(12)) : nil }.first)
+    }
+    let engine = try await plugin.open(server.url)
+    let before = try used()
+    for start in stride(from: 0, to: 60_000, by: 1_000) {
+      var batch = WriteBatch()
+      for number in start..<start + 1_000 {
+        let end = SystemClock().now.advanced(by: .seconds(86_400))
+        batch.put(
+          try CacheKey("cities/v1/page=\(number)"), payload: .init(repeating: 7, count: 100),
+          metadata: EntryMetadata(storedAt: end, freshUntil: end, retainUntil: end, contentType: "application/json"))
+      }
+      try await engine.apply(batch)
+    }
+    let each = (try used() - before) / 60_000
+    #expect(each <= 450, "\(each) bytes for each entry of 100")
     try await engine.close()
   }
 
@@ -68,7 +94,7 @@ struct RedisLayoutTests {
     #expect(try await engine.checkIntegrity().isEmpty)
     let statistics = try await engine.statistics()
     #expect((statistics.entries, statistics.payloadBytes) == (2, 6))
-    #expect(try server.cli("--raw", "ZCARD", "cachectl:keys") == "2")
+    #expect(try server.cli("--raw", "ZCARD", "cachectl:index") == "2")
     var batch = WriteBatch()
     batch.require(try CacheKey("cities/short"), .absent)
     try await engine.apply(batch)
@@ -82,9 +108,9 @@ struct RedisLayoutTests {
     var batch = WriteBatch()
     batch.require(try CacheKey("cities/absent"), .absent)
     try await engine.apply(batch)
-    #expect(try server.ask("PTTL", "cachectl:expiry").integer ?? 0 > 0)
+    #expect(try server.ask("PTTL", "cachectl:tally").integer ?? 0 > 0)
     try await engine.put("cities/a", "1", .sample(retainUntil: .distantFuture))
-    #expect(try server.ask("PTTL", "cachectl:expiry").integer == -1)
+    #expect(try server.ask("PTTL", "cachectl:tally").integer == -1)
     batch.remove(try CacheKey("cities/a"))
     try await engine.apply(batch)
     try await engine.apply(batch)
@@ -133,10 +159,12 @@ struct RedisLayoutTests {
   @Test("Nothing of anybody else is touched or counted")
   func sharedServer() async throws {
     let server = try RedisServer()
-    for (name, value) in [("cities/a", "1"), ("cachectl2:keys", "2"), ("cachectl", "3"), ("other:cachectl:keys", "4")] {
+    for (name, value) in [
+      ("cities/a", "1"), ("cachectl2:index", "2"), ("cachectl", "3"), ("other:cachectl:index", "4"),
+    ] {
       try server.ask("SET", name, value)
     }
-    try server.ask("ZADD", "cachectl-b:keys", "0", "cities/b 1 2 3")
+    try server.ask("ZADD", "cachectl-b:index", "0", "cities/b 1 2 3")
     try server.ask("HSET", "cachectl-b:tally", "format", "1", "cities 1 2", "1 3")
     let foreign = try dump(server)
     let engine = try await plugin.open(server.url)
@@ -176,5 +204,45 @@ struct RedisLayoutTests {
     #expect(try await second.keys() == [])
     try await first.close()
     try await second.close()
+  }
+}
+
+@Suite("The division of a store on a cluster")
+struct RedisPartTests {
+  @Test("Each slot has a tag of its own, which puts keys there")
+  func tags() {
+    let tags = (0..<RedisSlot.count).map { RedisSlot.tag(of: $0) }
+    #expect(Set(tags).count == RedisSlot.count)
+    for (slot, tag) in tags.enumerated() where RedisSlot.number(of: tag.utf8) != slot || tag.utf8.count != 3 {
+      Issue.record("slot \(slot) has the tag '\(tag)'")
+    }
+  }
+
+  @Test("Entries are spread evenly, however many nodes there are", arguments: [3, 10, 100, 1_000])
+  func spread(_ nodes: Int) throws {
+    let layout = RedisLayout(prefix: "cachectl", isSpread: true)
+    var counts = [Int](repeating: 0, count: nodes)
+    let entries = 1_000 * nodes
+    for number in 0..<entries {
+      counts[layout.part(of: try CacheKey("cities/v1/page=\(number)")) * nodes / RedisSlot.count] += 1
+    }
+    // A node of a thousand has 16 or 17 slots.
+    #expect(counts.allSatisfy { (850...1_200).contains($0) }, "\(counts.min() ?? 0) to \(counts.max() ?? 0)")
+  }
+
+  @Test(
+    "A script is so short that a server which does not know the client yet takes it", arguments: RedisScript.allCases)
+  func scripts(_ script: RedisScript) { #expect(script.source.utf8.count < 16_384) }
+
+  @Test("The key of an entry is found in its name")
+  func names() throws {
+    let key = try CacheKey("cities/v1/page=0")
+    for isSpread in [true, false] {
+      let layout = RedisLayout(prefix: "cachectl", isSpread: isSpread)
+      #expect(layout.key(named: layout.name(of: key)) == key)
+      #expect(layout.key(named: "cachectl2:cities/v1/page=0") == nil)
+      #expect(layout.key(named: layout.tables(of: 7 % layout.parts.count)[0]) == nil)
+    }
+    #expect(RedisLayout(prefix: "cachectl", isSpread: true).key(named: "cachectl:{000}:cities/v1/page=0") == nil)
   }
 }

@@ -36,13 +36,13 @@ struct RedisBatchTests {
   func remembered(_ timeout: Int64, _ expected: String) throws {
     var batch = WriteBatch()
     batch.put(key, payload: [1], metadata: .sample())
-    let application = RedisApplication(try RedisBatch(batch), part: 0, .apply(nil, others: EntryTally.Count()))
-    let options = try options(.server, "redis://127.0.0.1:1", ["timeout": .integer(timeout)])
-    guard case .script(_, _, let arguments) = application.request(options).body else {
+    let store = RedisStore(try options(.server, "redis://127.0.0.1:1", ["timeout": .integer(timeout)]))
+    let application = store.application(try RedisBatch(batch), part: 0, .unbounded)
+    guard case .script(_, _, let arguments) = try application.request(store.options).body else {
       Issue.record("a batch is no script")
       return
     }
-    #expect(String(decoding: arguments[2], as: UTF8.self) == expected)
+    #expect(String(decoding: arguments[3], as: UTF8.self) == expected)
   }
 
   @Test("What a server does not take is refused before anything is sent")

@@ -7,10 +7,9 @@ import Testing
 struct RedisRemovalTests {
   /// What is wrong with the store, besides nothing.
   static let damages: [[String]] = [
-    [], ["HSET", "cachectl:cities/1", "freshUntil", "tomorrow"], ["SET", "cachectl:cities/1", "text"],
+    [], ["APPEND", "cachectl:cities/1", "x"], ["SET", "cachectl:cities/1", "text"],
     ["HSET", "cachectl:tally", "cities 1 2", "many"], ["SET", "cachectl:tally", "text"],
-    ["DEL", "cachectl:keys"], ["SET", "cachectl:expiry", "text"], ["DEL", "cachectl:keys", "cachectl:expiry"],
-    ["DEL", "cachectl:keys", "cachectl:expiry", "cachectl:tally", "cachectl:totals"],
+    ["DEL", "cachectl:index"], ["SET", "cachectl:index", "text"], ["DEL", "cachectl:index", "cachectl:tally"],
   ]
 
   @Test("Whatever is wrong with it, and nothing of anybody else is touched", arguments: damages)
@@ -45,11 +44,8 @@ struct RedisRemovalTests {
     let engine = try await plugin.open(cluster.url, values)
     for number in 0..<200 { try await engine.put("cities/\(number)", "1") }
     let store = RedisStore(try options(.cluster, cluster.url, ["prefix": .text(prefix)]))
-    for part in store.layout.parts {
-      var command = RedisCommand("DEL")
-      command.append(Array(store.layout.tables(of: part).prefix(2)))
-      _ = try store.router.perform(RedisRequest(part, command))
-    }
+    _ = try store.router.perform(
+      store.layout.parts.map { RedisRequest($0, RedisCommand("DEL", store.layout.tables(of: $0)[0])) })
     #expect(try await engine.keys() == [])
     #expect(try await engine.text("cities/7") == "1")
     try await plugin.removeStore(
@@ -66,9 +62,9 @@ struct RedisRemovalTests {
     var batch = WriteBatch()
     for number in 0..<2_500 { batch.put(try CacheKey("cities/\(number)"), payload: [1], metadata: .sample()) }
     try await engine.apply(batch)
-    try server.ask("HSET", "cachectl:cities/lost", "payload", "1")
+    try server.ask("SET", "cachectl:cities/lost", "1")
     let store = RedisStore(try options(.server, server.url))
-    for part in store.layout.parts { try store.removeUnlisted(part) }
+    try store.removeUnlisted()
     #expect(try server.ask("EXISTS", "cachectl:cities/lost").integer == 0)
     #expect(try await engine.keys().count == 2_500)
     #expect(try await engine.checkIntegrity().map(\.message) == [])
@@ -90,7 +86,7 @@ struct RedisRemovalTests {
   @Test("A store of a later version stays")
   func laterVersion() async throws {
     let (server, plugin) = (try RedisServer(), RedisPlugin())
-    try server.ask("HSET", "cachectl:tally", "format", "2")
+    try server.ask("HSET", "cachectl:tally", "format", "3")
     let configuration = try EngineConfiguration(
       for: plugin.declaration, values: patient(server.url), clock: SystemClock())
     #expect(await code { try await plugin.removeStore(configuration) } == .unsupportedFormat)

@@ -33,7 +33,7 @@ struct RedisRoomTests {
     try store.apply(try RedisBatch(expiring))
     var batch = WriteBatch()
     batch.put(try CacheKey("cities/c"), payload: [1], metadata: .sample())
-    let application = RedisApplication(try RedisBatch(batch), part: 0, .apply(nil, others: EntryTally.Count()))
+    let application = store.application(try RedisBatch(batch), part: 0, .unbounded)
     _ = try store.router.perform(application.request(store.options))
     try await until("an entry has expired") { try server.ask("EXISTS", "cachectl:cities/b").integer == 0 }
     try server.ask("CONFIG", "SET", "maxmemory", "1")

@@ -1,0 +1,64 @@
+internal import StorageSPI
+
+/// A line of the index: the entry's key, then in hexadecimal digits the slots of `freshUntil` and `retainUntil` (see
+/// `EntryTally`) and the size of the payload. If the server keeps an entry beyond its end, the slot of the later end
+/// follows.
+///
+/// Lines sort by key, because a space is less than every character of a key.
+struct RedisLine: Sendable {
+  let text: String
+  let key: CacheKey
+  let slot: EntryTally.Slot
+  let bytes: Int
+  /// The slot in which the server drops the entry.
+  let endSlot: Int64
+
+  init?(_ text: String) {
+    let words = text.split(separator: " ")
+    guard (4...5).contains(words.count), let key = try? CacheKey(String(words[0])) else { return nil }
+    let numbers = words.dropFirst().compactMap { Int64($0, radix: 16) }
+    guard numbers.count == words.count - 1, numbers.allSatisfy({ $0 >= 0 }) else { return nil }
+    (self.text, self.key, bytes) = (text, key, Int(numbers[2]))
+    slot = EntryTally.Slot(namespace: key.namespace, freshSlot: numbers[0], retainSlot: numbers[1])
+    endSlot = numbers.count == 4 ? numbers[3] : numbers[1]
+  }
+
+  /// The field of the tally that counts the entry.
+  var field: String {
+    let field = "\(slot.namespace) \(slot.freshSlot) \(slot.retainSlot)"
+    return endSlot == slot.retainSlot ? field : "\(field) \(endSlot)"
+  }
+}
+
+/// Decodes the tally: a hash that counts entries and bytes by namespace and slots, by namespace, and all together.
+///
+/// Its other fields are the version of the layout, the number of changes, the slot before which nothing is counted any
+/// more, the last end of an entry, and the latest batch of each writer, whose names begin with "@".
+enum RedisTally {
+  /// The field that counts all entries.
+  static let total = "*"
+  private static let others: Set<String> = ["format", "changes", "swept", "ends"]
+
+  /// The counts in the fields and values `hash`; `nil` if these are not a tally's.
+  static func counts(_ hash: RedisValue) -> [String: EntryTally.Count]? {
+    guard let values = hash.elements, values.count.isMultiple(of: 2) else { return nil }
+    var counts: [String: EntryTally.Count] = [:]
+    for index in stride(from: 0, to: values.count, by: 2) {
+      guard let field = values[index].text, let value = values[index + 1].text else { return nil }
+      if others.contains(field) || field.hasPrefix("@") { continue }
+      let numbers = value.split(separator: " ").compactMap { Int($0) }
+      guard numbers.count == 2 else { return nil }
+      counts[field] = EntryTally.Count(entries: numbers[0], payloadBytes: numbers[1])
+    }
+    return counts
+  }
+
+  /// The slot that a field such as "cities 1611123 1611126" names; `nil` if it names none.
+  static func slot(_ field: String) -> EntryTally.Slot? {
+    let words = field.split(separator: " ")
+    guard (3...4).contains(words.count), CacheKey.isNamespace(words[0]), let fresh = Int64(words[1]),
+      let retain = Int64(words[2])
+    else { return nil }
+    return EntryTally.Slot(namespace: String(words[0]), freshSlot: fresh, retainSlot: retain)
+  }
+}
