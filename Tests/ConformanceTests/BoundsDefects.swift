@@ -29,6 +29,7 @@ enum BoundsDefects {
         "bounds-entries", "bounds-bytes", "bounds-all-namespaces", "bounds-replacing", "bounds-removing",
         "bounds-exempt", "bounds-exceeded", "bounds-exceeded-persistent", "bounds-lowered", "bounds-without-changes",
         "bounds-after-compacting", "concurrent-bounds", "shared-bounds", "random-calls", "random-calls-shared",
+        "eviction-spread",
       ]
     ) { _ in nil },
     changing("an entry too many", ["bounds-entries", "random-calls"], entries: 1),
@@ -63,6 +64,12 @@ enum BoundsDefects {
       name: "miscounts evictions", caughtBy: ["eviction-none", "eviction-own", "eviction-concurrent"],
       evictions: { $0 + 1 }),
     Defect(name: "forgets uses", caughtBy: ["eviction-uses"], uses: { _ in [] }),
+    bounding("makes far more room than is needed", ["eviction-spread", "eviction-none"]) { bounds in
+      bounds.map {
+        StoreBounds(
+          maxEntries: $0.maxEntries / 2, maxPayloadBytes: $0.maxPayloadBytes, exemptNamespace: $0.exemptNamespace)
+      }
+    },
   ]
 
   /// A batch without operations that only has the bounds of `batch`, and `batch` without them.
