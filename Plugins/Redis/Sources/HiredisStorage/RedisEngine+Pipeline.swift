@@ -11,13 +11,18 @@ extension RedisEngine {
     defer { lanes.leave() }
     var attempt: RedisAttempt?
     if let reply = await pipelines.answer(store.reading(key), &attempt) { return try store.entry(key, in: reply.value) }
-    return try await run(after: attempt, isAdmitted: true) { store throws(CacheError) in try store.entry(key) }
+    return try await run(about: store.layout.part(of: key), after: attempt, isAdmitted: true) {
+      store throws(CacheError) in try store.entry(key)
+    }
   }
 
   /// Applies `batch`, and returns how many unexpired entries it has evicted.
   func apply(_ batch: WriteBatch, _ eviction: RedisEviction?) async throws(CacheError) -> Int {
     guard !store.layout.isSpread, !pipelines.areUnused, Self.isSmall(batch) else {
-      return try await run { store throws(CacheError) in try store.apply(try RedisBatch(batch), evicting: eviction) }
+      let batch = try RedisBatch(batch)
+      return try await run(about: batch.part(store.layout)) { store throws(CacheError) in
+        try store.apply(batch, evicting: eviction)
+      }
     }
     try lanes.admit()
     defer { lanes.leave() }
@@ -31,7 +36,7 @@ extension RedisEngine {
       return verdict.evictions
     }
     // The server judges anew what it has not done, and knows by its name what it has.
-    return try await run(after: attempt, isAdmitted: true) { store throws(CacheError) in
+    return try await run(about: 0, after: attempt, isAdmitted: true) { store throws(CacheError) in
       try store.apply([application])
     }
   }

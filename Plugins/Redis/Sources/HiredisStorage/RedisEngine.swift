@@ -117,10 +117,11 @@ final class RedisEngine: Evicting, BatchReading, ChangeFollowing {
   /// Runs `work` on a thread of the engine's own.
   ///
   /// - Parameters:
+  ///   - part: the part that it is about; `nil` if it is about several.
   ///   - attempt: what the call has tried before.
   ///   - isAdmitted: whether the lanes have admitted the call already.
   func run<Output: Sendable>(
-    after attempt: RedisAttempt? = nil, isAdmitted: Bool = false,
+    about part: Int? = nil, after attempt: RedisAttempt? = nil, isAdmitted: Bool = false,
     _ work: @escaping @Sendable (RedisStore) throws(CacheError) -> Output
   ) async throws(CacheError) -> Output {
     let patience = RedisPatience(store.options)
@@ -128,7 +129,9 @@ final class RedisEngine: Evicting, BatchReading, ChangeFollowing {
     let result = await withTaskCancellationHandler {
       do throws(CacheError) {
         return Result<Output, CacheError>.success(
-          try await lanes.run(isAdmitted: isAdmitted) { () throws(CacheError) in try work(limited) })
+          try await lanes.run(for: part.flatMap { store.router.topology.owner(of: $0) }, isAdmitted: isAdmitted) {
+            () throws(CacheError) in try work(limited)
+          })
       } catch {
         return .failure(error)
       }

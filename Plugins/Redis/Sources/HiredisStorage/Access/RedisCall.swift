@@ -36,9 +36,12 @@ struct RedisCall {
 
   /// Whether an unanswered request is for a server that `isSilent`.
   func isStuck(_ topology: RedisTopology, _ isSilent: (RedisAddress) -> Bool) -> Bool {
-    requests.indices.contains { index in
-      replies[index] == nil && topology.owner(of: requests[index].part).map(isSilent) == true
-    }
+    pendingServers(topology).contains(where: isSilent)
+  }
+
+  /// The servers of the unanswered requests.
+  func pendingServers(_ topology: RedisTopology) -> Set<RedisAddress> {
+    Set(requests.indices.lazy.filter { replies[$0] == nil }.compactMap { topology.owner(of: requests[$0].part) })
   }
 
   mutating func beginRound() { (trouble, needsMap, needsPause) = (nil, false, false) }

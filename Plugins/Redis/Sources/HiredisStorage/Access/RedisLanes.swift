@@ -2,13 +2,13 @@ internal import EngineSupport
 internal import StorageSPI
 internal import Synchronization
 
-/// The threads on which calls wait for servers. Each call goes to the least busy one.
+/// The threads on which calls wait for servers: some for each server, so that no call waits behind those for another one,
+/// and some for the calls about several servers. Each call goes to the least busy one.
 ///
 /// Calls that need no thread are only admitted, so that closing waits for them too.
 final class RedisLanes: Sendable {
   private struct State {
-    /// The number of calls in progress on each thread.
-    var loads: [Int]
+    var threads: [RedisAddress?: [Thread]] = [:]
     /// The number of calls that are admitted.
     var admitted = 0
     /// Those that wait until no call is admitted.
@@ -16,23 +16,29 @@ final class RedisLanes: Sendable {
     var isClosed = false
   }
 
-  private let executors: [BlockingExecutor]
-  private let state: Mutex<State>
-
-  init(count: Int) {
-    executors = (0..<count).map { _ in BlockingExecutor() }
-    state = Mutex(State(loads: Array(repeating: 0, count: count)))
+  private struct Thread {
+    let executor = BlockingExecutor()
+    /// The number of calls in progress.
+    var load = 0
   }
+
+  private let count: Int
+  private let state = Mutex(State())
+
+  /// - Parameter count: the number of threads for each server.
+  init(count: Int) { self.count = count }
 
   /// Runs `work` on one of the threads.
   ///
-  /// - Parameter isAdmitted: whether the call is one that was admitted.
+  /// - Parameters:
+  ///   - server: the server that the call is about; `nil` if it is about several, or the server is unknown.
+  ///   - isAdmitted: whether the call is one that was admitted.
   func run<Output: Sendable>(
-    isAdmitted: Bool = false, _ work: @escaping @Sendable () throws(CacheError) -> Output
+    for server: RedisAddress?, isAdmitted: Bool = false, _ work: @escaping @Sendable () throws(CacheError) -> Output
   ) async throws(CacheError) -> Output {
-    guard let lane = takeLane(isAdmitted) else { throw .storeClosed }
-    defer { state.withLock { $0.loads[lane] -= 1 } }
-    return try await executors[lane].run(work)
+    guard let (lane, executor) = takeLane(server, isAdmitted) else { throw .storeClosed }
+    defer { state.withLock { $0.threads[server]?[lane].load -= 1 } }
+    return try await executor.run(work)
   }
 
   /// Admits a call, until it leaves.
@@ -56,14 +62,14 @@ final class RedisLanes: Sendable {
   }
 
   /// Picks the least busy thread and counts a call on it; `nil` after `close()`, unless the call was admitted before.
-  private func takeLane(_ isAdmitted: Bool) -> Int? {
+  private func takeLane(_ server: RedisAddress?, _ isAdmitted: Bool) -> (Int, BlockingExecutor)? {
     state.withLock { state in
-      guard isAdmitted || !state.isClosed, let lane = state.loads.indices.min(by: { state.loads[$0] < state.loads[$1] })
-      else {
-        return nil
-      }
-      state.loads[lane] += 1
-      return lane
+      guard isAdmitted || !state.isClosed else { return nil }
+      var threads = state.threads[server] ?? (0..<count).map { _ in Thread() }
+      guard let lane = threads.indices.min(by: { threads[$0].load < threads[$1].load }) else { return nil }
+      threads[lane].load += 1
+      state.threads[server] = threads
+      return (lane, threads[lane].executor)
     }
   }
 
@@ -77,8 +83,12 @@ final class RedisLanes: Sendable {
       }
       if isQuiet { continuation.resume() }
     }
-    while state.withLock({ $0.loads.contains { $0 > 0 } }) {
-      for executor in executors { try await executor.run {} }
+    while case let busy = busyExecutors, !busy.isEmpty {
+      for executor in busy { try await executor.run {} }
     }
+  }
+
+  private var busyExecutors: [BlockingExecutor] {
+    state.withLock { $0.threads.values.joined().filter { $0.load > 0 }.map(\.executor) }
   }
 }

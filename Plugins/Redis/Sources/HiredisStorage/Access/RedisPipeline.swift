@@ -224,7 +224,8 @@ final class RedisPipeline: @unchecked Sendable {
       case .wait(let events, let time):
         guard try connection.isReady(for: events, within: time) else { continue }
         let replies = try connection.takeArrived()
-        if !replies.isEmpty { heard = .now }
+        // Also the beginning of a large reply is a sign of life.
+        heard = .now
         _ = handOut(replies, from: connection)
       }
     }

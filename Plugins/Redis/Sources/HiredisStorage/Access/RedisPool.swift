@@ -42,18 +42,21 @@ final class RedisPool: Sendable {
   /// Whether the server at `address` went silent and has not answered since.
   func isSilent(_ address: RedisAddress) -> Bool { breaker.isSilent(address) }
 
-  /// Records that the server at `address` did not answer in time. A background thread asks it until it does.
+  /// Records that the server at `address` did not answer in time, or as a node of a cluster was away for that long. A background thread asks it until it does.
   func noteSilence(_ address: RedisAddress) {
     breaker.noteSilence(address) { [weak self, options] in
       guard self != nil else { return true }
-      // A server that refuses now has answered.
       do throws(RedisOpeningError) {
         let connection = try RedisConnection.open(address, options)
         self?.give(connection)
         return true
       } catch {
-        if case .trouble(.silent) = error { return false }
-        return true
+        return switch error {
+        case .trouble(.silent): false
+        // A server that refuses connections costs no time to ask. But on a cluster each call would ask the others too.
+        case .trouble(.unreachable): options.kind != .cluster
+        default: true
+        }
       }
     }
   }
@@ -84,7 +87,8 @@ final class RedisPool: Sendable {
 
 /// Tracks servers that do not answer. Calls to them fail at once, until a background thread gets an answer from them.
 ///
-/// Only silence counts. A server that refuses connections answers at once, so every call asks it.
+/// Only silence counts. A server that refuses connections answers at once, so every call asks it; but not a node of a
+/// cluster, which others may replace: a call waits for that, and those that come later do not.
 final class RedisBreaker: Sendable {
   private struct State {
     var silent: Set<RedisAddress> = []

@@ -25,6 +25,14 @@ struct RedisRouter: Sendable {
   /// - Throws: `CacheError`: `unreachable`, `busy`, `permissionDenied`, `cancelled` if the caller is cancelled and no
   ///   answer comes, or the equivalent of the first error that a server returns.
   func perform(_ requests: [RedisRequest]) throws(CacheError) -> [RedisReply] {
+    var mayComeLate = false
+    return try perform(requests, &mayComeLate)
+  }
+
+  /// The same.
+  ///
+  /// - Parameter mayComeLate: set if a change was sent more than once: a server may yet get a copy of it.
+  func perform(_ requests: [RedisRequest], _ mayComeLate: inout Bool) throws(CacheError) -> [RedisReply] {
     var call = RedisCall(
       requests, deadline: (attempt?.start ?? .now).advanced(by: options.timeout),
       mayBeDone: attempt != nil && requests.contains(where: \.isChange))
@@ -37,7 +45,10 @@ struct RedisRouter: Sendable {
       if patience?.isOver == true { throw .abandoned.noting(mayBeDone: call.mayBeDone) }
       makeRound(&call)
       if let failure = call.failure { throw failure.noting(mayBeDone: call.mayBeDone) }
-      if let replies = call.allReplies { return replies }
+      if let replies = call.allReplies {
+        if call.mayBeDone { mayComeLate = true }
+        return replies
+      }
       try prepareNextRound(&call, &pause, mayWait: mayWait)
     }
   }
@@ -76,7 +87,9 @@ struct RedisRouter: Sendable {
   /// - Throws: `CacheError` if no server answers, or one refuses.
   func ask(_ requests: [RedisRequest]) throws(CacheError) -> [RedisReply?] {
     var call = RedisCall(requests, deadline: .now.advanced(by: options.timeout))
-    if options.findsServers { try findOwners(call, .busy("no answer")) }
+    if options.findsServers, requests.contains(where: { topology.owner(of: $0.part) == nil }) {
+      try findOwners(call, .busy("no answer"))
+    }
     makeRound(&call)
     if let failure = call.failure { throw failure }
     // If nothing else answers, wait for temporary problems to pass, such as a server that is starting.
@@ -218,6 +231,7 @@ struct RedisRouter: Sendable {
   ) throws(CacheError) {
     let trouble = call.trouble ?? .busy("no answer")
     if ContinuousClock.now >= call.deadline {
+      if options.kind == .cluster, case .unreachable = trouble { noteAway(call) }
       throw CacheError(trouble, store: options.description, mayBeDone: call.mayBeDone)
     }
     if call.needsPause {
@@ -229,6 +243,18 @@ struct RedisRouter: Sendable {
     // No other node has replaced the silent one, so calls should not each wait for it.
     if !mayWait, case .silent = trouble, call.isStuck(topology, { pool.isSilent($0) }) {
       throw CacheError(trouble, store: options.description, mayBeDone: call.mayBeDone)
+    }
+  }
+
+  /// Records that nodes have refused connections for all the time of `call`, and no other node has replaced them, so that
+  /// later calls fail at once.
+  private func noteAway(_ call: RedisCall) {
+    for address in call.pendingServers(topology) {
+      do throws(RedisOpeningError) {
+        pool.give(try pool.take(address, patience).connection)
+      } catch {
+        if case .trouble(.unreachable) = error { pool.noteSilence(address) }
+      }
     }
   }
 

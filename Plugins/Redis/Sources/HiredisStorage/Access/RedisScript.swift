@@ -8,7 +8,7 @@
 ///
 /// Those that look at all parts on a node take none: a node refuses any key that is not its own.
 enum RedisScript: Int, Sendable, CaseIterable {
-  case apply, use, lines, heads, count, examine, tidy, rebuild, clear, former, retire
+  case apply, use, list, lines, heads, count, examine, tidy, rebuild, clear, upgrade, former, retire
 
   /// The script's text, without indentation and comments: a server takes no more than 16 KiB from a client that it may not
   /// admit, and then closes the connection instead of saying why.
@@ -23,13 +23,15 @@ enum RedisScript: Int, Sendable, CaseIterable {
     switch self {
     case .apply: Self.common + Self.publishSource + Self.sampleSource + Self.evictSource + Self.applySource
     case .use: Self.common + Self.useSource
-    case .lines: Self.common + Self.linesSource
-    case .heads: Self.common + Self.upkeep + Self.headsSource
-    case .count: Self.common + Self.countSource
-    case .examine: Self.common + Self.upkeep + Self.examineSource
+    case .list: Self.common + Self.upkeep + Self.endSource + Self.listSource
+    case .lines: Self.partsSource + Self.linesSource
+    case .heads: Self.common + Self.upkeep + Self.endSource + Self.headsSource
+    case .count: Self.common + Self.partsSource + Self.countSource
+    case .examine: Self.common + Self.endSource + Self.examineSource
     case .tidy: Self.common + Self.upkeep + Self.publishSource + Self.tidySource
     case .rebuild: Self.common + Self.rebuildSource
     case .clear: Self.common + Self.publishSource + Self.clearSource
+    case .upgrade: Self.upgradeSource
     case .former: Self.formerSource
     case .retire: Self.retireSource
     }
@@ -43,7 +45,7 @@ enum RedisScript: Int, Sendable, CaseIterable {
   /// What the scripts share: the tables of a part, and how they change.
   ///
   /// `enter` chooses a part by the prefix of its keys. `known` has the fields of the tally as they are on the server,
-  /// `sums` the counts that change, `dropped` the lines to remove from the index.
+  /// `sums` the counts that change, `dropped` the lines to remove from the index. A part is committed once at most.
   ///
   /// The server drops an entry at its end. The tally goes on counting it until its slot is over, or until its line is
   /// met. Then `sweep` leaves out all of the slot, so that what the tally counts is there, but for the current slot.
@@ -93,7 +95,8 @@ enum RedisScript: Int, Sendable, CaseIterable {
     local function sum(name)
       local found = sums[name]
       if not found then
-        found = {parse(field(name))}
+        local entries, bytes = parse(field(name))
+        found = {entries, bytes}
         sums[name] = found
       end
       return found
@@ -104,21 +107,28 @@ enum RedisScript: Int, Sendable, CaseIterable {
       found[1], found[2] = found[1] + entries, found[2] + bytes
     end
 
-    local function countEntry(key, slots, entries, bytes)
-      local namespace = string.match(key, '^[^/]*')
-      count(namespace .. ' ' .. slots, entries, bytes)
-      count(namespace, entries, bytes)
+    -- Counts entries of a namespace in the field `name`, which has its slots.
+    local function countEntry(namespace, name, entries, bytes)
+      count(name, entries, bytes)
+      count(namespace .. '/', entries, bytes)
       count('*', entries, bytes)
     end
 
-    -- The key of a line, the slots and the size that it says, and the slot of the entry's end. Nothing if it is none.
+    -- The key of a line, its namespace, the field that counts it, the size that it says, and the slots of `retainUntil`
+    -- and of the entry's end. Nothing if it is none.
     local function split(line)
-      local key, fresh, retain, bytes, late = string.match(line, '^(%S+) (%x+) (%x+) (%x+) ?(%x*)$')
+      local key, namespace, fresh, retain, bytes, late =
+        string.match(line, '^(([^/ ]+)/%S*) (%x+) (%x+) (%x+) ?(%x*)$')
       if not key then return end
-      local slots = text(tonumber(fresh, 16)) .. ' ' .. text(tonumber(retain, 16))
-      if late ~= '' then slots = slots .. ' ' .. text(tonumber(late, 16)) end
-      return key, slots, tonumber(bytes, 16), tonumber(late ~= '' and late or retain, 16)
+      local retainSlot = tonumber(retain, 16)
+      local name = namespace .. ' ' .. text(tonumber(fresh, 16)) .. ' ' .. text(retainSlot)
+      local ending = late ~= '' and tonumber(late, 16) or retainSlot
+      if late ~= '' then name = name .. ' ' .. text(ending) end
+      return key, namespace, name, tonumber(bytes, 16), retainSlot, ending
     end
+
+    -- The slot before which nothing is counted.
+    local function firstCounted() return swept or tonumber(field('swept') or '0') or 0 end
 
     local function linesOf(key)
       return redis.call('ZRANGEBYLEX', index, '[' .. key .. ' ', '(' .. key .. '!')
@@ -126,9 +136,9 @@ enum RedisScript: Int, Sendable, CaseIterable {
 
     local function dropLine(line)
       if dropped[line] then return end
-      local key, slots, bytes, ending = split(line)
+      local key, namespace, name, bytes, _, ending = split(line)
       -- A line that is none was never counted, and what ended in a slot that is over is counted no longer.
-      if key and ending >= (swept or tonumber(field('swept') or '0') or 0) then countEntry(key, slots, -1, -bytes) end
+      if key and ending >= firstCounted() then countEntry(namespace, name, -1, -bytes) end
       dropped[line] = true
     end
 
@@ -191,9 +201,7 @@ enum RedisScript: Int, Sendable, CaseIterable {
         local namespace, ending = string.match(name, '^(%S+) %d+ .-(%d+)$')
         if namespace and tonumber(ending) < current then
           local entries, bytes = parse(all[at + 1])
-          count(name, -entries, -bytes)
-          count(namespace, -entries, -bytes)
-          count('*', -entries, -bytes)
+          countEntry(namespace, name, -entries, -bytes)
         elseif name ~= own and string.sub(name, 1, 1) == '@' and now > (tonumber(string.match(all[at + 1], ' (%d+)$')) or 0) then
           sums[name] = {0, 0}
         end
@@ -202,7 +210,7 @@ enum RedisScript: Int, Sendable, CaseIterable {
     end
 
     -- Makes the changes to the tables. `fields` are more fields and values of the tally, `last` is the latest end of an
-    -- entry that was put. Returns whether the counts have changed.
+    -- entry that was put.
     local function commit(fields, last)
       local gone, lines, changed = {}, {}, false
       fields = fields or {}
@@ -219,19 +227,16 @@ enum RedisScript: Int, Sendable, CaseIterable {
           end
         end
       end
-      local isEmpty = sum('*')[1] <= 0
-      local ends = tonumber(field('ends') or '0') or 0
-      local isLater = last and last > ends and not isEmpty
-      if isLater then
-        fields[#fields + 1] = 'ends'
-        fields[#fields + 1] = text(last)
-      end
+      -- The latest end counts with all of its slot, so that it rarely changes.
+      last = last and math.min((math.floor(last / 1048576) + 1) * 1048576, 253402300799999)
+      local isLater = last and last > (tonumber(field('ends') or '0') or 0)
       local function set(name, value)
         if value ~= known[name] then
           fields[#fields + 1] = name
           fields[#fields + 1] = value
         end
       end
+      if isLater then set('ends', text(last)) end
       if changed then set('changes', text((tonumber(field('changes') or '0') or 0) + 1)) end
       if #fields > 0 then
         if not field('format') then set('format', '2') end
@@ -240,7 +245,9 @@ enum RedisScript: Int, Sendable, CaseIterable {
       end
       for line in pairs(dropped) do lines[#lines + 1] = line end
       all('ZREM', index, lines)
-      if isEmpty and redis.call('ZCARD', index) == 0 then
+      local left = sum('*')[1] <= 0 and redis.pcall('ZCARD', index)
+      -- An index that a server giving the slot away has no longer is empty.
+      if left == 0 or type(left) == 'table' then
         gone[#gone + 1] = 'ends'
         retire()
       elseif isLater then
@@ -253,8 +260,6 @@ enum RedisScript: Int, Sendable, CaseIterable {
         end
       end
       all('HDEL', tally, gone)
-      restart()
-      return changed
     end
 
     """#
@@ -278,6 +283,14 @@ enum RedisScript: Int, Sendable, CaseIterable {
         restart()
       end
       return canForget
+    end
+
+    -- Commits what was forgotten, if anything.
+    local function settle()
+      if next(dropped) then
+        begin()
+        commit()
+      end
     end
 
     """#

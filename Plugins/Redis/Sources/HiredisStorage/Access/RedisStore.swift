@@ -35,8 +35,9 @@ struct RedisStore: Sendable {
     return limited
   }
 
-  /// Upgrades a store of the first version. Throws `unsupportedFormat` if a later version wrote the store. On a cluster
-  /// it skips nodes that do not answer.
+  /// Upgrades a store of the first version. On one server it throws `unsupportedFormat` if a later version wrote the
+  /// store; on a cluster the first write to a part that a later version wrote does. On a cluster it skips nodes that do
+  /// not answer.
   func checkFormat() throws(CacheError) {
     if !layout.isSpread {
       try check(
@@ -56,7 +57,7 @@ struct RedisStore: Sendable {
   /// Throws `unsupportedFormat` if a later version wrote the store, and does not mind a damaged one.
   func checkFormatForRemoval() throws(CacheError) {
     do throws(CacheError) {
-      try check(format: try count().format)
+      try check(format: try count(onlyReading: true).format)
     } catch {
       guard error.code == .damaged else { throw error }
     }
@@ -74,7 +75,7 @@ struct RedisStore: Sendable {
   private func presence() throws(CacheError) -> (exists: Bool, format: Int?) {
     if try hasFormerEntries() { return (true, 1) }
     do throws(CacheError) {
-      let count = try count()
+      let count = try count(onlyReading: true)
       return (count.format != nil || count.tally.total().entries > 0, count.format.flatMap { Int(exactly: $0) })
     } catch {
       guard error.code == .damaged else { throw error }

@@ -12,7 +12,7 @@ struct RedisPartGroup: Sendable {
 final class RedisTopology: Sendable {
   private struct State {
     /// The number of each part's server among `servers`; -1 if it is unknown.
-    var owners: [Int16]
+    var owners: [Int32]
     var servers: [RedisAddress]
     /// All known nodes, those of the configuration first; or the Sentinels, the one that answered last first.
     var nodes: [RedisAddress]
@@ -22,10 +22,10 @@ final class RedisTopology: Sendable {
     func owner(of part: Int) -> RedisAddress? { owners[part] < 0 ? nil : servers[Int(owners[part])] }
 
     /// The number of the server at `address`, which is added if it is new.
-    mutating func number(of address: RedisAddress) -> Int16 {
-      if let index = servers.firstIndex(of: address) { return Int16(index) }
+    mutating func number(of address: RedisAddress) -> Int32 {
+      if let index = servers.firstIndex(of: address) { return Int32(index) }
       servers.append(address)
-      return Int16(servers.count - 1)
+      return Int32(servers.count - 1)
     }
   }
 
@@ -37,7 +37,7 @@ final class RedisTopology: Sendable {
   init(_ options: RedisOptions) {
     (layout, seeds) = (options.layout, options.location.addresses)
     let owner = options.findsServers ? nil : options.location.addresses.first
-    let owners = [Int16](repeating: owner == nil ? -1 : 0, count: layout.parts.count)
+    let owners = [Int32](repeating: owner == nil ? -1 : 0, count: layout.parts.count)
     state = Mutex(
       State(owners: owners, servers: owner.map { [$0] } ?? [], nodes: options.location.addresses))
   }
@@ -60,7 +60,7 @@ final class RedisTopology: Sendable {
     return groups
   }
 
-  private func group(_ parts: some Sequence<Int>, _ owners: [Int16]) -> [RedisPartGroup] {
+  private func group(_ parts: some Sequence<Int>, _ owners: [Int32]) -> [RedisPartGroup] {
     Dictionary(grouping: parts) { owners[$0] }.values.map {
       RedisPartGroup(
         parts: $0, names: [Array("\(layout.prefix):".utf8), layout.isSpread ? RedisSlot.tags(of: $0) : []])
@@ -80,7 +80,7 @@ final class RedisTopology: Sendable {
 
   /// Records that the Sentinel at `address` has named `master`.
   func learn(master: RedisAddress, from address: RedisAddress) {
-    let owners = [Int16](repeating: 0, count: layout.parts.count)
+    let owners = [Int32](repeating: 0, count: layout.parts.count)
     state.withLock { state in
       state = State(
         owners: owners, servers: [master], nodes: [address] + state.nodes.filter { $0 != address })
@@ -94,7 +94,7 @@ final class RedisTopology: Sendable {
     }
     var nodes = seeds
     for node in ranges.flatMap(\.nodes) where !nodes.contains(node) { nodes.append(node) }
-    var new = State(owners: [Int16](repeating: -1, count: layout.parts.count), servers: [], nodes: nodes)
+    var new = State(owners: [Int32](repeating: -1, count: layout.parts.count), servers: [], nodes: nodes)
     // On a cluster the parts are the slots.
     for range in ranges {
       guard let owner = range.nodes.first.map({ new.number(of: $0) }) else { continue }

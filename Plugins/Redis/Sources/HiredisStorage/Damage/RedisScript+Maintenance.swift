@@ -7,10 +7,10 @@ extension RedisScript {
     local slot = ARGV[3] ~= '' and math.floor(tonumber(ARGV[3]) / 1048576)
     local expired = {}
     for _, line in ipairs(page) do
-      local key, slots = split(line)
+      local key, _, _, _, retainSlot = split(line)
       if not key or isGone(key) then
         forget(line)
-      elseif slot and tonumber(string.match(slots, '^%d+ (%d+)')) <= slot then
+      elseif slot and retainSlot <= slot then
         local tail = redis.pcall('GETRANGE', prefix .. key, -39, -1)
         -- What is damaged goes when its line says so.
         local isOver = isWrongType(tail) or type(tail) == 'string'
@@ -79,12 +79,23 @@ extension RedisScript {
     return more
     """#
 
-  /// For an upgrade. `KEYS`: a part's index of the first version. `ARGV`: the prefix of the part's keys; the number of
-  /// entries. Returns the key and the fields of each, in the order of the first version's fields.
+  /// For an upgrade on one server, where both versions have a tally of the same name. `KEYS`: the tally. Removes that of
+  /// the first version.
+  static let upgradeSource = #"""
+    if redis.pcall('HGET', KEYS[1], 'format') == '1' then redis.call('UNLINK', KEYS[1]) end
+    return 0
+    """#
+
+  /// For an upgrade. `KEYS`: a part's index of the first version. `ARGV`: the prefix of the part's keys; the most entries,
+  /// and the most bytes of their payloads, unless the first entry alone has more. Returns for each the line, the key, and
+  /// the fields in the order of the first version, or none if it is damaged.
   static let formerSource = #"""
-    local found = {}
+    local found, bytes = {}, 0
     for _, line in ipairs(redis.call('ZRANGE', KEYS[1], 0, tonumber(ARGV[2]) - 1)) do
       local key = string.match(line, '^%S*')
+      local length = redis.pcall('HSTRLEN', ARGV[1] .. key, 'payload')
+      bytes = bytes + (type(length) == 'number' and length or 0)
+      if found[1] and bytes > tonumber(ARGV[3]) then break end
       local entry = redis.pcall('HMGET', ARGV[1] .. key, 'payload', 'storedAt', 'freshUntil', 'retainUntil',
         'contentType', 'attributes', 'checksum')
       found[#found + 1] = {line, key, entry.err and {} or entry}

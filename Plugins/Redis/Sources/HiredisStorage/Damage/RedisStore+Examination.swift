@@ -35,8 +35,9 @@ extension RedisStore {
     try walk(.examine, over: parts, size: Self.linesAtOnce) { part, value throws(CacheError) in
       guard let lines = value.elements else { throw router.undecodable("a check gives no list") }
       for line in lines { look(part, line.elements ?? []) }
-      guard lines.count == Self.linesAtOnce, let last = lines.last?.elements?.first?.text else { return nil }
-      return "(\(last)"
+      guard lines.count == Self.linesAtOnce, let last = lines.last?.elements?.first else { return nil }
+      guard let line = last.text else { throw router.undecodable("the index has a line that is no text") }
+      return "(\(line)"
     }
   }
 
@@ -95,6 +96,9 @@ struct RedisExamination {
     where totals[namespace] ?? .init() != counted.namespaces[namespace] ?? .init() {
       issues.append(
         IntegrityIssue(kind: .structure, message: "the tally contradicts itself about \(namespace)"))
+    }
+    if counted.total != counted.namespaces.values.reduce(.init(), +) {
+      issues.append(IntegrityIssue(kind: .structure, message: "the tally contradicts itself about all entries"))
     }
     return issues
   }

@@ -108,7 +108,7 @@ extension RedisStore {
   private func rebuilding(_ part: Int, _ changes: String, _ lines: [RedisLine]) -> RedisRequest {
     var counts: [String: EntryTally.Count] = [:]
     for line in lines {
-      for field in [line.field, line.key.namespace, RedisTally.total] {
+      for field in [line.field, RedisTally.field(line.key.namespace), RedisTally.total] {
         counts[field] = (counts[field] ?? .init()) + EntryTally.Count(entries: 1, payloadBytes: line.bytes)
       }
     }

@@ -6,8 +6,8 @@ internal import StorageSPI
 /// Each entry is in one of the two versions at every moment, so that an upgrade that is interrupted goes on when the store
 /// is opened again. What is known of the use of entries is lost.
 extension RedisStore {
-  /// How many entries to move at once.
-  private static let entriesAtOnce = 100
+  /// How many entries to move at once, and how many bytes of payloads.
+  private static let (entriesAtOnce, bytesAtOnce) = (100, 4 << 20)
 
   /// A part of the first version.
   private struct FormerPart {
@@ -31,8 +31,15 @@ extension RedisStore {
 
   private func formerPartsWithEntries() throws(CacheError) -> [FormerPart] {
     let parts = formerParts
-    let answers = try router.ask(parts.map { RedisRequest($0.part, RedisCommand("EXISTS", $0.tables[0])) })
-    return zip(parts, answers).filter { $1?.value.integer == 1 }.map(\.0)
+    do throws(CacheError) {
+      let answers = try router.ask(parts.map { RedisRequest($0.part, RedisCommand("TYPE", $0.tables[0])) })
+      return zip(parts, answers).filter { $1?.value.text == "zset" }.map(\.0)
+    } catch {
+      guard error.code == .permissionDenied else { throw error }
+      // A user whose rules are for this version may see its keys, and not those of the first one on a cluster.
+      _ = try router.ask(parts.map { RedisRequest($0.part, RedisCommand("EXISTS", layout.tables(of: $0.part)[0])) })
+      return []
+    }
   }
 
   /// Moves all entries of the first version. Cost: three round trips for each 100 entries.
@@ -56,26 +63,19 @@ extension RedisStore {
   /// Begins a new tally: on one server it has the same name in both versions.
   private func beginUpgrade() throws(CacheError) {
     guard !layout.isSpread else { return }
-    let tally = layout.tables(of: 0)[1]
-    do throws(CacheError) {
-      let format = try router.perform(RedisRequest(0, RedisCommand("HGET", tally, "format")))
-      if format.number == 1 { _ = try router.perform(RedisRequest(0, RedisCommand("UNLINK", tally))) }
-    } catch {
-      // What is no tally is for a repair.
-      guard error.code == .damaged else { throw error }
-    }
+    _ = try router.perform(RedisRequest(0, .upgrade, keys: [layout.tables(of: 0)[1]]))
   }
 
-  private typealias Former = (line: String, key: CacheKey?, entry: ReadEntry?)
+  private typealias Former = (line: [UInt8], key: CacheKey?, entry: ReadEntry?)
 
   private func former(_ part: FormerPart) throws(CacheError) -> [Former] {
-    let arguments = [part.base, String(Self.entriesAtOnce)].map { Array($0.utf8) }
+    let arguments = [part.base, String(Self.entriesAtOnce), String(Self.bytesAtOnce)].map { Array($0.utf8) }
     let answer = try router.perform(
       RedisRequest(part.part, .former, keys: [part.tables[0]], arguments: arguments))
     return answer.elements?.compactMap { element in
-      guard let values = element.elements, values.count == 3, let line = values[0].text else { return nil }
+      guard let values = element.elements, values.count == 3 else { return nil }
       let key = values[1].text.flatMap { try? CacheKey($0) }
-      return (line, key, ReadEntry(former: values[2].elements ?? []))
+      return (values[0].bytes, key, ReadEntry(former: values[2].elements ?? []))
     } ?? []
   }
 
@@ -88,14 +88,17 @@ extension RedisStore {
       var batch = WriteBatch()
       batch.require(key, .absent)
       batch.put(key, payload: entry.payload, metadata: entry.metadata)
-      applications.append(application(try RedisBatch(batch), part: layout.part(of: key), .unbounded))
+      var application = application(try RedisBatch(batch), part: layout.part(of: key), .unbounded)
+      // On one server both versions have the same key for it: what was removed or replaced meanwhile is not there.
+      application.requiresFormer = !layout.isSpread
+      applications.append(application)
     }
     _ = try verdicts(applications)
     return try retire(page.map(\.line), of: part)
   }
 
-  private func retire(_ lines: [String], of part: FormerPart) throws(CacheError) -> Bool {
-    let arguments = ([part.base] + lines).map { Array($0.utf8) }
+  private func retire(_ lines: [[UInt8]], of part: FormerPart) throws(CacheError) -> Bool {
+    let arguments = [Array(part.base.utf8)] + lines
     let request = RedisRequest(part.part, .retire, keys: part.tables, arguments: arguments, isChange: true)
     return try router.perform(request).integer == 1
   }

@@ -16,10 +16,12 @@ enum RedisEntry {
   static let usualLength = 256
   private static let (plain, withAttributes) = (UInt8(2), UInt8(3))
   private static let longestContentType = 0xFF_FFFF
+  /// A server's default limit for one string.
+  static let maximumLength = 512 << 20
 
   /// The string for an entry that was never used.
   ///
-  /// - Throws: `CacheError`: `tooLarge` if the content type has 16 MiB or more.
+  /// - Throws: `CacheError`: `tooLarge` if the content type has 16 MiB or more, or a server takes no such string.
   static func encode(_ key: CacheKey, _ payload: [UInt8], _ metadata: EntryMetadata) throws(CacheError) -> [UInt8] {
     let contentType = metadata.contentType.utf8
     guard contentType.count <= longestContentType else {
@@ -41,6 +43,7 @@ enum RedisEntry {
     append(0, 9, to: &bytes)
     append(UInt64(contentType.count), 3, to: &bytes)
     bytes.append(metadata.attributes.isEmpty ? plain : withAttributes)
+    guard bytes.count <= maximumLength else { throw .tooLarge(key) }
     return bytes
   }
 

@@ -69,6 +69,11 @@ enum RedisSlot {
     return bytes
   }
 
+  /// The slots whose tags are `tags`, one after another.
+  static func slots(tags: [UInt8]) -> [Int] {
+    stride(from: 0, to: tags.count, by: tagLength).map { number(of: tags[$0..<min($0 + tagLength, tags.count)]) }
+  }
+
   private static let tags: [[UInt8]] = {
     var tags = [[UInt8]](repeating: [], count: count)
     let letters = Array("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ".utf8)

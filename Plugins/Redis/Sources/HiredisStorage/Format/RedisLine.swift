@@ -32,11 +32,22 @@ struct RedisLine: Sendable {
 
 /// Decodes the tally: a hash that counts entries and bytes by namespace and slots, by namespace, and all together.
 ///
-/// Its other fields are the version of the layout, the number of changes, the slot before which nothing is counted any
-/// more, the last end of an entry, and the latest batch of each writer, whose names begin with "@".
+/// The field of a namespace ends with a slash. Other fields are the version of the layout, the number of changes, the
+/// slot before which nothing is counted any more, the last end of an entry, and the latest batch of each writer, whose
+/// names begin with "@".
 enum RedisTally {
   /// The field that counts all entries.
   static let total = "*"
+
+  /// The field that counts the entries of `namespace`.
+  static func field(_ namespace: some StringProtocol) -> String { "\(namespace)/" }
+
+  /// The namespace whose entries `field` counts; `nil` if it counts others.
+  static func namespace(_ field: String) -> String? {
+    let name = field.dropLast()
+    return field.last == "/" && CacheKey.isNamespace(name) ? String(name) : nil
+  }
+
   private static let others: Set<String> = ["format", "changes", "swept", "ends"]
 
   /// The counts in the fields and values `hash`; `nil` if these are not a tally's.

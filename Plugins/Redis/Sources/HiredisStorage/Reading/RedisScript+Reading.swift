@@ -1,40 +1,78 @@
 extension RedisScript {
-  /// `ARGV`: the prefix of all keys; the tags of the parts, or nothing if there is one part; the first and the last line
-  /// in the form of `ZRANGEBYLEX`, and the most lines of each part. Returns the lines, and the last line of each part
-  /// that may have more.
+  /// A function that reads the end of an entry of some length, and more if that is not all but the payload. It returns
+  /// "" if the key has another type or an empty string, `false` if it is gone, a table if that is an error.
+  static let endSource = #"""
+    local function endOf(name, length)
+      local tail = redis.pcall('GETRANGE', name, -length, -1)
+      if isWrongType(tail) then return '' end
+      if tail == '' then return redis.call('EXISTS', name) == 1 and '' end
+      if type(tail) == 'table' or #tail < 39 then return tail end
+      local rest = 39 + number(tail, #tail - 3, #tail - 1)
+      if string.byte(tail, #tail) == 3 and #tail >= 43 then rest = rest + 4 + number(tail, #tail - 42, #tail - 39) end
+      return rest > #tail and redis.call('GETRANGE', name, -rest, -1) or tail
+    end
+
+    """#
+
+  /// For one server. `ARGV`: the first and the last line in the form of `ZRANGEBYLEX`, the most lines, and how many bytes
+  /// at the end of an entry to read at first. Returns the lines, and for each the end of the entry, or nothing if that is
+  /// gone. It forgets the lines of those.
+  static let listSource = #"""
+    local lines, ends = redis.call('ZRANGEBYLEX', index, ARGV[1], ARGV[2], 'LIMIT', 0, ARGV[3]), {}
+    for at, line in ipairs(lines) do
+      local key = string.match(line, '^(%S+/%S*) %x')
+      ends[at] = key and endOf(prefix .. key, tonumber(ARGV[4])) or false
+      if type(ends[at]) == 'table' then return ends[at] end
+      if key and not ends[at] then forget(line) end
+    end
+    settle()
+    return {lines, ends}
+    """#
+
+  /// A function that calls another one with the prefix of each part. It returns the tags of the parts that are elsewhere,
+  /// because their slots are being migrated, or have been.
+  ///
+  /// `ARGV`: the prefix of all keys; the tags of the parts, or nothing if there is one part.
+  static let partsSource = #"""
+    local function eachPart(look)
+      local elsewhere = {}
+      if ARGV[2] == '' then look(ARGV[1]) end
+      for at = 1, #ARGV[2], 3 do
+        local tag = string.sub(ARGV[2], at, at + 2)
+        local isDone, why = pcall(look, ARGV[1] .. '{' .. tag .. '}:')
+        if not isDone then
+          if not string.find(type(why) == 'table' and why.err or why, 'non local', 1, true) then error(why, 0) end
+          elsewhere[#elsewhere + 1] = tag
+        end
+      end
+      return table.concat(elsewhere)
+    end
+
+    """#
+
+  /// For a cluster. `ARGV`, after the parts: the first and the last line in the form of `ZRANGEBYLEX`, and the most lines
+  /// of each part. Returns the lines; the last line of each part that may have more; the tags of the parts that are
+  /// elsewhere.
   static let linesSource = #"""
     local found, last = {}, {}
-    local function look(base)
+    local elsewhere = eachPart(function(base)
       local page = redis.call('ZRANGEBYLEX', base .. 'index', ARGV[3], ARGV[4], 'LIMIT', 0, ARGV[5])
       for _, line in ipairs(page) do found[#found + 1] = line end
       if #page == tonumber(ARGV[5]) then last[#last + 1] = page[#page] end
-    end
-    if ARGV[2] == '' then look(ARGV[1]) end
-    for at = 1, #ARGV[2], 3 do look(ARGV[1] .. '{' .. string.sub(ARGV[2], at, at + 2) .. '}:') end
-    return {found, last}
+    end)
+    return {found, last, elsewhere}
     """#
 
-  /// `ARGV`: how many bytes at the end of an entry to return at first; then pairs of a part's prefix and a line. Returns
-  /// for each the end of the entry, with the attributes and the content type; "" for one with the key of another type;
-  /// nothing for one that is gone. It forgets the lines of those.
+  /// `ARGV`: how many bytes at the end of an entry to read at first; then pairs of a part's prefix and a line. Returns for
+  /// each the end of the entry, or nothing if that is gone. It forgets the lines of those.
   static let headsSource = #"""
     local found, gone = {}, {}
     for at = 2, #ARGV, 2 do
-      local key = string.match(ARGV[at + 1], '^%S*')
-      local name = ARGV[at] .. key
-      local tail = redis.pcall('GETRANGE', name, -tonumber(ARGV[1]), -1)
-      if isWrongType(tail) then
-        tail = ''
-      elseif type(tail) == 'table' then
-        return tail
-      elseif tail == '' and redis.call('EXISTS', name) == 0 then
-        tail = false
+      local tail = endOf(ARGV[at] .. string.match(ARGV[at + 1], '^%S*'), tonumber(ARGV[1]))
+      if type(tail) == 'table' then return tail end
+      if not tail then
         gone[ARGV[at]] = gone[ARGV[at]] or {}
         table.insert(gone[ARGV[at]], ARGV[at + 1])
-      elseif #tail >= 39 then
-        local rest = 39 + number(tail, #tail - 3, #tail - 1)
-        if string.byte(tail, #tail) == 3 and #tail >= 43 then rest = rest + 4 + number(tail, #tail - 42, #tail - 39) end
-        if rest > #tail then tail = redis.call('GETRANGE', name, -rest, -1) end
       end
       found[#found + 1] = tail
     end
@@ -43,26 +81,25 @@ extension RedisScript {
       for _, line in ipairs(lines) do
         if redis.call('ZSCORE', index, line) then forget(line) end
       end
-      if next(dropped) then
-        begin()
-        commit()
-      end
+      settle()
     end
     return found
     """#
 
-  /// `ARGV`: the prefix of all keys; the tags of the parts, or nothing if there is one part. Returns the sums of the
-  /// tallies, as fields and values; the number of changes; the version of the layout or nothing; whether entries may be
-  /// counted that the server has dropped.
+  /// `ARGV`, after the parts: something to change nothing, or nothing to leave out first what ended in slots that are
+  /// over. Returns the sums of the tallies, as fields and values; the number of changes; the version of the layout or
+  /// nothing; whether entries may be counted that the server has dropped; the tags of the parts that are elsewhere.
   static let countSource = #"""
     local totals, changes, format, stale = {}, 0, false, 0
-    local function look(base)
+    local elsewhere = eachPart(function(base)
       if redis.call('EXISTS', base .. 'tally') == 0 then return end
       enter(base)
-      sweep()
-      if next(sums) then
-        begin()
-        commit()
+      if ARGV[3] == '' then
+        sweep()
+        if next(sums) then
+          begin()
+          commit()
+        end
       end
       local all = redis.call('HGETALL', tally)
       for at = 1, #all, 2 do
@@ -79,37 +116,36 @@ extension RedisScript {
           if ending and tonumber(ending) <= current then stale = 1 end
         end
       end
-    end
-    if ARGV[2] == '' then look(ARGV[1]) end
-    for at = 1, #ARGV[2], 3 do look(ARGV[1] .. '{' .. string.sub(ARGV[2], at, at + 2) .. '}:') end
+    end)
     local fields = {}
     for name, total in pairs(totals) do
       fields[#fields + 1] = name
       fields[#fields + 1] = text(total[1]) .. ' ' .. text(total[2])
     end
-    return {fields, text(changes), format and text(format), stale}
+    return {fields, text(changes), format and text(format), stale, elsewhere}
     """#
 
   /// `ARGV`: the first line, and the number of lines. Returns for each the line; the end of the entry, "" for one with
   /// the key of another type, nothing for one that is gone; the payload's size, or -1 if it cannot be told; and whether
   /// the entry may be gone because it has ended.
   static let examineSource = #"""
+    -- The payload's size, for an entry that ends with `tail`; nothing if it is damaged.
+    local function payloadBytes(name, tail)
+      local rest = 39 + number(tail, 36, 38)
+      if string.byte(tail, 39) == 3 then
+        rest = rest + 4 + number(redis.call('GETRANGE', name, -43, -40) .. '\0\0\0\0', 1, 4)
+      end
+      local length = redis.call('STRLEN', name)
+      if rest <= length then return length - rest end
+    end
+
     local found = {}
     for _, line in ipairs(redis.call('ZRANGEBYLEX', index, ARGV[1], '+', 'LIMIT', 0, ARGV[2])) do
-      local key, _, _, ending = split(line)
+      local key, _, _, _, _, ending = split(line)
       local name = prefix .. string.match(line, '^%S*')
-      local tail, size = redis.pcall('GETRANGE', name, -\#(RedisEntry.usualLength), -1), -1
-      if isWrongType(tail) then
-        tail = ''
-      elseif type(tail) == 'table' then
-        return tail
-      elseif tail == '' and redis.call('EXISTS', name) == 0 then
-        tail = false
-      elseif #tail >= 39 and isTail(string.sub(tail, -39)) then
-        local length = redis.call('STRLEN', name)
-        size = payloadBytes(name, length, string.sub(tail, -39)) or -1
-        if size >= 0 and length - size > #tail then tail = redis.call('GETRANGE', name, size, -1) end
-      end
+      local tail, size = endOf(name, \#(RedisEntry.usualLength)), -1
+      if type(tail) == 'table' then return tail end
+      if tail and isTail(string.sub(tail, -39)) then size = payloadBytes(name, string.sub(tail, -39)) or -1 end
       found[#found + 1] = {line, tail, size, key and ending <= current and 1 or 0}
     end
     return found

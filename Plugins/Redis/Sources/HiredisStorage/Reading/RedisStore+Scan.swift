@@ -2,10 +2,11 @@ internal import StorageSPI
 internal import Synchronization
 
 extension RedisStore {
-  /// The first `limit` entries of `range`, in order. On a cluster each part is seen at one moment.
+  /// The first `limit` entries of `range`, in order. One server gives up to 1,000 of them as they are at one moment; on a
+  /// cluster each is seen at a moment of its own.
   ///
-  /// Cost: two round trips, which each ask all nodes at once. On a cluster the first one lists more than it needs, for
-  /// the scans that continue.
+  /// Cost: a round trip for each 1,000 entries. On a cluster it is one more, which asks all nodes at once, and which lists
+  /// more than it needs, for the scans that continue.
   /// - Throws: `CacheError`: `damaged` if one of them is unreadable; the message names it.
   func scan(_ range: KeyRange, limit: Int) throws(CacheError) -> [EntrySummary] {
     let found = try list(range, limit: limit)
@@ -16,10 +17,36 @@ extension RedisStore {
   /// The entries for `scan`, and the damaged ones.
   func list(_ range: KeyRange, limit: Int) throws(CacheError) -> [RedisListing] {
     guard let bounds = RedisLines(range), limit > 0 else { return [] }
-    if layout.isSpread, limit == 1, let found = try listOne(range) { return [found] }
-    var lines = ahead.take(range) ?? RedisLineBuffer(from: bounds.first)
-    var found: [RedisListing] = []
-    var size = layout.isSpread ? Self.linesPerPart : min(limit, Self.linesAtOnce)
+    return layout.isSpread ? try listSpread(range, bounds, limit) : try listAlone(bounds, limit)
+  }
+
+  /// The entries on one server.
+  private func listAlone(_ bounds: RedisLines, _ limit: Int) throws(CacheError) -> [RedisListing] {
+    var (found, from, size) = ([RedisListing](), bounds.first, min(limit, Self.entriesAtOnce))
+    while found.count < limit {
+      let arguments = [from, bounds.last, String(size), String(RedisEntry.usualLength)].map { Array($0.utf8) }
+      let answer = try router.perform(RedisRequest(0, .list, keys: layout.tables(of: 0), arguments: arguments))
+      guard let values = answer.elements, values.count == 2, let lines = values[0].elements,
+        let ends = values[1].elements, lines.count == ends.count
+      else { throw router.undecodable("a scan gives no list") }
+      for (line, end) in zip(lines, ends) where !end.isNil {
+        if let line = line.text.flatMap({ RedisLine($0) }) { found.append(RedisListing(line, end)) }
+      }
+      guard lines.count == size, let last = lines.last else { break }
+      from = "(\(try text(of: last))"
+      // Many of the entries were gone.
+      size = min(2 * size, Self.entriesAtOnce)
+    }
+    return Array(found.prefix(limit))
+  }
+
+  /// The entries on a cluster.
+  private func listSpread(
+    _ range: KeyRange, _ bounds: RedisLines, _ limit: Int
+  ) throws(CacheError) -> [RedisListing] {
+    if limit == 1, let found = try listOne(range) { return [found] }
+    var lines = ahead.take(range) ?? RedisLineBuffer(from: bounds.first, generation: ahead.generation)
+    var (found, size) = ([RedisListing](), Self.linesPerPart)
     while found.count < limit {
       if lines.isEmpty {
         if lines.isComplete { break }
@@ -28,14 +55,12 @@ extension RedisStore {
       }
       found += try look(at: lines.take(min(limit - found.count, Self.entriesAtOnce)))
     }
-    if layout.isSpread, let last = found.last { ahead.keep(lines, after: last.summary.key, prefix: range.prefix) }
+    if let last = found.last { ahead.keep(lines, after: last.summary.key, prefix: range.prefix) }
     return found
   }
 
   /// How many lines of each part of a cluster to list at once.
   private static let linesPerPart = 8
-  /// How many lines to list in one step.
-  private static let linesAtOnce = 10_000
   /// How many entries to look at in one step, during which the server answers no other client.
   private static let entriesAtOnce = 1_000
 
@@ -51,25 +76,38 @@ extension RedisStore {
     return try look(at: lines.compactMap { $0.text.flatMap { RedisLine($0) } }).first
   }
 
+  /// The text of a line from which a listing goes on.
+  private func text(of line: RedisValue) throws(CacheError) -> String {
+    guard let text = line.text else { throw router.undecodable("the index has a line that is no text") }
+    return text
+  }
+
   /// Lists the next lines.
   private func fill(_ buffer: inout RedisLineBuffer, to last: String, _ size: Int) throws(CacheError) {
-    let from = buffer.from
+    let (from, start) = (buffer.from, ContinuousClock.now)
     let replies = try router.performOnNodes { group in
       let bounds = [from, last, String(size)].map { Array($0.utf8) }
       return RedisRequest(group.parts[0], .lines, keys: [], arguments: group.names + bounds)
     }
-    var (lines, ends) = ([String](), [String]())
+    var (lines, ends, elsewhere) = ([String](), [String](), [Int]())
     for (_, reply) in replies {
-      guard let values = reply.value.elements, values.count == 2, let found = values[0].elements,
+      guard let values = reply.value.elements, values.count == 3, let found = values[0].elements,
         let last = values[1].elements
       else { throw router.undecodable("a scan gives no list") }
       lines += found.compactMap(\.text)
-      ends += last.compactMap(\.text)
+      for line in last { ends.append(try text(of: line)) }
+      elsewhere += RedisSlot.slots(tags: values[2].bytes)
+    }
+    let others = try askOwners(elsewhere) {
+      RedisCommand("ZRANGEBYLEX", layout.tables(of: $0)[0], from, last, "LIMIT", "0", String(size))
+    }
+    for page in others.map({ $0.elements ?? [] }) {
+      lines += page.compactMap(\.text)
+      if page.count == size, let last = page.last { ends.append(try text(of: last)) }
     }
     // What is beyond the first of the ends may lack lines of that part.
     if let end = ends.min() { lines.removeAll { $0 > end } }
-    if layout.isSpread { lines.sort() }
-    buffer.fill(lines, to: ends.min())
+    buffer.fill(lines.sorted(), to: ends.min(), at: start)
   }
 
   /// The entries of `lines`, without those that are gone.
@@ -136,17 +174,22 @@ struct RedisLines {
 struct RedisLineBuffer {
   /// The line at which the next request starts.
   private(set) var from: String
+  /// The number of the changes, by this handle, that are in the lines.
+  let generation: Int
+  /// When the listing began.
+  fileprivate private(set) var time = ContinuousClock.now
   private var lines: ArraySlice<String> = []
   /// Whether there are no more lines than these.
   private(set) var isComplete = false
 
-  init(from: String) { self.from = from }
+  init(from: String, generation: Int) { (self.from, self.generation) = (from, generation) }
 
   var isEmpty: Bool { lines.isEmpty }
 
-  /// Adds `lines`, which are all up to `end`; `nil` if there are no more.
-  mutating func fill(_ lines: [String], to end: String?) {
-    self.lines += lines
+  /// Replaces the lines, of which none was left, with the next ones, which are all up to `end`; `nil` if there are no
+  /// more. The listing began at `time`.
+  mutating func fill(_ lines: [String], to end: String?, at time: ContinuousClock.Instant) {
+    (self.lines, self.time) = (lines[...], time)
     if let end { from = "(\(end)" }
     isComplete = end == nil
   }
@@ -165,28 +208,28 @@ final class RedisReadAhead: Sendable {
     let lines: RedisLineBuffer
     let after: CacheKey
     let prefix: String
-    let time: ContinuousClock.Instant
   }
 
-  private let kept = Mutex<Kept?>(nil)
+  private let state = Mutex((kept: Kept?.none, generation: 0))
   private static let lifetime = Duration.seconds(2)
 
+  /// The number of changes by this handle so far.
+  var generation: Int { state.withLock { $0.generation } }
+
   fileprivate func keep(_ lines: RedisLineBuffer, after: CacheKey, prefix: String) {
-    kept.withLock {
-      // Counted from the listing.
-      let time = $0?.after == after ? $0?.time : nil
-      $0 = Kept(lines: lines, after: after, prefix: prefix, time: time ?? .now)
+    state.withLock {
+      if lines.generation == $0.generation { $0.kept = Kept(lines: lines, after: after, prefix: prefix) }
     }
   }
 
   /// The lines for a scan of `range`, if it continues the last one.
   fileprivate func take(_ range: KeyRange) -> RedisLineBuffer? {
-    kept.withLock { kept in
-      guard let last = kept, last.after == range.after, last.prefix == range.prefix else { return nil }
-      return last.time.duration(to: .now) < Self.lifetime ? last.lines : nil
+    state.withLock { state in
+      guard let kept = state.kept, kept.after == range.after, kept.prefix == range.prefix else { return nil }
+      return kept.lines.time.duration(to: .now) < Self.lifetime ? kept.lines : nil
     }
   }
 
-  /// Forgets the lines.
-  func clear() { kept.withLock { $0 = nil } }
+  /// Forgets the lines, because this handle changes the store.
+  func clear() { state.withLock { $0 = (nil, $0.generation + 1) } }
 }

@@ -37,6 +37,8 @@ struct RedisApplication: Sendable {
   let name: RedisBatchName?
   /// The name under which the changes are published; empty if they are not.
   let publisher: String
+  /// Whether what is required is that the entries are those of the first version.
+  var requiresFormer = false
 
   init(_ batch: RedisBatch, part: Int, _ mode: Mode, name: RedisBatchName?, publisher: String = "") {
     (self.part, self.batch, self.mode, self.name, self.publisher) = (part, batch, mode, name, publisher)
@@ -51,7 +53,7 @@ struct RedisApplication: Sendable {
     var (required, put, removed) = ([String](), [String](), [String]())
     for (key, expectation) in batch.requirements {
       required.append(layout.name(of: key, in: part))
-      checksums.append(expectation.bytes)
+      checksums.append(requiresFormer ? Array("former".utf8) : expectation.bytes)
     }
     for (key, change) in batch.changes {
       switch change {

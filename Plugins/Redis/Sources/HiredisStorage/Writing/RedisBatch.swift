@@ -19,8 +19,6 @@ struct RedisBatch: Sendable {
   private(set) var changes: [CacheKey: Change] = [:]
   let bounds: StoreBounds?
 
-  /// The largest payload: a server's default limit for one string.
-  static let maximumPayloadBytes = 512 << 20
   /// The most that a batch may store: a server accepts 1 GiB per command, including everything else in it.
   static let maximumBatchBytes = 960 << 20
 
@@ -30,7 +28,7 @@ struct RedisBatch: Sendable {
     for operation in batch.operations {
       switch operation {
       case .put(let key, let payload, let metadata):
-        guard payload.count <= Self.maximumPayloadBytes else { throw .tooLarge(key) }
+        guard payload.count <= RedisEntry.maximumLength else { throw .tooLarge(key) }
         changes[key] = .put(payload: payload, metadata)
       case .remove(let key): changes[key] = .remove
       case .require(let key, let expectation): try require(key, expectation)
@@ -53,6 +51,13 @@ struct RedisBatch: Sendable {
     return parts
   }
 
+  /// The part that all of the batch is about; `nil` if it is about several.
+  func part(_ layout: RedisLayout) -> Int? {
+    if !layout.isSpread { return 0 }
+    let parts = Set(requirements.map { layout.part(of: $0.key) } + changes.keys.map { layout.part(of: $0) })
+    return parts.count == 1 ? parts.first : nil
+  }
+
   private mutating func require(_ key: CacheKey, _ expectation: WriteBatch.Expectation) throws(CacheError) {
     switch changes[key] {
     case nil: requirements.append((key, expectation))
@@ -73,7 +78,8 @@ struct RedisBatch: Sendable {
 }
 
 extension CacheError {
-  fileprivate static func tooLarge(_ key: CacheKey) -> CacheError {
+  /// The error for an entry that no server takes.
+  static func tooLarge(_ key: CacheKey) -> CacheError {
     CacheError(
       .tooLarge, "entry \(key) is larger than the 512 MiB that a Redis server takes", hint: "do not cache it")
   }
@@ -105,7 +111,7 @@ final class RedisWriters: Sendable {
       writer: former?.writer ?? String(UInt64.random(in: 0 ... .max), radix: 36), number: (former?.number ?? 0) + 1)
   }
 
-  /// Records that the server has answered `application`.
+  /// Records that the server has answered `application`, and that it will not get a copy of it any more.
   func settle(_ application: RedisApplication) {
     if let name = application.name { names.withLock { $0.append(name) } }
   }

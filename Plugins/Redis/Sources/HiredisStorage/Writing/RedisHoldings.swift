@@ -23,19 +23,24 @@ final class RedisHoldings: Sendable {
   private static let writers = 64
 
   /// What the store holds outside the exempt namespace: exact if `batch` could exceed the bounds, unless `mayEvict` and
-  /// the store was full within the last second.
+  /// the store was full within the last second. Then it still counts as full, so that the batch removes what it adds.
   func held(
     adding batch: RedisBatch, _ bounds: StoreBounds, mayEvict: Bool, _ store: RedisStore
   ) throws(CacheError) -> EntryTally.Count {
     let growth = batch.growth(except: bounds.exemptNamespace)
     if let held = recent(bounds) {
       let room = (bounds.maxEntries - held.entries, bounds.maxPayloadBytes - held.payloadBytes)
-      let isFull = room.0 < growth.entries || room.1 < growth.payloadBytes
-      if !isFull, growth.entries <= room.0 / Self.writers, growth.payloadBytes <= room.1 / Self.writers {
+      if room.0 < growth.entries || room.1 < growth.payloadBytes {
+        if mayEvict {
+          return EntryTally.Count(
+            entries: room.0 < growth.entries ? max(held.entries, bounds.maxEntries) : held.entries,
+            payloadBytes: room.1 < growth.payloadBytes
+              ? max(held.payloadBytes, bounds.maxPayloadBytes) : held.payloadBytes)
+        }
+      } else if growth.entries <= room.0 / Self.writers, growth.payloadBytes <= room.1 / Self.writers {
         add(growth)
         return held
       }
-      if isFull, mayEvict { return held }
     }
     let namespaces = try store.count().namespaces
     let fresh = Known(namespaces: namespaces, time: .now, growth: growth)

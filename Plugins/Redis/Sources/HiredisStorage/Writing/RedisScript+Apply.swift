@@ -50,58 +50,68 @@ extension RedisScript {
 
   /// `ARGV`: "apply", or "check" to change nothing; the writer and the number of its batch, or nothing, and for how long
   /// to remember them; the bounds (entries or nothing, bytes, exempt namespace) and what all parts hold (entries and bytes,
-  /// or nothing if this is the only one); the numbers of requirements, of puts and of removals; what to evict by, and two times (see `evictSource`),
-  /// or nothing; how many entries and bytes to make room for at the most, or nothing; the publisher or nothing; a
-  /// checksum or nothing for each requirement; for each put the entry, the slots of its times, its payload's size, and
-  /// when it ends. `KEYS`, after the tables: the entries in the same order.
+  /// or nothing if this is the only one); the numbers of requirements, of puts and of removals; what to evict by, and two
+  /// times (see `evictSource`), or nothing; how many entries and bytes to make room for at the most, or nothing; the
+  /// publisher or nothing; for each requirement a checksum, nothing, or "former" for an entry of the first version; for
+  /// each put the entry, the slots of its times, its payload's size, and when it ends. `KEYS`, after the tables: the
+  /// entries in the same order.
   ///
   /// Returns "done", "conflict" with the number of the requirement, or "over"; then by how much the part grows (entries,
   /// bytes, without the exempt namespace), whether entries may still be counted that the server has dropped, and how many
   /// unexpired entries were evicted.
   static let applySource = #"""
-    local mode, batch, exempt = ARGV[1], '@' .. ARGV[2], ARGV[7]
+    local mode, batch, exempt = ARGV[1], '@' .. ARGV[2], ARGV[7] ~= '' and ARGV[7] .. '/'
     local required, put, removed = tonumber(ARGV[10]), tonumber(ARGV[11]), tonumber(ARGV[12])
-    local name, argument = 2, 18 + required
-    local wanted = {'format', 'swept', 'changes', 'ends', '*', batch, exempt}
+    -- What is before the first put in KEYS and in ARGV.
+    local before, argument = 2 + required, 18 + required
+    local changed, namespaces, names, wanted = {}, {}, {}, {'format', 'swept', 'changes', 'ends', '*', batch, exempt or nil}
+    local function want(name)
+      if known[name] == nil then
+        known[name] = false
+        wanted[#wanted + 1] = name
+      end
+    end
+    for at = 1, put + removed do changed[at] = string.sub(KEYS[before + at], #prefix + 1) end
     for at = 1, put do
-      local first = argument + (at - 1) * 5
-      local namespace = string.match(string.sub(KEYS[name + required + at], #prefix + 1), '^[^/]*')
-      wanted[#wanted + 1] = namespace
-      wanted[#wanted + 1] = namespace .. ' ' .. ARGV[first + 2] .. ' ' .. ARGV[first + 3]
+      local place, namespace = argument + (at - 1) * 5, string.match(changed[at], '^[^/]*')
+      namespaces[at], names[at] = namespace, namespace .. ' ' .. ARGV[place + 2] .. ' ' .. ARGV[place + 3]
+      want(namespace .. '/')
+      want(names[at])
     end
     load(wanted)
     if known.format and known.format ~= '2' then return redis.error_reply('ERR \#(otherFormat)') end
     -- First of all: what was done must not fail, such as for want of room, because it is asked for again.
-    if ARGV[2] ~= '' and known[batch] and string.match(known[batch], '^%d+') == ARGV[3] then
-      return {'done', '0', '0', 0, 0}
-    end
+    local latest = ARGV[2] ~= '' and known[batch] and tonumber(string.match(known[batch], '^%d+'))
+    if latest and latest >= tonumber(ARGV[3]) then return {'done', '0', '0', 0, 0} end
     lifetime = tonumber(ARGV[4])
     sweep(batch)
 
     for at = 1, required do
-      local found = redis.pcall('GETRANGE', KEYS[name + at], -39, -1)
-      if type(found) == 'table' and not isWrongType(found) then return found end
-      local checksum = ''
-      -- What is damaged has 0, as in a list; what the first version wrote is not there yet.
-      if found ~= '' and not (isWrongType(found) and isFormer(KEYS[name + at])) then
+      local entry, checksum = KEYS[2 + at], ''
+      local found = redis.pcall('GETRANGE', entry, -39, -1)
+      if isWrongType(found) and isFormer(entry) then
+        -- What the first version wrote is not there yet, but for those who move it.
+        checksum = ARGV[18 + at] == 'former' and 'former' or ''
+      elseif type(found) == 'table' and not isWrongType(found) then
+        return found
+      elseif found ~= '' or redis.call('EXISTS', entry) == 1 then
+        -- What is damaged has 0, as in a list.
         checksum = type(found) == 'string' and isTail(found) and string.sub(found, 19, 26) or '\0\0\0\0\0\0\0\0'
       end
       if checksum ~= ARGV[18 + at] then return {'conflict', tostring(at), '0', 0, 0} end
     end
-    name = name + required
 
-    local lines, ends, uses, changed, last = {}, {}, {}, {}, 0
+    local lines, ends, uses, last = {}, {}, {}, nil
     -- How much the part holds outside the exempt namespace.
     local function held()
       local all = sum('*')
-      if exempt == '' then return all[1], all[2] end
+      if not exempt then return all[1], all[2] end
       local others = sum(exempt)
       return all[1] - others[1], all[2] - others[2]
     end
     local entriesBefore, bytesBefore = held()
-    for at = name + 1, #KEYS do changed[#changed + 1] = string.sub(KEYS[at], #prefix + 1) end
     for at = 1, put do
-      local first, key, entry = argument + (at - 1) * 5, changed[at], KEYS[name + at]
+      local place, key, entry = argument + (at - 1) * 5, changed[at], KEYS[before + at]
       local found, former = redis.pcall('GETRANGE', entry, -39, -1), linesOf(key)
       if type(found) == 'table' then
         -- In the place of an entry it is damage, and goes, like an entry of the first version. A key that was never an
@@ -115,22 +125,25 @@ extension RedisScript {
         return redis.error_reply('WRONGTYPE another program uses the key of an entry')
       end
       for _, line in ipairs(former) do dropLine(line) end
-      local slots, late = ARGV[first + 2] .. ' ' .. ARGV[first + 3], ''
-      ends[at] = tonumber(ARGV[first + 5])
-      if ends[at] <= now then
-        ends[at] = now + 60000
-        local slot = math.floor(ends[at] / 1048576)
-        slots, late = slots .. ' ' .. text(slot), string.format(' %x', slot)
+      ends[at] = ARGV[place + 5]
+      local ending, slot, late = tonumber(ends[at]), tonumber(ARGV[place + 3]), ''
+      if ending <= now then
+        ending = now + 60000
+        ends[at] = text(ending)
       end
-      last = math.max(last, ends[at])
-      countEntry(key, slots, 1, tonumber(ARGV[first + 4]))
-      lines[at] = string.format('%s %x %x %x', key, ARGV[first + 2], ARGV[first + 3], ARGV[first + 4]) .. late
+      -- If the server's clock was ahead, the slot is one of those that are counted no longer.
+      local endSlot = math.max(math.floor(ending / 1048576), swept)
+      if endSlot ~= slot then
+        names[at], late = names[at] .. ' ' .. text(endSlot), string.format(' %x', endSlot)
+      end
+      last = math.max(last or 0, ending)
+      countEntry(namespaces[at], names[at], 1, tonumber(ARGV[place + 4]))
+      lines[at] = string.format('%s %x %x %x', key, ARGV[place + 2], slot, ARGV[place + 4]) .. late
     end
     for at = 1, removed do
       for _, line in ipairs(linesOf(changed[put + at])) do dropLine(line) end
     end
-    -- The writer's batches are numbered, and so one put in some takes a sample.
-    if mode == 'apply' and put > 0 and (put > 1 or tonumber(ARGV[3]) % \#(putsPerSample) == 0) then
+    if mode == 'apply' and put > 0 and (put > 1 or time[2] % \#(putsPerSample) == 0) then
       takeSamples(math.ceil(put / \#(putsPerSample)))
     end
 
@@ -167,23 +180,21 @@ extension RedisScript {
 
     if put == 0 then begin() end
     for at = 1, put do
-      local value, entry = ARGV[argument + (at - 1) * 5 + 1], KEYS[name + at]
-      if ends[at] >= 253402300799999 then
+      local value, entry = ARGV[argument + (at - 1) * 5 + 1], KEYS[before + at]
+      if ends[at] == '253402300799999' then
         redis.call('SET', entry, value)
       else
-        redis.call('SET', entry, value, 'PXAT', text(ends[at]))
+        redis.call('SET', entry, value, 'PXAT', ends[at])
       end
       if uses[at] then redis.call('SETRANGE', entry, #value - 13, uses[at]) end
       if dropped[lines[at]] then dropped[lines[at]] = nil else redis.call('ZADD', index, 0, lines[at]) end
     end
-    for at = 1, removed do redis.call('UNLINK', KEYS[name + put + at]) end
+    for at = 1, removed do redis.call('UNLINK', KEYS[before + put + at]) end
     for _, victim in ipairs(gone) do
       redis.call('UNLINK', prefix .. victim.key)
       changed[#changed + 1] = victim.key
     end
-    local fields = {}
-    if ARGV[2] ~= '' then fields = {batch, ARGV[3] .. ' ' .. text(now + lifetime)} end
-    commit(fields, last > 0 and last or nil)
+    commit(ARGV[2] ~= '' and {batch, ARGV[3] .. ' ' .. text(now + lifetime)} or nil, last)
     publish(ARGV[18], changed)
     return {'done', text(growth), text(bytesGrowth), 0, evicted}
     """#

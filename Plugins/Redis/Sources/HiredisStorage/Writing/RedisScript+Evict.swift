@@ -35,13 +35,18 @@ extension RedisScript {
 
       -- A candidate begins with the numbers that decide when it goes. What the server has evicted goes first of all.
       local function consider(line)
-        local key, namespace, size = string.match(line, '^(([^/]*)%S*) %x+ %x+ (%x+)')
+        local key, namespace, retain, size, late = string.match(line, '^(([^/]*)%S*) %x+ (%x+) (%x+) ?(%x*)')
         if not key or seen[line] or dropped[line] or namespace == exempt or own[prefix .. key] then return end
         seen[line] = true
         local tail = redis.pcall('GETRANGE', prefix .. key, -39, -1)
         if type(tail) ~= 'string' then return end
+        -- What is counted no longer makes no room when it goes.
+        if tonumber(late ~= '' and late or retain, 16) < swept then
+          if tail == '' and isGone(key) then dropLine(line) end
+          return
+        end
         local candidate = {0, 0, 0, 0, key = key, line = line, bytes = tonumber(size, 16)}
-        if tail ~= '' then
+        if tail ~= '' or not isGone(key) then
           -- What is damaged stays, for those who repair.
           if not isTail(tail) then return end
           local stored, retain = number(tail, 1, 6), number(tail, 13, 18)

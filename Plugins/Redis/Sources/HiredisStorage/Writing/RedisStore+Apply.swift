@@ -45,19 +45,22 @@ extension RedisStore {
     ahead.clear()
     var requests: [RedisRequest] = []
     for application in applications { requests.append(try application.request(options)) }
-    var verdicts: [RedisApplication.Verdict] = []
-    for (index, reply) in try performMakingRoom(requests).enumerated() {
+    // A scan must not go on with what it listed before, nor with what another one lists meanwhile.
+    defer { ahead.clear() }
+    var (verdicts, mayComeLate) = ([RedisApplication.Verdict](), false)
+    for (index, reply) in try performMakingRoom(requests, &mayComeLate).enumerated() {
       let application = applications[index]
       guard var verdict = application.verdict(reply.value) else { throw router.undecodable("a batch has no verdict") }
       if case .over = verdict.outcome, verdict.isStale, try tidy([application.part]) {
-        guard let again = application.verdict(try router.perform(requests[index])) else {
+        let replies = try router.perform([requests[index]], &mayComeLate)
+        guard let again = replies.first.flatMap({ application.verdict($0.value) }) else {
           throw router.undecodable("a batch has no verdict")
         }
         verdict = again
       }
-      writers.settle(application)
       verdicts.append(verdict)
     }
+    if !mayComeLate { for application in applications { writers.settle(application) } }
     return verdicts
   }
 
@@ -79,12 +82,14 @@ extension RedisStore {
 
   /// The replies to `requests`. A server without room may have evicted entries whose lines are still in the index: then
   /// this forgets some of those lines, and asks again.
-  private func performMakingRoom(_ requests: [RedisRequest]) throws(CacheError) -> [RedisReply] {
+  private func performMakingRoom(
+    _ requests: [RedisRequest], _ mayComeLate: inout Bool
+  ) throws(CacheError) -> [RedisReply] {
     do throws(CacheError) {
-      return try router.perform(requests)
+      return try router.perform(requests, &mayComeLate)
     } catch {
       guard error.code == .noSpace, try tidy(Set(requests.map(\.part))) else { throw error }
-      return try router.perform(requests)
+      return try router.perform(requests, &mayComeLate)
     }
   }
 }
@@ -113,7 +118,7 @@ extension RedisStore {
       let growth = try growth(parts, exempt: bounds.bounds.exemptNamespace)
       if bounds.areExceeded(by: (bounds.held ?? .init()) + growth) {
         guard let eviction else { throw .overBounds(bounds.bounds) }
-        evictions = try makeRoom(for: growth, bounds, eviction)
+        evictions = try makeRoom(for: growth, bounds, eviction, sparing: Set(parts.keys))
       }
     } else if required.count > 1 || (required.count == 1 && parts.count > 1) {
       _ = try growth(parts, exempt: nil)
@@ -130,7 +135,7 @@ extension RedisStore {
     switch (verdict.outcome, application.mode) {
     case (.conflict(let key), _): throw .conflict(on: key)
     case (.over, .apply(let bounds?, let eviction?)):
-      let evictions = try makeRoom(for: verdict.growth, bounds, eviction)
+      let evictions = try makeRoom(for: verdict.growth, bounds, eviction, sparing: [application.part])
       return try evictions + apply([self.application(application.batch, part: application.part, .unbounded)])
     case (.over, .apply(let bounds?, nil)): throw .overBounds(bounds.bounds)
     default: return verdict.evictions
@@ -149,32 +154,54 @@ extension RedisStore {
     return growth
   }
 
-  /// Evicts entries of parts at random until there is room for `growth`, and returns how many had not expired.
+  /// Evicts entries of parts at random, but not of `own`, until there is room for `growth`, and returns how many had not
+  /// expired. Parts on servers that do not answer give nothing.
   ///
   /// - Throws: `CacheError`: `overBounds` if it has not found enough. The core then looks at all parts.
   private func makeRoom(
-    for growth: EntryTally.Count, _ bounds: RedisBounds, _ eviction: RedisEviction
+    for growth: EntryTally.Count, _ bounds: RedisBounds, _ eviction: RedisEviction, sparing own: Set<Int>
   ) throws(CacheError) -> Int {
-    var (freed, evictions) = (EntryTally.Count(), 0)
-    var share = eviction
+    let (limits, held) = (bounds.bounds, bounds.held ?? .init())
+    // What is too much must not go beyond what the store adds: others make room for themselves.
+    var missing = EntryTally.Count(
+      entries: min(held.entries + growth.entries - limits.maxEntries, growth.entries),
+      payloadBytes: min(held.payloadBytes + growth.payloadBytes - limits.maxPayloadBytes, growth.payloadBytes))
+    guard growth.entries <= limits.maxEntries, growth.payloadBytes <= limits.maxPayloadBytes else {
+      throw .overBounds(limits)
+    }
+    var (share, evictions) = (eviction, 0)
     share.most = EntryTally.Count(entries: 1)
-    // So much that the part has to give something.
+    // Such bounds that each part has to give an entry.
     let full = RedisBounds(
-      bounds: bounds.bounds,
-      held: EntryTally.Count(
-        entries: min(bounds.bounds.maxEntries, .max - 1) + 1, payloadBytes: bounds.bounds.maxPayloadBytes))
-    for _ in 0..<Self.roundsOfRoom {
-      let missing = max(1, growth.entries + freed.entries)
-      let count = min(Self.partsAtOnce, growth.payloadBytes + freed.payloadBytes > 0 ? Self.partsAtOnce : missing * 2)
-      let parts = Set((0..<count).map { _ in Int.random(in: layout.parts) })
-      for verdict in try verdicts(parts.map { application(RedisBatch(), part: $0, .apply(full, evicting: share)) }) {
-        guard case .done = verdict.outcome else { continue }
-        freed = freed + verdict.growth
+      bounds: StoreBounds(maxEntries: 0, maxPayloadBytes: 1 << 50, exemptNamespace: limits.exemptNamespace),
+      held: EntryTally.Count(entries: 1))
+    for _ in 0..<Self.roundsOfRoom where missing.entries > 0 || missing.payloadBytes > 0 {
+      let count = missing.payloadBytes > 0 ? Self.partsAtOnce : min(Self.partsAtOnce, 2 * missing.entries)
+      let parts = Set((0..<count).map { _ in Int.random(in: layout.parts) }).subtracting(own)
+      let applications = parts.map { application(RedisBatch(), part: $0, .apply(full, evicting: share)) }
+      for verdict in try verdictsOfReachable(applications) {
+        missing = missing + verdict.growth
         evictions += verdict.evictions
       }
-      if growth.entries + freed.entries <= 0, growth.payloadBytes + freed.payloadBytes <= 0 { return evictions }
     }
-    throw .overBounds(bounds.bounds)
+    guard missing.entries <= 0, missing.payloadBytes <= 0 else { throw .overBounds(limits) }
+    return evictions
+  }
+
+  /// The verdicts on those of `applications` that were made at once.
+  private func verdictsOfReachable(
+    _ applications: [RedisApplication]
+  ) throws(CacheError) -> [RedisApplication.Verdict] {
+    var requests: [RedisRequest] = []
+    for application in applications { requests.append(try application.request(options)) }
+    if requests.isEmpty { return [] }
+    var verdicts: [RedisApplication.Verdict] = []
+    for (application, reply) in zip(applications, try router.ask(requests)) {
+      guard let reply, let verdict = application.verdict(reply.value) else { continue }
+      writers.settle(application)
+      if case .done = verdict.outcome { verdicts.append(verdict) }
+    }
+    return verdicts
   }
 }
 

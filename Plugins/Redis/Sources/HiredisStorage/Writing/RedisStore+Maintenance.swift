@@ -6,6 +6,8 @@ struct RedisCount: Sendable {
   var tally = EntryTally()
   /// The totals by namespace, as the server counts them.
   var namespaces: [String: EntryTally.Count] = [:]
+  /// The total of all entries, as the server counts it.
+  var total = EntryTally.Count()
   /// The number of changes to all parts.
   var changes: Int64 = 0
   /// The latest version that wrote a part; `nil` if no part has a tally.
@@ -24,16 +26,42 @@ struct RedisCount: Sendable {
 }
 
 extension RedisStore {
-  /// Counts the entries. Those that the server has dropped in the current slot of time may be counted.
+  /// Counts the entries. Those that the server has dropped in the current slot of time may be counted; all that it has
+  /// dropped, where this is `onlyReading`.
   ///
   /// Cost: a round trip, which asks all nodes at once.
-  func count() throws(CacheError) -> RedisCount {
+  func count(onlyReading: Bool = false) throws(CacheError) -> RedisCount {
     let replies = try router.performOnNodes { group in
-      RedisRequest(group.parts[0], .count, keys: [], arguments: group.names)
+      RedisRequest(group.parts[0], .count, keys: [], arguments: group.names + [onlyReading ? [1] : []])
     }
-    var count = RedisCount()
-    for (_, reply) in replies { try add(reply.value, to: &count) }
+    var (count, elsewhere) = (RedisCount(), [Int]())
+    for (_, reply) in replies {
+      guard let values = reply.value.elements, values.count == 5, let changes = values[1].number,
+        let isStale = values[3].integer
+      else { throw .damagedTally(store: options.description) }
+      count.changes += changes
+      if let format = values[2].number { count.format = max(format, count.format ?? 0) }
+      if isStale == 1 { count.isStale = true }
+      try add(values[0], to: &count)
+      elsewhere += RedisSlot.slots(tags: values[4].bytes)
+    }
+    for tally in try askOwners(elsewhere, { RedisCommand("HGETALL", layout.tables(of: $0)[1]) }) {
+      let values = tally.elements ?? []
+      for index in stride(from: 0, to: values.count - 1, by: 2) {
+        switch values[index].text {
+        case "changes": count.changes += values[index + 1].number ?? 0
+        case "format": count.format = max(values[index + 1].number ?? 0, count.format ?? 0)
+        default: continue
+        }
+      }
+      try add(tally, to: &count)
+    }
     return count
+  }
+
+  /// The replies to a command for each of `parts` with one key, which follows its key to where a slot is migrated.
+  func askOwners(_ parts: [Int], _ command: (Int) -> RedisCommand) throws(CacheError) -> [RedisValue] {
+    parts.isEmpty ? [] : try router.perform(parts.map { RedisRequest($0, command($0)) }).map(\.value)
   }
 
   /// Counts the entries, after forgetting some that the server has dropped: in a store of up to 10,000 entries on one
@@ -44,21 +72,19 @@ extension RedisStore {
     return try count()
   }
 
-  private func add(_ answer: RedisValue, to count: inout RedisCount) throws(CacheError) {
-    guard let values = answer.elements, values.count == 4, let fields = RedisTally.counts(values[0]),
-      let changes = values[1].number, let isStale = values[3].integer
-    else { throw .damagedTally(store: options.description) }
+  /// Adds what `fields`, the fields and values of a tally, count.
+  private func add(_ fields: RedisValue, to count: inout RedisCount) throws(CacheError) {
+    guard let fields = RedisTally.counts(fields) else { throw .damagedTally(store: options.description) }
     for (field, part) in fields {
       if let slot = RedisTally.slot(field) {
         count.tally.add(part, to: slot)
-      } else if field != RedisTally.total {
-        guard CacheKey.isNamespace(field) else { throw .damagedTally(store: options.description) }
-        count.namespaces[field] = (count.namespaces[field] ?? EntryTally.Count()) + part
+      } else if let namespace = RedisTally.namespace(field) {
+        count.namespaces[namespace] = (count.namespaces[namespace] ?? EntryTally.Count()) + part
+      } else {
+        guard field == RedisTally.total else { throw .damagedTally(store: options.description) }
+        count.total = count.total + part
       }
     }
-    count.changes += changes
-    if let format = values[2].number { count.format = max(format, count.format ?? 0) }
-    if isStale == 1 { count.isStale = true }
   }
 
   /// Removes what has expired at `now`, and forgets what the servers have dropped. Cost: a look at all lines of the
@@ -116,12 +142,14 @@ extension RedisStore {
   private static let linesPerStep = 1_000
   /// How many steps a write takes if the server has no room, or the store has none.
   private static let stepsPerWrite = 10
+  /// How many parts a write looks at then.
+  private static let partsPerWrite = 10
 
-  /// Forgets index lines of `parts` whose entries the server has dropped, and returns whether there were any. Cost: up
-  /// to ten round trips for each part; the next call continues where this one ends.
+  /// Forgets index lines of some of `parts` whose entries the server has dropped, and returns whether there were any.
+  /// Cost: up to ten round trips for each of ten parts; the next call continues where this one ends.
   func tidy(_ parts: Set<Int>) throws(CacheError) -> Bool {
     var count = 0
-    for part in parts {
+    for part in parts.prefix(Self.partsPerWrite) {
       var position = tidying.positions.withLock { $0[part] ?? "-" }
       for _ in 0..<Self.stepsPerWrite {
         let step = try tidy(part, from: position)

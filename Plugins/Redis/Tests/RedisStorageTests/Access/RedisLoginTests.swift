@@ -143,6 +143,27 @@ struct RedisLoginTests {
     }
   }
 
+  @Test(
+    "The rules of the README for a cluster are enough there, with and without leave to see keys of the first version")
+  func clusterRules() async throws {
+    let cluster = try RedisCluster.shared.get()
+    for former in [[], ["~{cachectl:*"]] {
+      let words = try rule().dropLast(3) + ["+cluster|slots", "+asking"] + former
+      for node in cluster.nodes { try node.cli(Array(words)) }
+      let plugin = RedisPlugin(.cluster)
+      let login: [String: OptionValue] = ["user": .text("cachectl"), "password": .text("PASSWORD")]
+      let engine = try await plugin.open(cluster.url, login)
+      try await engine.put("cities/a", "1")
+      #expect(try await engine.keys() == ["cities/a"])
+      #expect(try await engine.statistics().entries == 1)
+      try await engine.compact()
+      #expect(try await engine.checkIntegrity().map(\.message) == [])
+      let values = patient(cluster.url, login)
+      try await plugin.removeStore(EngineConfiguration(for: plugin.declaration, values: values, clock: SystemClock()))
+      try await engine.close()
+    }
+  }
+
   @Test("A user with the rules of the README keeps the storage contract")
   func contract() async throws {
     let server = try RedisServer()

@@ -99,6 +99,48 @@ struct RedisMigrationTests {
     try await hasty.close()
   }
 
+  @Test("What is to be listed and counted is found while a slot without entries is migrated, and after its move")
+  func emptySlot() async throws {
+    let cluster = try Self.cluster.get()
+    let engine = try await RedisPlugin(.cluster).open(cluster.url, ["prefix": .text("empty")])
+    for number in 0..<20 { try await engine.put("cities/\(number)", "1") }
+    let layout = RedisLayout(prefix: "empty", isSpread: true)
+    let keys = try await engine.keys()
+    let used = Set(try keys.map { layout.part(of: try CacheKey($0)) })
+    let move = try SlotMove(cluster, slot: try #require((100..<200).first { !used.contains($0) }))
+    func expectAll() async throws {
+      #expect(try await engine.keys() == keys)
+      #expect(try await engine.statistics().entries == 20)
+    }
+    try move.begin()
+    try await expectAll()
+    try move.end()
+    try await expectAll()
+    try await engine.close()
+  }
+
+  @Test("The last entry of a slot can be removed while the slot is migrated, and a full one is listed and counted")
+  func lastEntry() async throws {
+    let cluster = try Self.cluster.get()
+    let engine = try await RedisPlugin(.cluster).open(cluster.url, ["prefix": .text("last")])
+    let key = try keys(1, part: 7, "last")[0]
+    try await engine.put(key.text, "1")
+    let move = try SlotMove(cluster, slot: 7)
+    try move.begin()
+    #expect(try await engine.keys() == [key.text])
+    #expect(try await engine.statistics().entries == 1)
+    var removal = WriteBatch()
+    removal.remove(key)
+    try await engine.apply(removal)
+    #expect(try await engine.keys() == [])
+    #expect(try await engine.statistics().entries == 0)
+    try move.end()
+    try await engine.put(key.text, "2")
+    #expect(try await engine.text(key.text) == "2")
+    #expect(try await engine.checkIntegrity().map(\.message) == [])
+    try await engine.close()
+  }
+
   @Test("Calls of all kinds go on without an error while slots move to and fro")
   func whileInUse() async throws {
     let cluster = try Self.cluster.get()

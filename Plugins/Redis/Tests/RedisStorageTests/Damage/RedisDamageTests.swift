@@ -83,7 +83,7 @@ struct RedisDamageTests {
     let server = try RedisServer()
     let engine = try await plugin.open(server.url)
     for key in ["cities/a", "cities/b"] { try await engine.put(key, "1") }
-    try server.ask("HSET", "cachectl:tally", "cities", "many")
+    try server.ask("HSET", "cachectl:tally", "cities/", "many")
     #expect(await code { try await engine.put("cities/a", "12") } != nil)
     #expect(await code { try await engine.put("cities/c", "12") } != nil)
     #expect(try await engine.text("cities/a") == "1")

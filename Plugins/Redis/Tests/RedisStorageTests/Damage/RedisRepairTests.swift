@@ -49,11 +49,18 @@ struct RedisRepairTests {
       testDescription: "the tally counts too much", commands: [["HSET", "cachectl:tally", "cities 1 2", "3 4"]],
       named: [nil, nil]),
     Damage(
-      testDescription: "the total counts too much", commands: [["HSET", "cachectl:tally", "cities", "9 9"]],
+      testDescription: "the count of a namespace is too high",
+      commands: [["HSET", "cachectl:tally", "cities/", "9 9"]],
+      named: [nil, nil]),
+    Damage(
+      testDescription: "the count of all entries is too low", commands: [["HSET", "cachectl:tally", "*", "1 1"]],
+      named: [nil]),
+    Damage(
+      testDescription: "the index has a line that is no text", commands: [["ZADD", "cachectl:index", "0", "\u{FF}"]],
       named: [nil]),
     Damage(testDescription: "the tally is lost", commands: [["DEL", "cachectl:tally"]], named: [nil]),
     Damage(
-      testDescription: "the tally cannot be read", commands: [["HSET", "cachectl:tally", "cities", "many"]],
+      testDescription: "the tally cannot be read", commands: [["HSET", "cachectl:tally", "cities/", "many"]],
       named: [nil]),
     Damage(
       testDescription: "the tally is no table", commands: [["SET", "cachectl:tally", "text"]], named: [nil]),

@@ -75,6 +75,27 @@ struct RedisUpgradeTests {
     for engine in [first, second] { try await engine.close() }
   }
 
+  @Test("What was removed since the upgrade began does not come back")
+  func removedMeanwhile() async throws {
+    let server = try RedisServer()
+    for key in ["cities/a", "cities/b"] { try put(key, "value of \(key)", "cachectl:") { try ask($0, server) } }
+    try ask(["DEL", "cachectl:cities/a"], server)
+    let store = RedisStore(try options(.server, server.url))
+    var batch = WriteBatch()
+    batch.require(try CacheKey("cities/a"), .absent)
+    batch.put(try CacheKey("cities/a"), payload: [1], metadata: metadata)
+    var application = store.application(try RedisBatch(batch), part: 0, .unbounded)
+    application.requiresFormer = true
+    try ask(["DEL", "cachectl:tally"], server)
+    guard case .conflict? = try store.verdicts([application]).first?.outcome else {
+      Issue.record("an entry that is gone is moved")
+      return
+    }
+    let engine = try await RedisPlugin().open(server.url)
+    #expect(try await engine.keys() == ["cities/b"])
+    try await engine.close()
+  }
+
   @Test("On a cluster")
   func cluster() async throws {
     let cluster = try RedisCluster.shared.get()

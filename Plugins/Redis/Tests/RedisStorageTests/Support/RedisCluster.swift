@@ -2,7 +2,7 @@ import Foundation
 
 @testable import HiredisStorage
 
-/// A Redis Cluster of six nodes on loopback: three masters, each with a replica. It ends with the object.
+/// A Redis Cluster on loopback: three masters, each with a replica or without. It ends with the object.
 final class RedisCluster: Sendable {
   let nodes: [RedisServer]
 
@@ -11,31 +11,33 @@ final class RedisCluster: Sendable {
   static let shared = Result { try RedisCluster() }
 
   /// Starts the nodes and joins them; a node that says nothing for `timeout` milliseconds is replaced by its replica.
-  /// By default that is so long that no node is replaced for having to wait for the processor.
-  init(timeout: Int = 60_000) throws {
-    nodes = try (0..<6).map { _ in
+  /// By default that is so long that no node is replaced for having to wait for the processor. Without replicas the other
+  /// nodes go on if one is lost.
+  init(timeout: Int = 60_000, replicas: Int = 1) throws {
+    nodes = try (0..<3 * (1 + replicas)).map { _ in
       try RedisServer([
         "--cluster-enabled", "yes", "--cluster-config-file", "nodes.conf", "--cluster-node-timeout", "\(timeout)",
         "--cluster-replica-validity-factor", "0", "--repl-diskless-sync-delay", "0",
+        "--cluster-require-full-coverage", replicas == 0 ? "no" : "yes",
       ])
     }
     let addresses = nodes.map(\.address.description)
     _ = try RedisServer.run(
-      "redis-cli", ["--cluster", "create"] + addresses + ["--cluster-replicas", "1", "--cluster-yes"])
-    try waitUntilReady()
+      "redis-cli", ["--cluster", "create"] + addresses + ["--cluster-replicas", "\(replicas)", "--cluster-yes"])
+    try waitUntilReady(replicas)
   }
 
   /// The addresses of a master and a replica, which is enough to find the others.
-  var url: String { nodes[0].url + "," + nodes[5].address.description }
+  var url: String { nodes[0].url + "," + nodes[nodes.count - 1].address.description }
 
-  /// Waits until all nodes agree, and each master has a replica that follows it.
-  private func waitUntilReady() throws {
+  /// Waits until all nodes agree, and each master has as many replicas that follow it.
+  private func waitUntilReady(_ expected: Int) throws {
     try eventually("all nodes of the cluster agree") { () -> Void? in
       for node in nodes {
         guard try node.ask("CLUSTER", "INFO").text?.contains("cluster_state:ok") == true else { return nil }
       }
       let replicas = try masters().compactMap { try $0.ask("ROLE").elements?[2].elements?.count }
-      return replicas == [1, 1, 1] ? () : nil
+      return replicas == [expected, expected, expected] ? () : nil
     }
   }
 

@@ -57,3 +57,106 @@ struct RedisBatchTests {
     #expect(error?.code == .tooLarge)
   }
 }
+
+/// What a server does with a request of a shape that a call makes only by chance.
+@Suite("Scripts on a server")
+struct RedisScriptTests {
+  private func key(_ number: Int) throws -> CacheKey { try CacheKey("cities/\(number)") }
+
+  private func batch(_ keys: CacheKey..., metadata: EntryMetadata = .sample()) throws -> RedisBatch {
+    var batch = WriteBatch()
+    for key in keys { batch.put(key, payload: [1], metadata: metadata) }
+    return try RedisBatch(batch)
+  }
+
+  /// The verdict of the server on `application`.
+  private func verdict(
+    _ application: RedisApplication, _ store: RedisStore
+  ) throws -> RedisApplication.Verdict {
+    try #require(application.verdict(try store.router.perform(application.request(store.options))))
+  }
+
+  @Test("A namespace may be called like anything in the tally", arguments: ["changes", "format", "swept", "ends"])
+  func namespaces(_ name: String) async throws {
+    let server = try RedisServer()
+    let engine = try await RedisPlugin().open(server.url)
+    for _ in 0..<2 { try await engine.put("\(name)/a", "12") }
+    let statistics = try await engine.statistics()
+    #expect(statistics.namespaces == [.init(name: name, entries: 1, payloadBytes: 2)])
+    #expect(try await engine.checkIntegrity().map(\.message) == [])
+    var batch = WriteBatch()
+    batch.bounds = StoreBounds(maxEntries: 1, maxPayloadBytes: 2, exemptNamespace: name)
+    batch.put(try CacheKey("cities/a"), payload: [1, 2], metadata: .sample())
+    try await engine.apply(batch)
+    #expect(try await engine.keys() == ["cities/a", "\(name)/a"].sorted())
+    try await engine.close()
+  }
+
+  @Test("What was dropped and is counted no longer makes no room")
+  func counted() async throws {
+    let server = try RedisServer()
+    let store = RedisStore(try options(.server, server.url))
+    for number in 0..<3 { try store.apply(batch(try key(number))) }
+    // The line of an entry that ended long ago, which nothing counts.
+    try server.ask("ZADD", "cachectl:index", "0", "cities/old 1 2 1")
+    let order = EvictionOrder(.least(.storedAt))
+    let bounds = RedisBounds(bounds: StoreBounds(maxEntries: 3, maxPayloadBytes: 100))
+    let application = store.application(
+      try batch(try key(3)), part: 0, .apply(bounds, evicting: RedisEviction(order: order, now: SystemClock().now)))
+    let verdict = try verdict(application, store)
+    #expect((verdict.evictions, verdict.growth.entries) == (1, 0))
+    #expect(try store.count().total.entries == 3)
+    #expect(try server.cli("--raw", "ZCARD", "cachectl:index") == "3")
+    #expect(try store.examine().map(\.message) == [])
+  }
+
+  @Test("After its clock was ahead, a server counts all entries again")
+  func clockAhead() async throws {
+    let server = try RedisServer()
+    let store = RedisStore(try options(.server, server.url))
+    try store.apply(batch(try key(0)))
+    let ahead = SystemClock().now.milliseconds >> 20 + 100
+    try server.ask("HSET", "cachectl:tally", "swept", "\(ahead)")
+    for number in 1..<3 { try store.apply(batch(try key(number))) }
+    for _ in 0..<2 { try store.apply(batch(try key(1))) }
+    #expect(try store.count().total.entries == 3)
+    #expect(try store.examine().map(\.message) == [])
+    var removal = WriteBatch()
+    for number in 1..<3 { removal.remove(try key(number)) }
+    try store.apply(try RedisBatch(removal))
+    #expect(try store.count().total.entries == 1)
+  }
+
+  @Test("A late copy of a batch undoes nothing, even if its writer has made the next one")
+  func lateCopy() async throws {
+    let server = try RedisServer()
+    let store = RedisStore(try options(.server, server.url))
+    func application(_ number: UInt64, _ payload: UInt8) throws -> RedisApplication {
+      var batch = WriteBatch()
+      batch.put(try key(0), payload: [payload], metadata: .sample())
+      let name = RedisBatchName(writer: "w", number: number)
+      return RedisApplication(try RedisBatch(batch), part: 0, .unbounded, name: name)
+    }
+    for (number, payload) in [(1, 1), (2, 2), (1, 1)] as [(UInt64, UInt8)] {
+      guard case .done = try verdict(try application(number, payload), store).outcome else {
+        Issue.record("it is not done")
+        return
+      }
+    }
+    #expect(try store.entries([try key(0)])[0].get()?.payload == [2])
+  }
+
+  @Test("An empty string in the place of an entry is damage, and not an absent entry")
+  func emptyString() async throws {
+    let server = try RedisServer()
+    let engine = try await RedisPlugin().open(server.url)
+    try await engine.put("cities/a", "1")
+    try server.ask("SET", "cachectl:cities/a", "")
+    var batch = WriteBatch()
+    batch.require(try CacheKey("cities/a"), .absent)
+    let made = batch
+    #expect(await code { try await engine.apply(made) } == .conflict)
+    #expect(try await engine.checkIntegrity().map { $0.key?.text } == ["cities/a"])
+    try await engine.close()
+  }
+}
