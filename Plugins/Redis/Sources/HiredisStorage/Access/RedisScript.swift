@@ -45,23 +45,25 @@ enum RedisScript: Int, Sendable, CaseIterable {
   /// What the scripts share: the tables of a part, and how they change.
   ///
   /// `enter` chooses a part by the prefix of its keys. `known` has the fields of the tally as they are on the server,
-  /// `sums` the counts that change, `dropped` the lines to remove from the index. A part is committed once at most.
+  /// `sums` the counts that change, `dropped` the lines to remove from the index, `forgotten` the writers to forget. A part
+  /// is committed once at most.
   ///
   /// The server drops an entry at its end. The tally goes on counting it until its slot is over, or until its line is
   /// met. Then `sweep` leaves out all of the slot, so that what the tally counts is there, but for the current slot.
   ///
   /// The tables of an empty store expire after `lifetime`, so that nothing is left behind.
   static let common = #"""
-    local prefix, index, tally, known, sums, dropped, swept
+    local prefix, index, tally, known, sums, dropped, forgotten, swept
     local time = redis.call('TIME')
     local now = time[1] * 1000 + math.floor(time[2] / 1000)
     local current = math.floor(now / 1048576)
     local lifetime = 60000
 
-    local function text(number) return string.format('%.0f', number) end
+    -- A whole number as text; Lua writes large ones with an exponent.
+    local function text(number) return number < 1e14 and number .. '' or string.format('%.0f', number) end
 
     -- Discards what has not been committed.
-    local function restart() known, sums, dropped, swept = {}, {}, {}, nil end
+    local function restart() known, sums, dropped, forgotten, swept = {}, {}, {}, {}, nil end
 
     local function enter(base)
       prefix, index, tally = base, base .. 'index', base .. 'tally'
@@ -91,12 +93,12 @@ enum RedisScript: Int, Sendable, CaseIterable {
       return tonumber(entries), tonumber(bytes)
     end
 
-    -- How many entries and bytes the field `name` counts, which may be changed.
+    -- How many entries and bytes the field `name` counts, which may be changed, and how many it counted.
     local function sum(name)
       local found = sums[name]
       if not found then
         local entries, bytes = parse(field(name))
-        found = {entries, bytes}
+        found = {entries, bytes, entries, bytes}
         sums[name] = found
       end
       return found
@@ -117,15 +119,16 @@ enum RedisScript: Int, Sendable, CaseIterable {
     -- The key of a line, its namespace, the field that counts it, the size that it says, and the slots of `retainUntil`
     -- and of the entry's end. Nothing if it is none.
     local function split(line)
-      local key, namespace, fresh, retain, bytes, late =
-        string.match(line, '^(([^/ ]+)/%S*) (%x+) (%x+) (%x+) ?(%x*)$')
+      local key, namespace, slots, retain, bytes, late =
+        string.match(line, '^(([^/ ]+)/%S*) (%x+ (%x+)) (%x+)( ?%x*)$')
       if not key then return end
       local retainSlot = tonumber(retain, 16)
-      local name = namespace .. ' ' .. text(tonumber(fresh, 16)) .. ' ' .. text(retainSlot)
       local ending = late ~= '' and tonumber(late, 16) or retainSlot
-      if late ~= '' then name = name .. ' ' .. text(ending) end
-      return key, namespace, name, tonumber(bytes, 16), retainSlot, ending
+      return key, namespace, namespace .. ' ' .. slots .. late, tonumber(bytes, 16), retainSlot, ending
     end
+
+    -- The slot in which what the field `name` counts has ended; nothing if it counts others.
+    local function endingOf(name) return tonumber(string.match(name, '^%S+ %x+ .-(%x+)$') or '', 16) end
 
     -- The slot before which nothing is counted.
     local function firstCounted() return swept or tonumber(field('swept') or '0') or 0 end
@@ -178,7 +181,7 @@ enum RedisScript: Int, Sendable, CaseIterable {
       local left, all = lifetime, redis.call('HGETALL', tally)
       for at = 1, #all, 2 do
         local till = string.sub(all[at], 1, 1) == '@' and tonumber(string.match(all[at + 1], ' (%d+)$'))
-        if till then left = math.max(left, till - now) end
+        if till then left = math.max(left, till * 1000 - now) end
       end
       redis.call('PEXPIRE', tally, text(left))
     end
@@ -198,12 +201,13 @@ enum RedisScript: Int, Sendable, CaseIterable {
       for at = 1, #all, 2 do known[all[at]] = all[at + 1] end
       for at = 1, #all, 2 do
         local name = all[at]
-        local namespace, ending = string.match(name, '^(%S+) %d+ .-(%d+)$')
-        if namespace and tonumber(ending) < current then
+        local ending = endingOf(name)
+        if ending and ending < current then
           local entries, bytes = parse(all[at + 1])
-          countEntry(namespace, name, -entries, -bytes)
-        elseif name ~= own and string.sub(name, 1, 1) == '@' and now > (tonumber(string.match(all[at + 1], ' (%d+)$')) or 0) then
-          sums[name] = {0, 0}
+          countEntry(string.match(name, '^%S+'), name, -entries, -bytes)
+        elseif name ~= own and string.sub(name, 1, 1) == '@'
+          and tonumber(time[1]) > (tonumber(string.match(all[at + 1], ' (%d+)$')) or 0) then
+          forgotten[#forgotten + 1] = name
         end
       end
       swept = current
@@ -212,16 +216,14 @@ enum RedisScript: Int, Sendable, CaseIterable {
     -- Makes the changes to the tables. `fields` are more fields and values of the tally, `last` is the latest end of an
     -- entry that was put.
     local function commit(fields, last)
-      local gone, lines, changed = {}, {}, false
+      local gone, lines, changed = forgotten, {}, #forgotten > 0
       fields = fields or {}
       for name, found in pairs(sums) do
-        -- Whole numbers of less than 15 digits are written as such.
-        local value = found[1] ~= 0 and (found[1] .. ' ' .. (found[2] < 1e14 and found[2] or text(found[2]))) or false
-        if value ~= known[name] then
+        if found[1] ~= found[3] or found[2] ~= found[4] then
           changed = true
-          if value then
+          if found[1] ~= 0 then
             fields[#fields + 1] = name
-            fields[#fields + 1] = value
+            fields[#fields + 1] = text(found[1]) .. ' ' .. text(found[2])
           else
             gone[#gone + 1] = name
           end

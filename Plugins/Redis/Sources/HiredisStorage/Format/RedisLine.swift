@@ -25,8 +25,8 @@ struct RedisLine: Sendable {
 
   /// The field of the tally that counts the entry.
   var field: String {
-    let field = "\(slot.namespace) \(slot.freshSlot) \(slot.retainSlot)"
-    return endSlot == slot.retainSlot ? field : "\(field) \(endSlot)"
+    let numbers = [slot.freshSlot, slot.retainSlot] + (endSlot == slot.retainSlot ? [] : [endSlot])
+    return ([slot.namespace] + numbers.map { String($0, radix: 16) }).joined(separator: " ")
   }
 }
 
@@ -64,11 +64,11 @@ enum RedisTally {
     return counts
   }
 
-  /// The slot that a field such as "cities 1611123 1611126" names; `nil` if it names none.
+  /// The slot that a field such as "cities 189573 189576" names; `nil` if it names none.
   static func slot(_ field: String) -> EntryTally.Slot? {
     let words = field.split(separator: " ")
-    guard (3...4).contains(words.count), CacheKey.isNamespace(words[0]), let fresh = Int64(words[1]),
-      let retain = Int64(words[2])
+    guard (3...4).contains(words.count), CacheKey.isNamespace(words[0]), let fresh = Int64(words[1], radix: 16),
+      let retain = Int64(words[2], radix: 16)
     else { return nil }
     return EntryTally.Slot(namespace: String(words[0]), freshSlot: fresh, retainSlot: retain)
   }

@@ -112,8 +112,8 @@ extension RedisScript {
           local entries, bytes = parse(value)
           local total = totals[name] or {0, 0}
           totals[name] = {total[1] + entries, total[2] + bytes}
-          local ending = string.match(name, '^%S+ %d+ .-(%d+)$')
-          if ending and tonumber(ending) <= current then stale = 1 end
+          local ending = endingOf(name)
+          if ending and ending <= current then stale = 1 end
         end
       end
     end)

@@ -62,10 +62,11 @@ struct RedisApplication: Sendable {
         put.append(layout.name(of: key, in: part))
         values.append(try RedisEntry.encode(key, payload, metadata))
         let slot = EntryTally.Slot(namespace: "", metadata)
-        let numbers = [
-          slot.freshSlot, slot.retainSlot, Int64(payload.count), metadata.retainUntil.milliseconds,
-        ]
-        values += numbers.map { Array(String($0).utf8) }
+        values += [
+          "\(String(slot.freshSlot, radix: 16)) \(String(slot.retainSlot, radix: 16))",
+          String(payload.count, radix: 16),
+          String(metadata.retainUntil.milliseconds),
+        ].map { Array($0.utf8) }
       }
     }
     let counts = [required.count, put.count, removed.count].map { String($0) }

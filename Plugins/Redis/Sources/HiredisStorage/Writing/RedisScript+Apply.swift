@@ -53,7 +53,7 @@ extension RedisScript {
   /// or nothing if this is the only one); the numbers of requirements, of puts and of removals; what to evict by, and two
   /// times (see `evictSource`), or nothing; how many entries and bytes to make room for at the most, or nothing; the
   /// publisher or nothing; for each requirement a checksum, nothing, or "former" for an entry of the first version; for
-  /// each put the entry, the slots of its times, its payload's size, and when it ends. `KEYS`, after the tables: the
+  /// each put the entry, the slots of its times and its payload's size as in its line, and when it ends. `KEYS`, after the tables: the
   /// entries in the same order.
   ///
   /// Returns "done", "conflict" with the number of the requirement, or "over"; then by how much the part grows (entries,
@@ -73,8 +73,8 @@ extension RedisScript {
     end
     for at = 1, put + removed do changed[at] = string.sub(KEYS[before + at], #prefix + 1) end
     for at = 1, put do
-      local place, namespace = argument + (at - 1) * 5, string.match(changed[at], '^[^/]*')
-      namespaces[at], names[at] = namespace, namespace .. ' ' .. ARGV[place + 2] .. ' ' .. ARGV[place + 3]
+      local namespace = string.match(changed[at], '^[^/]*')
+      namespaces[at], names[at] = namespace, namespace .. ' ' .. ARGV[argument + at * 4 - 2]
       want(namespace .. '/')
       want(names[at])
     end
@@ -111,8 +111,8 @@ extension RedisScript {
     end
     local entriesBefore, bytesBefore = held()
     for at = 1, put do
-      local place, key, entry = argument + (at - 1) * 5, changed[at], KEYS[before + at]
-      local found, former = redis.pcall('GETRANGE', entry, -39, -1), linesOf(key)
+      local place, key, entry = argument + (at - 1) * 4, changed[at], KEYS[before + at]
+      local found, former = redis.pcall('GETRANGE', entry, '-39', '-1'), linesOf(key)
       if type(found) == 'table' then
         -- In the place of an entry it is damage, and goes, like an entry of the first version. A key that was never an
         -- entry is another program's.
@@ -125,8 +125,9 @@ extension RedisScript {
         return redis.error_reply('WRONGTYPE another program uses the key of an entry')
       end
       for _, line in ipairs(former) do dropLine(line) end
-      ends[at] = ARGV[place + 5]
-      local ending, slot, late = tonumber(ends[at]), tonumber(ARGV[place + 3]), ''
+      ends[at] = ARGV[place + 4]
+      local ending, late = tonumber(ends[at]), ''
+      local slot = math.floor(ending / 1048576)
       if ending <= now then
         ending = now + 60000
         ends[at] = text(ending)
@@ -134,11 +135,12 @@ extension RedisScript {
       -- If the server's clock was ahead, the slot is one of those that are counted no longer.
       local endSlot = math.max(math.floor(ending / 1048576), swept)
       if endSlot ~= slot then
-        names[at], late = names[at] .. ' ' .. text(endSlot), string.format(' %x', endSlot)
+        late = string.format(' %x', endSlot)
+        names[at] = names[at] .. late
       end
       last = math.max(last or 0, ending)
-      countEntry(namespaces[at], names[at], 1, tonumber(ARGV[place + 4]))
-      lines[at] = string.format('%s %x %x %x', key, ARGV[place + 2], slot, ARGV[place + 4]) .. late
+      countEntry(namespaces[at], names[at], 1, tonumber(ARGV[place + 3], 16))
+      lines[at] = key .. ' ' .. ARGV[place + 2] .. ' ' .. ARGV[place + 3] .. late
     end
     for at = 1, removed do
       for _, line in ipairs(linesOf(changed[put + at])) do dropLine(line) end
@@ -167,8 +169,8 @@ extension RedisScript {
       if not gone then
         local all, stale = redis.call('HGETALL', tally), 0
         for at = 1, #all, 2 do
-          local ending = string.match(all[at], '^%S+ %d+ .-(%d+)$')
-          if ending and tonumber(ending) <= current then stale = 1 end
+          local ending = endingOf(all[at])
+          if ending and ending <= current then stale = 1 end
         end
         return {'over', text(growth), text(bytesGrowth), stale, 0}
       end
@@ -180,21 +182,21 @@ extension RedisScript {
 
     if put == 0 then begin() end
     for at = 1, put do
-      local value, entry = ARGV[argument + (at - 1) * 5 + 1], KEYS[before + at]
+      local value, entry = ARGV[argument + at * 4 - 3], KEYS[before + at]
       if ends[at] == '253402300799999' then
         redis.call('SET', entry, value)
       else
         redis.call('SET', entry, value, 'PXAT', ends[at])
       end
       if uses[at] then redis.call('SETRANGE', entry, #value - 13, uses[at]) end
-      if dropped[lines[at]] then dropped[lines[at]] = nil else redis.call('ZADD', index, 0, lines[at]) end
+      if dropped[lines[at]] then dropped[lines[at]] = nil else redis.call('ZADD', index, '0', lines[at]) end
     end
     for at = 1, removed do redis.call('UNLINK', KEYS[before + put + at]) end
     for _, victim in ipairs(gone) do
       redis.call('UNLINK', prefix .. victim.key)
       changed[#changed + 1] = victim.key
     end
-    commit(ARGV[2] ~= '' and {batch, ARGV[3] .. ' ' .. text(now + lifetime)} or nil, last)
+    commit(ARGV[2] ~= '' and {batch, ARGV[3] .. ' ' .. math.ceil((now + lifetime) / 1000)} or nil, last)
     publish(ARGV[18], changed)
     return {'done', text(growth), text(bytesGrowth), 0, evicted}
     """#
