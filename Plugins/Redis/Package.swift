@@ -29,12 +29,14 @@ let package = Package(
   products: [
     .library(name: "cachectl-redis", type: .dynamic, targets: ["RedisLibrary"]),
     .library(name: "cachectl-rediscluster", type: .dynamic, targets: ["RedisClusterLibrary"]),
+    .library(name: "cachectl-rediscache", type: .dynamic, targets: ["RedisCacheLibrary"]),
   ],
   dependencies: [.package(name: "cachectl", path: "../..", traits: ["Redis"])],
   targets: [
-    // The two engines as libraries that cachectl loads.
+    // The engines as libraries that cachectl loads.
     library("Redis"),
     library("RedisCluster"),
+    library("RedisCache"),
     // Measures the figures in README.md.
     .executableTarget(
       name: "redis-throughput",

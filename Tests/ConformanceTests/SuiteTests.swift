@@ -28,6 +28,18 @@ struct SuiteTests {
     #expect((report.passed, report.failures.count, report.skipped) == (0, 0, 1))
   }
 
+  @Test("Of an engine with bounds of its own nothing is expected of those of a batch")
+  func exemptsFromBounds() async throws {
+    let defect = Defect(
+      name: "own bounds", caughtBy: [],
+      declaration: { $0.with($0.capabilities.union([.ownBounds]).subtracting([.eviction])) }, bounds: { _ in nil })
+    let report = try await run(DefectivePlugin(defect), only: ConformanceSuite.checks)
+    #expect(report.failures.map(\.check.name) == [])
+    let exempt = report.outcomes.filter { $0.result == .exempt(by: .ownBounds) }
+    #expect(exempt.count == 13 && exempt.allSatisfy { $0.check.name.contains("bounds") && $0.name == "skipped" })
+    #expect(exempt.first?.message == "the engine declares own-bounds")
+  }
+
   @Test func reportsProgressInOrder() async throws {
     let checks = Array(ConformanceSuite.checks.prefix(3))
     let subject = try ConformanceSubject(plugin: MemoryPlugin(), scratchFolder: "/unused")

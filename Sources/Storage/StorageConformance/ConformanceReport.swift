@@ -8,6 +8,8 @@ public enum ConformanceResult: Sendable, Hashable {
   case failed(String)
   /// The engine does not claim the capability that the check is about.
   case skipped(missing: EngineCapability)
+  /// The engine declares that it does not do what the check is about.
+  case exempt(by: EngineCapability)
 }
 
 /// A check and its result.
@@ -28,7 +30,7 @@ public struct ConformanceOutcome: Sendable {
     switch result {
     case .passed: "passed"
     case .failed: "failed"
-    case .skipped: "skipped"
+    case .skipped, .exempt: "skipped"
     }
   }
 
@@ -38,6 +40,7 @@ public struct ConformanceOutcome: Sendable {
     case .passed: ""
     case .failed(let message): message
     case .skipped(let capability): "the engine does not declare \(capability.rawValue)"
+    case .exempt(let capability): "the engine declares \(capability.rawValue)"
     }
   }
 }

@@ -53,6 +53,9 @@ public enum ConformanceSuite {
   private static func result(of check: ConformanceCheck, in context: ConformanceContext) async -> ConformanceResult {
     let missing = check.requiredCapabilities.first { !context.subject.capabilities.contains($0) }
     if let missing { return .skipped(missing: missing) }
+    if let exempting = check.exemptingCapability, context.subject.capabilities.contains(exempting) {
+      return .exempt(by: exempting)
+    }
     var problem = await failure { try await check.body(context) }
     for engine in context.handles.all {
       let closing = await failure { try await engine.close() }
@@ -88,6 +91,9 @@ public struct ConformanceCheck: Sendable {
   /// The capabilities that an engine needs for the check to apply, in the order in which they are examined.
   public let requiredCapabilities: [EngineCapability]
 
+  /// The capability with which an engine says that it does not do what the check is about; `nil` if there is none.
+  public private(set) var exemptingCapability: EngineCapability?
+
   let body: @Sendable (ConformanceContext) async throws -> Void
 
   init(
@@ -98,6 +104,13 @@ public struct ConformanceCheck: Sendable {
     self.summary = summary
     self.requiredCapabilities = requires
     self.body = body
+  }
+
+  /// The same check for engines without `capability`.
+  func unless(_ capability: EngineCapability) -> ConformanceCheck {
+    var check = self
+    check.exemptingCapability = capability
+    return check
   }
 }
 

@@ -49,6 +49,9 @@ public struct EngineCapability: RawRepresentable, Sendable, Hashable {
   public static let readOnly = EngineCapability(rawValue: "read-only")
   /// The engine makes room in the commit that needs it, and keeps how entries are used: it is `Evicting`.
   public static let eviction = EngineCapability(rawValue: "eviction")
+  /// The engine ignores the bounds of batches. Its store has bounds of its own, such as the memory of a server: there it
+  /// evicts at any time what it chooses.
+  public static let ownBounds = EngineCapability(rawValue: "own-bounds")
 }
 
 /// One option of an engine, declared once. Flags, environment variables, configuration validation, the schema and

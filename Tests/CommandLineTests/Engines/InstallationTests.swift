@@ -40,7 +40,7 @@ import Testing
   @Test func aMissingEngineNamesTheCommandThatInstallsIt() async throws {
     let (scratch, program) = try await installed()
     let prefix = scratch.path("prefix")
-    for name in ["redis", "rediscluster"] {
+    for name in ["redis", "rediscluster", "rediscache"] {
       let run = try await scratch.run(program, ["--backend", name, "ls"])
       expectFailure(run, status: 64, mentioning: ["'\(name)'", "./install --prefix \(prefix) --with redis"])
       expectFailure(

@@ -26,6 +26,8 @@ extension RedisEngine {
     }
     try lanes.admit()
     defer { lanes.leave() }
+    store.ahead.clear()
+    defer { store.ahead.clear() }
     let mode = RedisApplication.Mode.apply(batch.bounds.map { RedisBounds(bounds: $0) }, evicting: eviction)
     let application = store.application(try RedisBatch(batch), part: 0, mode)
     var attempt: RedisAttempt?

@@ -85,8 +85,11 @@ final class RedisEngine: Evicting, BatchReading, ChangeFollowing {
     try await run { store throws(CacheError) in try store.add(uses) }
   }
 
+  /// The engine itself, unless the server evicts.
+  var evictor: (any Evicting)? { store.layout.isIndexed ? self : nil }
+
   /// The engine itself on one server.
-  var changeFollower: (any ChangeFollowing)? { store.options.kind == .server ? self : nil }
+  var changeFollower: (any ChangeFollowing)? { store.layout.isSpread ? nil : self }
 
   func changeMark(of key: CacheKey) -> ChangeMark? { follower.mark(of: key) }
 

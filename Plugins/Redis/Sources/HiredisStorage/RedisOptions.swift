@@ -1,6 +1,6 @@
 internal import StorageSPI
 
-/// The options of both engines: their declarations and their values.
+/// The options of the engines: their declarations and their values.
 struct RedisOptions: Sendable {
   typealias Kind = RedisPlugin.Kind
 
@@ -76,7 +76,7 @@ struct RedisOptions: Sendable {
       location.isEncrypted ? try RedisEncryption(authority: authority, certificate: certificate, key: key) : nil
     clientName = try configuration.text(Self.clientName.name)
     let prefix = try configuration.text(Self.prefix.name)
-    layout = RedisLayout(prefix: prefix, isSpread: kind == .cluster)
+    layout = RedisLayout(prefix: prefix, isSpread: kind == .cluster, isIndexed: kind != .evictingServer)
     connectTimeout = .milliseconds(try configuration.integer(Self.connectTimeout.name))
     timeout = .milliseconds(try configuration.integer(Self.timeout.name))
     connections = Int(try configuration.integer(Self.connections.name))
@@ -124,7 +124,7 @@ struct RedisOptions: Sendable {
   }
 
   private func checkLocation() throws(CacheError) {
-    if kind == .server, location.addresses.count > 1, location.service == nil {
+    if kind != .cluster, location.addresses.count > 1, location.service == nil {
       throw .badURL("several addresses are those of a cluster", hint: "use the backend rediscluster, or one address")
     }
     if kind == .cluster, location.addresses.contains(where: \.isSocket) {

@@ -1,10 +1,10 @@
 public import StorageSPI
 
-/// Keeps entries on Redis. There are two engines: one on a single server, which any number of machines can share, and
-/// one on a Redis Cluster, across all its nodes.
+/// Keeps entries on Redis. There are three engines: one on a single server, which any number of machines can share; one
+/// on a Redis Cluster, across all its nodes; and one on a single server that evicts by itself.
 ///
-/// On a cluster a batch is atomic within each slot, but not across slots. So that
-/// engine does not declare `atomicBatches`.
+/// On a cluster a batch is atomic within each slot, but not across slots. So that engine does not declare
+/// `atomicBatches`.
 public struct RedisPlugin: StoragePlugin {
   /// What the address points to.
   public enum Kind: Sendable {
@@ -12,6 +12,9 @@ public struct RedisPlugin: StoragePlugin {
     case server
     /// The nodes of a Redis Cluster.
     case cluster
+    /// One server that evicts what it chooses, by its `maxmemory` and a `maxmemory-policy` such as `allkeys-lru`. The
+    /// store has no index, which the server could evict too.
+    case evictingServer
   }
 
   /// The engine's name, capabilities and options. The version is that of the layout on the server.
@@ -31,6 +34,11 @@ public struct RedisPlugin: StoragePlugin {
         EngineDeclaration(
           name: "rediscluster", version: "2", summary: "a Redis Cluster, the entries spread over its nodes",
           capabilities: [.persistent, .shared, .nativeExpiry, .eviction], options: RedisOptions.all)
+      case .evictingServer:
+        EngineDeclaration(
+          name: "rediscache", version: "2",
+          summary: "one Redis server that evicts by itself (allkeys-lru, allkeys-lfu)",
+          capabilities: [.persistent, .shared, .atomicBatches, .nativeExpiry, .ownBounds], options: RedisOptions.all)
       }
   }
 

@@ -17,7 +17,10 @@ func expectKept(
 extension StoragePlugin {
   /// The checks of all that the engine claims to do.
   var checks: [ConformanceCheck] {
-    ConformanceSuite.checks.filter { declaration.capabilities.isSuperset(of: $0.requiredCapabilities) }
+    ConformanceSuite.checks.filter { check in
+      declaration.capabilities.isSuperset(of: check.requiredCapabilities)
+        && check.exemptingCapability.map { declaration.capabilities.contains($0) } != true
+    }
   }
 }
 
@@ -26,6 +29,16 @@ struct RedisClusterConformanceTests {
   @Test(arguments: RedisPlugin(.cluster).checks)
   func keepsContract(_ check: ConformanceCheck) async throws {
     try await expectKept(check, RedisPlugin(.cluster), url: try RedisCluster.shared.get().url)
+  }
+}
+
+@Suite("A server that evicts by itself keeps the storage contract, but for bounds, as long as it evicts nothing")
+struct RedisCacheConformanceTests {
+  private static let server = Result { try RedisServer() }
+
+  @Test(arguments: RedisPlugin(.evictingServer).checks)
+  func keepsContract(_ check: ConformanceCheck) async throws {
+    try await expectKept(check, RedisPlugin(.evictingServer), url: try Self.server.get().url)
   }
 }
 

@@ -23,7 +23,7 @@ struct RedisLibraryTests {
     try await expectKept(check, try Self.plugin("redis"), url: try Self.server.get().url)
   }
 
-  @Test(arguments: [RedisPlugin().declaration, RedisPlugin(.cluster).declaration])
+  @Test(arguments: [RedisPlugin(), RedisPlugin(.cluster), RedisPlugin(.evictingServer)].map(\.declaration))
   func declaresTheSame(_ declaration: EngineDeclaration) throws {
     let loaded = try Self.plugin(declaration.name).declaration
     #expect(

@@ -253,7 +253,8 @@ typedef struct cachectl_engine {
   const char *name; /* that of the file: lower-case letters and digits */
   const char *version; /* of the engine, or of the library under it */
   const char *summary; /* what it is, in one line without a final full stop */
-  const char *const *capabilities; /* "persistent", "shared", "atomic-batches", "native-expiry", "eviction"; ends with NULL */
+  const char *const *capabilities; /* "persistent", "shared", "atomic-batches", "native-expiry", "eviction",
+                                    * "own-bounds"; ends with NULL */
   const cachectl_option *options;
   size_t option_count;
   size_t option_size; /* sizeof(cachectl_option) */

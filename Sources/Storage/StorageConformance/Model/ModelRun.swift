@@ -56,6 +56,7 @@ struct ModelRun {
   private mutating func write(
     _ changes: [ModelCommand.Change], _ bounds: ModelCommand.Bounds?, _ engine: any StorageEngine
   ) async throws {
+    let bounds = context.subject.capabilities.contains(.ownBounds) ? nil : bounds
     let (batch, error) = model.apply(changes, within: bounds, at: context.clock.now)
     guard let error else { return try await engine.apply(batch) }
     let what = error == .conflict ? "a requirement that does not hold" : "bounds that are exceeded"

@@ -12,7 +12,9 @@ public struct PluginCatalogue: Sendable {
   public static let builtIn = PluginCatalogue([SQLitePlugin(), LMDBPlugin(), PlistPlugin(), MemoryPlugin()])
 
   /// The package of this project with the library of the engine called `name`; `nil` if there is none.
-  static func package(of name: String) -> String? { ["redis", "rediscluster"].contains(name) ? "redis" : nil }
+  static func package(of name: String) -> String? {
+    ["redis", "rediscluster", "rediscache"].contains(name) ? "redis" : nil
+  }
 
   /// The plugins, in the order of display.
   public let plugins: [any StoragePlugin]

@@ -77,7 +77,7 @@ struct RedisLogin {
 
   private func judge(isCluster: Bool) throws(RedisOpeningError) {
     switch (options.kind, isCluster) {
-    case (.server, true):
+    case (.server, true), (.evictingServer, true):
       throw .refused(.badURL("\(url) belongs to a cluster", hint: "use the backend rediscluster"))
     case (.cluster, false):
       throw .refused(.badURL("\(url) belongs to no cluster", hint: "use the backend redis"))

@@ -8,7 +8,7 @@
 ///
 /// Those that look at all parts on a node take none: a node refuses any key that is not its own.
 enum RedisScript: Int, Sendable, CaseIterable {
-  case apply, use, list, lines, heads, count, examine, tidy, rebuild, clear, upgrade, former, retire
+  case apply, use, list, lines, heads, count, examine, tidy, rebuild, clear, upgrade, former, retire, store, ends
 
   /// The script's text, without indentation and comments: a server takes no more than 16 KiB from a client that it may not
   /// admit, and then closes the connection instead of saying why.
@@ -21,7 +21,9 @@ enum RedisScript: Int, Sendable, CaseIterable {
 
   private var text: String {
     switch self {
-    case .apply: Self.common + Self.publishSource + Self.sampleSource + Self.evictSource + Self.applySource
+    case .apply:
+      Self.common + Self.publishSource + Self.requirementSource + Self.sampleSource + Self.evictSource
+        + Self.applySource
     case .use: Self.common + Self.useSource
     case .list: Self.common + Self.upkeep + Self.endSource + Self.listSource
     case .lines: Self.partsSource + Self.linesSource
@@ -34,6 +36,8 @@ enum RedisScript: Int, Sendable, CaseIterable {
     case .upgrade: Self.upgradeSource
     case .former: Self.formerSource
     case .retire: Self.retireSource
+    case .store: Self.common + Self.publishSource + Self.requirementSource + Self.storeSource
+    case .ends: Self.common + Self.endSource + Self.endsSource
     }
   }
 

@@ -20,7 +20,7 @@ struct RedisStore: Sendable {
 
   init(_ options: RedisOptions) {
     self.options = options
-    publisher = options.kind == .server ? String(UInt64.random(in: 0 ... .max), radix: 16) : ""
+    publisher = options.kind == .cluster ? "" : String(UInt64.random(in: 0 ... .max), radix: 16)
     router = RedisRouter(options)
   }
 
@@ -39,6 +39,7 @@ struct RedisStore: Sendable {
   /// store; on a cluster the first write to a part that a later version wrote does. On a cluster it skips nodes that do
   /// not answer.
   func checkFormat() throws(CacheError) {
+    guard layout.isIndexed else { return try checkAbsenceOfTables() }
     if !layout.isSpread {
       try check(
         format: try router.perform(RedisRequest(0, RedisCommand("HGET", layout.tables(of: 0)[1], "format"))).number)
@@ -73,6 +74,7 @@ struct RedisStore: Sendable {
 
   /// Whether there is a store, and its version; no version if that cannot be read.
   private func presence() throws(CacheError) -> (exists: Bool, format: Int?) {
+    guard layout.isIndexed else { return (try hasUnlistedEntries(), RedisLayout.format) }
     if try hasFormerEntries() { return (true, 1) }
     do throws(CacheError) {
       let count = try count(onlyReading: true)
@@ -91,12 +93,24 @@ struct RedisStore: Sendable {
       func value(_ name: String) -> Substring? {
         lines.first { $0.hasPrefix(name + ":") }?.dropFirst(name.utf8.count + 1)
       }
-      if value("maxmemory") != "0", let policy = value("maxmemory_policy"), policy.hasPrefix("allkeys-") {
-        return "the server may evict the index of the store: its maxmemory-policy is \(policy), and should be "
-          + "noeviction or volatile-ttl"
-      }
+      guard let memory = value("maxmemory"), let policy = value("maxmemory_policy") else { continue }
+      if let caution = caution(memory: memory, policy: String(policy)) { return caution }
     }
     return nil
+  }
+
+  /// What to know of a server with this `maxmemory` and `maxmemory-policy`.
+  private func caution(memory: Substring, policy: String) -> String? {
+    let evictsAll = policy.hasPrefix("allkeys-")
+    if layout.isIndexed {
+      guard memory != "0", evictsAll else { return nil }
+      return
+        "the server may evict the index of the store: its maxmemory-policy is \(policy), and should be noeviction or "
+        + "volatile-ttl"
+    }
+    if memory == "0" { return "nothing bounds the store: give the server a maxmemory" }
+    if evictsAll { return nil }
+    return "the server's maxmemory-policy is \(policy), and should be allkeys-lru or allkeys-lfu"
   }
 
   /// The entry under `key`; `nil` if there is none. Cost: a round trip.

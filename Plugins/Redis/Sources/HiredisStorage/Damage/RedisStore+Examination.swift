@@ -5,6 +5,7 @@ extension RedisStore {
   ///
   /// If others write all the time, the tally cannot be compared; then it checks only the entries.
   func examine() throws(CacheError) -> [IntegrityIssue] {
+    guard layout.isIndexed else { return try examineUnindexed() }
     for _ in 0..<3 {
       guard let before = try countIfReadable() else { return try lookAtAll().issues + [.unreadableTally] }
       let examination = try lookAtAll()

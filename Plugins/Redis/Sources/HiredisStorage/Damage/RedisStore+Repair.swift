@@ -9,13 +9,14 @@ extension RedisStore {
   ///
   /// Each step leaves the store consistent, and others can keep using it. Cost: every entry is read.
   func repair(_ plan: RepairPlan) throws(CacheError) -> RepairReport {
+    guard layout.isIndexed else { return try repairUnindexed(plan) }
     try upgrade()
     // First, because what follows subtracts from the tally, which must be readable for that.
     var lines = try recount(layout.parts)
     var (saved, lost) = (0, [IntegrityIssue]())
     for part in lines.keys.sorted() {
       for line in lines[part] ?? [] {
-        switch try mend(line, plan) {
+        switch try mend(line.key, line, plan) {
         case .whole: saved += 1
         case .gone: continue
         case .lost(let issue): lost.append(issue)
@@ -27,32 +28,32 @@ extension RedisStore {
     return RepairReport(saved: saved, lost: lost)
   }
 
-  private enum Mending {
+  enum Mending {
     case whole, gone
     case lost(IntegrityIssue)
   }
 
-  private func mend(_ line: RedisLine, _ plan: RepairPlan) throws(CacheError) -> Mending {
+  /// Removes the entry under `key` if it is unreadable or unsound, and rewrites `line`, its line in the index, if that
+  /// disagrees with it.
+  func mend(_ key: CacheKey, _ line: RedisLine?, _ plan: RepairPlan) throws(CacheError) -> Mending {
     do throws(CacheError) {
-      guard let entry = try entry(line.key) else { return .gone }
+      guard let entry = try entry(key) else { return .gone }
       let metadata = entry.metadata
       let payload = entry.withPayload { bytes in bytes.withUnsafeBufferPointer { Array($0) } }
-      guard plan.isSound(line.key, payload.span, metadata) else {
-        return try remove(line.key, ifStill: metadata.checksum)
-      }
-      let slot = EntryTally.Slot(namespace: line.key.namespace, metadata)
-      if slot != line.slot || payload.count != line.bytes { try put(line.key, payload, metadata) }
+      guard plan.isSound(key, payload.span, metadata) else { return try remove(key, ifStill: metadata.checksum) }
+      let slot = EntryTally.Slot(namespace: key.namespace, metadata)
+      if let line, slot != line.slot || payload.count != line.bytes { try put(key, payload, metadata) }
       return .whole
     } catch {
       guard error.code == .damaged else { throw error }
-      let listed = try list(KeyRange(prefix: line.key.text), limit: 1).first?.summary
-      guard let listed, listed.key == line.key else { return .gone }
-      return try remove(line.key, ifStill: listed.metadata.checksum)
+      let listed = try list(KeyRange(prefix: key.text), limit: 1).first?.summary
+      guard let listed, listed.key == key else { return .gone }
+      return try remove(key, ifStill: listed.metadata.checksum)
     }
   }
 
-  /// Removes a damaged entry, unless another process has replaced it.
-  private func remove(_ key: CacheKey, ifStill checksum: UInt64) throws(CacheError) -> Mending {
+  /// Removes an entry, unless another process has replaced it.
+  func remove(_ key: CacheKey, ifStill checksum: UInt64) throws(CacheError) -> Mending {
     var batch = WriteBatch()
     batch.require(key, .checksum(checksum))
     batch.remove(key)

@@ -49,10 +49,16 @@ enum RedisEntry {
 
   /// The payload's size and the metadata in `bytes`; `nil` if they are not an entry.
   static func decode(_ bytes: Span<UInt8>) -> (payloadBytes: Int, metadata: EntryMetadata)? {
+    decode(endOf: bytes, length: bytes.count)
+  }
+
+  /// The payload's size and the metadata of an entry of `length` bytes of which `bytes` are the last ones; `nil` if they
+  /// are not an entry's.
+  static func decode(endOf bytes: Span<UInt8>, length: Int) -> (payloadBytes: Int, metadata: EntryMetadata)? {
     guard let shape = shape(of: bytes), shape.headLength <= bytes.count, let metadata = metadata(bytes, shape) else {
       return nil
     }
-    return (bytes.count - shape.headLength, metadata)
+    return (length - shape.headLength, metadata)
   }
 
   /// The metadata at the end of an entry of which `bytes` are the last ones; `nil` if they are not an entry's.

@@ -12,6 +12,9 @@ struct RedisLayout: Sendable, Hashable {
   let prefix: String
   /// Whether the store is on a cluster.
   let isSpread: Bool
+  /// Whether the store has tables: an index and a tally. Without them it consists of its entries alone, so that a server
+  /// may evict any key.
+  var isIndexed = true
 
   /// The numbers of all parts; on a cluster they are those of the slots.
   var parts: Range<Int> { 0..<(isSpread ? RedisSlot.count : 1) }
@@ -24,6 +27,9 @@ struct RedisLayout: Sendable, Hashable {
     let base = base(of: part)
     return ["\(base)index", "\(base)tally"]
   }
+
+  /// The key that remembers the latest batch of `writer`, in a store without tables. No entry's key has its form.
+  func record(of writer: String) -> String { "\(prefix):@\(writer)" }
 
   /// The channel on which changes are published. It is no key, and no entry's key has its form: that has a slash.
   var channel: String { "\(prefix):changes" }

@@ -17,6 +17,7 @@ extension RedisStore {
   /// The entries for `scan`, and the damaged ones.
   func list(_ range: KeyRange, limit: Int) throws(CacheError) -> [RedisListing] {
     guard let bounds = RedisLines(range), limit > 0 else { return [] }
+    if !layout.isIndexed { return try listUnindexed(range, limit) }
     return layout.isSpread ? try listSpread(range, bounds, limit) : try listAlone(bounds, limit)
   }
 
@@ -53,7 +54,9 @@ extension RedisStore {
         try fill(&lines, to: bounds.last, size)
         size = max(size, min(2 * size, Self.entriesAtOnce))
       }
-      found += try look(at: lines.take(min(limit - found.count, Self.entriesAtOnce)))
+      // What is none is left to a check.
+      let page = lines.take(min(limit - found.count, Self.entriesAtOnce)).compactMap { RedisLine($0) }
+      found += try look(at: page)
     }
     if let last = found.last { ahead.keep(lines, after: last.summary.key, prefix: range.prefix) }
     return found
@@ -149,6 +152,22 @@ struct RedisListing {
       key: line.key, metadata: metadata ?? RedisEntry.metadata(ofDamaged: line, checksum: checksum),
       payloadBytes: line.bytes)
   }
+
+  /// An entry of a store without an index.
+  ///
+  /// - Parameters:
+  ///   - end: the end of the entry, as the script `ends` returns it.
+  ///   - length: the length of all of it.
+  init(_ key: CacheKey, _ end: RedisValue, length: Int) {
+    let (found, checksum) = end.withBytes {
+      (RedisEntry.decode(endOf: $0, length: length), RedisEntry.checksum(endOf: $0))
+    }
+    isDamaged = found == nil
+    let unknown = EntryMetadata(
+      storedAt: Timestamp(milliseconds: 0), freshUntil: Timestamp(milliseconds: 0),
+      retainUntil: Timestamp(milliseconds: 0), contentType: "", checksum: checksum)
+    summary = EntrySummary(key: key, metadata: found?.metadata ?? unknown, payloadBytes: found?.payloadBytes ?? length)
+  }
 }
 
 /// The index lines for a range of keys, in the form of `ZRANGEBYLEX`.
@@ -170,7 +189,7 @@ struct RedisLines {
   }
 }
 
-/// Lines that were listed, and where to go on.
+/// Lines of indexes, or keys, that were listed, and where to go on.
 struct RedisLineBuffer {
   /// The line at which the next request starts.
   private(set) var from: String
@@ -194,14 +213,14 @@ struct RedisLineBuffer {
     isComplete = end == nil
   }
 
-  /// Takes the first `count` lines, without those that are none, which a check reports.
-  mutating func take(_ count: Int) -> [RedisLine] {
+  /// Takes the first `count` lines.
+  mutating func take(_ count: Int) -> [String] {
     defer { lines.removeFirst(min(count, lines.count)) }
-    return lines.prefix(count).compactMap { RedisLine($0) }
+    return Array(lines.prefix(count))
   }
 }
 
-/// What the last scan of a cluster has listed beyond its end. A scan that continues there within two seconds need not list
+/// What the last scan of a cluster, or of a store without an index, has listed beyond its end. A scan that continues there within two seconds need not list
 /// it again, unless this handle has changed the store since.
 final class RedisReadAhead: Sendable {
   private struct Kept {
@@ -216,14 +235,14 @@ final class RedisReadAhead: Sendable {
   /// The number of changes by this handle so far.
   var generation: Int { state.withLock { $0.generation } }
 
-  fileprivate func keep(_ lines: RedisLineBuffer, after: CacheKey, prefix: String) {
+  func keep(_ lines: RedisLineBuffer, after: CacheKey, prefix: String) {
     state.withLock {
       if lines.generation == $0.generation { $0.kept = Kept(lines: lines, after: after, prefix: prefix) }
     }
   }
 
   /// The lines for a scan of `range`, if it continues the last one.
-  fileprivate func take(_ range: KeyRange) -> RedisLineBuffer? {
+  func take(_ range: KeyRange) -> RedisLineBuffer? {
     state.withLock { state in
       guard let kept = state.kept, kept.after == range.after, kept.prefix == range.prefix else { return nil }
       return kept.lines.time.duration(to: .now) < Self.lifetime ? kept.lines : nil

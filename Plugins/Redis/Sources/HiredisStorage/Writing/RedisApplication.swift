@@ -49,6 +49,7 @@ struct RedisApplication: Sendable {
   /// - Throws: `CacheError`: `tooLarge`.
   func request(_ options: RedisOptions) throws(CacheError) -> RedisRequest {
     let layout = options.layout
+    guard layout.isIndexed else { return try unindexedRequest(options) }
     var (checksums, values) = ([[UInt8]](), [[UInt8]]())
     var (required, put, removed) = ([String](), [String](), [String]())
     for (key, expectation) in batch.requirements {
@@ -76,14 +77,40 @@ struct RedisApplication: Sendable {
       arguments: head.map { Array($0.utf8) } + checksums + values, isChange: name != nil)
   }
 
+  /// The request to a store without tables, which has no bounds either.
+  private func unindexedRequest(_ options: RedisOptions) throws(CacheError) -> RedisRequest {
+    let layout = options.layout
+    var (put, removed, values) = ([String](), [String](), [[UInt8]]())
+    for (key, change) in batch.changes {
+      switch change {
+      case .remove: removed.append(layout.name(of: key))
+      case .put(let payload, let metadata):
+        put.append(layout.name(of: key))
+        values.append(try RedisEntry.encode(key, payload, metadata))
+        values.append(Array(String(metadata.retainUntil.milliseconds).utf8))
+      }
+    }
+    let required = batch.requirements.map { layout.name(of: $0.key) }
+    let counts = [required.count, put.count, removed.count].map { String($0) }
+    let head = ["\(layout.prefix):"] + names(options) + counts + [publisher]
+    return RedisRequest(
+      part, .store, keys: [layout.record(of: name?.writer ?? "")] + required + put + removed,
+      arguments: head.map { Array($0.utf8) } + batch.requirements.map(\.expectation.bytes) + values, isChange: true)
+  }
+
+  /// The writer and the number of its batch, and for how many milliseconds the server remembers them.
+  private func names(_ options: RedisOptions) -> [String] {
+    // Longer than the batch is retried.
+    let remembered = String(max(60_000, 2 * options.timeout.components.seconds * 1_000))
+    return [name?.writer ?? "", name.map { String($0.number) } ?? "", remembered]
+  }
+
   private var eviction: RedisEviction? {
     if case .apply(_, let eviction) = mode { eviction } else { nil }
   }
 
   private func header(_ options: RedisOptions) -> [String] {
-    // Longer than the batch is retried.
-    let remembered = String(max(60_000, 2 * options.timeout.components.seconds * 1_000))
-    let names = [name?.writer ?? "", name.map { String($0.number) } ?? "", remembered]
+    let names = names(options)
     switch mode {
     case .check(let exempt): return ["check"] + names + ["", "", exempt ?? "", "", ""]
     case .apply(nil, _): return ["apply"] + names + ["", "", "", "", ""]

@@ -48,6 +48,29 @@ extension RedisScript {
 
     """#
 
+  /// A function that looks for a requirement that does not hold: it returns the number of the first one, a table if that is
+  /// an error, nothing if all of them hold. Its arguments: how many requirements there are, and what is before them in
+  /// `KEYS` and in `ARGV`.
+  static let requirementSource = #"""
+    local function firstUnmet(required, keys, arguments)
+      for at = 1, required do
+        local entry, wanted, checksum = KEYS[keys + at], ARGV[arguments + at], ''
+        local found = redis.pcall('GETRANGE', entry, -39, -1)
+        if isWrongType(found) and isFormer(entry) then
+          -- What the first version wrote is not there yet, but for those who move it.
+          checksum = wanted == 'former' and 'former' or ''
+        elseif type(found) == 'table' and not isWrongType(found) then
+          return found
+        elseif found ~= '' or redis.call('EXISTS', entry) == 1 then
+          -- What is damaged has 0, as in a list.
+          checksum = type(found) == 'string' and isTail(found) and string.sub(found, 19, 26) or '\0\0\0\0\0\0\0\0'
+        end
+        if checksum ~= wanted then return at end
+      end
+    end
+
+    """#
+
   /// `ARGV`: "apply", or "check" to change nothing; the writer and the number of its batch, or nothing, and for how long
   /// to remember them; the bounds (entries or nothing, bytes, exempt namespace) and what all parts hold (entries and bytes,
   /// or nothing if this is the only one); the numbers of requirements, of puts and of removals; what to evict by, and two
@@ -86,20 +109,9 @@ extension RedisScript {
     lifetime = tonumber(ARGV[4])
     sweep(batch)
 
-    for at = 1, required do
-      local entry, checksum = KEYS[2 + at], ''
-      local found = redis.pcall('GETRANGE', entry, -39, -1)
-      if isWrongType(found) and isFormer(entry) then
-        -- What the first version wrote is not there yet, but for those who move it.
-        checksum = ARGV[18 + at] == 'former' and 'former' or ''
-      elseif type(found) == 'table' and not isWrongType(found) then
-        return found
-      elseif found ~= '' or redis.call('EXISTS', entry) == 1 then
-        -- What is damaged has 0, as in a list.
-        checksum = type(found) == 'string' and isTail(found) and string.sub(found, 19, 26) or '\0\0\0\0\0\0\0\0'
-      end
-      if checksum ~= ARGV[18 + at] then return {'conflict', tostring(at), '0', 0, 0} end
-    end
+    local unmet = firstUnmet(required, 2, 18)
+    if type(unmet) == 'table' then return unmet end
+    if unmet then return {'conflict', tostring(unmet), '0', 0, 0} end
 
     local lines, ends, uses, last = {}, {}, {}, nil
     -- How much the part holds outside the exempt namespace.

@@ -67,6 +67,7 @@ extension RedisStore {
   /// Counts the entries, after forgetting some that the server has dropped: in a store of up to 10,000 entries on one
   /// server, all of them.
   func countExactly() throws(CacheError) -> RedisCount {
+    guard layout.isIndexed else { return try countUnindexed() }
     let first = try count()
     guard first.isStale, !layout.isSpread, try tidy([0]) else { return first }
     return try count()
@@ -90,6 +91,7 @@ extension RedisStore {
   /// Removes what has expired at `now`, and forgets what the servers have dropped. Cost: a look at all lines of the
   /// index, a round trip for each 1,000 of a part.
   func compact(at now: Timestamp) throws(CacheError) {
+    guard layout.isIndexed else { return try compactUnindexed(at: now) }
     try walk(.tidy, size: Self.linesPerStep, arguments: [String(now.milliseconds), publisher], isChange: true) {
       _, value throws(CacheError) in try next(value).position
     }
@@ -205,19 +207,33 @@ extension RedisStore {
   /// puts meanwhile stay.
   func removeUnlisted() throws(CacheError) {
     for group in router.topology.groups {
-      var cursor = "0"
-      repeat {
-        let command = RedisCommand("SCAN", cursor, "MATCH", "\(layout.prefix):*/*", "COUNT", "1000")
-        guard let page = try router.perform(RedisRequest(group.parts[0], command)).elements, page.count == 2,
-          let next = page[0].text, let names = page[1].elements
-        else { throw router.undecodable("a listing gives no keys") }
-        // Everything else is not an entry of this store.
-        let keys = names.compactMap { $0.text.flatMap { layout.key(named: $0) } }
+      try eachPage(in: group) { keys throws(CacheError) in
         _ = try router.perform(
           Dictionary(grouping: keys) { layout.part(of: $0) }.map { clearing($0.key, naming: $0.value) })
-        cursor = next
-      } while cursor != "0"
+        return true
+      }
     }
+  }
+
+  /// Passes the keys of the entries on the server of `group` to `body`, page by page, until it returns `false`. A key may
+  /// come twice. Cost: a round trip for each 1,000 keys of any kind on the server.
+  ///
+  /// - Parameter beginning: what the keys begin with, if the store is not spread.
+  func eachPage(
+    in group: RedisPartGroup, beginning: String = "", _ body: ([CacheKey]) throws(CacheError) -> Bool
+  ) throws(CacheError) {
+    var (cursor, goesOn) = ("0", true)
+    // What has a meaning in a pattern means itself.
+    let literal = beginning.map { "*?[]\\".contains($0) ? "\\\($0)" : "\($0)" }.joined()
+    repeat {
+      let command = RedisCommand("SCAN", cursor, "MATCH", "\(layout.prefix):\(literal)*", "COUNT", "1000")
+      guard let page = try router.perform(RedisRequest(group.parts[0], command)).elements, page.count == 2,
+        let next = page[0].text, let names = page[1].elements
+      else { throw router.undecodable("a listing gives no keys") }
+      // Everything else is not an entry of this store.
+      goesOn = try body(names.compactMap { $0.text.flatMap { layout.key(named: $0) } })
+      cursor = next
+    } while goesOn && cursor != "0"
   }
 
   /// The request to remove some of what the index of `part` names, which answers 1 if there is more. If `keys` are given,

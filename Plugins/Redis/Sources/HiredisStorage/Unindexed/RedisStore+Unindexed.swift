@@ -1,0 +1,127 @@
+internal import StorageSPI
+
+/// A store without tables, on a server that evicts by itself. What it holds is found by `SCAN`, which looks at all keys of
+/// the server.
+extension RedisStore {
+  /// How many entries to look at in one step, during which the server answers no other client.
+  private static let entriesAtOnce = 1_000
+
+  /// Throws `unsupportedFormat` if a store with tables is there: it would not learn of changes to its entries.
+  func checkAbsenceOfTables() throws(CacheError) {
+    var command = RedisCommand("EXISTS")
+    command.append(layout.tables(of: 0))
+    guard try router.perform(RedisRequest(0, command)).integer == 0 else {
+      throw CacheError(
+        .unsupportedFormat, "\(options): the store there is one of the backend redis",
+        hint: "give another prefix, or use that backend")
+    }
+  }
+
+  /// Whether there is an entry. Cost: until one is found, a round trip for each 1,000 keys of the server.
+  func hasUnlistedEntries() throws(CacheError) -> Bool {
+    var found = false
+    try eachPage(of: KeyRange()) { keys throws(CacheError) in
+      found = !keys.isEmpty
+      return !found
+    }
+    return found
+  }
+
+  /// The first `limit` entries of `range`, and the damaged ones, each as it is when it is looked at.
+  ///
+  /// Cost: the server looks at all its keys; not again for the scans that continue within two seconds.
+  func listUnindexed(_ range: KeyRange, _ limit: Int) throws(CacheError) -> [RedisListing] {
+    if limit == 1, range.after == nil, let key = try? CacheKey(range.prefix), let found = try look(at: [key]).first {
+      return [found]
+    }
+    var keys = if let kept = ahead.take(range) { kept } else { try allKeys(of: range) }
+    var found: [RedisListing] = []
+    while found.count < limit, !keys.isEmpty {
+      let page = keys.take(min(limit - found.count, Self.entriesAtOnce))
+      found += try look(at: page.compactMap { try? CacheKey($0) })
+    }
+    if let last = found.last { ahead.keep(keys, after: last.summary.key, prefix: range.prefix) }
+    return found
+  }
+
+  /// Counts the entries. Cost: the server looks at all its keys, then at each entry.
+  func countUnindexed() throws(CacheError) -> RedisCount {
+    var count = RedisCount()
+    try eachEntry { entry in
+      let slot = EntryTally.Slot(namespace: entry.summary.key.namespace, entry.summary.metadata)
+      count.tally.add(slot, payloadBytes: entry.summary.payloadBytes)
+    }
+    return count
+  }
+
+  /// Removes what has expired at `now`. Cost: the server looks at all its keys, then at each entry.
+  func compactUnindexed(at now: Timestamp) throws(CacheError) {
+    try eachEntry { entry throws(CacheError) in
+      let (key, metadata) = (entry.summary.key, entry.summary.metadata)
+      if !entry.isDamaged, metadata.retainUntil <= now { _ = try remove(key, ifStill: metadata.checksum) }
+    }
+  }
+
+  /// Checks every entry. Cost: the server looks at all its keys, then at each entry.
+  func examineUnindexed() throws(CacheError) -> [IntegrityIssue] {
+    var issues: [IntegrityIssue] = []
+    try eachEntry { entry in
+      let key = entry.summary.key
+      if entry.isDamaged {
+        issues.append(IntegrityIssue(key: key, kind: .undecodable, message: "entry \(key): it is not what was written"))
+      }
+    }
+    return issues
+  }
+
+  /// Removes the entries that are unreadable or that `plan` finds unsound. Cost: every entry is read.
+  func repairUnindexed(_ plan: RepairPlan) throws(CacheError) -> RepairReport {
+    var (saved, lost) = (0, [IntegrityIssue]())
+    try eachEntry { entry throws(CacheError) in
+      switch try mend(entry.summary.key, nil, plan) {
+      case .whole: saved += 1
+      case .gone: return
+      case .lost(let issue): lost.append(issue)
+      }
+    }
+    return RepairReport(saved: saved, lost: lost)
+  }
+
+  private func eachEntry(_ body: (RedisListing) throws(CacheError) -> Void) throws(CacheError) {
+    var keys = try allKeys(of: KeyRange())
+    while !keys.isEmpty {
+      for entry in try look(at: keys.take(Self.entriesAtOnce).compactMap { try? CacheKey($0) }) { try body(entry) }
+    }
+  }
+
+  /// The keys of `range`, in order.
+  private func allKeys(of range: KeyRange) throws(CacheError) -> RedisLineBuffer {
+    var (buffer, keys) = (RedisLineBuffer(from: "", generation: ahead.generation), Set<CacheKey>())
+    let start = ContinuousClock.now
+    try eachPage(of: range) { page in
+      keys.formUnion(page.lazy.filter { range.contains($0) })
+      return true
+    }
+    buffer.fill(keys.sorted().map(\.text), to: nil, at: start)
+    return buffer
+  }
+
+  private func eachPage(
+    of range: KeyRange, _ body: ([CacheKey]) throws(CacheError) -> Bool
+  ) throws(CacheError) {
+    for group in router.topology.groups { try eachPage(in: group, beginning: range.prefix, body) }
+  }
+
+  /// The entries under `keys`, without those that are gone.
+  private func look(at keys: [CacheKey]) throws(CacheError) -> [RedisListing] {
+    let request = RedisRequest(
+      0, .ends, keys: keys.map { layout.name(of: $0) }, arguments: [Array(String(RedisEntry.usualLength).utf8)])
+    guard let ends = try router.perform(request).elements, ends.count == keys.count else {
+      throw router.undecodable("a scan gives no entries")
+    }
+    return zip(keys, ends).compactMap { key, end in
+      guard let values = end.elements, values.count == 2, !values[0].isNil else { return nil }
+      return RedisListing(key, values[0], length: Int(values[1].integer ?? 0))
+    }
+  }
+}
