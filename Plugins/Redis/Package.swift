@@ -45,11 +45,17 @@ let package = Package(
       ],
       path: "Sources/RedisThroughput",
       swiftSettings: settings),
+    // A program that tests run several times at once: for tests only, and in no product.
+    .executableTarget(
+      name: "RedisExerciser",
+      dependencies: [core("RedisStorage"), core("Platform"), core("ResponseCache"), core("StorageSPI")],
+      path: "Tests/RedisExerciser",
+      swiftSettings: settings),
     .testTarget(
       name: "RedisStorageTests",
       dependencies: [
-        core("RedisStorage"), core("StorageSPI"), core("StorageConformance"), core("LibraryStorage"),
-        core("ResponseCache"), core("BuiltInEngines"),
+        "RedisExerciser", core("cachectl"), core("RedisStorage"), core("StorageSPI"), core("StorageConformance"),
+        core("LibraryStorage"), core("ResponseCache"), core("BuiltInEngines"),
       ],
       swiftSettings: settings),
   ]

@@ -12,10 +12,7 @@ struct RedisLibraryTests {
 
   /// The engine in the library that the build puts beside the tests.
   static func plugin(_ name: String) throws -> any StoragePlugin {
-    let arguments = CommandLine.arguments
-    let bundle = arguments.first { $0.hasSuffix(".xctest") } ?? arguments[0]
-    let folder = URL(fileURLWithPath: bundle).resolvingSymlinksInPath().deletingLastPathComponent()
-    return try LibraryPlugin(loading: folder.appendingPathComponent("libcachectl-\(name).so").path)
+    try LibraryPlugin(loading: BuiltProducts.path("libcachectl-\(name).so"))
   }
 
   @Test(arguments: RedisPlugin().checks)

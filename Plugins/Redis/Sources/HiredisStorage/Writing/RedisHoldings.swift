@@ -11,8 +11,9 @@ final class RedisHoldings: Sendable {
     /// How much this handle may have added since.
     var growth = EntryTally.Count()
 
-    func held(_ bounds: StoreBounds) -> EntryTally.Count {
-      namespaces.reduce(growth) { $1.key == bounds.exemptNamespace ? $0 : $0 + $1.value }
+    /// What the store held when it was counted.
+    func counted(_ bounds: StoreBounds) -> EntryTally.Count {
+      namespaces.reduce(EntryTally.Count()) { $1.key == bounds.exemptNamespace ? $0 : $0 + $1.value }
     }
   }
 
@@ -28,7 +29,9 @@ final class RedisHoldings: Sendable {
     adding batch: RedisBatch, _ bounds: StoreBounds, mayEvict: Bool, _ store: RedisStore
   ) throws(CacheError) -> EntryTally.Count {
     let growth = batch.growth(except: bounds.exemptNamespace)
-    if let held = recent(bounds) {
+    if let known = recent() {
+      let counted = known.counted(bounds)
+      let held = counted + known.growth
       let room = (bounds.maxEntries - held.entries, bounds.maxPayloadBytes - held.payloadBytes)
       if room.0 < growth.entries || room.1 < growth.payloadBytes {
         if mayEvict {
@@ -37,7 +40,11 @@ final class RedisHoldings: Sendable {
             payloadBytes: room.1 < growth.payloadBytes
               ? max(held.payloadBytes, bounds.maxPayloadBytes) : held.payloadBytes)
         }
-      } else if growth.entries <= room.0 / Self.writers, growth.payloadBytes <= room.1 / Self.writers {
+      }
+      let sum = known.growth + growth
+      if sum.entries <= (bounds.maxEntries - counted.entries) / Self.writers,
+        sum.payloadBytes <= (bounds.maxPayloadBytes - counted.payloadBytes) / Self.writers
+      {
         add(growth)
         return held
       }
@@ -45,13 +52,12 @@ final class RedisHoldings: Sendable {
     let namespaces = try store.count().namespaces
     let fresh = Known(namespaces: namespaces, time: .now, growth: growth)
     known.withLock { $0 = fresh }
-    return Known(namespaces: namespaces, time: .now).held(bounds)
+    return fresh.counted(bounds)
   }
 
-  private func recent(_ bounds: StoreBounds) -> EntryTally.Count? {
-    known.withLock { known in
-      known.flatMap { $0.time.duration(to: .now) < Self.lifetime ? $0.held(bounds) : nil }
-    }
+  /// What was counted within the last second.
+  private func recent() -> Known? {
+    known.withLock { known in known.flatMap { $0.time.duration(to: .now) < Self.lifetime ? $0 : nil } }
   }
 
   private func add(_ growth: EntryTally.Count) {

@@ -2,12 +2,12 @@ import Foundation
 
 /// A program that runs beside the tests. Foundation's `Process` crashes in a process with some 1,300 open files, and so
 /// many connections have the tests of clusters.
-struct ChildProcess {
+struct ChildProcess: Sendable {
   private let identifier: pid_t
   private let output: FileHandle
 
-  /// Starts `arguments`, the first of which is the path of the program.
-  init(_ arguments: [String]) throws {
+  /// Starts `arguments`, the first of which is the path of the program, with `environment`; `nil` for that of the tests.
+  init(_ arguments: [String], environment: [String: String]? = nil) throws {
     var ends: [Int32] = [0, 0]
     guard pipe(&ends) == 0 else { throw RedisServer.Failure(description: "no pipe: errno \(errno)") }
     for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
@@ -26,11 +26,18 @@ struct ChildProcess {
     posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETPGROUP))
     var words = arguments.map { strdup($0) } + [nil]
     defer { for word in words { free(word) } }
+    var variables = environment.map { $0.map { strdup("\($0)=\($1)") } + [nil] } ?? []
+    defer { for variable in variables { free(variable) } }
     var child = pid_t()
-    let result = posix_spawn(&child, arguments[0], &actions, &attributes, &words, environ)
+    let result = variables.withUnsafeMutableBufferPointer {
+      posix_spawn(&child, arguments[0], &actions, &attributes, &words, environment == nil ? environ : $0.baseAddress)
+    }
     guard result == 0 else { throw RedisServer.Failure(description: "\(arguments[0]): errno \(result)") }
     identifier = child
   }
+
+  /// Sends a signal to the child, which must not have been waited for.
+  func signal(_ number: Int32) { kill(identifier, number) }
 
   /// What the child prints first.
   func firstOutput() -> String { String(decoding: output.availableData, as: UTF8.self) }
@@ -41,5 +48,18 @@ struct ChildProcess {
     var status: Int32 = 0
     while waitpid(identifier, &status, 0) < 0, errno == EINTR {}
     return (text, status == 0)
+  }
+}
+
+/// What the build puts beside the tests.
+enum BuiltProducts {
+  /// The path of the program or library called `name`.
+  static func path(_ name: String) -> String { folder.appendingPathComponent(name).path }
+
+  private static var folder: URL {
+    // The test bundle is the first argument that SwiftPM gives to the runner of tests, or the runner itself.
+    let arguments = CommandLine.arguments
+    let bundle = arguments.first { $0.hasSuffix(".xctest") } ?? arguments[0]
+    return URL(fileURLWithPath: bundle).resolvingSymlinksInPath().deletingLastPathComponent()
   }
 }
