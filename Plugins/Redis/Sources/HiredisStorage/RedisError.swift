@@ -64,12 +64,18 @@ extension CacheError {
     }
     let code = Self.code(of: error)
     // A server's message about a login may repeat it.
-    let text = code == .permissionDenied ? String(error.word) : error.description
+    let text = code == .permissionDenied && !Self.isDeniedToScript(error) ? String(error.word) : error.description
     self.init(code, "\(store): the server answers: \(text)", hint: Self.hint(for: code), cause: nil)
   }
 
+  /// Whether a command of a script is not allowed to the user. The server gives no code for that.
+  private static func isDeniedToScript(_ error: RedisServerError) -> Bool {
+    error.description.hasPrefix("ERR The user executing the script can't ")
+  }
+
   private static func code(of error: RedisServerError) -> Code {
-    switch error.word {
+    if isDeniedToScript(error) { return .permissionDenied }
+    return switch error.word {
     case "NOAUTH", "WRONGPASS", "NOPERM", "DENIED": .permissionDenied
     case "OOM": .noSpace
     case "MISCONF", "NOREPLICAS": .ioFailed

@@ -48,6 +48,20 @@ struct RedisLoginTests {
     try await engine.close()
   }
 
+  @Test("What a script may not do is not allowed, and no other failure")
+  func scripts() async throws {
+    let server = try RedisServer()
+    let engine = try await plugin.open(server.url)
+    try await engine.put("cities/a", "1")
+    for command in ["zadd", "hset", "set", "hmget"] {
+      try server.ask("ACL", "SETUSER", "default", "-\(command)")
+      #expect(await code { try await engine.put("cities/b", "1") } == .permissionDenied, "\(command)")
+      try server.ask("ACL", "SETUSER", "default", "+@all")
+    }
+    try await engine.put("cities/b", "1")
+    try await engine.close()
+  }
+
   @Test("User and password can be in files, which are read for each new connection", arguments: [true, false])
   func files(_ hasUser: Bool) async throws {
     let server = try RedisServer(
