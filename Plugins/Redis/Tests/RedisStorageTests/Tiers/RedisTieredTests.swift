@@ -76,12 +76,13 @@ struct RedisTieredRestartTests {
 struct RedisTieredTests {
   private let folder = ScratchFolder()
 
-  /// A process on `machine`, whose near answers for an hour unless it learns of a change.
-  private func open(_ server: RedisServer, _ machine: String, patience: Int64 = patience) async throws
-    -> any StorageEngine
-  {
+  /// A process on `machine`, whose near answers for `nearMaxAge` unless it learns of a change.
+  private func open(
+    _ server: RedisServer, _ machine: String, near: any StoragePlugin = LMDBPlugin(),
+    nearMaxAge: Duration = .seconds(3_600), patience: Int64 = patience
+  ) async throws -> any StorageEngine {
     let layer = TieredLayer(
-      over: RedisPlugin(), near: LMDBPlugin(), folder: "\(folder.path)/\(machine)", nearMaxAge: .seconds(3_600))
+      over: RedisPlugin(), near: near, folder: "\(folder.path)/\(machine)", nearMaxAge: nearMaxAge)
     let values = patient(server.url, ["timeout": .integer(patience)])
     return try await layer.open(
       try EngineConfiguration(for: layer.declaration, values: values, clock: SystemClock()))
@@ -124,6 +125,69 @@ struct RedisTieredTests {
     #expect(await nearHits(here) == hits + 1, "the other entry stayed confirmed")
     for engine in [here, there] { try await engine.close() }
     withExtendedLifetime(server) {}
+  }
+
+  /// The time is that from the end of a write on one machine to the first read on the other that has it. The old value is
+  /// all that a read may have until then.
+  @Test(arguments: [LMDBPlugin(), MemoryPlugin()] as [any StoragePlugin])
+  func anotherMachinesChangeIsSeenSoon(_ near: any StoragePlugin) async throws {
+    let server = try RedisServer()
+    let (here, there) = (try await open(server, "here", near: near), try await open(server, "there", near: near))
+    let key = "cities/a"
+    try await there.put(key, "0", .sample(checksum: 0))
+    try await untilNearAnswers(here, key)
+    var times: [Duration] = []
+    for version in 1...(Load.isThorough ? 2_000 : 100) {
+      try await there.put(key, "\(version)", .sample(checksum: UInt64(version)))
+      let start = ContinuousClock.now
+      while case let text = try await here.text(key), text != "\(version)" {
+        #expect(text == "\(version - 1)")
+        try #require(start.duration(to: .now) < .seconds(600))
+      }
+      times.append(start.duration(to: .now))
+      try await untilNearAnswers(here, key)
+    }
+    times.sort()
+    let (median, last) = (times[times.count / 2], times[times.count - 1])
+    Load.report(
+      "a change is seen through \(near.declaration.name) after \(median), longest \(last); a read of far takes \(try await timeOfRead(server))"
+    )
+    #expect(median < .seconds(1), "The other machine is told at once, and does not ask from time to time")
+    for engine in [here, there] { try await engine.close() }
+  }
+
+  /// The median time of a read without a near.
+  private func timeOfRead(_ server: RedisServer) async throws -> Duration {
+    let engine = try await RedisPlugin().open(server.url)
+    var times: [Duration] = []
+    for _ in 0..<100 {
+      let start = ContinuousClock.now
+      _ = try await engine.text("cities/a")
+      times.append(start.duration(to: .now))
+    }
+    try await engine.close()
+    return times.sorted()[50]
+  }
+
+  /// No process tells of what FLUSHALL removes.
+  @Test(arguments: [LMDBPlugin(), MemoryPlugin()] as [any StoragePlugin])
+  func anEmptiedServerIsSeenAfterNearMaxAge(_ near: any StoragePlugin) async throws {
+    let (server, nearMaxAge) = (try RedisServer(), Duration.seconds(2))
+    let engine = try await open(server, "here", near: near, nearMaxAge: nearMaxAge)
+    // On a busy machine the time may be over before near is asked.
+    try await until("near answers for a server that is empty") {
+      try await engine.put("cities/a", "1")
+      try await untilNearAnswers(engine, "cities/a")
+      let start = ContinuousClock.now
+      try server.ask("FLUSHALL")
+      let (end, hits) = (ContinuousClock.now, await nearHits(engine))
+      var last = start
+      while case let now = ContinuousClock.now, try await engine.text("cities/a") != nil { last = now }
+      Load.report("FLUSHALL is seen through \(near.declaration.name) after \(start.duration(to: .now))")
+      #expect(end.duration(to: last) < nearMaxAge)
+      return await nearHits(engine) > hits
+    }
+    try await engine.close()
   }
 
   /// The server is killed, and comes back without what it held.
