@@ -96,7 +96,7 @@ extension RedisStore {
 
 /// Batches on a cluster.
 extension RedisStore {
-  /// How many parts to ask at once for room, and how often.
+  /// How many parts to ask at once for room at the most, and how often.
   private static let (partsAtOnce, roundsOfRoom) = (16, 8)
 
   /// Applies a batch on a cluster, part by part, starting with the parts that have requirements. It checks all
@@ -176,8 +176,7 @@ extension RedisStore {
       bounds: StoreBounds(maxEntries: 0, maxPayloadBytes: 1 << 50, exemptNamespace: limits.exemptNamespace),
       held: EntryTally.Count(entries: 1))
     for _ in 0..<Self.roundsOfRoom where missing.entries > 0 || missing.payloadBytes > 0 {
-      let count = missing.payloadBytes > 0 ? Self.partsAtOnce : min(Self.partsAtOnce, 2 * missing.entries)
-      let parts = Set((0..<count).map { _ in Int.random(in: layout.parts) }).subtracting(own)
+      let parts = Set((0..<partsToAsk(for: missing, of: held)).map { _ in Int.random(in: layout.parts) }).subtracting(own)
       let applications = parts.map { application(RedisBatch(), part: $0, .apply(full, evicting: share)) }
       for verdict in try verdictsOfReachable(applications) {
         missing = missing + verdict.growth
@@ -186,6 +185,15 @@ extension RedisStore {
     }
     guard missing.entries <= 0, missing.payloadBytes <= 0 else { throw .overBounds(limits) }
     return evictions
+  }
+
+  /// How many parts at random have at least what is missing in a store that holds `held`, if each gives an entry.
+  private func partsToAsk(for missing: EntryTally.Count, of held: EntryTally.Count) -> Int {
+    let most = Double(max(held.entries, layout.parts.count))
+    let shares = [(missing.entries, held.entries), (missing.payloadBytes, held.payloadBytes)].map { missing, held in
+      most * Double(max(missing, 0)) / Double(max(held, 1))
+    }
+    return Int(min(shares.reduce(0, max) + 1, Double(Self.partsAtOnce)))
   }
 
   /// The verdicts on those of `applications` that were made at once.

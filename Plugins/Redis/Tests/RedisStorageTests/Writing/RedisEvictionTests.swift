@@ -61,3 +61,39 @@ struct RedisEvictionTests {
     try await store.close()
   }
 }
+
+@Suite("A cluster evicts in the parts that need room, and in others")
+struct RedisClusterEvictionTests {
+  private static let (entries, size) = (20_000, 100)
+
+  /// A batch of some of the entries, which all have the same size.
+  private func batch(_ numbers: Range<Int>) throws -> WriteBatch {
+    var batch = WriteBatch()
+    for number in numbers {
+      batch.put(
+        try CacheKey("cities/\(number)"), payload: [UInt8](repeating: 1, count: Self.size), metadata: .sample())
+    }
+    return batch
+  }
+
+  @Test("A full store loses little more than what is added, whichever bound it is at", arguments: [true, false])
+  func loss(_ isAtBytes: Bool) async throws {
+    let url = try RedisCluster.shared.get().url
+    let engine = try await RedisPlugin(.cluster).open(url, ["prefix": .text("loss-\(isAtBytes)")])
+    for start in stride(from: 0, to: Self.entries, by: 1_000) {
+      try await engine.apply(try batch(start..<start + 1_000))
+    }
+    let evictor = try #require(engine.evictor)
+    let order = try #require(EvictionPolicy.leastRecentlyStored.order)
+    for number in Self.entries..<Self.entries + 300 {
+      var batch = try batch(number..<number + 1)
+      batch.bounds = StoreBounds(
+        maxEntries: isAtBytes ? 1 << 40 : Self.entries,
+        maxPayloadBytes: isAtBytes ? Self.entries * Self.size : 1 << 40, exemptNamespace: nil)
+      _ = try await evictor.apply(batch, evicting: order)
+    }
+    let held = try await engine.statistics().entries
+    #expect((Self.entries - 150...Self.entries).contains(held))
+    try await engine.close()
+  }
+}
