@@ -10,6 +10,8 @@ final class RedisHoldings: Sendable {
     let time: ContinuousClock.Instant
     /// How much this handle may have added since.
     var growth = EntryTally.Count()
+    /// How much more this handle has evicted since than it has added.
+    var spare = EntryTally.Count()
 
     /// What the store held when it was counted.
     func counted(_ bounds: StoreBounds) -> EntryTally.Count {
@@ -34,12 +36,7 @@ final class RedisHoldings: Sendable {
       let held = counted + known.growth
       let room = (bounds.maxEntries - held.entries, bounds.maxPayloadBytes - held.payloadBytes)
       if room.0 < growth.entries || room.1 < growth.payloadBytes {
-        if mayEvict {
-          return EntryTally.Count(
-            entries: room.0 < growth.entries ? max(held.entries, bounds.maxEntries) : held.entries,
-            payloadBytes: room.1 < growth.payloadBytes
-              ? max(held.payloadBytes, bounds.maxPayloadBytes) : held.payloadBytes)
-        }
+        if mayEvict { return full(known, adding: growth, bounds) }
       }
       let sum = known.growth + growth
       if sum.entries <= (bounds.maxEntries - counted.entries) / Self.writers,
@@ -53,6 +50,44 @@ final class RedisHoldings: Sendable {
     let fresh = Known(namespaces: namespaces, time: .now, growth: growth)
     known.withLock { $0 = fresh }
     return fresh.counted(bounds)
+  }
+
+  /// What a store holds that was full within the last second, so that a batch removes what it adds, unless this handle has
+  /// removed as much before.
+  private func full(_ known: Known, adding growth: EntryTally.Count, _ bounds: StoreBounds) -> EntryTally.Count {
+    let (counted, limits) = (known.counted(bounds), (bounds.maxEntries, bounds.maxPayloadBytes))
+    let held = counted + known.growth
+    let isFull = (held.entries > limits.0 - growth.entries, held.payloadBytes > limits.1 - growth.payloadBytes)
+    let isOver = counted.entries > limits.0 || counted.payloadBytes > limits.1
+    if !isOver, takeSpare(growth, isFull.0, isFull.1) {
+      return EntryTally.Count(
+        entries: min(held.entries, limits.0 - growth.entries),
+        payloadBytes: min(held.payloadBytes, limits.1 - growth.payloadBytes))
+    }
+    return EntryTally.Count(
+      entries: isFull.0 ? max(held.entries, limits.0) : held.entries,
+      payloadBytes: isFull.1 ? max(held.payloadBytes, limits.1) : held.payloadBytes)
+  }
+
+  /// Takes `growth` from what was removed before; `false` if that is too little of what there is no room for.
+  private func takeSpare(_ growth: EntryTally.Count, _ needsEntries: Bool, _ needsBytes: Bool) -> Bool {
+    known.withLock { known in
+      guard let spare = known?.spare, !needsEntries || spare.entries >= growth.entries,
+        !needsBytes || spare.payloadBytes >= growth.payloadBytes
+      else { return false }
+      known?.spare = EntryTally.Count(
+        entries: spare.entries - growth.entries, payloadBytes: spare.payloadBytes - growth.payloadBytes)
+      return true
+    }
+  }
+
+  /// Notes by how much the store has changed for a batch. What was removed beyond need is room for later ones.
+  func note(_ change: EntryTally.Count) {
+    known.withLock { known in
+      guard let spare = known?.spare else { return }
+      known?.spare = EntryTally.Count(
+        entries: spare.entries - min(change.entries, 0), payloadBytes: spare.payloadBytes - min(change.payloadBytes, 0))
+    }
   }
 
   /// What was counted within the last second.

@@ -138,7 +138,9 @@ extension RedisStore {
       let evictions = try makeRoom(for: verdict.growth, bounds, eviction, sparing: [application.part])
       return try evictions + apply([self.application(application.batch, part: application.part, .unbounded)])
     case (.over, .apply(let bounds?, nil)): throw .overBounds(bounds.bounds)
-    default: return verdict.evictions
+    default:
+      holdings.note(verdict.growth)
+      return verdict.evictions
     }
   }
 
@@ -169,21 +171,24 @@ extension RedisStore {
     guard growth.entries <= limits.maxEntries, growth.payloadBytes <= limits.maxPayloadBytes else {
       throw .overBounds(limits)
     }
-    var (share, evictions) = (eviction, 0)
+    var (share, evictions, change) = (eviction, 0, growth)
     share.most = EntryTally.Count(entries: 1)
     // Such bounds that each part has to give an entry.
     let full = RedisBounds(
       bounds: StoreBounds(maxEntries: 0, maxPayloadBytes: 1 << 50, exemptNamespace: limits.exemptNamespace),
       held: EntryTally.Count(entries: 1))
     for _ in 0..<Self.roundsOfRoom where missing.entries > 0 || missing.payloadBytes > 0 {
-      let parts = Set((0..<partsToAsk(for: missing, of: held)).map { _ in Int.random(in: layout.parts) }).subtracting(own)
+      let parts = Set((0..<partsToAsk(for: missing, of: held)).map { _ in Int.random(in: layout.parts) }).subtracting(
+        own)
       let applications = parts.map { application(RedisBatch(), part: $0, .apply(full, evicting: share)) }
       for verdict in try verdictsOfReachable(applications) {
         missing = missing + verdict.growth
+        change = change + verdict.growth
         evictions += verdict.evictions
       }
     }
     guard missing.entries <= 0, missing.payloadBytes <= 0 else { throw .overBounds(limits) }
+    holdings.note(change)
     return evictions
   }
 
