@@ -51,6 +51,19 @@ public protocol StorageEngine: AnyObject, Sendable {
   /// with each batch.
   func statistics() async throws(CacheError) -> StorageStatistics
 
+  /// Does what `scan` does without the entries in a part of the store that cannot be reached, and says what is missing. Fewer
+  /// than `limit` entries mean that no more can be reached.
+  ///
+  /// The default calls `scan`. An engine that spreads its entries over several servers implements it, and waits for a lost
+  /// server only once, not in each call.
+  ///
+  /// - Throws: `CacheError`: what `scan` throws; `unreachable` only if nothing can be reached.
+  func scanReachable(_ range: KeyRange, limit: Int) async throws(CacheError) -> Reachable<[EntrySummary]>
+
+  /// Does what `statistics` does for the part of the store that can be reached, and says what is missing. The same holds as
+  /// for `scanReachable(_:limit:)`.
+  func reachableStatistics() async throws(CacheError) -> Reachable<StorageStatistics>
+
   /// Checks the structure of the store, and that every entry can be read. The core checks checksums.
   ///
   /// - Returns: what is wrong; empty if nothing is.
