@@ -41,10 +41,7 @@ extension CacheError {
     guard let code = Code(status: status) else {
       return .defect("returned \(status), which is no code of the interface", of: name)
     }
-    let bytes = UnsafeRawBufferPointer(start: failure, count: MemoryLayout<cachectl_failure>.size)
-    let messageSize = MemoryLayout.size(ofValue: failure.pointee.message)
-    let message = LibraryText.cleaned(UnsafeRawBufferPointer(rebasing: bytes[..<messageSize]))
-    let hint = LibraryText.cleaned(UnsafeRawBufferPointer(rebasing: bytes[messageSize...]))
+    let (message, hint) = LibraryText.texts(of: failure)
     return CacheError(code, message.isEmpty ? "backend \(name) failed without a reason" : message, hint: hint)
   }
 }
@@ -71,5 +68,17 @@ extension CacheError.Code {
     case CACHECTL_CANCELLED: self = .cancelled
     default: return nil
     }
+  }
+}
+
+extension LibraryText {
+  /// The message and the hint that a library has filled in, each as one line.
+  static func texts(of failure: UnsafePointer<cachectl_failure>) -> (message: String, hint: String) {
+    let bytes = UnsafeRawBufferPointer(start: failure, count: MemoryLayout<cachectl_failure>.size)
+    let messageSize = MemoryLayout.size(ofValue: failure.pointee.message)
+    return (
+      cleaned(UnsafeRawBufferPointer(rebasing: bytes[..<messageSize])),
+      cleaned(UnsafeRawBufferPointer(rebasing: bytes[messageSize...]))
+    )
   }
 }

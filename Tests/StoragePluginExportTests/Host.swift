@@ -139,13 +139,30 @@ struct Store: @unchecked Sendable {
 
   /// Scans: what the callback saw of each entry.
   func scan(prefix: String, limit: Int, answer: Int32 = 0) -> (status: Int32, texts: [String]) {
+    scan(prefix, limit, answer) { table.scan(handle, $0, describeEntry, $1, nil) }
+  }
+
+  /// Scans what can be reached: what the callback saw of each entry, and what is missing.
+  func scanReachable(prefix: String, limit: Int) -> (status: Int32, texts: [String], missing: String) {
+    let missing = Failure()
+    missing.pointer.initialize(to: cachectl_failure())
+    let found = scan(prefix, limit, 0) {
+      table.scan_reachable(handle, $0, describeEntry, $1, missing.pointer, nil)
+    }
+    return (found.status, found.texts, missing.message)
+  }
+
+  private func scan(
+    _ prefix: String, _ limit: Int, _ answer: Int32,
+    by function: (UnsafePointer<cachectl_range>, UnsafeMutableRawPointer) -> Int32
+  ) -> (status: Int32, texts: [String]) {
     let gathered = Gathered()
     gathered.answer = answer
     let status = gathered.lend { context in
       prefix.lent { prefix in
         var range = cachectl_range(
           size: MemoryLayout<cachectl_range>.size, prefix: prefix, after: cachectl_bytes(), limit: limit)
-        return table.scan(handle, &range, describeEntry, context, nil)
+        return function(&range, context)
       }
     }
     return (status, gathered.texts)

@@ -40,6 +40,14 @@ struct LibraryFunctions {
     @convention(c) (
       OpaquePointer?, cachectl_bytes, UnsafeMutablePointer<UInt64>?, UnsafeMutablePointer<UInt64>?
     ) -> Int32
+  typealias ScanReachable =
+    @convention(c) (
+      OpaquePointer?, UnsafePointer<cachectl_range>?, cachectl_visit_entry?, Context?, Failure?, Failure?
+    ) -> Int32
+  typealias ReachableStatistics =
+    @convention(c) (
+      OpaquePointer?, cachectl_visit_slot?, Context?, UnsafeMutablePointer<UInt64>?, Failure?, Failure?
+    ) -> Int32
   typealias RemoveStore = @convention(c) (UnsafePointer<cachectl_configuration>?, Failure?) -> Int32
 
   let open: Open
@@ -59,6 +67,8 @@ struct LibraryFunctions {
   let changeMark: ChangeMark?
   /// Both functions of an engine that evicts; `nil` if one of them is missing.
   let eviction: (apply: ApplyEvicting, addUses: AddUses)?
+  /// Both functions of an engine that can do without lost servers; `nil` if one of them is missing.
+  let reachable: (scan: ScanReachable, statistics: ReachableStatistics)?
 
   /// The functions in `engine`.
   ///
@@ -87,6 +97,11 @@ struct LibraryFunctions {
       eviction = (apply, addUses)
     } else {
       eviction = nil
+    }
+    if let scan = engine.scan_reachable, let statistics = engine.statistics_reachable {
+      reachable = (scan, statistics)
+    } else {
+      reachable = nil
     }
   }
 }

@@ -33,6 +33,17 @@ struct LibraryScan: LibraryCallState {
 extension LibraryStore {
   /// The first `limit` entries of `range`.
   func scan(_ range: KeyRange, limit: Int) throws(CacheError) -> [EntrySummary] {
+    try scan(range, limit, by: table.functions.scan)
+  }
+
+  /// What `function` finds, which is called as `scan` of the table is.
+  func scan(
+    _ range: KeyRange, _ limit: Int,
+    by function: (
+      OpaquePointer?, UnsafePointer<cachectl_range>?, cachectl_visit_entry?, LibraryFunctions.Context?,
+      LibraryFunctions.Failure?
+    ) -> Int32
+  ) throws(CacheError) -> [EntrySummary] {
     guard limit > 0 else { return [] }
     var arena = LibraryArena()
     defer { withExtendedLifetime(arena) {} }
@@ -41,7 +52,7 @@ extension LibraryStore {
       after: arena.copy(range.after?.text ?? ""), limit: limit)
     var state = LibraryScan(range, limit: limit)
     try LibraryCall.make(.scan, table, &state) { context, failure in
-      withUnsafePointer(to: lent) { table.functions.scan(handle, $0, LibraryScan.callback, context, failure) }
+      withUnsafePointer(to: lent) { function(handle, $0, LibraryScan.callback, context, failure) }
     }
     return state.summaries
   }

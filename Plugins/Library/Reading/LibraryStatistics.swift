@@ -58,11 +58,19 @@ extension EntryTally.Slot {
 
 extension LibraryStore {
   /// How much the store holds.
-  func statistics() throws(CacheError) -> StorageStatistics {
+  func statistics() throws(CacheError) -> StorageStatistics { try statistics(by: table.functions.statistics) }
+
+  /// What `function` counts, which is called as `statistics` of the table is.
+  func statistics(
+    by function: (
+      OpaquePointer?, cachectl_visit_slot?, LibraryFunctions.Context?, UnsafeMutablePointer<UInt64>?,
+      LibraryFunctions.Failure?
+    ) -> Int32
+  ) throws(CacheError) -> StorageStatistics {
     var state = LibraryStatistics()
     var storageBytes: UInt64 = 0
     try LibraryCall.make(.statistics, table, &state) { context, failure in
-      table.functions.statistics(handle, LibraryStatistics.callback, context, &storageBytes, failure)
+      function(handle, LibraryStatistics.callback, context, &storageBytes, failure)
     }
     guard storageBytes <= LibraryStatistics.maximumSum else {
       throw .defect("says that its store takes up \(storageBytes) bytes", of: table.name)

@@ -28,4 +28,6 @@ _Static_assert(offsetof(cachectl_engine, apply_evicting) == 176, "cachectl_engin
 _Static_assert(offsetof(cachectl_engine, add_uses) == 184, "cachectl_engine");
 _Static_assert(offsetof(cachectl_engine, read_all) == 192, "cachectl_engine");
 _Static_assert(offsetof(cachectl_engine, change_mark) == 200, "cachectl_engine");
+_Static_assert(offsetof(cachectl_engine, scan_reachable) == 208, "cachectl_engine");
+_Static_assert(offsetof(cachectl_engine, statistics_reachable) == 216, "cachectl_engine");
 #endif

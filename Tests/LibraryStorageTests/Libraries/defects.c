@@ -168,6 +168,33 @@ static int32_t defective_statistics(
   return CACHECTL_OK;
 }
 
+/* Reaches what there is, and says what is missing as the defect says. */
+static void say_missing(const cachectl_store *store, cachectl_failure *missing) {
+  if (is(store, "missing-lines")) snprintf(missing->message, sizeof missing->message, "one\ntwo");
+  if (is(store, "missing-endless")) memset(missing, 'x', sizeof *missing);
+  if (is(store, "missing-some")) tiny_fail(missing, 0, "half of it", "ignored");
+}
+
+static int32_t defective_scan_reachable(
+  cachectl_store *store, const cachectl_range *range, cachectl_visit_entry visit, void *context,
+  cachectl_failure *missing, cachectl_failure *failure) {
+  int32_t status;
+  say_missing(store, missing);
+  if (returns(store, &status, failure)) return status;
+  if (!strncmp(store->defect, "missing", 7)) return tiny_scan(store, range, visit, context, failure);
+  return defective_scan(store, range, visit, context, failure);
+}
+
+static int32_t defective_statistics_reachable(
+  cachectl_store *store, cachectl_visit_slot visit, void *context, uint64_t *storage_bytes, cachectl_failure *missing,
+  cachectl_failure *failure) {
+  int32_t status;
+  say_missing(store, missing);
+  if (returns(store, &status, failure)) return status;
+  if (!strncmp(store->defect, "missing", 7)) return tiny_statistics(store, visit, context, storage_bytes, failure);
+  return defective_statistics(store, visit, context, storage_bytes, failure);
+}
+
 static int32_t defective_check(
   cachectl_store *store, cachectl_visit_issue visit, void *context, cachectl_failure *failure) {
   cachectl_issue issue = {sizeof issue, bytes("cities/a"), "undecodable", "it is cut off"};
@@ -250,6 +277,8 @@ const cachectl_engine *cachectl_plugin(uint32_t abi) {
   tiny_engine.read = defective_read;
   tiny_engine.read_all = defective_read_all;
   tiny_engine.change_mark = defective_change_mark;
+  tiny_engine.scan_reachable = defective_scan_reachable;
+  tiny_engine.statistics_reachable = defective_statistics_reachable;
   tiny_engine.apply = defective_apply;
   tiny_engine.scan = defective_scan;
   tiny_engine.statistics = defective_statistics;

@@ -331,6 +331,17 @@ typedef struct cachectl_engine {
    * missed no change. With an empty key the host only asks whether it follows the store: 0 or -1.
    * Called on any thread, far more often than `read`: it neither waits nor makes a system call. */
   int32_t (*change_mark)(cachectl_store *store, cachectl_bytes key, uint64_t *number, uint64_t *age);
+  /* Optional, for an engine that spreads its entries over several servers: does what `scan` does without the entries on
+   * servers that cannot be reached. If there are such servers, it writes to missing->message, which is empty before, how
+   * much of the store is missing, and where it is; the host ignores missing->hint. It waits for a lost server only once, not
+   * in each call. Fails with CACHECTL_UNREACHABLE only if no server can be reached. */
+  int32_t (*scan_reachable)(
+    cachectl_store *store, const cachectl_range *range, cachectl_visit_entry visit, void *context,
+    cachectl_failure *missing, cachectl_failure *failure);
+  /* Likewise, with `scan_reachable`: does what `statistics` does for what can be reached. */
+  int32_t (*statistics_reachable)(
+    cachectl_store *store, cachectl_visit_slot visit, void *context, uint64_t *storage_bytes,
+    cachectl_failure *missing, cachectl_failure *failure);
 } cachectl_engine;
 
 #if defined(__GNUC__)
