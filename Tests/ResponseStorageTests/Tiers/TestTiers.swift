@@ -112,7 +112,7 @@ private final class Once: Sendable {
 }
 
 /// Opens what `wrap` makes of the engines of `inner`, which tells nothing of its changes.
-private struct TestPlugin: StoragePlugin {
+struct TestPlugin: StoragePlugin {
   let inner: RegistryPlugin
   let wrap: @Sendable (any StorageEngine) throws(CacheError) -> any StorageEngine
 

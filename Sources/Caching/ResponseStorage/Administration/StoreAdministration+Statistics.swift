@@ -9,13 +9,14 @@ extension StoreAdministration {
   /// estimates the states if there are more, which the report says. An entry stored ahead of the clock then counts as
   /// fresh until its time comes.
   ///
-  /// Damaged entries are left out and reported. The others are then counted one by one.
+  /// Damaged entries are left out and reported. The others are then counted one by one. So is a part of the store that cannot
+  /// be reached left out and reported.
   ///
   /// - Throws: `CacheError`: the engine or the ledger failed.
   public func statistics() async throws(CacheError) -> StoreReport {
     let operations = try ledger.totals()
-    let held: StoreCount
-    held = try await StoreCount(store.engine)
+    let held = try await StoreCount(store.engine, onlyReachable: true)
+    var damage = store.damage + held.damage
     let tally = held.tally.withoutLeases
     let isSmall = tally.total().entries <= Self.maximumCensus
     var census = StateCensus(tally, at: store.clock.now, trustsTimes: !isSmall)
@@ -25,14 +26,16 @@ extension StoreAdministration {
       census.estimate()
     } else {
       for namespace in namespaces {
-        try await visit(EntrySelection(namespace: namespace), after: nil) { page throws(CacheError) in
+        let selection = EntrySelection(namespace: namespace)
+        let met = try await visit(selection, after: nil, onlyReachable: true) { page throws(CacheError) in
           for entry in page { census.count(entry) }
           return true
         }
+        damage.unreachable = met.unreachable ?? damage.unreachable
       }
     }
     return StoreReport(
-      tally: tally, storageBytes: held.storageBytes, damage: store.damage + held.damage, states: census.states,
+      tally: tally, storageBytes: held.storageBytes, damage: damage, states: census.states,
       isEstimated: isEstimated, operations: operations, tiers: await store.tierReporter?.tiers() ?? [])
   }
 }
@@ -43,7 +46,7 @@ public struct StoreReport: Sendable {
   public let tally: EntryTally
   /// The space that the store takes up on its medium, in bytes; `nil` if damage prevents the engine from knowing.
   public let storageBytes: Int?
-  /// What could not be counted.
+  /// What could not be counted or reached.
   public let damage: StoreDamage
   /// How often the cache answered.
   public let operations: OperationCounts

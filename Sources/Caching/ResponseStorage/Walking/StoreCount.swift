@@ -10,14 +10,17 @@ struct StoreCount {
   private(set) var damage = StoreDamage()
 
   /// Counts what `engine` holds. Cost: that of the engine's statistics; with damage, a pass over all entries.
-  init(_ engine: any StorageEngine) async throws(CacheError) {
+  ///
+  /// - Parameter onlyReachable: whether to go on without what cannot be reached.
+  init(_ engine: any StorageEngine, onlyReachable: Bool = false) async throws(CacheError) {
     do throws(CacheError) {
-      let statistics = try await engine.statistics()
-      (tally, storageBytes) = (statistics.tally, statistics.storageBytes)
+      let found = onlyReachable ? try await engine.reachableStatistics() : Reachable(try await engine.statistics())
+      (tally, storageBytes) = (found.content.tally, found.content.storageBytes)
+      damage.unreachable = found.missing
     } catch {
       guard error.code == .damaged || error.code == .unsupportedFormat else { throw error }
       tally = EntryTally()
-      var walk = StoreWalk(engine: engine)
+      var walk = StoreWalk(engine: engine, onlyReachable: onlyReachable)
       while let page = try await walk.next() {
         for entry in page {
           tally.add(
