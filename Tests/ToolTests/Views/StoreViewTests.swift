@@ -40,13 +40,15 @@ private enum StoreSamples {
 
   static var statistics: StatisticsView { StatisticsView(backend: "lmdb", path: "/cache/lmdb", report) }
 
-  static var report: StoreReport {
+  static var report: StoreReport { report(StoreDamage()) }
+
+  static func report(_ damage: StoreDamage) -> StoreReport {
     let slot = { (name: String) in EntryTally.Slot(namespace: name, freshSlot: 1, retainSlot: 2) }
     var tally = EntryTally()
     tally.add(.init(entries: 1_200, payloadBytes: 14_400_000), to: slot("cities"))
     tally.add(.init(entries: 2, payloadBytes: 9), to: slot("movies"))
     return StoreReport(
-      tally: tally, storageBytes: 16_777_216, damage: StoreDamage(),
+      tally: tally, storageBytes: 16_777_216, damage: damage,
       states: [.fresh: 1_000, .stale: 200, .expired: 2], isEstimated: false,
       operations: OperationCounts(hits: 3, misses: 1, evictions: 5))
   }
@@ -193,6 +195,21 @@ struct StoreViewTests {
     ] as [(OutputFormat, String)])
   func statistics(_ format: OutputFormat, _ text: String) {
     #expect(Self.text(StoreSamples.statistics, format) == text)
+  }
+
+  @Test func whatCannotBeReachedIsSaid() throws {
+    var damage = StoreDamage()
+    damage.unreachable = "redis://a:1 (x): 5 of 9 slots cannot be reached (a:2)"
+    let failure = { StatisticsView(backend: "rediscluster", path: nil, StoreSamples.report(damage)).failure }
+    #expect(failure()?.code == .unreachable)
+    #expect(
+      failure()?.message == "redis://a:1 (x): 5 of 9 slots cannot be reached (a:2): the entries there are not counted")
+    #expect(failure()?.hint == "start the server again; see: cachectl --backend rediscluster doctor")
+    #expect(damage.failure(of: "rediscluster")?.message.hasSuffix(": the entries there are left out") == true)
+    damage.add(try CacheKey("a/1"))
+    #expect(failure()?.code == .unreachable, "a repair has to wait for the server")
+    #expect(
+      failure()?.message.hasSuffix("not counted; 1 entry of rediscluster is damaged, and not counted (a/1)") == true)
   }
 
   @Test func statisticsOfAStoreOnAServer() {

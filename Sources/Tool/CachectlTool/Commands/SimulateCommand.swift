@@ -87,10 +87,13 @@ struct SimulateCommand: AsyncParsableCommand {
   private func recordedTrace(_ session: Session) async throws -> Trace {
     let record = try await session.withStoreToRead { store throws(CacheError) -> RecordedTrace in
       var record = RecordedTrace()
-      _ = try await store.administration.list(EntrySelection(), after: nil, limit: .max) { page, _ throws(CacheError) in
+      let all = EntrySelection()
+      let (_, damage) = try await store.administration.list(all, after: nil, limit: .max) {
+        page, _ throws(CacheError) in
         let histories = try store.entries.accesses.histories(of: page.map(\.key))
         for (entry, history) in zip(page, histories) { record.add(entry.payloadBytes, uses: Int(history.count)) }
       }
+      try damage.requireReached()
       return record
     }
     return try record.trace()

@@ -77,6 +77,7 @@ struct StorePresenter: Sendable {
     case .url(let url):
       let prefix = EngineHTTPResponseStorage.keyPrefix(of: url)
       let listing = try await store.administration.list(EntrySelection(prefix: prefix), after: nil, limit: .max)
+      try listing.damage.requireReached()
       return listing.entries.map(\.key) + listing.damage.entries.first
     }
   }
