@@ -13,6 +13,8 @@ struct RedisRouter: Sendable {
   var patience: RedisPatience?
   /// What the current call has tried before, in vain.
   var attempt: RedisAttempt?
+  /// What the current call could not reach; `nil` for a call that needs all of it.
+  var gaps: RedisGaps?
 
   init(_ options: RedisOptions) {
     self.options = options
@@ -60,27 +62,6 @@ struct RedisRouter: Sendable {
     return reply.value
   }
 
-  /// The replies to requests that are each about several of `parts`, or of all parts: what one server has. Without an answer they are
-  /// made again, because the parts may have moved. So they must be such that can be repeated.
-  ///
-  /// - Parameter request: makes the request about some parts.
-  /// - Returns: the parts of each request, and the reply.
-  func performOnNodes(
-    _ parts: [Int]? = nil, _ request: (RedisPartGroup) -> RedisRequest
-  ) throws(CacheError) -> [(parts: [Int], reply: RedisReply)] {
-    let deadline = ContinuousClock.now.advanced(by: options.timeout)
-    var pause = Duration.milliseconds(2)
-    while true {
-      if patience?.isOver == true { throw .abandoned }
-      let groups = parts.map { topology.groups($0) } ?? topology.groups
-      var call = RedisCall(groups.map(request), deadline: deadline)
-      makeRound(&call)
-      if let failure = call.failure { throw failure }
-      if let replies = call.allReplies { return zip(groups, replies).map { ($0.parts, $1) } }
-      try prepareNextRound(&call, &pause, mayWait: false)
-    }
-  }
-
   /// The replies of the servers that can be asked now, in the order of `requests`; `nil` for the others. It does not
   /// retry.
   ///
@@ -119,7 +100,7 @@ struct RedisRouter: Sendable {
   func undecodable(_ what: String) -> CacheError { .undecodable(what, store: options.description) }
 
   /// Sends each server the pending requests for its parts. It asks all servers before it waits for the first answer.
-  private func makeRound(_ call: inout RedisCall) {
+  func makeRound(_ call: inout RedisCall) {
     call.beginRound()
     var sent: [RedisExchange] = []
     for (address, pending) in call.takePending(topology) {
@@ -226,12 +207,12 @@ struct RedisRouter: Sendable {
   /// Waits a little, and refreshes the map of parts to servers if necessary.
   ///
   /// - Throws: `CacheError` if the time is up, or no node of the cluster and no Sentinel answers.
-  private func prepareNextRound(
+  func prepareNextRound(
     _ call: inout RedisCall, _ pause: inout Duration, mayWait: Bool
   ) throws(CacheError) {
     let trouble = call.trouble ?? .busy("no answer")
     if ContinuousClock.now >= call.deadline {
-      if options.kind == .cluster, case .unreachable = trouble { noteAway(call) }
+      if options.kind == .cluster { noteAway(call) }
       throw CacheError(trouble, store: options.description, mayBeDone: call.mayBeDone)
     }
     if call.needsPause {
@@ -241,9 +222,16 @@ struct RedisRouter: Sendable {
     guard call.needsMap, options.findsServers else { return }
     try findOwners(call, trouble)
     // No other node has replaced the silent one, so calls should not each wait for it.
-    if !mayWait, case .silent = trouble, call.isStuck(topology, { pool.isSilent($0) }) {
+    if !mayWait, isHopeless(call, trouble) {
       throw CacheError(trouble, store: options.description, mayBeDone: call.mayBeDone)
     }
+  }
+
+  /// Whether waiting cannot complete `call`. A call that does without silent nodes goes on waiting for the others.
+  private func isHopeless(_ call: RedisCall, _ trouble: RedisTrouble) -> Bool {
+    if gaps != nil { return call.isLost(topology, pool.isSilent) }
+    guard case .silent = trouble else { return false }
+    return call.isStuck(topology, pool.isSilent)
   }
 
   /// Records that nodes have refused connections for all the time of `call`, and no other node has replaced them, so that
@@ -306,8 +294,10 @@ extension RedisServerError {
   /// Whether the error is temporary, such as one from a server that has just started.
   var isPassing: Bool { RedisLogin.passing.contains(String(word)) }
 
-  /// Whether the error is one that a node returns while slots are migrated or a replica is promoted.
+  /// Whether the error is one that a node returns while slots are migrated or a replica is promoted, or, to a script, when it
+  /// has just joined the others.
   fileprivate var isOfChangingCluster: Bool {
-    ["ASK", "MOVED", "READONLY"].contains(word) || description.contains("non local key")
+    ["ASK", "MOVED", "READONLY"].contains(word)
+      || ["non local key", "cluster is down"].contains(where: description.contains)
   }
 }

@@ -35,6 +35,13 @@ struct RedisStore: Sendable {
     return limited
   }
 
+  /// The same store for a call that does without what it cannot reach, and records that in `gaps`.
+  func leaving(_ gaps: RedisGaps) -> RedisStore {
+    var partial = self
+    partial.router.gaps = gaps
+    return partial
+  }
+
   /// Upgrades a store of the first version. On one server it throws `unsupportedFormat` if a later version wrote the
   /// store; on a cluster the first write to a part that a later version wrote does. On a cluster it skips nodes that do
   /// not answer.

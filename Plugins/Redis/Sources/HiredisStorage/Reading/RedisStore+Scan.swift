@@ -46,7 +46,7 @@ extension RedisStore {
     _ range: KeyRange, _ bounds: RedisLines, _ limit: Int
   ) throws(CacheError) -> [RedisListing] {
     if limit == 1, let found = try listOne(range) { return [found] }
-    var lines = ahead.take(range) ?? RedisLineBuffer(from: bounds.first, generation: ahead.generation)
+    var lines = ahead.take(range, router.gaps) ?? RedisLineBuffer(from: bounds.first, generation: ahead.generation)
     var (found, size) = ([RedisListing](), Self.linesPerPart)
     while found.count < limit {
       if lines.isEmpty {
@@ -58,7 +58,10 @@ extension RedisStore {
       let page = lines.take(min(limit - found.count, Self.entriesAtOnce)).compactMap { RedisLine($0) }
       found += try look(at: page)
     }
-    if let last = found.last { ahead.keep(lines, after: last.summary.key, prefix: range.prefix) }
+    if let last = found.last {
+      lines.gaps = router.gaps?.found
+      ahead.keep(lines, after: last.summary.key, prefix: range.prefix)
+    }
     return found
   }
 
@@ -73,9 +76,8 @@ extension RedisStore {
     guard range.after == nil, let key = try? CacheKey(range.prefix) else { return nil }
     let part = layout.part(of: key)
     let command = RedisCommand("ZRANGEBYLEX", layout.tables(of: part)[0], "[\(key.text) ", "(\(key.text)!")
-    guard let lines = try router.perform(RedisRequest(part, command)).elements else {
-      throw router.undecodable("a scan gives no list")
-    }
+    guard let reply = try askOwners([part], { _ in command }).first else { return nil }
+    guard let lines = reply.elements else { throw router.undecodable("a scan gives no list") }
     return try look(at: lines.compactMap { $0.text.flatMap { RedisLine($0) } }).first
   }
 
@@ -195,6 +197,8 @@ struct RedisLineBuffer {
   private(set) var from: String
   /// The number of the changes, by this handle, that are in the lines.
   let generation: Int
+  /// What the lines lack, if the listing did without something.
+  fileprivate(set) var gaps: RedisGaps.Found?
   /// When the listing began.
   fileprivate private(set) var time = ContinuousClock.now
   private var lines: ArraySlice<String> = []
@@ -241,12 +245,18 @@ final class RedisReadAhead: Sendable {
     }
   }
 
-  /// The lines for a scan of `range`, if it continues the last one.
-  func take(_ range: KeyRange) -> RedisLineBuffer? {
-    state.withLock { state in
-      guard let kept = state.kept, kept.after == range.after, kept.prefix == range.prefix else { return nil }
-      return kept.lines.time.duration(to: .now) < Self.lifetime ? kept.lines : nil
+  /// The lines for a scan of `range`, if it continues the last one. Lines that lack something are only for a scan that does
+  /// without, and that records it in `gaps`.
+  func take(_ range: KeyRange, _ gaps: RedisGaps?) -> RedisLineBuffer? {
+    let kept = state.withLock { $0.kept }
+    guard let kept, kept.after == range.after, kept.prefix == range.prefix,
+      kept.lines.time.duration(to: .now) < Self.lifetime
+    else { return nil }
+    if let found = kept.lines.gaps, !found.parts.isEmpty {
+      guard let gaps else { return nil }
+      gaps.add(found)
     }
+    return kept.lines
   }
 
   /// Forgets the lines, because this handle changes the store.

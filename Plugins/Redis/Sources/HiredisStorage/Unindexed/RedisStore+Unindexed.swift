@@ -34,7 +34,7 @@ extension RedisStore {
     if limit == 1, range.after == nil, let key = try? CacheKey(range.prefix), let found = try look(at: [key]).first {
       return [found]
     }
-    var keys = if let kept = ahead.take(range) { kept } else { try allKeys(of: range) }
+    var keys = if let kept = ahead.take(range, router.gaps) { kept } else { try allKeys(of: range) }
     var found: [RedisListing] = []
     while found.count < limit, !keys.isEmpty {
       let page = keys.take(min(limit - found.count, Self.entriesAtOnce))

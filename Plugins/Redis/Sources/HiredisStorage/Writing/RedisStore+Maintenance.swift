@@ -59,9 +59,11 @@ extension RedisStore {
     return count
   }
 
-  /// The replies to a command for each of `parts` with one key, which follows its key to where a slot is migrated.
+  /// The replies to a command for each of `parts` with one key, which follows its key to where a slot is migrated. None for
+  /// parts that the call does without.
   func askOwners(_ parts: [Int], _ command: (Int) -> RedisCommand) throws(CacheError) -> [RedisValue] {
-    parts.isEmpty ? [] : try router.perform(parts.map { RedisRequest($0, command($0)) }).map(\.value)
+    if parts.isEmpty { return [] }
+    return try router.performReachable(parts.map { RedisRequest($0, command($0)) }).compactMap { $0?.value }
   }
 
   /// Counts the entries, after forgetting some that the server has dropped: in a store of up to 10,000 entries on one

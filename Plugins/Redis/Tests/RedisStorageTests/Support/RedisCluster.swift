@@ -64,7 +64,7 @@ final class RedisCluster: Sendable {
   }
 
   /// The slots and the port of each master.
-  private func ranges(asking node: RedisServer) throws -> [(slots: ClosedRange<Int>, port: Int)] {
+  func ranges(asking node: RedisServer) throws -> [(slots: ClosedRange<Int>, port: Int)] {
     try node.ask("CLUSTER", "SLOTS").elements?.compactMap { range in
       guard let parts = range.elements, let first = parts[0].integer, let last = parts[1].integer,
         let port = parts[2].elements?[1].integer
