@@ -47,6 +47,6 @@ extension RedisStore {
     _ work: (RedisStore) throws(CacheError) -> Content
   ) throws(CacheError) -> Reachable<Content> {
     let gaps = RedisGaps()
-    return Reachable(try work(leaving(gaps)), missing: gaps.text(options))
+    return Reachable(try work(tolerating(gaps)), missing: gaps.text(options))
   }
 }

@@ -23,7 +23,7 @@ extension RedisRouter {
         if let reply { answers.append((group.parts, reply)) } else { open += group.parts }
       }
       if open.isEmpty { return answers }
-      if try doesWithout(open, &call, &pause) { return answers }
+      if try goesOnWithout(open, &call, &pause) { return answers }
       groups = topology.groups(open)
     }
   }
@@ -38,14 +38,14 @@ extension RedisRouter {
       if let failure = call.failure { throw failure }
       let open = zip(requests, call.replies).filter { $1 == nil }.map(\.0.part)
       if open.isEmpty { return call.replies }
-      if try doesWithout(open, &call, &pause) { return call.replies }
+      if try goesOnWithout(open, &call, &pause) { return call.replies }
     }
   }
 
   /// Prepares the next round for `parts`, or records that they cannot be reached, and returns whether that is so.
   ///
   /// - Throws: `CacheError`, as `prepareNextRound` does, if the call needs all parts, or none can be reached.
-  private func doesWithout(
+  private func goesOnWithout(
     _ parts: [Int], _ call: inout RedisCall, _ pause: inout Duration
   ) throws(CacheError) -> Bool {
     do throws(CacheError) {

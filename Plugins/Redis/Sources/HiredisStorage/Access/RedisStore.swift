@@ -36,7 +36,7 @@ struct RedisStore: Sendable {
   }
 
   /// The same store for a call that does without what it cannot reach, and records that in `gaps`.
-  func leaving(_ gaps: RedisGaps) -> RedisStore {
+  func tolerating(_ gaps: RedisGaps) -> RedisStore {
     var partial = self
     partial.router.gaps = gaps
     return partial
