@@ -224,8 +224,8 @@ struct RedisLineBuffer {
   }
 }
 
-/// What the last scan of a cluster, or of a store without an index, has listed beyond its end. A scan that continues there within two seconds need not list
-/// it again, unless this handle has changed the store since.
+/// What the last scan of a cluster, or of a store without an index, has listed beyond its end. A scan that continues there
+/// within two seconds need not list it again, unless this handle has changed the store since.
 final class RedisReadAhead: Sendable {
   private struct Kept {
     let lines: RedisLineBuffer

@@ -21,7 +21,7 @@ struct RedisCount: Sendable {
       tally: tally, storageBytes: total.payloadBytes + total.entries * Self.bytesPerEntry)
   }
 
-  /// What a server stores for an entry besides its payload, in bytes. Measured on Redis 7.0, for a key of 40 bytes.
+  /// What a server stores for an entry besides its payload, in bytes. Measured on Redis 7.0, for a key of 20 bytes.
   private static let bytesPerEntry = 340
 }
 
