@@ -143,6 +143,8 @@ struct RedisApplication: Sendable {
 struct RedisBounds: Sendable {
   let bounds: StoreBounds
   var held: EntryTally.Count?
+  /// When that was known.
+  var time = ContinuousClock.now
 
   /// Whether a store that holds `count` is beyond the bounds.
   func areExceeded(by count: EntryTally.Count) -> Bool {

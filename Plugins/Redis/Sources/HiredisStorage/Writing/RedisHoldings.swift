@@ -81,10 +81,11 @@ final class RedisHoldings: Sendable {
     }
   }
 
-  /// Notes by how much the store has changed for a batch. What was removed beyond need is room for later ones.
-  func note(_ change: EntryTally.Count) {
+  /// Notes by how much the store has changed for a batch since `time`. What was removed beyond need is room for later ones,
+  /// unless it has been counted meanwhile.
+  func note(_ change: EntryTally.Count, since time: ContinuousClock.Instant) {
     known.withLock { known in
-      guard let spare = known?.spare else { return }
+      guard let spare = known?.spare, let counted = known?.time, counted <= time else { return }
       known?.spare = EntryTally.Count(
         entries: spare.entries - min(change.entries, 0), payloadBytes: spare.payloadBytes - min(change.payloadBytes, 0))
     }

@@ -106,6 +106,7 @@ extension RedisStore {
     var bounds = batch.bounds.map { RedisBounds(bounds: $0) }
     if let limits = batch.bounds {
       bounds?.held = try holdings.held(adding: batch, limits, mayEvict: eviction != nil, self)
+      bounds?.time = .now
     }
     var eviction = eviction
     eviction?.most = EntryTally.Count()
@@ -138,9 +139,10 @@ extension RedisStore {
       let evictions = try makeRoom(for: verdict.growth, bounds, eviction, sparing: [application.part])
       return try evictions + apply([self.application(application.batch, part: application.part, .unbounded)])
     case (.over, .apply(let bounds?, nil)): throw .overBounds(bounds.bounds)
-    default:
-      holdings.note(verdict.growth)
+    case (_, .apply(let bounds?, _)):
+      holdings.note(verdict.growth, since: bounds.time)
       return verdict.evictions
+    default: return verdict.evictions
     }
   }
 
@@ -188,7 +190,7 @@ extension RedisStore {
       }
     }
     guard missing.entries <= 0, missing.payloadBytes <= 0 else { throw .overBounds(limits) }
-    holdings.note(change)
+    holdings.note(change, since: bounds.time)
     return evictions
   }
 

@@ -149,7 +149,7 @@ struct RedisTieredTests {
       let start = ContinuousClock.now
       while case let text = try await here.text(key), text != "\(version)" {
         #expect(text == "\(version - 1)")
-        try #require(start.duration(to: .now) < .seconds(600))
+        try #require(start.duration(to: .now) < .seconds(60))
       }
       times.append(start.duration(to: .now))
       try await untilNearAnswers(here, key)
@@ -188,10 +188,10 @@ struct RedisTieredTests {
       let start = ContinuousClock.now
       try server.ask("FLUSHALL")
       let (end, hits) = (ContinuousClock.now, await nearHits(engine))
-      var last = start
-      while case let now = ContinuousClock.now, try await engine.text("cities/a") != nil { last = now }
+      while case let now = ContinuousClock.now, try await engine.text("cities/a") != nil {
+        try #require(end.duration(to: now) < nearMaxAge)
+      }
       Load.report("FLUSHALL is seen through \(near.declaration.name) after \(start.duration(to: .now))")
-      #expect(end.duration(to: last) < nearMaxAge)
       return await nearHits(engine) > hits
     }
     try await engine.close()
