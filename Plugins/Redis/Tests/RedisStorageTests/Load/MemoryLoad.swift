@@ -62,9 +62,14 @@ final class MemoryLoad: Sendable {
     let before = counts.withLock { $0.failedReads.values.reduce(0, +) }
     try server.ask("ACL", "SETUSER", "default", "-@read")
     denials.add(1, ordering: .sequentiallyConsistent)
-    try await until("readers meet errors") { counts.withLock { $0.failedReads.values.reduce(0, +) } >= before + 20 }
+    try await until("readers meet errors") { hasFailed(since: before) }
     denials.add(1, ordering: .sequentiallyConsistent)
     try server.ask("ACL", "SETUSER", "default", "+@all")
+  }
+
+  /// Whether readers have met some errors more than `before`. What is wrong already need not go on.
+  private func hasFailed(since before: Int) -> Bool {
+    counts.withLock { !$0.objections.isEmpty || $0.failedReads.values.reduce(0, +) >= before + 20 }
   }
 
   private func write(_ number: Int, _ changes: Int, _ disturb: (MemoryLoad) async throws -> Void) async throws {

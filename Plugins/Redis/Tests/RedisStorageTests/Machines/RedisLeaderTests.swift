@@ -30,8 +30,7 @@ struct RedisLeaderTests {
     let monitor = try server.connection()
     try monitor.send(Array("MONITOR\r\n".utf8))
     let others = try (0..<6).map { try machines[$0 % 2].fetchCities() }
-    try untilWaiting(others.count, monitor)
-    #expect(origin.count == 1)
+    try untilWaiting(others.count, monitor, origin)
 
     let start = ContinuousClock.now
     first.signal(SIGKILL)
@@ -56,13 +55,15 @@ struct RedisLeaderTests {
       "the leader is \(leader): another process asks the origin \(time) after its end, \(origin.count) requests")
   }
 
-  /// Waits until `count` processes have looked at the lease again and again, each over a connection of its own.
-  private func untilWaiting(_ count: Int, _ monitor: RedisConnection) throws {
+  /// Waits until `count` processes have looked at the lease again and again, each over a connection of its own, and none of
+  /// them has asked the origin.
+  private func untilWaiting(_ count: Int, _ monitor: RedisConnection, _ origin: HeldOrigin) throws {
     var looks: [String: Int] = [:]
     try eventually("the others wait for the leader's lease") { () -> Void? in
       // Such as: 1339518083.107412 [0 127.0.0.1:60866] "GET" "cachectl:leases/v1/..."
       let words = try monitor.receive().value.text?.split(separator: " ").map(String.init) ?? []
       if words.count > 4, words[4].hasPrefix("\"cachectl:leases/") { looks[words[2], default: 0] += 1 }
+      if origin.count > 1 { throw RedisServer.Failure(description: "another process asks the origin") }
       return looks.values.count { $0 >= 3 } >= count ? () : nil
     }
   }
