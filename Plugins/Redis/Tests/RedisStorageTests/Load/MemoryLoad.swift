@@ -11,7 +11,7 @@ final class MemoryLoad: Sendable {
     var (found, absent, put, removed) = (0, 0, 0, 0)
     var failedReads: [CacheError.Code: Int] = [:]
     var failedWrites: [CacheError.Code: Int] = [:]
-    /// What readers got that cannot be.
+    /// What readers got that cannot be, at first.
     var objections: [String] = []
 
     var description: String {
@@ -135,7 +135,7 @@ final class MemoryLoad: Sendable {
       objection = "the server's error was read as \(found == nil ? "a miss" : "an entry")"
     }
     counts.withLock { counts in
-      if let objection { counts.objections.append(objection) }
+      if let objection, counts.objections.count < 10 { counts.objections.append(objection) }
       if found == nil { counts.absent += 1 } else { counts.found += 1 }
     }
   }
