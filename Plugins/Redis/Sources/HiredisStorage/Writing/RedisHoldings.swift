@@ -25,26 +25,21 @@ final class RedisHoldings: Sendable {
   /// the bounds are not exceeded.
   private static let writers = 64
 
-  /// What the store holds outside the exempt namespace: exact if `batch` could exceed the bounds, unless `mayEvict` and
-  /// the store was full within the last second. Then it still counts as full, so that the batch removes what it adds.
+  /// What the store holds outside the exempt namespace: exact if it was not counted within the last second. If it was nearly
+  /// full then, and `mayEvict`, it counts as full, so that the batch removes what it adds.
   func held(
     adding batch: RedisBatch, _ bounds: StoreBounds, mayEvict: Bool, _ store: RedisStore
   ) throws(CacheError) -> EntryTally.Count {
     let growth = batch.growth(except: bounds.exemptNamespace)
     if let known = recent() {
-      let counted = known.counted(bounds)
-      let held = counted + known.growth
-      let room = (bounds.maxEntries - held.entries, bounds.maxPayloadBytes - held.payloadBytes)
-      if room.0 < growth.entries || room.1 < growth.payloadBytes {
-        if mayEvict { return full(known, adding: growth, bounds) }
-      }
-      let sum = known.growth + growth
+      let (counted, sum) = (known.counted(bounds), known.growth + growth)
       if sum.entries <= (bounds.maxEntries - counted.entries) / Self.writers,
         sum.payloadBytes <= (bounds.maxPayloadBytes - counted.payloadBytes) / Self.writers
       {
         add(growth)
-        return held
+        return counted + known.growth
       }
+      if mayEvict, let full = full(known, adding: growth, bounds) { return full }
     }
     let namespaces = try store.count().namespaces
     let fresh = Known(namespaces: namespaces, time: .now, growth: growth)
@@ -52,21 +47,26 @@ final class RedisHoldings: Sendable {
     return fresh.counted(bounds)
   }
 
-  /// What a store holds that was full within the last second, so that a batch removes what it adds, unless this handle has
-  /// removed as much before.
-  private func full(_ known: Known, adding growth: EntryTally.Count, _ bounds: StoreBounds) -> EntryTally.Count {
+  /// What a store counts as that was full within the last second, or up to a 64th of its bounds below them, so that a batch
+  /// removes what it adds, unless this handle has removed as much before; `nil` if it was less full. Otherwise each batch
+  /// between there and the bounds would have to count all of the store.
+  private func full(_ known: Known, adding growth: EntryTally.Count, _ bounds: StoreBounds) -> EntryTally.Count? {
     let (counted, limits) = (known.counted(bounds), (bounds.maxEntries, bounds.maxPayloadBytes))
     let held = counted + known.growth
-    let isFull = (held.entries > limits.0 - growth.entries, held.payloadBytes > limits.1 - growth.payloadBytes)
+    func isFull(_ held: Int, _ growth: Int, _ limit: Int) -> Bool { held > limit - max(growth, limit / Self.writers) }
+    let needs = (
+      isFull(held.entries, growth.entries, limits.0), isFull(held.payloadBytes, growth.payloadBytes, limits.1)
+    )
+    guard needs.0 || needs.1 else { return nil }
     let isOver = counted.entries > limits.0 || counted.payloadBytes > limits.1
-    if !isOver, takeSpare(growth, isFull.0, isFull.1) {
+    if !isOver, takeSpare(growth, needs.0, needs.1) {
       return EntryTally.Count(
         entries: min(held.entries, limits.0 - growth.entries),
         payloadBytes: min(held.payloadBytes, limits.1 - growth.payloadBytes))
     }
     return EntryTally.Count(
-      entries: isFull.0 ? max(held.entries, limits.0) : held.entries,
-      payloadBytes: isFull.1 ? max(held.payloadBytes, limits.1) : held.payloadBytes)
+      entries: needs.0 ? max(held.entries, limits.0) : held.entries,
+      payloadBytes: needs.1 ? max(held.payloadBytes, limits.1) : held.payloadBytes)
   }
 
   /// Takes `growth` from what was removed before; `false` if that is too little of what there is no room for.
