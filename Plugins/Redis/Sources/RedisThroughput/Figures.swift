@@ -6,6 +6,7 @@ import StorageSPI
 /// whatever else the machine does slows both.
 ///
 /// It knows nothing of how the engine keeps its entries. What it stores has a prefix of its own, and is removed again.
+/// `Scale` measures with the same functions.
 struct Figures {
   private static let rounds = 20
   private static let callsInRound = 500
@@ -14,21 +15,25 @@ struct Figures {
   /// The two prefixes, equally long.
   private static let (prefix, rawPrefix) = ("figures-a", "figures-b")
 
-  private let engine: any StorageEngine
-  private let raw: RawConnection
+  let engine: any StorageEngine
+  let raw: RawConnection
+
+  init(_ plugin: any StoragePlugin, url: String, prefix: String, _ values: [String: OptionValue] = [:]) async throws {
+    let values = values.merging(["url": .text(url), "prefix": .text(prefix)]) { $1 }
+    engine = try await plugin.open(
+      EngineConfiguration(for: plugin.declaration, values: values, clock: SystemClock()))
+    raw = try RawConnection(url)
+  }
 
   static func measure(_ plugin: any StoragePlugin, url: String) async throws {
-    let values = ["url": OptionValue.text(url), "prefix": .text(prefix)]
-    let engine = try await plugin.open(
-      EngineConfiguration(for: plugin.declaration, values: values, clock: SystemClock()))
-    let figures = Figures(engine: engine, raw: try RawConnection(url))
+    let figures = try await Figures(plugin, url: url, prefix: prefix)
     report("                                    engine        raw    ratio")
     for bytes in [100, 1_000] { try await figures.measureReads(bytes) }
     try await figures.measurePuts()
     try await figures.measureMemory()
     for tasks in [1, 4, 16, 64] { try await figures.measureThroughput(tasks) }
     try await figures.empty()
-    try await engine.close()
+    try await figures.engine.close()
   }
 
   /// Hits and GET, one after another.
@@ -138,7 +143,7 @@ struct Figures {
   }
 
   /// What the server has spent.
-  private struct Usage {
+  struct Usage {
     var (processor, mainThread) = (0.0, 0.0)
     var (script, set) = (Calls(), Calls())
 
@@ -158,7 +163,7 @@ struct Figures {
   }
 
   /// The calls of a command, and their time in microseconds.
-  private struct Calls {
+  struct Calls {
     var (count, time) = (0.0, 0.0)
 
     var perCall: Double { count == 0 ? 0 : time / count }
@@ -174,8 +179,10 @@ struct Figures {
     }
   }
 
-  private func usage() throws(CacheError) -> Usage {
-    let (processor, commands) = (try raw.info("cpu"), try raw.info("commandstats"))
+  func usage() throws(CacheError) -> Usage { try Self.usage(of: raw) }
+
+  static func usage(of server: RawConnection) throws(CacheError) -> Usage {
+    let (processor, commands) = (try server.info("cpu"), try server.info("commandstats"))
     func seconds(_ name: String) -> Double {
       ["user", "sys"].reduce(0) { $0 + (Double(processor["used_cpu_\($1)\(name)"] ?? "") ?? 0) }
     }
@@ -185,7 +192,7 @@ struct Figures {
   }
 
   /// The server's memory, once it has given back what it does in the background.
-  private func settledMemory() throws(CacheError) -> Double {
+  func settledMemory() throws(CacheError) -> Double {
     var (last, quiet) = (0.0, 0)
     for _ in 0..<60 where quiet < 6 {
       usleep(500_000)
@@ -196,7 +203,7 @@ struct Figures {
     return last
   }
 
-  private func empty() async throws {
+  func empty() async throws {
     while case let page = try await engine.scan(KeyRange(), limit: 1_000), !page.isEmpty {
       var batch = WriteBatch()
       for summary in page { batch.remove(summary.key) }
@@ -222,7 +229,7 @@ struct Figures {
 
   private static func name(_ number: Int) -> String { "cities/v1/order=revenue/page=\(number)" }
 
-  private static func key(_ number: Int) throws(CacheError) -> CacheKey { try CacheKey(name(number)) }
+  static func key(_ number: Int) throws(CacheError) -> CacheKey { try CacheKey(name(number)) }
 
   private static func rawKey(_ number: Int) -> [UInt8] { Array("\(rawPrefix):\(name(number))".utf8) }
 
@@ -232,13 +239,18 @@ struct Figures {
       Array("\(lifetime)".utf8))
   }
 
-  private static func batch(_ numbers: Range<Int>, _ bytes: Int) throws(CacheError) -> WriteBatch {
+  /// Puts of entries under the keys that `key` gives for their numbers, which end after the milliseconds that `lifetime`
+  /// gives: after an hour if nothing else is said.
+  static func batch(
+    _ numbers: Range<Int>, _ bytes: Int, key: (Int) throws(CacheError) -> CacheKey = key,
+    lifetime: (Int) -> Int64 = { _ in lifetime }
+  ) throws(CacheError) -> WriteBatch {
     var batch = WriteBatch()
     let now = SystemClock().now
     for number in numbers {
       let metadata = EntryMetadata(
         storedAt: now, freshUntil: now.advanced(by: .seconds(60)),
-        retainUntil: now.advanced(by: .milliseconds(lifetime)),
+        retainUntil: now.advanced(by: .milliseconds(lifetime(number))),
         contentType: "application/json", attributes: ["etag": "W/\"5e1\""], checksum: UInt64(number))
       batch.put(try key(number), payload: [UInt8](repeating: 120, count: bytes), metadata: metadata)
     }
@@ -255,12 +267,12 @@ struct Figures {
     report("\(Self.padded(what, 32))\(Self.aligned(engine)) \(Self.aligned(raw))\(ratio)")
   }
 
-  private static func padded(_ text: String, _ width: Int) -> String {
+  static func padded(_ text: String, _ width: Int) -> String {
     text + String(repeating: " ", count: max(0, width - text.count))
   }
 
   /// `number` with one or two decimals, right-aligned.
-  private static func aligned(_ number: Double) -> String {
+  static func aligned(_ number: Double) -> String {
     let hundredths = Int((number * 100).rounded())
     let text = "\(hundredths / 100).\(hundredths % 100 < 10 ? "0" : "")\(hundredths % 100)"
     return String(repeating: " ", count: max(0, 10 - text.count)) + text

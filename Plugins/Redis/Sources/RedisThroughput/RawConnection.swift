@@ -5,6 +5,8 @@ import StorageSPI
 ///
 /// `@unchecked Sendable`: only one task uses it.
 final class RawConnection: @unchecked Sendable {
+  /// The server's address and its port.
+  let (host, port): (String, String)
   private let descriptor: Int32
   private var received = [UInt8](repeating: 0, count: 65_536)
   private var (start, end) = (0, 0)
@@ -15,6 +17,7 @@ final class RawConnection: @unchecked Sendable {
     var address = sockaddr_in()
     guard parts.count == 2, let port = UInt16(parts[1]), inet_pton(AF_INET, String(parts[0]), &address.sin_addr) == 1
     else { throw CacheError(.invalidOption, "the figures need a URL such as redis://127.0.0.1:6379") }
+    (self.host, self.port) = (String(parts[0]), String(parts[1]))
     address.sin_family = sa_family_t(AF_INET)
     address.sin_port = port.bigEndian
     #if os(Linux)
@@ -36,10 +39,17 @@ final class RawConnection: @unchecked Sendable {
   deinit { close(descriptor) }
 
   /// The command of `arguments` in the protocol's form.
-  static func command(_ arguments: [UInt8]...) -> [UInt8] {
+  static func command(_ arguments: [UInt8]...) -> [UInt8] { command(arguments) }
+
+  private static func command(_ arguments: [[UInt8]]) -> [UInt8] {
     var bytes = Array("*\(arguments.count)\r\n".utf8)
     for argument in arguments { bytes += Array("$\(argument.count)\r\n".utf8) + argument + Array("\r\n".utf8) }
     return bytes
+  }
+
+  /// The command of `words`, with a space between two.
+  static func command(_ words: String) -> [UInt8] {
+    command(words.split(separator: " ", omittingEmptySubsequences: false).map { Array($0.utf8) })
   }
 
   /// Sends `bytes`.
@@ -58,9 +68,8 @@ final class RawConnection: @unchecked Sendable {
 
   /// What INFO says in `section`, by name.
   func info(_ section: String) throws(CacheError) -> [String: String] {
-    try send(Self.command(Array("INFO".utf8), Array(section.utf8)))
-    guard let bytes = try receiveString() else { return [:] }
-    let lines = String(decoding: received[bytes], as: UTF8.self).split(whereSeparator: \.isNewline)
+    try send(Self.command("INFO \(section)"))
+    let lines = try receiveText().split(whereSeparator: \.isNewline)
     let pairs = lines.compactMap { line -> (String, String)? in
       let words = line.split(separator: ":", maxSplits: 1)
       return words.count == 2 ? (String(words[0]), String(words[1])) : nil
@@ -68,8 +77,31 @@ final class RawConnection: @unchecked Sendable {
     return Dictionary(pairs) { first, _ in first }
   }
 
+  /// Waits for a reply, and returns the string in it; "" if it is none.
+  func receiveText() throws(CacheError) -> String {
+    guard let bytes = try receiveString() else { return "" }
+    return String(decoding: received[bytes], as: UTF8.self)
+  }
+
+  /// Waits for a number, or for the head of a list, whose elements are then replies of their own; returns the number.
+  func receiveNumber() throws(CacheError) -> Int {
+    Int(String(decoding: received[try receiveHead()].dropFirst(), as: UTF8.self)) ?? 0
+  }
+
   /// Where the string of the next reply is in `received`, until the next call.
   private func receiveString() throws(CacheError) -> Range<Int>? {
+    let head = received[try receiveHead()]
+    guard head.first == UInt8(ascii: "$"), let count = Int(String(decoding: head.dropFirst(), as: UTF8.self)),
+      count >= 0
+    else { return nil }
+    while end - start < count + 2 { try fill() }
+    let string = start..<start + count
+    start = string.upperBound + 2
+    return string
+  }
+
+  /// Where the first line of the next reply is in `received`, until the next call.
+  private func receiveHead() throws(CacheError) -> Range<Int> {
     var line = end
     while true {
       if let newline = received[start..<end].firstIndex(of: UInt8(ascii: "\n")) {
@@ -78,19 +110,12 @@ final class RawConnection: @unchecked Sendable {
       }
       try fill()
     }
-    let head = received[start..<line]
-    let length = line + 1 - start
-    guard head.first == UInt8(ascii: "$"),
-      let count = Int(String(decoding: head.dropFirst().dropLast(), as: UTF8.self)),
-      count >= 0
-    else {
-      start += length
-      return nil
+    let head = start..<line - 1
+    start = line + 1
+    if received[head].first == UInt8(ascii: "-") {
+      throw CacheError(.ioFailed, String(decoding: received[head], as: UTF8.self))
     }
-    while end - start < length + count + 2 { try fill() }
-    let string = start + length..<start + length + count
-    start = string.upperBound + 2
-    return string
+    return head
   }
 
   private func fill() throws(CacheError) {

@@ -10,6 +10,7 @@ import StorageSPI
 /// number of entries as third argument it measures writers to a store that is full with so many; the two stores for that
 /// stay, and should be on a server of their own. With the path of an empty folder it measures the layer `tiered`, which
 /// leaves the folder and a store behind. `figures URL` compares the engine `redis` with the plain commands GET and SET.
+/// `scale URL URL [NODES [ENTRIES [SLOTS]]]` calculates what a large cluster costs: see docs/redis-at-scale.md.
 @main
 enum RedisThroughput {
   private static let entryCount = 10_000
@@ -17,8 +18,11 @@ enum RedisThroughput {
 
   static func main() async throws {
     let arguments = CommandLine.arguments
+    if arguments.count > 3, arguments[1] == "scale" { return try await Scale(arguments.dropFirst(2)).measure() }
     guard (3...4).contains(arguments.count) else {
-      throw CacheError(.invalidOption, "usage: redis-throughput ENGINE URL [ENTRIES | FOLDER], or figures URL")
+      throw CacheError(
+        .invalidOption,
+        "usage: redis-throughput ENGINE URL [ENTRIES | FOLDER], figures URL, or scale URL URL [NUMBER]...")
     }
     if arguments[1] == "figures" { return try await Figures.measure(RedisPlugin(), url: arguments[2]) }
     let plugin: any StoragePlugin = arguments[1] == "redis" ? RedisPlugin() : RedisPlugin(.cluster)
@@ -67,10 +71,16 @@ enum RedisThroughput {
     return batch
   }
 
-  /// Makes `calls` calls from `callers` tasks, and returns the calls per second.
   private static func measure(
     _ what: String, callers: Int, calls: Int, _ call: @escaping @Sendable (Int) async throws -> Void
   ) async throws {
+    report("\(what), \(callers) at once: \(Int(try await rate(callers: callers, calls: calls, call))) calls a second")
+  }
+
+  /// Makes `calls` calls from `callers` tasks, and returns the calls per second.
+  static func rate(
+    callers: Int, calls: Int, _ call: @escaping @Sendable (Int) async throws -> Void
+  ) async throws -> Double {
     let start = ContinuousClock.now
     try await withThrowingTaskGroup(of: Void.self) { group in
       for caller in 0..<callers {
@@ -80,9 +90,7 @@ enum RedisThroughput {
       }
       try await group.waitForAll()
     }
-    let (seconds, attoseconds) = start.duration(to: .now).components
-    let time = Double(seconds) + Double(attoseconds) / 1e18
-    report("\(what), \(callers) at once: \(Int(Double(calls) / time)) calls a second")
+    return Double(calls) / (start.duration(to: .now) / .seconds(1))
   }
 
   private static func empty(_ engine: any StorageEngine) async throws {
