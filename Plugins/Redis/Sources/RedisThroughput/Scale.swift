@@ -86,11 +86,13 @@ struct Scale {
     row("reads of a node", 1e6 / read.node, "a second at most")
     row("puts of a node", 1e6 / put.node, "a second at most")
     row("puts of a node whose store is full", 1e6 / full.node, "a second at most")
-    row("a count", share * count.node / Double(slots) / 1_000, "ms of each node")
+    let countTime = share * count.node / Double(slots)
+    row("a count", countTime / 1_000, "ms of each node")
+    row("processes whose counts use up a node", 1e6 / countTime, "if each counts once a second")
     row("first page of a listing", share * listing.page / 1_000, "ms of each node")
     row("an export of all", Double(total) / listing.rate / 3_600, "hours")
     row("moving a slot", Double(perSlot) / moved.rate + moved.index / 1_000, "s")
-    row("moving the slots of a node", (entries / moved.rate + share * moved.index / 1_000) / 3_600, "hours")
+    row("moving the slots of a node", (entries / moved.rate + share * moved.index / 1_000) / 60, "minutes")
     try await node.engine.close()
   }
 
