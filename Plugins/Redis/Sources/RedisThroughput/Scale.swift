@@ -11,6 +11,7 @@ struct Scale {
   private static let slotCount = 16_384
   /// How many entries each slot gets for listings, which ask for eight of each.
   private static let fewEntries = 16
+  private static let putCount = 20_000
   private static let week: Int64 = 7 * 86_400_000
   private static let order = EvictionOrder(.least(.lastUsedAt), .least(.storedAt))
 
@@ -63,7 +64,7 @@ struct Scale {
     row("a read", read.node, "us of the node; \(Int(read.rate)) a second in all")
     let put = try await puts(from: perSlot, limit: 1 << 40)
     row("a put", put.node, "us of the node; \(Int(put.rate)) a second in all")
-    let full = try await puts(from: 2 * perSlot, limit: slots * perSlot)
+    let full = try await puts(from: 2 * perSlot, limit: slots * perSlot + Self.putCount)
     row("a put into a full store", full.node, "us of the node; \(Int(full.rate)) a second in all")
     let count = try await cost(20) { _ in _ = try await node.engine.statistics() }
     row("counting a full slot", count.node / Double(slots), "us of the node")
@@ -150,7 +151,7 @@ struct Scale {
 
   /// Puts of new entries into the filled slots, in turns.
   private func puts(from first: Int, limit: Int) async throws -> Cost {
-    try await cost(20_000, callers: 16) { call in
+    try await cost(Self.putCount, callers: 16) { call in
       let number = first + call / slots
       var batch = try batch(number..<number + 1, slot: call % slots, 100)
       batch.bounds = StoreBounds(maxEntries: limit, maxPayloadBytes: 1 << 50)

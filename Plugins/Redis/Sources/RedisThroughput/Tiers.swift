@@ -41,6 +41,9 @@ struct Tiers {
       EngineConfiguration(
         for: near.declaration, values: hasPath ? ["path": .text("\(folder)/alone-\(name)")] : [:],
         clock: SystemClock()))
+    let start = ContinuousClock.now
+    for number in 0..<1_000 { try await alone.apply(try Self.batch(number..<number + 1, version: 1)) }
+    report("\(name) alone: \(Self.rounded(start.duration(to: .now) / .milliseconds(1))) us a put")
     let tiered = try await tiered(near, "hits-\(name)")
     for start in stride(from: 0, to: Self.entries, by: 1_000) {
       let batch = try Self.batch(start..<start + 1_000, version: 1)
