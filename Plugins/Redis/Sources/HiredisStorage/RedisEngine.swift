@@ -98,7 +98,7 @@ final class RedisEngine: Evicting, BatchReading, ChangeFollowing {
   }
 
   func statistics() async throws(CacheError) -> StorageStatistics {
-    try await run { store throws(CacheError) in try store.countExactly().statistics }
+    try await run { store throws(CacheError) in try store.statistics() }
   }
 
   func scanReachable(_ range: KeyRange, limit: Int) async throws(CacheError) -> Reachable<[EntrySummary]> {
@@ -109,7 +109,7 @@ final class RedisEngine: Evicting, BatchReading, ChangeFollowing {
 
   func reachableStatistics() async throws(CacheError) -> Reachable<StorageStatistics> {
     try await run { store throws(CacheError) in
-      try store.reachable { store throws(CacheError) in try store.countExactly().statistics }
+      try store.reachable { store throws(CacheError) in try store.statistics() }
     }
   }
 

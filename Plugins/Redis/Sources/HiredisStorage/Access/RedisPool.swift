@@ -14,7 +14,12 @@ final class RedisPool: Sendable {
   private let breaker = RedisBreaker()
   private let state = Mutex(State())
 
-  init(_ options: RedisOptions) { self.options = options }
+  private let topology: RedisTopology?
+
+  /// - Parameter topology: which servers there are; without it a server that was lost is asked again for ever.
+  init(_ options: RedisOptions, _ topology: RedisTopology? = nil) {
+    (self.options, self.topology) = (options, topology)
+  }
 
   /// Takes an idle connection to `address`, or opens a new one. It also returns whether the connection was idle, in
   /// which case the server may have closed it unnoticed.
@@ -42,10 +47,11 @@ final class RedisPool: Sendable {
   /// Whether the server at `address` went silent and has not answered since.
   func isSilent(_ address: RedisAddress) -> Bool { breaker.isSilent(address) }
 
-  /// Records that the server at `address` did not answer in time, or as a node of a cluster was away for that long. A background thread asks it until it does.
+  /// Records that the server at `address` did not answer in time, or that it is a node of a cluster and refused connections
+  /// for all that time. A background thread asks it until it answers.
   func noteSilence(_ address: RedisAddress) {
-    breaker.noteSilence(address) { [weak self, options] in
-      guard self != nil else { return true }
+    breaker.noteSilence(address) { [weak self, options, topology] in
+      guard self != nil, topology?.knows(address) != false else { return true }
       do throws(RedisOpeningError) {
         let connection = try RedisConnection.open(address, options)
         self?.give(connection)

@@ -18,8 +18,8 @@ struct RedisRouter: Sendable {
 
   init(_ options: RedisOptions) {
     self.options = options
-    pool = RedisPool(options)
     topology = RedisTopology(options)
+    pool = RedisPool(options, topology)
   }
 
   /// The replies to `requests`, in their order, none of them an error.
@@ -72,6 +72,8 @@ struct RedisRouter: Sendable {
       try findOwners(call, .busy("no answer"))
     }
     makeRound(&call)
+    // A server that names another one has answered.
+    if call.failure == nil, case .busy = call.trouble { makeRound(&call) }
     if let failure = call.failure { throw failure }
     // If nothing else answers, wait for temporary problems to pass, such as a server that is starting.
     return call.replies.contains { $0 != nil } ? call.replies : try perform(requests)

@@ -8,7 +8,8 @@
 ///
 /// Those that look at all parts on a node take none: a node refuses any key that is not its own.
 enum RedisScript: Int, Sendable, CaseIterable {
-  case apply, use, list, lines, heads, count, examine, tidy, rebuild, clear, upgrade, former, retire, store, ends
+  case apply, use, list, lines, heads, count, totals, examine, tidy, rebuild, clear, upgrade, former, retire, store,
+    ends
 
   /// The script's text, without indentation and comments: a server takes no more than 16 KiB from a client that it may not
   /// admit, and then closes the connection instead of saying why.
@@ -29,6 +30,7 @@ enum RedisScript: Int, Sendable, CaseIterable {
     case .lines: Self.partsSource + Self.linesSource
     case .heads: Self.common + Self.upkeep + Self.endSource + Self.headsSource
     case .count: Self.common + Self.partsSource + Self.countSource
+    case .totals: Self.common + Self.partsSource + Self.totalsSource
     case .examine: Self.common + Self.endSource + Self.examineSource
     case .tidy: Self.common + Self.upkeep + Self.publishSource + Self.tidySource
     case .rebuild: Self.common + Self.rebuildSource
@@ -134,6 +136,9 @@ enum RedisScript: Int, Sendable, CaseIterable {
     -- The slot in which what the field `name` counts has ended; nothing if it counts others.
     local function endingOf(name) return tonumber(string.match(name, '^%S+ %x+ .-(%x+)$') or '', 16) end
 
+    -- Whether this version may change the tally.
+    local function isCurrent() return not field('format') or field('format') == '2' end
+
     -- The slot before which nothing is counted.
     local function firstCounted() return swept or tonumber(field('swept') or '0') or 0 end
 
@@ -220,8 +225,11 @@ enum RedisScript: Int, Sendable, CaseIterable {
     -- Makes the changes to the tables. `fields` are more fields and values of the tally, `last` is the latest end of an
     -- entry that was put.
     local function commit(fields, last)
-      local gone, lines, changed = forgotten, {}, #forgotten > 0
+      -- A repair looks for changes to the index too, where those of the counts cancel out.
+      local gone, lines, changed = forgotten, {}, forgotten[1] or next(dropped) or last
       fields = fields or {}
+      -- What could fail is read before the first write.
+      local total = sum('*')[1]
       for name, found in pairs(sums) do
         if found[1] ~= found[3] or found[2] ~= found[4] then
           changed = true
@@ -251,7 +259,7 @@ enum RedisScript: Int, Sendable, CaseIterable {
       end
       for line in pairs(dropped) do lines[#lines + 1] = line end
       all('ZREM', index, lines)
-      local left = sum('*')[1] <= 0 and redis.pcall('ZCARD', index)
+      local left = total <= 0 and redis.pcall('ZCARD', index)
       -- An index that a server giving the slot away has no longer is empty.
       if left == 0 or type(left) == 'table' then
         gone[#gone + 1] = 'ends'
@@ -272,15 +280,6 @@ enum RedisScript: Int, Sendable, CaseIterable {
 
   /// What scripts share that go through many entries.
   static let upkeep = #"""
-    -- The payload's size, for an entry of `length` bytes that ends with `tail`; nothing if it is damaged.
-    local function payloadBytes(name, length, tail)
-      local rest = 39 + number(tail, 36, 38)
-      if string.byte(tail, 39) == 3 then
-        rest = rest + 4 + number(redis.call('GETRANGE', name, -43, -40) .. '\0\0\0\0', 1, 4)
-      end
-      if rest <= length then return length - rest end
-    end
-
     -- Forgets a line whose entry is gone, unless the tally cannot be read: that must not keep a reader from the rest.
     local canForget = true
     local function forget(line)
@@ -291,12 +290,9 @@ enum RedisScript: Int, Sendable, CaseIterable {
       return canForget
     end
 
-    -- Commits what was forgotten, if anything.
+    -- Commits what was forgotten, if anything. Where the server takes no changes, that must not keep a reader from the rest.
     local function settle()
-      if next(dropped) then
-        begin()
-        commit()
-      end
+      if next(dropped) and isCurrent() and pcall(begin) then commit() end
     end
 
     """#

@@ -67,6 +67,11 @@ final class RedisTopology: Sendable {
     }
   }
 
+  /// Whether `address` is one of a server, a node or a Sentinel.
+  func knows(_ address: RedisAddress) -> Bool {
+    state.withLock { $0.servers.contains(address) || $0.nodes.contains(address) }
+  }
+
   var nodes: [RedisAddress] { state.withLock { $0.nodes } }
 
   /// Records that a server has named `address` as the location of `part`.

@@ -4,6 +4,8 @@ extension RedisScript {
   /// were, and where to continue; nothing at the end.
   static let tidySource = #"""
     local page = redis.call('ZRANGEBYLEX', index, ARGV[1], '+', 'LIMIT', 0, ARGV[2])
+    local isReadable, mayChange = pcall(isCurrent)
+    if isReadable and not mayChange then return redis.error_reply('ERR \#(otherFormat)') end
     local slot = ARGV[3] ~= '' and math.floor(tonumber(ARGV[3]) / 1048576)
     local expired = {}
     for _, line in ipairs(page) do

@@ -94,12 +94,9 @@ extension RedisScript {
     local elsewhere = eachPart(function(base)
       if redis.call('EXISTS', base .. 'tally') == 0 then return end
       enter(base)
-      if ARGV[3] == '' then
+      if ARGV[3] == '' and isCurrent() then
         sweep()
-        if next(sums) then
-          begin()
-          commit()
-        end
+        if (next(sums) or forgotten[1]) and pcall(begin) then commit() end
       end
       local all = redis.call('HGETALL', tally)
       for at = 1, #all, 2 do
@@ -123,6 +120,32 @@ extension RedisScript {
       fields[#fields + 1] = text(total[1]) .. ' ' .. text(total[2])
     end
     return {fields, text(changes), format and text(format), stale, elsewhere}
+    """#
+
+  /// `ARGV`, after the parts: the field of a namespace to leave out, or nothing. Returns how many entries and bytes all
+  /// parts count, and the tags of the parts that are elsewhere. In a part that was not swept in this slot of time it leaves
+  /// out first what has ended.
+  static let totalsSource = #"""
+    local entries, bytes = 0, 0
+    local elsewhere = eachPart(function(base)
+      local found = redis.call('HMGET', base .. 'tally', 'swept', '*', ARGV[3])
+      if not found[2] then return end
+      if (tonumber(found[1] or '0') or 0) < current then
+        enter(base)
+        if isCurrent() then
+          sweep()
+          found[2], found[3] = table.concat(sum('*'), ' ', 1, 2), table.concat(sum(ARGV[3]), ' ', 1, 2)
+          if pcall(begin) then
+            commit()
+            redis.call('HSET', tally, 'swept', text(current))
+          end
+        end
+      end
+      local all, size = parse(found[2])
+      local others, otherSize = parse(found[3])
+      entries, bytes = entries + all - others, bytes + size - otherSize
+    end)
+    return {text(entries), text(bytes), elsewhere}
     """#
 
   /// `ARGV`: the first line, and the number of lines. Returns for each the line; the end of the entry, "" for one with

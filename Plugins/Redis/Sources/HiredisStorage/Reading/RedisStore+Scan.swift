@@ -54,7 +54,7 @@ extension RedisStore {
         try fill(&lines, to: bounds.last, size)
         size = max(size, min(2 * size, Self.entriesAtOnce))
       }
-      // What is none is left to a check.
+      // A check reports those that are not lines of an index.
       let page = lines.take(min(limit - found.count, Self.entriesAtOnce)).compactMap { RedisLine($0) }
       found += try look(at: page)
     }
@@ -216,6 +216,9 @@ struct RedisLineBuffer {
     if let end { from = "(\(end)" }
     isComplete = end == nil
   }
+
+  /// Makes the lines as good as new.
+  mutating func renew() { time = .now }
 
   /// Takes the first `count` lines.
   mutating func take(_ count: Int) -> [String] {

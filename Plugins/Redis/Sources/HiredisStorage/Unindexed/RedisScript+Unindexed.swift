@@ -7,7 +7,7 @@ extension RedisScript {
   ///
   /// Returns what the script of a store with tables does; nothing is counted.
   static let storeSource = #"""
-    prefix = ARGV[1]
+    enter(ARGV[1])
     local required, put, removed = tonumber(ARGV[5]), tonumber(ARGV[6]), tonumber(ARGV[7])
     local latest = tonumber(redis.call('GET', KEYS[1]) or '0')
     if latest >= tonumber(ARGV[3]) then return {'done', '0', '0', 0, 0} end

@@ -29,7 +29,8 @@ extension RedisStore {
 
   /// The first `limit` entries of `range`, and the damaged ones, each as it is when it is looked at.
   ///
-  /// Cost: the server looks at all its keys; not again for the scans that continue within two seconds.
+  /// Cost: the server looks at all its keys; not again for a scan that continues within two seconds. The keys of the range
+  /// are kept in memory until then.
   func listUnindexed(_ range: KeyRange, _ limit: Int) throws(CacheError) -> [RedisListing] {
     if limit == 1, range.after == nil, let key = try? CacheKey(range.prefix), let found = try look(at: [key]).first {
       return [found]
@@ -40,6 +41,8 @@ extension RedisStore {
       let page = keys.take(min(limit - found.count, Self.entriesAtOnce))
       found += try look(at: page.compactMap { try? CacheKey($0) })
     }
+    // The server takes its time for all keys: a listing goes on with them as long as its pages follow each other.
+    keys.renew()
     if let last = found.last { ahead.keep(keys, after: last.summary.key, prefix: range.prefix) }
     return found
   }
@@ -97,12 +100,11 @@ extension RedisStore {
   /// The keys of `range`, in order.
   private func allKeys(of range: KeyRange) throws(CacheError) -> RedisLineBuffer {
     var (buffer, keys) = (RedisLineBuffer(from: "", generation: ahead.generation), Set<CacheKey>())
-    let start = ContinuousClock.now
     try eachPage(of: range) { page in
       keys.formUnion(page.lazy.filter { range.contains($0) })
       return true
     }
-    buffer.fill(keys.sorted().map(\.text), to: nil, at: start)
+    buffer.fill(keys.sorted().map(\.text), to: nil, at: .now)
     return buffer
   }
 

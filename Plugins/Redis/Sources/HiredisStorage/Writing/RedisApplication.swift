@@ -145,11 +145,6 @@ struct RedisBounds: Sendable {
   var held: EntryTally.Count?
   /// When that was known.
   var time = ContinuousClock.now
-
-  /// Whether a store that holds `count` is beyond the bounds.
-  func areExceeded(by count: EntryTally.Count) -> Bool {
-    count.entries > bounds.maxEntries || count.payloadBytes > bounds.maxPayloadBytes
-  }
 }
 
 /// What a batch may evict to make room.

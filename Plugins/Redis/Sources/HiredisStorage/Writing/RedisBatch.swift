@@ -68,6 +68,9 @@ struct RedisBatch: Sendable {
 
   var isEmpty: Bool { requirements.isEmpty && changes.isEmpty }
 
+  /// Whether the batch removes something.
+  var removes: Bool { changes.values.contains { if case .remove = $0 { true } else { false } } }
+
   /// The most by which the batch can make a store grow outside the namespace `exempt`.
   func growth(except exempt: String?) -> EntryTally.Count {
     changes.reduce(EntryTally.Count()) { sum, change in

@@ -173,8 +173,8 @@ extension RedisScript {
         for at = 3, #KEYS do own[KEYS[at]] = true end
         local excess, excessBytes = entries - tonumber(ARGV[5]), bytes - tonumber(ARGV[6])
         if ARGV[16] ~= '' then
-          excess = math.min(excess, math.max(tonumber(ARGV[16]), growth))
-          excessBytes = math.min(excessBytes, math.max(tonumber(ARGV[17]), bytesGrowth))
+          excess = math.min(excess, tonumber(ARGV[16]) + growth)
+          excessBytes = math.min(excessBytes, tonumber(ARGV[17]) + bytesGrowth)
         end
         gone, evicted = victims(excess, excessBytes, here, size, own)
       end

@@ -96,6 +96,8 @@ extension RedisStore {
 
 /// Batches on a cluster.
 extension RedisStore {
+  /// How many entries a batch removes beyond what it adds, at the most, where the bounds are exceeded.
+  private static let mostSurplus = 16
   /// How many parts to ask at once for room at the most, and how often.
   private static let (partsAtOnce, roundsOfRoom) = (16, 8)
 
@@ -105,11 +107,12 @@ extension RedisStore {
     let parts = batch.parts(layout)
     var bounds = batch.bounds.map { RedisBounds(bounds: $0) }
     if let limits = batch.bounds {
-      bounds?.held = try holdings.held(adding: batch, limits, mayEvict: eviction != nil, self)
+      let growth = batch.growth(except: limits.exemptNamespace)
+      bounds?.held = try holdings.held(adding: growth, limits, mayEvict: eviction != nil, self)
       bounds?.time = .now
     }
     var eviction = eviction
-    eviction?.most = EntryTally.Count()
+    if let bounds, eviction != nil { eviction?.most = try surplus(bounds, of: batch) }
     if parts.count == 1, let (part, piece) = parts.first {
       return try apply(application(piece, part: part, .apply(bounds, evicting: eviction)))
     }
@@ -117,7 +120,7 @@ extension RedisStore {
     let required = parts.filter { !$0.value.requirements.isEmpty }
     if let bounds {
       let growth = try growth(parts, exempt: bounds.bounds.exemptNamespace)
-      if bounds.areExceeded(by: (bounds.held ?? .init()) + growth) {
+      if bounds.bounds.areExceeded(by: (bounds.held ?? .init()) + growth) {
         guard let eviction else { throw .overBounds(bounds.bounds) }
         evictions = try makeRoom(for: growth, bounds, eviction, sparing: Set(parts.keys))
       }
@@ -146,6 +149,29 @@ extension RedisStore {
     }
   }
 
+  /// How much a batch removes beyond what it adds, because the bounds are exceeded without it.
+  ///
+  /// - Throws: `CacheError`: `overBounds` if that is too much for batches to make good, as after the bounds were lowered.
+  ///   The core then looks at all parts, and adds to the batch what has to go.
+  private func surplus(_ bounds: RedisBounds, of batch: RedisBatch) throws(CacheError) -> EntryTally.Count {
+    let (limits, held) = (bounds.bounds, bounds.held ?? .init())
+    guard limits.areExceeded(by: held) else { return EntryTally.Count() }
+    let over = EntryTally.Count(
+      entries: max(held.entries - limits.maxEntries, 0),
+      payloadBytes: max(held.payloadBytes - limits.maxPayloadBytes, 0))
+    let most = EntryTally.Count(
+      entries: Self.mostSurplus, payloadBytes: Self.mostSurplus * held.payloadBytes / max(held.entries, 1))
+    let isMuch =
+      over.entries > max(limits.maxEntries / 64, most.entries)
+      || over.payloadBytes > max(limits.maxPayloadBytes / 64, most.payloadBytes)
+    if isMuch, !batch.removes {
+      holdings.forget()
+      throw .overBounds(limits)
+    }
+    return EntryTally.Count(
+      entries: min(over.entries, most.entries), payloadBytes: min(over.payloadBytes, most.payloadBytes))
+  }
+
   /// By how much `parts` together would grow.
   ///
   /// - Throws: `CacheError`: `conflict` if a requirement does not hold.
@@ -166,10 +192,11 @@ extension RedisStore {
     for growth: EntryTally.Count, _ bounds: RedisBounds, _ eviction: RedisEviction, sparing own: Set<Int>
   ) throws(CacheError) -> Int {
     let (limits, held) = (bounds.bounds, bounds.held ?? .init())
-    // What is too much must not go beyond what the store adds: others make room for themselves.
+    // Others make room for themselves.
+    let most = growth + (eviction.most ?? .init())
     var missing = EntryTally.Count(
-      entries: min(held.entries + growth.entries - limits.maxEntries, growth.entries),
-      payloadBytes: min(held.payloadBytes + growth.payloadBytes - limits.maxPayloadBytes, growth.payloadBytes))
+      entries: min(held.entries + growth.entries - limits.maxEntries, most.entries),
+      payloadBytes: min(held.payloadBytes + growth.payloadBytes - limits.maxPayloadBytes, most.payloadBytes))
     guard growth.entries <= limits.maxEntries, growth.payloadBytes <= limits.maxPayloadBytes else {
       throw .overBounds(limits)
     }

@@ -15,14 +15,12 @@ struct RedisCount: Sendable {
   /// Whether entries may be counted that the server has dropped.
   var isStale = false
 
-  var statistics: StorageStatistics {
-    let total = tally.total()
-    return StorageStatistics(
-      tally: tally, storageBytes: total.payloadBytes + total.entries * Self.bytesPerEntry)
+  /// - Parameter isIndexed: whether the store has an index.
+  func statistics(isIndexed: Bool) -> StorageStatistics {
+    // What a server stores for an entry beside its payload, measured on Redis 7.0 for a key of 20 bytes.
+    let (total, bytesPerEntry) = (tally.total(), isIndexed ? 340 : 195)
+    return StorageStatistics(tally: tally, storageBytes: total.payloadBytes + total.entries * bytesPerEntry)
   }
-
-  /// What a server stores for an entry besides its payload, in bytes. Measured on Redis 7.0, for a key of 20 bytes.
-  private static let bytesPerEntry = 340
 }
 
 extension RedisStore {
@@ -59,11 +57,40 @@ extension RedisStore {
     return count
   }
 
+  /// What the parts of a cluster hold outside the namespace `exempt`. What parts hold that do not answer at once is
+  /// estimated from the others: keys are spread evenly.
+  ///
+  /// Cost: a round trip, which asks all nodes at once.
+  func total(except exempt: String?) throws(CacheError) -> EntryTally.Count {
+    let groups = router.topology.groups
+    let field = Array((exempt.map { RedisTally.field($0) } ?? "").utf8)
+    let replies = try router.ask(
+      groups.map { RedisRequest($0.parts[0], .totals, keys: [], arguments: $0.names + [field]) })
+    var (sum, parts) = (EntryTally.Count(), 0)
+    for (group, reply) in zip(groups, replies) {
+      guard let reply else { continue }
+      guard let values = reply.value.elements, values.count == 3, let entries = values[0].number,
+        let bytes = values[1].number
+      else { throw .damagedTally(store: options.description) }
+      sum = sum + EntryTally.Count(entries: Int(entries), payloadBytes: Int(bytes))
+      parts += group.parts.count - values[2].bytes.count / RedisSlot.tagLength
+    }
+    guard parts < layout.parts.count else { return sum }
+    let share = Double(layout.parts.count) / Double(max(parts, 1))
+    return EntryTally.Count(
+      entries: Int(Double(sum.entries) * share), payloadBytes: Int(Double(sum.payloadBytes) * share))
+  }
+
   /// The replies to a command for each of `parts` with one key, which follows its key to where a slot is migrated. None for
   /// parts that the call does without.
   func askOwners(_ parts: [Int], _ command: (Int) -> RedisCommand) throws(CacheError) -> [RedisValue] {
     if parts.isEmpty { return [] }
     return try router.performReachable(parts.map { RedisRequest($0, command($0)) }).compactMap { $0?.value }
+  }
+
+  /// How much the store holds, counted exactly.
+  func statistics() throws(CacheError) -> StorageStatistics {
+    try countExactly().statistics(isIndexed: layout.isIndexed)
   }
 
   /// Counts the entries, after forgetting some that the server has dropped: in a store of up to 10,000 entries on one
@@ -224,18 +251,22 @@ extension RedisStore {
   func eachPage(
     in group: RedisPartGroup, beginning: String = "", _ body: ([CacheKey]) throws(CacheError) -> Bool
   ) throws(CacheError) {
-    var (cursor, goesOn) = ("0", true)
+    let part = group.parts[0]
+    var (cursor, server) = ("0", router.topology.owner(of: part))
     // What has a meaning in a pattern means itself.
     let literal = beginning.map { "*?[]\\".contains($0) ? "\\\($0)" : "\($0)" }.joined()
-    repeat {
+    while true {
       let command = RedisCommand("SCAN", cursor, "MATCH", "\(layout.prefix):\(literal)*", "COUNT", "1000")
-      guard let page = try router.perform(RedisRequest(group.parts[0], command)).elements, page.count == 2,
+      guard let page = try router.perform(RedisRequest(part, command)).elements, page.count == 2,
         let next = page[0].text, let names = page[1].elements
       else { throw router.undecodable("a listing gives no keys") }
       // Everything else is not an entry of this store.
-      goesOn = try body(names.compactMap { $0.text.flatMap { layout.key(named: $0) } })
-      cursor = next
-    } while goesOn && cursor != "0"
+      guard try body(names.compactMap { $0.text.flatMap { layout.key(named: $0) } }) else { return }
+      let now = router.topology.owner(of: part)
+      if now == server, next == "0" { return }
+      // A cursor means nothing to another server.
+      (cursor, server) = (now == server ? next : "0", now)
+    }
   }
 
   /// The request to remove some of what the index of `part` names, which answers 1 if there is more. If `keys` are given,

@@ -1,3 +1,4 @@
+import ResponseStorage
 import StorageSPI
 import Testing
 
@@ -58,6 +59,23 @@ struct RedisLostNodeTests {
     }
     try await late.close()
     try await loss.engine.close()
+  }
+
+  @Test(
+    "Also a store with limits takes entries for the others, and evicts there when it is full", arguments: [1_000, 40])
+  func withLimits(_ maxEntries: Int) async throws {
+    let loss = try await lose()
+    let store = EntryStore(
+      engine: loss.engine, clock: SystemClock(), limits: StoreLimits(maxEntries: maxEntries, maxBytes: 1_000_000))
+    for key in loss.keys where !loss.lost.contains(key) {
+      try await patiently { try await store.write(key, payload: [1, 2], metadata: .sample()) }
+    }
+    let found = try await patiently { try await loss.engine.reachableStatistics() }
+    #expect(found.missing != nil && found.content.entries > 0)
+    // A third is thought to be on the lost node.
+    let most = maxEntries == 40 ? 2 * 40 / 3 + 5 : loss.keys.count
+    #expect(found.content.entries <= most, "\(found.content.entries) entries")
+    try await store.close()
   }
 
   @Test("Calls that wait for the lost node keep no thread from the others")

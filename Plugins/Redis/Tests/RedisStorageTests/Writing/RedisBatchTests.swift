@@ -146,6 +146,53 @@ struct RedisScriptTests {
     #expect(try store.entries([try key(0)])[0].get()?.payload == [2])
   }
 
+  @Test("A change of the index is counted as one, even if the counts stay as they are")
+  func changesThatCancelOut() async throws {
+    let server = try RedisServer()
+    let store = RedisStore(try options(.server, server.url))
+    let metadata = EntryMetadata.sample()
+    try store.apply(batch(try key(0), metadata: metadata))
+    let before = try store.count().changes
+    var swap = WriteBatch()
+    swap.remove(try key(0))
+    swap.put(try key(1), payload: [1], metadata: metadata)
+    try store.apply(try RedisBatch(swap))
+    #expect(try store.count().changes == before + 1)
+    #expect(try store.examine().map(\.message) == [])
+  }
+
+  @Test("A server that takes no changes keeps no listing from what is there")
+  func refusedChanges() async throws {
+    let server = try RedisServer()
+    let engine = try await RedisPlugin().open(server.url)
+    for key in ["cities/a", "cities/b"] { try await engine.put(key, "1") }
+    try server.ask("UNLINK", "cachectl:cities/a")
+    try server.ask("CONFIG", "SET", "min-replicas-to-write", "1")
+    #expect(try await engine.keys() == ["cities/b"])
+    #expect(try await engine.statistics().entries == 2)
+    try server.ask("CONFIG", "SET", "min-replicas-to-write", "0")
+    #expect(try await engine.keys() == ["cities/b"])
+    #expect(try await engine.statistics().entries == 1)
+    try await engine.close()
+  }
+
+  @Test("What a later version has written is changed by no call")
+  func laterVersion() async throws {
+    let server = try RedisServer()
+    let engine = try await RedisPlugin().open(server.url)
+    try await engine.put("cities/a", "1")
+    try server.ask("UNLINK", "cachectl:cities/a")
+    try server.ask("HSET", "cachectl:tally", "format", "3", "cities 1 2", "5 50", "swept", "1")
+    let tally = try server.cli("DUMP", "cachectl:tally")
+    _ = try await engine.keys()
+    #expect(await code { _ = try await engine.statistics() } == .unsupportedFormat)
+    #expect(await code { try await engine.compact() } == .unsupportedFormat)
+    #expect(await code { try await engine.put("cities/b", "1") } == .unsupportedFormat)
+    #expect(try server.cli("DUMP", "cachectl:tally") == tally)
+    #expect(try server.ask("ZCARD", "cachectl:index").integer == 1)
+    try await engine.close()
+  }
+
   @Test("An empty string in the place of an entry is damage, and not an absent entry")
   func emptyString() async throws {
     let server = try RedisServer()

@@ -45,6 +45,26 @@ struct RedisEvictionTests {
     try await writer.close()
   }
 
+  @Test("On a cluster too, a store whose limits were lowered is within them after the next write")
+  func lowered() async throws {
+    let cluster = try RedisCluster.shared.get()
+    let prefix = "lowered-" + String(UInt64.random(in: 0 ... .max), radix: 16)
+    let engine = try await RedisPlugin(.cluster).open(cluster.url, ["prefix": .text(prefix)])
+    func store(_ maxEntries: Int) -> EntryStore {
+      let limits = StoreLimits(maxEntries: maxEntries, maxBytes: 1_000_000)
+      return EntryStore(engine: engine, clock: clock, limits: limits, removesExpired: false)
+    }
+    try await put(0..<400, store(1_000))
+    let redis = RedisStore(try options(.cluster, cluster.url, ["prefix": .text(prefix)]))
+    _ = try redis.hasFormerEntries()
+    #expect(try redis.total(except: nil) == redis.count().total && redis.count().total.entries == 400)
+    #expect(try redis.total(except: "cities").entries == 0)
+    try await put(400..<401, store(100))
+    let left = try await engine.statistics().entries
+    #expect((50...100).contains(left), "\(left) entries are left")
+    try await engine.close()
+  }
+
   @Test("Entries that cannot be read, or are gone, keep no write from finding room")
   func damage() async throws {
     let server = try RedisServer()
