@@ -66,6 +66,8 @@ struct Scale {
     row("a put", put.node, "us of the node; \(Int(put.rate)) a second in all")
     let full = try await puts(from: 2 * perSlot, limit: slots * perSlot + Self.putCount)
     row("a put into a full store", full.node, "us of the node; \(Int(full.rate)) a second in all")
+    // The other node has none of these entries: it is only asked what it holds, or for room.
+    row("counts for 1,000 puts into a full store", full.otherScripts * 1_000, "by one process with 16 callers")
     let count = try await cost(20) { _ in _ = try await node.engine.statistics() }
     row("counting a full slot", count.node / Double(slots), "us of the node")
     row("counting an empty slot", count.other / Double(Self.slotCount - slots), "us of the node")
@@ -90,6 +92,7 @@ struct Scale {
     let countTime = share * count.node / Double(slots)
     row("a count", countTime / 1_000, "ms of each node")
     row("processes whose counts use up a node", 1e6 / countTime, "if each counts once a second")
+    row("puts of a full cluster", 1e6 / (countTime * full.otherScripts), "a second at most, because of the counts")
     row("first page of a listing", share * listing.page / 1_000, "ms of each node")
     row("an export of all", Double(total) / listing.rate / 3_600, "hours")
     row("moving a slot", Double(perSlot) / moved.rate + moved.index / 1_000, "s")
@@ -117,9 +120,10 @@ struct Scale {
     return (slot, Double(exported) * export.rate)
   }
 
-  /// What a call costs: microseconds for its caller, and of the main threads of the two nodes; and calls a second.
+  /// What a call costs: microseconds for its caller, and of the main threads of the two nodes; scripts of the second node;
+  /// and how many calls a second there are.
   private struct Cost {
-    let (time, node, other, rate): (Double, Double, Double, Double)
+    let (time, node, other, otherScripts, rate): (Double, Double, Double, Double, Double)
   }
 
   private func cost(
@@ -130,7 +134,7 @@ struct Scale {
     let spent = (try node.usage() - before.0, try Figures.usage(of: other) - before.1)
     return Cost(
       time: Double(callers) * 1e6 / rate, node: spent.0.mainThread * 1e6 / Double(calls),
-      other: spent.1.mainThread * 1e6 / Double(calls), rate: rate)
+      other: spent.1.mainThread * 1e6 / Double(calls), otherScripts: spent.1.script.count / Double(calls), rate: rate)
   }
 
   /// Fills slots with entries of `bytes`, and returns what each of them takes of the memory.
