@@ -67,7 +67,7 @@ struct Scale {
     let full = try await puts(from: 2 * perSlot, limit: slots * perSlot + Self.putCount)
     row("a put into a full store", full.node, "us of the node; \(Int(full.rate)) a second in all")
     // The other node has none of these entries: it is only asked what it holds, or for room.
-    row("counts for 1,000 puts into a full store", full.otherScripts * 1_000, "by one process with 16 callers")
+    row("counts by a process that fills it", full.otherScripts * full.rate, "a second, by 16 callers")
     let count = try await cost(20) { _ in _ = try await node.engine.statistics() }
     row("counting a full slot", count.node / Double(slots), "us of the node")
     row("counting an empty slot", count.other / Double(Self.slotCount - slots), "us of the node")
@@ -92,7 +92,6 @@ struct Scale {
     let countTime = share * count.node / Double(slots)
     row("a count", countTime / 1_000, "ms of each node")
     row("processes whose counts use up a node", 1e6 / countTime, "if each counts once a second")
-    row("puts of a full cluster", 1e6 / (countTime * full.otherScripts), "a second at most, because of the counts")
     row("first page of a listing", share * listing.page / 1_000, "ms of each node")
     row("an export of all", Double(total) / listing.rate / 3_600, "hours")
     row("moving a slot", Double(perSlot) / moved.rate + moved.index / 1_000, "s")
