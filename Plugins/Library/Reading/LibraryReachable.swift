@@ -18,7 +18,7 @@ extension LibraryStore {
     }
   }
 
-  /// What `find` finds, which says in the failure that it gets what it cannot reach.
+  /// What `find` finds. It says what it cannot reach in the failure that it is given.
   private func reachable<Content>(
     _ find: (LibraryFunctions.Failure) throws(CacheError) -> Content
   ) throws(CacheError) -> Reachable<Content> {

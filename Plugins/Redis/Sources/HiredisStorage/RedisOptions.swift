@@ -35,7 +35,7 @@ struct RedisOptions: Sendable {
     "timeout", .duration(1...3_600_000), default: .integer(5_000),
     help: "how long to wait for an answer, and to try again where a cluster is changing")
   private static let connections = EngineOption(
-    "connections", .integer(1...64), default: .integer(4), help: "how many calls may wait for the server at once")
+    "connections", .integer(1...64), default: .integer(4), help: "how many calls may wait for each server at once")
 
   static let all = [
     url, user, password, userFile, passwordFile, ca, certificate, certificateKey, prefix, clientName, connectTimeout,

@@ -66,8 +66,10 @@ struct Scale {
     row("a put", put.node, "us of the node; \(Int(put.rate)) a second in all")
     let full = try await puts(from: 2 * perSlot, limit: slots * perSlot + Self.putCount)
     row("a put into a full store", full.node, "us of the node; \(Int(full.rate)) a second in all")
-    // The other node has none of these entries: it is only asked what it holds, or for room.
-    row("counts by a process that fills it", full.otherScripts * full.rate, "a second, by 16 callers")
+    // The other node has none of these entries: it is only asked for the totals of its slots, or for room.
+    row("a process that fills it asks for totals", full.otherScripts * full.rate, "times a second, with 16 callers")
+    row(
+      "the totals of an empty slot", full.other / full.otherScripts / Double(Self.slotCount - slots), "us of the node")
     let count = try await cost(20) { _ in _ = try await node.engine.statistics() }
     row("counting a full slot", count.node / Double(slots), "us of the node")
     row("counting an empty slot", count.other / Double(Self.slotCount - slots), "us of the node")
@@ -90,8 +92,7 @@ struct Scale {
     row("puts of a node", 1e6 / put.node, "a second at most")
     row("puts of a node whose store is full", 1e6 / full.node, "a second at most")
     let countTime = share * count.node / Double(slots)
-    row("a count", countTime / 1_000, "ms of each node")
-    row("processes whose counts use up a node", 1e6 / countTime, "if each counts once a second")
+    row("a count, as for stats", countTime / 1_000, "ms of each node")
     row("first page of a listing", share * listing.page / 1_000, "ms of each node")
     row("an export of all", Double(total) / listing.rate / 3_600, "hours")
     row("moving a slot", Double(perSlot) / moved.rate + moved.index / 1_000, "s")

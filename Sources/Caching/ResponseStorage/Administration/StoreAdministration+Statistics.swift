@@ -9,8 +9,8 @@ extension StoreAdministration {
   /// estimates the states if there are more, which the report says. An entry stored ahead of the clock then counts as
   /// fresh until its time comes.
   ///
-  /// Damaged entries are left out and reported. The others are then counted one by one. So is a part of the store that cannot
-  /// be reached left out and reported.
+  /// Damaged entries are left out and reported. The others are then counted one by one. A part of the store that cannot be
+  /// reached is left out and reported too.
   ///
   /// - Throws: `CacheError`: the engine or the ledger failed.
   public func statistics() async throws(CacheError) -> StoreReport {

@@ -37,7 +37,7 @@ struct StoreWalk {
   private(set) var unreadableEntries = KeySample()
   /// Other places that could not be listed, and were not reported before.
   private(set) var gaps: [IntegrityIssue] = []
-  /// What could not be reached, when something was missing last; `nil` if all was there.
+  /// What the last scan that lacked something could not reach; `nil` if none lacked anything.
   private(set) var missing: String?
 
   /// Creates a walk through `range`.

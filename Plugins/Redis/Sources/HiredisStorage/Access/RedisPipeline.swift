@@ -26,8 +26,8 @@ final class RedisPipeline: @unchecked Sendable {
 
   /// Who reads from the connection.
   private enum Reader {
-    /// Nobody: nothing is expected, and the thread is parked.
-    case nobody
+    /// No reader: nothing is expected, and the thread is parked.
+    case absent
     /// The caller that sent the first of the commands that are not answered.
     case caller
     case thread
@@ -59,7 +59,7 @@ final class RedisPipeline: @unchecked Sendable {
 
   private let monitor = Monitor()
   private var phase = Phase.idle
-  private var reader = Reader.nobody
+  private var reader = Reader.absent
   /// How many calls have found no connection since there was one.
   private var calls = 0
   /// The calls that were sent and not answered, in order.
@@ -113,7 +113,7 @@ final class RedisPipeline: @unchecked Sendable {
 
   /// Sends `bytes`.
   ///
-  /// - Returns: who will finish `call`, the caller or somebody else; `nil` if nothing was sent.
+  /// - Returns: who will finish `call`, the caller or another thread; `nil` if nothing was sent.
   private func send(_ bytes: [UInt8], of call: RedisPipelinedCall, over connection: RedisConnection) -> Reader? {
     monitor.withLock {
       guard case .open(let current) = phase, current === connection, unsent.isEmpty else { return nil }
@@ -131,7 +131,7 @@ final class RedisPipeline: @unchecked Sendable {
       sequence = waiting.isEmpty ? sequence + 1 : min(sequence, 0)
       waiting.append(call)
       lastUse = call.start
-      guard reader == .nobody else { return .thread }
+      guard reader == .absent else { return .thread }
       reader = .caller
       return .caller
     }
@@ -139,7 +139,7 @@ final class RedisPipeline: @unchecked Sendable {
 
   /// Has the thread read, if nobody does. Called with the lock.
   private func wakeThread() {
-    guard reader == .nobody else { return }
+    guard reader == .absent else { return }
     reader = .thread
     monitor.signal()
   }
@@ -156,7 +156,7 @@ final class RedisPipeline: @unchecked Sendable {
     let isSlow = !call.isFinished
     monitor.withLock {
       if isSlow { sequence = -Self.restAfterSlowRead }
-      reader = .nobody
+      reader = .absent
       if case .open = phase, waiting.isEmpty, sequence >= 0 { return }
       wakeThread()
     }
@@ -199,7 +199,7 @@ final class RedisPipeline: @unchecked Sendable {
   private func keep(_ connection: RedisConnection) -> Bool {
     monitor.withLock {
       guard case .opening = phase else { return false }
-      (phase, reader, lastUse) = (.open(connection), .nobody, .now)
+      (phase, reader, lastUse) = (.open(connection), .absent, .now)
       sequence = Self.shortSequence
       return true
     }
@@ -236,10 +236,10 @@ final class RedisPipeline: @unchecked Sendable {
   /// - Parameter heard: when the server last answered the thread.
   private func nextStep(_ connection: RedisConnection, _ heard: ContinuousClock.Instant) -> Step {
     monitor.withLock {
-      if case .open = phase, reader == .thread, waiting.isEmpty, sequence >= Self.shortSequence { reader = .nobody }
+      if case .open = phase, reader == .thread, waiting.isEmpty, sequence >= Self.shortSequence { reader = .absent }
       while reader != .thread {
         let isOver = !monitor.wait(until: Monitor.deadline(after: idleTime))
-        if isOver, reader == .nobody, isUnused { return give() }
+        if isOver, reader == .absent, isUnused { return give() }
       }
       guard case .open = phase else { return .fail(.abandoned) }
       if !unsent.isEmpty {

@@ -3,7 +3,7 @@ internal import StorageSPI
 /// Calls that need not reach all parts of a store: those with `gaps`.
 extension RedisRouter {
   /// The replies to requests that are each about several of `parts`, or of all parts: what one server has. A request without
-  /// an answer is made again, because its parts may have moved. So it must be such that can be repeated.
+  /// an answer is made again, because its parts may have moved. So it must be one that can be repeated.
   ///
   /// - Parameter request: makes the request about some parts.
   /// - Returns: the parts of each request, and the reply. Parts that the call does without are missing.

@@ -169,10 +169,12 @@ enum RedisScript: Int, Sendable, CaseIterable {
       return kind == 2 or kind == 3
     end
 
+    -- A number of 3, 4 or 6 bytes.
     local function number(bytes, first, last)
-      local sum = 0
-      for at = first, last do sum = sum * 256 + string.byte(bytes, at) end
-      return sum
+      local a, b, c, d, e, f = string.byte(bytes, first, last)
+      local sum = (a * 256 + b) * 256 + c
+      if d then sum = sum * 256 + d end
+      return f and (sum * 256 + e) * 256 + f or sum
     end
 
     -- A server without room refuses a script's first write where it may take memory, and none after it. What only takes

@@ -64,7 +64,7 @@ enum RedisTally {
     return counts
   }
 
-  /// The slot that a field such as "cities 189573 189576" names; `nil` if it names none.
+  /// The slot that a field such as "cities 19b771 3bb2cc" names; `nil` if it names none.
   static func slot(_ field: String) -> EntryTally.Slot? {
     let words = field.split(separator: " ")
     guard (3...4).contains(words.count), CacheKey.isNamespace(words[0]), let fresh = Int64(words[1], radix: 16),

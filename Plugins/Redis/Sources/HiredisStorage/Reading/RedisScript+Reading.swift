@@ -122,15 +122,20 @@ extension RedisScript {
     return {fields, text(changes), format and text(format), stale, elsewhere}
     """#
 
+  /// How many fields of tallies `totals` goes through, before it leaves the other tallies to the next call: some ten
+  /// milliseconds.
+  static let mostFieldsSwept = 10_000
+
   /// `ARGV`, after the parts: the field of a namespace to leave out, or nothing. Returns how many entries and bytes all
-  /// parts count, and the tags of the parts that are elsewhere. In a part that was not swept in this slot of time it leaves
-  /// out first what has ended.
+  /// parts count, and the tags of the parts that are elsewhere. In parts that were not swept in this slot of time it leaves
+  /// out first what has ended; not in all of them at once, because that takes time: what it counts may be too much.
   static let totalsSource = #"""
-    local entries, bytes = 0, 0
+    local entries, bytes, fields = 0, 0, \#(mostFieldsSwept)
     local elsewhere = eachPart(function(base)
       local found = redis.call('HMGET', base .. 'tally', 'swept', '*', ARGV[3])
       if not found[2] then return end
-      if (tonumber(found[1] or '0') or 0) < current then
+      if fields > 0 and (tonumber(found[1] or '0') or 0) < current then
+        fields = fields - redis.call('HLEN', base .. 'tally')
         enter(base)
         if isCurrent() then
           sweep()
