@@ -48,10 +48,21 @@ struct RedisStore: Sendable {
   func checkFormat() throws(CacheError) {
     guard layout.isIndexed else { return try checkAbsenceOfTables() }
     if !layout.isSpread {
-      try check(
-        format: try router.perform(RedisRequest(0, RedisCommand("HGET", layout.tables(of: 0)[1], "format"))).number)
+      let replies = try router.perform([
+        RedisRequest(0, RedisCommand("HGET", layout.tables(of: 0)[1], "format")),
+        RedisRequest(0, RedisCommand("EXISTS", layout.marker)),
+      ])
+      try check(format: replies[0].value.number)
+      if replies[1].value.integer == 1 { throw ofOther("rediscache") }
     }
     try upgrade()
+  }
+
+  /// The error for a store that is one of the engine called `backend`.
+  func ofOther(_ backend: String) -> CacheError {
+    CacheError(
+      .unsupportedFormat, "\(options): the store there is one of the backend \(backend)",
+      hint: "give another prefix, or use that backend")
   }
 
   private func check(format: Int64?) throws(CacheError) {
@@ -108,15 +119,14 @@ struct RedisStore: Sendable {
 
   /// What to know of a server with this `maxmemory` and `maxmemory-policy`.
   private func caution(memory: Substring, policy: String) -> String? {
-    let evictsAll = policy.hasPrefix("allkeys-")
     if layout.isIndexed {
-      guard memory != "0", evictsAll else { return nil }
+      guard memory != "0", policy.hasPrefix("allkeys-") else { return nil }
       return
         "the server may evict the index of the store: its maxmemory-policy is \(policy), and should be noeviction or "
         + "volatile-ttl"
     }
     if memory == "0" { return "nothing bounds the store: give the server a maxmemory" }
-    if evictsAll { return nil }
+    if ["allkeys-lru", "allkeys-lfu"].contains(policy) { return nil }
     return "the server's maxmemory-policy is \(policy), and should be allkeys-lru or allkeys-lfu"
   }
 

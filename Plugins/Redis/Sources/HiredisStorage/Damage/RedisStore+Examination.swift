@@ -98,6 +98,9 @@ struct RedisExamination {
       issues.append(
         IntegrityIssue(kind: .structure, message: "the tally contradicts itself about \(namespace)"))
     }
+    if let format = counted.format, format != Int64(RedisLayout.format) {
+      issues.append(IntegrityIssue(kind: .structure, message: "the tally names another version of the layout"))
+    }
     if counted.total != counted.namespaces.values.reduce(.init(), +) {
       issues.append(IntegrityIssue(kind: .structure, message: "the tally contradicts itself about all entries"))
     }

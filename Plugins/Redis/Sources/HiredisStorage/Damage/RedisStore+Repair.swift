@@ -5,12 +5,14 @@ extension RedisStore {
   private static let attempts = 20
 
   /// Removes the entries that are unreadable or that `plan` finds unsound, rewrites the index lines that disagree with
-  /// their entries, forgets those whose entries are gone, and counts the rest.
+  /// their entries, adds those that are lost, forgets those whose entries are gone, and counts the rest.
   ///
-  /// Each step leaves the store consistent, and others can keep using it. Cost: every entry is read.
+  /// Each step leaves the store consistent, and others can keep using it. Cost: every entry is read, and the servers look
+  /// at all their keys.
   func repair(_ plan: RepairPlan) throws(CacheError) -> RepairReport {
     guard layout.isIndexed else { return try repairUnindexed(plan) }
     try upgrade()
+    try removeForeignIndexes()
     // First, because what follows subtracts from the tally, which must be readable for that.
     var lines = try recount(layout.parts)
     var (saved, lost) = (0, [IntegrityIssue]())
@@ -23,9 +25,40 @@ extension RedisStore {
         }
       }
     }
+    try eachUnlisted(Set(lines.values.joined().map(\.key))) { key throws(CacheError) in
+      switch try mend(key, nil, plan, listing: true) {
+      case .whole: saved += 1
+      case .gone: return
+      case .lost(let issue): lost.append(issue)
+      }
+    }
     try tidyAll(layout.parts)
-    lines = try recount(lines.keys)
+    _ = try recount(layout.parts)
     return RepairReport(saved: saved, lost: lost)
+  }
+
+  /// Removes keys of other types in the places of indexes.
+  private func removeForeignIndexes() throws(CacheError) {
+    let indexes = layout.parts.map { (part: $0, name: layout.tables(of: $0)[0]) }
+    let types = try router.perform(indexes.map { RedisRequest($0.part, RedisCommand("TYPE", $0.name)) })
+    let foreign = zip(indexes, types).filter { !["zset", "none"].contains($1.value.text) }.map(\.0)
+    if !foreign.isEmpty {
+      _ = try router.perform(foreign.map { RedisRequest($0.part, RedisCommand("UNLINK", $0.name)) })
+    }
+  }
+
+  /// Passes the keys of entries that are not among `listed` to `body`: their lines were lost.
+  private func eachUnlisted(
+    _ listed: Set<CacheKey>, _ body: (CacheKey) throws(CacheError) -> Void
+  ) throws(CacheError) {
+    for group in router.topology.groups {
+      var unlisted = Set<CacheKey>()
+      try eachPage(in: group) { keys in
+        unlisted.formUnion(keys.lazy.filter { !listed.contains($0) })
+        return true
+      }
+      for key in unlisted.sorted() { try body(key) }
+    }
   }
 
   enum Mending {
@@ -34,18 +67,23 @@ extension RedisStore {
   }
 
   /// Removes the entry under `key` if it is unreadable or unsound, and rewrites `line`, its line in the index, if that
-  /// disagrees with it.
-  func mend(_ key: CacheKey, _ line: RedisLine?, _ plan: RepairPlan) throws(CacheError) -> Mending {
+  /// disagrees with it, or if it is `listing` an entry without one.
+  func mend(
+    _ key: CacheKey, _ line: RedisLine?, _ plan: RepairPlan, listing: Bool = false
+  ) throws(CacheError) -> Mending {
     do throws(CacheError) {
       guard let entry = try entry(key) else { return .gone }
       let metadata = entry.metadata
       let payload = entry.withPayload { bytes in bytes.withUnsafeBufferPointer { Array($0) } }
       guard plan.isSound(key, payload.span, metadata) else { return try remove(key, ifStill: metadata.checksum) }
       let slot = EntryTally.Slot(namespace: key.namespace, metadata)
-      if let line, slot != line.slot || payload.count != line.bytes { try put(key, payload, metadata) }
+      let isWrong = line.map { slot != $0.slot || payload.count != $0.bytes } ?? listing
+      if isWrong { try put(key, payload, metadata) }
       return .whole
     } catch {
       guard error.code == .damaged else { throw error }
+      // What was never listed may be another program's.
+      if listing { return .gone }
       let listed = try list(KeyRange(prefix: key.text), limit: 1).first?.summary
       guard let listed, listed.key == key else { return .gone }
       return try remove(key, ifStill: listed.metadata.checksum)

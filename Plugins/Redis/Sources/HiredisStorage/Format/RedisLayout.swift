@@ -28,6 +28,9 @@ struct RedisLayout: Sendable, Hashable {
     return ["\(base)index", "\(base)tally"]
   }
 
+  /// The key that says that a store has no tables, so that the other engine does not open it.
+  var marker: String { "\(prefix):evicting" }
+
   /// The key that remembers the latest batch of `writer`, in a store without tables. No entry's key has its form.
   func record(of writer: String) -> String { "\(prefix):@\(writer)" }
 

@@ -30,7 +30,7 @@ extension RedisScript {
     """#
 
   /// A function that calls another one with the prefix of each part. It returns the tags of the parts that are elsewhere,
-  /// because their slots are being migrated, or have been.
+  /// because their slots are being migrated, or have been; and an error, if there was another one.
   ///
   /// `ARGV`: the prefix of all keys; the tags of the parts, or nothing if there is one part.
   static let partsSource = #"""
@@ -41,7 +41,11 @@ extension RedisScript {
         local tag = string.sub(ARGV[2], at, at + 2)
         local isDone, why = pcall(look, ARGV[1] .. '{' .. tag .. '}:')
         if not isDone then
-          if not string.find(type(why) == 'table' and why.err or why, 'non local', 1, true) then error(why, 0) end
+          why = type(why) == 'table' and why.err or why
+          if not string.find(why, 'non local', 1, true) then
+            -- Thrown on, an error of a command would lose its first word.
+            return '', redis.error_reply(string.find(why, '^%u+ ') and why or 'ERR ' .. why)
+          end
           elsewhere[#elsewhere + 1] = tag
         end
       end
@@ -55,12 +59,12 @@ extension RedisScript {
   /// elsewhere.
   static let linesSource = #"""
     local found, last = {}, {}
-    local elsewhere = eachPart(function(base)
+    local elsewhere, failure = eachPart(function(base)
       local page = redis.call('ZRANGEBYLEX', base .. 'index', ARGV[3], ARGV[4], 'LIMIT', 0, ARGV[5])
       for _, line in ipairs(page) do found[#found + 1] = line end
       if #page == tonumber(ARGV[5]) then last[#last + 1] = page[#page] end
     end)
-    return {found, last, elsewhere}
+    return failure or {found, last, elsewhere}
     """#
 
   /// `ARGV`: how many bytes at the end of an entry to read at first; then pairs of a part's prefix and a line. Returns for
@@ -91,7 +95,7 @@ extension RedisScript {
   /// nothing; whether entries may be counted that the server has dropped; the tags of the parts that are elsewhere.
   static let countSource = #"""
     local totals, changes, format, stale = {}, 0, false, 0
-    local elsewhere = eachPart(function(base)
+    local elsewhere, failure = eachPart(function(base)
       if redis.call('EXISTS', base .. 'tally') == 0 then return end
       enter(base)
       if ARGV[3] == '' and isCurrent() then
@@ -119,7 +123,7 @@ extension RedisScript {
       fields[#fields + 1] = name
       fields[#fields + 1] = text(total[1]) .. ' ' .. text(total[2])
     end
-    return {fields, text(changes), format and text(format), stale, elsewhere}
+    return failure or {fields, text(changes), format and text(format), stale, elsewhere}
     """#
 
   /// How many fields of tallies `totals` goes through, before it leaves the other tallies to the next call: some ten
@@ -131,7 +135,7 @@ extension RedisScript {
   /// out first what has ended; not in all of them at once, because that takes time: what it counts may be too much.
   static let totalsSource = #"""
     local entries, bytes, fields = 0, 0, \#(mostFieldsSwept)
-    local elsewhere = eachPart(function(base)
+    local elsewhere, failure = eachPart(function(base)
       local found = redis.call('HMGET', base .. 'tally', 'swept', '*', ARGV[3])
       if not found[2] then return end
       if fields > 0 and (tonumber(found[1] or '0') or 0) < current then
@@ -150,7 +154,7 @@ extension RedisScript {
       local others, otherSize = parse(found[3])
       entries, bytes = entries + all - others, bytes + size - otherSize
     end)
-    return {text(entries), text(bytes), elsewhere}
+    return failure or {text(entries), text(bytes), elsewhere}
     """#
 
   /// `ARGV`: the first line, and the number of lines. Returns for each the line; the end of the entry, "" for one with

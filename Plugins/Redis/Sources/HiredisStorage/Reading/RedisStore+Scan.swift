@@ -46,12 +46,18 @@ extension RedisStore {
     _ range: KeyRange, _ bounds: RedisLines, _ limit: Int
   ) throws(CacheError) -> [RedisListing] {
     if limit == 1, let found = try listOne(range) { return [found] }
+    if let damage = ahead.damage { throw damage }
     var lines = ahead.take(range, router.gaps) ?? RedisLineBuffer(from: bounds.first, generation: ahead.generation)
     var (found, size) = ([RedisListing](), Self.linesPerPart)
     while found.count < limit {
       if lines.isEmpty {
         if lines.isComplete { break }
-        try fill(&lines, to: bounds.last, size)
+        do throws(CacheError) {
+          try fill(&lines, to: bounds.last, size)
+        } catch {
+          if error.code == .damaged { ahead.keep(error) }
+          throw error
+        }
         size = max(size, min(2 * size, Self.entriesAtOnce))
       }
       // A check reports those that are not lines of an index.
@@ -236,8 +242,24 @@ final class RedisReadAhead: Sendable {
     let prefix: String
   }
 
-  private let state = Mutex((kept: Kept?.none, generation: 0))
+  private struct State {
+    var kept: Kept?
+    var damage: (error: CacheError, time: ContinuousClock.Instant)?
+    var generation = 0
+  }
+
+  private let state = Mutex(State())
   private static let lifetime = Duration.seconds(2)
+
+  /// Why listing failed within the last two seconds, if an index cannot be read. Every range fails for that, and a search for
+  /// what can be listed tries thousands of them.
+  var damage: CacheError? {
+    state.withLock { state in
+      state.damage.flatMap { $0.time.duration(to: .now) < Self.lifetime ? $0.error : nil }
+    }
+  }
+
+  fileprivate func keep(_ damage: CacheError) { state.withLock { $0.damage = (damage, .now) } }
 
   /// The number of changes by this handle so far.
   var generation: Int { state.withLock { $0.generation } }
@@ -263,5 +285,5 @@ final class RedisReadAhead: Sendable {
   }
 
   /// Forgets the lines, because this handle changes the store.
-  func clear() { state.withLock { $0 = (nil, $0.generation + 1) } }
+  func clear() { state.withLock { $0 = State(generation: $0.generation + 1) } }
 }

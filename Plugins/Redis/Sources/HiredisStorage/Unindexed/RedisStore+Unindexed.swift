@@ -10,11 +10,7 @@ extension RedisStore {
   func checkAbsenceOfTables() throws(CacheError) {
     var command = RedisCommand("EXISTS")
     command.append(layout.tables(of: 0))
-    guard try router.perform(RedisRequest(0, command)).integer == 0 else {
-      throw CacheError(
-        .unsupportedFormat, "\(options): the store there is one of the backend redis",
-        hint: "give another prefix, or use that backend")
-    }
+    guard try router.perform(RedisRequest(0, command)).integer == 0 else { throw ofOther("redis") }
   }
 
   /// Whether there is an entry. Cost: until one is found, a round trip for each 1,000 keys of the server.

@@ -230,6 +230,7 @@ extension RedisStore {
       }
     }
     try removeUnlisted()
+    if !layout.isIndexed { _ = try router.perform(RedisRequest(0, RedisCommand("UNLINK", layout.marker))) }
   }
 
   /// Removes the entries that no index names: they were lost, but are still found by key. Entries that another process

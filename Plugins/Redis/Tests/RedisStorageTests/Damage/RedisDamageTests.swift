@@ -1,4 +1,5 @@
 import Foundation
+import ResponseStorage
 import StorageSPI
 import Testing
 
@@ -59,6 +60,30 @@ struct RedisDamageTests {
     let made = batch
     #expect(await code { try await engine.apply(made) } == .damaged)
     #expect(try server.cli("--raw", "KEYS", "*") == name)
+    try await engine.close()
+  }
+
+  @Test("On a cluster an index that is none ends a search for what can be listed soon")
+  func foreignIndex() async throws {
+    let cluster = try RedisCluster.shared.get()
+    let prefix = "foreign-" + String(UInt64.random(in: 0 ... .max), radix: 16)
+    let engine = try await RedisPlugin(.cluster).open(cluster.url, ["prefix": .text(prefix)])
+    for number in 0..<20 { try await engine.put("cities/\(number)", "1") }
+    let store = RedisStore(try options(.cluster, cluster.url, ["prefix": .text(prefix)]))
+    let index = store.layout.tables(of: 7)[0]
+    _ = try store.router.perform(RedisRequest(7, RedisCommand("SET", index, "of another program")))
+    #expect(await code { _ = try await engine.keys() } == .damaged)
+    // The next ranges that are tried fail for the same reason, without asking.
+    let ahead = try #require(engine as? RedisEngine).store.ahead
+    #expect(ahead.damage?.code == .damaged)
+    let administration = StoreAdministration(
+      store: EntryStore(engine: engine, clock: SystemClock()), ledger: MemoryOperationLedger())
+    let listing = try await administration.list(EntrySelection(), after: nil, limit: 100)
+    #expect(listing.entries.isEmpty && listing.damage.placeCount > 0)
+    _ = try store.router.perform(RedisRequest(7, RedisCommand("DEL", index)))
+    try await engine.put("cities/20", "1")
+    #expect(ahead.damage == nil)
+    #expect(try await engine.keys().count == 21)
     try await engine.close()
   }
 

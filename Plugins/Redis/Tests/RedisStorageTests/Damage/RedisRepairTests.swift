@@ -58,6 +58,11 @@ struct RedisRepairTests {
     Damage(
       testDescription: "the index has a line that is no text", commands: [["ZADD", "cachectl:index", "0", "\u{FF}"]],
       named: [nil]),
+    Damage(testDescription: "the index is lost", commands: [["DEL", "cachectl:index"]], named: [nil]),
+    Damage(
+      testDescription: "a line is lost", commands: [["ZREMRANGEBYRANK", "cachectl:index", "1", "1"]], named: [nil]),
+    Damage(
+      testDescription: "the version is garbled", commands: [["HSET", "cachectl:tally", "format", "foo"]], named: [nil]),
     Damage(testDescription: "the tally is lost", commands: [["DEL", "cachectl:tally"]], named: [nil]),
     Damage(
       testDescription: "the tally cannot be read", commands: [["HSET", "cachectl:tally", "cities/", "many"]],
@@ -113,6 +118,32 @@ struct RedisRepairTests {
     #expect(try await engine.statistics().entries == damage.left.count)
     try await engine.put("cities/c", "new")
     #expect(try await engine.text("cities/c") == "new")
+    try await engine.close()
+  }
+
+  @Test(
+    "A key of another type in the place of an index goes, on a cluster too, and no entry is lost",
+    arguments: [true, false])
+  func foreignIndex(_ isCluster: Bool) async throws {
+    let plugin = RedisPlugin(isCluster ? .cluster : .server)
+    let url = isCluster ? try RedisCluster.shared.get().url : try Self.server.get().url
+    let prefix = "index-" + String(UInt64.random(in: 0 ... .max), radix: 16)
+    let engine = try await plugin.open(url, ["prefix": .text(prefix)])
+    for number in 0..<20 { try await engine.put("cities/\(number)", "1") }
+    let store = RedisStore(try options(isCluster ? .cluster : .server, url, ["prefix": .text(prefix)]))
+    let part = store.layout.part(of: try CacheKey("cities/7"))
+    for table in store.layout.tables(of: part) {
+      for command in [RedisCommand("DEL", table), RedisCommand("SET", table, "text")] {
+        _ = try store.router.perform(RedisRequest(part, command))
+      }
+    }
+    #expect(await code { _ = try await engine.keys() } == .damaged)
+    let values = patient(url, ["prefix": .text(prefix)])
+    let configuration = try EngineConfiguration(for: plugin.declaration, values: values, clock: SystemClock())
+    let report = try await plugin.repair(configuration, RepairPlan(suffix: ".damaged") { _, _, _ in true })
+    #expect(report.saved == 20 && report.lost.isEmpty)
+    #expect(try await engine.keys().count == 20)
+    #expect(try await engine.checkIntegrity().map(\.message) == [])
     try await engine.close()
   }
 

@@ -57,13 +57,17 @@ struct RedisCacheTests {
     try await engine.close()
   }
 
-  @Test("It is not opened where the other engine keeps its tables")
+  @Test("Neither engine opens a store of the other")
   func tables() async throws {
     let server = try RedisServer()
     let other = try await RedisPlugin().open(server.url)
     try await other.put("cities/a", "1")
     #expect(await code { _ = try await plugin.open(server.url) } == .unsupportedFormat)
     try await other.close()
+    let engine = try await plugin.open(server.url, ["prefix": .text("own")])
+    try await engine.put("cities/a", "1")
+    #expect(await code { _ = try await RedisPlugin().open(server.url, ["prefix": .text("own")]) } == .unsupportedFormat)
+    try await engine.close()
   }
 
   @Test("What is damaged is named, listed and repaired, and a store is removed as a whole")
