@@ -105,6 +105,15 @@ struct DoctorTests {
     #expect(!messages(checks).contains("fake.usage"), "the files of a store that may be there are kept")
   }
 
+  @Test("What may belong to a store on another server stays, also where the one that was asked has none")
+  func theUseOfStoresOnOtherServersIsKept() async throws {
+    var files = Self.sound
+    files.files["/u/home/fake-0123456789abcdef.usage"] = .file()
+    let inspection = StoreInspection(path: "server", exists: false, files: [], format: nil, currentFormat: 2)
+    let (checks, _) = try await examine(FakePlugin("fake", .init(inspection: inspection)), files: files)
+    #expect(results(checks, of: "usage").isEmpty)
+  }
+
   @Test(
     arguments: [
       (nil, [], "ok", nil), (nil, ["/u/home/store"], "problem", "damaged"), (1, ["/u/home/store"], "warning", nil),

@@ -161,8 +161,9 @@ struct LeftoverCheck: Sendable {
   /// address is gone.
   private func usage(_ home: String, _ stores: [(name: String, result: StoreCheck.Result)]) -> [Finding] {
     let names = files.names(in: home)
-    let engines = stores.filter { $0.result.exists != false }.map(\.name)
-    let there = Set(names + engines)
+    let there = Set(names + stores.filter { $0.result.exists != false }.map(\.name))
+    // Of a server only one address has been asked.
+    let engines = stores.map(\.name)
     let found = names.filter { name in
       UsageFiles.suffixes.contains { suffix in
         guard name.hasSuffix(suffix) else { return false }
