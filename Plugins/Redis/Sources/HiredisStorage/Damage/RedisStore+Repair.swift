@@ -14,7 +14,7 @@ extension RedisStore {
     try upgrade()
     try removeForeignIndexes()
     // First, because what follows subtracts from the tally, which must be readable for that.
-    var lines = try recount(layout.parts)
+    let lines = try recount(layout.parts)
     var (saved, lost) = (0, [IntegrityIssue]())
     for part in lines.keys.sorted() {
       for line in lines[part] ?? [] {
