@@ -99,7 +99,7 @@ extension RedisStore {
   /// How many entries a batch removes beyond what it adds, at the most, where the bounds are exceeded.
   private static let mostSurplus = 16
   /// How many parts to ask at once for room at the most, and how often.
-  private static let (partsAtOnce, roundsOfRoom) = (16, 8)
+  private static let (partsAtOnce, roundsOfRoom) = (16, 32)
 
   /// Applies a batch on a cluster, part by part, starting with the parts that have requirements. It checks all
   /// requirements and the bounds first, so that nothing changes if they do not hold, unless others write meanwhile.
