@@ -18,7 +18,7 @@ extension LibraryStore {
     }
   }
 
-  /// What `find` finds. It says what it cannot reach in the failure that it is given.
+  /// The result of `find`, which describes what it cannot reach in the failure passed to it.
   private func reachable<Content>(
     _ find: (LibraryFunctions.Failure) throws(CacheError) -> Content
   ) throws(CacheError) -> Reachable<Content> {

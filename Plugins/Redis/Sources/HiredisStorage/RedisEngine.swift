@@ -1,8 +1,8 @@
 internal import EngineSupport
 internal import StorageSPI
 
-/// A store on one server or on a cluster, with tables or without. Every call waits in a pipeline or on a thread of the engine's own, and ends soon
-/// after its task is cancelled.
+/// A store on one server or on a cluster, with tables or without. Every call waits in a pipeline or on a thread of the
+/// engine's own, and ends soon after its task is cancelled.
 final class RedisEngine: Evicting, BatchReading, ChangeFollowing {
   let store: RedisStore
   let lanes: RedisLanes

@@ -37,7 +37,7 @@ struct StoreWalk {
   private(set) var unreadableEntries = KeySample()
   /// Other places that could not be listed, and were not reported before.
   private(set) var gaps: [IntegrityIssue] = []
-  /// What the last scan that lacked something could not reach; `nil` if none lacked anything.
+  /// What the most recent incomplete scan could not reach; `nil` if all scans were complete.
   private(set) var missing: String?
 
   /// Creates a walk through `range`.

@@ -16,7 +16,7 @@ final class RedisPool: Sendable {
 
   private let topology: RedisTopology?
 
-  /// - Parameter topology: which servers there are; without it a server that was lost is asked again for ever.
+  /// - Parameter topology: which servers there are; without it, a lost server is retried forever.
   init(_ options: RedisOptions, _ topology: RedisTopology? = nil) {
     (self.options, self.topology) = (options, topology)
   }
@@ -59,7 +59,7 @@ final class RedisPool: Sendable {
       } catch {
         return switch error {
         case .trouble(.silent): false
-        // A server that refuses connections costs no time to ask. But on a cluster each call would ask the others too.
+        // Asking a server that refuses connections is cheap. On a cluster, though, each call would also look for a replica.
         case .trouble(.unreachable): options.kind != .cluster
         default: true
         }
@@ -93,8 +93,9 @@ final class RedisPool: Sendable {
 
 /// Tracks servers that do not answer. Calls to them fail at once, until a background thread gets an answer from them.
 ///
-/// Only silence counts. A server that refuses connections answers at once, so every call asks it; but not a node of a
-/// cluster, which others may replace: a call waits for that, and those that come later do not.
+/// Normally only silence counts: a server that refuses connections answers at once, so every call can ask it. A cluster
+/// node counts as silent too once it has refused connections until a call timed out. That call gave a replica the time to
+/// take over; later calls should not wait again.
 final class RedisBreaker: Sendable {
   private struct State {
     var silent: Set<RedisAddress> = []

@@ -1,12 +1,12 @@
 internal import StorageSPI
 
-/// Calls that need not reach all parts of a store: those with `gaps`.
+/// Calls that tolerate unreachable parts of a store, which are those with `gaps`.
 extension RedisRouter {
   /// The replies to requests that are each about several of `parts`, or of all parts: what one server has. A request without
-  /// an answer is made again, because its parts may have moved. So it must be one that can be repeated.
+  /// an answer is sent again, because its parts may have moved, so it must be safe to repeat.
   ///
   /// - Parameter request: makes the request about some parts.
-  /// - Returns: the parts of each request, and the reply. Parts that the call does without are missing.
+  /// - Returns: the parts of each request, and the reply. Unreachable parts that the call tolerates are left out.
   func performOnNodes(
     _ parts: [Int]? = nil, _ request: (RedisPartGroup) -> RedisRequest
   ) throws(CacheError) -> [(parts: [Int], reply: RedisReply)] {
@@ -28,7 +28,7 @@ extension RedisRouter {
     }
   }
 
-  /// The replies to `requests`, which change nothing, in their order; `nil` for those that the call does without.
+  /// The replies to read-only `requests`, in the same order; `nil` for each request whose server cannot be reached.
   func performReachable(_ requests: [RedisRequest]) throws(CacheError) -> [RedisReply?] {
     var call = RedisCall(requests, deadline: .now.advanced(by: options.timeout))
     var pause = Duration.milliseconds(2)

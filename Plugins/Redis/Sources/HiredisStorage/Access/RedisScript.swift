@@ -227,10 +227,10 @@ enum RedisScript: Int, Sendable, CaseIterable {
     -- Makes the changes to the tables. `fields` are more fields and values of the tally, `last` is the latest end of an
     -- entry that was put.
     local function commit(fields, last)
-      -- A repair looks for changes to the index too, where those of the counts cancel out.
+      -- A repair relies on this number, so it must also change when only the index does and the counts cancel out.
       local gone, lines, changed = forgotten, {}, forgotten[1] or next(dropped) or last
       fields = fields or {}
-      -- What could fail is read before the first write.
+      -- Read everything that could fail before the first write.
       local total = sum('*')[1]
       for name, found in pairs(sums) do
         if found[1] ~= found[3] or found[2] ~= found[4] then
@@ -262,7 +262,7 @@ enum RedisScript: Int, Sendable, CaseIterable {
       for line in pairs(dropped) do lines[#lines + 1] = line end
       all('ZREM', index, lines)
       local left = total <= 0 and redis.pcall('ZCARD', index)
-      -- An index that a server giving the slot away has no longer is empty.
+      -- While the slot is migrated, the server answers with an error once the index is empty and gone.
       if left == 0 or type(left) == 'table' then
         gone[#gone + 1] = 'ends'
         retire()
@@ -292,7 +292,7 @@ enum RedisScript: Int, Sendable, CaseIterable {
       return canForget
     end
 
-    -- Commits what was forgotten, if anything. Where the server takes no changes, that must not keep a reader from the rest.
+    -- Commits what was forgotten. A server that refuses changes must not make a reader fail.
     local function settle()
       if next(dropped) and isCurrent() and pcall(begin) then commit() end
     end

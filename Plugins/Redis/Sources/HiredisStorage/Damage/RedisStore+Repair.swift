@@ -4,8 +4,8 @@ extension RedisStore {
   /// How often to recount the tally and totals if others write meanwhile.
   private static let attempts = 20
 
-  /// Removes the entries that are unreadable or that `plan` finds unsound, rewrites the index lines that disagree with
-  /// their entries, adds those that are lost, forgets those whose entries are gone, and counts the rest.
+  /// Removes the entries that are unreadable or that `plan` finds unsound, then makes the index agree with the rest: it
+  /// corrects wrong lines, adds missing ones, and drops those whose entries are gone. Finally it recounts the tally.
   ///
   /// Each step leaves the store consistent, and others can keep using it. Cost: every entry is read, and the servers look
   /// at all their keys.
@@ -67,7 +67,7 @@ extension RedisStore {
   }
 
   /// Removes the entry under `key` if it is unreadable or unsound, and rewrites `line`, its line in the index, if that
-  /// disagrees with it, or if it is `listing` an entry without one.
+  /// disagrees with it. With `listing`, it adds a line for an entry that has none.
   func mend(
     _ key: CacheKey, _ line: RedisLine?, _ plan: RepairPlan, listing: Bool = false
   ) throws(CacheError) -> Mending {
@@ -82,7 +82,7 @@ extension RedisStore {
       return .whole
     } catch {
       guard error.code == .damaged else { throw error }
-      // What was never listed may be another program's.
+      // A key that was never listed may belong to another program.
       if listing { return .gone }
       let listed = try list(KeyRange(prefix: key.text), limit: 1).first?.summary
       guard let listed, listed.key == key else { return .gone }

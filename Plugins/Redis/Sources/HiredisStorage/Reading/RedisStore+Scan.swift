@@ -60,7 +60,7 @@ extension RedisStore {
         }
         size = max(size, min(2 * size, Self.entriesAtOnce))
       }
-      // A check reports those that are not lines of an index.
+      // Skip malformed lines here; `verify` reports them.
       let page = lines.take(min(limit - found.count, Self.entriesAtOnce)).compactMap { RedisLine($0) }
       found += try look(at: page)
     }
@@ -121,7 +121,7 @@ extension RedisStore {
     buffer.fill(lines.sorted(), to: ends.min(), at: start)
   }
 
-  /// The entries of `lines`, without those that are gone.
+  /// The entries for `lines`, skipping any that no longer exist.
   private func look(at lines: [RedisLine]) throws(CacheError) -> [RedisListing] {
     if lines.isEmpty { return [] }
     let places = Dictionary(grouping: lines.indices) { layout.part(of: lines[$0].key) }
@@ -203,7 +203,7 @@ struct RedisLineBuffer {
   private(set) var from: String
   /// The number of the changes, by this handle, that are in the lines.
   let generation: Int
-  /// What the lines lack, if the listing did without something.
+  /// The parts that are missing from the lines because they could not be reached.
   fileprivate(set) var gaps: RedisGaps.Found?
   /// When the listing began.
   fileprivate private(set) var time = ContinuousClock.now
@@ -223,7 +223,7 @@ struct RedisLineBuffer {
     isComplete = end == nil
   }
 
-  /// Makes the lines as good as new.
+  /// Restarts the time for which the lines may be used.
   mutating func renew() { time = .now }
 
   /// Takes the first `count` lines.
@@ -251,8 +251,8 @@ final class RedisReadAhead: Sendable {
   private let state = Mutex(State())
   private static let lifetime = Duration.seconds(2)
 
-  /// Why listing failed within the last two seconds, if an index cannot be read. Every range fails for that, and a search for
-  /// what can be listed tries thousands of them.
+  /// The error of a listing that failed within the last two seconds because an index could not be read. Every range would
+  /// fail the same way, and a search for readable entries tries thousands of ranges.
   var damage: CacheError? {
     state.withLock { state in
       state.damage.flatMap { $0.time.duration(to: .now) < Self.lifetime ? $0.error : nil }
@@ -270,8 +270,8 @@ final class RedisReadAhead: Sendable {
     }
   }
 
-  /// The lines for a scan of `range`, if it continues the last one. Lines that lack something are only for a scan that does
-  /// without, and that records it in `gaps`.
+  /// The lines for a scan of `range`, if it continues the last one. Incomplete lines are only used by a scan that tolerates
+  /// gaps, and recorded in its `gaps`.
   func take(_ range: KeyRange, _ gaps: RedisGaps?) -> RedisLineBuffer? {
     let kept = state.withLock { $0.kept }
     guard let kept, kept.after == range.after, kept.prefix == range.prefix,

@@ -28,7 +28,7 @@ extension RedisScript {
     end
     for at = 1, removed do redis.call('UNLINK', KEYS[before + put + at]) end
     if put > 0 then redis.pcall('SET', prefix .. 'evicting', '1') end
-    -- Not before the changes: for want of room it may fail, and then the batch is made, which is all that is asked.
+    -- After the changes, because it may fail for lack of memory; by then the batch has been applied.
     redis.pcall('SET', KEYS[1], ARGV[3], 'PX', ARGV[4])
     for at = 1, put + removed do changed[at] = string.sub(KEYS[before + at], #prefix + 1) end
     publish(ARGV[8], changed)

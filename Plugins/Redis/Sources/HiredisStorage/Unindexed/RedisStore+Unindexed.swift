@@ -37,7 +37,7 @@ extension RedisStore {
       let page = keys.take(min(limit - found.count, Self.entriesAtOnce))
       found += try look(at: page.compactMap { try? CacheKey($0) })
     }
-    // The server takes its time for all keys: a listing goes on with them as long as its pages follow each other.
+    // Scanning all keys is slow, so a listing keeps using them as long as its pages follow each other.
     keys.renew()
     if let last = found.last { ahead.keep(keys, after: last.summary.key, prefix: range.prefix) }
     return found
@@ -110,7 +110,7 @@ extension RedisStore {
     for group in router.topology.groups { try eachPage(in: group, beginning: range.prefix, body) }
   }
 
-  /// The entries under `keys`, without those that are gone.
+  /// The entries under `keys`, skipping any that no longer exist.
   private func look(at keys: [CacheKey]) throws(CacheError) -> [RedisListing] {
     let request = RedisRequest(
       0, .ends, keys: keys.map { layout.name(of: $0) }, arguments: [Array(String(RedisEntry.usualLength).utf8)])

@@ -28,9 +28,10 @@ final class RedisHoldings: Sendable {
   /// the bounds are not exceeded.
   private static let writers = 64
 
-  /// What the store holds outside the exempt namespace, without a batch that adds up to `growth`: exact if it was not counted
-  /// within the last second. If it was nearly full then, and `mayEvict`, it counts as full, so that the batch removes what it
-  /// adds.
+  /// What the store holds outside the exempt namespace before a batch that adds up to `growth`.
+  ///
+  /// The result is exact unless the store was counted within the last second. If the store was nearly full then and
+  /// `mayEvict` is set, it is treated as full, so that the batch removes as much as it adds.
   func held(
     adding growth: EntryTally.Count, _ bounds: StoreBounds, mayEvict: Bool, _ store: RedisStore
   ) throws(CacheError) -> EntryTally.Count {
@@ -59,9 +60,11 @@ final class RedisHoldings: Sendable {
     }
   }
 
-  /// What a store counts as that held `held` within the last second, and was full, or up to a 64th of its bounds below them,
-  /// so that a batch removes what it adds, unless this handle has removed as much before; `nil` if it was less full. Otherwise
-  /// each batch between there and the bounds would have to count all of the store.
+  /// The count to assume for a store that held `held` within the last second; `nil` unless it was full or within a 64th of
+  /// its bounds.
+  ///
+  /// Treating a nearly full store as full saves each batch from counting the whole store. The batch then removes as much as
+  /// it adds, unless this handle has already removed that much.
   private static func full(
     _ known: inout Known?, _ held: EntryTally.Count, adding growth: EntryTally.Count, _ bounds: StoreBounds
   ) -> EntryTally.Count? {

@@ -57,12 +57,12 @@ extension RedisScript {
         local entry, wanted, checksum = KEYS[keys + at], ARGV[arguments + at], ''
         local found = redis.pcall('GETRANGE', entry, -39, -1)
         if isWrongType(found) and isFormer(entry) then
-          -- What the first version wrote is not there yet, but for those who move it.
+          -- An entry of the first version counts as absent, except to the upgrade that moves it.
           checksum = wanted == 'former' and 'former' or ''
         elseif type(found) == 'table' and not isWrongType(found) then
           return found
         elseif found ~= '' or redis.call('EXISTS', entry) == 1 then
-          -- What is damaged has 0, as in a list.
+          -- A damaged entry has the checksum 0, as in a listing.
           checksum = type(found) == 'string' and isTail(found) and string.sub(found, 19, 26) or '\0\0\0\0\0\0\0\0'
         end
         if checksum ~= wanted then return at end
@@ -76,8 +76,8 @@ extension RedisScript {
   /// or nothing if this is the only one); the numbers of requirements, of puts and of removals; what to evict by, and two
   /// times (see `evictSource`), or nothing; how many entries and bytes to make room for at the most, or nothing; the
   /// publisher or nothing; for each requirement a checksum, nothing, or "former" for an entry of the first version; for
-  /// each put the entry, the slots of its times and its payload's size as in its line, and when it ends. `KEYS`, after the tables: the
-  /// entries in the same order.
+  /// each put the entry, the slots of its times and its payload's size as in its line, and when it ends. `KEYS`, after
+  /// the tables: the entries in the same order.
   ///
   /// Returns "done", "conflict" with the number of the requirement, or "over"; then by how much the part grows (entries,
   /// bytes, without the exempt namespace), whether entries may still be counted that the server has dropped, and how many
@@ -144,7 +144,7 @@ extension RedisScript {
         ending = now + 60000
         ends[at] = text(ending)
       end
-      -- If the server's clock was ahead, the slot is one of those that are counted no longer.
+      -- If the server's clock used to be ahead, the tally has already dropped this slot: count the entry in a later one.
       local endSlot = math.max(math.floor(ending / 1048576), swept)
       if endSlot ~= slot then
         late = string.format(' %x', endSlot)

@@ -42,7 +42,7 @@ extension RedisScript {
         seen[line] = true
         local tail = redis.pcall('GETRANGE', name, '-39', '-1')
         if type(tail) ~= 'string' then return end
-        -- What is counted no longer makes no room when it goes.
+        -- Evicting an entry that is no longer counted frees no room.
         if tonumber(late ~= '' and late or retain, 16) < swept then
           if tail == '' and isGone(key) then dropLine(line) end
           return
@@ -79,7 +79,7 @@ extension RedisScript {
       local size = math.max(\#(smallestSample), \#(samplesPerVictim) * wanted)
       local lines = redis.call('ZCARD', index)
       local isWhole = lines <= size
-      -- To take care that none comes twice takes the server four times as long.
+      -- A negative count allows repeats, which is four times as fast.
       for _, line in ipairs(redis.call('ZRANDMEMBER', index, lines <= 2 * size and size or -size)) do consider(line) end
       table.sort(candidates, goesBefore)
 

@@ -45,7 +45,7 @@ extension RedisStore {
     ahead.clear()
     var requests: [RedisRequest] = []
     for application in applications { requests.append(try application.request(options)) }
-    // A scan must not go on with what it listed before, nor with what another one lists meanwhile.
+    // A scan must not continue with lines that were listed before or during this change.
     defer { ahead.clear() }
     var (verdicts, mayComeLate) = ([RedisApplication.Verdict](), false)
     for (index, reply) in try performMakingRoom(requests, &mayComeLate).enumerated() {
@@ -202,7 +202,7 @@ extension RedisStore {
     }
     var (share, evictions, change) = (eviction, 0, growth)
     share.most = EntryTally.Count(entries: 1)
-    // Such bounds that each part has to give an entry.
+    // Bounds that make each part give up an entry.
     let full = RedisBounds(
       bounds: StoreBounds(maxEntries: 0, maxPayloadBytes: 1 << 50, exemptNamespace: limits.exemptNamespace),
       held: EntryTally.Count(entries: 1))

@@ -57,8 +57,8 @@ extension RedisStore {
     return count
   }
 
-  /// What the parts of a cluster hold outside the namespace `exempt`. What parts hold that do not answer at once is
-  /// estimated from the others: keys are spread evenly.
+  /// What the parts of a cluster hold outside the namespace `exempt`. The share of parts that do not answer at
+  /// once is estimated from the others, because keys are spread evenly.
   ///
   /// Cost: a round trip, which asks all nodes at once.
   func total(except exempt: String?) throws(CacheError) -> EntryTally.Count {
@@ -173,7 +173,7 @@ extension RedisStore {
   private static let linesPerStep = 1_000
   /// How many steps a write takes if the server has no room, or the store has none.
   private static let stepsPerWrite = 10
-  /// How many parts a write looks at then.
+  /// How many parts such a write looks at.
   private static let partsPerWrite = 10
 
   /// Forgets index lines of some of `parts` whose entries the server has dropped, and returns whether there were any.
@@ -254,7 +254,7 @@ extension RedisStore {
   ) throws(CacheError) {
     let part = group.parts[0]
     var (cursor, server) = ("0", router.topology.owner(of: part))
-    // What has a meaning in a pattern means itself.
+    // Escape the characters that have a meaning in a pattern.
     let literal = beginning.map { "*?[]\\".contains($0) ? "\\\($0)" : "\($0)" }.joined()
     while true {
       let command = RedisCommand("SCAN", cursor, "MATCH", "\(layout.prefix):\(literal)*", "COUNT", "1000")

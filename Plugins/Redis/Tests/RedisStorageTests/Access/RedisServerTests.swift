@@ -128,10 +128,12 @@ struct RedisServerTests {
     #expect(error?.message.contains("is not known") == true, "\(error?.message ?? "")")
   }
 
-  @Test("A batch that is sent again because its answer was lost is applied once")
-  func sentAgain() throws {
+  @Test(
+    "A batch that is sent again because its answer was lost is applied once",
+    arguments: [RedisPlugin.Kind.server, .evictingServer])
+  func sentAgain(_ kind: RedisPlugin.Kind) throws {
     let server = try RedisServer()
-    let store = RedisStore(try options(.server, server.url))
+    let store = RedisStore(try options(kind, server.url))
     let key = try CacheKey("leases/a")
     var batch = WriteBatch()
     batch.require(key, .absent)

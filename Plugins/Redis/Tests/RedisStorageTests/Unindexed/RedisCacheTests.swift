@@ -106,21 +106,4 @@ struct RedisCacheTests {
     #expect(found == keys.sorted())
     try await engine.close()
   }
-
-  @Test("A batch whose answer was lost is not made twice")
-  func sentAgain() async throws {
-    let server = try RedisServer()
-    let store = RedisStore(try options(.evictingServer, server.url))
-    var batch = WriteBatch()
-    batch.require(try CacheKey("cities/a"), .absent)
-    batch.put(try CacheKey("cities/a"), payload: [1], metadata: .sample())
-    let application = store.application(try RedisBatch(batch), part: 0, .unbounded)
-    for _ in 0..<2 {
-      let verdict = application.verdict(try store.router.perform(application.request(store.options)))
-      guard case .done? = verdict?.outcome else {
-        Issue.record("a batch that was applied is judged again")
-        return
-      }
-    }
-  }
 }
