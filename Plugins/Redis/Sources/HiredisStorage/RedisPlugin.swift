@@ -59,8 +59,8 @@ public struct RedisPlugin: StoragePlugin {
     try await RedisEngine.inspect(try RedisOptions(configuration, kind: kind), clock: configuration.clock)
   }
 
-  /// Removes unreadable entries, drops index lines without an entry, and recounts the rest. There are no files to move
-  /// aside. Others can keep using the store. Cost: every entry is read.
+  /// Removes unreadable entries, makes the index agree with the rest, and recounts the tally. There are no files to move
+  /// aside. Others can keep using the store. Cost: every entry is read, and the servers look at all their keys.
   ///
   /// - Throws: the same errors as `open(_:)`; `busy` if others write all the time.
   public func repair(
