@@ -31,9 +31,11 @@ extension RedisEngine {
     let mode = RedisApplication.Mode.apply(batch.bounds.map { RedisBounds(bounds: $0) }, evicting: eviction)
     let application = store.application(try RedisBatch(batch), part: 0, mode)
     var attempt: RedisAttempt?
-    if let reply = await pipelines.answer(try application.request(store.options), &attempt),
-      let verdict = application.verdict(reply.value), case .done = verdict.outcome
-    {
+    var reply = await pipelines.answer(try application.firstRequest(store.options), &attempt)
+    if reply?.value.isNil == true {
+      reply = await pipelines.answer(try application.request(store.options), &attempt)
+    }
+    if let verdict = reply.flatMap({ application.verdict($0.value) }), case .done = verdict.outcome {
       store.writers.settle(application)
       return verdict.evictions
     }

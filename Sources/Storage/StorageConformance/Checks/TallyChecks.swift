@@ -103,7 +103,8 @@ enum TallyChecks {
   }
 
   private static func ends(_ context: ConformanceContext) async throws {
-    context.clock.set(Timestamp(milliseconds: 0))
+    // What ends at 0 or 1 has expired: a server keeps it for a while only.
+    context.clock.set(Timestamp(milliseconds: 2))
     var engine = try await context.open()
     let ends = [Timestamp(milliseconds: 0), Timestamp(milliseconds: 1), .distantFuture]
     var entries: [CacheKey: Entry] = [:]
@@ -111,10 +112,10 @@ enum TallyChecks {
       entries[key] = entry(freshUntil: ends[number % 3], retainUntil: ends[number / 3], size: number)
       guard let entry = entries[key] else { continue }
       try await engine.put(key, entry)
-      try await engine.expectStatistics(entries)
+      try await expectCounted(engine, entries, context)
     }
     if context.subject.capabilities.contains(.persistent) { engine = try await context.reopen(engine) }
-    try await engine.expectStatistics(entries)
+    try await expectCounted(engine, entries, context)
     context.clock.set(.distantFuture)
     try await engine.compact()
     try await engine.expectStatistics([:])

@@ -39,9 +39,13 @@ struct RedisApplication: Sendable {
   let publisher: String
   /// Whether what is required is that the entries are those of the first version.
   var requiresFormer = false
+  /// Whether it takes samples of the index: one put in so many, and each batch of several.
+  private let takesSample: Bool
 
   init(_ batch: RedisBatch, part: Int, _ mode: Mode, name: RedisBatchName?, publisher: String = "") {
     (self.part, self.batch, self.mode, self.name, self.publisher) = (part, batch, mode, name, publisher)
+    let puts = batch.changes.values.count { if case .put = $0 { true } else { false } }
+    takesSample = puts > 1 || puts == 1 && Int.random(in: 0..<RedisScript.putsPerSample) == 0
   }
 
   /// The request to the server, the same for each attempt.
@@ -62,10 +66,8 @@ struct RedisApplication: Sendable {
       case .put(let payload, let metadata):
         put.append(layout.name(of: key, in: part))
         values.append(try RedisEntry.encode(key, payload, metadata))
-        let slot = EntryTally.Slot(namespace: "", metadata)
         values += [
-          "\(String(slot.freshSlot, radix: 16)) \(String(slot.retainSlot, radix: 16))",
-          String(payload.count, radix: 16),
+          Self.slots(of: metadata), String(payload.count, radix: 16),
           String(metadata.retainUntil.milliseconds),
         ].map { Array($0.utf8) }
       }
@@ -75,6 +77,55 @@ struct RedisApplication: Sendable {
     return RedisRequest(
       part, .apply, keys: layout.tables(of: part) + required + put + removed,
       arguments: head.map { Array($0.utf8) } + checksums + values, isChange: name != nil)
+  }
+
+  /// The largest payload, in bytes, that it is worth sending twice in the worst case.
+  private static let largestPlainPayload = 16_384
+  /// A store with bounds for fewer entries has room for few after it has evicted some.
+  private static let fewestBounds = 256
+
+  /// The request to make first. The answer is nil if `request(_:)` must be made after all.
+  ///
+  /// - Throws: `CacheError`: `tooLarge`.
+  func firstRequest(_ options: RedisOptions) throws(CacheError) -> RedisRequest {
+    if let put = try putRequest(options) { return put }
+    return try request(options)
+  }
+
+  /// The request to store one entry, if that is likely to be all there is to do; else `nil`.
+  private func putRequest(_ options: RedisOptions) throws(CacheError) -> RedisRequest? {
+    guard case .apply(let bounds, _) = mode, options.layout.isIndexed, !takesSample, !requiresFormer,
+      batch.changes.count == 1, let (key, change) = batch.changes.first, case .put(let payload, let metadata) = change,
+      batch.requirements.allSatisfy({ $0.key == key }), batch.requirements.count <= 1,
+      payload.count <= Self.largestPlainPayload, metadata.retainUntil < .distantFuture
+    else { return nil }
+    var limits = ["", ""]
+    if let bounds {
+      let (limit, held) = (bounds.bounds, bounds.held ?? EntryTally.Count())
+      guard key.namespace != limit.exemptNamespace,
+        !limit.areExceeded(by: held + EntryTally.Count(entries: 1, payloadBytes: payload.count)),
+        limit.maxEntries >= Self.fewestBounds, limit.maxPayloadBytes / Self.fewestBounds >= payload.count
+      else { return nil }
+      if bounds.held == nil { limits = [String(limit.maxEntries), String(limit.maxPayloadBytes)] }
+    }
+    let (namespace, slots) = (key.namespace, Self.slots(of: metadata))
+    let (writer, number, remembered) = (name?.writer ?? "", name?.number ?? 0, Self.remembered(options) / 1_000)
+    let texts = [
+      "\(key.text) \(slots) \(String(payload.count, radix: 16))", "\(namespace) \(slots)", "\(namespace)/",
+      String(payload.count), String(metadata.retainUntil.milliseconds), "@\(writer)", String(number),
+      String(remembered), publisher,
+    ]
+    let expected = batch.requirements.first.map(\.expectation.bytes) ?? Array("any".utf8)
+    let arguments = [try RedisEntry.encode(key, payload, metadata)] + texts.map { Array($0.utf8) } + [expected]
+    return RedisRequest(
+      part, .put, keys: options.layout.tables(of: part) + [options.layout.name(of: key, in: part)],
+      arguments: arguments + limits.map { Array($0.utf8) }, isChange: true)
+  }
+
+  /// The slots of an entry's times, as in its line.
+  private static func slots(of metadata: EntryMetadata) -> String {
+    let slot = EntryTally.Slot(namespace: "", metadata)
+    return "\(String(slot.freshSlot, radix: 16)) \(String(slot.retainSlot, radix: 16))"
   }
 
   /// The request to a store without tables, which has no bounds either.
@@ -100,9 +151,12 @@ struct RedisApplication: Sendable {
 
   /// The writer and the number of its batch, and for how many milliseconds the server remembers them.
   private func names(_ options: RedisOptions) -> [String] {
-    // Longer than the batch is retried.
-    let remembered = String(max(60_000, 2 * options.timeout.components.seconds * 1_000))
-    return [name?.writer ?? "", name.map { String($0.number) } ?? "", remembered]
+    return [name?.writer ?? "", name.map { String($0.number) } ?? "", String(Self.remembered(options))]
+  }
+
+  /// For how many milliseconds a server remembers a batch: for longer than it is tried again.
+  private static func remembered(_ options: RedisOptions) -> Int64 {
+    max(60_000, 2 * options.timeout.components.seconds * 1_000)
   }
 
   private var eviction: RedisEviction? {
@@ -110,20 +164,24 @@ struct RedisApplication: Sendable {
   }
 
   private func header(_ options: RedisOptions) -> [String] {
-    let names = names(options)
+    let (names, apply) = (names(options), takesSample ? "sample" : "apply")
     switch mode {
     case .check(let exempt): return ["check"] + names + ["", "", exempt ?? "", "", ""]
-    case .apply(nil, _): return ["apply"] + names + ["", "", "", "", ""]
+    case .apply(nil, _): return [apply] + names + ["", "", "", "", ""]
     case .apply(let bounds?, _):
       let held = bounds.held.map { [String($0.entries), String($0.payloadBytes)] } ?? ["", ""]
-      return ["apply"] + names + [
+      return [apply] + names + [
         String(bounds.bounds.maxEntries), String(bounds.bounds.maxPayloadBytes), bounds.bounds.exemptNamespace ?? "",
       ] + held
     }
   }
 
-  /// The meaning of `answer`; `nil` if it is not one of the script's answers.
+  /// The meaning of `answer`; `nil` if it is not one of the scripts' answers.
   func verdict(_ answer: RedisValue) -> Verdict? {
+    if let change = answer.elements, change.count == 2, let entries = change[0].integer, let bytes = change[1].integer {
+      let growth = EntryTally.Count(entries: Int(entries), payloadBytes: Int(bytes))
+      return Verdict(outcome: .done, growth: growth, isStale: false, evictions: 0)
+    }
     guard let values = answer.elements, values.count == 5, let first = values[1].number.map({ Int($0) }),
       let second = values[2].number, let isStale = values[3].number, let evictions = values[4].number
     else { return nil }

@@ -2,9 +2,9 @@ extension RedisScript {
   /// The most keys in a message: of more changes it only says that there are some.
   static let mostPublished = 200
   /// How many random lines of the index to check at a time, to forget those whose entries are gone.
-  static let sampleSize = 8
-  /// One put in so many takes a sample.
-  static let putsPerSample = 16
+  static let sampleSize = 16
+  /// One put in so many takes a sample, and so many puts in a batch.
+  static let putsPerSample = 32
   /// The most samples for each one that is due: as long as a quarter of one is to be forgotten, another one follows.
   static let mostSamples = 8
 
@@ -71,7 +71,8 @@ extension RedisScript {
 
     """#
 
-  /// `ARGV`: "apply", or "check" to change nothing; the writer and the number of its batch, or nothing, and for how long
+  /// `ARGV`: "apply", or "sample" to forget some lines as well whose entries the server has dropped, or "check" to change
+  /// nothing; the writer and the number of its batch, or nothing, and for how long
   /// to remember them; the bounds (entries or nothing, bytes, exempt namespace) and what all parts hold (entries and bytes,
   /// or nothing if this is the only one); the numbers of requirements, of puts and of removals; what to evict by, and two
   /// times (see `evictSource`), or nothing; how many entries and bytes to make room for at the most, or nothing; the
@@ -157,9 +158,7 @@ extension RedisScript {
     for at = 1, removed do
       for _, line in ipairs(linesOf(changed[put + at])) do dropLine(line) end
     end
-    if mode == 'apply' and put > 0 and (put > 1 or time[2] % \#(putsPerSample) == 0) then
-      takeSamples(math.ceil(put / \#(putsPerSample)))
-    end
+    if mode == 'sample' then takeSamples(math.ceil(put / \#(putsPerSample))) end
 
     local here, size = held()
     local growth, bytesGrowth = here - entriesBefore, size - bytesBefore

@@ -44,24 +44,31 @@ extension RedisStore {
   func verdicts(_ applications: [RedisApplication]) throws(CacheError) -> [RedisApplication.Verdict] {
     ahead.clear()
     var requests: [RedisRequest] = []
-    for application in applications { requests.append(try application.request(options)) }
+    for application in applications { requests.append(try application.firstRequest(options)) }
     // A scan must not continue with lines that were listed before or during this change.
     defer { ahead.clear() }
     var (verdicts, mayComeLate) = ([RedisApplication.Verdict](), false)
-    for (index, reply) in try performMakingRoom(requests, &mayComeLate).enumerated() {
-      let application = applications[index]
-      guard var verdict = application.verdict(reply.value) else { throw router.undecodable("a batch has no verdict") }
-      if case .over = verdict.outcome, verdict.isStale, try tidy([application.part]) {
-        let replies = try router.perform([requests[index]], &mayComeLate)
-        guard let again = replies.first.flatMap({ application.verdict($0.value) }) else {
-          throw router.undecodable("a batch has no verdict")
-        }
-        verdict = again
-      }
-      verdicts.append(verdict)
+    for (application, reply) in zip(applications, try performMakingRoom(requests, &mayComeLate)) {
+      verdicts.append(try verdict(on: application, reply, &mayComeLate))
     }
     if !mayComeLate { for application in applications { writers.settle(application) } }
     return verdicts
+  }
+
+  /// The verdict on `application` by `reply`. If more is to be done than to store an entry, or if entries that the server
+  /// has dropped are in the way, it asks again.
+  private func verdict(
+    on application: RedisApplication, _ reply: RedisReply, _ mayComeLate: inout Bool
+  ) throws(CacheError) -> RedisApplication.Verdict {
+    func again() throws(CacheError) -> RedisApplication.Verdict? {
+      let replies = try performMakingRoom([try application.request(options)], &mayComeLate)
+      return replies.first.flatMap { application.verdict($0.value) }
+    }
+    var verdict = application.verdict(reply.value)
+    if reply.value.isNil { verdict = try again() }
+    if case .over = verdict?.outcome, verdict?.isStale == true, try tidy([application.part]) { verdict = try again() }
+    guard let verdict else { throw router.undecodable("a batch has no verdict") }
+    return verdict
   }
 
   /// Adds `uses` to the entries. Cost: a round trip for each thousand.
