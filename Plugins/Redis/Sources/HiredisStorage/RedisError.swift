@@ -56,6 +56,14 @@ extension CacheError {
       self = .damagedTally(store: store)
       return
     }
+    if error.description.contains(RedisScript.lostTally) {
+      self.init(.damaged, "\(store): the tally was lost, and does not count what the index has")
+      return
+    }
+    if error.description.contains(RedisScript.lostLines) {
+      self = .lostLines(store: store)
+      return
+    }
     if error.description.contains(RedisScript.otherFormat) {
       self.init(
         .unsupportedFormat, "\(store): another version of the engine writes to the store",
@@ -108,6 +116,11 @@ extension CacheError {
   /// The error for an unreadable tally.
   static func damagedTally(store: String) -> CacheError {
     CacheError(.damaged, "\(store): the tally cannot be read")
+  }
+
+  /// The error for a listing from its beginning of an index that lacks lines.
+  static func lostLines(store: String) -> CacheError {
+    CacheError(.damaged, "\(store): the index lacks entries that the tally counts")
   }
 
   /// The error for something on the server that this engine cannot have written.

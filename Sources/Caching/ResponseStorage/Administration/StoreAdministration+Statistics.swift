@@ -16,7 +16,7 @@ extension StoreAdministration {
   public func statistics() async throws(CacheError) -> StoreReport {
     let operations = try ledger.totals()
     let held = try await StoreCount(store.engine, onlyReachable: true)
-    var damage = store.damage + held.damage
+    var damage = (store.damage + held.damage).explained(by: held.reason)
     let tally = held.tally.withoutLeases
     let isSmall = tally.total().entries <= Self.maximumCensus
     var census = StateCensus(tally, at: store.clock.now, trustsTimes: !isSmall)

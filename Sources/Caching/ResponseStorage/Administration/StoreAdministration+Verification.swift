@@ -14,7 +14,7 @@ extension StoreAdministration {
   public func verify(
     progress: (_ done: Int, _ total: Int?) -> Void = { _, _ in }
   ) async throws(CacheError) -> VerificationReport {
-    let total = try await store.count()
+    let total = try await store.count().total
     progress(0, total)
     var report = VerificationReport()
     for issue in try await structuralIssues() { report.add(issue) }

@@ -34,7 +34,7 @@ public struct StoreExport: Sendable {
   public func run(
     _ selection: EntrySelection, progress: TransferProgress, to write: ([UInt8]) throws(CacheError) -> Void
   ) async throws(CacheError) -> ExportReport {
-    let total = selection == EntrySelection() ? try await store.count() : nil
+    let (total, reason) = selection == EntrySelection() ? try await store.count() : (nil, nil)
     var (report, lines) = (ExportReport(), [UInt8]())
     var reading = EntryReading(store, selection)
     while let entry = try await reading.next() {
@@ -49,7 +49,7 @@ public struct StoreExport: Sendable {
       progress(report.exported, total)
     }
     if !lines.isEmpty { try write(lines) }
-    report.damage = reading.damage
+    report.damage = reading.damage.explained(by: reason)
     return report
   }
 }

@@ -53,11 +53,12 @@ public struct StoreMigration: Sendable {
   public func run(
     _ options: TransferOptions, progress: (MigrationStage, _ done: Int, _ total: Int?) -> Void
   ) async throws(CacheError) -> MigrationReport {
-    let total = try await source.count()
+    let (total, reason) = try await source.count()
     var report = try await copy(options) { progress(.copying, $0, total) }
     if !options.isDryRun, let destination {
       try await verify(destination, &report) { progress(.verifying, $0, total) }
     }
+    report.damage = report.damage.explained(by: reason)
     return report
   }
 

@@ -8,6 +8,8 @@ struct StoreCount {
   private(set) var storageBytes: Int?
   /// What could not be counted.
   private(set) var damage = StoreDamage()
+  /// The damage that prevented the engine from knowing; `nil` if there is none.
+  private(set) var reason: CacheError?
 
   /// Counts what `engine` holds. Cost: that of the engine's statistics; with damage, a pass over all entries.
   ///
@@ -19,7 +21,7 @@ struct StoreCount {
       damage.unreachable = found.missing
     } catch {
       guard error.code == .damaged || error.code == .unsupportedFormat else { throw error }
-      tally = EntryTally()
+      (tally, reason) = (EntryTally(), error)
       var walk = StoreWalk(engine: engine, onlyReachable: onlyReachable)
       while let page = try await walk.next() {
         for entry in page {
@@ -34,16 +36,24 @@ struct StoreCount {
 }
 
 extension EntryStore {
-  /// The number of entries without leases; `nil` if damage prevents the engine from counting them quickly.
+  /// The number of entries without leases; `nil` if damage, the `reason`, prevents the engine from counting them quickly.
   ///
   /// - Throws: `CacheError`: the engine failed.
-  func count() async throws(CacheError) -> Int? {
+  func count() async throws(CacheError) -> (total: Int?, reason: CacheError?) {
     do throws(CacheError) {
-      return try await engine.statistics().tally.total(except: Lease.namespace).entries
+      return (try await engine.statistics().tally.total(except: Lease.namespace).entries, nil)
     } catch {
       guard error.isOfData else { throw error }
-      return nil
+      return (nil, error)
     }
+  }
+}
+
+extension StoreDamage {
+  /// This damage, or `reason` if all entries could be read and the engine could not count them for that reason.
+  func explained(by reason: CacheError?) -> StoreDamage {
+    guard isEmpty, let reason, reason.code == .damaged else { return self }
+    return StoreDamage([], of: reason)
   }
 }
 

@@ -103,12 +103,31 @@ struct StoreWalk {
     if let entry = try await unreadableEntry(in: range, error) {
       unreadableEntries.add(entry)
       pending.append(KeyRange(prefix: range.prefix, after: entry))
+    } else if let rest = try await rest(of: range) {
+      report(range, nil, error)
+      pending.append(rest)
     } else if !range.prefix.contains("/"), parts < Self.maximumParts {
       let divided = Self.parts(of: range)
       parts += divided.count
       pending += divided.reversed()
     } else {
       try await passGap(in: range, error)
+    }
+  }
+
+  /// The part of `range`, several namespaces, behind the first possible key; `nil` if it cannot be listed either. An engine
+  /// that knows only that something is missing fails at the beginning of a range alone.
+  private mutating func rest(of range: KeyRange) async throws(CacheError) -> KeyRange? {
+    guard range.after == nil, !range.prefix.contains("/"),
+      let first = try? CacheKey((range.prefix.isEmpty ? "a" : range.prefix) + "/!")
+    else { return nil }
+    let rest = KeyRange(prefix: range.prefix, after: first)
+    do throws(CacheError) {
+      _ = try await scan(rest, limit: 1)
+      return rest
+    } catch {
+      guard passable.contains(error.code) else { throw error }
+      return nil
     }
   }
 

@@ -26,15 +26,15 @@ enum RedisScript: Int, Sendable, CaseIterable {
       Self.common + Self.publishSource + Self.requirementSource + Self.sampleSource + Self.evictSource
         + Self.applySource
     case .use: Self.common + Self.useSource
-    case .list: Self.common + Self.upkeep + Self.endSource + Self.listSource
-    case .lines: Self.partsSource + Self.linesSource
+    case .list: Self.common + Self.upkeep + Self.endSource + Self.lossSource + Self.listSource
+    case .lines: Self.partsSource + Self.lossSource + Self.linesSource
     case .heads: Self.common + Self.upkeep + Self.endSource + Self.headsSource
     case .count: Self.common + Self.partsSource + Self.countSource
     case .totals: Self.common + Self.partsSource + Self.totalsSource
     case .examine: Self.common + Self.endSource + Self.examineSource
     case .tidy: Self.common + Self.upkeep + Self.publishSource + Self.tidySource
     case .rebuild: Self.common + Self.rebuildSource
-    case .clear: Self.common + Self.publishSource + Self.clearSource
+    case .clear: Self.common + Self.upkeep + Self.publishSource + Self.clearSource
     case .upgrade: Self.upgradeSource
     case .former: Self.formerSource
     case .retire: Self.retireSource
@@ -46,6 +46,10 @@ enum RedisScript: Int, Sendable, CaseIterable {
 
   /// The error of a script that cannot read a tally.
   static let damagedTally = "the tally is damaged"
+  /// The error of a script that finds an index without its tally.
+  static let lostTally = "the tally is lost"
+  /// The error of a script that finds fewer lines in an index than its tally counts.
+  static let lostLines = "the index is damaged"
   /// The error of a script that finds a store of another version.
   static let otherFormat = "the store has another format"
 
@@ -293,9 +297,12 @@ enum RedisScript: Int, Sendable, CaseIterable {
       return canForget
     end
 
-    -- Commits what was forgotten. A server that refuses changes must not make a reader fail.
+    -- Commits what was forgotten, and returns whether it did. A server that refuses changes must not make a reader fail. A
+    -- tally that is lost stays so: a new one would only have what was forgotten, and hide the loss.
     local function settle()
-      if next(dropped) and isCurrent() and pcall(begin) then commit() end
+      local mayCommit = next(dropped) and field('format') and isCurrent() and pcall(begin)
+      if mayCommit then commit() end
+      return mayCommit
     end
 
     """#

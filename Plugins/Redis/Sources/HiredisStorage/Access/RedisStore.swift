@@ -84,22 +84,22 @@ struct RedisStore: Sendable {
 
   /// Inspects the store. Cost: a round trip, which asks all nodes at once.
   func inspect() throws(CacheError) -> StoreInspection {
-    let (exists, format) = try presence()
+    let (exists, format, damage) = try presence()
     return StoreInspection(
       path: options.description, exists: exists, files: [], format: exists ? format : nil,
-      currentFormat: RedisLayout.format, caution: caution())
+      currentFormat: RedisLayout.format, hiddenDamage: damage, caution: caution())
   }
 
-  /// Whether there is a store, and its version; no version if that cannot be read.
-  private func presence() throws(CacheError) -> (exists: Bool, format: Int?) {
-    guard layout.isIndexed else { return (try hasUnlistedEntries(), RedisLayout.format) }
-    if try hasFormerEntries() { return (true, 1) }
+  /// Whether there is a store, and its version; no version, but the damage, if the tally is lost or cannot be read.
+  private func presence() throws(CacheError) -> (exists: Bool, format: Int?, damage: String?) {
+    guard layout.isIndexed else { return (try hasUnlistedEntries(), RedisLayout.format, nil) }
+    if try hasFormerEntries() { return (true, 1, nil) }
     do throws(CacheError) {
       let count = try count(onlyReading: true)
-      return (count.format != nil || count.tally.total().entries > 0, count.format.flatMap { Int(exactly: $0) })
+      return (count.format != nil || count.tally.total().entries > 0, count.format.flatMap { Int(exactly: $0) }, nil)
     } catch {
       guard error.code == .damaged else { throw error }
-      return (true, nil)
+      return (true, nil, error.message)
     }
   }
 

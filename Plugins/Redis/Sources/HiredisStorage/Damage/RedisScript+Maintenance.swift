@@ -4,6 +4,7 @@ extension RedisScript {
   /// were, and where to continue; nothing at the end.
   static let tidySource = #"""
     local page = redis.call('ZRANGEBYLEX', index, ARGV[1], '+', 'LIMIT', 0, ARGV[2])
+    if page[1] and redis.call('EXISTS', tally) == 0 then error('\#(lostTally)') end
     local isReadable, mayChange = pcall(isCurrent)
     if isReadable and not mayChange then return redis.error_reply('ERR \#(otherFormat)') end
     local slot = ARGV[3] ~= '' and math.floor(tonumber(ARGV[3]) / 1048576)
@@ -73,8 +74,14 @@ extension RedisScript {
     else
       local page = redis.call('TYPE', index).ok == 'zset' and redis.call('ZRANGE', index, 0, 999) or {}
       for at, line in ipairs(page) do removed[at] = string.match(line, '^%S*') end
-      if #page > 0 then redis.call('ZREM', index, unpack(page)) end
-      if #page == 1000 then more = 1 else redis.call('UNLINK', index, tally) end
+      if #page == 1000 then
+        more = 1
+        -- What is left is counted meanwhile, unless the tally cannot be read.
+        for _, line in ipairs(page) do forget(line) end
+        if not settle() then redis.call('ZREM', index, unpack(page)) end
+      else
+        redis.call('UNLINK', index, tally)
+      end
     end
     for _, key in ipairs(removed) do redis.call('UNLINK', prefix .. key) end
     publish(ARGV[1], removed)

@@ -14,11 +14,25 @@ extension RedisScript {
 
     """#
 
+  /// A function that fails if the index of the part with the prefix `base` lacks lines. The tally counts no entry without
+  /// one, whether the entry has expired, was evicted or not; it may count fewer.
+  static let lossSource = #"""
+    local function requireLines(base)
+      local total = redis.pcall('HGET', base .. 'tally', '*')
+      local count = type(total) == 'string' and tonumber(string.match(total, '^%d+'))
+      if count and count > redis.call('ZCARD', base .. 'index') then error('\#(lostLines)') end
+    end
+
+    """#
+
   /// For one server. `ARGV`: the first and the last line in the form of `ZRANGEBYLEX`, the most lines, and how many bytes
-  /// at the end of an entry to read at first. Returns the lines, and for each the end of the entry, or nothing if that is
-  /// gone. It forgets the lines of those.
+  /// at the end of an entry to read at first; where a range begins, how the line of its first possible key begins. Returns
+  /// the lines, and for each the end of the entry, or nothing if that is gone. It forgets the lines of those.
   static let listSource = #"""
     local lines, ends = redis.call('ZRANGEBYLEX', index, ARGV[1], ARGV[2], 'LIMIT', 0, ARGV[3]), {}
+    -- The line of the only key that is wanted is enough.
+    local isFound = ARGV[3] == '1' and lines[1] and string.sub(lines[1], 1, #(ARGV[5] or '')) == ARGV[5]
+    if ARGV[5] and not isFound then requireLines(prefix) end
     for at, line in ipairs(lines) do
       local key = string.match(line, '^(%S+/%S*) %x')
       ends[at] = key and endOf(prefix .. key, tonumber(ARGV[4])) or false
@@ -55,12 +69,13 @@ extension RedisScript {
     """#
 
   /// For a cluster. `ARGV`, after the parts: the first and the last line in the form of `ZRANGEBYLEX`, and the most lines
-  /// of each part. Returns the lines; the last line of each part that may have more; the tags of the parts that are
+  /// of each part; where a range begins, anything. Returns the lines; the last line of each part that may have more; the tags of the parts that are
   /// elsewhere.
   static let linesSource = #"""
     local found, last = {}, {}
     local elsewhere, failure = eachPart(function(base)
       local page = redis.call('ZRANGEBYLEX', base .. 'index', ARGV[3], ARGV[4], 'LIMIT', 0, ARGV[5])
+      if ARGV[6] then requireLines(base) end
       for _, line in ipairs(page) do found[#found + 1] = line end
       if #page == tonumber(ARGV[5]) then last[#last + 1] = page[#page] end
     end)
@@ -96,7 +111,10 @@ extension RedisScript {
   static let countSource = #"""
     local totals, changes, format, stale = {}, 0, false, 0
     local elsewhere, failure = eachPart(function(base)
-      if redis.call('EXISTS', base .. 'tally') == 0 then return end
+      if redis.call('EXISTS', base .. 'tally') == 0 then
+        if redis.call('EXISTS', base .. 'index') == 1 then error('\#(lostTally)') end
+        return
+      end
       enter(base)
       if ARGV[3] == '' and isCurrent() then
         sweep()
@@ -111,6 +129,8 @@ extension RedisScript {
           format = math.max(format or 0, tonumber(value) or 0)
         elseif name ~= 'swept' and name ~= 'ends' and string.sub(name, 1, 1) ~= '@' then
           local entries, bytes = parse(value)
+          -- A tally that was begun anew counts less than nothing once an older entry goes.
+          if entries < 0 then error('\#(lostTally)') end
           local total = totals[name] or {0, 0}
           totals[name] = {total[1] + entries, total[2] + bytes}
           local ending = endingOf(name)

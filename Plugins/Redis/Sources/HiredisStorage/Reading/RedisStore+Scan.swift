@@ -7,7 +7,8 @@ extension RedisStore {
   ///
   /// Cost: a round trip for each 1,000 entries. On a cluster it is one more, which asks all nodes at once, and which lists
   /// more than it needs, for the scans that continue.
-  /// - Throws: `CacheError`: `damaged` if one of them is unreadable; the message names it.
+  /// - Throws: `CacheError`: `damaged` if one of them is unreadable; the message names it. Also if the range is one from its
+  ///   beginning, and the index is known to lack entries: what it has can be listed after any key.
   func scan(_ range: KeyRange, limit: Int) throws(CacheError) -> [EntrySummary] {
     let found = try list(range, limit: limit)
     if let damaged = found.first(where: \.isDamaged) { throw unreadable(damaged.summary.key) }
@@ -18,15 +19,20 @@ extension RedisStore {
   func list(_ range: KeyRange, limit: Int) throws(CacheError) -> [RedisListing] {
     guard let bounds = RedisLines(range), limit > 0 else { return [] }
     if !layout.isIndexed { return try listUnindexed(range, limit) }
-    return layout.isSpread ? try listSpread(range, bounds, limit) : try listAlone(bounds, limit)
+    return layout.isSpread ? try listSpread(range, bounds, limit) : try listAlone(range, bounds, limit)
   }
 
   /// The entries on one server.
-  private func listAlone(_ bounds: RedisLines, _ limit: Int) throws(CacheError) -> [RedisListing] {
+  private func listAlone(
+    _ range: KeyRange, _ bounds: RedisLines, _ limit: Int
+  ) throws(CacheError) -> [RedisListing] {
+    var beginning = range.after == nil ? ["\(range.prefix) "] : []
     var (found, from, size) = ([RedisListing](), bounds.first, min(limit, Self.entriesAtOnce))
     while found.count < limit {
-      let arguments = [from, bounds.last, String(size), String(RedisEntry.usualLength)].map { Array($0.utf8) }
-      let answer = try router.perform(RedisRequest(0, .list, keys: layout.tables(of: 0), arguments: arguments))
+      let arguments = [from, bounds.last, String(size), String(RedisEntry.usualLength)] + beginning
+      let answer = try router.perform(
+        RedisRequest(0, .list, keys: layout.tables(of: 0), arguments: arguments.map { Array($0.utf8) }))
+      beginning = []
       guard let values = answer.elements, values.count == 2, let lines = values[0].elements,
         let ends = values[1].elements, lines.count == ends.count
       else { throw router.undecodable("a scan gives no list") }
@@ -48,16 +54,19 @@ extension RedisStore {
     if limit == 1, let found = try listOne(range) { return [found] }
     if let damage = ahead.damage { throw damage }
     var lines = ahead.take(range, router.gaps) ?? RedisLineBuffer(from: bounds.first, generation: ahead.generation)
-    var (found, size) = ([RedisListing](), Self.linesPerPart)
+    var (found, size, isBeginning) = ([RedisListing](), Self.linesPerPart, range.after == nil)
     while found.count < limit {
       if lines.isEmpty {
         if lines.isComplete { break }
         do throws(CacheError) {
-          try fill(&lines, to: bounds.last, size)
+          try fill(&lines, to: bounds.last, size, isBeginning: isBeginning)
         } catch {
-          if error.code == .damaged { ahead.keep(error) }
+          // What there is of an index that lacks lines can be listed.
+          let isPartial = error.message == CacheError.lostLines(store: options.description).message
+          if error.code == .damaged, !isPartial { ahead.keep(error) }
           throw error
         }
+        isBeginning = false
         size = max(size, min(2 * size, Self.entriesAtOnce))
       }
       // Skip malformed lines here; `verify` reports them.
@@ -94,10 +103,12 @@ extension RedisStore {
   }
 
   /// Lists the next lines.
-  private func fill(_ buffer: inout RedisLineBuffer, to last: String, _ size: Int) throws(CacheError) {
+  private func fill(
+    _ buffer: inout RedisLineBuffer, to last: String, _ size: Int, isBeginning: Bool
+  ) throws(CacheError) {
     let (from, start) = (buffer.from, ContinuousClock.now)
     let replies = try router.performOnNodes { group in
-      let bounds = [from, last, String(size)].map { Array($0.utf8) }
+      let bounds = ([from, last, String(size)] + (isBeginning ? ["beginning"] : [])).map { Array($0.utf8) }
       return RedisRequest(group.parts[0], .lines, keys: [], arguments: group.names + bounds)
     }
     var (lines, ends, elsewhere) = ([String](), [String](), [Int]())

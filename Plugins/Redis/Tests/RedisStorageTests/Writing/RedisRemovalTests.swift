@@ -46,7 +46,7 @@ struct RedisRemovalTests {
     let store = RedisStore(try options(.cluster, cluster.url, ["prefix": .text(prefix)]))
     _ = try store.router.perform(
       store.layout.parts.map { RedisRequest($0, RedisCommand("DEL", store.layout.tables(of: $0)[0])) })
-    #expect(try await engine.keys() == [])
+    #expect(await code { _ = try await engine.keys() } == .damaged)
     #expect(try await engine.text("cities/7") == "1")
     try await plugin.removeStore(
       EngineConfiguration(for: plugin.declaration, values: values, clock: SystemClock()))
@@ -75,7 +75,9 @@ struct RedisRemovalTests {
   func withoutRoom() async throws {
     let (server, plugin) = (try RedisServer(), RedisPlugin())
     let engine = try await plugin.open(server.url)
-    try await engine.put("cities/a", "1")
+    var batch = WriteBatch()
+    for number in 0..<2_500 { batch.put(try CacheKey("cities/\(number)"), payload: [1], metadata: .sample()) }
+    try await engine.apply(batch)
     try server.ask("CONFIG", "SET", "maxmemory", "1")
     try await plugin.removeStore(
       EngineConfiguration(for: plugin.declaration, values: patient(server.url), clock: SystemClock()))
