@@ -2,10 +2,10 @@ internal import StorageSPI
 
 /// Why a request has no answer yet, although a retry may get one.
 enum RedisTrouble: Sendable {
-  /// There is no connection to the node: `message` says why.
-  case unreachable(String)
-  /// The node does not answer: `message` says so.
-  case silent(String)
+  /// There is no connection to the node: the text says why, and `hint` what to do, if it is not to start the server.
+  case unreachable(String, hint: String? = nil)
+  /// The node does not answer: the text says so.
+  case silent(String, hint: String? = nil)
   /// The cluster is changing or the server is starting: `message` is the server's.
   case busy(String)
   /// The change was made, but not every replica has it.
@@ -23,10 +23,10 @@ extension CacheError {
   /// - Parameter mayBeDone: whether a change was sent and not answered.
   init(_ trouble: RedisTrouble, store: String, mayBeDone: Bool) {
     switch trouble {
-    case .unreachable(let message), .silent(let message):
+    case .unreachable(let message, let hint), .silent(let message, let hint):
       let error = CacheError(
         .unreachable, "\(store): the server cannot be reached: \(message)",
-        hint: "start the server, or see the option url")
+        hint: hint ?? "start the server, or see the option url")
       self = error.noting(mayBeDone: mayBeDone)
     case .busy(let message):
       let error = CacheError(
@@ -70,6 +70,12 @@ extension CacheError {
         hint: "stop the programs of the older version, and open the store again", cause: nil)
       return
     }
+    if error.word == "READONLY" {
+      self.init(
+        .permissionDenied, "\(store): the server is a replica, which takes no changes",
+        hint: "name its master in the option url; Sentinels, or the backend rediscluster on a cluster, find it")
+      return
+    }
     let code = Self.code(of: error)
     // A server's message about a login may repeat it.
     let text = code == .permissionDenied && !Self.isDeniedToScript(error) ? String(error.word) : error.description
@@ -87,7 +93,6 @@ extension CacheError {
     case "NOAUTH", "WRONGPASS", "NOPERM", "DENIED": .permissionDenied
     case "OOM": .noSpace
     case "MISCONF", "NOREPLICAS": .ioFailed
-    case "READONLY": .permissionDenied
     case "WRONGTYPE": .damaged
     default: .failed
     }

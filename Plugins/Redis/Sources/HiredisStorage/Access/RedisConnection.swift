@@ -4,8 +4,8 @@ internal import StorageSPI
 
 /// Why a connection failed.
 enum RedisDisconnection: Error, Sendable {
-  /// No connection was established.
-  case refused(String)
+  /// No connection was established; `hint` says what to do about it, if it is not to start the server.
+  case refused(String, hint: String? = nil)
   /// The connection broke, or the peer does not speak the protocol.
   case broken(String)
   /// No answer came in time.

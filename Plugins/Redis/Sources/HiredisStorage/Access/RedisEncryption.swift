@@ -63,6 +63,9 @@ final class RedisEncryption: @unchecked Sendable {
       hint: "give a file in the format PEM that this user may read, and a key without a password")
   }
 
+  /// What to do about a server that does not answer a handshake.
+  static let plainHint = "write redis:// in place of rediss:// in the option url if this port does not encrypt"
+
   /// Why OpenSSL's last call of this thread failed.
   fileprivate static var reason: String {
     defer { ERR_clear_error() }
@@ -100,9 +103,11 @@ final class RedisTLSSession {
     if SSL_get_error(session, result) == SSL_ERROR_WANT_READ { return false }
     let verdict = SSL_get_verify_result(session)
     if verdict != Int(X509_V_OK) {
-      throw .refused("its certificate is not trusted: \(String(cString: X509_verify_cert_error_string(verdict)))")
+      throw .refused(
+        "its certificate is not trusted: \(String(cString: X509_verify_cert_error_string(verdict)))",
+        hint: "see the option ca; the option url must name the server as its certificate does")
     }
-    throw .refused("no encrypted connection: \(RedisEncryption.reason)")
+    throw .refused("no encrypted connection: \(RedisEncryption.reason)", hint: RedisEncryption.plainHint)
   }
 
   /// Encrypts `bytes`; `takeOutput` has the result.

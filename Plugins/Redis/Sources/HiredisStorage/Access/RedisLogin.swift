@@ -39,13 +39,30 @@ struct RedisLogin {
   /// Logs in on `connection`, which must be new.
   func perform(on connection: RedisConnection) throws(RedisOpeningError) {
     let answers: [RedisValue]
+    var services: [String]?
     do throws(RedisDisconnection) {
       answers = try connection.exchange(steps.map(\.command)).map(\.value)
+      if answers.contains(where: { $0.error?.isOfUnknownCommand == true }) { services = try Self.services(connection) }
     } catch {
-      throw error.openingError(at: address)
+      throw error.openingError(at: address, hint: options.encryptionHint)
     }
+    if let services { throw .refused(sentinel(of: services)) }
     for (step, answer) in zip(steps.map(\.step), answers) { try judge(step, answer) }
     connection.learn(answers.suffix(RedisScript.allCases.count).compactMap(\.text))
+  }
+
+  /// The services that the Sentinel at the other end of `connection` watches; `nil` if it is no Sentinel.
+  private static func services(_ connection: RedisConnection) throws(RedisDisconnection) -> [String]? {
+    let role = try connection.exchange([RedisCommand("ROLE")])[0].value.elements ?? []
+    return role.first?.text == "sentinel" ? role.last?.elements?.compactMap(\.text) ?? [] : nil
+  }
+
+  private func sentinel(of services: [String]) -> CacheError {
+    let url = "\(options.encryption == nil ? "redis" : "rediss")-sentinel://\(address)#\(services.first ?? "mymaster")"
+    return .badURL(
+      "\(address) is a Sentinel",
+      hint: options.kind == .cluster
+        ? "name nodes of the cluster, or write \(url) with the backend redis" : "write it like \(url)")
   }
 
   private func judge(_ step: Step, _ answer: RedisValue) throws(RedisOpeningError) {
@@ -98,7 +115,7 @@ extension RedisConnection {
         patience: patience)
     } catch {
       guard case .silent = error, options.encryption != nil else { throw error.openingError(at: address) }
-      throw .trouble(.silent("\(address): no answer in time to a TLS handshake: does this port encrypt?"))
+      throw .trouble(.silent("\(address): no answer in time to a TLS handshake", hint: RedisEncryption.plainHint))
     }
     try RedisLogin(options, address).perform(on: connection)
     return connection
@@ -118,13 +135,24 @@ extension RedisConnection {
 extension RedisOptions {
   /// How long a server may be silent. This must leave time to ask another one, if another one can take its place.
   var silence: Duration { findsServers ? timeout / 2 : timeout }
+
+  /// What to do about a server that ends a new connection instead of answering; `nil` for no particular advice.
+  var encryptionHint: String? {
+    if location.addresses.first?.isSocket == true { return nil }
+    return encryption == nil
+      ? "write rediss:// in the option url if this port encrypts; otherwise see the server's log"
+      : "see the option certificate if the server asks for one; otherwise see the server's log"
+  }
 }
 
 extension RedisDisconnection {
   /// The equivalent error for opening a connection to the server at `address`.
-  func openingError(at address: RedisAddress) -> RedisOpeningError {
+  ///
+  /// - Parameter hint: what to do about a connection that broke; `nil` for no particular advice.
+  func openingError(at address: RedisAddress, hint: String? = nil) -> RedisOpeningError {
     switch self {
-    case .refused(let message), .broken(let message): .trouble(.unreachable("\(address): \(message)"))
+    case .refused(let message, let hint): .trouble(.unreachable("\(address): \(message)", hint: hint))
+    case .broken(let message): .trouble(.unreachable("\(address): \(message)", hint: hint))
     case .silent: .trouble(.silent("\(address): no answer in time"))
     case .abandoned: .refused(.abandoned)
     }

@@ -80,6 +80,9 @@ struct RedisServerError: Error, Sendable, CustomStringConvertible {
   /// The first word, such as "MOVED".
   var word: Substring { description.prefix { $0 != " " } }
 
+  /// Whether the server does not know the command at all.
+  var isOfUnknownCommand: Bool { description.hasPrefix("ERR unknown command") }
+
   /// The other node in `MOVED 3999 host:port` or `ASK 3999 host:port`. An empty host means the host of the answering
   /// node.
   func target(from answering: RedisAddress) -> RedisAddress? {

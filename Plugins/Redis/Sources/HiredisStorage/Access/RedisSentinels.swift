@@ -31,11 +31,18 @@ struct RedisSentinels {
       let question = RedisCommand("SENTINEL", "GET-MASTER-ADDR-BY-NAME", service)
       answer = try connection.exchange(login + [question])[login.count].value
     } catch {
-      throw error.openingError(at: address)
+      throw error.openingError(at: address, hint: options.encryptionHint)
     }
     if let error = answer.error {
       if error.isPassing { throw .trouble(.busy("\(address): \(error)")) }
-      return .failure(CacheError(error, store: options.location.url(of: address)))
+      let url = options.location.url(of: address)
+      if error.isOfUnknownCommand {
+        return .failure(
+          .badURL(
+            "\(address) is no Sentinel",
+            hint: "name the port of a Sentinel, which usually is 26379, or write \(url) for this server alone"))
+      }
+      return .failure(CacheError(error, store: url))
     }
     guard let words = answer.elements, words.count == 2, let host = words[0].text, !host.isEmpty,
       let port = words[1].number, (1...65_535).contains(port)

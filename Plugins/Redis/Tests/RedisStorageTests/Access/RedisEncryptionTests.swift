@@ -30,7 +30,7 @@ struct RedisEncryptionTests {
       try await engine.close()
       return ""
     } catch let error as CacheError {
-      return "\(error.code.rawValue) \(error.message)"
+      return error.description
     }
   }
 
@@ -66,6 +66,7 @@ struct RedisEncryptionTests {
     let (server, url) = try server(certificates, host: host)
     let found = try await refusal(url, ["ca": isTrusted ? certificates.ca : other.ca])
     #expect(problem.isEmpty ? found.isEmpty : found.hasPrefix("unreachable") && found.contains(problem), "\(found)")
+    #expect(problem.isEmpty || found.contains("option ca") && !found.contains("start the server"), "\(found)")
     withExtendedLifetime(server) {}
   }
 
@@ -75,11 +76,13 @@ struct RedisEncryptionTests {
     let (server, url) = try server(certificates)
     let encrypted = "rediss://127.0.0.1:\(server.port)"
     let plain = url.replacingOccurrences(of: "rediss", with: "redis")
-    #expect(try await refusal(plain, [:]).hasPrefix("unreachable"))
+    let found = try await refusal(plain, [:])
+    #expect(found.hasPrefix("unreachable") && found.contains("rediss://"), "\(found)")
     // A server that does not encrypt waits for the end of a command.
     let hasty = ["ca": OptionValue.text(certificates.ca), "connectTimeout": .integer(500)]
     let error = await #expect(throws: CacheError.self) { try await plugin.open(encrypted, hasty) }
-    #expect(error?.code == .unreachable && error?.message.contains("does this port encrypt?") == true)
+    #expect(error?.code == .unreachable && error?.message.contains("TLS handshake") == true)
+    #expect(error?.hint.contains("redis://") == true && error?.hint.contains("start") == false, "\(error?.hint ?? "")")
   }
 
   @Test("A server can ask for a certificate")
@@ -87,7 +90,8 @@ struct RedisEncryptionTests {
     let certificates = try Certificates()
     let (server, url) = try server(certificates, asksClients: true)
     var values = ["ca": certificates.ca]
-    #expect(try await refusal(url, values).hasPrefix("unreachable"))
+    let found = try await refusal(url, values)
+    #expect(found.hasPrefix("unreachable") && found.contains("option certificate"), "\(found)")
     values["certificate"] = certificates.certificate
     values["certificateKey"] = certificates.certificateKey
     #expect(try await refusal(url, values) == "")

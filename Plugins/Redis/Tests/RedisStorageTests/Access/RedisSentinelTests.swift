@@ -68,8 +68,45 @@ struct RedisSentinelTests {
     try stranger.ask("SENTINEL", "REMOVE", "main")
     let both = "redis-sentinel://127.0.0.1:\(stranger.port),127.0.0.1:\(sentinel.port)#main"
     try await plugin.open(both).close()
-    // Servers do not know which of them is the master of what.
-    #expect(await code { _ = try await plugin.open("redis-sentinel://127.0.0.1:\(master.port)#main") } == .failed)
+  }
+
+  /// Whether `error` is a mistake in the URL, and its text has `words`.
+  private func isMistake(_ error: CacheError?, _ words: String...) -> Bool {
+    error?.code == .invalidOption && words.allSatisfy { error?.description.contains($0) == true }
+  }
+
+  @Test(
+    "A Sentinel in the place of a server, or the other way round, is a mistake in the URL", arguments: [true, false])
+  func mixedUp(_ hasPassword: Bool) async throws {
+    let server = try RedisServer()
+    let sentinel = try RedisServer(watching: server, replicas: 0)
+    let values = hasPassword ? ["password": OptionValue.text("x")] : [:]
+    for kind in [RedisPlugin.Kind.server, .cluster] {
+      let error = await #expect(throws: CacheError.self) { try await RedisPlugin(kind).open(sentinel.url, values) }
+      let url = "redis-sentinel://127.0.0.1:\(sentinel.port)#main"
+      #expect(isMistake(error, "is a Sentinel", url), "\(error?.description ?? "")")
+    }
+    let error = await #expect(throws: CacheError.self) {
+      try await plugin.open("redis-sentinel://127.0.0.1:\(server.port)#main", values)
+    }
+    #expect(isMistake(error, "is no Sentinel", " \(server.url)"), "\(error?.description ?? "")")
+  }
+
+  @Test("A replica that refuses a change is said to be one")
+  func replica() async throws {
+    let (master, replica) = try servers()
+    let writer = try await plugin.open(master.url)
+    try await writer.put("cities/a", "1")
+    try await writer.close()
+    try eventually("the replica has the entry") { () -> Void? in
+      try replica.ask("EXISTS", "cachectl:cities/a").integer == 1 ? () : nil
+    }
+    let engine = try await plugin.open(replica.url)
+    #expect(try await engine.text("cities/a") == "1")
+    let error = await #expect(throws: CacheError.self) { try await engine.put("cities/a", "2") }
+    #expect(error?.code == .permissionDenied && error?.message.contains("is a replica") == true)
+    #expect(error?.hint.contains("master") == true && error?.hint.contains("user") == false, "\(error?.hint ?? "")")
+    try await engine.close()
   }
 
   @Test("Under durability full a batch needs as many replicas as the option says", arguments: [true, false])
