@@ -179,14 +179,21 @@ copy_whole() { dd if="$1" of="$2" bs=256M iflag=fullblock status=none; }
 # Builds the engines $1, such as redis, with the other arguments for `swift build`, and prints the paths of their
 # libraries, one a line.
 build_engines() {
-  local engines=$1 flags
+  local engines=$1 names name flags folder
   shift
   case $engines in
-  redis) flags=(-c release --package-path Plugins/Redis --disable-local-rpath "$@") ;;
+  redis)
+    names=(redis rediscluster rediscache)
+    flags=(-c release --package-path Plugins/Redis --disable-local-rpath "$@")
+    ;;
   *) return 1 ;;
   esac
   say "building the engines $engines, which takes some minutes the first time"
-  swift build "${flags[@]}" </dev/null >&2 ||
-    give_up "the build failed: mend what the lines above name, then try again"
-  find "$(swift build "${flags[@]}" --show-bin-path)" -maxdepth 1 -name "libcachectl-$engines*.so"
+  folder=$(swift build "${flags[@]}" --show-bin-path)
+  # One after another: without a product, the programs that measure and test the engines would be built too.
+  for name in "${names[@]}"; do
+    swift build "${flags[@]}" --product "cachectl-$name" </dev/null >&2 ||
+      give_up "the build failed: mend what the lines above name, then try again"
+    echo "$folder/libcachectl-$name.so"
+  done
 }
