@@ -25,6 +25,7 @@ extension StoreAdministration {
     if isEstimated {
       census.estimate()
     } else {
+      var unlisted = StoreDamage()
       for namespace in namespaces {
         let selection = EntrySelection(namespace: namespace)
         let met = try await visit(selection, after: nil, onlyReachable: true) { page throws(CacheError) in
@@ -32,7 +33,10 @@ extension StoreAdministration {
           return true
         }
         damage.unreachable = met.unreachable ?? damage.unreachable
+        unlisted = unlisted + met
       }
+      // What keeps entries from being listed also keeps them from being counted by state.
+      if damage.isEmpty { damage = unlisted }
     }
     return StoreReport(
       tally: tally, storageBytes: held.storageBytes, damage: damage, states: census.states,
