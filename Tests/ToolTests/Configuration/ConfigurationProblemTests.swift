@@ -177,7 +177,7 @@ struct ConfigurationProblemTests {
     #expect(found.first?.message == "--backend: there is no backend 'lmbd'")
     #expect(
       found.first?.hint
-        == "give one of sqlite, lmdb, plist, memory, server; the nearest is lmdb; "
+        == "give one of sqlite, lmdb, plist, memory, server, tiered; the nearest is lmdb; "
         + "libcachectl-lmbd.so was looked for in /home/ada/.local/lib/cachectl/plugins")
     let malformed = Fixtures.loader().problems(ConfigurationFlags(backend: "LMDB"))
     #expect(malformed.first?.message == "--backend: 'backend' cannot be \"LMDB\"")

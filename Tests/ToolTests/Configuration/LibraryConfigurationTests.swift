@@ -91,6 +91,10 @@ struct LibraryConfigurationTests {
     #expect(error?.message == "--to: there is no backend 'sever'")
     #expect(error?.hint.contains("memory, server; the nearest is server") == true)
     #expect(error?.isOfCommandLine == true)
+    let tiered = #expect(throws: ConfigurationError.self) {
+      try loader().load(naming: [EngineReference("tiered", flag: "--to")])
+    }
+    #expect(tiered?.hint.hasPrefix("it is made of two engines: name one of these") == true, "\(tiered?.hint ?? "")")
   }
 
   @Test func oneNameIsOneLibrary() throws {

@@ -96,5 +96,9 @@ struct TieredTests {
     let container = try home.container(Self.text(near: name, far: "sqlite"))
     let error = await #expect(throws: CacheError.self) { try await container.openStore() }
     #expect(error?.code == code)
+    if code == .unknownBackend {
+      #expect(error?.message == "backends.tiered.near: '\(name)' is not built in")
+      #expect(error?.hint == "use one of: lmdb, plist, memory")
+    }
   }
 }

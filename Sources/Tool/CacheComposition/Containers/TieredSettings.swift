@@ -9,6 +9,8 @@ struct TieredSettings: ConfigurationSection {
   /// What `backend` is set to.
   static let name = "tiered"
   static let path = "backends.tiered"
+  /// What to do where an engine of its own is asked for.
+  static let advice = "it is made of two engines: name one of these, see backends.tiered.near and backends.tiered.far"
 
   let near: String
   let far: String
@@ -43,7 +45,14 @@ extension Configuration {
   /// - Throws: `CacheError`: `unknownBackend`, or `invalidOption` if the two are one engine.
   func tiered(_ catalogue: PluginCatalogue) throws(CacheError) -> TieredLayer {
     let settings = section(TieredSettings.self)
-    let (near, far) = (try catalogue.plugin(named: settings.near), try catalogue.plugin(named: settings.far))
+    let far = try catalogue.plugin(named: settings.far)
+    // Only the library of far is loaded.
+    guard let near = catalogue.plugins.first(where: { $0.declaration.name == settings.near }) else {
+      let builtIn = catalogue.declarations.map(\.name).filter { catalogue.path(ofLibrary: $0) == nil }
+      throw CacheError(
+        .unknownBackend, "backends.tiered.near: '\(settings.near)' is not built in",
+        hint: "use one of: \(builtIn.filter { $0 != settings.far }.joined(separator: ", "))")
+    }
     guard settings.near != settings.far else {
       throw CacheError(
         .invalidOption, "\(settings.near) cannot be put in front of itself",

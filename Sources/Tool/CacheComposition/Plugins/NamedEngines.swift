@@ -55,15 +55,19 @@ struct NamedEngines {
     let isFlag = if case .flag = source { true } else { false }
     let message = isFlag ? error.message : "'\(key ?? "")' cannot be \(ValueReader.shown(reference))"
     return ConfigurationError(
-      .outOfRange, "\(source): \(message)", hint: hint(forUnknown: reference), key: key, source: source)
+      .outOfRange, "\(source): \(message)",
+      hint: hint(forUnknown: reference, mayBeMadeOfOthers: key == ConfigurationKey.engine), key: key, source: source)
   }
 
   /// A hint with the command that installs the engine called `name`, otherwise with the known names, the closest among
   /// them, and the folders searched.
-  private func hint(forUnknown name: String) -> String {
+  ///
+  /// - Parameter mayBeMadeOfOthers: whether an engine that is made of others may be given.
+  private func hint(forUnknown name: String, mayBeMadeOfOthers: Bool) -> String {
+    if name == TieredSettings.name { return TieredSettings.advice }
     if let command = libraries.installCommand(for: name) { return "install it with: \(command)" }
     let found = Set(libraries.all(in: searchPath).map(\.name)).subtracting(builtIn).sorted()
-    let known = builtIn + found
+    let known = builtIn + found + (mayBeMadeOfOthers ? [TieredSettings.name] : [])
     let nearest = Spelling.nearest(to: name, among: known).map { "; the nearest is \($0)" } ?? ""
     let searched = libraries.folders(searchPath)
     let folders = searched.isEmpty ? "nowhere" : "in " + searched.joined(separator: ", ")
