@@ -33,6 +33,37 @@ struct DamagedStoreTests {
     }
   }
 
+  /// As if the engine knew that entries are missing, and not which.
+  @Test func anErrorOfABeginningKeepsNothingElseFromBeingListed() async throws {
+    let store = try await GeneratedStore(seed: 36, count: 2_600)
+    var faults = Faults()
+    faults.before = { call, _ throws(CacheError) in
+      if case .scan(let range) = call, range.after == nil { throw CacheError(.damaged, "the index lacks entries") }
+    }
+    let engine = FaultyEngine(over: store.test.engine, faults)
+    let administration = administration(EntryStore(engine: engine, clock: store.test.clock))
+    for selection in [EntrySelection(), EntrySelection(namespace: "movies")] {
+      let listing = try await administration.list(selection, after: nil, limit: .max)
+      #expect(listing.entries == store.model.filter { selection.namespace == nil || $0.key.namespace == "movies" })
+      #expect(listing.damage.placeCount == 1 && listing.damage.entries.count == 0, "\(listing.damage)")
+      #expect(engine.scans < 150, "\(engine.scans) scans")
+    }
+    let statistics = try await administration.statistics()
+    #expect(statistics.tally.total().entries == 2_600 && !statistics.damage.isEmpty)
+  }
+
+  @Test func aStoreThatCannotBeCountedIsDamagedAlsoIfAllOfItCanBeRead() async throws {
+    let store = try await GeneratedStore(seed: 37, count: 200)
+    var faults = Faults()
+    faults.before = { call, _ throws(CacheError) in
+      if case .statistics = call { throw CacheError(.damaged, "the count is lost") }
+    }
+    let entries = EntryStore(engine: FaultyEngine(over: store.test.engine, faults), clock: store.test.clock)
+    let statistics = try await administration(entries).statistics()
+    #expect(statistics.tally.total().entries == 200)
+    #expect(statistics.damage.placeCount == 0 && statistics.damage.places == ["the count is lost"])
+  }
+
   @Test func whatCanBeListedIsRemovedAndTheRestIsNamed() async throws {
     let store = try await GeneratedStore(seed: 32, count: 1_200)
     let lost = store.model[700].key

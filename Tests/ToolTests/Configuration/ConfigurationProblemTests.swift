@@ -86,7 +86,7 @@ struct ConfigurationProblemTests {
   @Test(arguments: [
     (
       #"{"backend": "sqlit"}"#, "'backend' cannot be \"sqlit\"",
-      "sqlite, lmdb, plist, memory, server; the nearest is sq"
+      "sqlite, lmdb, plist, memory, server, tiered; the nearest is sq"
     ),
     (#"{"environment": "prod"}"#, "'environment' cannot be \"prod\"", "give one of dev, alpha, real"),
     (#"{"cache": {"eviction": "lru"}}"#, "'cache.eviction' cannot be \"lru\"", "least-recently-used"),
