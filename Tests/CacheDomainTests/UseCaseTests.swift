@@ -70,6 +70,9 @@ struct UseCaseTests {
     let (snapshots, error) = await Fixtures.collect(try search(repository))
     #expect(error == nil)
     #expect(snapshots.map { $0.warnings.map(\.code) } == [[.damaged], []])
+    // The search itself may have failed in the same words.
+    #expect(
+      snapshots.first?.warnings.map(\.message) == ["the query is not among the recent ones: the queries are damaged"])
   }
 
   @Test func aSearchCancelledWhileItSavesIsCancelled() async throws {

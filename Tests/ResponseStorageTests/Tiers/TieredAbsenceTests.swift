@@ -57,6 +57,19 @@ struct TieredAbsenceTests {
     #expect(next.warning == nil)
   }
 
+  /// In a process that has asked far for nothing else.
+  @Test func whatWaitsForFarAnswersWithAWarning() async throws {
+    let engine = try await tiers.open()
+    tiers.setAway(true)
+    try await engine.store("a")
+    try await engine.close()
+    let next = try await tiers.open()
+    #expect(try await next.text("cities/a") == "a")
+    try await next.close()
+    #expect(next.warning?.code == .unreachable)
+    #expect(next.warning?.message.contains("1 write is kept") == true)
+  }
+
   /// What another machine has done meanwhile, what this one wrote, what far holds in the end, and whether a write was
   /// given up.
   struct Meeting: Sendable, CustomTestStringConvertible {

@@ -42,11 +42,13 @@ extension PendingWrites {
       do throws(CacheError) {
         try await pass(key)
         hasPassed = true
+        counts.noteAnswer()
         note(nil)
       } catch {
         if [.cancelled, .closed].contains(error.code) { break }
+        counts.note(error)
         // The others need not wait for one that cannot be passed on.
-        guard !error.isAway else { break }
+        if error.isAway { break }
         note(error)
       }
     }

@@ -26,6 +26,8 @@ final class PendingWrites: Sendable {
   private let open: @Sendable () async throws(CacheError) -> any StorageEngine
   /// Whether the store outlives the process: otherwise writes would be acknowledged and then lost.
   private let canKeep: Bool
+  /// Told whether far answers.
+  let counts: TierCounts
   /// Called after far has taken writes.
   let didPass: @Sendable () -> Void
   let far: any StorageEngine
@@ -39,12 +41,15 @@ final class PendingWrites: Sendable {
   ///
   /// - Parameters:
   ///   - canKeep: whether that store outlives the process.
+  ///   - counts: told whether far answers.
   ///   - didPass: called after far has taken writes.
   init(
-    to far: any StorageEngine, clock: any WallClock, canKeep: Bool, didPass: @escaping @Sendable () -> Void,
+    to far: any StorageEngine, clock: any WallClock, canKeep: Bool, counts: TierCounts,
+    didPass: @escaping @Sendable () -> Void,
     _ open: @escaping @Sendable () async throws(CacheError) -> any StorageEngine
   ) {
-    (self.far, self.clock, self.canKeep, self.didPass, self.open) = (far, clock, canKeep, didPass, open)
+    (self.far, self.clock, self.canKeep, self.open) = (far, clock, canKeep, open)
+    (self.counts, self.didPass) = (counts, didPass)
   }
 
   /// The number of pending writes that this process knows.
@@ -60,7 +65,9 @@ final class PendingWrites: Sendable {
     guard let lost else { return nil }
     let number = lost.count.map { "\($0)" } ?? "all"
     return CacheError(
-      lost.reason.code, "\(number) of the writes made while far was away were given up: \(lost.reason.message)")
+      lost.reason.code,
+      "of the writes made while far was away, \(number) \(lost.count == 1 ? "was" : "were") given up: "
+        + lost.reason.message)
   }
 
   /// Reads the pending writes of an earlier process from their store.

@@ -15,14 +15,14 @@ final class TieredEngine: Evicting, ChangeCounting {
   private let clock: any WallClock
   private let evicts: Bool
   private let maximumPayload: Int
-  private let counts = TierCounts()
+  private let counts: TierCounts
 
   init(
     near: NearTier, far: any StorageEngine, pending: PendingWrites, _ confirmations: NearConfirmations,
     _ layer: TieredLayer, clock: any WallClock
   ) {
     (self.near, self.far, self.pending, self.confirmations) = (near, far, pending, confirmations)
-    self.clock = clock
+    (self.clock, counts) = (clock, pending.counts)
     evicts = layer.base.declaration.capabilities.contains(.eviction)
     maximumPayload = layer.limits.maxBytes
   }

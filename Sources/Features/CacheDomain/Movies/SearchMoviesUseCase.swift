@@ -30,9 +30,20 @@ public struct SearchMoviesUseCase: Sendable {
         try await queries.save(query)
       } catch {
         if error.code == .cancelled { throw error }
-        snapshot.warnings.append(error)
+        snapshot.addWarning(unsaved: error)
       }
       return snapshot
     }
+  }
+}
+
+extension Snapshot<MoviesPage> {
+  /// Says that the query was not saved because of `error`, unless that has kept the movies from being stored too.
+  fileprivate mutating func addWarning(unsaved error: CacheError) {
+    if !entry.isStored, warnings.contains(where: { $0.message == error.message }) { return }
+    warnings.append(
+      CacheError(
+        error.code, "the query is not among the recent ones: \(error.message)", hint: error.hint, key: error.key,
+        cause: error.cause))
   }
 }
