@@ -39,16 +39,28 @@ final class NearTier: Sendable {
   }
 
   /// What `body` makes of the entry under `key`; `nil` if there is none, or it cannot be read.
+  ///
+  /// - Throws: `NearRefusal` if the entry is not usable, or `body` fails.
   func read<Output: Sendable>(
-    _ key: CacheKey, _ body: @Sendable (Span<UInt8>, EntryMetadata) -> Output
-  ) async -> Output? {
+    _ key: CacheKey, where isUsable: @Sendable (EntryMetadata) -> Bool,
+    _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(CacheError) -> Output
+  ) async throws(NearRefusal) -> Output? {
     guard let engine = current?.engine else { return nil }
     do throws(CacheError) {
-      return try await engine.read(key) { bytes, metadata throws(CacheError) in body(bytes, metadata) }
+      return try await engine.read(key) { bytes, metadata throws(CacheError) in
+        guard isUsable(metadata) else { throw NearRefusal.unusable(metadata.checksum).passed }
+        do throws(CacheError) { return try body(bytes, metadata) } catch { throw NearRefusal.failed(error).passed }
+      }
     } catch {
+      if let refusal = error.cause as? NearRefusal { throw refusal }
       await note(error)
       return nil
     }
+  }
+
+  /// The checksum of the entry under `key`; `nil` if there is none, or it cannot be read.
+  func checksum(of key: CacheKey) async -> UInt64? {
+    try? await read(key, where: { _ in true }) { _, metadata throws(CacheError) in metadata.checksum }
   }
 
   /// Records a use of the entry whose key has that digest, by which the limits choose.
@@ -153,4 +165,15 @@ final class NearTier: Sendable {
     }
     if isClosed, case .open(let opened) = result { try? await opened.engine.close() }
   }
+}
+
+/// Why near does not answer with an entry that it has. An error, so that an answer costs nothing beside the engine's.
+enum NearRefusal: Error {
+  /// The entry with that checksum is not usable.
+  case unusable(UInt64)
+  /// What reads the entry failed.
+  case failed(CacheError)
+
+  /// The refusal in the only error that passes through an engine.
+  fileprivate var passed: CacheError { CacheError(.failed, "near does not answer", cause: self) }
 }

@@ -29,13 +29,6 @@ final class TieredEngine: Evicting, ChangeCounting {
 
   // MARK: Reading
 
-  /// What near says of an entry.
-  private enum Look<Output: Sendable>: Sendable {
-    case answer(Result<Output, CacheError>)
-    /// It has an entry with that checksum, which may not be far's.
-    case unconfirmed(UInt64)
-  }
-
   func read<Output: Sendable>(
     _ key: CacheKey, _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(CacheError) -> Output
   ) async throws(CacheError) -> Output? {
@@ -46,31 +39,27 @@ final class TieredEngine: Evicting, ChangeCounting {
     }
     let (digest, knowledge, now) = (AccessRecord.digest(of: key), knowledge(of: key), clock.now)
     var held: UInt64?
-    switch await look(key, digest, knowledge, at: now, body) {
-    case .answer(.success(let output)):
-      counts.count(.near)
-      near.countUse(digest, at: now)
-      return output
-    case .answer(.failure(let error)) where error.code != .damaged: throw error
-    case .unconfirmed(let checksum): held = checksum
-    case .answer, nil: break
+    do throws(NearRefusal) {
+      let isUsable = { @Sendable metadata in self.isConfirmed(digest, metadata, knowledge, at: now) }
+      if let output = try await near.read(key, where: isUsable, body) {
+        counts.count(.near)
+        near.countUse(digest, at: now)
+        return output
+      }
+    } catch {
+      switch error {
+      case .unusable(let checksum): held = checksum
+      case .failed(let error): if error.code != .damaged { throw error }
+      }
     }
     return try await readFar(key, confirmations.reading(digest, knowledge), held: held, body)
   }
 
-  /// Looks into near for an answer that far has confirmed, as far as is known.
-  private func look<Output: Sendable>(
-    _ key: CacheKey, _ digest: UInt64, _ knowledge: NearConfirmations.Knowledge, at now: Timestamp,
-    _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(CacheError) -> Output
-  ) async -> Look<Output>? {
-    await near.read(key) { [confirmations] bytes, metadata -> Look<Output> in
-      guard metadata.state(at: now) == .fresh, confirmations.isConfirmed(digest, metadata.checksum, knowledge) else {
-        return .unconfirmed(metadata.checksum)
-      }
-      do throws(CacheError) { return .answer(.success(try body(bytes, metadata))) } catch {
-        return .answer(.failure(error))
-      }
-    }
+  /// Whether near may answer with that entry: far has confirmed it, as far as is known.
+  private func isConfirmed(
+    _ digest: UInt64, _ metadata: EntryMetadata, _ knowledge: NearConfirmations.Knowledge, at now: Timestamp
+  ) -> Bool {
+    metadata.state(at: now) == .fresh && confirmations.isConfirmed(digest, metadata.checksum, knowledge)
   }
 
   /// Reads far, and makes near hold the same.
@@ -91,8 +80,8 @@ final class TieredEngine: Evicting, ChangeCounting {
       }
     } catch {
       counts.note(error)
-      guard error.isAway, held != nil, let answer = await standIn(key, body) else { throw error }
-      return try answer.get()
+      guard error.isAway, held != nil, let output = try await standIn(key, body) else { throw error }
+      return output
     }
     counts.noteAnswer()
     guard let found else {
@@ -106,15 +95,18 @@ final class TieredEngine: Evicting, ChangeCounting {
     return found.output
   }
 
-  /// What near holds, while far is away.
+  /// What `body` makes of near's entry, while far is away.
   private func standIn<Output: Sendable>(
     _ key: CacheKey, _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(CacheError) -> Output
-  ) async -> Result<Output, CacheError>? {
-    let answer = await near.read(key) { bytes, metadata -> Result<Output, CacheError> in
-      do throws(CacheError) { return .success(try body(bytes, metadata)) } catch { return .failure(error) }
+  ) async throws(CacheError) -> Output? {
+    do throws(NearRefusal) {
+      let output = try await near.read(key, where: { _ in true }, body)
+      if output != nil { counts.count(.near) }
+      return output
+    } catch {
+      if case .failed(let error) = error { throw error }
+      return nil
     }
-    if answer != nil { counts.count(.near) }
-    return answer
   }
 
   /// What far says of others' changes to the entry under `key`.
@@ -175,7 +167,7 @@ final class TieredEngine: Evicting, ChangeCounting {
 
   /// Keeps a batch that far did not take; `false` if it cannot be kept.
   private func keep(_ batch: WriteBatch, _ changes: TieredChanges) async throws(CacheError) -> Bool {
-    let isKept = try await pending.keep(batch) { [near] key in await near.read(key) { $1.checksum } }
+    let isKept = try await pending.keep(batch) { [near] key in await near.checksum(of: key) }
     // Near answers when far is away again after the batch was passed on.
     if isKept { await near.apply(changes) }
     return isKept
@@ -258,11 +250,13 @@ extension TieredEngine: TierReporting {
 
   func tier(of key: CacheKey) async -> String {
     if pending.checksum(of: key) != nil { return "in near, to be written to far" }
-    let digest = AccessRecord.digest(of: key)
-    switch await look(key, digest, knowledge(of: key), at: clock.now, { _, _ throws(CacheError) in }) {
-    case .answer: return "in near, confirmed by far"
-    case .unconfirmed: return "in near, not confirmed by far"
-    case nil: return "not in near"
+    let (digest, knowledge, now) = (AccessRecord.digest(of: key), knowledge(of: key), clock.now)
+    do throws(NearRefusal) {
+      let isUsable = { @Sendable metadata in self.isConfirmed(digest, metadata, knowledge, at: now) }
+      let found: Void? = try await near.read(key, where: isUsable) { _, _ throws(CacheError) in }
+      return found == nil ? "not in near" : "in near, confirmed by far"
+    } catch {
+      return "in near, not confirmed by far"
     }
   }
 
