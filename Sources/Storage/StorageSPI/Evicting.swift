@@ -7,8 +7,8 @@ public protocol Evicting: StorageEngine {
   /// Makes all the changes of `batch`, or none, as `apply(_:)` does. If the store would exceed the bounds of the batch,
   /// the same commit also removes other entries, in this order:
   /// - entries that have expired, by the engine's clock;
-  /// - the first ones by `order`. A store of up to 160 entries is ranked as a whole; of a larger one it may be a
-  ///   random sample, of at least five entries for each that goes.
+  /// - the first ones by `order`. A store of up to 96 entries is ranked as a whole; of a larger one it may be a
+  ///   random sample, of at least three entries for each that goes.
   ///
   /// An engine without `atomicBatches`, whose entries are spread over several servers, ranks the part of the store in
   /// which the batch is, and removes no more than the batch adds. If that part has too little, it may evict in others

@@ -42,11 +42,9 @@ extension PendingWrites {
       do throws(CacheError) {
         try await pass(key)
         hasPassed = true
-        counts.noteAnswer()
         note(nil)
       } catch {
         if [.cancelled, .closed].contains(error.code) { break }
-        counts.note(error)
         // The others need not wait for one that cannot be passed on.
         if error.isAway { break }
         note(error)
@@ -86,7 +84,7 @@ extension PendingWrites {
   private func write(_ pending: PendingWrite) async throws(CacheError) -> CacheError? {
     let (key, put) = (pending.key, pending.put)
     do throws(CacheError) {
-      let held = try await far.read(key) { _, metadata throws(CacheError) in metadata }
+      let held = try await heldByFar(key)
       if held?.checksum == put.metadata.checksum || put.metadata.state(at: clock.now) == .expired { return nil }
       switch pending.base {
       case .expected(let expectation):
@@ -102,6 +100,18 @@ extension PendingWrites {
       if [.conflict, .overBounds, .tooLarge].contains(error.code) { return error }
       // Damage of far is no damage of this store.
       throw error.isDamage ? CacheError(.failed, error.message, hint: error.hint) : error
+    }
+  }
+
+  /// What far holds under `key`. Tells `counts` whether far answers.
+  private func heldByFar(_ key: CacheKey) async throws(CacheError) -> EntryMetadata? {
+    do throws(CacheError) {
+      let held = try await far.read(key) { _, metadata throws(CacheError) in metadata }
+      counts.noteAnswer()
+      return held
+    } catch {
+      counts.note(error)
+      throw error
     }
   }
 

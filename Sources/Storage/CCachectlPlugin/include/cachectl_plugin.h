@@ -309,7 +309,7 @@ typedef struct cachectl_engine {
    * `order` names what decides, the most important first, separated by spaces: "stored-at", "last-used-at" (or stored, if
    * that is later), "use-count", "payload-bytes", "retain-until"; the least goes first, or the most after a minus. Entries
    * that the batch names and those of its namespace `exempt` stay. At most 31 entries, and a sixty-fourth of the store, go
-   * beyond the need. The choice may be among a random sample of at least five entries for each that goes, or 160. */
+   * beyond the need. The choice may be among a random sample of at least three entries for each that goes, or 96. */
   int32_t (*apply_evicting)(
     cachectl_store *store, const cachectl_batch *batch, const char *order, uint64_t *evicted, cachectl_failure *failure);
   /* Likewise: adds uses to what is known of the entries that are there, for all who share the store. `use_size` is

@@ -1,6 +1,6 @@
 extension RedisScript {
-  /// Stores one entry if there is nothing to do but store and count it, in two fifths of the time that `apply` takes.
-  /// Otherwise it changes nothing and returns nothing, and the client asks `apply`, which knows all cases.
+  /// Stores one entry if there is nothing to do but store and count it, in less time than `apply`, which knows all cases.
+  /// Otherwise it changes nothing and returns nothing, and the client asks `apply`.
   ///
   /// `KEYS`, after the tables: the entry. `ARGV`: the value, the line, the fields that count it and its namespace, the
   /// payload's size, and when the entry ends; the field of the writer, the number of its batch, and for how many seconds to
@@ -39,6 +39,7 @@ extension RedisScript {
     -- A slot of time is over, or the tables must last longer.
     if fields[1] ~= '2' or tonumber(fields[2] or '') ~= current or ending > tonumber(fields[3] or '0') then return end
     if ending < seconds * 1000 + 1000 then return end
+    local changes = tonumber(fields[5] or '0')
     local latest = fields[4] and tonumber(match(fields[4], '^%d+'))
     if latest and latest >= tonumber(ARGV[8]) then return end
 
@@ -59,7 +60,7 @@ extension RedisScript {
     if not here then here, hereBytes = sum(8, growth, bytes) end
     local all, allBytes = sum(6, growth, bytes)
     local total, totalBytes = sum(7, growth, bytes)
-    if not (left and here and all and total) or left < 0 then return end
+    if not (changes and left and here and all and total) or left < 0 then return end
     if ARGV[12] ~= '' and (all > tonumber(ARGV[12]) or allBytes > tonumber(ARGV[13])) then return end
 
     call('SET', entry, ARGV[1], 'PXAT', ARGV[6])
@@ -68,7 +69,7 @@ extension RedisScript {
       call('ZADD', index, '0', line)
       if former then call('ZREM', index, former) end
     end
-    call('HSET', tally, 'changes', format('%d', (fields[5] or 0) + 1), '*', format('%d %d', all, allBytes),
+    call('HSET', tally, 'changes', format('%d', changes + 1), '*', format('%d %d', all, allBytes),
       namespace, format('%d %d', total, totalBytes), name, format('%d %d', here, hereBytes),
       ARGV[7], format('%s %d', ARGV[8], seconds + ARGV[9]))
     if lost and other ~= name then
