@@ -92,6 +92,27 @@ struct RedisScriptTests {
     try await engine.close()
   }
 
+  @Test("A single entry has a script of its own, which leaves a garbled tally to the other", arguments: [true, false])
+  func singleEntry(isGarbled: Bool) async throws {
+    let server = try RedisServer()
+    let store = RedisStore(try options(.server, server.url))
+    try store.apply(batch(try key(0)))
+    if isGarbled { try server.ask("HSET", "cachectl:tally", "changes", "garbled") }
+    let single = try batch(try key(1))
+    // One put in so many takes a sample, which that script does not.
+    let application = try #require(
+      (0..<1_000).lazy.map { _ in store.application(single, part: 0, .unbounded) }.first { application in
+        guard case .script(.put, _, _)? = try? application.firstRequest(store.options).body else { return false }
+        return true
+      })
+    let reply = try store.router.perform(application.firstRequest(store.options))
+    #expect((application.verdict(reply) == nil) == isGarbled)
+    #expect(try server.cli("--raw", "EXISTS", "cachectl:cities/1") == (isGarbled ? "0" : "1"))
+    try store.apply(single)
+    #expect(try store.count().total.entries == 2)
+    #expect(try store.examine().map(\.message) == [])
+  }
+
   @Test("What was dropped and is counted no longer makes no room")
   func counted() async throws {
     let server = try RedisServer()
