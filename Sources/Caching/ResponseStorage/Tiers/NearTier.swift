@@ -167,11 +167,11 @@ final class NearTier: Sendable {
   }
 }
 
-/// Why near does not answer with an entry that it has. An error, so that an answer costs nothing beside the engine's.
+/// Why near does not answer with an entry that it has. It is thrown, so that an answer needs no wrapping.
 enum NearRefusal: Error {
   /// The entry with that checksum is not usable.
   case unusable(UInt64)
-  /// What reads the entry failed.
+  /// The caller's closure failed.
   case failed(CacheError)
 
   /// The refusal in the only error that passes through an engine.

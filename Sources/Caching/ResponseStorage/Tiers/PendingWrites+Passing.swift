@@ -46,7 +46,7 @@ extension PendingWrites {
       } catch {
         if [.cancelled, .closed].contains(error.code) { break }
         // The others need not wait for one that cannot be passed on.
-        if error.isAway { break }
+        guard !error.isAway else { break }
         note(error)
       }
     }
@@ -84,7 +84,8 @@ extension PendingWrites {
   private func write(_ pending: PendingWrite) async throws(CacheError) -> CacheError? {
     let (key, put) = (pending.key, pending.put)
     do throws(CacheError) {
-      let held = try await heldByFar(key)
+      let held = try await far.read(key) { _, metadata throws(CacheError) in metadata }
+      counts.noteAnswer()
       if held?.checksum == put.metadata.checksum || put.metadata.state(at: clock.now) == .expired { return nil }
       switch pending.base {
       case .expected(let expectation):
@@ -95,23 +96,12 @@ extension PendingWrites {
       try await store(pending, over: held)
       return nil
     } catch {
+      counts.note(error)
       // Another machine has stored the entry in between: then the later one wins.
       if error.code == .conflict, pending.base == .earlier { return try await write(pending) }
       if [.conflict, .overBounds, .tooLarge].contains(error.code) { return error }
       // Damage of far is no damage of this store.
       throw error.isDamage ? CacheError(.failed, error.message, hint: error.hint) : error
-    }
-  }
-
-  /// What far holds under `key`. Tells `counts` whether far answers.
-  private func heldByFar(_ key: CacheKey) async throws(CacheError) -> EntryMetadata? {
-    do throws(CacheError) {
-      let held = try await far.read(key) { _, metadata throws(CacheError) in metadata }
-      counts.noteAnswer()
-      return held
-    } catch {
-      counts.note(error)
-      throw error
     }
   }
 

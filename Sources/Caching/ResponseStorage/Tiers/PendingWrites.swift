@@ -27,7 +27,7 @@ final class PendingWrites: Sendable {
   /// Whether the store outlives the process: otherwise writes would be acknowledged and then lost.
   private let canKeep: Bool
   /// Told whether far answers.
-  let counts: TierCounts
+  let counts = TierCounts()
   /// Called after far has taken writes.
   let didPass: @Sendable () -> Void
   let far: any StorageEngine
@@ -41,15 +41,12 @@ final class PendingWrites: Sendable {
   ///
   /// - Parameters:
   ///   - canKeep: whether that store outlives the process.
-  ///   - counts: told whether far answers.
   ///   - didPass: called after far has taken writes.
   init(
-    to far: any StorageEngine, clock: any WallClock, canKeep: Bool, counts: TierCounts,
-    didPass: @escaping @Sendable () -> Void,
+    to far: any StorageEngine, clock: any WallClock, canKeep: Bool, didPass: @escaping @Sendable () -> Void,
     _ open: @escaping @Sendable () async throws(CacheError) -> any StorageEngine
   ) {
-    (self.far, self.clock, self.canKeep, self.open) = (far, clock, canKeep, open)
-    (self.counts, self.didPass) = (counts, didPass)
+    (self.far, self.clock, self.canKeep, self.didPass, self.open) = (far, clock, canKeep, didPass, open)
   }
 
   /// The number of pending writes that this process knows.

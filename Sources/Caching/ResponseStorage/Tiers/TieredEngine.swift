@@ -264,8 +264,8 @@ extension TieredEngine: TierReporting {
     if let loss = pending.loss ?? near.failure { return loss }
     guard let failure = counts.current.failure else { return nil }
     let kept = pending.count
-    let writes = kept == 0 ? "" : "; \(kept) \(kept == 1 ? "write is" : "writes are") kept for it"
+    let writes = kept == 0 ? "" : "; \(kept) \(kept == 1 ? "write is" : "writes are") kept for far"
     return CacheError(
-      failure.code, "near answered because far is away\(writes): \(failure.message)", hint: failure.hint)
+      failure.code, "far is away, and near stands in for it\(writes): \(failure.message)", hint: failure.hint)
   }
 }

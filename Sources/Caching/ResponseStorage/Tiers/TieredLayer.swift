@@ -93,8 +93,7 @@ public struct TieredLayer: WrappingPlugin {
     to far: any StorageEngine, _ clock: any WallClock, didPass: @escaping @Sendable () -> Void
   ) -> PendingWrites {
     let canKeep = near.declaration.capabilities.contains(.persistent)
-    return PendingWrites(to: far, clock: clock, canKeep: canKeep, counts: TierCounts(), didPass: didPass) {
-      () throws(CacheError) in
+    return PendingWrites(to: far, clock: clock, canKeep: canKeep, didPass: didPass) { () throws(CacheError) in
       try await near.open(try nearConfiguration("pending", clock))
     }
   }
