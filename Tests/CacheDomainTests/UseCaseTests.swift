@@ -71,8 +71,8 @@ struct UseCaseTests {
     #expect(error == nil)
     #expect(snapshots.map { $0.warnings.map(\.code) } == [[.damaged], []])
     // The search itself may have failed in the same words.
-    #expect(
-      snapshots.first?.warnings.map(\.message) == ["the query is not among the recent ones: the queries are damaged"])
+    let message = "the query was not saved among the recent ones: the queries are damaged"
+    #expect(snapshots.first?.warnings.map(\.message) == [message])
   }
 
   @Test func aSearchCancelledWhileItSavesIsCancelled() async throws {

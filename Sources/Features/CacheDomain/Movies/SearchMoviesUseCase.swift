@@ -18,7 +18,7 @@ public struct SearchMoviesUseCase: Sendable {
   /// Fetches page `page` (from 1) of the movies that match `query`, as `options` say.
   ///
   /// Throws `notFound` beyond the last page. The query is saved before the first snapshot is returned. If saving fails,
-  /// that snapshot gets a warning: the movies are what the user asked for.
+  /// that snapshot gets a warning, unless it has one for the same reason: the movies are what the user asked for.
   public func execute(
     _ query: MovieQuery, page: Int = 1, options: FetchOptions = FetchOptions()
   ) -> Snapshots<MoviesPage> {
@@ -43,7 +43,7 @@ extension Snapshot<MoviesPage> {
     if !entry.isStored, warnings.contains(where: { $0.message == error.message }) { return }
     warnings.append(
       CacheError(
-        error.code, "the query is not among the recent ones: \(error.message)", hint: error.hint, key: error.key,
+        error.code, "the query was not saved among the recent ones: \(error.message)", hint: error.hint, key: error.key,
         cause: error.cause))
   }
 }
