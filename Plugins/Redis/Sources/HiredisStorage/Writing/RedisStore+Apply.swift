@@ -6,7 +6,8 @@ extension RedisStore {
   /// - Parameter eviction: what may be evicted to make room.
   /// - Returns: how many unexpired entries were evicted.
   ///
-  /// Cost: a round trip, or two for a single entry if there is more to do than to store it; on a cluster one more if the bounds are near, and another if the batch spans several parts.
+  /// Cost: a round trip, or two for a single entry if there is more to do than to store it; on a cluster one more if
+  /// the bounds are near, and another if the batch spans several parts.
   @discardableResult
   func apply(_ batch: RedisBatch, evicting eviction: RedisEviction? = nil) throws(CacheError) -> Int {
     if layout.isSpread { return try spread(batch, evicting: eviction) }
