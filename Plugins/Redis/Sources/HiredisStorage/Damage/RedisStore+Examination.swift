@@ -1,11 +1,19 @@
 internal import StorageSPI
 
 extension RedisStore {
-  /// Checks every entry, and compares the tally and totals with them. Cost: a round trip for each 500 entries of a part.
+  /// Checks every entry, compares the tally and totals with them, and looks for entries that no index names. Cost: a round
+  /// trip for each 500 entries of a part, and one for each 1,000 keys of any kind on a server.
   ///
   /// If others write all the time, the tally cannot be compared; then it checks only the entries.
   func examine() throws(CacheError) -> [IntegrityIssue] {
     guard layout.isIndexed else { return try examineUnindexed() }
+    let issues = try examineListed()
+    var unlisted = 0
+    try eachUnlisted { _ in unlisted += 1 }
+    return unlisted == 0 ? issues : issues + [.unlisted(unlisted)]
+  }
+
+  private func examineListed() throws(CacheError) -> [IntegrityIssue] {
     for _ in 0..<3 {
       guard let before = try countIfReadable() else { return try lookAtAll().issues + [.unreadableTally] }
       let examination = try lookAtAll()
@@ -43,11 +51,41 @@ extension RedisStore {
   }
 
   private static let linesAtOnce = 500
+
+  /// Passes the keys of the sound entries that no index names to `body`: their lines were lost. A key may come twice,
+  /// unless `body` adds a line. What cannot be an entry may belong to another program.
+  func eachUnlisted(_ body: (CacheKey) throws(CacheError) -> Void) throws(CacheError) {
+    for group in router.topology.groups {
+      try eachPage(in: group) { keys throws(CacheError) in
+        let pages = Dictionary(grouping: keys) { layout.part(of: $0) }.map { (part: $0, keys: $1) }
+        let replies = try router.perform(
+          pages.map { part, keys in
+            RedisRequest(
+              part, .unlisted, keys: layout.tables(of: part),
+              arguments: [String(RedisEntry.usualLength)].map { Array($0.utf8) } + keys.map { Array($0.text.utf8) })
+          })
+        for (page, reply) in zip(pages, replies) {
+          guard let ends = reply.value.elements, ends.count == page.keys.count else {
+            throw router.undecodable("a check gives no list")
+          }
+          for (key, end) in zip(page.keys, ends) {
+            if let entry = RedisListing(key, end), !entry.isDamaged { try body(key) }
+          }
+        }
+        return true
+      }
+    }
+  }
 }
 
 extension IntegrityIssue {
   fileprivate static var unreadableTally: IntegrityIssue {
     IntegrityIssue(kind: .structure, message: "the tally cannot be read")
+  }
+
+  fileprivate static func unlisted(_ count: Int) -> IntegrityIssue {
+    let entries = count == 1 ? "1 entry that is" : "\(count) entries that are"
+    return IntegrityIssue(kind: .structure, message: "the index lacks \(entries) on the server")
   }
 }
 

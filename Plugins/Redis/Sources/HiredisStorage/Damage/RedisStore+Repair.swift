@@ -7,25 +7,34 @@ extension RedisStore {
   /// Removes the entries that are unreadable or that `plan` finds unsound, then makes the index agree with the rest: it
   /// corrects wrong lines, adds missing ones, and drops those whose entries are gone. Finally it recounts the tally.
   ///
-  /// Each step leaves the store consistent, and others can keep using it. Cost: every entry is read, and the servers look
-  /// at all their keys.
+  /// Each step leaves the store consistent, and others can keep using it. Cost: a check, then every entry is read, and the
+  /// servers look at all their keys.
   func repair(_ plan: RepairPlan) throws(CacheError) -> RepairReport {
     guard layout.isIndexed else { return try repairUnindexed(plan) }
     try upgrade()
-    try removeForeignIndexes()
+    let foreign = try removeForeignIndexes()
+    let issues = try examine()
+    var (saved, lost, mended) = (0, [IntegrityIssue](), issues.filter { $0.key == nil })
+    if !foreign.isEmpty { mended.append(.foreignIndex) }
+    var findings: [CacheKey: IntegrityIssue] = [:]
+    for issue in issues { if let key = issue.key { findings[key] = issue } }
     // First, because what follows subtracts from the tally, which must be readable for that.
-    let lines = try recount(layout.parts)
-    var (saved, lost) = (0, [IntegrityIssue]())
-    for part in lines.keys.sorted() {
-      for line in lines[part] ?? [] {
-        switch try mend(line.key, line, plan) {
-        case .whole: saved += 1
-        case .gone: continue
-        case .lost(let issue): lost.append(issue)
-        }
+    let parts = try recount(layout.parts)
+    for line in parts.values.lazy.flatMap(\.lines).sorted(by: { $0.key < $1.key }) {
+      let finding = findings.removeValue(forKey: line.key)
+      switch try mend(line.key, line, plan) {
+      case .whole:
+        saved += 1
+        if let finding { mended.append(finding) }
+      case .gone: if let finding { lost.append(finding) }
+      case .lost(let issue): lost.append(issue)
       }
     }
-    try eachUnlisted(Set(lines.values.joined().map(\.key))) { key throws(CacheError) in
+    // Their lines have been forgotten since.
+    lost += findings.values.sorted { $0.message < $1.message }
+    var unlisted: [Int: Int] = [:]
+    try eachUnlisted { key throws(CacheError) in
+      unlisted[layout.part(of: key), default: 0] += 1
       switch try mend(key, nil, plan, listing: true) {
       case .whole: saved += 1
       case .gone: return
@@ -34,31 +43,46 @@ extension RedisStore {
     }
     try tidyAll(layout.parts)
     _ = try recount(layout.parts)
-    return RepairReport(saved: saved, lost: lost)
+    if let loss = loss(parts, unlisted: unlisted, foreign: foreign) { lost.append(loss) }
+    return RepairReport(saved: saved, lost: lost, mended: mended)
   }
 
-  /// Removes keys of other types in the places of indexes.
-  private func removeForeignIndexes() throws(CacheError) {
+  /// Removes keys of other types in the places of indexes, and returns the parts that had one.
+  private func removeForeignIndexes() throws(CacheError) -> Set<Int> {
     let indexes = layout.parts.map { (part: $0, name: layout.tables(of: $0)[0]) }
     let types = try router.perform(indexes.map { RedisRequest($0.part, RedisCommand("TYPE", $0.name)) })
     let foreign = zip(indexes, types).filter { !["zset", "none"].contains($1.value.text) }.map(\.0)
     if !foreign.isEmpty {
       _ = try router.perform(foreign.map { RedisRequest($0.part, RedisCommand("UNLINK", $0.name)) })
     }
+    return Set(foreign.map(\.part))
   }
 
-  /// Passes the keys of entries that are not among `listed` to `body`: their lines were lost.
-  private func eachUnlisted(
-    _ listed: Set<CacheKey>, _ body: (CacheKey) throws(CacheError) -> Void
-  ) throws(CacheError) {
-    for group in router.topology.groups {
-      var unlisted = Set<CacheKey>()
-      try eachPage(in: group) { keys in
-        unlisted.formUnion(keys.lazy.filter { !listed.contains($0) })
-        return true
-      }
-      for key in unlisted.sorted() { try body(key) }
+  /// What may have been lost with the index or the tally: entries that only one of them could name, or count.
+  ///
+  /// - Parameters:
+  ///   - parts: the tables before the repair.
+  ///   - unlisted: how many entries were found that no index names, by part.
+  ///   - foreign: the parts with a key of another type in the place of the index.
+  private func loss(
+    _ parts: [Int: RedisPartTables], unlisted: [Int: Int], foreign: Set<Int>
+  ) -> IntegrityIssue? {
+    var (missing, isUnknown) = (0, false)
+    for part in Set(parts.keys).union(unlisted.keys).union(foreign) {
+      let (tables, found) = (parts[part] ?? RedisPartTables(), unlisted[part] ?? 0)
+      let known = tables.lines.count + found
+      missing += max(0, (tables.counted ?? 0) - known)
+      // A tally that counts less was begun anew, and says nothing of what an index has lost.
+      if found > 0 || foreign.contains(part) { isUnknown = isUnknown || (tables.counted ?? -1) < known }
     }
+    if missing > 0 {
+      let entries = missing == 1 ? "1 entry" : "\(missing) entries"
+      return IntegrityIssue(
+        kind: .structure, message: "the tally counted \(entries) more than were found: were they evicted")
+    }
+    return isUnknown
+      ? IntegrityIssue(kind: .structure, message: "index and tally were lost: nothing says how many entries there were")
+      : nil
   }
 
   enum Mending {
@@ -119,21 +143,21 @@ extension RedisStore {
     }
   }
 
-  /// Counts the lines of `parts` anew, and returns them.
-  private func recount(_ parts: some Sequence<Int>) throws(CacheError) -> [Int: [RedisLine]] {
+  /// Counts the lines of `parts` anew, and returns what their tables held.
+  private func recount(_ parts: some Sequence<Int>) throws(CacheError) -> [Int: RedisPartTables] {
     var open = Array(parts)
-    var lines: [Int: [RedisLine]] = [:]
+    var tables: [Int: RedisPartTables] = [:]
     for _ in 0..<Self.attempts where !open.isEmpty {
-      let changes = try changes(of: open)
-      for part in open { lines[part] = nil }
+      let tallies = try tallies(of: open)
+      for part in open { tables[part] = tallies[part] }
       try examine(open) { part, values in
         if values.count == 4, let line = values[0].text.flatMap({ RedisLine($0) }) {
-          lines[part, default: []].append(line)
+          tables[part, default: RedisPartTables()].lines.append(line)
         }
       }
       // What has neither entries nor a tally needs none.
-      let wanted = open.filter { lines[$0] != nil || changes[$0] != nil }
-      let replies = try router.perform(wanted.map { rebuilding($0, changes[$0] ?? "", lines[$0] ?? []) })
+      let wanted = open.filter { tables[$0] != nil }
+      let replies = try router.perform(wanted.map { rebuilding($0, tables[$0] ?? RedisPartTables()) })
       open = zip(wanted, replies).filter { $1.value.integer != 1 }.map(\.0)
     }
     guard open.isEmpty else {
@@ -141,42 +165,59 @@ extension RedisStore {
         .busy, "\(options): others change the store all the time, so that it cannot be counted",
         hint: "stop them, or try again when less is going on")
     }
-    return lines
+    return tables
   }
 
-  private func rebuilding(_ part: Int, _ changes: String, _ lines: [RedisLine]) -> RedisRequest {
+  private func rebuilding(_ part: Int, _ tables: RedisPartTables) -> RedisRequest {
     var counts: [String: EntryTally.Count] = [:]
-    for line in lines {
+    for line in tables.lines {
       for field in [line.field, RedisTally.field(line.key.namespace), RedisTally.total] {
         counts[field] = (counts[field] ?? .init()) + EntryTally.Count(entries: 1, payloadBytes: line.bytes)
       }
     }
     let fields = counts.flatMap { [$0.key, "\($0.value.entries) \($0.value.payloadBytes)"] }
     return RedisRequest(
-      part, .rebuild, keys: layout.tables(of: part), arguments: ([changes] + fields).map { Array($0.utf8) },
+      part, .rebuild, keys: layout.tables(of: part), arguments: ([tables.changes] + fields).map { Array($0.utf8) },
       isChange: true)
   }
 
-  /// The number of changes to each of `parts` that has a tally, as stored; empty if it is unreadable.
-  private func changes(of parts: [Int]) throws(CacheError) -> [Int: String] {
-    func ask(_ parts: [Int]) throws(CacheError) -> [Int: String] {
+  /// What the tallies of those of `parts` say that have one, without lines.
+  private func tallies(of parts: [Int]) throws(CacheError) -> [Int: RedisPartTables] {
+    do throws(CacheError) {
       let replies = try router.perform(
-        parts.map { RedisRequest($0, RedisCommand("HMGET", layout.tables(of: $0)[1], "changes", "format")) })
-      var changes: [Int: String] = [:]
+        parts.map { RedisRequest($0, RedisCommand("HMGET", layout.tables(of: $0)[1], "changes", "format", "*")) })
+      var tallies: [Int: RedisPartTables] = [:]
       for (part, reply) in zip(parts, replies) {
         let values = reply.value.elements ?? []
-        if values.contains(where: { !$0.isNil }) { changes[part] = values.first?.text ?? "" }
+        if values.contains(where: { !$0.isNil }) {
+          let total = values.last.map { $0.isNil ? "0 0" : $0.text ?? "" } ?? ""
+          tallies[part] = RedisPartTables(
+            changes: values.first?.text ?? "", counted: RedisTally.count(total)?.entries)
+        }
       }
-      return changes
-    }
-    do throws(CacheError) {
-      return try ask(parts)
+      return tallies
     } catch {
       guard error.code == .damaged else { throw error }
-      guard parts.count > 1 else { return [parts[0]: ""] }
+      guard parts.count > 1 else { return [parts[0]: RedisPartTables()] }
       // A tally of another type fails the whole call, and the error does not name it.
       let half = parts.count / 2
-      return try changes(of: Array(parts[..<half])).merging(changes(of: Array(parts[half...]))) { $1 }
+      return try tallies(of: Array(parts[..<half])).merging(tallies(of: Array(parts[half...]))) { $1 }
     }
+  }
+}
+
+/// What the tables of a part said before they were made anew.
+private struct RedisPartTables {
+  /// The number of changes, as stored; empty if the tally is unreadable or lost.
+  var changes = ""
+  /// How many entries the tally counted; `nil` if it is unreadable or lost.
+  var counted: Int?
+  /// The lines of the index.
+  var lines: [RedisLine] = []
+}
+
+extension IntegrityIssue {
+  fileprivate static var foreignIndex: IntegrityIssue {
+    IntegrityIssue(kind: .structure, message: "a key of another type stands in the place of the index")
   }
 }

@@ -57,11 +57,16 @@ enum RedisTally {
     for index in stride(from: 0, to: values.count, by: 2) {
       guard let field = values[index].text, let value = values[index + 1].text else { return nil }
       if others.contains(field) || field.hasPrefix("@") { continue }
-      let numbers = value.split(separator: " ").compactMap { Int($0) }
-      guard numbers.count == 2 else { return nil }
-      counts[field] = EntryTally.Count(entries: numbers[0], payloadBytes: numbers[1])
+      guard let count = count(value) else { return nil }
+      counts[field] = count
     }
     return counts
+  }
+
+  /// The count in the value of a field; `nil` if it is none.
+  static func count(_ value: String) -> EntryTally.Count? {
+    let numbers = value.split(separator: " ").compactMap { Int($0) }
+    return numbers.count == 2 ? EntryTally.Count(entries: numbers[0], payloadBytes: numbers[1]) : nil
   }
 
   /// The slot that a field such as "cities 19b771 3bb2cc" names; `nil` if it names none.

@@ -202,4 +202,16 @@ extension RedisScript {
     end
     return found
     """#
+
+  /// `ARGV`: how many bytes at the end of an entry to read at first; then keys. Returns for each what `ends` does for an
+  /// entry, or nothing for one that the index names or that is elsewhere.
+  static let unlistedSource = #"""
+    local found = {}
+    for at = 2, #ARGV do
+      local entry = prefix .. ARGV[at]
+      local tail = #linesOf(ARGV[at]) == 0 and endOf(entry, tonumber(ARGV[1]))
+      found[at - 1] = type(tail) == 'string' and {tail, tail ~= '' and redis.call('STRLEN', entry) or 0}
+    end
+    return found
+    """#
 }

@@ -172,13 +172,13 @@ struct RedisListing {
       payloadBytes: line.bytes)
   }
 
-  /// An entry of a store without an index.
+  /// An entry that was found by its key; `nil` if it is gone.
   ///
-  /// - Parameters:
-  ///   - end: the end of the entry, as the script `ends` returns it.
-  ///   - length: the length of all of it.
-  init(_ key: CacheKey, _ end: RedisValue, length: Int) {
-    let (found, checksum) = end.withBytes {
+  /// - Parameter end: the end of the entry and its length, as the script `ends` returns them.
+  init?(_ key: CacheKey, _ end: RedisValue) {
+    guard let values = end.elements, values.count == 2, !values[0].isNil else { return nil }
+    let length = Int(values[1].integer ?? 0)
+    let (found, checksum) = values[0].withBytes {
       (RedisEntry.decode(endOf: $0, length: length), RedisEntry.checksum(endOf: $0))
     }
     isDamaged = found == nil

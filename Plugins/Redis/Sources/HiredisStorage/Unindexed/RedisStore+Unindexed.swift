@@ -117,9 +117,6 @@ extension RedisStore {
     guard let ends = try router.perform(request).elements, ends.count == keys.count else {
       throw router.undecodable("a scan gives no entries")
     }
-    return zip(keys, ends).compactMap { key, end in
-      guard let values = end.elements, values.count == 2, !values[0].isNil else { return nil }
-      return RedisListing(key, values[0], length: Int(values[1].integer ?? 0))
-    }
+    return zip(keys, ends).compactMap { RedisListing($0, $1) }
   }
 }
