@@ -123,6 +123,11 @@ extension CacheError {
     CacheError(.damaged, "\(store): the tally cannot be read")
   }
 
+  /// The error for an index or a tally that is a key of another type.
+  static func foreignTable(store: String) -> CacheError {
+    CacheError(.damaged, "\(store): another program has made a key in the place of the index or the tally")
+  }
+
   /// The error for a listing from its beginning of an index that lacks lines.
   static func lostLines(store: String) -> CacheError {
     CacheError(.damaged, "\(store): the index lacks entries that the tally counts")

@@ -35,6 +35,11 @@ struct RedisRequest: Sendable {
   var isScript: Bool {
     if case .script = body { true } else { false }
   }
+
+  /// Whether only an index or a tally of another type makes it fail: scripts do not mind such an entry, or say so.
+  var isOnlyOnTables: Bool {
+    if case .command(let command) = body { command.arguments.first != Array("GET".utf8) } else { true }
+  }
 }
 
 /// A command with its arguments, ready to send.

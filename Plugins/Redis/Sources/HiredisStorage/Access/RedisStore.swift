@@ -47,15 +47,22 @@ struct RedisStore: Sendable {
   /// not answer.
   func checkFormat() throws(CacheError) {
     guard layout.isIndexed else { return try checkAbsenceOfTables() }
-    if !layout.isSpread {
-      let replies = try router.perform([
-        RedisRequest(0, RedisCommand("HGET", layout.tables(of: 0)[1], "format")),
-        RedisRequest(0, RedisCommand("EXISTS", layout.marker)),
-      ])
-      try check(format: replies[0].value.number)
-      if replies[1].value.integer == 1 { throw ofOther("rediscache") }
-    }
+    if !layout.isSpread { try checkFormatAlone() }
     try upgrade()
+  }
+
+  private func checkFormatAlone() throws(CacheError) {
+    let marker = RedisRequest(0, RedisCommand("EXISTS", layout.marker))
+    var replies: [RedisReply]
+    do throws(CacheError) {
+      replies = try router.perform([RedisRequest(0, RedisCommand("HGET", layout.tables(of: 0)[1], "format")), marker])
+      try check(format: replies[0].value.number)
+    } catch {
+      // A tally of another type is damage, which must not keep a reader from the entries.
+      guard error.code == .damaged else { throw error }
+      replies = try router.perform([marker])
+    }
+    if replies.last?.value.integer == 1 { throw ofOther("rediscache") }
   }
 
   /// The error for a store that is one of the engine called `backend`.

@@ -19,7 +19,15 @@ extension RedisStore {
   func list(_ range: KeyRange, limit: Int) throws(CacheError) -> [RedisListing] {
     guard let bounds = RedisLines(range), limit > 0 else { return [] }
     if !layout.isIndexed { return try listUnindexed(range, limit) }
-    return layout.isSpread ? try listSpread(range, bounds, limit) : try listAlone(range, bounds, limit)
+    if layout.isSpread, limit == 1, let found = try listOne(range) { return [found] }
+    // A listing of everything asks again: the damage may be mended.
+    if range != KeyRange(), let damage = ahead.damage { throw damage }
+    do throws(CacheError) {
+      return layout.isSpread ? try listSpread(range, bounds, limit) : try listAlone(range, bounds, limit)
+    } catch {
+      if error.message == CacheError.foreignTable(store: options.description).message { ahead.keep(error) }
+      throw error
+    }
   }
 
   /// The entries on one server.
@@ -51,21 +59,12 @@ extension RedisStore {
   private func listSpread(
     _ range: KeyRange, _ bounds: RedisLines, _ limit: Int
   ) throws(CacheError) -> [RedisListing] {
-    if limit == 1, let found = try listOne(range) { return [found] }
-    if let damage = ahead.damage { throw damage }
     var lines = ahead.take(range, router.gaps) ?? RedisLineBuffer(from: bounds.first, generation: ahead.generation)
     var (found, size, isBeginning) = ([RedisListing](), Self.linesPerPart, range.after == nil)
     while found.count < limit {
       if lines.isEmpty {
         if lines.isComplete { break }
-        do throws(CacheError) {
-          try fill(&lines, to: bounds.last, size, isBeginning: isBeginning)
-        } catch {
-          // What there is of an index that lacks lines can be listed.
-          let isPartial = error.message == CacheError.lostLines(store: options.description).message
-          if error.code == .damaged, !isPartial { ahead.keep(error) }
-          throw error
-        }
+        try fill(&lines, to: bounds.last, size, isBeginning: isBeginning)
         isBeginning = false
         size = max(size, min(2 * size, Self.entriesAtOnce))
       }

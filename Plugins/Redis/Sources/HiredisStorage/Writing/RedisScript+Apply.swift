@@ -130,12 +130,12 @@ extension RedisScript {
         -- In the place of an entry it is damage, and goes, like an entry of the first version. A key that was never an
         -- entry is another program's.
         if not isWrongType(found) then return found end
-        if not former[1] and not isFormer(entry) then return found end
+        if not former[1] and not isFormer(entry) then return redis.error_reply('WRONGTYPE \#(foreignEntry)') end
       elseif isTail(found) then
         local use = string.sub(found, 27, 35)
         if use ~= '\0\0\0\0\0\0\0\0\0' then uses[at] = use end
       elseif found ~= '' and not former[1] then
-        return redis.error_reply('WRONGTYPE another program uses the key of an entry')
+        return redis.error_reply('WRONGTYPE \#(foreignEntry)')
       end
       for _, line in ipairs(former) do dropLine(line) end
       ends[at] = ARGV[place + 4]

@@ -63,16 +63,25 @@ struct RedisDamageTests {
     try await engine.close()
   }
 
-  @Test("On a cluster an index that is none ends a search for what can be listed soon")
-  func foreignIndex() async throws {
-    let cluster = try RedisCluster.shared.get()
+  @Test("An index that is none ends a search for what can be listed soon", arguments: [false, true])
+  func foreignIndex(_ isCluster: Bool) async throws {
+    let kind: RedisPlugin.Kind = isCluster ? .cluster : .server
+    let server = isCluster ? nil : try RedisServer()
+    let url = try server?.url ?? RedisCluster.shared.get().url
     let prefix = "foreign-" + String(UInt64.random(in: 0 ... .max), radix: 16)
-    let engine = try await RedisPlugin(.cluster).open(cluster.url, ["prefix": .text(prefix)])
+    let engine = try await RedisPlugin(kind).open(url, ["prefix": .text(prefix)])
     for number in 0..<20 { try await engine.put("cities/\(number)", "1") }
-    let store = RedisStore(try options(.cluster, cluster.url, ["prefix": .text(prefix)]))
-    let index = store.layout.tables(of: 7)[0]
-    _ = try store.router.perform(RedisRequest(7, RedisCommand("SET", index, "of another program")))
-    #expect(await code { _ = try await engine.keys() } == .damaged)
+    let store = RedisStore(try options(isCluster ? .cluster : .server, url, ["prefix": .text(prefix)]))
+    let part = isCluster ? 7 : 0
+    let index = store.layout.tables(of: part)[0]
+    _ = try store.router.perform(RedisRequest(part, RedisCommand("SET", index, "of another program")))
+    do {
+      _ = try await engine.keys()
+      Issue.record("it is listed")
+    } catch let error as CacheError {
+      #expect(error.code == .damaged && error.hint.isEmpty)
+      #expect(error.message.hasSuffix("another program has made a key in the place of the index or the tally"))
+    }
     // The next ranges that are tried fail for the same reason, without asking.
     let ahead = try #require(engine as? RedisEngine).store.ahead
     #expect(ahead.damage?.code == .damaged)
@@ -80,11 +89,25 @@ struct RedisDamageTests {
       store: EntryStore(engine: engine, clock: SystemClock()), ledger: MemoryOperationLedger())
     let listing = try await administration.list(EntrySelection(), after: nil, limit: 100)
     #expect(listing.entries.isEmpty && listing.damage.placeCount > 0)
-    _ = try store.router.perform(RedisRequest(7, RedisCommand("DEL", index)))
+    _ = try store.router.perform(RedisRequest(part, RedisCommand("DEL", index)))
     try await engine.put("cities/20", "1")
     #expect(ahead.damage == nil)
-    #expect(try await engine.keys().count == 21)
     try await engine.close()
+  }
+
+  @Test("A tally that is none keeps no reader from the entries")
+  func foreignTally() async throws {
+    let server = try RedisServer()
+    let engine = try await plugin.open(server.url)
+    try await engine.put("cities/a", "1")
+    try await engine.close()
+    try server.ask("SET", "cachectl:tally", "of another program")
+    let reopened = try await plugin.open(server.url)
+    #expect(try await reopened.text("cities/a") == "1")
+    #expect(try await reopened.keys() == ["cities/a"])
+    #expect(await code { try await reopened.put("cities/b", "1") } == .damaged)
+    #expect(await code { _ = try await reopened.statistics() } == .damaged)
+    try await reopened.close()
   }
 
   @Test("A batch is made wholly also where the tally was lost, which is found")
