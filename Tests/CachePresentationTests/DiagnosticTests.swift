@@ -30,6 +30,22 @@ struct DiagnosticTests {
     #expect(ErrorView(error, backend: "x").hint == named)
   }
 
+  @Test(
+    "A warning does not repeat what earlier ones have said",
+    arguments: [
+      ("store: gone", "start it", nil, nil),
+      ("store: gone", "stop it", "store: gone", "stop it"),
+      ("not saved: store: gone", "start it", "not saved", ""),
+      ("not saved: store: gone", "save it", "not saved", "save it"),
+      ("not saved, store: gone", "start it", "not saved, store: gone", "start it"),
+      ("far is away: not kept", "", "far is away: not kept", ""),
+    ] as [(String, String, String?, String?)])
+  func news(_ message: String, _ hint: String, _ newMessage: String?, _ newHint: String?) {
+    let earlier = [ErrorView(code: "failed", message: "store: gone", hint: "start it")]
+    let news = ErrorView(code: "failed", message: message, hint: hint).news(after: earlier)
+    #expect(news?.message == newMessage && news?.hint == newHint)
+  }
+
   @Test(arguments: [
     ("run cachectl doctor", "cachectl: a \\u{1B} key: run cachectl doctor\n", #""run cachectl doctor""#),
     ("", "cachectl: a \\u{1B} key\n", "null"),

@@ -106,6 +106,19 @@ struct TieredAbsenceTests {
     #expect(engine.warning?.code == (meeting.isLost ? .conflict : nil))
   }
 
+  /// Another machine removed it, or far lost all that it had.
+  @Test func whatWasRequiredIsGone() async throws {
+    let (engine, other) = (try await tiers.open(), try await tiers.other())
+    try await engine.store("a")
+    tiers.setAway(true)
+    try await engine.store("b", at: 1_001, expecting: .checksum(.test("a")))
+    try await other.remove("cities/a")
+    tiers.setAway(false)
+    #expect(try await engine.statistics().entries == 1)
+    #expect(try await other.text("cities/a") == "b")
+    #expect(engine.warning == nil)
+  }
+
   @Test func aRequirementIsJudgedByWhatNearKnows() async throws {
     let engine = try await tiers.open()
     try await engine.store("a")

@@ -24,6 +24,15 @@ public struct ErrorView: Sendable, Hashable {
       code: error.code.rawValue, message: error.message, hint: CommandAdvice.hint(for: error, backend: backend))
   }
 
+  /// What this says that `earlier` ones have not: without a cause at the end of the message that was shown already, and
+  /// without the hint for it; `nil` if it says nothing else.
+  public func news(after earlier: [ErrorView]) -> ErrorView? {
+    if earlier.contains(self) { return nil }
+    guard let cause = earlier.first(where: { message.hasSuffix(": \($0.message)") }) else { return self }
+    let rest = String(message.dropLast(cause.message.count + 2))
+    return ErrorView(code: code, message: rest, hint: hint == cause.hint ? "" : hint)
+  }
+
   /// The object `{"code", "message", "hint"}`; `hint` is null if there is none.
   public var json: JSONValue {
     ["code": .string(code), "message": .string(message), "hint": hint.isEmpty ? .null : .string(hint)]

@@ -55,9 +55,9 @@ public struct GlobalOptions: ParsableArguments, Sendable {
     if !quiet, let status { Diagnostics.standard.write(.status(status)) }
   }
 
-  /// Warns of something that did not stop the command. Repeats no warning.
+  /// Warns of something that did not stop the command. Repeats no warning, and no cause that another one has named.
   func warn(_ warning: ErrorView) {
-    if !quiet, Diagnostics.isNew(warning) { Diagnostics.standard.write(.warning(warning)) }
+    if !quiet { Diagnostics.standard.warn(warning) }
   }
 
   /// With `--verbose`, says what is used.

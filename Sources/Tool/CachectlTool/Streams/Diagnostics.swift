@@ -11,10 +11,17 @@ struct Diagnostics: Sendable {
   static let standard = Diagnostics(
     isJSON: wantsJSON(CommandLine.arguments.dropFirst()) && ProcessEnvironment.benchmarkShare == nil)
 
-  private static let warnings = Mutex<Set<ErrorView>>([])
+  private static let warnings = Mutex<[ErrorView]>([])
 
-  /// Whether this process gives the warning for the first time. Remembers the warning.
-  static func isNew(_ warning: ErrorView) -> Bool { warnings.withLock { $0.insert(warning).inserted } }
+  /// Writes what is new in `warning`, and remembers it. Each JSON object is complete.
+  func warn(_ warning: ErrorView) {
+    let earlier = Self.warnings.withLock { warnings in
+      defer { warnings.append(warning) }
+      return warnings
+    }
+    guard let news = warning.news(after: earlier) else { return }
+    write(.warning(isJSON ? warning : news))
+  }
 
   /// Whether JSON is written.
   let isJSON: Bool
