@@ -212,6 +212,13 @@ struct StoreViewTests {
       failure()?.message.hasSuffix("not counted; 1 entry of rediscluster is damaged, and not counted (a/1)") == true)
   }
 
+  @Test("On a narrow screen the figures go on in the next line")
+  func narrowStatistics() {
+    let text = StoreSamples.statistics.table(on: .terminal(width: 40, hasColor: false), hasHeader: true)
+    #expect(text.contains("Entries    1,202 (1,000 fresh, 200\n           stale, 2 expired)\n"), "\(text)")
+    #expect(text.split(separator: "\n").allSatisfy { $0.count <= 40 }, "\(text)")
+  }
+
   @Test func statisticsOfAStoreOnAServer() {
     let view = StatisticsView(backend: "x", path: nil, address: "x://127.0.0.1:7/1", StoreSamples.report)
     let text = Self.text(view, .table)

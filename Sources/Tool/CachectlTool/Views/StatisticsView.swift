@@ -71,7 +71,7 @@ struct StatisticsView: SingleRecordView {
     let stateText = (report.isEstimated ? "about " : "") + states.joined(separator: ", ")
     let place: (name: String, value: Table.Cell) =
       address.map { ("Address", .init($0, .plain)) } ?? ("Path", .init(path))
-    let figures = Details.text(
+    let figures = Details.wrappedText(
       [
         ("Backend", .init(backend, .bold)), place, ("Entries", "\(NumberText.text(total.entries)) (\(stateText))"),
         ("Payload", Details.bytes(total.payloadBytes)),
