@@ -125,7 +125,9 @@ extension CacheError {
 
   /// The error for an index or a tally that is a key of another type.
   static func foreignTable(store: String) -> CacheError {
-    CacheError(.damaged, "\(store): another program has made a key in the place of the index or the tally")
+    CacheError(
+      .damaged, "\(store): another program has made a key in the place of the index or the tally",
+      hint: "if that program needs the key, give another prefix; otherwise a repair removes it")
   }
 
   /// The error for a listing from its beginning of an index that lacks lines.

@@ -37,6 +37,23 @@ extension StoreAdministration {
     return report
   }
 
+  /// Those of `issues` that are about an entry that is gone now. Cost: a read for each.
+  ///
+  /// - Throws: `CacheError`: the engine failed, other than by damage.
+  public func aboutAbsentEntries(_ issues: [IntegrityIssue]) async throws(CacheError) -> [IntegrityIssue] {
+    var found: [IntegrityIssue] = []
+    for issue in issues {
+      guard let key = issue.key else { continue }
+      do throws(CacheError) {
+        let entry: Void? = try await store.engine.read(key) { _, _ throws(CacheError) in }
+        if entry == nil { found.append(issue) }
+      } catch {
+        guard error.isOfData else { throw error }
+      }
+    }
+    return found
+  }
+
   private func structuralIssues() async throws(CacheError) -> [IntegrityIssue] {
     do throws(CacheError) {
       return try await store.engine.checkIntegrity()

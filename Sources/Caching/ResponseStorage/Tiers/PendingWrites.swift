@@ -60,11 +60,14 @@ final class PendingWrites: Sendable {
         failure.code, "what was written while far was away still waits: \(failure.message)", hint: failure.hint)
     }
     guard let lost else { return nil }
-    let number = lost.count.map { "\($0)" } ?? "all"
+    guard let count = lost.count else {
+      return CacheError(
+        lost.reason.code, "what was written while far was away is lost: \(lost.reason.message)",
+        hint: "fetch it again")
+    }
     return CacheError(
       lost.reason.code,
-      "of the writes made while far was away, \(number) \(lost.count == 1 ? "was" : "were") given up: "
-        + lost.reason.message)
+      "of the writes made while far was away, \(count) \(count == 1 ? "was" : "were") given up: \(lost.reason.message)")
   }
 
   /// Reads the pending writes of an earlier process from their store.

@@ -24,11 +24,13 @@ public struct ErrorView: Sendable, Hashable {
       code: error.code.rawValue, message: error.message, hint: CommandAdvice.hint(for: error, backend: backend))
   }
 
-  /// What this says that `earlier` ones have not: without a cause at the end of the message that was shown already, and
-  /// without the hint for it; `nil` if it says nothing else.
+  /// What this says that `earlier` ones have not: without the message of one of them at the end, and without its hint;
+  /// `nil` if it says nothing else.
   public func news(after earlier: [ErrorView]) -> ErrorView? {
-    if earlier.contains(self) { return nil }
-    guard let cause = earlier.first(where: { message.hasSuffix(": \($0.message)") }) else { return self }
+    let isKnown = earlier.contains { $0 == self || $0.hint == hint && $0.message.hasSuffix(": \(message)") }
+    if isKnown { return nil }
+    let causes = earlier.filter { message.hasSuffix(": \($0.message)") }
+    guard let cause = causes.max(by: { $0.message.count < $1.message.count }) else { return self }
     let rest = String(message.dropLast(cause.message.count + 2))
     return ErrorView(code: code, message: rest, hint: hint == cause.hint ? "" : hint)
   }

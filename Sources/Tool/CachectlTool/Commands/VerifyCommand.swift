@@ -44,8 +44,11 @@ struct VerifyCommand: AsyncParsableCommand {
       if found.hasIssues { throw ExitCode.dataError }
       return
     }
-    let view = RepairView(
-      result, isDryRun: dryRun, result: dryRun ? found : try await verify(session, "Verifying again"))
+    let view =
+      dryRun
+      ? RepairView(result, isDryRun: true, result: found)
+      : RepairView(
+        try await completed(result, by: found, session), result: try await verify(session, "Verifying again"))
     try global.show(view)
     if view.isFailure { throw ExitCode.dataError }
   }
@@ -57,6 +60,21 @@ struct VerifyCommand: AsyncParsableCommand {
       repairs: repair,
       withStore: { body throws(CacheError) in try await session.withStore(body) },
       progress: { progress.update(done: $0, total: $1) })
+  }
+
+  /// `result` with the entries that the check before it found damaged, and the repair did not find at all: a check of a
+  /// server forgets what that has dropped.
+  private func completed(
+    _ result: RepairReport, by found: IntegrityView, _ session: Session
+  ) async throws(CacheError) -> RepairReport {
+    let named = Set((result.lost + result.mended).compactMap(\.key))
+    let others = found.issues.filter { issue in issue.key.map { !named.contains($0) } ?? false }
+    if others.isEmpty { return result }
+    let absent = try await session.withStore { store throws(CacheError) in
+      try await store.administration.aboutAbsentEntries(others)
+    }
+    return RepairReport(
+      saved: result.saved, lost: absent + result.lost, mended: result.mended, movedTo: result.movedTo)
   }
 
   private func adviseRepair(_ backend: String) {

@@ -63,7 +63,7 @@ enum Manual {
     ("70", "A defect of the program."),
     ("73", "A store cannot be created."),
     ("74", "Input or output failed; what was stored before is intact."),
-    ("75", "Another process held the store, or its server was starting or changing, for longer than the time-out."),
+    ("75", "Another process held the store for longer than the time-out, or its server was starting all that time."),
     ("77", "Access is refused, or others may change the library of an engine."),
     ("78", "The configuration is wrong or not trusted, or the library of an engine cannot be used."),
     ("129, 130, 143", "Hung up, interrupted, terminated; stores were closed in order."),

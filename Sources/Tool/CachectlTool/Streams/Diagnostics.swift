@@ -15,12 +15,12 @@ struct Diagnostics: Sendable {
 
   /// Writes what is new in `warning`, and remembers it. Each JSON object is complete.
   func warn(_ warning: ErrorView) {
-    let earlier = Self.warnings.withLock { warnings in
-      defer { warnings.append(warning) }
-      return warnings
+    let news = Self.warnings.withLock { warnings in
+      let news = warning.news(after: warnings)
+      if news != nil { warnings.append(warning) }
+      return news
     }
-    guard let news = warning.news(after: earlier) else { return }
-    write(.warning(isJSON ? warning : news))
+    if let news { write(.warning(isJSON ? warning : news)) }
   }
 
   /// Whether JSON is written.

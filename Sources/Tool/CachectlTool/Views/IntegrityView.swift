@@ -5,7 +5,7 @@ internal import StorageSPI
 struct IntegrityView: OutputView {
   private let backend: String
   private let entriesChecked: Int
-  private let issues: [IntegrityIssue]
+  let issues: [IntegrityIssue]
   private let issueCount: Int
 
   /// The view of the remaining `issues` after checking `entriesChecked` entries of `backend`; `issueCount` is their

@@ -36,8 +36,8 @@ struct RedisRequest: Sendable {
     if case .script = body { true } else { false }
   }
 
-  /// Whether only an index or a tally of another type makes it fail: scripts do not mind such an entry, or say so.
-  var isOnlyOnTables: Bool {
+  /// Whether an error about the type of a key is about an index or a tally: scripts do not mind such an entry, or name it.
+  var blamesTables: Bool {
     if case .command(let command) = body { command.arguments.first != Array("GET".utf8) } else { true }
   }
 }

@@ -202,7 +202,8 @@ struct RedisRouter: Sendable {
       call.note(trouble, needsMap: false, needsPause: false)
     case _ where error.isPassing || (options.findsServers && error.isOfChangingCluster):
       call.note(trouble, needsMap: true, needsPause: true)
-    case ("WRONGTYPE", _) where request.isOnlyOnTables && !error.description.contains(RedisScript.foreignEntry):
+    case ("WRONGTYPE", _)
+    where options.layout.isIndexed && request.blamesTables && !error.description.contains(RedisScript.foreignEntry):
       call.fail(.foreignTable(store: options.description))
     default: call.fail(CacheError(error, store: options.description))
     }

@@ -80,12 +80,24 @@ struct RedisStore: Sendable {
     }
   }
 
-  /// Throws `unsupportedFormat` if a later version wrote the store, and does not mind a damaged one.
-  func checkFormatForRemoval() throws(CacheError) {
+  /// Throws `unsupportedFormat` if a later version wrote the store, or the other engine for one server. It does not mind a
+  /// damaged store, nor one that both engines have written.
+  func checkOwnership() throws(CacheError) {
     do throws(CacheError) {
-      try check(format: try count(onlyReading: true).format)
+      if layout.isIndexed { try check(format: try count(onlyReading: true).format) }
     } catch {
       guard error.code == .damaged else { throw error }
+    }
+    if layout.isSpread { return }
+    var tables = RedisCommand("EXISTS")
+    tables.append(layout.tables(of: 0))
+    let replies = try router.perform([
+      RedisRequest(0, tables), RedisRequest(0, RedisCommand("EXISTS", layout.marker)),
+    ])
+    switch (layout.isIndexed, replies[0].value.integer == 0, replies[1].value.integer == 0) {
+    case (true, true, false): throw ofOther("rediscache")
+    case (false, false, true): throw ofOther("redis")
+    default: return
     }
   }
 

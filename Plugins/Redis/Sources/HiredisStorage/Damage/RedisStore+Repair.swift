@@ -7,43 +7,58 @@ extension RedisStore {
   /// Removes the entries that are unreadable or that `plan` finds unsound, then makes the index agree with the rest: it
   /// corrects wrong lines, adds missing ones, and drops those whose entries are gone. Finally it recounts the tally.
   ///
-  /// Each step leaves the store consistent, and others can keep using it. Cost: a check, then every entry is read, and the
-  /// servers look at all their keys.
+  /// Each step leaves the store consistent, and others can keep using it. A repair that fails hides no loss from the next
+  /// one. Cost: a check, then every entry is read, and the servers look at all their keys.
+  /// - Throws: `CacheError`: `unsupportedFormat` if the store is one of another version or engine; `damaged` if a key of
+  ///   another type is in the place of an index and there are no entries, so that another program may need it.
   func repair(_ plan: RepairPlan) throws(CacheError) -> RepairReport {
+    try checkOwnership()
     guard layout.isIndexed else { return try repairUnindexed(plan) }
     try upgrade()
     let foreign = try removeForeignIndexes()
-    let issues = try examine()
+    let issues = try examineListed()
     var (saved, lost, mended) = (0, [IntegrityIssue](), issues.filter { $0.key == nil })
     if !foreign.isEmpty { mended.append(.foreignIndex) }
     var findings: [CacheKey: IntegrityIssue] = [:]
     for issue in issues { if let key = issue.key { findings[key] = issue } }
-    // First, because what follows subtracts from the tally, which must be readable for that.
-    let parts = try recount(layout.parts)
-    for line in parts.values.lazy.flatMap(\.lines).sorted(by: { $0.key < $1.key }) {
-      let finding = findings.removeValue(forKey: line.key)
-      switch try mend(line.key, line, plan) {
-      case .whole:
-        saved += 1
-        if let finding { mended.append(finding) }
-      case .gone: if let finding { lost.append(finding) }
-      case .lost(let issue): lost.append(issue)
+    let current = try currentSlot()
+    var tables = try survey(current)
+    for part in tables.keys.sorted() {
+      for line in tables[part]?.lines ?? [] {
+        let finding = findings.removeValue(forKey: line.key)
+        switch try mend(line.key, line, plan) {
+        case .whole:
+          saved += 1
+          if let finding { mended.append(finding) }
+        case .gone: if let finding { lost.append(finding) }
+        case .lost(let issue): lost.append(issue)
+        }
       }
+      tables[part]?.lines = []
     }
     // Their lines have been forgotten since.
-    lost += findings.values.sorted { $0.message < $1.message }
-    var unlisted: [Int: Int] = [:]
-    try eachUnlisted { key throws(CacheError) in
-      unlisted[layout.part(of: key), default: 0] += 1
-      switch try mend(key, nil, plan, listing: true) {
+    lost += findings.values
+    var unlisted = 0
+    try eachUnlisted { entry throws(CacheError) in
+      switch try mend(entry.key, nil, plan, listing: true) {
       case .whole: saved += 1
       case .gone: return
       case .lost(let issue): lost.append(issue)
       }
+      unlisted += 1
+      tables[layout.part(of: entry.key), default: RedisPartTables()].unlisted += 1
+      if entry.metadata.endSlot > current { tables[layout.part(of: entry.key)]?.lasting += 1 }
     }
+    if unlisted > 0 { mended.append(.unlisted(unlisted)) }
     try tidyAll(layout.parts)
-    _ = try recount(layout.parts)
-    if let loss = loss(parts, unlisted: unlisted, foreign: foreign) { lost.append(loss) }
+    try recount(layout.parts)
+    let loss = IntegrityIssue(
+      lossOf: Set(tables.keys).union(foreign).map { part in
+        let table = tables[part] ?? RedisPartTables()
+        let lacksLines = table.unlisted > 0 || foreign.contains(part)
+        return (counted: table.counted(after: current), lasting: table.lasting, lacksLines)
+      })
+    lost = lost.sorted { $0.message < $1.message } + [loss].compactMap(\.self)
     return RepairReport(saved: saved, lost: lost, mended: mended)
   }
 
@@ -52,37 +67,27 @@ extension RedisStore {
     let indexes = layout.parts.map { (part: $0, name: layout.tables(of: $0)[0]) }
     let types = try router.perform(indexes.map { RedisRequest($0.part, RedisCommand("TYPE", $0.name)) })
     let foreign = zip(indexes, types).filter { !["zset", "none"].contains($1.value.text) }.map(\.0)
-    if !foreign.isEmpty {
-      _ = try router.perform(foreign.map { RedisRequest($0.part, RedisCommand("UNLINK", $0.name)) })
+    if foreign.isEmpty { return [] }
+    guard try hasUnlistedEntries() else {
+      let error = CacheError.foreignTable(store: options.description)
+      throw CacheError(
+        error.code, "\(error.message), and there are no entries to save",
+        hint: "if that program needs the key, give another prefix; otherwise remove it")
     }
+    _ = try router.perform(foreign.map { RedisRequest($0.part, RedisCommand("UNLINK", $0.name)) })
     return Set(foreign.map(\.part))
   }
 
-  /// What may have been lost with the index or the tally: entries that only one of them could name, or count.
-  ///
-  /// - Parameters:
-  ///   - parts: the tables before the repair.
-  ///   - unlisted: how many entries were found that no index names, by part.
-  ///   - foreign: the parts with a key of another type in the place of the index.
-  private func loss(
-    _ parts: [Int: RedisPartTables], unlisted: [Int: Int], foreign: Set<Int>
-  ) -> IntegrityIssue? {
-    var (missing, isUnknown) = (0, false)
-    for part in Set(parts.keys).union(unlisted.keys).union(foreign) {
-      let (tables, found) = (parts[part] ?? RedisPartTables(), unlisted[part] ?? 0)
-      let known = tables.lines.count + found
-      missing += max(0, (tables.counted ?? 0) - known)
-      // A tally that counts less was begun anew, and says nothing of what an index has lost.
-      if found > 0 || foreign.contains(part) { isUnknown = isUnknown || (tables.counted ?? -1) < known }
+  /// What the tables of all parts hold. Tallies that are lost or unreadable are made anew, because what follows subtracts
+  /// from them; the others only at the end.
+  private func survey(_ current: Int64) throws(CacheError) -> [Int: RedisPartTables] {
+    var tables = try tallies(of: Array(layout.parts))
+    try eachLine(of: layout.parts) { part, line in
+      tables[part, default: RedisPartTables()].lines.append(line)
+      if line.endSlot > current { tables[part]?.lasting += 1 }
     }
-    if missing > 0 {
-      let entries = missing == 1 ? "1 entry" : "\(missing) entries"
-      return IntegrityIssue(
-        kind: .structure, message: "the tally counted \(entries) more than were found: were they evicted")
-    }
-    return isUnknown
-      ? IntegrityIssue(kind: .structure, message: "index and tally were lost: nothing says how many entries there were")
-      : nil
+    try recount(tables.filter { $1.counts == nil }.keys)
+    return tables
   }
 
   enum Mending {
@@ -143,21 +148,21 @@ extension RedisStore {
     }
   }
 
-  /// Counts the lines of `parts` anew, and returns what their tables held.
-  private func recount(_ parts: some Sequence<Int>) throws(CacheError) -> [Int: RedisPartTables] {
+  /// Counts the lines of `parts` anew.
+  private func recount(_ parts: some Sequence<Int>) throws(CacheError) {
     var open = Array(parts)
-    var tables: [Int: RedisPartTables] = [:]
     for _ in 0..<Self.attempts where !open.isEmpty {
       let tallies = try tallies(of: open)
-      for part in open { tables[part] = tallies[part] }
-      try examine(open) { part, values in
-        if values.count == 4, let line = values[0].text.flatMap({ RedisLine($0) }) {
-          tables[part, default: RedisPartTables()].lines.append(line)
+      var sums: [Int: [String: EntryTally.Count]] = [:]
+      try eachLine(of: open) { part, line in
+        for field in [line.field, RedisTally.field(line.key.namespace), RedisTally.total] {
+          let sum = sums[part, default: [:]][field] ?? EntryTally.Count()
+          sums[part, default: [:]][field] = sum + EntryTally.Count(entries: 1, payloadBytes: line.bytes)
         }
       }
       // What has neither entries nor a tally needs none.
-      let wanted = open.filter { tables[$0] != nil }
-      let replies = try router.perform(wanted.map { rebuilding($0, tables[$0] ?? RedisPartTables()) })
+      let wanted = open.filter { sums[$0] != nil || tallies[$0] != nil }
+      let replies = try router.perform(wanted.map { rebuilding($0, tallies[$0]?.changes ?? "", sums[$0] ?? [:]) })
       open = zip(wanted, replies).filter { $1.value.integer != 1 }.map(\.0)
     }
     guard open.isEmpty else {
@@ -165,35 +170,41 @@ extension RedisStore {
         .busy, "\(options): others change the store all the time, so that it cannot be counted",
         hint: "stop them, or try again when less is going on")
     }
-    return tables
   }
 
-  private func rebuilding(_ part: Int, _ tables: RedisPartTables) -> RedisRequest {
-    var counts: [String: EntryTally.Count] = [:]
-    for line in tables.lines {
-      for field in [line.field, RedisTally.field(line.key.namespace), RedisTally.total] {
-        counts[field] = (counts[field] ?? .init()) + EntryTally.Count(entries: 1, payloadBytes: line.bytes)
-      }
-    }
-    let fields = counts.flatMap { [$0.key, "\($0.value.entries) \($0.value.payloadBytes)"] }
+  private func rebuilding(_ part: Int, _ changes: String, _ sums: [String: EntryTally.Count]) -> RedisRequest {
+    let fields = sums.flatMap { [$0.key, "\($0.value.entries) \($0.value.payloadBytes)"] }
     return RedisRequest(
-      part, .rebuild, keys: layout.tables(of: part), arguments: ([tables.changes] + fields).map { Array($0.utf8) },
+      part, .rebuild, keys: layout.tables(of: part), arguments: ([changes] + fields).map { Array($0.utf8) },
       isChange: true)
   }
 
-  /// What the tallies of those of `parts` say that have one, without lines.
+  /// Passes the lines of `parts` to `body`, leaving out what is none.
+  private func eachLine(of parts: some Sequence<Int>, _ body: (Int, RedisLine) -> Void) throws(CacheError) {
+    try examine(parts) { part, values in
+      if let line = values.first?.text.flatMap({ RedisLine($0) }) { body(part, line) }
+    }
+  }
+
+  /// The present slot of time, by the servers' clock.
+  private func currentSlot() throws(CacheError) -> Int64 {
+    guard let seconds = try router.perform(RedisRequest(0, RedisCommand("TIME"))).elements?.first?.number else {
+      throw router.undecodable("the server's clock gives no time")
+    }
+    return (seconds * 1_000) >> EntryTally.slotBits
+  }
+
+  /// What the tallies of those of `parts` say that have one.
   private func tallies(of parts: [Int]) throws(CacheError) -> [Int: RedisPartTables] {
     do throws(CacheError) {
       let replies = try router.perform(
-        parts.map { RedisRequest($0, RedisCommand("HMGET", layout.tables(of: $0)[1], "changes", "format", "*")) })
+        parts.map { RedisRequest($0, RedisCommand("HGETALL", layout.tables(of: $0)[1])) })
       var tallies: [Int: RedisPartTables] = [:]
-      for (part, reply) in zip(parts, replies) {
-        let values = reply.value.elements ?? []
-        if values.contains(where: { !$0.isNil }) {
-          let total = values.last.map { $0.isNil ? "0 0" : $0.text ?? "" } ?? ""
-          tallies[part] = RedisPartTables(
-            changes: values.first?.text ?? "", counted: RedisTally.count(total)?.entries)
-        }
+      for (part, reply) in zip(parts, replies) where reply.value.elements?.isEmpty == false {
+        let isCurrent = RedisTally.value("format", in: reply.value)?.number == Int64(RedisLayout.format)
+        tallies[part] = RedisPartTables(
+          changes: RedisTally.value("changes", in: reply.value)?.text ?? "",
+          counts: isCurrent ? RedisTally.counts(reply.value) : nil)
       }
       return tallies
     } catch {
@@ -206,18 +217,51 @@ extension RedisStore {
   }
 }
 
-/// What the tables of a part said before they were made anew.
+/// The tables of a part before they are mended.
 private struct RedisPartTables {
   /// The number of changes, as stored; empty if the tally is unreadable or lost.
   var changes = ""
-  /// How many entries the tally counted; `nil` if it is unreadable or lost.
-  var counted: Int?
+  /// What the tally counts, by field; `nil` if it is unreadable or lost.
+  var counts: [String: EntryTally.Count]?
   /// The lines of the index.
   var lines: [RedisLine] = []
+  /// How many entries have no line.
+  var unlisted = 0
+  /// How many entries, with a line or without, end after the present slot of time.
+  var lasting = 0
+
+  /// How many entries the tally counts that end after `slot`; `nil` if it is unreadable or lost. Those that end before
+  /// may be gone, and counted until the slot is over.
+  func counted(after slot: Int64) -> Int? {
+    guard let counts else { return nil }
+    let slots = counts.compactMap { field, count in RedisTally.endSlot(field).map { (end: $0, count.entries) } }
+    let (all, over) = (slots.reduce(0) { $0 + $1.1 }, slots.filter { $0.end <= slot }.reduce(0) { $0 + $1.1 })
+    return max(all, counts[RedisTally.total]?.entries ?? 0) - over
+  }
 }
 
 extension IntegrityIssue {
   fileprivate static var foreignIndex: IntegrityIssue {
-    IntegrityIssue(kind: .structure, message: "a key of another type stands in the place of the index")
+    IntegrityIssue(kind: .structure, message: "a key of another type is in the place of the index")
+  }
+
+  /// What may have been lost with lines of the index, which alone name an entry; `nil` if it is certain that nothing was.
+  ///
+  /// - Parameter parts: of each part, how many lasting entries its tally counted, if it is readable, how many there are,
+  ///   and whether the index lacked lines.
+  fileprivate init?(lossOf parts: [(counted: Int?, lasting: Int, lacksLines: Bool)]) {
+    let missing = parts.reduce(0) { $0 + max(0, ($1.counted ?? 0) - $1.lasting) }
+    if missing > 0 {
+      let (entries, were) = missing == 1 ? ("entry", "it was") : ("entries", "they were")
+      self.init(
+        kind: .structure,
+        message: "the tally counted \(missing) \(entries) more than the store has: \(were) evicted, or replaced after "
+          + "the index was lost")
+    } else if parts.contains(where: { $0.lacksLines && ($0.counted ?? -1) < $0.lasting }) {
+      // A tally that counts less was begun anew.
+      self.init(kind: .structure, message: "the index lost entries, and the tally does not say how many there were")
+    } else {
+      return nil
+    }
   }
 }

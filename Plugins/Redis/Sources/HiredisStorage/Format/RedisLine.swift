@@ -48,6 +48,18 @@ enum RedisTally {
     return field.last == "/" && CacheKey.isNamespace(name) ? String(name) : nil
   }
 
+  /// The slot in which what `field` counts has ended; `nil` if it counts others.
+  static func endSlot(_ field: String) -> Int64? {
+    slot(field) == nil ? nil : field.split(separator: " ").last.flatMap { Int64($0, radix: 16) }
+  }
+
+  /// The value of `field` in the fields and values `hash`; `nil` if there is none.
+  static func value(_ field: String, in hash: RedisValue) -> RedisValue? {
+    let values = hash.elements ?? []
+    let index = stride(from: 0, to: values.count - 1, by: 2).first { values[$0].text == field }
+    return index.map { values[$0 + 1] }
+  }
+
   private static let others: Set<String> = ["format", "changes", "swept", "ends"]
 
   /// The counts in the fields and values `hash`; `nil` if these are not a tally's.
@@ -77,4 +89,9 @@ enum RedisTally {
     else { return nil }
     return EntryTally.Slot(namespace: String(words[0]), freshSlot: fresh, retainSlot: retain)
   }
+}
+
+extension EntryMetadata {
+  /// The slot of time in which the entry ends.
+  var endSlot: Int64 { EntryTally.Slot(namespace: "", self).retainSlot }
 }

@@ -14,13 +14,21 @@ extension RedisScript {
 
     """#
 
-  /// A function that fails if the index of the part with the prefix `base` lacks lines. The tally counts no entry without
-  /// one, whether the entry has expired, was evicted or not; it may count fewer.
+  /// Functions for the index of the part with the prefix `base`. `linesBetween` gives its lines, none if it is a key of
+  /// another type. `requireLines` fails in that case, and if the index lacks lines: the tally counts no entry without one,
+  /// whether the entry has expired, was evicted or not; it may count fewer.
   static let lossSource = #"""
+    local function linesBetween(base, first, last, most)
+      local page = redis.pcall('ZRANGEBYLEX', base .. 'index', first, last, 'LIMIT', 0, most)
+      if not page.err then return page end
+      if not string.find(page.err, 'WRONGTYPE', 1, true) then error(page) end
+      return {}
+    end
+
     local function requireLines(base)
-      local total = redis.pcall('HGET', base .. 'tally', '*')
+      local lines, total = redis.call('ZCARD', base .. 'index'), redis.pcall('HGET', base .. 'tally', '*')
       local count = type(total) == 'string' and tonumber(string.match(total, '^%d+'))
-      if count and count > redis.call('ZCARD', base .. 'index') then error('\#(lostLines)') end
+      if count and count > lines then error('\#(lostLines)') end
     end
 
     """#
@@ -29,7 +37,7 @@ extension RedisScript {
   /// at the end of an entry to read at first; where a range begins, how the line of its first possible key begins. Returns
   /// the lines, and for each the end of the entry, or nothing if that is gone. It forgets the lines of those.
   static let listSource = #"""
-    local lines, ends = redis.call('ZRANGEBYLEX', index, ARGV[1], ARGV[2], 'LIMIT', 0, ARGV[3]), {}
+    local lines, ends = linesBetween(prefix, ARGV[1], ARGV[2], ARGV[3]), {}
     -- The line of the only key that is wanted is enough.
     local isFound = ARGV[3] == '1' and lines[1] and string.sub(lines[1], 1, #(ARGV[5] or '')) == ARGV[5]
     if ARGV[5] and not isFound then requireLines(prefix) end
@@ -74,7 +82,7 @@ extension RedisScript {
   static let linesSource = #"""
     local found, last = {}, {}
     local elsewhere, failure = eachPart(function(base)
-      local page = redis.call('ZRANGEBYLEX', base .. 'index', ARGV[3], ARGV[4], 'LIMIT', 0, ARGV[5])
+      local page = linesBetween(base, ARGV[3], ARGV[4], ARGV[5])
       if ARGV[6] then requireLines(base) end
       for _, line in ipairs(page) do found[#found + 1] = line end
       if #page == tonumber(ARGV[5]) then last[#last + 1] = page[#page] end
@@ -203,14 +211,16 @@ extension RedisScript {
     return found
     """#
 
-  /// `ARGV`: how many bytes at the end of an entry to read at first; then keys. Returns for each what `ends` does for an
-  /// entry, or nothing for one that the index names or that is elsewhere.
+  /// `ARGV`: how many bytes at the end of an entry to read at first; then pairs of a part's prefix and a key. Returns for
+  /// each what `ends` does for an entry, or nothing for one that the index names.
   static let unlistedSource = #"""
     local found = {}
-    for at = 2, #ARGV do
-      local entry = prefix .. ARGV[at]
-      local tail = #linesOf(ARGV[at]) == 0 and endOf(entry, tonumber(ARGV[1]))
-      found[at - 1] = type(tail) == 'string' and {tail, tail ~= '' and redis.call('STRLEN', entry) or 0}
+    for at = 2, #ARGV, 2 do
+      enter(ARGV[at])
+      local entry, tail = prefix .. ARGV[at + 1], false
+      if #linesOf(ARGV[at + 1]) == 0 then tail = endOf(entry, tonumber(ARGV[1])) end
+      if type(tail) == 'table' then return tail end
+      found[at / 2] = {tail, tail and tail ~= '' and redis.call('STRLEN', entry) or 0}
     end
     return found
     """#

@@ -19,15 +19,7 @@ extension RedisStore {
   func list(_ range: KeyRange, limit: Int) throws(CacheError) -> [RedisListing] {
     guard let bounds = RedisLines(range), limit > 0 else { return [] }
     if !layout.isIndexed { return try listUnindexed(range, limit) }
-    if layout.isSpread, limit == 1, let found = try listOne(range) { return [found] }
-    // A listing of everything asks again: the damage may be mended.
-    if range != KeyRange(), let damage = ahead.damage { throw damage }
-    do throws(CacheError) {
-      return layout.isSpread ? try listSpread(range, bounds, limit) : try listAlone(range, bounds, limit)
-    } catch {
-      if error.message == CacheError.foreignTable(store: options.description).message { ahead.keep(error) }
-      throw error
-    }
+    return layout.isSpread ? try listSpread(range, bounds, limit) : try listAlone(range, bounds, limit)
   }
 
   /// The entries on one server.
@@ -59,6 +51,7 @@ extension RedisStore {
   private func listSpread(
     _ range: KeyRange, _ bounds: RedisLines, _ limit: Int
   ) throws(CacheError) -> [RedisListing] {
+    if limit == 1, let found = try listOne(range) { return [found] }
     var lines = ahead.take(range, router.gaps) ?? RedisLineBuffer(from: bounds.first, generation: ahead.generation)
     var (found, size, isBeginning) = ([RedisListing](), Self.linesPerPart, range.after == nil)
     while found.count < limit {
@@ -254,22 +247,11 @@ final class RedisReadAhead: Sendable {
 
   private struct State {
     var kept: Kept?
-    var damage: (error: CacheError, time: ContinuousClock.Instant)?
     var generation = 0
   }
 
   private let state = Mutex(State())
   private static let lifetime = Duration.seconds(2)
-
-  /// The error of a listing that failed within the last two seconds because an index could not be read. Every range would
-  /// fail the same way, and a search for readable entries tries thousands of ranges.
-  var damage: CacheError? {
-    state.withLock { state in
-      state.damage.flatMap { $0.time.duration(to: .now) < Self.lifetime ? $0.error : nil }
-    }
-  }
-
-  fileprivate func keep(_ damage: CacheError) { state.withLock { $0.damage = (damage, .now) } }
 
   /// The number of changes by this handle so far.
   var generation: Int { state.withLock { $0.generation } }

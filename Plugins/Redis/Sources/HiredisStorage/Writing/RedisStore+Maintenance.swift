@@ -121,6 +121,8 @@ extension RedisStore {
   /// index, a round trip for each 1,000 of a part.
   func compact(at now: Timestamp) throws(CacheError) {
     guard layout.isIndexed else { return try compactUnindexed(at: now) }
+    // What cannot be counted is to be repaired first.
+    _ = try count()
     try walk(.tidy, size: Self.linesPerStep, arguments: [String(now.milliseconds), publisher], isChange: true) {
       _, value throws(CacheError) in try next(value).position
     }
@@ -219,7 +221,7 @@ extension RedisStore {
   ///
   /// Cost: a round trip for each 1,000 entries of a part, and for each 1,000 keys on a server.
   func removeAll() throws(CacheError) {
-    try checkFormatForRemoval()
+    try checkOwnership()
     try removeFormer()
     var open = Array(layout.parts)[...]
     while !open.isEmpty {

@@ -14,6 +14,8 @@ struct RedisRepairTests {
     var named: [String?]
     var left = ["cities/a", "cities/b", "cities/c", "cities/d", "cities/e"]
     var lost: [String?] = []
+    /// How many entries may have been lost, besides those with names; `nil` if that is not known.
+    var missing: Int? = 0
     /// How many findings cost no entry.
     var mended = 0
   }
@@ -57,7 +59,7 @@ struct RedisRepairTests {
       named: [nil, nil], mended: 2),
     Damage(
       testDescription: "the count of all entries is too high", commands: [["HSET", "cachectl:tally", "*", "6 6"]],
-      named: [nil], lost: [nil], mended: 1),
+      named: [nil], lost: [nil], missing: 1, mended: 1),
     Damage(
       testDescription: "the count of all entries is too low", commands: [["HSET", "cachectl:tally", "*", "1 1"]],
       named: [nil], mended: 1),
@@ -69,17 +71,18 @@ struct RedisRepairTests {
     Damage(
       testDescription: "the index and two entries are lost",
       commands: [["DEL", "cachectl:index", "cachectl:cities/c", "cachectl:cities/d"]], named: [nil, nil],
-      left: ["cities/a", "cities/b", "cities/e"], lost: [nil], mended: 2),
+      left: ["cities/a", "cities/b", "cities/e"], lost: [nil], missing: 2, mended: 2),
     Damage(
       testDescription: "the index and all entries are lost",
       commands: [["DEL", "cachectl:index"] + ["a", "b", "c", "d", "e"].map { "cachectl:cities/\($0)" }], named: [nil],
-      left: [], lost: [nil], mended: 1),
+      left: [], lost: [nil], missing: 5, mended: 1),
     Damage(
       testDescription: "the index and the tally are lost", commands: [["DEL", "cachectl:index", "cachectl:tally"]],
-      named: [nil], lost: [nil], mended: 1),
+      named: [nil], lost: [nil], missing: nil, mended: 1),
     Damage(
       testDescription: "the index is lost, and the tally cannot be read",
       commands: [["DEL", "cachectl:index"], ["HSET", "cachectl:tally", "*", "many"]], named: [nil, nil], lost: [nil],
+      missing: nil,
       mended: 2),
     Damage(
       testDescription: "a line is lost", commands: [["ZREMRANGEBYRANK", "cachectl:index", "1", "1"]],
@@ -137,6 +140,11 @@ struct RedisRepairTests {
       subject.configuration, RepairPlan(suffix: ".damaged") { _, _, _ in true })
     #expect(report.saved == damage.left.count)
     #expect(report.lost.map { $0.key?.text } == damage.lost)
+    if let loss = report.lost.last, loss.key == nil {
+      let text =
+        damage.missing.map { "the tally counted \($0) entr" } ?? "the index lost entries, and the tally does not say"
+      #expect(loss.message.hasPrefix(text))
+    }
     #expect(report.mended.count == damage.mended)
     #expect(try await engine.checkIntegrity().map(\.message) == [])
     #expect(try await engine.keys() == damage.left)
@@ -187,12 +195,72 @@ struct RedisRepairTests {
     try subject.ask(["DEL", "cachectl:index", "cachectl:tally"])
     let administration = StoreAdministration(
       store: EntryStore(engine: subject.engine, clock: SystemClock()), ledger: MemoryOperationLedger())
-    await #expect(throws: CacheError.self, "the caller then removes the store as a whole") {
-      try await administration.removeAll { _ in }
-    }
+    // The caller then removes the store as a whole.
+    #expect(await code { try await administration.removeAll { _ in } } == .damaged)
     try await RedisPlugin().removeStore(subject.configuration)
     #expect(try await subject.engine.text("cities/a") == nil)
     try await subject.engine.close()
+  }
+
+  @Test("What a check names and forgets is known to be gone after a repair")
+  func forgotten() async throws {
+    let damages = [["DEL", "cachectl:cities/c"], ["APPEND", "cachectl:cities/d", "x"]]
+    let subject = try await store(Damage(testDescription: "two entries", commands: damages, named: []))
+    let administration = StoreAdministration(
+      store: EntryStore(engine: subject.engine, clock: SystemClock()), ledger: MemoryOperationLedger())
+    let issues = try await administration.verify().issues.filter { $0.kind != .checksumMismatch }
+    #expect(issues.map { $0.key?.text } == ["cities/c", "cities/d"])
+    let again = try await administration.verify().issues.filter { $0.kind != .checksumMismatch }
+    #expect(again.map { $0.key?.text } == ["cities/d"])
+    #expect(try await administration.aboutAbsentEntries(issues).map { $0.key?.text } == ["cities/c"])
+    try await subject.engine.close()
+  }
+
+  @Test("What ended before the index was lost is not taken for lost with it")
+  func ended() async throws {
+    let subject = try await store(Damage(testDescription: "nothing", named: []))
+    let soon = SystemClock().now.advanced(by: .seconds(1))
+    try await subject.engine.put("cities/f", "1", .sample(retainUntil: soon))
+    // As the server drops it, and counts it until the slot is over.
+    try subject.ask(["DEL", "cachectl:cities/f", "cachectl:index"])
+    let report = try await RedisPlugin().repair(
+      subject.configuration, RepairPlan(suffix: ".damaged") { _, _, _ in true })
+    #expect(report.saved == 5 && report.lost.isEmpty)
+    try await subject.engine.close()
+  }
+
+  @Test("A repair that fails hides no loss from the next one")
+  func failing() async throws {
+    let server = try RedisServer()
+    let engine = try await RedisPlugin().open(server.url)
+    for key in ["a", "b", "c", "d", "e"] { try await engine.put("cities/\(key)", "1") }
+    try server.ask("DEL", "cachectl:index", "cachectl:cities/c")
+    try server.ask("CONFIG", "SET", "maxmemory", "1")
+    let configuration = try EngineConfiguration(
+      for: RedisPlugin().declaration, values: patient(server.url), clock: SystemClock())
+    let plan = RepairPlan(suffix: ".damaged") { _, _, _ in true }
+    #expect(await code { _ = try await RedisPlugin().repair(configuration, plan) } == .noSpace)
+    try server.ask("CONFIG", "SET", "maxmemory", "0")
+    #expect(await code { _ = try await engine.keys() } == .damaged)
+    let report = try await RedisPlugin().repair(configuration, plan)
+    #expect(report.saved == 4 && report.lost.map(\.key) == [nil])
+    #expect(try await engine.checkIntegrity().map(\.message) == [])
+    try await engine.close()
+  }
+
+  @Test("What another program, another engine or a later version has there is left alone")
+  func ofOthers() async throws {
+    let server = try RedisServer()
+    let configuration = try EngineConfiguration(
+      for: RedisPlugin().declaration, values: patient(server.url), clock: SystemClock())
+    let plan = RepairPlan(suffix: ".damaged") { _, _, _ in true }
+    try server.ask("SET", "cachectl:index", "of another program")
+    #expect(await code { _ = try await RedisPlugin().repair(configuration, plan) } == .damaged)
+    #expect(try server.ask("GET", "cachectl:index").text == "of another program")
+    try server.ask("FLUSHALL")
+    try server.ask("HSET", "cachectl:tally", "format", "3")
+    #expect(await code { _ = try await RedisPlugin().repair(configuration, plan) } == .unsupportedFormat)
+    #expect(try server.ask("HGET", "cachectl:tally", "format").text == "3")
   }
 
   @Test("What the core finds unsound is removed, and named")

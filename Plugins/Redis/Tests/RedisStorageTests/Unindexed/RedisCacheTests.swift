@@ -63,11 +63,24 @@ struct RedisCacheTests {
     let other = try await RedisPlugin().open(server.url)
     try await other.put("cities/a", "1")
     #expect(await code { _ = try await plugin.open(server.url) } == .unsupportedFormat)
+    try await refuses(plugin, server, "cachectl")
+    #expect(try await other.text("cities/a") == "1")
     try await other.close()
     let engine = try await plugin.open(server.url, ["prefix": .text("own")])
     try await engine.put("cities/a", "1")
     #expect(await code { _ = try await RedisPlugin().open(server.url, ["prefix": .text("own")]) } == .unsupportedFormat)
+    try await refuses(RedisPlugin(), server, "own")
+    #expect(try await engine.text("cities/a") == "1")
     try await engine.close()
+  }
+
+  /// Expects that the engine neither repairs nor removes the store of the other one.
+  private func refuses(_ plugin: RedisPlugin, _ server: RedisServer, _ prefix: String) async throws {
+    let configuration = try EngineConfiguration(
+      for: plugin.declaration, values: patient(server.url, ["prefix": .text(prefix)]), clock: SystemClock())
+    let plan = RepairPlan(suffix: ".damaged") { _, _, _ in true }
+    #expect(await code { _ = try await plugin.repair(configuration, plan) } == .unsupportedFormat)
+    #expect(await code { try await plugin.removeStore(configuration) } == .unsupportedFormat)
   }
 
   @Test("What is damaged is named, listed and repaired, and a store is removed as a whole")
