@@ -73,9 +73,13 @@ struct RedisValue: Sendable {
 
 /// An error reply: a word in capitals, and more.
 struct RedisServerError: Error, Sendable, CustomStringConvertible {
+  /// The first line, without the place in a script: its hash and line say nothing to users.
   let description: String
 
-  init(_ text: String) { description = String(text.prefix { !$0.isNewline }) }
+  init(_ text: String) {
+    let line = text.prefix { !$0.isNewline }
+    description = String(line.firstRange(of: " script: ").map { line[..<$0.lowerBound] } ?? line)
+  }
 
   /// The first word, such as "MOVED".
   var word: Substring { description.prefix { $0 != " " } }
