@@ -70,11 +70,14 @@ struct VerifyCommand: AsyncParsableCommand {
     let named = Set((result.lost + result.mended).compactMap(\.key))
     let others = found.issues.filter { issue in issue.key.map { !named.contains($0) } ?? false }
     if others.isEmpty { return result }
-    let absent = try await session.withStore { store throws(CacheError) in
+    var lost = try await session.withStore { store throws(CacheError) in
       try await store.administration.aboutAbsentEntries(others)
     }
-    return RepairReport(
-      saved: result.saved, lost: absent + result.lost, mended: result.mended, movedTo: result.movedTo)
+    if !lost.isEmpty, found.omitted > 0 {
+      let rest = NumberText.count(found.omitted, "further issue was", "further issues were")
+      lost.append(IntegrityIssue(kind: .structure, message: "\(rest) found before the repair, and may be lost entries"))
+    }
+    return RepairReport(saved: result.saved, lost: lost + result.lost, mended: result.mended, movedTo: result.movedTo)
   }
 
   private func adviseRepair(_ backend: String) {

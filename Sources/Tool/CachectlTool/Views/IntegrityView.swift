@@ -20,9 +20,11 @@ struct IntegrityView: OutputView {
   /// Whether there are issues.
   var hasIssues: Bool { issueCount > 0 }
 
+  /// How many issues are not listed.
+  var omitted: Int { issueCount - issues.count }
+
   /// The document of `verify`. The member "omitted" appears if there are more issues than are listed.
   var json: JSONValue {
-    let omitted = issueCount - issues.count
     let more: [JSONValue.Member] = omitted > 0 ? [.init("omitted", .integer(omitted))] : []
     return .object(
       [

@@ -9,7 +9,7 @@
 /// Those that look at all parts on a node take none: a node refuses any key that is not its own.
 enum RedisScript: Int, Sendable, CaseIterable {
   case apply, use, list, lines, heads, count, totals, examine, tidy, rebuild, clear, upgrade, former, retire, store,
-    ends, put, unlisted
+    ends, put, unlisted, relist
 
   /// The script's text, without indentation and comments: a server takes no more than 16 KiB from a client that it may not
   /// admit, and then closes the connection instead of saying why.
@@ -41,6 +41,7 @@ enum RedisScript: Int, Sendable, CaseIterable {
     case .store: Self.common + Self.publishSource + Self.requirementSource + Self.storeSource
     case .put: Self.putSource
     case .ends: Self.common + Self.endSource + Self.endsSource
+    case .relist: Self.common + Self.relistSource
     case .unlisted: Self.common + Self.endSource + Self.unlistedSource
     }
   }

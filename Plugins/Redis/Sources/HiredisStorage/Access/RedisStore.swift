@@ -87,6 +87,7 @@ struct RedisStore: Sendable {
       if layout.isIndexed { try check(format: try count(onlyReading: true).format) }
     } catch {
       guard error.code == .damaged else { throw error }
+      for tables in try tallies(of: Array(layout.parts)).values { try check(format: tables.format) }
     }
     if layout.isSpread { return }
     var tables = RedisCommand("EXISTS")

@@ -60,6 +60,19 @@ extension RedisScript {
     return 1
     """#
 
+  /// `ARGV`: a key, a line and a checksum. Adds the line, if the entry has that checksum and no line. Returns whether it
+  /// did. It does not count the entry.
+  static let relistSource = #"""
+    local tail = redis.pcall('GETRANGE', prefix .. ARGV[1], -39, -1)
+    if type(tail) ~= 'string' or not isTail(tail) or string.sub(tail, 19, 26) ~= ARGV[3] then return 0 end
+    if linesOf(ARGV[1])[1] then return 0 end
+    local changes = field('changes')
+    redis.call('ZADD', index, 0, ARGV[2])
+    if changes then redis.call('HSET', tally, 'changes', text((tonumber(changes) or 0) + 1)) end
+    redis.call('PERSIST', index)
+    return 1
+    """#
+
   /// Removes up to 1,000 entries in the index. If there are no more, it removes the tables, even those of another type.
   /// Returns whether there are more in the index.
   ///

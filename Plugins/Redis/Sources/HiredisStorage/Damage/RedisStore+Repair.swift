@@ -40,8 +40,10 @@ extension RedisStore {
     lost += findings.values
     var unlisted = 0
     try eachUnlisted { entry throws(CacheError) in
-      switch try mend(entry.key, nil, plan, listing: true) {
-      case .whole: saved += 1
+      switch try mend(entry.key, nil, plan) {
+      case .whole:
+        guard try list(entry) else { return }
+        saved += 1
       case .gone: return
       case .lost(let issue): lost.append(issue)
       }
@@ -50,23 +52,31 @@ extension RedisStore {
       if entry.metadata.endSlot > current { tables[layout.part(of: entry.key)]?.lasting += 1 }
     }
     if unlisted > 0 { mended.append(.unlisted(unlisted)) }
-    try tidyAll(layout.parts)
-    try recount(layout.parts)
     let loss = IntegrityIssue(
       lossOf: Set(tables.keys).union(foreign).map { part in
         let table = tables[part] ?? RedisPartTables()
         let lacksLines = table.unlisted > 0 || foreign.contains(part)
         return (counted: table.counted(after: current), lasting: table.lasting, lacksLines)
       })
+    do throws(CacheError) {
+      try recount(layout.parts)
+      try tidyAll(layout.parts)
+    } catch {
+      // The next repair finds the lines, and cannot know of it.
+      guard let loss else { throw error }
+      throw CacheError(error.code, "\(error.message); \(loss.message)", hint: error.hint, cause: error.cause)
+    }
     lost = lost.sorted { $0.message < $1.message } + [loss].compactMap(\.self)
     return RepairReport(saved: saved, lost: lost, mended: mended)
   }
 
   /// Removes keys of other types in the places of indexes, and returns the parts that had one.
   private func removeForeignIndexes() throws(CacheError) -> Set<Int> {
-    let indexes = layout.parts.map { (part: $0, name: layout.tables(of: $0)[0]) }
-    let types = try router.perform(indexes.map { RedisRequest($0.part, RedisCommand("TYPE", $0.name)) })
-    let foreign = zip(indexes, types).filter { !["zset", "none"].contains($1.value.text) }.map(\.0)
+    let tables = layout.parts.flatMap { part in layout.tables(of: part).map { (part: part, name: $0) } }
+    let types = try router.perform(tables.map { RedisRequest($0.part, RedisCommand("TYPE", $0.name)) })
+    let foreign = zip(tables, types).filter { table, type in
+      ![table.name.hasSuffix("index") ? "zset" : "hash", "none"].contains(type.value.text)
+    }.map(\.0)
     if foreign.isEmpty { return [] }
     guard try hasUnlistedEntries() else {
       let error = CacheError.foreignTable(store: options.description)
@@ -74,20 +84,43 @@ extension RedisStore {
         error.code, "\(error.message), and there are no entries to save",
         hint: "if that program needs the key, give another prefix; otherwise remove it")
     }
-    _ = try router.perform(foreign.map { RedisRequest($0.part, RedisCommand("UNLINK", $0.name)) })
-    return Set(foreign.map(\.part))
+    let indexes = foreign.filter { $0.name.hasSuffix("index") }
+    if indexes.isEmpty { return [] }
+    _ = try router.perform(indexes.map { RedisRequest($0.part, RedisCommand("UNLINK", $0.name)) })
+    return Set(indexes.map(\.part))
   }
 
-  /// What the tables of all parts hold. Tallies that are lost or unreadable are made anew, because what follows subtracts
-  /// from them; the others only at the end.
+  /// What the tables of all parts hold, each at one moment. Tallies that are lost or unreadable are made anew, because what
+  /// follows subtracts from them; the others only at the end.
   private func survey(_ current: Int64) throws(CacheError) -> [Int: RedisPartTables] {
-    var tables = try tallies(of: Array(layout.parts))
-    try eachLine(of: layout.parts) { part, line in
-      tables[part, default: RedisPartTables()].lines.append(line)
-      if line.endSlot > current { tables[part]?.lasting += 1 }
+    var (tables, open) = ([Int: RedisPartTables](), Array(layout.parts))
+    for _ in 0..<Self.attempts where !open.isEmpty {
+      let before = try tallies(of: open)
+      for part in open { tables[part] = before[part] }
+      try eachLine(of: open) { part, line in
+        guard let line else { return }
+        tables[part, default: RedisPartTables()].lines.append(line)
+        if line.endSlot > current { tables[part]?.lasting += 1 }
+      }
+      let readable = before.keys.filter { before[$0]?.counts != nil }
+      let after = try tallies(of: readable)
+      open = readable.filter { after[$0]?.changes != before[$0]?.changes }
     }
+    guard open.isEmpty else { throw busy }
     try recount(tables.filter { $1.counts == nil }.keys)
     return tables
+  }
+
+  /// Gives an entry its line back, and returns whether it is still there and had none. The tally stays as it is: it may count
+  /// the entry already, and is counted anew at the end.
+  private func list(_ entry: EntrySummary) throws(CacheError) -> Bool {
+    let part = layout.part(of: entry.key)
+    let line = RedisLine(entry).text
+    let checksum = WriteBatch.Expectation.checksum(entry.metadata.checksum).bytes
+    let request = RedisRequest(
+      part, .relist, keys: layout.tables(of: part),
+      arguments: [Array(entry.key.text.utf8), Array(line.utf8), checksum], isChange: true)
+    return try router.perform(request).integer == 1
   }
 
   enum Mending {
@@ -96,23 +129,20 @@ extension RedisStore {
   }
 
   /// Removes the entry under `key` if it is unreadable or unsound, and rewrites `line`, its line in the index, if that
-  /// disagrees with it. With `listing`, it adds a line for an entry that has none.
-  func mend(
-    _ key: CacheKey, _ line: RedisLine?, _ plan: RepairPlan, listing: Bool = false
-  ) throws(CacheError) -> Mending {
+  /// disagrees with it.
+  func mend(_ key: CacheKey, _ line: RedisLine?, _ plan: RepairPlan) throws(CacheError) -> Mending {
     do throws(CacheError) {
       guard let entry = try entry(key) else { return .gone }
       let metadata = entry.metadata
       let payload = entry.withPayload { bytes in bytes.withUnsafeBufferPointer { Array($0) } }
       guard plan.isSound(key, payload.span, metadata) else { return try remove(key, ifStill: metadata.checksum) }
       let slot = EntryTally.Slot(namespace: key.namespace, metadata)
-      let isWrong = line.map { slot != $0.slot || payload.count != $0.bytes } ?? listing
-      if isWrong { try put(key, payload, metadata) }
+      if let line, slot != line.slot || payload.count != line.bytes { try put(key, payload, metadata) }
       return .whole
     } catch {
       guard error.code == .damaged else { throw error }
-      // A key that was never listed may belong to another program.
-      if listing { return .gone }
+      // What was never listed may belong to another program.
+      if line == nil, layout.isIndexed { return .gone }
       let listed = try list(KeyRange(prefix: key.text), limit: 1).first?.summary
       guard let listed, listed.key == key else { return .gone }
       return try remove(key, ifStill: listed.metadata.checksum)
@@ -155,6 +185,8 @@ extension RedisStore {
       let tallies = try tallies(of: open)
       var sums: [Int: [String: EntryTally.Count]] = [:]
       try eachLine(of: open) { part, line in
+        if sums[part] == nil { sums[part] = [:] }
+        guard let line else { return }
         for field in [line.field, RedisTally.field(line.key.namespace), RedisTally.total] {
           let sum = sums[part, default: [:]][field] ?? EntryTally.Count()
           sums[part, default: [:]][field] = sum + EntryTally.Count(entries: 1, payloadBytes: line.bytes)
@@ -165,11 +197,13 @@ extension RedisStore {
       let replies = try router.perform(wanted.map { rebuilding($0, tallies[$0]?.changes ?? "", sums[$0] ?? [:]) })
       open = zip(wanted, replies).filter { $1.value.integer != 1 }.map(\.0)
     }
-    guard open.isEmpty else {
-      throw CacheError(
-        .busy, "\(options): others change the store all the time, so that it cannot be counted",
-        hint: "stop them, or try again when less is going on")
-    }
+    guard open.isEmpty else { throw busy }
+  }
+
+  private var busy: CacheError {
+    CacheError(
+      .busy, "\(options): others change the store all the time, so that it cannot be counted",
+      hint: "stop them, or try again when less is going on")
   }
 
   private func rebuilding(_ part: Int, _ changes: String, _ sums: [String: EntryTally.Count]) -> RedisRequest {
@@ -179,11 +213,9 @@ extension RedisStore {
       isChange: true)
   }
 
-  /// Passes the lines of `parts` to `body`, leaving out what is none.
-  private func eachLine(of parts: some Sequence<Int>, _ body: (Int, RedisLine) -> Void) throws(CacheError) {
-    try examine(parts) { part, values in
-      if let line = values.first?.text.flatMap({ RedisLine($0) }) { body(part, line) }
-    }
+  /// Passes the lines of `parts` to `body`; `nil` for what is none.
+  private func eachLine(of parts: some Sequence<Int>, _ body: (Int, RedisLine?) -> Void) throws(CacheError) {
+    try examine(parts) { part, values in body(part, values.first?.text.flatMap { RedisLine($0) }) }
   }
 
   /// The present slot of time, by the servers' clock.
@@ -195,16 +227,16 @@ extension RedisStore {
   }
 
   /// What the tallies of those of `parts` say that have one.
-  private func tallies(of parts: [Int]) throws(CacheError) -> [Int: RedisPartTables] {
+  func tallies(of parts: [Int]) throws(CacheError) -> [Int: RedisPartTables] {
     do throws(CacheError) {
       let replies = try router.perform(
         parts.map { RedisRequest($0, RedisCommand("HGETALL", layout.tables(of: $0)[1])) })
       var tallies: [Int: RedisPartTables] = [:]
       for (part, reply) in zip(parts, replies) where reply.value.elements?.isEmpty == false {
-        let isCurrent = RedisTally.value("format", in: reply.value)?.number == Int64(RedisLayout.format)
+        let format = RedisTally.value("format", in: reply.value)?.number
         tallies[part] = RedisPartTables(
-          changes: RedisTally.value("changes", in: reply.value)?.text ?? "",
-          counts: isCurrent ? RedisTally.counts(reply.value) : nil)
+          changes: RedisTally.value("changes", in: reply.value)?.text ?? "", format: format,
+          counts: format == Int64(RedisLayout.format) ? RedisTally.counts(reply.value) : nil)
       }
       return tallies
     } catch {
@@ -218,9 +250,11 @@ extension RedisStore {
 }
 
 /// The tables of a part before they are mended.
-private struct RedisPartTables {
+struct RedisPartTables {
   /// The number of changes, as stored; empty if the tally is unreadable or lost.
   var changes = ""
+  /// The version that wrote the tally; `nil` if that is unreadable or lost.
+  var format: Int64?
   /// What the tally counts, by field; `nil` if it is unreadable or lost.
   var counts: [String: EntryTally.Count]?
   /// The lines of the index.
@@ -252,11 +286,11 @@ extension IntegrityIssue {
   fileprivate init?(lossOf parts: [(counted: Int?, lasting: Int, lacksLines: Bool)]) {
     let missing = parts.reduce(0) { $0 + max(0, ($1.counted ?? 0) - $1.lasting) }
     if missing > 0 {
-      let (entries, were) = missing == 1 ? ("entry", "it was") : ("entries", "they were")
+      let (entries, they) = missing == 1 ? ("entry", "it") : ("entries", "they")
       self.init(
         kind: .structure,
-        message: "the tally counted \(missing) \(entries) more than the store has: \(were) evicted, or replaced after "
-          + "the index was lost")
+        message: "the tally counted \(missing) \(entries) more than the store has; \(they) may have been evicted, "
+          + "or replaced after the index was lost")
     } else if parts.contains(where: { $0.lacksLines && ($0.counted ?? -1) < $0.lasting }) {
       // A tally that counts less was begun anew.
       self.init(kind: .structure, message: "the index lost entries, and the tally does not say how many there were")

@@ -23,6 +23,15 @@ struct RedisLine: Sendable {
     endSlot = numbers.count == 4 ? numbers[3] : numbers[1]
   }
 
+  /// The line of an entry that the server drops when it ends.
+  init(_ entry: EntrySummary) {
+    (key, bytes) = (entry.key, entry.payloadBytes)
+    slot = EntryTally.Slot(namespace: key.namespace, entry.metadata)
+    endSlot = slot.retainSlot
+    text =
+      "\(key) \([slot.freshSlot, slot.retainSlot, Int64(bytes)].map { String($0, radix: 16) }.joined(separator: " "))"
+  }
+
   /// The field of the tally that counts the entry.
   var field: String {
     let numbers = [slot.freshSlot, slot.retainSlot] + (endSlot == slot.retainSlot ? [] : [endSlot])

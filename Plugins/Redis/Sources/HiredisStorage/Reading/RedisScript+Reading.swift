@@ -77,8 +77,8 @@ extension RedisScript {
     """#
 
   /// For a cluster. `ARGV`, after the parts: the first and the last line in the form of `ZRANGEBYLEX`, and the most lines
-  /// of each part; where a range begins, anything. Returns the lines; the last line of each part that may have more; the tags of the parts that are
-  /// elsewhere.
+  /// of each part; where a range begins, anything. Returns the lines; the last line of each part that may have more; the
+  /// tags of the parts that are elsewhere.
   static let linesSource = #"""
     local found, last = {}, {}
     local elsewhere, failure = eachPart(function(base)

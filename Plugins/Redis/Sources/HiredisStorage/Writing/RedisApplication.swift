@@ -223,7 +223,7 @@ struct RedisEviction: Sendable {
 
 extension WriteBatch.Expectation {
   /// The bytes of the checksum that the script expects; empty if it expects no entry.
-  fileprivate var bytes: [UInt8] {
+  var bytes: [UInt8] {
     switch self {
     case .absent: []
     case .checksum(let checksum): (0..<8).reversed().map { UInt8(truncatingIfNeeded: checksum >> ($0 * 8)) }
