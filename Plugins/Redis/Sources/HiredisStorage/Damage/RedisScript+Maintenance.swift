@@ -69,7 +69,9 @@ extension RedisScript {
     local changes = field('changes')
     redis.call('ZADD', index, 0, ARGV[2])
     if changes then redis.call('HSET', tally, 'changes', text((tonumber(changes) or 0) + 1)) end
+    -- The tables of a store that was taken for empty expire.
     redis.call('PERSIST', index)
+    redis.call('PERSIST', tally)
     return 1
     """#
 

@@ -16,48 +16,27 @@ extension RedisStore {
     guard layout.isIndexed else { return try repairUnindexed(plan) }
     try upgrade()
     let foreign = try removeForeignIndexes()
-    let issues = try examineListed()
-    var (saved, lost, mended) = (0, [IntegrityIssue](), issues.filter { $0.key == nil })
-    if !foreign.isEmpty { mended.append(.foreignIndex) }
-    var findings: [CacheKey: IntegrityIssue] = [:]
-    for issue in issues { if let key = issue.key { findings[key] = issue } }
+    var findings = RedisFindings(try examineListed())
+    if !foreign.isEmpty { findings.noteForeignIndex() }
     let current = try currentSlot()
     var tables = try survey(current)
     for part in tables.keys.sorted() {
-      for line in tables[part]?.lines ?? [] {
-        let finding = findings.removeValue(forKey: line.key)
-        switch try mend(line.key, line, plan) {
-        case .whole:
-          saved += 1
-          if let finding { mended.append(finding) }
-        case .gone: if let finding { lost.append(finding) }
-        case .lost(let issue): lost.append(issue)
-        }
-      }
+      for line in tables[part]?.lines ?? [] { findings.note(try mend(line.key, line, plan), of: line.key) }
       tables[part]?.lines = []
     }
-    // Their lines have been forgotten since.
-    lost += findings.values
-    var unlisted = 0
     try eachUnlisted { entry throws(CacheError) in
-      switch try mend(entry.key, nil, plan) {
-      case .whole:
-        guard try list(entry) else { return }
-        saved += 1
+      let mending = try mend(entry.key, nil, plan)
+      switch mending {
+      // Another process has given it a line, or removed it.
+      case .whole: if try !list(entry) { return }
       case .gone: return
-      case .lost(let issue): lost.append(issue)
+      case .lost: break
       }
-      unlisted += 1
-      tables[layout.part(of: entry.key), default: RedisPartTables()].unlisted += 1
-      if entry.metadata.endSlot > current { tables[layout.part(of: entry.key)]?.lasting += 1 }
+      findings.noteUnlisted(mending, of: entry.key)
+      tables[layout.part(of: entry.key), default: RedisPartTables()].addUnlisted(entry, after: current)
     }
-    if unlisted > 0 { mended.append(.unlisted(unlisted)) }
-    let loss = IntegrityIssue(
-      lossOf: Set(tables.keys).union(foreign).map { part in
-        let table = tables[part] ?? RedisPartTables()
-        let lacksLines = table.unlisted > 0 || foreign.contains(part)
-        return (counted: table.counted(after: current), lasting: table.lasting, lacksLines)
-      })
+    for part in foreign { tables[part, default: RedisPartTables()].lacksLines = true }
+    let loss = IntegrityIssue(lossOf: tables.values, after: current)
     do throws(CacheError) {
       try recount(layout.parts)
       try tidyAll(layout.parts)
@@ -66,17 +45,16 @@ extension RedisStore {
       guard let loss else { throw error }
       throw CacheError(error.code, "\(error.message); \(loss.message)", hint: error.hint, cause: error.cause)
     }
-    lost = lost.sorted { $0.message < $1.message } + [loss].compactMap(\.self)
-    return RepairReport(saved: saved, lost: lost, mended: mended)
+    return findings.report(loss)
   }
 
   /// Removes keys of other types in the places of indexes, and returns the parts that had one.
   private func removeForeignIndexes() throws(CacheError) -> Set<Int> {
-    let tables = layout.parts.flatMap { part in layout.tables(of: part).map { (part: part, name: $0) } }
+    let tables = layout.parts.flatMap { part in
+      zip(layout.tables(of: part), ["zset", "hash"]).map { (part: part, name: $0, type: $1) }
+    }
     let types = try router.perform(tables.map { RedisRequest($0.part, RedisCommand("TYPE", $0.name)) })
-    let foreign = zip(tables, types).filter { table, type in
-      ![table.name.hasSuffix("index") ? "zset" : "hash", "none"].contains(type.value.text)
-    }.map(\.0)
+    let foreign = zip(tables, types).filter { ![$0.type, "none"].contains($1.value.text) }.map(\.0)
     if foreign.isEmpty { return [] }
     guard try hasUnlistedEntries() else {
       let error = CacheError.foreignTable(store: options.description)
@@ -84,7 +62,7 @@ extension RedisStore {
         error.code, "\(error.message), and there are no entries to save",
         hint: "if that program needs the key, give another prefix; otherwise remove it")
     }
-    let indexes = foreign.filter { $0.name.hasSuffix("index") }
+    let indexes = foreign.filter { $0.type == "zset" }
     if indexes.isEmpty { return [] }
     _ = try router.perform(indexes.map { RedisRequest($0.part, RedisCommand("UNLINK", $0.name)) })
     return Set(indexes.map(\.part))
@@ -99,8 +77,7 @@ extension RedisStore {
       for part in open { tables[part] = before[part] }
       try eachLine(of: open) { part, line in
         guard let line else { return }
-        tables[part, default: RedisPartTables()].lines.append(line)
-        if line.endSlot > current { tables[part]?.lasting += 1 }
+        tables[part, default: RedisPartTables()].add(line, after: current)
       }
       let readable = before.keys.filter { before[$0]?.counts != nil }
       let after = try tallies(of: readable)
@@ -123,14 +100,9 @@ extension RedisStore {
     return try router.perform(request).integer == 1
   }
 
-  enum Mending {
-    case whole, gone
-    case lost(IntegrityIssue)
-  }
-
   /// Removes the entry under `key` if it is unreadable or unsound, and rewrites `line`, its line in the index, if that
   /// disagrees with it.
-  func mend(_ key: CacheKey, _ line: RedisLine?, _ plan: RepairPlan) throws(CacheError) -> Mending {
+  func mend(_ key: CacheKey, _ line: RedisLine?, _ plan: RepairPlan) throws(CacheError) -> RedisFindings.Mending {
     do throws(CacheError) {
       guard let entry = try entry(key) else { return .gone }
       let metadata = entry.metadata
@@ -150,7 +122,7 @@ extension RedisStore {
   }
 
   /// Removes an entry, unless another process has replaced it.
-  func remove(_ key: CacheKey, ifStill checksum: UInt64) throws(CacheError) -> Mending {
+  func remove(_ key: CacheKey, ifStill checksum: UInt64) throws(CacheError) -> RedisFindings.Mending {
     var batch = WriteBatch()
     batch.require(key, .checksum(checksum))
     batch.remove(key)
@@ -233,10 +205,7 @@ extension RedisStore {
         parts.map { RedisRequest($0, RedisCommand("HGETALL", layout.tables(of: $0)[1])) })
       var tallies: [Int: RedisPartTables] = [:]
       for (part, reply) in zip(parts, replies) where reply.value.elements?.isEmpty == false {
-        let format = RedisTally.value("format", in: reply.value)?.number
-        tallies[part] = RedisPartTables(
-          changes: RedisTally.value("changes", in: reply.value)?.text ?? "", format: format,
-          counts: format == Int64(RedisLayout.format) ? RedisTally.counts(reply.value) : nil)
+        tallies[part] = RedisPartTables(tally: reply.value)
       }
       return tallies
     } catch {
@@ -245,57 +214,6 @@ extension RedisStore {
       // A tally of another type fails the whole call, and the error does not name it.
       let half = parts.count / 2
       return try tallies(of: Array(parts[..<half])).merging(tallies(of: Array(parts[half...]))) { $1 }
-    }
-  }
-}
-
-/// The tables of a part before they are mended.
-struct RedisPartTables {
-  /// The number of changes, as stored; empty if the tally is unreadable or lost.
-  var changes = ""
-  /// The version that wrote the tally; `nil` if that is unreadable or lost.
-  var format: Int64?
-  /// What the tally counts, by field; `nil` if it is unreadable or lost.
-  var counts: [String: EntryTally.Count]?
-  /// The lines of the index.
-  var lines: [RedisLine] = []
-  /// How many entries have no line.
-  var unlisted = 0
-  /// How many entries, with a line or without, end after the present slot of time.
-  var lasting = 0
-
-  /// How many entries the tally counts that end after `slot`; `nil` if it is unreadable or lost. Those that end before
-  /// may be gone, and counted until the slot is over.
-  func counted(after slot: Int64) -> Int? {
-    guard let counts else { return nil }
-    let slots = counts.compactMap { field, count in RedisTally.endSlot(field).map { (end: $0, count.entries) } }
-    let (all, over) = (slots.reduce(0) { $0 + $1.1 }, slots.filter { $0.end <= slot }.reduce(0) { $0 + $1.1 })
-    return max(all, counts[RedisTally.total]?.entries ?? 0) - over
-  }
-}
-
-extension IntegrityIssue {
-  fileprivate static var foreignIndex: IntegrityIssue {
-    IntegrityIssue(kind: .structure, message: "a key of another type is in the place of the index")
-  }
-
-  /// What may have been lost with lines of the index, which alone name an entry; `nil` if it is certain that nothing was.
-  ///
-  /// - Parameter parts: of each part, how many lasting entries its tally counted, if it is readable, how many there are,
-  ///   and whether the index lacked lines.
-  fileprivate init?(lossOf parts: [(counted: Int?, lasting: Int, lacksLines: Bool)]) {
-    let missing = parts.reduce(0) { $0 + max(0, ($1.counted ?? 0) - $1.lasting) }
-    if missing > 0 {
-      let (entries, they) = missing == 1 ? ("entry", "it") : ("entries", "they")
-      self.init(
-        kind: .structure,
-        message: "the tally counted \(missing) \(entries) more than the store has; \(they) may have been evicted, "
-          + "or replaced after the index was lost")
-    } else if parts.contains(where: { $0.lacksLines && ($0.counted ?? -1) < $0.lasting }) {
-      // A tally that counts less was begun anew.
-      self.init(kind: .structure, message: "the index lost entries, and the tally does not say how many there were")
-    } else {
-      return nil
     }
   }
 }

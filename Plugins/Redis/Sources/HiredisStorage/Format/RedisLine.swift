@@ -99,8 +99,3 @@ enum RedisTally {
     return EntryTally.Slot(namespace: String(words[0]), freshSlot: fresh, retainSlot: retain)
   }
 }
-
-extension EntryMetadata {
-  /// The slot of time in which the entry ends.
-  var endSlot: Int64 { EntryTally.Slot(namespace: "", self).retainSlot }
-}

@@ -75,15 +75,11 @@ extension RedisStore {
 
   /// Removes the entries that are unreadable or that `plan` finds unsound. Cost: every entry is read.
   func repairUnindexed(_ plan: RepairPlan) throws(CacheError) -> RepairReport {
-    var (saved, lost) = (0, [IntegrityIssue]())
+    var findings = RedisFindings([])
     try eachEntry { entry throws(CacheError) in
-      switch try mend(entry.summary.key, nil, plan) {
-      case .whole: saved += 1
-      case .gone: return
-      case .lost(let issue): lost.append(issue)
-      }
+      findings.note(try mend(entry.summary.key, nil, plan), of: entry.summary.key)
     }
-    return RepairReport(saved: saved, lost: lost)
+    return findings.report()
   }
 
   private func eachEntry(_ body: (RedisListing) throws(CacheError) -> Void) throws(CacheError) {
