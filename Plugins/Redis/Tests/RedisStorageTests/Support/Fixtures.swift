@@ -58,11 +58,12 @@ extension StorageEngine {
 }
 
 extension EntryMetadata {
-  /// Ordinary metadata, retained until `retainUntil` or for an hour.
+  /// Ordinary metadata, retained until `retainUntil` or for an hour. It is fresh for longer than a test takes on any machine:
+  /// near does not answer for a stale entry.
   static func sample(checksum: UInt64 = 1, retainUntil: Timestamp? = nil) -> EntryMetadata {
     let now = SystemClock().now
     return EntryMetadata(
-      storedAt: now, freshUntil: now.advanced(by: .seconds(60)),
+      storedAt: now, freshUntil: now.advanced(by: .seconds(1_800)),
       retainUntil: retainUntil ?? now.advanced(by: .seconds(3_600)), contentType: "application/json",
       attributes: ["etag": "\"\(checksum)\""], checksum: checksum)
   }
