@@ -123,7 +123,7 @@ extension CacheError {
     CacheError(.damaged, "\(store): the tally cannot be read")
   }
 
-  /// The error for an index or a tally that is a key of another type.
+  /// The error for an index or a tally of the wrong type.
   static func foreignTable(store: String) -> CacheError {
     CacheError(
       .damaged, "\(store): another program has made a key in the place of the index or the tally",

@@ -62,8 +62,8 @@ public struct RedisPlugin: StoragePlugin {
   /// Removes unreadable entries, makes the index agree with the rest, and recounts the tally. There are no files to move
   /// aside. Others can keep using the store. Cost: every entry is read, and the servers look at all their keys.
   ///
-  /// - Throws: the same errors as `open(_:)`; `busy` if others write all the time; `damaged` if there is nothing but a key of
-  ///   another program in the place of the index or the tally.
+  /// - Throws: the same errors as `open(_:)`; `busy` if others write all the time; `damaged` if another program's
+  ///   key is in the place of the index or the tally and there are no entries to save.
   public func repair(
     _ configuration: EngineConfiguration, _ plan: RepairPlan
   ) async throws(CacheError) -> RepairReport {

@@ -37,7 +37,7 @@ extension StoreAdministration {
     return report
   }
 
-  /// Those of `issues` that are about an entry that is gone now. Cost: a read for each.
+  /// The issues whose entries no longer exist. Cost: a read for each.
   ///
   /// - Throws: `CacheError`: the engine failed, other than by damage.
   public func aboutAbsentEntries(_ issues: [IntegrityIssue]) async throws(CacheError) -> [IntegrityIssue] {

@@ -89,7 +89,7 @@ extension PendingWrites {
       if held?.checksum == put.metadata.checksum || put.metadata.state(at: clock.now) == .expired { return nil }
       switch pending.base {
       case .expected(let expectation):
-        // That another machine has removed it, or far has lost all it had, is no reason to give it up.
+        // If far no longer has the entry, there is nothing newer to protect.
         guard held == nil || expectation.isMet(by: held) else { return .conflict(on: key) }
       case .earlier:
         if let held, held.storedAt >= put.metadata.storedAt { return nil }

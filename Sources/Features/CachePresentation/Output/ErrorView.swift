@@ -24,8 +24,8 @@ public struct ErrorView: Sendable, Hashable {
       code: error.code.rawValue, message: error.message, hint: CommandAdvice.hint(for: error, backend: backend))
   }
 
-  /// What this says that `earlier` ones have not: without the message of one of them at the end, and without its hint;
-  /// `nil` if it says nothing else.
+  /// This failure without what `earlier` ones have already said: if it ends with the message of one of them, that message and
+  /// its hint are left out. `nil` if nothing is left.
   public func news(after earlier: [ErrorView]) -> ErrorView? {
     let isKnown = earlier.contains { $0 == self || $0.hint == hint && $0.message.hasSuffix(": \(message)") }
     if isKnown { return nil }

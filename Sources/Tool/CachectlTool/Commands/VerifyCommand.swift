@@ -62,8 +62,8 @@ struct VerifyCommand: AsyncParsableCommand {
       progress: { progress.update(done: $0, total: $1) })
   }
 
-  /// `result` with the entries that the check before it found damaged, and the repair did not find at all: a check of a
-  /// server forgets what that has dropped.
+  /// Adds lost entries to `result` that only the check before the repair has seen: a check of a server removes the index
+  /// lines of entries that the server has dropped, so the repair no longer knows of them.
   private func completed(
     _ result: RepairReport, by found: IntegrityView, _ session: Session
   ) async throws(CacheError) -> RepairReport {
@@ -75,7 +75,8 @@ struct VerifyCommand: AsyncParsableCommand {
     }
     if !lost.isEmpty, found.omitted > 0 {
       let rest = NumberText.count(found.omitted, "further issue was", "further issues were")
-      lost.append(IntegrityIssue(kind: .structure, message: "\(rest) found before the repair, and may be lost entries"))
+      lost.append(
+        IntegrityIssue(kind: .structure, message: "\(rest) found before the repair, and may be about lost entries"))
     }
     return RepairReport(saved: result.saved, lost: lost + result.lost, mended: result.mended, movedTo: result.movedTo)
   }

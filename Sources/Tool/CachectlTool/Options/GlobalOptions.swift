@@ -55,7 +55,7 @@ public struct GlobalOptions: ParsableArguments, Sendable {
     if !quiet, let status { Diagnostics.standard.write(.status(status)) }
   }
 
-  /// Warns of something that did not stop the command. Repeats no warning, not even as the cause of another.
+  /// Warns of something that did not stop the command. Does not repeat an earlier warning, not even as a cause.
   func warn(_ warning: ErrorView) {
     if !quiet { Diagnostics.standard.warn(warning) }
   }

@@ -13,7 +13,7 @@ struct Diagnostics: Sendable {
 
   private static let warnings = Mutex<[ErrorView]>([])
 
-  /// Writes what is new in `warning`, and remembers it. Each JSON object is complete.
+  /// Writes the part of `warning` that is new, and remembers it. JSON objects are always complete.
   func warn(_ warning: ErrorView) {
     let news = Self.warnings.withLock { warnings in
       let news = warning.news(after: warnings)

@@ -73,7 +73,8 @@ struct RedisValue: Sendable {
 
 /// An error reply: a word in capitals, and more.
 struct RedisServerError: Error, Sendable, CustomStringConvertible {
-  /// The first line, without the place in a script: its hash and line say nothing to users.
+  /// The first line of the error. Where a script failed, it leaves out the script's hash and line number, which mean nothing
+  /// to users.
   let description: String
 
   init(_ text: String) {

@@ -36,7 +36,8 @@ struct RedisRequest: Sendable {
     if case .script = body { true } else { false }
   }
 
-  /// Whether an error about the type of a key is about an index or a tally: scripts do not mind such an entry, or name it.
+  /// Whether a `WRONGTYPE` error means that the index or the tally has the wrong type. Scripts either tolerate an entry of
+  /// the wrong type or say in the error that it is an entry.
   var blamesTables: Bool {
     if case .command(let command) = body { command.arguments.first != Array("GET".utf8) } else { true }
   }

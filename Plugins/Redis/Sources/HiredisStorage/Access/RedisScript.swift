@@ -52,7 +52,7 @@ enum RedisScript: Int, Sendable, CaseIterable {
   static let lostTally = "the tally is lost"
   /// The error of a script that finds fewer lines in an index than its tally counts.
   static let lostLines = "the index is damaged"
-  /// The error of a script that finds a key of another type in the place of an entry.
+  /// The error of a script that finds another program's key where an entry belongs.
   static let foreignEntry = "another program uses the key of an entry"
   /// The error of a script that finds a store of another version.
   static let otherFormat = "the store has another format"

@@ -58,7 +58,7 @@ struct RedisStore: Sendable {
       replies = try router.perform([RedisRequest(0, RedisCommand("HGET", layout.tables(of: 0)[1], "format")), marker])
       try check(format: replies[0].value.number)
     } catch {
-      // A tally of another type is damage, which must not keep a reader from the entries.
+      // A tally of the wrong type is damage, but the entries can still be read.
       guard error.code == .damaged else { throw error }
       replies = try router.perform([marker])
     }
@@ -80,8 +80,8 @@ struct RedisStore: Sendable {
     }
   }
 
-  /// Throws `unsupportedFormat` if a later version wrote the store, or the other engine for one server. It does not mind a
-  /// damaged store, nor one that both engines have written.
+  /// Throws `unsupportedFormat` if a later version or the other engine for one server wrote the store. Accepts a damaged
+  /// store, and one that both engines have written to.
   func checkOwnership() throws(CacheError) {
     do throws(CacheError) {
       if layout.isIndexed { try check(format: try count(onlyReading: true).format) }
@@ -95,11 +95,9 @@ struct RedisStore: Sendable {
     let replies = try router.perform([
       RedisRequest(0, tables), RedisRequest(0, RedisCommand("EXISTS", layout.marker)),
     ])
-    switch (layout.isIndexed, replies[0].value.integer == 0, replies[1].value.integer == 0) {
-    case (true, true, false): throw ofOther("rediscache")
-    case (false, false, true): throw ofOther("redis")
-    default: return
-    }
+    let (hasTables, hasMarker) = (replies[0].value.integer != 0, replies[1].value.integer != 0)
+    if layout.isIndexed, hasMarker, !hasTables { throw ofOther("rediscache") }
+    if !layout.isIndexed, hasTables, !hasMarker { throw ofOther("redis") }
   }
 
   /// Inspects the store. Cost: a round trip, which asks all nodes at once.
@@ -112,7 +110,7 @@ struct RedisStore: Sendable {
 
   /// Whether there is a store, and its version; no version, but the damage, if the tally is lost or cannot be read.
   private func presence() throws(CacheError) -> (exists: Bool, format: Int?, damage: String?) {
-    guard layout.isIndexed else { return (try hasUnlistedEntries(), RedisLayout.format, nil) }
+    guard layout.isIndexed else { return (try hasEntries(), RedisLayout.format, nil) }
     if try hasFormerEntries() { return (true, 1, nil) }
     do throws(CacheError) {
       let count = try count(onlyReading: true)

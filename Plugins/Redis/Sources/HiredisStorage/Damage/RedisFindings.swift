@@ -1,8 +1,8 @@
 internal import StorageSPI
 
-/// What a repair has found, and what became of it.
+/// The findings of a repair so far.
 struct RedisFindings {
-  /// What became of an entry.
+  /// What the repair did with an entry.
   enum Mending {
     case whole, gone
     case lost(IntegrityIssue)
@@ -11,18 +11,18 @@ struct RedisFindings {
   private var saved = 0
   private var lost: [IntegrityIssue] = []
   private var mended: [IntegrityIssue]
-  /// How many entries that no index named are dealt with.
+  /// The number of entries found that were missing from the index.
   private var unlisted = 0
-  /// The issues with entries that are not dealt with yet.
+  /// The issues with entries that the repair has not come to yet.
   private var open: [CacheKey: IntegrityIssue] = [:]
 
-  /// - Parameter issues: what a check has found.
+  /// - Parameter issues: the findings of the check before the repair.
   init(_ issues: [IntegrityIssue]) {
     mended = issues.filter { $0.key == nil }
     for issue in issues { if let key = issue.key { open[key] = issue } }
   }
 
-  /// Notes what became of the entry under `key`.
+  /// Records what the repair did with the entry under `key`.
   mutating func note(_ mending: Mending, of key: CacheKey) {
     let issue = open.removeValue(forKey: key)
     switch mending {
@@ -34,21 +34,21 @@ struct RedisFindings {
     }
   }
 
-  /// Notes what became of an entry that no index named.
+  /// Records what the repair did with an entry that was missing from the index.
   mutating func noteUnlisted(_ mending: Mending, of key: CacheKey) {
     unlisted += 1
     note(mending, of: key)
   }
 
-  /// Notes that keys of another type in the places of indexes are gone.
+  /// Records that the repair removed another program's key from the place of an index.
   mutating func noteForeignIndex() {
     mended.append(
-      IntegrityIssue(kind: .structure, message: "a key of another type was in the place of the index"))
+      IntegrityIssue(kind: .structure, message: "another program's key was in the place of the index"))
   }
 
-  /// The report of the repair; `loss` is what may have been lost besides.
+  /// The report of the repair. `loss` says what else may have been lost; `nil` if nothing.
   func report(_ loss: IntegrityIssue? = nil) -> RepairReport {
-    // The lines of those that are still open were forgotten after the check.
+    // The repair never came to these entries: they are gone, and a scan has removed their lines since the check.
     let lost = (lost + open.values).sorted { $0.message < $1.message }
     return RepairReport(
       saved: saved, lost: lost + [loss].compactMap(\.self),

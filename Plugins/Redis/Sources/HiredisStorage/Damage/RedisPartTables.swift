@@ -1,21 +1,21 @@
 internal import StorageSPI
 
-/// The tables of a part before they are mended.
+/// The tables of a part as the repair found them.
 struct RedisPartTables {
-  /// The number of changes, as stored; empty if the tally is unreadable or lost.
+  /// The number of changes, as stored; empty if the tally is lost or unreadable.
   let changes: String
-  /// The version that wrote the tally; `nil` if that is unreadable or lost.
+  /// The layout version in the tally; `nil` if it is missing or unreadable.
   let format: Int64?
-  /// What the tally counts, by field; `nil` if it is unreadable or lost, or of another version.
+  /// The counts in the tally, by field; `nil` if the tally is lost, unreadable or of another version.
   let counts: [String: EntryTally.Count]?
-  /// The lines of the index, until they have been looked at.
+  /// The lines of the index that the repair has not looked at yet.
   var lines: [RedisLine] = []
-  /// Whether the index lacked lines, or was a key of another type.
+  /// Whether the index lacked lines, or had the wrong type.
   var lacksLines = false
-  /// How many entries, with a line or without, end after the present slot of time.
+  /// The number of entries, listed or not, that end after the current slot of time.
   private var lasting = 0
 
-  /// The tables of a part without a tally, or with one that is no hash.
+  /// The tables of a part whose tally is missing or is not a hash.
   init() { (changes, format, counts) = ("", nil, nil) }
 
   /// - Parameter tally: the fields and values of the tally.
@@ -25,20 +25,21 @@ struct RedisPartTables {
     counts = format == Int64(RedisLayout.format) ? RedisTally.counts(tally) : nil
   }
 
-  /// Adds a line of the index; `slot` is the present one.
+  /// Adds a line of the index. `slot` is the current slot of time.
   mutating func add(_ line: RedisLine, after slot: Int64) {
     lines.append(line)
     if line.endSlot > slot { lasting += 1 }
   }
 
-  /// Adds an entry that no index names.
+  /// Adds an entry that is missing from the index.
   mutating func addUnlisted(_ entry: EntrySummary, after slot: Int64) {
     lacksLines = true
     if EntryTally.Slot(namespace: "", entry.metadata).retainSlot > slot { lasting += 1 }
   }
 
-  /// How many entries more the tally counts than there are, of those that end after `slot`: others may be gone, and counted
-  /// until the slot is over. `nil` if it does not say what the index has lost: it is lost, or was begun anew.
+  /// How many more entries the tally counts than the store has. Entries that end by the end of `slot` are left out, because
+  /// the tally may go on counting them after the server has dropped them. `nil` if the index has lost lines and the tally
+  /// cannot tell how many: it is lost too, or a write has started a new one.
   fileprivate func missing(after slot: Int64) -> Int? {
     guard let counts else { return lacksLines ? nil : 0 }
     let slots = counts.compactMap { field, count in RedisTally.endSlot(field).map { (end: $0, entries: count.entries) }
@@ -50,7 +51,7 @@ struct RedisPartTables {
 }
 
 extension IntegrityIssue {
-  /// What may have been lost with lines of indexes, which alone name the entries; `nil` if it is certain that nothing was.
+  /// The entries that may have been lost along with their index lines; `nil` if it is certain that none were.
   init?(lossOf parts: some Sequence<RedisPartTables>, after slot: Int64) {
     let numbers = parts.map { $0.missing(after: slot) }
     let missing = numbers.reduce(0) { $0 + ($1 ?? 0) }
@@ -58,10 +59,10 @@ extension IntegrityIssue {
       let (entries, they) = missing == 1 ? ("entry", "it") : ("entries", "they")
       self.init(
         kind: .structure,
-        message: "the tally counted \(missing) \(entries) more than the store has; \(they) may have been evicted, "
+        message: "the tally counted \(missing) more \(entries) than the store has; \(they) may have been evicted, "
           + "or replaced after the index was lost")
     } else if numbers.contains(nil) {
-      self.init(kind: .structure, message: "the index lost entries, and the tally does not say how many there were")
+      self.init(kind: .structure, message: "the index has lost lines, and the tally cannot tell how many")
     } else {
       return nil
     }

@@ -60,8 +60,8 @@ extension RedisScript {
     return 1
     """#
 
-  /// `ARGV`: a key, a line and a checksum. Adds the line, if the entry has that checksum and no line. Returns whether it
-  /// did. It does not count the entry.
+  /// `ARGV`: a key, a line and a checksum. Adds the line if the entry has that checksum and no line yet, and returns whether
+  /// it did. It leaves the counts alone.
   static let relistSource = #"""
     local tail = redis.pcall('GETRANGE', prefix .. ARGV[1], -39, -1)
     if type(tail) ~= 'string' or not isTail(tail) or string.sub(tail, 19, 26) ~= ARGV[3] then return 0 end
@@ -69,7 +69,7 @@ extension RedisScript {
     local changes = field('changes')
     redis.call('ZADD', index, 0, ARGV[2])
     if changes then redis.call('HSET', tally, 'changes', text((tonumber(changes) or 0) + 1)) end
-    -- The tables of a store that was taken for empty expire.
+    -- Without lines the store looked empty, and its tables may have been about to expire.
     redis.call('PERSIST', index)
     redis.call('PERSIST', tally)
     return 1

@@ -1,8 +1,8 @@
 internal import StorageSPI
 
 extension RedisStore {
-  /// Checks every entry, compares the tally and totals with them, and looks for entries that no index names. Cost: a round
-  /// trip for each 500 entries of a part, and one for each 1,000 keys of any kind on a server.
+  /// Checks every entry, compares the tally and totals with them, and looks for entries that are missing from the index.
+  /// Cost: a round trip for each 500 entries of a part, and two for each 1,000 keys of any kind on a server.
   ///
   /// If others write all the time, the tally cannot be compared; then it checks only the entries.
   func examine() throws(CacheError) -> [IntegrityIssue] {
@@ -13,7 +13,7 @@ extension RedisStore {
     return unlisted.isEmpty ? issues : issues + [.unlisted(unlisted.count)]
   }
 
-  /// The same, but for entries that no index names.
+  /// Makes the same check, but does not look for entries that are missing from the index.
   func examineListed() throws(CacheError) -> [IntegrityIssue] {
     for _ in 0..<3 {
       do throws(CacheError) {
@@ -23,7 +23,7 @@ extension RedisStore {
         if before == after.changes { return examination.issues + examination.differences(from: after) }
       } catch {
         guard error.code == .damaged else { throw error }
-        // The tally cannot be read; or nothing can, and then this throws again.
+        // The tally cannot be read. If the index cannot be read either, this throws.
         return try lookAtAll().issues + [IntegrityIssue(kind: .structure, message: error.message)]
       }
     }
@@ -49,8 +49,8 @@ extension RedisStore {
 
   private static let linesAtOnce = 500
 
-  /// Passes the sound entries that no index names to `body`: their lines were lost. An entry may come twice, unless `body`
-  /// adds a line. What cannot be an entry may belong to another program.
+  /// Passes each sound entry that is missing from the index to `body`. An entry may come twice, unless `body` adds its line.
+  /// Other keys are skipped: they may belong to another program.
   ///
   /// Cost: two round trips for each 1,000 keys of any kind on a server.
   func eachUnlisted(_ body: (EntrySummary) throws(CacheError) -> Void) throws(CacheError) {
@@ -62,7 +62,7 @@ extension RedisStore {
     }
   }
 
-  /// The sound ones of the entries under `keys` that no index names.
+  /// The sound entries under `keys` that are missing from the index.
   private func unlisted(_ keys: [CacheKey]) throws(CacheError) -> [EntrySummary] {
     if keys.isEmpty { return [] }
     let places = Dictionary(grouping: keys) { layout.part(of: $0) }
@@ -103,7 +103,7 @@ struct RedisExamination {
   /// Checks an index line and its entry, in the form that the script `examine` returns.
   mutating func look(at values: [RedisValue]) {
     guard values.count == 4, let line = values[0].text.flatMap({ RedisLine($0) }), let size = values[2].integer else {
-      issues.append(IntegrityIssue(kind: .structure, message: "the index has a line that cachectl did not write"))
+      issues.append(IntegrityIssue(kind: .structure, message: "the index has an invalid line"))
       return
     }
     tally.add(line.slot, payloadBytes: line.bytes)

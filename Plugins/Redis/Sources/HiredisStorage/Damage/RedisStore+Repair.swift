@@ -7,10 +7,10 @@ extension RedisStore {
   /// Removes the entries that are unreadable or that `plan` finds unsound, then makes the index agree with the rest: it
   /// corrects wrong lines, adds missing ones, and drops those whose entries are gone. Finally it recounts the tally.
   ///
-  /// Each step leaves the store consistent, and others can keep using it. A repair that fails hides no loss from the next
-  /// one. Cost: a check, then every entry is read, and the servers look at all their keys.
-  /// - Throws: `CacheError`: `unsupportedFormat` if the store is one of another version or engine; `damaged` if a key of
-  ///   another type is in the place of an index and there are no entries, so that another program may need it.
+  /// Others can use the store meanwhile. If a repair fails, the next one still finds what was lost, or the error says it.
+  /// Cost: a check; then every entry is read, and the servers look at all their keys.
+  /// - Throws: `CacheError`: `unsupportedFormat` if a later version or another engine wrote the store; `damaged` if another
+  ///   program's key is in the place of the index or the tally and there are no entries to save.
   func repair(_ plan: RepairPlan) throws(CacheError) -> RepairReport {
     try checkOwnership()
     guard layout.isIndexed else { return try repairUnindexed(plan) }
@@ -27,8 +27,8 @@ extension RedisStore {
     try eachUnlisted { entry throws(CacheError) in
       let mending = try mend(entry.key, nil, plan)
       switch mending {
-      // Another process has given it a line, or removed it.
-      case .whole: if try !list(entry) { return }
+      // Another process has listed or removed it meanwhile.
+      case .whole: if try !relist(entry) { return }
       case .gone: return
       case .lost: break
       }
@@ -41,14 +41,14 @@ extension RedisStore {
       try recount(layout.parts)
       try tidyAll(layout.parts)
     } catch {
-      // The next repair finds the lines, and cannot know of it.
+      // The lines are back, so the next repair would not notice the loss.
       guard let loss else { throw error }
       throw CacheError(error.code, "\(error.message); \(loss.message)", hint: error.hint, cause: error.cause)
     }
     return findings.report(loss)
   }
 
-  /// Removes keys of other types in the places of indexes, and returns the parts that had one.
+  /// Removes keys of the wrong type from the places of indexes, and returns the parts that had one.
   private func removeForeignIndexes() throws(CacheError) -> Set<Int> {
     let tables = layout.parts.flatMap { part in
       zip(layout.tables(of: part), ["zset", "hash"]).map { (part: part, name: $0, type: $1) }
@@ -56,7 +56,7 @@ extension RedisStore {
     let types = try router.perform(tables.map { RedisRequest($0.part, RedisCommand("TYPE", $0.name)) })
     let foreign = zip(tables, types).filter { ![$0.type, "none"].contains($1.value.text) }.map(\.0)
     if foreign.isEmpty { return [] }
-    guard try hasUnlistedEntries() else {
+    guard try hasEntries() else {
       let error = CacheError.foreignTable(store: options.description)
       throw CacheError(
         error.code, "\(error.message), and there are no entries to save",
@@ -68,8 +68,8 @@ extension RedisStore {
     return Set(indexes.map(\.part))
   }
 
-  /// What the tables of all parts hold, each at one moment. Tallies that are lost or unreadable are made anew, because what
-  /// follows subtracts from them; the others only at the end.
+  /// Reads the tables of all parts, each part as it is at one moment. It rebuilds tallies that are lost or unreadable,
+  /// because the following steps subtract from them. The others are rebuilt at the end.
   private func survey(_ current: Int64) throws(CacheError) -> [Int: RedisPartTables] {
     var (tables, open) = ([Int: RedisPartTables](), Array(layout.parts))
     for _ in 0..<Self.attempts where !open.isEmpty {
@@ -88,9 +88,9 @@ extension RedisStore {
     return tables
   }
 
-  /// Gives an entry its line back, and returns whether it is still there and had none. The tally stays as it is: it may count
-  /// the entry already, and is counted anew at the end.
-  private func list(_ entry: EntrySummary) throws(CacheError) -> Bool {
+  /// Adds the missing line of an entry, and returns whether it did: not if the entry has changed or has a line by now. The
+  /// tally stays as it is, because it may count the entry already.
+  private func relist(_ entry: EntrySummary) throws(CacheError) -> Bool {
     let part = layout.part(of: entry.key)
     let line = RedisLine(entry).text
     let checksum = WriteBatch.Expectation.checksum(entry.metadata.checksum).bytes
@@ -113,7 +113,7 @@ extension RedisStore {
       return .whole
     } catch {
       guard error.code == .damaged else { throw error }
-      // What was never listed may belong to another program.
+      // An unlisted key may belong to another program.
       if line == nil, layout.isIndexed { return .gone }
       let listed = try list(KeyRange(prefix: key.text), limit: 1).first?.summary
       guard let listed, listed.key == key else { return .gone }
@@ -185,12 +185,12 @@ extension RedisStore {
       isChange: true)
   }
 
-  /// Passes the lines of `parts` to `body`; `nil` for what is none.
+  /// Passes each line of `parts` to `body`; `nil` for an invalid one.
   private func eachLine(of parts: some Sequence<Int>, _ body: (Int, RedisLine?) -> Void) throws(CacheError) {
     try examine(parts) { part, values in body(part, values.first?.text.flatMap { RedisLine($0) }) }
   }
 
-  /// The present slot of time, by the servers' clock.
+  /// The current slot of time, by the server's clock.
   private func currentSlot() throws(CacheError) -> Int64 {
     guard let seconds = try router.perform(RedisRequest(0, RedisCommand("TIME"))).elements?.first?.number else {
       throw router.undecodable("the server's clock gives no time")
@@ -198,7 +198,7 @@ extension RedisStore {
     return (seconds * 1_000) >> EntryTally.slotBits
   }
 
-  /// What the tallies of those of `parts` say that have one.
+  /// The tallies of `parts`, without those that have none.
   func tallies(of parts: [Int]) throws(CacheError) -> [Int: RedisPartTables] {
     do throws(CacheError) {
       let replies = try router.perform(

@@ -23,7 +23,7 @@ struct RedisLine: Sendable {
     endSlot = numbers.count == 4 ? numbers[3] : numbers[1]
   }
 
-  /// The line of an entry that the server drops when it ends.
+  /// The line of `entry`, if the server drops the entry at its own end.
   init(_ entry: EntrySummary) {
     (key, bytes) = (entry.key, entry.payloadBytes)
     slot = EntryTally.Slot(namespace: key.namespace, entry.metadata)

@@ -14,9 +14,9 @@ extension RedisScript {
 
     """#
 
-  /// Functions for the index of the part with the prefix `base`. `linesBetween` gives its lines, none if it is a key of
-  /// another type. `requireLines` fails in that case, and if the index lacks lines: the tally counts no entry without one,
-  /// whether the entry has expired, was evicted or not; it may count fewer.
+  /// Functions for the index of the part with the prefix `base`. `linesBetween` returns its lines, and none if the key has
+  /// the wrong type. `requireLines` fails if the key has the wrong type or the index lacks lines: the tally never counts more
+  /// entries than the index has lines, even if some have expired or been evicted.
   static let lossSource = #"""
     local function linesBetween(base, first, last, most)
       local page = redis.pcall('ZRANGEBYLEX', base .. 'index', first, last, 'LIMIT', 0, most)

@@ -14,7 +14,7 @@ extension RedisStore {
   }
 
   /// Whether there is an entry. Cost: until one is found, a round trip for each 1,000 keys of the server.
-  func hasUnlistedEntries() throws(CacheError) -> Bool {
+  func hasEntries() throws(CacheError) -> Bool {
     var found = false
     try eachPage(of: KeyRange()) { keys throws(CacheError) in
       found = !keys.isEmpty

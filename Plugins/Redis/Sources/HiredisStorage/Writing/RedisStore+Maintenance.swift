@@ -121,7 +121,7 @@ extension RedisStore {
   /// index, a round trip for each 1,000 of a part.
   func compact(at now: Timestamp) throws(CacheError) {
     guard layout.isIndexed else { return try compactUnindexed(at: now) }
-    // What cannot be counted is to be repaired first.
+    // A store whose tally is damaged must be repaired first.
     _ = try count()
     try walk(.tidy, size: Self.linesPerStep, arguments: [String(now.milliseconds), publisher], isChange: true) {
       _, value throws(CacheError) in try next(value).position

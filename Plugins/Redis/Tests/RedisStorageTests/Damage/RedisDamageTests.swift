@@ -63,7 +63,9 @@ struct RedisDamageTests {
     try await engine.close()
   }
 
-  @Test("An index that is none is named, and hides nothing that others name", arguments: [false, true])
+  @Test(
+    "Another program's key in the place of an index is reported, and what other indexes list is still listed",
+    arguments: [false, true])
   func foreignIndex(_ isCluster: Bool) async throws {
     let kind: RedisPlugin.Kind = isCluster ? .cluster : .server
     let server = isCluster ? nil : try RedisServer()
@@ -85,7 +87,7 @@ struct RedisDamageTests {
     let administration = StoreAdministration(
       store: EntryStore(engine: engine, clock: SystemClock()), ledger: MemoryOperationLedger())
     let listing = try await administration.list(EntrySelection(), after: nil, limit: 100)
-    // What the other indexes name is listed.
+    // The entries in other indexes are listed.
     #expect(listing.entries.count == (isCluster ? 20 : 0) && listing.damage.placeCount == 1)
     #expect(listing.damage.places.first?.hasPrefix("the entries cannot be listed: ") == true)
     _ = try store.router.perform(RedisRequest(part, RedisCommand("DEL", index)))
@@ -93,7 +95,7 @@ struct RedisDamageTests {
     try await engine.close()
   }
 
-  @Test("A tally that is none keeps no reader from the entries")
+  @Test("Entries can be read although another program's key is in the place of the tally")
   func foreignTally() async throws {
     let server = try RedisServer()
     let engine = try await plugin.open(server.url)

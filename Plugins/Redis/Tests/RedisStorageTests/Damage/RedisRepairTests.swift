@@ -6,17 +6,17 @@ import Testing
 
 @Suite("A store in which something is wrong is put right")
 struct RedisRepairTests {
-  /// What is done to a store of the entries a to e, what a check names, which entries are left, and which were lost: `nil`
-  /// for what cannot be told.
+  /// What is done to a store with the entries a to e, what a check reports, which entries are left, and which were lost;
+  /// `nil` stands for entries whose keys are unknown.
   struct Damage: Sendable, CustomTestStringConvertible {
     let testDescription: String
     var commands: [[String]] = []
     var named: [String?]
     var left = ["cities/a", "cities/b", "cities/c", "cities/d", "cities/e"]
     var lost: [String?] = []
-    /// How many entries may have been lost, besides those with names; `nil` if that is not known.
+    /// How many more entries may have been lost; `nil` if the number is unknown.
     var missing: Int? = 0
-    /// How many findings cost no entry.
+    /// The number of issues that were mended without losing an entry.
     var mended = 0
   }
 
@@ -142,7 +142,8 @@ struct RedisRepairTests {
     #expect(report.lost.map { $0.key?.text } == damage.lost)
     if let loss = report.lost.last, loss.key == nil {
       let text =
-        damage.missing.map { "the tally counted \($0) entr" } ?? "the index lost entries, and the tally does not say"
+        damage.missing.map { "the tally counted \($0) more entr" }
+        ?? "the index has lost lines, and the tally cannot tell"
       #expect(loss.message.hasPrefix(text))
     }
     #expect(report.mended.count == damage.mended)
@@ -181,7 +182,7 @@ struct RedisRepairTests {
     try await engine.close()
   }
 
-  @Test("What was lost with both tables is found after the next write too, and all of it can be removed")
+  @Test("Entries missing from both tables are found even after a write has started new ones, and can be removed")
   func begunAnew() async throws {
     let damage = Damage(
       testDescription: "both are lost", commands: [["DEL", "cachectl:index", "cachectl:tally"]], named: [])
@@ -202,7 +203,7 @@ struct RedisRepairTests {
     try await subject.engine.close()
   }
 
-  @Test("What a check names and forgets is known to be gone after a repair")
+  @Test("An entry that only the check before a repair has seen is known to be gone")
   func forgotten() async throws {
     let damages = [["DEL", "cachectl:cities/c"], ["APPEND", "cachectl:cities/d", "x"]]
     let subject = try await store(Damage(testDescription: "two entries", commands: damages, named: []))
@@ -216,16 +217,16 @@ struct RedisRepairTests {
     try await subject.engine.close()
   }
 
-  @Test("What ended before the index was lost is not taken for lost with it")
+  @Test("An entry that had expired is not reported as lost with the index")
   func ended() async throws {
     let subject = try await store(Damage(testDescription: "nothing", named: []))
-    // In the present slot of time.
+    // In the current slot of time.
     var soon = SystemClock().now
     repeat {
       soon = SystemClock().now.advanced(by: .seconds(1))
     } while soon.milliseconds >> EntryTally.slotBits != SystemClock().now.milliseconds >> EntryTally.slotBits
     try await subject.engine.put("cities/f", "1", .sample(retainUntil: soon))
-    // As the server drops it, and counts it until the slot is over.
+    // The server drops it, and the tally counts it until the slot is over.
     try subject.ask(["DEL", "cachectl:cities/f", "cachectl:index"])
     let report = try await RedisPlugin().repair(
       subject.configuration, RepairPlan(suffix: ".damaged") { _, _, _ in true })
@@ -233,8 +234,8 @@ struct RedisRepairTests {
     try await subject.engine.close()
   }
 
-  /// - Parameter listed: how many entries it has given their lines back by then.
-  @Test("A repair that fails hides no loss from the next one", arguments: [0, 2, 4], [false, true])
+  /// - Parameter listed: how many entries had their lines back when the repair failed.
+  @Test("After a failed repair, the next one still reports the loss", arguments: [0, 2, 4], [false, true])
   func interrupted(listed: Int, withoutTally: Bool) async throws {
     let subject = try await store(Damage(testDescription: "nothing", named: []))
     let lines = try subject.ask(["ZRANGE", "cachectl:index", "0", "-1"]).elements?.compactMap(\.text) ?? []
@@ -250,11 +251,11 @@ struct RedisRepairTests {
       subject.configuration, RepairPlan(suffix: ".damaged") { _, _, _ in true })
     #expect(report.saved == 4)
     if !withoutTally {
-      #expect(report.lost.map(\.message).first?.hasPrefix("the tally counted 1 entry more") == true)
+      #expect(report.lost.map(\.message).first?.hasPrefix("the tally counted 1 more entry") == true)
     } else if listed < 4 {
-      #expect(report.lost.map(\.message).first?.hasPrefix("the index lost entries") == true)
+      #expect(report.lost.map(\.message).first?.hasPrefix("the index has lost lines") == true)
     } else {
-      // The error of the first repair has said it.
+      // The first repair has reported it in its error.
       #expect(report.lost.isEmpty && !report.mended.isEmpty)
     }
     #expect(try await subject.engine.checkIntegrity().map(\.message) == [])
@@ -262,7 +263,7 @@ struct RedisRepairTests {
     try await subject.engine.close()
   }
 
-  @Test("A repair that finds no room changes no count")
+  @Test("A repair that runs out of memory leaves the counts as they were")
   func withoutRoom() async throws {
     let server = try RedisServer()
     let engine = try await RedisPlugin().open(server.url)
@@ -277,12 +278,12 @@ struct RedisRepairTests {
     try server.ask("CONFIG", "SET", "maxmemory", "0")
     #expect(await code { _ = try await engine.keys() } == .damaged)
     let report = try await RedisPlugin().repair(configuration, plan)
-    #expect(report.saved == 4 && report.lost.map(\.message).first?.hasPrefix("the tally counted 1 entry more") == true)
+    #expect(report.saved == 4 && report.lost.map(\.message).first?.hasPrefix("the tally counted 1 more entry") == true)
     #expect(try await engine.checkIntegrity().map(\.message) == [])
     try await engine.close()
   }
 
-  @Test("What another program, another engine or a later version has there is left alone")
+  @Test("A repair leaves keys of another program and stores of a later version alone")
   func ofOthers() async throws {
     let server = try RedisServer()
     let configuration = try EngineConfiguration(

@@ -21,7 +21,7 @@ struct RedisMemoryTests {
 
   /// Checks the store, and repairs it if something is wrong. Returns how many problems there were before and after.
   ///
-  /// The server gets more memory first: otherwise it goes on to evict, and with an `allkeys` policy the index too.
+  /// The server gets more memory first. Otherwise it would go on evicting, with an `allkeys` policy even the new index.
   private func verify(_ server: RedisServer, _ store: EntryStore) async throws -> (before: Int, after: Int) {
     try server.ask("CONFIG", "SET", "maxmemory", "0")
     let administration = StoreAdministration(store: store, ledger: MemoryOperationLedger())

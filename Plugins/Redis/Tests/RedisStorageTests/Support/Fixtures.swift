@@ -58,8 +58,8 @@ extension StorageEngine {
 }
 
 extension EntryMetadata {
-  /// Ordinary metadata, retained until `retainUntil` or for an hour. It is fresh for longer than a test takes on any machine:
-  /// near does not answer for a stale entry.
+  /// Ordinary metadata, retained until `retainUntil` or for an hour. It stays fresh for longer than a test takes on a slow
+  /// machine, because near does not answer for a stale entry.
   static func sample(checksum: UInt64 = 1, retainUntil: Timestamp? = nil) -> EntryMetadata {
     let now = SystemClock().now
     return EntryMetadata(

@@ -74,7 +74,7 @@ struct RedisCacheTests {
     try await engine.close()
   }
 
-  /// Expects that the engine neither repairs nor removes the store of the other one.
+  /// Expects the engine to refuse to repair or remove the other engine's store.
   private func refuses(_ plugin: RedisPlugin, _ server: RedisServer, _ prefix: String) async throws {
     let configuration = try EngineConfiguration(
       for: plugin.declaration, values: patient(server.url, ["prefix": .text(prefix)]), clock: SystemClock())

@@ -104,7 +104,7 @@ struct RedisScriptTests {
         return true
       })
     var (slot, verdict) = (Int64(0), RedisApplication.Verdict?.none)
-    // The first write in a slot of time is for the other script too.
+    // The other script also handles the first write in a slot of time.
     repeat {
       try server.ask("FLUSHALL")
       slot = SystemClock().now.milliseconds >> EntryTally.slotBits
