@@ -8,6 +8,8 @@ final class PlistEngine: StorageEngine {
   private let clock: any WallClock
   private let executor = BlockingExecutor()
   private let isClosed = Atomic(false)
+  /// The batches of calls that wait for the executor.
+  private let waiting = Mutex<[PlistWrite]>([])
 
   private init(_ store: PlistStore, clock: any WallClock) {
     self.store = store
@@ -32,14 +34,20 @@ final class PlistEngine: StorageEngine {
   }
 
   func apply(_ batch: WriteBatch) async throws(CacheError) {
-    try await run { store throws(CacheError) in
-      guard !batch.operations.isEmpty || batch.bounds != nil else { return }
-      try store.writing { () throws(CacheError) in
-        let changes = try store.changes(of: batch)
-        if let bounds = batch.bounds { try store.require(bounds, after: changes) }
-        try store.commit(changes)
+    if isClosed.load(ordering: .acquiring) { throw .storeClosed }
+    guard !batch.operations.isEmpty || batch.bounds != nil else { return }
+    let write = PlistWrite(batch)
+    waiting.withLock { $0.append(write) }
+    let failure = try await executor.run { () throws(CacheError) in
+      // Each file is written as a whole, so the first of the calls that wait writes for all of them.
+      let writes = self.waiting.withLock { waiting in
+        defer { waiting = [] }
+        return waiting
       }
+      if !writes.isEmpty { self.store.apply(writes) }
+      return write.failure.withLock { $0 }
     }
+    if let failure { throw failure }
   }
 
   func scan(_ range: KeyRange, limit: Int) async throws(CacheError) -> [EntrySummary] {

@@ -9,7 +9,7 @@ struct PlistCommit {
   /// The new content of a namespace's file.
   struct Change {
     let namespace: String
-    let table: EntryTable
+    var table: EntryTable
     /// The content to be replaced.
     let before: EntryTable
   }

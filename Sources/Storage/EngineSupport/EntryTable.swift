@@ -28,29 +28,45 @@ public struct EntryTable: Sendable {
   /// The entry under `key`. Cost: one hash.
   public subscript(key: CacheKey) -> Entry? { entries[key] }
 
+  /// The entries that a batch replaced or removed, each as it was before; `nil` for one that it added.
+  public struct Undo: Sendable {
+    fileprivate var replaced: [(key: CacheKey, before: Entry?)] = []
+
+    /// Whether the batch changed nothing: it only required something, or removed entries that were not there.
+    public var isEmpty: Bool { replaced.isEmpty }
+  }
+
   /// Makes all the changes of `batch`, or none. Cost: proportional to the batch, not to the table.
   ///
+  /// - Returns: what takes the changes back.
   /// - Throws: `CacheError` with the code `conflict` if a requirement does not hold, `overBounds` if the table would
   ///   exceed the batch's bounds.
-  public mutating func apply(_ batch: WriteBatch) throws(CacheError) {
-    var undo: [(key: CacheKey, before: Entry?)] = []
-    undo.reserveCapacity(batch.operations.count)
+  @discardableResult
+  public mutating func apply(_ batch: WriteBatch) throws(CacheError) -> Undo {
+    var undo = Undo()
+    undo.replaced.reserveCapacity(batch.operations.count)
     do throws(CacheError) {
       for operation in batch.operations {
         switch operation {
         case .put(let key, let payload, let metadata):
-          undo.append((key, replace(key, with: Entry(payload: payload, metadata: metadata))))
+          undo.replaced.append((key, replace(key, with: Entry(payload: payload, metadata: metadata))))
         case .remove(let key):
-          undo.append((key, replace(key, with: nil)))
+          if let before = replace(key, with: nil) { undo.replaced.append((key, before)) }
         case .require(let key, let expectation):
           guard expectation.isMet(by: entries[key]?.metadata) else { throw .conflict(on: key) }
         }
       }
       try batch.bounds?.require(tally)
     } catch {
-      for (key, before) in undo.reversed() { _ = replace(key, with: before) }
+      revert(undo)
       throw error
     }
+    return undo
+  }
+
+  /// Takes back the changes of the last batch, or of the one before those that were taken back.
+  public mutating func revert(_ undo: Undo) {
+    for (key, before) in undo.replaced.reversed() { _ = replace(key, with: before) }
   }
 
   private mutating func replace(_ key: CacheKey, with entry: Entry?) -> Entry? {
