@@ -67,6 +67,12 @@ private final class RestlessHandle: Sendable {
     }
     #expect(timer.elapsed == .seconds(5))
     try await hold(folder, exclusively: true) { () async throws in
+      #expect(await code { try await engine.put(["a/1": "y"]) } == .busy)
+      #expect(await code { _ = try await engine.text("c/1") } == .busy)
+      #expect(timer.elapsed == .seconds(5), "a call has just waited in vain")
+    }
+    timer.pause(for: .seconds(5))
+    try await hold(folder, exclusively: true) { () async throws in
       #expect(try await engine.text("a/1") == "x")
       #expect(await code { _ = try await engine.text("c/1") } == .busy)
     }

@@ -1,3 +1,4 @@
+internal import EngineSupport
 internal import Platform
 internal import StorageSPI
 
@@ -13,6 +14,13 @@ internal import StorageSPI
 struct PlistLock: Sendable {
   let folder: PlistFolder
   let wait: PlistWait
+  private let patience: LockPatience
+
+  init(folder: PlistFolder, wait: PlistWait) {
+    self.folder = folder
+    self.wait = wait
+    patience = LockPatience(wait.timeout) { wait.timer.elapsed }
+  }
 
   /// Runs `body` while holding the lock.
   ///
@@ -27,6 +35,12 @@ struct PlistLock: Sendable {
 
   /// Takes the lock, which lasts until the file is unlocked or closed.
   func acquire(exclusively: Bool) throws(CacheError) -> OpenFile {
+    try patience.wait { timeout throws(CacheError) in
+      try acquire(exclusively: exclusively, PlistWait(timeout: timeout, timer: wait.timer))
+    }
+  }
+
+  private func acquire(exclusively: Bool, _ wait: PlistWait) throws(CacheError) -> OpenFile {
     let (path, fileSystem) = (folder.lockPath, folder.fileSystem)
     let file = try open()
     let turn = try? fileSystem.open(folder.path, flags: O_RDONLY | O_DIRECTORY)
@@ -40,7 +54,7 @@ struct PlistLock: Sendable {
         try fileSystem.lock(file, exclusively: exclusively) ? true : nil
       }
     }
-    guard isHeld != nil else { throw .busy("lock", folder.path, after: wait.timeout) }
+    guard isHeld != nil else { throw .busy("lock", folder.path, after: self.wait.timeout) }
     return file
   }
 

@@ -19,22 +19,31 @@ final class SQLiteWriting: SnapshotHolding {
   private let options: SQLiteOptions
   private let keeper: SnapshotKeeper
   private let state = Mutex(State())
+  private let patience: LockPatience
   /// How many more reads go through the writer.
   private let readsLeft = Atomic<Int>(0)
   private let isReading = Atomic<Bool>(false)
 
-  init(_ options: SQLiteOptions, _ keeper: SnapshotKeeper) {
+  /// - Parameter now: the time since a fixed moment.
+  init(
+    _ options: SQLiteOptions, _ keeper: SnapshotKeeper, now: @escaping @Sendable () -> Duration = LockPatience.elapsed
+  ) {
     self.options = options
     self.keeper = keeper
+    patience = LockPatience(.milliseconds(options.busyTimeout), now: now)
   }
 
   /// Calls `body` with the writer, and returns whether the log should be copied. It waits for other writers for up to
-  /// the time-out.
+  /// the time-out, unless another call has just done that in vain.
   func perform(_ body: (SQLiteWriter) throws(CacheError) -> Void) throws(CacheError) -> Bool {
-    try state.withLock { state throws(CacheError) in try use(&state, busyTimeout: options.busyTimeout, body) }
+    try state.withLock { state throws(CacheError) in
+      try patience.wait { timeout throws(CacheError) in
+        try use(&state, busyTimeout: timeout == .zero ? 0 : options.busyTimeout, body)
+      }
+    }
   }
 
-  /// Applies `batch`, and returns whether the log should be copied. It waits for other writers for up to the time-out.
+  /// Applies `batch`, and returns whether the log should be copied. It waits for other writers as `perform` does.
   ///
   /// If the file system has no space for the batch, it copies the log into the database first: then the log begins anew
   /// in the space that it already has.
@@ -57,7 +66,10 @@ final class SQLiteWriting: SnapshotHolding {
         let done = try state.withLockIfAvailable { state throws(CacheError) in
           try use(&state, busyTimeout: 0) { writer throws(CacheError) in try writer.apply(batch) }
         }
-        if let done { return done }
+        if let done {
+          patience.succeeded()
+          return done
+        }
         // A read ends soon. Any other holder of the lock may be waiting for the disk.
       } while isReading.load(ordering: .relaxed) && sched_yield() == 0
       return nil
