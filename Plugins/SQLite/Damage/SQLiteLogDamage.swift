@@ -35,12 +35,11 @@ enum SQLiteLogDamage {
 
   static func message(_ path: String) -> String { "\(path)-wal is damaged: its last commits may be lost" }
 
-  /// Whether the log once had more commits than are usable. The index tells, if a killed process has left it; otherwise
-  /// what lies behind the damage tells.
+  /// Whether the log once had more commits than are usable: there is one behind the damage, or the index names more. A
+  /// process that has read the store since has replaced the index by one that names only what is usable.
   private static func lacksCommit(_ log: SQLiteLog, _ path: String) throws(CacheError) -> Bool {
-    guard let index = try SQLiteLogIndexFile(path + "-shm"), index.salts == log.salts else {
-      return log.hasCommitBehindDamage
-    }
+    if log.hasCommitBehindDamage { return true }
+    guard let index = try SQLiteLogIndexFile(path + "-shm"), index.salts == log.salts else { return false }
     return index.frames > log.usedFrames
   }
 }

@@ -86,6 +86,18 @@ import Testing
     }
   }
 
+  /// A process that reads the store makes an index of the usable part, and leaves the log alone.
+  @Test func aReadBeforehandDoesNotHideIt() async throws {
+    let left = try await Left()
+    var log = left.log
+    log[Self.header + 2 * Self.frame + 100] ^= 1
+    _ = try await left.damage(log, withIndex: true)
+    let engine = try await left.store.folder.open()
+    #expect(try await engine.payload("cities/late-4") == nil)
+    try await engine.close()
+    #expect(try await SQLitePlugin().inspect(try left.store.options()).hiddenDamage != nil)
+  }
+
   /// A write that was cut short leaves a part of a log. Where the index names more commits, they are lost.
   @Test(arguments: [true, false]) func aLogThatWasCutOffMayBeAsACrashLeftIt(withIndex: Bool) async throws {
     let left = try await Left()
