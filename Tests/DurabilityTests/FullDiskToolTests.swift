@@ -89,6 +89,40 @@ import Testing
     }
   }
 
+  /// SQLite writes a removal to its log before it frees a page. Small ones fit into little room, one after the other.
+  @Test(arguments: [20, 40, 100]) func keysAndNamespacesAreRemovedFromANearlyFullDisk(kilobytes: Int) async throws {
+    try await onThread {
+      let folder = try TestFolder()
+      let tool = Tool("sqlite", on: try SmallDisk(megabytes: 8, in: folder), in: folder)
+      for page in 1...5 { try #require(try tool.run("fetch", "cities", "--page", "\(page)").status == 0) }
+      let entries = (0..<1_500).map { number in
+        let end = number < 1_000 ? "9000-01-01" : "2026-01-02"
+        return #"{"format":1,"key":"app/v1/page=\#(number)","storedAt":"2026-01-01T00:00:00.000Z","#
+          + #""freshUntil":"\#(end)T00:00:00.000Z","retainUntil":"9000-01-01T00:00:00.000Z","contentType":"text/plain","#
+          + #""attributes":{},"payload":"\#(String(repeating: "x", count: 300 + number % 700))"}"#
+      }
+      let file = folder.path("entries.ndjson")
+      try Data(entries.joined(separator: "\n").utf8).write(to: URL(fileURLWithPath: file))
+      try #require(try tool.run("import", file).status == 0)
+      try tool.disk.fill(leaving: kilobytes << 10)
+      for (arguments, count) in [
+        (["app/v1/page=1"], "1 entry"), (["--state", "stale"], "500 entries"), (["--namespace", "app"], "999 entries"),
+      ] {
+        let removal = try tool.run(["rm"] + arguments)
+        #expect(
+          removal.status == 0 && removal.lines.contains { $0.contains("Removed \(count)") }, "\(arguments): \(removal)")
+      }
+      let compaction = try tool.run("compact")
+      #expect(compaction.status == 0, "\(compaction.errors)")
+      #expect(try tool.run("verify").status == 0)
+      #expect(try tool.run("fetch", "cities", "--page", "5", "--offline").status == 0)
+      guard kilobytes == 100 else { return }
+      try tool.disk.shell("test $(stat -c %s cache.sqlite) -lt 200000")
+      let fetch = try tool.run("fetch", "cities", "--page", "6", "--require-store")
+      #expect(fetch.status == 0, "the pages of what was removed are used again: \(fetch.errors)")
+    }
+  }
+
   /// A repair needs room for a new store.
   @Test(arguments: TestEnvironment.engines) func aRepairWithoutRoomLeavesTheStoreAsItIs(engine: String) async throws {
     try await onThread {

@@ -188,7 +188,7 @@ final class SQLiteWriter: @unchecked Sendable {
 
   /// Removes the entries that are expired at `time`, and returns free space to the file system.
   ///
-  /// Shrinking the file takes a copy of it. If there is no room for one, it empties the log, and free space in the file
+  /// Shrinking the file takes a copy of its content. If there is no room for one, it empties the log, and free space in the file
   /// stays there for new entries.
   func compact(at time: Timestamp) throws(CacheError) {
     // From here on the log is written from its start, in the space that it already has.
@@ -201,7 +201,7 @@ final class SQLiteWriter: @unchecked Sendable {
     // The space that the log has taken can be freed too.
     try checkpoint(SQLITE_CHECKPOINT_TRUNCATE)
     do throws(CacheError) {
-      if try hasRoomForCopy() { try vacuum() }
+      try vacuumIfThereIsRoom()
     } catch {
       guard error.code == .noSpace else { throw error }
     }
@@ -223,17 +223,19 @@ final class SQLiteWriter: @unchecked Sendable {
     }
   }
 
-  /// Whether the file system has room for the database's content twice: once for the copy, which may be elsewhere, and
-  /// once for the log.
-  private func hasRoomForCopy() throws(CacheError) -> Bool {
+  /// Up to this size a copy of the content is made in memory, in bytes.
+  private static let largestCopyInMemory = 32 << 20
+
+  /// The content is written to the log once more. Before that, it is copied: in memory if it is small, and otherwise
+  /// perhaps on the same file system.
+  private func vacuumIfThereIsRoom() throws(CacheError) {
     let used = try connection.integer("PRAGMA page_count") - connection.integer("PRAGMA freelist_count")
     let size = Int(used * (try connection.integer("PRAGMA page_size")))
-    return SQLiteFiles.freeBytes(at: connection.path).map { $0 / 2 > size } ?? true
-  }
-
-  private func vacuum() throws(CacheError) {
+    let isSmall = size <= Self.largestCopyInMemory
+    let needed = isSmall ? size + size / 64 + 65_536 : 2 * size
+    if let free = SQLiteFiles.freeBytes(at: connection.path), free < needed { return }
     snapshot.end()
-    try connection.execute("VACUUM")
+    try connection.execute("PRAGMA temp_store = \(isSmall ? "MEMORY" : "DEFAULT"); VACUUM")
     // It has invalidated the mark, which makes the next transaction recount.
     try transaction { () throws(CacheError) in }
   }

@@ -88,6 +88,80 @@ struct RemovalTests {
     #expect(error?.message == "the command was interrupted: \(removed) entries were removed")
   }
 
+  /// Another process removes the same entries at the same time: each counts its own.
+  @Test(arguments: [EntrySelection(), EntrySelection(namespace: "movies"), EntrySelection(state: .expired)])
+  func whatOthersRemoveIsNotCounted(selection: EntrySelection) async throws {
+    let store = try await GeneratedStore(seed: 19, count: 600)
+    let expected = store.expected(selection)
+    var faster = WriteBatch()
+    for entry in expected.prefix(3) { faster.remove(entry.key) }
+    store.test.engine.overtake(by: faster)
+    let report = try await store.administration.remove(selection, dryRun: false)
+    #expect(report.entries == expected.count - 3)
+    #expect(report.payloadBytes == payloadBytes(Array(expected.dropFirst(3))))
+    #expect(try await left(store) == store.model.filter { !expected.contains($0) })
+  }
+
+  @Test func keysThatOthersRemoveAreNotCounted() async throws {
+    let store = try await GeneratedStore(seed: 20, count: 20)
+    let keys = store.model.prefix(4).map(\.key)
+    var faster = WriteBatch()
+    faster.remove(keys[0])
+    store.test.engine.overtake(by: faster)
+    let report = try await store.administration.remove(keys: Array(keys), dryRun: false)
+    #expect(report.entries == 3 && report.missing == [keys[0]])
+    #expect(try await left(store) == Array(store.model.dropFirst(4)))
+  }
+
+  @Test(arguments: [true, false]) func writersThatAreAlwaysFasterDoNotKeepAnEntry(isNamed: Bool) async throws {
+    let store = try await GeneratedStore(seed: 21, count: 20)
+    let key = store.model[0].key
+    store.test.engine.beforeBatches { base throws(CacheError) in
+      let time = Timestamp(milliseconds: 1)
+      var faster = WriteBatch()
+      faster.put(
+        key, payload: [],
+        metadata: EntryMetadata(
+          storedAt: time, freshUntil: time, retainUntil: time, contentType: "", checksum: .random(in: 0 ... .max)))
+      try await base.apply(faster)
+    }
+    let report =
+      isNamed
+      ? try await store.administration.remove(keys: [key], dryRun: false)
+      : try await store.administration.remove(EntrySelection(), dryRun: false)
+    #expect(report.entries == (isNamed ? 1 : 20))
+    #expect(try await left(store).count == (isNamed ? 19 : 0))
+  }
+
+  /// A removal may have to write more than it frees, and a small one less than a large one.
+  @Test(arguments: [1, 3, 700]) func onAFullDiskRemovalsAreMadeInParts(fitting: Int) async throws {
+    let store = try await GeneratedStore(seed: 22, count: 1_500)
+    store.test.engine.faults.before = { call, _ throws(CacheError) in
+      guard case .apply(let batch) = call else { return }
+      let count = batch.operations.count {
+        if case .remove = $0 { true } else { false }
+      }
+      if count > fitting { throw CacheError(.noSpace, "the disk is full") }
+    }
+    let keys = store.model.prefix(20).map(\.key)
+    #expect(try await store.administration.remove(keys: keys, dryRun: false).entries == 20)
+    #expect(try await store.administration.remove(EntrySelection(), dryRun: false).entries == 1_480)
+    #expect(try await left(store).isEmpty)
+  }
+
+  @Test func withoutRoomForOneRemovalItFails() async throws {
+    let store = try await GeneratedStore(seed: 23, count: 50)
+    store.test.engine.faults.before = { call, _ throws(CacheError) in
+      if case .apply = call { throw CacheError(.noSpace, "the disk is full") }
+    }
+    let administration = store.administration
+    #expect(
+      await errorCode { () async throws(CacheError) in
+        _ = try await administration.remove(EntrySelection(), dryRun: false)
+      } == .noSpace)
+    #expect(store.test.engine.batches.count <= 1 + 7)
+  }
+
   @Test func removingNeedsNoMoreMemoryThanOnePage() async throws {
     let store = try await GeneratedStore(seed: 12)
     _ = try await store.administration.remove(EntrySelection(), dryRun: false)

@@ -5,17 +5,19 @@ extension StoreAdministration {
   /// Removes all entries except leases, and all dictionaries, returns their space to the file system, and checks that an
   /// empty, sound store is left.
   ///
-  /// - Parameter held: called with what the store held, before anything is removed.
+  /// - Parameter held: called with what the store held, before anything is removed; and again, once all is removed, with
+  ///   what this call has removed. Others may have removed the rest.
   /// - Throws: `CacheError`: the engine failed, or part of the store is `damaged`; some entries may have been removed.
   public func removeAll(held: (EntryTally.Count) -> Void) async throws(CacheError) {
     held(try await StoreCount(store.engine).tally.total(except: Lease.namespace))
     var report = try await remove(EntrySelection(), dryRun: false)
     // Dictionaries hold parts of what was stored. Until they are gone, another process may have written with them.
     if report.damage.isEmpty, try await store.removeDictionaries() {
-      report = try await remove(EntrySelection(), dryRun: false)
+      report.add(try await remove(EntrySelection(), dryRun: false))
     }
     var problem = report.damage.entries.first.first.map { "entry \($0) cannot be read" } ?? report.damage.places.first
     if problem == nil {
+      held(EntryTally.Count(entries: report.entries, payloadBytes: report.payloadBytes))
       try await giveRoomBack()
       problem = try await store.engine.checkIntegrity().first?.message
     }
@@ -45,36 +47,47 @@ extension StoreAdministration {
     }
   }
 
-  /// How often other writers may be faster before a removal gives up.
-  private static let removalAttempts = 100
+  /// How often other writers may be faster before a removal gives up, or no longer asks what they have written.
+  static let removalAttempts = 100
 
   /// Removes the entries of `page`, which `selection` selected when they were listed, and returns them. An entry that
-  /// has been written since is removed only if it is still selected: another process may have updated it.
+  /// has been written since is removed only if it is still selected, and one that has been removed since is not
+  /// returned: another process may have updated or removed it.
+  ///
+  /// An engine may write much more for many removals than for one, so on a full disk they are made in parts.
   ///
   /// - Throws: `CacheError`: the engine failed, or other writers kept changing the entries (`conflict`); then none of
-  ///   the page was removed.
+  ///   the page was removed, unless there was no room (`noSpace`) to remove all of it at once.
   func remove(
     _ page: [EntrySummary], selectedBy selection: EntrySelection
   ) async throws(CacheError) -> [EntrySummary] {
-    var rest = page
-    for _ in 1..<Self.removalAttempts {
+    var (rest, attempt) = (page, 0)
+    while true {
+      attempt += 1
+      let isLast = attempt == Self.removalAttempts
       do throws(CacheError) {
-        try await remove(rest, isConditional: selection.mayCease)
+        try await remove(rest, isConditional: !isLast || selection.mayCease)
         return rest
       } catch {
-        guard error.code == .conflict else { throw error }
+        if error.code == .noSpace, rest.count > 1 {
+          let first = rest.count / 2
+          return try await remove(Array(rest.prefix(first)), selectedBy: selection)
+            + remove(Array(rest.dropFirst(first)), selectedBy: selection)
+        }
+        guard error.code == .conflict, !isLast else { throw error }
       }
       rest = try await current(rest, selectedBy: selection)
     }
-    try await remove(rest, isConditional: selection.mayCease)
-    return rest
   }
 
-  private func remove(_ entries: [EntrySummary], isConditional: Bool) async throws(CacheError) {
+  /// Removes `entries` and what is under `keys`, in one batch: with `isConditional` only if all of `entries` are still
+  /// the same.
+  func remove(_ entries: [EntrySummary], _ keys: [CacheKey] = [], isConditional: Bool) async throws(CacheError) {
     var batch = WriteBatch()
     for entry in entries {
       if isConditional { batch.remove(entry.key, ifStill: entry.metadata.checksum) } else { batch.remove(entry.key) }
     }
+    for key in keys { batch.remove(key) }
     try await store.engine.apply(batch)
   }
 

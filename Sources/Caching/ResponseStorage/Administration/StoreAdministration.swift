@@ -49,30 +49,42 @@ public struct StoreAdministration: Sendable {
     return report
   }
 
-  /// Removes the entries under `keys` in one batch; with `dryRun` it only looks for them.
+  /// Removes the entries under `keys`; with `dryRun` it only looks for them. Counts only what this call removes, and not
+  /// what another writer has removed meanwhile.
   ///
-  /// - Throws: `CacheError`: the engine failed, and no entry was removed.
+  /// - Throws: `CacheError`: the engine failed. No entry was removed, unless there was no room to remove all at once.
   public func remove(keys: [CacheKey], dryRun: Bool) async throws(CacheError) -> RemovalReport {
-    var report = RemovalReport()
-    for key in Set(keys).sorted() {
-      do throws(CacheError) {
-        let found = try await store.engine.read(key) { bytes, metadata throws(CacheError) in
-          EntrySummary(key: key, metadata: metadata, payloadBytes: bytes.count)
+    let keys = Set(keys).sorted()
+    var attempt = 0
+    while true {
+      attempt += 1
+      var (report, found, damaged) = (RemovalReport(), [EntrySummary](), [CacheKey]())
+      for key in keys {
+        do throws(CacheError) {
+          let entry = try await store.engine.read(key) { bytes, metadata throws(CacheError) in
+            EntrySummary(key: key, metadata: metadata, payloadBytes: bytes.count)
+          }
+          if let entry { found.append(entry) } else { report.missing.append(key) }
+        } catch {
+          guard error.code == .damaged else { throw error }
+          damaged.append(key)
+          report.addDamaged()
         }
-        if let found { report.add([found]) } else { report.missing.append(key) }
+      }
+      report.add(found)
+      if dryRun { return report }
+      do throws(CacheError) {
+        try await remove(found, damaged, isConditional: attempt < Self.removalAttempts)
+        return report
       } catch {
-        guard error.code == .damaged else { throw error }
-        report.addDamaged()
+        if error.code == .noSpace, keys.count > 1 {
+          var first = try await remove(keys: Array(keys.prefix(keys.count / 2)), dryRun: false)
+          first.add(try await remove(keys: Array(keys.dropFirst(keys.count / 2)), dryRun: false))
+          return first
+        }
+        guard error.code == .conflict else { throw error }
       }
     }
-    if !dryRun { try await remove(keys) }
-    return report
-  }
-
-  private func remove(_ keys: [CacheKey]) async throws(CacheError) {
-    var batch = WriteBatch()
-    for key in keys { batch.remove(key) }
-    try await store.engine.apply(batch)
   }
 
   /// Passes the selected entries to `body`, in pages, as long as it returns `true`.
@@ -95,13 +107,17 @@ public struct StoreAdministration: Sendable {
 extension StoreAdministration {
   /// Removes expired entries, and returns unused space to the file system.
   ///
-  /// - Throws: `CacheError`: the engine failed; all unexpired entries are still there.
+  /// A cancelled task stops between two batches, and before the space is returned, which is one step.
   ///
   /// - Parameter extent: what to report as the extent before; `nil` for the present one.
+  /// - Throws: `CacheError`: the engine failed, or `cancelled`; all unexpired entries are still there.
   public func compact(from extent: CompactionReport.Extent? = nil) async throws(CacheError) -> CompactionReport {
     let before = if let extent { extent } else { try await self.extent() }
+    // The engine would remove them too, but could not tell them from those that others remove meanwhile.
+    let expired = try await remove(EntrySelection(state: .expired), dryRun: false)
+    if Task.isCancelled { throw expired.interruption("removed", dryRun: false) }
     try await store.engine.compact()
-    return CompactionReport(before: before, after: try await self.extent())
+    return CompactionReport(before: before, after: try await self.extent(), removed: expired.entries)
   }
 
   /// How much the store holds.
@@ -137,8 +153,10 @@ public struct CompactionReport: Sendable, Hashable {
   public let before: Extent
   /// What the store holds now, including what other processes have written meanwhile.
   public let after: Extent
+  /// How many expired entries the compaction removed itself.
+  public let removed: Int
 
-  package init(before: Extent, after: Extent) {
-    (self.before, self.after) = (before, after)
+  package init(before: Extent, after: Extent, removed: Int) {
+    (self.before, self.after, self.removed) = (before, after, removed)
   }
 }

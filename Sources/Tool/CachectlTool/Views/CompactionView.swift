@@ -13,8 +13,8 @@ struct CompactionView: SingleRecordView {
   private var before: CompactionReport.Extent { report.before }
   private var after: CompactionReport.Extent { report.after }
 
+  private var removed: Int { report.removed }
   /// Other processes may have written meanwhile, so the store may even have grown.
-  private var removed: Int { max(0, before.entries - after.entries) }
   private var freed: Int { max(0, before.storageBytes - after.storageBytes) }
 
   /// The document: "backend", "removed" and "freedBytes", then the figures before and after.
