@@ -179,8 +179,10 @@ import Testing
     let cache = try await cache()
     let old = cache.resource("weather") { (_: String) in ["an", "older", "type"] }
     _ = try await old("Bern")
+    let error = await #expect(throws: CacheError.self) { try await weather(cache)("Bern", policy: .cacheOnly) }
+    #expect(error?.code == .wrongType)
     #expect(try await weather(cache)("Bern") == Weather(city: "Bern"))
-    #expect(warnings.codes == [.damaged])
+    #expect(warnings.codes == [.wrongType])
     #expect(try await weather(cache)("Bern") == Weather(city: "Bern"))
     #expect(origin.queries.count == 1)
   }

@@ -115,9 +115,10 @@ import Testing
     let cache = try await cache()
     try await cache.set(Account(owner: "Ann", balance: 1), for: "account")
     let error = await #expect(throws: CacheError.self) { try await cache.value([Int].self, for: "account") }
-    #expect(error?.code == .damaged)
+    #expect(error?.code == .wrongType)
     #expect(error?.message.contains("Array<Int>") == true)
-    #expect(error?.hint.isEmpty == false)
+    #expect(error?.hint == "read it as the type that was stored, or fetch or store it again")
+    #expect(try await cache.value(Account.self, for: "account")?.owner == "Ann", "it is still there")
   }
 
   @Test func aTextIsNoNumberAndANumberNoText() async throws {
@@ -131,7 +132,7 @@ import Testing
       #expect((try? await cache.value([UInt8].self, for: key)) == (key == "bytes" ? .some([53]) : nil))
     }
     let error = await #expect(throws: CacheError.self) { try await cache.value(Int.self, for: "text") }
-    #expect(error?.code == .damaged)
+    #expect(error?.code == .wrongType)
     #expect(error?.message.contains("it is text/plain") == true)
   }
 
@@ -160,6 +161,15 @@ import Testing
     #expect(try await cache.value([UInt8].self, for: "numbers") == [3, 2, 1])
     #expect(try await cache.value(for: "numbers", codec: codec("other")) == [1, 2, 3])
     #expect(decoded.load(ordering: .relaxed) == 2)
+  }
+
+  @Test func whatACodecCannotDecodeIsOfAnotherType() async throws {
+    struct Refusal: Error {}
+    let cache = try await cache()
+    let codec = PayloadCodec<Int>("numbers", encode: { [UInt8($0)] }, decode: { _ in throw Refusal() })
+    try await cache.set(1, for: "number", codec: codec)
+    let error = await #expect(throws: CacheError.self) { try await cache.value(for: "number", codec: codec) }
+    #expect(error?.code == .wrongType && error?.cause is Refusal)
   }
 
   @Test func everythingGoesAtOnce() async throws {

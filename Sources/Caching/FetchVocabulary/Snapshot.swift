@@ -106,5 +106,7 @@ extension CacheError {
 
   /// Whether an entry cannot be read, because it is damaged, too large now, or what it was written with is not here.
   /// Others can.
-  package var isOfOneEntry: Bool { [.damaged, .tooLarge, .wrongKey, .unsupported, .invalidOption].contains(code) }
+  package var isOfOneEntry: Bool {
+    [.damaged, .wrongType, .tooLarge, .wrongKey, .unsupported, .invalidOption].contains(code)
+  }
 }

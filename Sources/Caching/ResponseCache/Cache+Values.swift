@@ -49,7 +49,7 @@ extension Cache {
   ///
   /// A value that was read before is not decoded again as long as the entry stays the same.
   ///
-  /// - Throws: `CacheError`: `damaged` if the entry is damaged or holds another type, or the engine's failure.
+  /// - Throws: `CacheError`: `damaged` if the entry is damaged, `wrongType` if it holds another type, or the engine's failure.
   public func value<Value: Codable & Sendable>(_ type: Value.Type = Value.self, for key: String) async throws -> Value?
   {
     try await value(for: key, codec: .codable)

@@ -89,9 +89,7 @@ extension PayloadCodec where Value: Codable {
   }
 
   private static func notThisType(_ key: CacheKey, _ reason: String, cause: (any Error)? = nil) -> CacheError {
-    CacheError(
-      .damaged, "entry \(key) holds no \(Value.self): \(reason)",
-      hint: "read it as the type that was stored, or store it anew", key: key.text, cause: cause)
+    .wrongType(key, "holds no \(Value.self): \(reason)", cause: cause)
   }
 }
 
@@ -121,8 +119,7 @@ extension PayloadCodec {
         do {
           return try decode(bytes.withUnsafeBufferPointer { Array($0) })
         } catch {
-          throw CacheError(
-            .damaged, "entry \(key) cannot be decoded as \(identifier): \(error)", key: key.text, cause: error)
+          throw CacheError.wrongType(key, "cannot be decoded as \(identifier): \(error)", cause: error)
         }
       })
   }

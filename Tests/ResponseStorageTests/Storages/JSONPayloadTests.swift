@@ -53,9 +53,9 @@ import Testing
     #"{"page": 0, "totalPages": 1, "totalItems": 1, "items": [{"id": null, "name": "A"}]}"#,
     #"{"page": 0, "totalPages": 1, "totalItems": 1, "items": []} x"#,
   ])
-  func otherShapesAreDamage(text: String) {
+  func otherShapesAreAnotherType(text: String) {
     let error = #expect(throws: CacheError.self) { try decode(text) }
-    #expect(error?.code == .damaged)
+    #expect(error?.code == .wrongType)
     #expect(error?.message.contains("entry cities/v1/test") == true)
   }
 

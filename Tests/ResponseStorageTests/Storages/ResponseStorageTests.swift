@@ -97,13 +97,13 @@ struct ResponseStorageTests {
   }
 
   @Test(arguments: ["", "null", "{}", "[]", "{\"page\":\"one\"}", "{\"page\":0", "\u{FF}"])
-  func jsonOfAnotherShapeIsDamage(text: String) async throws {
+  func jsonOfAnotherShapeIsAnotherType(text: String) async throws {
     let test = try await TestStore()
     let key = try CacheKey(for: Self.request)
     let metadata = EntryMetadata(test.head(), contentType: "application/json", attributes: [:])
     try await test.store.write(key, payload: Array(text.utf8), metadata: metadata)
     let error = await #expect(throws: CacheError.self) { _ = try await test.cities.response(for: Self.request) }
-    #expect(error?.code == .damaged)
+    #expect(error?.code == .wrongType)
     #expect(error?.message.contains(key.text) == true)
     #expect(error?.key == key.text)
     #expect(test.store.operations.take() == OperationCounts())

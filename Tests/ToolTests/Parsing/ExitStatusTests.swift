@@ -10,7 +10,7 @@ struct ExitStatusTests {
   @Test(
     arguments: [
       (CacheError.Code.invalidRequest, 64), (.invalidKey, 64),
-      (.damaged, 65), (.malformed, 65), (.unsupportedFormat, 65),
+      (.damaged, 65), (.wrongType, 65), (.malformed, 65), (.unsupportedFormat, 65),
       (.notCached, 66), (.notFound, 66),
       (.originUnreachable, 69), (.invalidAnswer, 69), (.unreachable, 69),
       (.closed, 70), (.cannotCreate, 73),

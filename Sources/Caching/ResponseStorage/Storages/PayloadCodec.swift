@@ -18,8 +18,8 @@ public struct PayloadCodec<Value: Sendable>: Sendable {
   ///   - identifier: names the format, such as "user-v2". Codecs with the same identifier and value type must decode
   ///     alike: a value that one has decoded is reused by the others. Up to 15 bytes are compared fastest.
   ///   - encode: makes the payload and its media type; throws `invalidAnswer` if a value cannot be encoded.
-  ///   - decode: decodes the value; throws `damaged` if `encode` cannot have made the payload. It may rely on a checked
-  ///     checksum.
+  ///   - decode: decodes the value; throws `wrongType` if `encode` cannot have made the payload. It may rely on a checked
+  ///     checksum: a damaged payload does not get here.
   public init(
     _ identifier: String,
     encode: @escaping @Sendable (Value) throws(CacheError) -> (payload: [UInt8], contentType: String),
@@ -74,8 +74,17 @@ extension PayloadCodec where Value: JSONPayload {
       try json.end()
       return value
     } catch {
-      throw CacheError(
-        .damaged, "entry \(key) holds JSON of another shape: \(error)", key: key.text, cause: error)
+      throw .wrongType(key, "holds JSON of another shape: \(error)", cause: error)
     }
+  }
+}
+
+extension CacheError {
+  /// The error for an entry that is as it was written, but by another codec, or with a value of another type. Its hint does
+  /// not advise removal: the entry may be good for its own reader.
+  package static func wrongType(_ key: CacheKey, _ reason: String, cause: (any Error)?) -> CacheError {
+    CacheError(
+      .wrongType, "entry \(key) \(reason)", hint: "read it as the type that was stored, or fetch or store it again",
+      key: key.text, cause: cause)
   }
 }

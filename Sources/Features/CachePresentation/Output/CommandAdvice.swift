@@ -6,7 +6,8 @@ enum CommandAdvice {
   ///
   /// - Parameter backend: the engine of the store that failed; `nil` for the configured one.
   static func hint(for error: CacheError, backend: String?) -> String {
-    guard error.hint.isEmpty else { return error.hint }
+    // The library's hint about another type is for programmers.
+    guard error.hint.isEmpty || error.code == .wrongType else { return error.hint }
     return command(after: error.code, key: error.key, backend.map { "cachectl --backend \($0)" } ?? "cachectl")
   }
 
@@ -14,6 +15,8 @@ enum CommandAdvice {
     switch code {
     case .damaged:
       key.map { "remove it with: \(program) rm \($0)" } ?? "save what can be read with: \(program) verify --repair"
+    case .wrongType:
+      key.map { "fetch it again with --refresh, or remove it with: \(program) rm \($0)" } ?? ""
     case .notCached: "fetch it once without --offline"
     case .insecure: "name the certificates to trust with --cacert FILE"
     case .invalidOption: "see the options with: cachectl backends show NAME"

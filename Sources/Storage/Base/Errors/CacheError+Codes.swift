@@ -28,6 +28,8 @@ extension CacheError.Code {
   public static let tooLarge = Self(rawValue: "tooLarge")
   /// The store would hold more than its bounds allow; nothing was changed.
   public static let overBounds = Self(rawValue: "overBounds")
+  /// The entry is intact, and holds a value of another type.
+  public static let wrongType = Self(rawValue: "wrongType")
   /// The entry is sealed with a key other than the configured one.
   public static let wrongKey = Self(rawValue: "wrongKey")
   /// The engine does not support the operation.
