@@ -18,7 +18,7 @@ struct TraceTests {
 
   @Test(arguments: [1, 2, 5, 40])
   func linesAreKeysAndSizes(pieces: Int) throws {
-    let trace = try read("# a comment\na 10\nb\t20\r\n\n  a 99\nc", pieces: pieces)
+    let trace = try read("\u{FEFF}# a comment\na 10\nb\t20\r\n\n  a 99\nc", pieces: pieces)
     #expect(trace.lookUps == [0, 1, 0, 2])
     #expect(trace.sizes == [10, 20, 1] && trace.keyCount == 3 && trace.footprint == 31)
   }

@@ -19,3 +19,8 @@ extension StringProtocol {
     return String(decoding: result, as: UTF8.self)
   }
 }
+
+extension ArraySlice<UInt8> {
+  /// The bytes after the UTF-8 byte order mark with which some editors begin a text; all of them if there is none.
+  package func droppingByteOrderMark() -> ArraySlice<UInt8> { starts(with: [0xEF, 0xBB, 0xBF]) ? dropFirst(3) : self }
+}

@@ -46,6 +46,19 @@ struct ImportTests {
     #expect(again.imported == 0 && again.present == entries.count)
   }
 
+  @Test(arguments: ["", "\r\n"]) func aFileMayBeginWithAByteOrderMark(end: String) async throws {
+    let (source, destination) = (try await TestStore(), try await TestStore())
+    try await source.engine.store([entry(source, "1", key: "cities/v1/a"), entry(source, "2", key: "cities/v1/b")])
+    var lines = [UInt8]("\u{FEFF}\(end)".utf8)
+    _ = try await StoreExport(source.store).run(EntrySelection(), progress: { _, _ in }) {
+      (piece) throws(CacheError) in lines += piece
+    }
+    // Two files in one.
+    lines += lines
+    let report = try await run(lines, into: destination)
+    #expect(report.imported == 2 && report.present == 2)
+  }
+
   @Test func aSelectionIsExported() async throws {
     let test = try await TestStore()
     try await test.engine.store([

@@ -22,6 +22,18 @@ struct LineSplitterTests {
     #expect(try await lines.next() == nil)
   }
 
+  @Test(arguments: [1, 2, 3, 100]) func aByteOrderMarkAtTheStartOfALineIsLeftOut(pieceSize: Int) async throws {
+    var rest = Array("\u{FEFF}a\nb\u{FEFF}\n\u{FEFF}c\n\u{FEFF}".utf8)[...]
+    var lines = LineSplitter { () throws(CacheError) in
+      defer { rest = rest.dropFirst(pieceSize) }
+      return Array(rest.prefix(pieceSize))
+    }
+    for line in ["a", "b\u{FEFF}", "c", ""] {
+      #expect(try await lines.next().map { String(decoding: $0, as: UTF8.self) } == line)
+    }
+    #expect(try await lines.next() == nil)
+  }
+
   @Test func aFailureToReadIsPassedOn() async {
     var lines = LineSplitter { () throws(CacheError) in throw CacheError(.cancelled, "no") }
     await #expect(throws: CacheError.self) { _ = try await lines.next() }

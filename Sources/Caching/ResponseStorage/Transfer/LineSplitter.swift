@@ -1,4 +1,5 @@
 internal import FetchVocabulary
+internal import StorageSPI
 
 /// Splits input that arrives in pieces into lines. It holds at most one line and one piece.
 struct LineSplitter {
@@ -19,7 +20,8 @@ struct LineSplitter {
   /// Creates a splitter for the pieces that `read` returns; an empty one means the end.
   init(_ read: @escaping () async throws(CacheError) -> [UInt8]) { self.read = read }
 
-  /// The next line without its line feed; `nil` at the end. The last line need not have one.
+  /// The next line without its line feed; `nil` at the end. The last line need not have one. A byte order mark at the
+  /// start of a line is left out: editors write one at the start of a file, and files are appended to each other.
   ///
   /// - Throws: `CacheError`: what reading throws; `malformed` if a line is too long.
   mutating func next() async throws(CacheError) -> [UInt8]? {
@@ -48,7 +50,7 @@ struct LineSplitter {
       searched = start
       number += 1
     }
-    return Array(bytes[start..<end])
+    return Array(bytes[start..<end].droppingByteOrderMark())
   }
 
   private mutating func readMore() async throws(CacheError) {

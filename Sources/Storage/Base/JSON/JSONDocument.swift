@@ -56,8 +56,7 @@ package struct JSONDocument: Sendable {
   /// - Throws: `SyntaxError` if the bytes are not UTF-8 or not JSON, a key is repeated, or the nesting is deeper than
   ///   `maximumDepth`.
   package init(parsing bytes: [UInt8], allowsRepeatedKeys: Bool = false) throws(SyntaxError) {
-    let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
-    let text = bytes.span.extracting(droppingFirst: bytes.starts(with: mark) ? mark.count : 0)
+    let text = bytes.span.extracting(droppingFirst: bytes.count - bytes[...].droppingByteOrderMark().count)
     var (json, builder) = (JSONReader(text), TreeBuilder(allowsRepeatedKeys: allowsRepeatedKeys))
     do throws(JSONReader.Failure) {
       root = try builder.node(&json, depth: 0)

@@ -26,7 +26,8 @@ public struct Trace: Sendable {
 }
 
 /// Reads a trace from a text with a look-up in each line: a key, and after white space the size of its value in bytes,
-/// 1 if there is none, 0 for the hyphen of access logs. Empty lines are skipped, and so are comments, which begin with #.
+/// 1 if there is none, 0 for the hyphen of access logs. Empty lines are skipped, and so are comments, which begin with #,
+/// and a byte order mark at the start of a line.
 public struct TraceReader {
   /// The largest size of a value in bytes.
   public static let sizeRange = 0...(1 << 40)
@@ -70,7 +71,9 @@ public struct TraceReader {
   }
 
   private mutating func readLine(_ bytes: [UInt8]) throws(CacheError) {
-    let words = bytes.split { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") || $0 == UInt8(ascii: "\r") }
+    let words = bytes[...].droppingByteOrderMark().split {
+      $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") || $0 == UInt8(ascii: "\r")
+    }
     guard let key = words.first, key.first != UInt8(ascii: "#") else { return }
     let size = words.count == 1 ? 1 : Self.size(words[1])
     guard words.count <= 2, let size, Self.sizeRange.contains(size) else {
