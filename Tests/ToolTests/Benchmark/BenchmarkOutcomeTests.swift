@@ -64,6 +64,31 @@ import Testing
     #expect(BenchmarkReportPage(view).html.contains("an entry was lost"))
   }
 
+  /// The rounds of the sample lie 4 % around the rate.
+  @Test(
+    arguments: [(1_000, 900, "a"), (1_000, 930, ""), (1_000, 1_000, ""), (900, 1_000, "b")]
+      as [(Double, Double, String)])
+  func theBestIsMarkedOnlyBeyondTheNoise(first: Double, second: Double, marked: String) {
+    let view = BenchmarkSample.outcome(
+      [
+        BenchmarkSample.row("control", "read", rate: 9e6), BenchmarkSample.row("a", "read", rate: first),
+        BenchmarkSample.row("b", "read", rate: second), BenchmarkSample.row("slow", "read", rate: 1),
+      ], controls: ["control"])
+    let lines = view.table(on: .file, hasHeader: false).split(separator: "\n").filter { $0.contains("*") }
+    #expect(lines.count == marked.count && lines.allSatisfy { $0.contains(" \(marked) ") }, "\(lines)")
+    let page = BenchmarkReportPage(view).html
+    #expect(page.contains(", the best ") == !marked.isEmpty && page.contains("class=\"best\"") == !marked.isEmpty)
+  }
+
+  @Test func oneRoundMarksNothing() {
+    let rows = [BenchmarkSample.row("a", "read", rate: 9), BenchmarkSample.row("b", "read", rate: 1)].map { result in
+      guard var figures = result.measurement else { return result }
+      figures.rounds = Array(figures.rounds.prefix(1))
+      return BenchmarkResult(row: result.row, outcome: .measured(figures))
+    }
+    #expect(!BenchmarkSample.outcome(rows).table(on: .file, hasHeader: false).contains("*"))
+  }
+
   @Test func aControlIsNotTheBest() {
     let control = BenchmarkSample.row("memory", "read", rate: 4e6)
     let rows = [

@@ -64,7 +64,8 @@ struct BenchmarkOutcome: OutputView {
     }
   }
 
-  /// One line per backend, grouped by workload: the best of each group is marked, the others have their ratio to it.
+  /// One line per backend, grouped by workload: the best of each group is marked if noise cannot have made it the best,
+  /// and each has its ratio to the highest.
   /// Below are the reasons for missing figures, and the comparison with the earlier run.
   func table(on screen: Screen, hasHeader: Bool) -> String {
     let table = BenchmarkTable(groups, on: screen).text(on: screen, hasHeader: hasHeader)
@@ -136,7 +137,7 @@ struct BenchmarkGroup: Sendable {
   /// The highest throughput; 0 if there is none.
   var highest: Double { rows.map(\.speed).max() ?? 0 }
 
-  /// The throughput to compare the others to: the highest without controls, unless there are only controls.
+  /// The throughput to which the others have a ratio: the highest without controls, unless there are only controls.
   var best: Double {
     let best = rows.filter { !isControl($0) }.map(\.speed).max() ?? 0
     return best > 0 ? best : highest
@@ -154,8 +155,16 @@ struct BenchmarkGroup: Sendable {
 
   func isControl(_ result: BenchmarkResult) -> Bool { controls.contains(result.row.backend) }
 
-  /// Whether `result` is the best one.
-  func isBest(_ result: BenchmarkResult) -> Bool { result.speed > 0 && result.speed == best }
+  /// Whether `result` is the best one beyond the noise: the slowest of its rounds was faster than the fastest of every
+  /// other backend's. A single round says nothing about noise.
+  func isBest(_ result: BenchmarkResult) -> Bool {
+    guard result.speed > 0, result.speed == best, let figures = result.measurement else { return false }
+    let others = rows.filter { $0.row != result.row && (!isControl($0) || isControl(result)) && $0.speed > 0 }
+    return others.allSatisfy { other in
+      guard let own = figures.throughput, let its = other.measurement?.throughput else { return false }
+      return figures.rounds.count > 1 && own.minimum > its.maximum
+    }
+  }
 }
 
 extension BenchmarkResult.Row {

@@ -164,7 +164,7 @@ struct ThroughputBars {
     }
     let (speed, isBest) = (result.speed, group.isBest(result))
     let share = group.highest > 0 ? speed / group.highest * 100 : 0
-    let ratio = "\(BenchmarkText.ratio(speed, to: group.best)) of the best"
+    let ratio = "\(BenchmarkText.ratio(speed, to: group.best)) of the highest"
     let length = HTMLText.element(
       "span",
       [("class", "bar series\(number(result.row.backend) % 6)"), ("style", "width:\(HTMLText.number(share))%")], "")

@@ -129,7 +129,7 @@ enum BenchmarkText {
   static let batchRemark =
     "Batch: how many operations a call of the engine does; times are of one call"
 
-  /// A ratio to the best: "1.00", "0.08".
+  /// A ratio to the highest: "1.00", "0.08".
   static func ratio(_ value: Double, to best: Double) -> String {
     best > 0 ? NumberText.decimal(value / best, places: 2) : "-"
   }
