@@ -192,6 +192,40 @@ struct DoctorTests {
     #expect(worst == nil, "a clock is only warned of")
   }
 
+  /// The clock is right if only entries are from the future. Then they are named; otherwise the clock has to be set.
+  @Test(
+    arguments: [
+      ([60_001], 0, "remove it with: cachectl --backend fake rm "), ([60_001], 60_001, "set the clock"),
+      ([0, 60_001, 70_000], 0, "remove them with: cachectl --backend fake rm "),
+      ([60_001, 60_002, 60_003, 60_004], 0, ", and ask again"),
+    ] as [([Int64], Int64, String)])
+  func entriesFromTheFutureAreNamedIfTheClockIsRight(stored: [Int64], changed: Int64, hint: String) async throws {
+    let now: Int64 = 1_700_000_000_000
+    clock.set(Timestamp(milliseconds: now))
+    var files = Self.sound
+    files.files["/u/home/store"] = .file(number: 77, changedAt: now + changed)
+    let plugin = FakePlugin(
+      "fake", .init(inspection: Self.inspection, times: stored.map { Timestamp(milliseconds: now + $0) }))
+    let checks = try await examine(plugin, files: files).checks.filter { $0["name"] == "clock" }
+    #expect(checks.count == (changed == 0 ? 1 : 2))
+    for check in checks {
+      guard case .string(let text)? = check["hint"] else { return #expect(Bool(false), "\(check)") }
+      #expect(text.contains(hint), "\(text)")
+      #expect(!text.contains("set the clock") || changed > 0)
+    }
+    let ahead = stored.count { $0 > 60_000 }
+    #expect(messages(checks).contains("\(ahead) \(ahead == 1 ? "entry" : "entries") of fake"), "\(messages(checks))")
+  }
+
+  @Test(arguments: [1, 2]) func twoNamesOfADatabaseAreAWarning(links: Int) async throws {
+    var files = Self.sound
+    files.files["/u/home/store"] = .file(number: 77)
+    files.files["/u/home/store"]?.links = links
+    let (checks, worst) = try await examine(FakePlugin("fake", .init(inspection: Self.inspection)), files: files)
+    #expect(results(checks, of: "fake") == (links == 1 ? ["ok"] : ["warning", "ok"]))
+    #expect(messages(checks).contains("has 2 names") == (links == 2) && worst == nil)
+  }
+
   @Test func aProgramOfTheFutureIsAWarning() async throws {
     var files = Self.sound
     files.files["/proc/self/exe"] = .file(changedAt: 1_800_000_000_000)

@@ -43,6 +43,8 @@ package struct InspectedFile: Sendable, Hashable {
   package var changedAt: Int64
   /// Its size in bytes.
   package var size: Int
+  /// How many names it has (hard links).
+  package var links = 1
 
   /// Whether users other than the owner may change it.
   package var isWritableByOthers: Bool { mode & 0o022 != 0 }
@@ -112,7 +114,7 @@ package struct SystemFileInspection: FileInspection {
       kind: kind, mode: UInt32(status.st_mode & 0o7777), owner: status.st_uid,
       identity: FileIdentity(device: UInt64(truncatingIfNeeded: status.st_dev), number: UInt64(status.st_ino)),
       changedAt: Int64(changed.tv_sec) * 1_000 + Int64(changed.tv_nsec) / 1_000_000,
-      size: Int(status.st_size))
+      size: Int(status.st_size), links: Int(status.st_nlink))
   }
 
   package func mayWrite(_ path: String) -> Bool { faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) == 0 }

@@ -72,14 +72,9 @@ struct Doctor: Sendable {
     return [space] + stores.flatMap(\.result.findings) + (await TierCheck(container: container).findings())
       + LeftoverCheck(files: files).findings(
         home: configuration.home, stores: stores + others.usable.map { ($0.name, StoreCheck.Result()) })
-      + ClockCheck(now: clock.now).findings([program] + stores.flatMap { Self.witnesses($0.name, $0.result) })
-  }
-
-  private static func witnesses(_ name: String, _ result: StoreCheck.Result) -> [ClockCheck.Witness] {
-    [
-      ClockCheck.Witness(name: "an entry of \(name) was stored", time: result.newestEntry),
-      ClockCheck.Witness(name: "a file of \(name) was changed", time: result.newestFile),
-    ]
+      + ClockCheck(now: clock.now).findings(
+        [program] + stores.map { .init(name: "a file of \($0.name) was changed", time: $0.result.newestFile) },
+        stores.map { ($0.name, $0.result.ahead) })
   }
 
   /// The program cannot have been built after now.

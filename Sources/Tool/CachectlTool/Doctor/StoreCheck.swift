@@ -21,8 +21,8 @@ struct StoreCheck: Sendable {
     var exists: Bool?
     /// The sum of the sizes of the payloads, in bytes.
     var payloadBytes = 0
-    /// When the newest checked entry was stored.
-    var newestEntry: Timestamp?
+    /// The checked entries that are from the future.
+    var ahead = ClockCheck.Ahead()
     /// When the newest file was changed.
     var newestFile: Timestamp?
   }
@@ -75,6 +75,13 @@ struct StoreCheck: Sendable {
       result.findings.append(
         .warning(name, "\(path) can be read by others (permissions \(file.modeText))", hint: "chmod 600 \(path)"))
     }
+    if let file = files.file(at: inspection.path), file.kind == .file, file.links > 1 {
+      result.findings.append(
+        .warning(
+          name,
+          "\(inspection.path) has \(file.links) names (hard links): programs that use it by different names damage it",
+          hint: "while nothing uses it, give each name a copy of its own"))
+    }
     let holders = StoreHolders(files: files).holders(of: inspection.files)
     if !holders.isEmpty {
       result.findings.append(.ok(name, "in use by \(holders.map(\.description).joined(separator: ", "))"))
@@ -114,7 +121,7 @@ struct StoreCheck: Sendable {
         let statistics = try await engine.statistics()
         let total = statistics.tally.withoutLeases.total()
         result.payloadBytes = total.payloadBytes
-        result.newestEntry = try await newestEntry(engine)
+        result.ahead = try await entriesAhead(engine)
         let entries = NumberText.count(total.entries, "entry", "entries")
         result.findings.append(
           .ok(name, "\(inspection.path) opens: \(entries), format version \(inspection.currentFormat)"))
@@ -131,16 +138,16 @@ struct StoreCheck: Sendable {
     }
   }
 
-  private func newestEntry(_ engine: any StorageEngine) async throws(CacheError) -> Timestamp? {
-    var (newest, range, left) = (Timestamp?.none, KeyRange(), Self.maximumEntries)
+  private func entriesAhead(_ engine: any StorageEngine) async throws(CacheError) -> ClockCheck.Ahead {
+    var (ahead, range, left) = (ClockCheck.Ahead(), KeyRange(), Self.maximumEntries)
     while left > 0, !Task.isCancelled {
       let page = try await engine.scan(range, limit: Self.pageSize)
-      newest = (page.map(\.metadata.storedAt) + [newest].compactMap(\.self)).max()
+      for entry in page { ahead.add(entry, at: container.clock.now) }
       guard page.count == Self.pageSize else { break }
       range.after = page.last?.key
       left -= page.count
     }
-    return newest
+    return ahead
   }
 }
 

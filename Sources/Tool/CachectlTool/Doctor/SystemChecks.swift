@@ -18,19 +18,55 @@ struct ClockCheck: Sendable {
     let time: Timestamp?
   }
 
-  func findings(_ witnesses: [Witness]) -> [Finding] {
+  /// The entries of a store that were stored later than it is now.
+  struct Ahead: Sendable {
+    /// So many keys are named.
+    static let maximumKeys = 3
+
+    private(set) var count = 0
+    /// The last ones stored, at most `maximumKeys`, the latest first.
+    private(set) var latest: [(key: CacheKey, time: Timestamp)] = []
+
+    /// Counts `entry` if it was stored later than `now`.
+    mutating func add(_ entry: EntrySummary, at now: Timestamp) {
+      let time = entry.metadata.storedAt
+      guard time.isAhead(of: now) else { return }
+      count += 1
+      latest = Array((latest + [(entry.key, time)]).sorted { $0.time > $1.time }.prefix(Self.maximumKeys))
+    }
+  }
+
+  /// The findings about the time of day, by `witnesses`, and by what each store has `ahead` of it.
+  ///
+  /// Files have their times from the same clock as entries, and are written more often. So if entries alone are from the
+  /// future, the clock was wrong when they were stored, or they came from another machine, and it is right now.
+  func findings(_ witnesses: [Witness], _ ahead: [(backend: String, entries: Ahead)] = []) -> [Finding] {
     let name = "clock"
     let text = RFC3339Text.text(now.sinceEpoch)
     let hint = "set the clock: until it is right, what is fresh may be served too long or not at all"
     if now < Self.earliest { return [.warning(name, "it is \(text) by the clock, which is impossible", hint: hint)] }
     let late = witnesses.filter { $0.time.map { $0.isAhead(of: now) } ?? false }
-    if late.isEmpty { return [.ok(name, "it is \(text), and nothing is from the future")] }
-    return late.compactMap { witness in
-      witness.time.map { time in
-        .warning(
-          name, "\(witness.name) at \(RFC3339Text.text(time.sinceEpoch)), but it is \(text) by the clock", hint: hint)
-      }
+    let ahead = ahead.filter { $0.entries.count > 0 }
+    if late.isEmpty, ahead.isEmpty { return [.ok(name, "it is \(text), and nothing is from the future")] }
+    let entries = ahead.map { backend, entries in
+      let keys = entries.latest.map(\.key.text)
+      let latest = entries.latest.first.map { "\($0.key) at \(RFC3339Text.text($0.time.sinceEpoch))" } ?? ""
+      let (count, isOne) = (NumberText.count(entries.count, "entry", "entries"), entries.count == 1)
+      let rest = entries.count > keys.count ? ", and ask again" : ""
+      return Finding.warning(
+        name,
+        "\(count) of \(backend) \(isOne ? "was" : "were") stored after now, \(latest), but it is \(text) by the clock",
+        hint: late.isEmpty
+          ? "remove \(isOne ? "it" : "them") with: cachectl --backend \(backend) rm \(keys.joined(separator: " "))\(rest)"
+          : hint)
     }
+    return entries
+      + late.compactMap { witness in
+        witness.time.map { time in
+          .warning(
+            name, "\(witness.name) at \(RFC3339Text.text(time.sinceEpoch)), but it is \(text) by the clock", hint: hint)
+        }
+      }
   }
 }
 
