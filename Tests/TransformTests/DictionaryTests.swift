@@ -130,7 +130,7 @@ struct DictionaryTests {
   @Test func aDictionarySealedWithAnotherKeyKeepsNoEntryFromBeingWritten() async throws {
     let (scratch, pages) = (try await Scratch(), try await MoviePages.pages(["the"], 40))
     _ = try await scratch.trained(pages, ["zstd", "sealed"])
-    let store = scratch.store(try Transforms.named(["zstd"], secret: Transforms.otherSecret))
+    let store = scratch.store(try Transforms.named(["zstd"], secrets: [Transforms.otherSecret]))
     let key = try MoviePages.key(0)
     try await store.write(key, payload: pages[0], metadata: scratch.metadata())
     #expect(try await scratch.stored(key).metadata.transforms == "zstd")

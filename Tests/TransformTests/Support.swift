@@ -106,15 +106,17 @@ enum Transforms {
   static let secret = [UInt8](repeating: 7, count: 32)
   static let otherSecret = [UInt8](repeating: 8, count: 32)
 
-  static func sealed(_ secret: [UInt8] = secret) throws -> SealedTransform {
-    try SealedTransform(key: String(decoding: Base64.encoded(secret), as: UTF8.self))
+  /// Seals with the first of `secrets`, and opens what any of them has sealed.
+  static func sealed(_ secrets: [[UInt8]] = [secret], required: Bool = true) throws -> SealedTransform {
+    try SealedTransform(
+      keys: secrets.map { String(decoding: Base64.encoded($0), as: UTF8.self) }, required: required)
   }
 
   /// The transforms called `names`, in this order, for writing; and all of them for reading.
   static func named(
-    _ names: [String], secret: [UInt8] = secret, maxEntryBytes: Int = 1 << 30
+    _ names: [String], secrets: [[UInt8]] = [secret], required: Bool = false, maxEntryBytes: Int = 1 << 30
   ) throws -> EntryTransforms {
-    let all: [any PayloadTransform] = [ZstdTransform(), try sealed(secret), ReversedTransform()]
+    let all: [any PayloadTransform] = [ZstdTransform(), try sealed(secrets, required: required), ReversedTransform()]
     let written = names.compactMap { name in all.first { $0.name == name } }
     return EntryTransforms(written, maxEntryBytes: maxEntryBytes) { name in
       all.first { $0.name == name }

@@ -104,9 +104,9 @@ extension CacheError {
   /// `false` comes from the storage.
   public var mayBeStoodInFor: Bool { [.originUnreachable, .invalidAnswer].contains(code) }
 
-  /// Whether an entry cannot be read, because it is damaged, too large now, or what it was written with is not here.
-  /// Others can.
+  /// Whether an entry cannot be read, because it is damaged, too large now or not sealed, or what it was written with is
+  /// not here. Others can.
   package var isOfOneEntry: Bool {
-    [.damaged, .wrongType, .tooLarge, .wrongKey, .unsupported, .invalidOption].contains(code)
+    [.damaged, .wrongType, .tooLarge, .wrongKey, .notSealed, .unsupported, .invalidOption].contains(code)
   }
 }

@@ -47,7 +47,7 @@ extension Configuration {
       switch settings[ConfigurationKey.path(of: option.name, engine)]?.value {
       case .option(let value): values[option.name] = value
       case .secret(let secret): values[option.name] = secret.value.map(OptionValue.text)
-      case .list, .headers, nil: break
+      case .list, .headers, .secrets, nil: break
       }
     }
     return values

@@ -19,11 +19,14 @@ public struct ConfigurationEntry: Sendable, Hashable {
     text =
       switch (value, setting.value) {
       case (.string(let text), _): text
-      case (_, .secret(let secret)): "\(secret) (\(secret.isSet ? "set" : "not set"))"
+      case (_, .secret(let secret)): Self.text(secret)
+      case (_, .secrets(let secrets)): secrets.map(Self.text).joined(separator: ", ")
       default: JSONText.text(value)
       }
     source = setting.source
   }
+
+  private static func text(_ secret: Secret) -> String { "\(secret) (\(secret.isSet ? "set" : "not set"))" }
 }
 
 extension Configuration {

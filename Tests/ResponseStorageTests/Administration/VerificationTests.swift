@@ -192,7 +192,7 @@ struct VerificationTests {
     let key = try CacheKey("movies/v1/a")
     let (payload, other): ([UInt8], [UInt8]) = ([1, 2], [1, 3])
     let metadata = SoundStore.metadata(key, payload)
-    let plan = RepairPlan.byChecksum(suffix: ".damaged-x") { key, _ in key.text != "movies/v1/c" }
+    let plan = RepairPlan.byChecksum(suffix: ".damaged-x") { key, _, _ in key.text != "movies/v1/c" }
     #expect(plan.suffix == ".damaged-x")
     let isKept = plan.isSound(key, payload.span, metadata)
     let isKeptWithOtherBytes = plan.isSound(key, other.span, metadata)

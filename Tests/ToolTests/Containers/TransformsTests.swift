@@ -12,10 +12,10 @@ struct TransformsTests {
   private static let chains = [[], ["zstd"], ["sealed"], ["zstd", "sealed"]]
 
   private func container(
-    _ home: TestHome, _ chain: [String], key: String? = "KEY", backend: String = "sqlite"
+    _ home: TestHome, _ chain: [String], key: String? = "KEY", required: Bool = false, backend: String = "sqlite"
   ) throws -> AppDIContainer {
     let names = chain.map { "\"\($0)\"" }.joined(separator: ",")
-    let sealed = key.map { #","transforms":{"sealed":{"key":{"env":"\#($0)"}}}"# } ?? ""
+    let sealed = key.map { #","transforms":{"sealed":{"key":{"env":"\#($0)"},"required":\#(required)}}"# } ?? ""
     return try home.container(
       #"{"backend":"\#(backend)","cache":{"transforms":[\#(names)]}\#(sealed)}"#, environment: Self.secrets)
   }

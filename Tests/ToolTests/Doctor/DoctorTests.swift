@@ -13,12 +13,12 @@ struct DoctorTests {
 
   /// What the doctor finds with one engine called "fake".
   private func examine(
-    _ plugin: FakePlugin, files: FakeFiles = sound, file text: String = "{}"
+    _ plugin: FakePlugin, files: FakeFiles = sound, file text: String = "{}", environment: [String: String] = [:]
   ) async throws -> (checks: [JSONValue], worst: CacheError.Code?) {
     let catalogue = PluginCatalogue([plugin])
     let loader = ConfigurationLoader(
-      engines: catalogue.declarations, sections: Fixtures.sections, environment: [:], workingDirectory: "/w",
-      userHome: "/u",
+      engines: catalogue.declarations, sections: Fixtures.sections, environment: environment,
+      workingDirectory: "/w", userHome: "/u",
       readFile: { path in path == "/w/c.json" ? Array(text.utf8) : nil })
     let doctor = Doctor(loader: loader, catalogue: catalogue, clock: clock, files: files)
     let flags = ConfigurationFlags(file: "/w/c.json", backend: "fake", home: "/u/home")
@@ -52,6 +52,26 @@ struct DoctorTests {
     let (checks, worst) = try await examine(plugin, file: #"{"backends": {"fake": {"url": "x"}}}"#)
     #expect(worst == .invalidOption)
     #expect(messages(checks).contains(#"/w/c.json:1:31: option \'url\': it is wrong"#), "\(messages(checks))")
+  }
+
+  private static let sealings: [(section: String, results: [JSONValue], worst: CacheError.Code?, message: String)] = [
+    (#""key": {"env": "KEY"}"#, [], nil, ""),
+    (#""key": {"env": "KEY"}, "required": false"#, ["warning"], nil, "entries that are not sealed are served too"),
+    (#""key": {"env": "MISSING"}"#, ["problem"], .invalidOption, "MISSING"),
+    (#""keys": [{"env": "KEY"}, {"env": "SHORT"}]"#, ["problem"], .invalidOption, "SHORT: the key"),
+  ]
+
+  @Test(arguments: sealings)
+  func whatSealsIsChecked(
+    section: String, results expected: [JSONValue], worst: CacheError.Code?, message: String
+  ) async throws {
+    let plugin = FakePlugin("fake", .init(inspection: Self.inspection, times: [clock.now]))
+    let text = #"{"cache": {"transforms": ["sealed"]}, "transforms": {"sealed": {\#(section)}}}"#
+    let environment = ["KEY": String(repeating: "0a", count: 32), "SHORT": "abc"]
+    let (checks, found) = try await examine(plugin, file: text, environment: environment)
+    #expect(results(checks, of: "transforms") == expected, "\(checks)")
+    #expect(found == worst)
+    #expect(message.isEmpty || messages(checks).contains(message), "\(messages(checks))")
   }
 
   @Test func whereAllIsWellNothingIsWrong() async throws {

@@ -40,11 +40,11 @@ package struct ConfigurationKey: Sendable {
       safety: option.kind == .path ? .belowHome : .nothing, help: option.help)
   }
 
-  /// The environment variable that overrides the file, without the program's prefix; `nil` for headers, which are
-  /// several values. Computed on demand, because most processes have few such variables.
+  /// The environment variable that overrides the file, without the program's prefix; `nil` for headers and lists of
+  /// secrets, which are several values. Computed on demand, because most processes have few such variables.
   package var variable: String? {
     if let ownVariable { return ownVariable }
-    if kind == .headers { return nil }
+    if !kind.isSingle { return nil }
     let names = path.split(separator: ".")
     return names.dropFirst(names[0] == Self.engines ? 1 : 0).map { Self.upperSnakeCase(String($0)) }
       .joined(separator: "_")

@@ -7,6 +7,7 @@ package enum ConfigurationValue: Sendable, Hashable {
   case list([String])
   case headers([HeaderSetting])
   case secret(Secret)
+  case secrets([Secret])
 
   package static func text(_ text: String) -> ConfigurationValue { .option(.text(text)) }
   package static func integer(_ number: Int64) -> ConfigurationValue { .option(.integer(number)) }
@@ -48,6 +49,24 @@ package enum ConfigurationKind: Sendable, Hashable {
   case headers
   /// A secret, written `{"env": "NAME"}`.
   case secret
+  /// A list of secrets, at least one.
+  case secrets
+
+  /// Whether a flag gives such a value as the file does, in JSON: it is an object, or a list of objects.
+  var isStructured: Bool {
+    switch self {
+    case .headers, .secret, .secrets: true
+    default: false
+    }
+  }
+
+  /// Whether such a value is a single one, which a variable can hold.
+  package var isSingle: Bool {
+    switch self {
+    case .headers, .secrets: false
+    default: true
+    }
+  }
 
   /// `value`, which is of this kind, as written in the configuration.
   package func json(_ value: ConfigurationValue) -> JSONValue {
@@ -60,6 +79,7 @@ package enum ConfigurationKind: Sendable, Hashable {
     case (_, .list(let texts)): .array(texts.map(JSONValue.string))
     case (_, .headers(let headers)): .object(headers.map { JSONValue.Member($0.name, $0.json) })
     case (_, .secret(let secret)): secret.json
+    case (_, .secrets(let secrets)): .array(secrets.map(\.json))
     }
   }
 
@@ -78,6 +98,7 @@ package enum ConfigurationKind: Sendable, Hashable {
     case .names: "a list of names"
     case .headers: "an object of headers"
     case .secret: "a secret"
+    case .secrets: "a list of secrets"
     }
   }
 
@@ -112,6 +133,7 @@ package enum ConfigurationKind: Sendable, Hashable {
     case .names: "a list of names"
     case .headers: "an object of header names, each with a text or {\"env\": \"NAME\"}"
     case .secret: "{\"env\": \"NAME\"}, which names the environment variable that holds it"
+    case .secrets: "a list of {\"env\": \"NAME\"}, each of which names an environment variable that holds a secret"
     }
   }
 }

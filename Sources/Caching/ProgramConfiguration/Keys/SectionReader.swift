@@ -134,6 +134,12 @@ extension SectionReader {
     return nil
   }
 
+  /// Declares a list of secrets; `nil` if it is not set.
+  public mutating func secrets(_ name: String, help: @autoclosure () -> String) -> [Secret]? {
+    if case .secrets(let secrets)? = key(name, .secrets, help: help()) { return secrets }
+    return nil
+  }
+
   /// Declares header fields; none by default.
   public mutating func headers(_ name: String, help: @autoclosure () -> String) -> [HeaderSetting] {
     if case .headers(let headers)? = key(name, .headers, default: .headers([]), help: help()) { return headers }

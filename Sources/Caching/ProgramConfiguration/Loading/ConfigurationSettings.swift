@@ -196,8 +196,7 @@ package struct ConfigurationSettings: Sendable {
       let reader = ValueReader(kind: key.kind, environment: environment)
       // A secret on the command line would be visible to everyone, and headers are several values: both are written as
       // in the file.
-      let isObject = key.kind == .secret || key.kind == .headers
-      set(position, isObject ? try reader.value(json: text) : try reader.value(text), source)
+      set(position, key.kind.isStructured ? try reader.value(json: text) : try reader.value(text), source)
     } catch {
       report(Self.problem(error, key.path, source))
     }

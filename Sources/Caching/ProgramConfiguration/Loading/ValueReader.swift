@@ -26,12 +26,14 @@ package struct ValueReader {
   func value(_ node: Node) throws(Mismatch) -> ConfigurationValue {
     switch (kind, node.value) {
     case (.secret, _): .secret(try secret(node))
+    case (.secrets, .array(let nodes)) where !nodes.isEmpty: .secrets(try secrets(nodes))
     case (.headers, .object(let members)): .headers(try headers(members))
     case (.paths, .array(let nodes)): .list(try texts(nodes, "a path"))
     case (.names, .array(let nodes)): .list(try texts(nodes, "a name"))
     case (.option(.boolean), .boolean(let flag)): .option(.boolean(flag))
     case (.option(.integer), .number(let digits)): try value(digits)
-    case (.option(.integer), _), (.option(.boolean), _), (.headers, _), (.paths, _), (.names, _):
+    case (.option(.integer), _), (.option(.boolean), _), (.headers, _), (.paths, _), (.names, _),
+      (.secrets, _):
       throw wrongType(node.value.noun)
     case (_, .text(let text)): try value(text)
     default: throw wrongType(node.value.noun)
@@ -47,8 +49,8 @@ package struct ValueReader {
     return try value(document.root)
   }
 
-  /// The checked value of a variable or a flag. Colons separate the paths of a list, and commas its names; a secret is given as itself;
-  /// headers cannot be given this way.
+  /// The checked value of a variable or a flag. Colons separate the paths of a list, and commas its names; a secret is
+  /// given as itself; headers and lists of secrets cannot be given this way.
   func value(_ text: String) throws(Mismatch) -> ConfigurationValue {
     switch kind {
     case .option(let option): .option(try value(text, option))
@@ -57,7 +59,7 @@ package struct ValueReader {
     case .proxy: .text(try proxy(text))
     case .paths: .list(text.split(separator: ":").map(String.init))
     case .names: .list(text.split(separator: ",").map(String.init))
-    case .headers, .secret: throw wrongType("a text")
+    case .headers, .secret, .secrets: throw wrongType("a text")
     }
   }
 
@@ -172,6 +174,12 @@ package struct ValueReader {
         place: member.node.place)
     }
     return .secret(try secret(member.node, part))
+  }
+
+  private func secrets(_ nodes: [Node]) throws(Mismatch) -> [Secret] {
+    var secrets: [Secret] = []
+    for (position, node) in nodes.enumerated() { secrets.append(try secret(node, "[\(position)]")) }
+    return secrets
   }
 
   private func secret(_ node: Node, _ part: String = "") throws(Mismatch) -> Secret {

@@ -5,7 +5,8 @@ extension StoreAdministration {
   /// Lets the engine check the structure of the store, then reads each entry and compares its checksum.
   ///
   /// An unreadable entry is an issue, but does not stop the check. The leases of flights are checked, but not counted.
-  /// Checksums are over what is stored: the check undoes no transform and needs no key. Cost: each payload is read twice, in bounded memory.
+  /// Checksums are over the stored bytes, so the check needs no key. Sealed entries whose key is at hand are authenticated
+  /// too; the others are counted. Cost: each payload is read twice, in bounded memory, and a sealed one is opened.
   ///
   /// - Parameter progress: called from time to time with the number of entries checked and the total (`nil` if
   ///   unknown).
@@ -26,8 +27,11 @@ extension StoreAdministration {
       ahead.expect(page)
       for entry in page {
         if entry.key.namespace != Lease.namespace { report.countEntries(1) }
-        if !unreadable.contains(entry.key), let issue = try await check(entry, &ahead, &dictionaries) {
-          report.add(issue)
+        if unreadable.contains(entry.key) { continue }
+        switch try await check(entry, &ahead, &dictionaries) {
+        case .sound: break
+        case .unauthenticated: report.unauthenticated += 1
+        case .issue(let issue): report.add(issue)
         }
       }
       progress(report.entriesChecked, total)
@@ -63,36 +67,66 @@ extension StoreAdministration {
     }
   }
 
-  /// What is wrong with a listed entry; `nil` if nothing is, or it has been removed since.
+  private enum Finding: Sendable {
+    /// Nothing is wrong, or the entry has been removed since.
+    case sound
+    /// The checksum is right, but the key that the entry is sealed with is not here.
+    case unauthenticated
+    case issue(IntegrityIssue)
+  }
+
   private func check(
     _ entry: EntrySummary, _ ahead: inout ReadAhead, _ dictionaries: inout NeededDictionaries
-  ) async throws(CacheError) -> IntegrityIssue? {
+  ) async throws(CacheError) -> Finding {
     let key = entry.key
     do throws(CacheError) {
-      let isSound = try await ahead.read(key) { bytes, metadata throws(CacheError) in
-        metadata.isSound(key: key, payload: bytes)
+      let finding = try await ahead.read(key) { [transforms = store.transforms] bytes, metadata throws(CacheError) in
+        guard metadata.isSound(key: key, payload: bytes) else { return Finding.issue(.mismatch(key)) }
+        guard metadata.transformSteps != nil else { return .sound }
+        do throws(CacheError) { try transforms.authenticate(bytes, metadata, key: key) } catch {
+          return IntegrityIssue(of: key, because: error).map(Finding.issue) ?? .unauthenticated
+        }
+        return .sound
       }
-      if let isSound {
-        guard isSound else { return .mismatch(key) }
+      switch finding {
+      case .sound?, .unauthenticated?:
         let problem = try await dictionaries.read(for: key, entry.metadata, in: store).problem
-        return problem.map { IntegrityIssue(key: key, kind: .undecodable, message: $0) }
+        return problem.map { .issue(IntegrityIssue(key: key, kind: .undecodable, message: $0)) } ?? finding ?? .sound
+      case .issue?: return finding ?? .sound
+      case nil: break
       }
       // It may have been removed by now; but if it is still listed, it must be readable.
       let listed = try await store.engine.scan(KeyRange(prefix: key.text), limit: 1)
-      guard listed.first == entry else { return nil }
-      return IntegrityIssue(key: key, kind: .structure, message: "it is listed, but not found by its key")
+      guard listed.first == entry else { return .sound }
+      return .issue(IntegrityIssue(key: key, kind: .structure, message: "it is listed, but not found by its key"))
     } catch {
       guard error.isOfData else { throw error }
-      return IntegrityIssue(key: key, kind: .undecodable, message: error.message)
+      return .issue(IntegrityIssue(key: key, kind: .undecodable, message: error.message))
     }
   }
 }
 
 extension IntegrityIssue {
+  /// The issue with the entry under `key` that `TransformPipeline.authenticate` has found; `nil` if it could not tell.
+  init?(of key: CacheKey, because error: CacheError) {
+    switch error.code {
+    case .notSealed: self.init(key: key, kind: .notSealed, message: error.message)
+    case .damaged: self.init(key: key, kind: .notAuthentic, message: error.message)
+    default: return nil
+    }
+  }
+
   fileprivate static func mismatch(_ key: CacheKey) -> IntegrityIssue {
     IntegrityIssue(
       key: key, kind: .checksumMismatch, message: "the payload or the metadata is not what was written")
   }
+}
+
+extension IntegrityIssue.Kind {
+  /// An entry is not sealed, and the cache serves only sealed ones.
+  public static let notSealed = Self(rawValue: "notSealed")
+  /// A sealed entry was changed after it was sealed, although its checksum is right.
+  public static let notAuthentic = Self(rawValue: "notAuthentic")
 }
 
 /// The result of checking a store.
@@ -106,6 +140,9 @@ public struct VerificationReport: Sendable {
   public private(set) var issues: [IntegrityIssue] = []
   /// The total number of issues.
   public private(set) var issueCount = 0
+  /// The number of entries that were checked by their checksums alone, because the keys that they are sealed with are not
+  /// set up.
+  public internal(set) var unauthenticated = 0
 
   init() {}
 

@@ -3,14 +3,17 @@ public import StorageSPI
 internal import Synchronization
 
 /// Repairs a store that is not open: it keeps the entries whose checksums match, and the checksums of the dictionaries
-/// that they need.
+/// that they need. It drops entries that lack a required transform, or were changed after they were sealed.
 public struct StoreRepair: Sendable {
   private let plugin: any StoragePlugin
   private let configuration: EngineConfiguration
+  private let transforms: TransformPipeline
 
-  /// Creates the repair of the store that `configuration` describes.
-  public init(_ plugin: any StoragePlugin, _ configuration: EngineConfiguration) {
-    (self.plugin, self.configuration) = (plugin, configuration)
+  /// Creates the repair of the store that `configuration` describes, whose entries are written with `transforms`.
+  public init(
+    _ plugin: any StoragePlugin, _ configuration: EngineConfiguration, transforms: EntryTransforms = .none
+  ) {
+    (self.plugin, self.configuration, self.transforms) = (plugin, configuration, TransformPipeline(transforms))
   }
 
   /// What a repair has found out about dictionaries.
@@ -30,8 +33,15 @@ public struct StoreRepair: Sendable {
   ///   The store is as it was, or every sound entry is saved.
   public func run(suffix: String, isDryRun: Bool) async throws(CacheError) -> RepairReport {
     let dictionaries = Mutex(Dictionaries())
-    let report = try await run(isDryRun, suffix) { key, metadata in
+    let refused = Mutex<[CacheKey: IntegrityIssue]>([:])
+    let first = try await run(isDryRun, suffix) { [transforms] key, payload, metadata in
       guard metadata.transformSteps != nil else { return false }
+      do throws(CacheError) { try transforms.authenticate(payload, metadata, key: key) } catch {
+        if let issue = IntegrityIssue(of: key, because: error) {
+          refused.withLock { $0[key] = issue }
+          return false
+        }
+      }
       let needed = metadata.dictionaryNames(for: key)
       dictionaries.withLock { dictionaries in
         dictionaries.needed.formUnion(needed)
@@ -39,34 +49,37 @@ public struct StoreRepair: Sendable {
       }
       return true
     }
+    let issues = refused.withLock(\.self)
+    let report = first.explained(by: issues)
     let lacking = dictionaries.withLock { $0.needed.subtracting($0.sound) }
-    return lacking.isEmpty ? report : try await remove(needing: lacking, after: report, isDryRun, suffix)
+    return lacking.isEmpty ? report : try await remove(needing: lacking, after: report, issues, isDryRun, suffix)
   }
 
   /// Repairs the store again, without the entries that need one of `lacking`.
   private func remove(
-    needing lacking: Set<TransformDictionaryName>, after report: RepairReport, _ isDryRun: Bool, _ suffix: String
+    needing lacking: Set<TransformDictionaryName>, after report: RepairReport, _ refused: [CacheKey: IntegrityIssue],
+    _ isDryRun: Bool, _ suffix: String
   ) async throws(CacheError) -> RepairReport {
-    let problems = Mutex<[CacheKey: String]>([:])
-    let last = try await run(isDryRun, suffix) { key, metadata in
+    // After a dry run, the entries that it has refused are still there.
+    let problems = Mutex(isDryRun ? refused : [:])
+    var last = try await run(isDryRun, suffix) { key, _, metadata in
+      if isDryRun, refused[key] != nil { return false }
       guard let name = metadata.dictionaryNames(for: key).first(where: lacking.contains) else { return true }
-      problems.withLock { $0[key] = NeededDictionaries.problem(name) }
+      problems.withLock {
+        $0[key] = IntegrityIssue(key: key, kind: .undecodable, message: NeededDictionaries.problem(name))
+      }
       return false
     }
-    let found = problems.withLock { $0 }
-    let lost = last.lost.map { issue in
-      guard let key = issue.key, let problem = found[key] else { return issue }
-      return IntegrityIssue(key: key, kind: .undecodable, message: problem)
-    }
+    last = last.explained(by: problems.withLock(\.self))
     // A dry run has met the same damage twice.
-    guard !isDryRun else { return RepairReport(saved: last.saved, lost: lost, mended: last.mended) }
+    if isDryRun { return last }
     return RepairReport(
-      saved: last.saved, lost: report.lost + lost, mended: report.mended + last.mended,
+      saved: last.saved, lost: report.lost + last.lost, mended: report.mended + last.mended,
       movedTo: report.movedTo + last.movedTo)
   }
 
   private func run(
-    _ isDryRun: Bool, _ suffix: String, keeping isKept: @escaping @Sendable (CacheKey, EntryMetadata) -> Bool
+    _ isDryRun: Bool, _ suffix: String, keeping isKept: @escaping RepairPlan.EntryTest
   ) async throws(CacheError) -> RepairReport {
     let plan = RepairPlan.byChecksum(suffix: suffix, keeping: isKept)
     return isDryRun
@@ -75,12 +88,21 @@ public struct StoreRepair: Sendable {
 }
 
 extension RepairPlan {
+  typealias EntryTest = @Sendable (CacheKey, Span<UInt8>, EntryMetadata) -> Bool
+
   /// A plan that keeps the entries with the right checksum for which `isKept` returns `true`.
-  static func byChecksum(
-    suffix: String, keeping isKept: @escaping @Sendable (CacheKey, EntryMetadata) -> Bool
-  ) -> RepairPlan {
+  static func byChecksum(suffix: String, keeping isKept: @escaping EntryTest) -> RepairPlan {
     RepairPlan(suffix: suffix) { key, payload, metadata in
-      metadata.isSound(key: key, payload: payload) && isKept(key, metadata)
+      metadata.isSound(key: key, payload: payload) && isKept(key, payload, metadata)
     }
+  }
+}
+
+extension RepairReport {
+  /// This report with the reasons in `issues` for the entries that were lost.
+  fileprivate func explained(by issues: [CacheKey: IntegrityIssue]) -> RepairReport {
+    RepairReport(
+      saved: saved, lost: lost.map { issue in issue.key.flatMap { issues[$0] } ?? issue }, mended: mended,
+      movedTo: movedTo)
   }
 }

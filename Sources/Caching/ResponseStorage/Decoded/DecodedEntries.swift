@@ -129,7 +129,7 @@ extension EntryStore {
       let isPlain = try metadata.verify(key: key, payload: bytes)
       if metadata.state(at: now) == .expired { return nil }
       if let kept = found.kept, kept.isSame(metadata) { return kept }
-      if isPlain {
+      if isPlain, transforms.servesPlain {
         return Decoded(
           try decode(bytes, metadata), key: key, digest: digest, metadata: metadata, payloadBytes: bytes.count,
           codec: codec)

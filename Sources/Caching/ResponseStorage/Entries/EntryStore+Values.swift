@@ -90,7 +90,7 @@ extension EntryStore {
     return try await lend(key) { [transforms] bytes, metadata throws(CacheError) in
       let isPlain = try metadata.verify(key: key, payload: bytes)
       if metadata.state(at: now) == .expired { return (nil, metadata.checksum) }
-      if isPlain { return (try codec.decode(bytes, key, metadata), metadata.checksum) }
+      if isPlain, transforms.servesPlain { return (try codec.decode(bytes, key, metadata), metadata.checksum) }
       let opened = try transforms.opened(bytes, metadata, key: key)
       return (try codec.decode(opened.payload.span, key, opened.metadata), metadata.checksum)
     }

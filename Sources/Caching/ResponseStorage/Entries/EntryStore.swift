@@ -109,7 +109,8 @@ public struct EntryStore: Sendable {
   /// one.
   ///
   /// - Throws: `CacheError`: what `decode` throws; `damaged` if the entry is not as it was written; `wrongKey` if it is
-  ///   sealed with another key; `unsupported` if a transform that it was written with is not set up.
+  ///   sealed with another key; `notSealed` if it lacks a required transform; `unsupported` if a transform that it was
+  ///   written with is not set up.
   public func read<Value: Sendable>(
     _ key: CacheKey, _ decode: @Sendable (Span<UInt8>, EntryMetadata) throws(CacheError) -> Value
   ) async throws(CacheError) -> (value: Value, metadata: EntryMetadata)? {
@@ -117,7 +118,7 @@ public struct EntryStore: Sendable {
     let found = try await lend(key) { [transforms] bytes, metadata throws(CacheError) in
       let isPlain = try metadata.verify(key: key, payload: bytes)
       if metadata.state(at: now) == .expired { return Optional<(value: Value, metadata: EntryMetadata)>.none }
-      if isPlain { return (try decode(bytes, metadata), metadata) }
+      if isPlain, transforms.servesPlain { return (try decode(bytes, metadata), metadata) }
       let opened = try transforms.opened(bytes, metadata, key: key)
       return (try decode(opened.payload.span, opened.metadata), opened.metadata)
     }
@@ -184,6 +185,12 @@ public struct EntryStore: Sendable {
     _ key: CacheKey, _ payload: [UInt8], _ metadata: EntryMetadata, by dictionaries: [String: LoadedDictionary],
     expecting: WriteBatch.Expectation?, with batch: WriteBatch
   ) async throws(CacheError) {
+    // After a 304 the payload is still the same.
+    if case .checksum(let version)? = expecting, !transforms.hiding.isEmpty,
+      let renewed = try await renewed(key, payload, metadata, version, dictionaries)
+    {
+      return try await store(key, renewed, expecting: expecting, with: batch)
+    }
     let encoded = try transforms.encoded(
       payload, metadata, key: key, with: transforms.transforms.written, dictionaries)
     try await store(key, encoded, expecting: expecting, with: batch)

@@ -18,7 +18,8 @@ public struct EngineHTTPResponseStorage: HTTPResponseStorage {
     self.store = store
   }
 
-  /// The stored responses for `url` that have not expired, without their content.
+  /// The stored responses for `url` that have not expired, without their content. Those whose fields are hidden from this
+  /// process, or were changed, have none: reading them says why.
   public func variants(of url: String) async throws(CacheError) -> [StoredVariant] {
     let (prefix, now) = (Self.keyPrefix(of: url), store.clock.now)
     // Only to check that the key is not too long.
@@ -32,8 +33,7 @@ public struct EngineHTTPResponseStorage: HTTPResponseStorage {
     }
   }
 
-  /// Like `variants(of:)`, but leaves damaged responses out, and those whose fields are hidden from this process have
-  /// none.
+  /// Like `variants(of:)`, but leaves damaged responses out.
   ///
   /// Cost: about sixty scans of the engine if there is such a one.
   public func readableVariants(of url: String) async throws(CacheError) -> [StoredVariant] {
@@ -44,31 +44,28 @@ public struct EngineHTTPResponseStorage: HTTPResponseStorage {
     let (range, now) = (KeyRange(prefix: Self.keyPrefix(of: url) + Self.variantName), store.clock.now)
     var walk = StoreWalk(engine: store.engine, range, unreadable: [], pageSize: Self.variantsPerScan)
     var found: [StoredVariant] = []
-    while let page = try await walk.next() { found += try variants(in: page, at: now, isLenient: true) }
+    while let page = try await walk.next() { found += try variants(in: page, at: now) }
     return found
   }
 
   /// The listed variants that have not expired at `now`.
-  ///
-  /// - Parameter isLenient: whether responses whose fields cannot be revealed are listed without them.
-  private func variants(
-    in page: [EntrySummary], at now: Timestamp, isLenient: Bool = false
-  ) throws(CacheError) -> [StoredVariant] {
+  private func variants(in page: [EntrySummary], at now: Timestamp) throws(CacheError) -> [StoredVariant] {
     var found: [StoredVariant] = []
     for entry in page where entry.metadata.state(at: now) != .expired {
       // Only where the fields are missing may a transform have hidden them.
       let head =
         if let fields = entry.metadata.attributes[EntryMetadata.blockName] {
           entry.metadata.httpHead(fields: fields)
-        } else { try head(of: entry, isLenient: isLenient) }
+        } else { try head(of: entry) }
       found.append(StoredVariant(key: entry.key.text, head: head))
     }
     return found
   }
 
-  private func head(of entry: EntrySummary, isLenient: Bool) throws(CacheError) -> StoredHead {
+  private func head(of entry: EntrySummary) throws(CacheError) -> StoredHead {
     do throws(CacheError) { return try store.revealed(entry).httpHead } catch {
-      guard isLenient, error.isOfOneEntry else { throw error }
+      // It must not keep the other variants from being used.
+      guard error.isOfOneEntry else { throw error }
       return entry.metadata.httpHead
     }
   }

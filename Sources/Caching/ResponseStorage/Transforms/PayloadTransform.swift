@@ -18,6 +18,14 @@ public protocol PayloadTransform: Sendable {
   /// too. `encode` must then not return `nil`, and must return the same parameter for all parts of an entry.
   var hidesContent: Bool { get }
 
+  /// How many bytes at the end of the result of `encode` prove that it is unchanged, with the key of the entry, the part
+  /// and `TransformContext.authenticated`; 0 if nothing does. It is for transforms that hide content.
+  var tagBytes: Int { get }
+
+  /// Whether the cache refuses entries that lack this transform, while entries are written with it. It is for transforms
+  /// that hide content.
+  var isRequired: Bool { get }
+
   /// Changes `bytes`.
   ///
   /// - Returns: the bytes to store, and a parameter that `decode` gets back: up to 64 letters and digits, empty for none.
@@ -49,6 +57,12 @@ public protocol PayloadTransform: Sendable {
 extension PayloadTransform {
   /// `false`: payloads stay recognisable.
   public var hidesContent: Bool { false }
+
+  /// 0: the transform proves nothing.
+  public var tagBytes: Int { 0 }
+
+  /// `false`: entries that lack the transform are served.
+  public var isRequired: Bool { false }
 
   /// `false`: the transform has no use for dictionaries.
   public var takesDictionaries: Bool { false }
@@ -83,12 +97,17 @@ public struct TransformContext: Sendable {
   public let dictionary: (any TransformDictionary)?
   /// The most bytes that may be compressed, and that a decompressed payload may have. A larger payload is stored as it is.
   public let maxEntryBytes: Int
+  /// The bytes to authenticate with those of the part, besides the key and the part: for attributes the rest of the
+  /// metadata, for a payload none.
+  public let authenticated: [UInt8]
 
   /// The context of `part` of the entry under `key`.
   public init(
-    key: CacheKey, part: Part, dictionary: (any TransformDictionary)? = nil, maxEntryBytes: Int = 1 << 30
+    key: CacheKey, part: Part, dictionary: (any TransformDictionary)? = nil, maxEntryBytes: Int = 1 << 30,
+    authenticated: [UInt8] = []
   ) {
     (self.key, self.part, self.dictionary, self.maxEntryBytes) = (key, part, dictionary, maxEntryBytes)
+    self.authenticated = authenticated
   }
 }
 

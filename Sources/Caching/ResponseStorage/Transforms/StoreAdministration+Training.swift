@@ -75,12 +75,12 @@ extension StoreAdministration {
     return samples.samples
   }
 
-  /// The entry under `key`; `nil` if there is none, or a damaged one.
+  /// The entry under `key`; `nil` if there is none, or one that is damaged or not sealed.
   private func soundEntry(_ key: CacheKey) async throws(CacheError) -> StoredEntry? {
     do throws(CacheError) {
       return try await entry(key)
     } catch {
-      guard error.code == .damaged else { throw error }
+      guard [.damaged, .notSealed].contains(error.code) else { throw error }
       return nil
     }
   }

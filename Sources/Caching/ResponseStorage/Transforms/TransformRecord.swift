@@ -42,12 +42,15 @@ struct TransformStep: Sendable, Hashable {
   var text: String { name + (parameter.isEmpty ? "" : ":" + parameter) + (dictionary.map { "@" + $0 } ?? "") }
 }
 
-/// What metadata says about the transforms of an entry: two attributes, whose names no header field can have.
+/// The record of an entry's transforms in its metadata: three attributes, whose names no header field can have.
 extension EntryMetadata {
   /// The attribute with the steps, in the order in which they were applied, with spaces between them.
   static let transformsName = ":transforms"
-  /// The attribute with the hidden attributes, in base 64.
+  /// The attribute with the hidden attributes, in base 64. An entry whose content is hidden has it even without such
+  /// attributes: a transform that proves something proves all of the metadata with it.
   static let hiddenName = ":hidden"
+  /// The attribute with the seal of an entry whose content is hidden; see `EntrySeal`.
+  static let sealName = ":seal"
 
   /// The steps that the entry was written with, as text; `nil` if it is stored as it is.
   var transforms: String? { attributes[Self.transformsName] }
@@ -60,10 +63,60 @@ extension EntryMetadata {
     return steps.count == words.count && Set(steps.map(\.name)).count == steps.count ? steps : nil
   }
 
+  /// The hidden attributes, in base 64; `nil` if the entry's content is not hidden.
+  var hidden: String? { attributes[Self.hiddenName] }
+
+  /// The seal; `nil` if the entry's content is not hidden, or the attribute is not what the core writes.
+  var seal: EntrySeal? { attributes[Self.sealName].flatMap { EntrySeal($0) } }
+
   /// Whether an attribute stays readable if the others are hidden, because it decides how the entry may be used.
   static func isAlwaysReadable(attribute name: String) -> Bool {
-    StoredHead.cachingFields.contains(name) || AttributeName.ofHead.contains(name) || name == transformsName
+    StoredHead.cachingFields.contains(name) || AttributeName.ofHead.contains(name)
+      || name == transformsName || name == sealName
   }
+
+  /// The metadata without the record.
+  var withoutRecord: EntryMetadata {
+    var metadata = self
+    for name in [Self.transformsName, Self.hiddenName, Self.sealName] { metadata.attributes[name] = nil }
+    return metadata
+  }
+
+  /// The bytes that are authenticated together with the hidden attributes: the rest of the metadata, except
+  /// `freshUntil`, which the seal bounds, and the checksum.
+  var authenticatedBytes: [UInt8] {
+    var bytes: [UInt8] = []
+    for number in [storedAt.milliseconds, retainUntil.milliseconds, Int64(contentType.utf8.count)] {
+      Swift.withUnsafeBytes(of: number.littleEndian) { bytes.append(contentsOf: $0) }
+    }
+    bytes.append(contentsOf: contentType.utf8)
+    var readable = attributes
+    readable[Self.hiddenName] = nil
+    return bytes + AttributeBlock.bytes(readable)
+  }
+}
+
+/// The part of a record that belongs to one version of an entry. It is authenticated with the attributes, which are
+/// hidden apart from the payload: metadata can be renewed while the payload stays as it is stored.
+struct EntrySeal: Sendable, Hashable {
+  /// The latest time up to which the entry may be fresh. So an entry can be made stale without a key.
+  let freshUntil: Timestamp
+  /// The tag of the hidden payload, in base 64; empty if its transform proves nothing.
+  let tag: String
+
+  init(freshUntil: Timestamp, tag: String) { (self.freshUntil, self.tag) = (freshUntil, tag) }
+
+  /// Reads a seal from its text; `nil` if no seal is written like that.
+  init?(_ text: String) {
+    let words = text.split(separator: " ", omittingEmptySubsequences: false)
+    guard words.count == 2, let milliseconds = Int64(words[0]) else { return nil }
+    (freshUntil, tag) = (Timestamp(milliseconds: milliseconds), String(words[1]))
+  }
+
+  /// The seal as metadata holds it.
+  var text: String { "\(freshUntil.milliseconds) \(tag)" }
+
+  static func text(_ tag: ArraySlice<UInt8>) -> String { String(decoding: Base64.encoded(Array(tag)), as: UTF8.self) }
 }
 
 /// Attributes as bytes, for transforms that hide them: each name and value with its length before it.

@@ -32,6 +32,8 @@ extension CacheError.Code {
   public static let wrongType = Self(rawValue: "wrongType")
   /// The entry is sealed with a key other than the configured one.
   public static let wrongKey = Self(rawValue: "wrongKey")
+  /// The entry is not sealed, and this cache serves only sealed ones.
+  public static let notSealed = Self(rawValue: "notSealed")
   /// The engine does not support the operation.
   public static let unsupported = Self(rawValue: "unsupported")
   /// The engine was closed before the call: a defect of the caller.

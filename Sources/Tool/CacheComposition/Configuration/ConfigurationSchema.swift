@@ -25,7 +25,7 @@ public enum ConfigurationSchema {
     engines: [EngineDeclaration], sections: [any ConfigurationSection.Type],
     policies: [EvictionPolicy] = EvictionPolicy.standard
   ) -> [String] {
-    ConfigurationTable(engines, sections, policies).keys.filter { $0.kind != .headers }.map(\.path)
+    ConfigurationTable(engines, sections, policies).keys.filter(\.kind.isSingle).map(\.path)
   }
 
   /// Every key, in the order of display.
@@ -86,6 +86,11 @@ public enum ConfigurationSchema {
       ]
     case .headers: [("$ref", .string("#/$defs/headers"))]
     case .secret: [("$ref", .string("#/$defs/secret"))]
+    case .secrets:
+      [
+        ("type", .string("array")), ("minItems", .integer(1)),
+        ("items", .object(members: [("$ref", .string("#/$defs/secret"))])),
+      ]
     }
   }
 

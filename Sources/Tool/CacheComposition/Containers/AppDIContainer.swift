@@ -1,6 +1,6 @@
 public import CachedFetching
 internal import FetchVocabulary
-internal import ResponseStorage
+package import ResponseStorage
 public import StorageSPI
 
 /// Builds everything from the configuration: the engine by its name, and what the containers of the resources need.
@@ -78,7 +78,7 @@ public struct AppDIContainer: Sendable {
   /// - Throws: `CacheError` if the store cannot be created at all, or the set-up has another mistake.
   public func openStoreForFetching() async throws(CacheError) -> OpenStore {
     let backend = configuration.backend
-    try configuration.requireTransforms(transforms)
+    try requireTransforms()
     do throws(CacheError) {
       return makeStore(over: try await openEngine(backend), of: backend)
     } catch {
@@ -92,6 +92,14 @@ public struct AppDIContainer: Sendable {
     ResourceContext(
       store: store.entries, configuration: configuration, services: services(store), servers: servers)
   }
+
+  /// What entries are written with, and what those that were written with something else are read with.
+  package var entryTransforms: EntryTransforms { configuration.transforms(transforms) }
+
+  /// Makes sure that entries can be written.
+  ///
+  /// - Throws: `CacheError`: a setting of a configured transform is missing.
+  package func requireTransforms() throws(CacheError) { try configuration.requireTransforms(transforms) }
 
   /// The current time, since 1970-01-01T00:00:00Z.
   public var now: Duration { clock.now.sinceEpoch }
@@ -137,7 +145,7 @@ public struct AppDIContainer: Sendable {
       engine: engine, clock: clock, limits: StoreLimits(cache),
       accesses: AccessRecorder(log: usage.map { FileAccessLog($0.accesses, capacity: capacity) } ?? MemoryAccessLog()),
       sweeps: usage.map { FileSweepLog(file: $0.sweep) }, removesExpired: !engineOf(backend, has: .nativeExpiry),
-      transforms: configuration.transforms(transforms))
+      transforms: entryTransforms)
     return OpenStore(
       entries: entries, flights: makeFlights(entries, of: backend),
       ledger: usage.map { FileOperationLedger(file: $0.operations) } ?? MemoryOperationLedger(), warning: warning,

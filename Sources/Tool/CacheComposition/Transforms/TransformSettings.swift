@@ -19,9 +19,15 @@ public protocol TransformSettings: ConfigurationSection {
   ///
   /// - Throws: `CacheError`: what is missing in the settings.
   func makeTransform() throws(CacheError) -> any PayloadTransform
+
+  /// Whether entries that lack the transform are refused while entries are written with it. The default is `false`.
+  var isRequired: Bool { get }
 }
 
 extension TransformSettings {
+  /// `false`: entries that lack the transform are served.
+  public var isRequired: Bool { false }
+
   /// The name of the transform.
   static var name: Substring { path.dropFirst(transformsPrefix.count) }
 }
@@ -55,27 +61,48 @@ struct SealedSettings: TransformSettings {
   static let path = "transforms.sealed"
 
   let key: Secret?
+  let keys: [Secret]?
+  let isRequired: Bool
 
   init(_ keys: inout SectionReader) {
     key = keys.secret("key", help: "the key that payloads are sealed with: 32 bytes in hexadecimal digits or base 64")
+    self.keys = keys.secrets(
+      "keys",
+      help: "in place of key, several keys: the first one seals, and each of them opens the entries that it sealed")
+    isRequired = keys.boolean(
+      "required", default: true,
+      help: "whether an entry that is not sealed is refused; false while a store from before is moved over")
   }
 
   func makeTransform() throws(CacheError) -> any PayloadTransform {
-    guard let key else {
+    if key != nil, keys != nil {
+      throw CacheError(
+        .invalidOption, "the transform 'sealed' has both 'key' and 'keys'",
+        hint: "move the key into the list 'keys', the one to seal with first")
+    }
+    guard let secrets = keys ?? key.map({ [$0] }) else {
       throw CacheError(
         .invalidOption, "there is no key for the transform 'sealed'",
         hint: "name the variable that holds it: \"transforms\": {\"sealed\": {\"key\": {\"env\": \"NAME\"}}}")
     }
+    var texts: [String] = []
+    for secret in secrets { texts.append(try Self.text(of: secret)) }
+    return try SealedTransform(keys: texts, required: isRequired)
+  }
+
+  /// The key in `secret`, which is one.
+  private static func text(of secret: Secret) throws(CacheError) -> String {
     let text: String
     do throws(ConfigurationError) {
-      text = try key.reveal()
+      text = try secret.reveal()
     } catch {
       throw CacheError(.invalidOption, error.message, hint: error.hint)
     }
-    do throws(CacheError) { return try SealedTransform(key: text) } catch {
+    do throws(CacheError) { _ = try SealedTransform(key: text) } catch {
       guard error.code == .invalidOption else { throw error }
-      throw CacheError(.invalidOption, "\(key.variable): \(error.message)", hint: error.hint)
+      throw CacheError(.invalidOption, "\(secret.variable): \(error.message)", hint: error.hint)
     }
+    return text
   }
 }
 
@@ -90,7 +117,8 @@ extension Configuration {
       do throws(CacheError) {
         if let transform = try transform(name, of: known) { written.append(transform) }
       } catch {
-        written.append(UnavailableTransform(name: name, reason: error))
+        let isRequired = known.first { $0.name == name }.map { section($0).isRequired } ?? false
+        written.append(UnavailableTransform(name: name, isRequired: isRequired, reason: error))
       }
     }
     return EntryTransforms(written, maxEntryBytes: cache.maxEntryBytes) { [self] name throws(CacheError) in
@@ -116,6 +144,7 @@ extension Configuration {
 /// Takes the place of a transform that cannot be made.
 private struct UnavailableTransform: PayloadTransform {
   let name: String
+  let isRequired: Bool
   let reason: CacheError
   /// It may be one that hides: nothing is written in the clear in its place.
   var hidesContent: Bool { true }

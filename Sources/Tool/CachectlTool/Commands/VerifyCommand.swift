@@ -9,8 +9,8 @@ struct VerifyCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "verify", abstract: "Check the store and every entry in it, and repair it on demand",
     discussion: """
-      The structure of the store is checked by the engine's own means, then each entry by its checksum. The status is \
-      65 if something is wrong.
+      The structure of the store is checked by the engine's own means, then each entry by its checksum, and by its \
+      seal if it is sealed and its key is configured. The status is 65 if something is wrong.
 
       A repair saves every entry that can still be read. The damaged files are moved aside, never removed: their new \
       names tell the time of the repair. The status is 65 if an entry was lost, or may have been, or something \

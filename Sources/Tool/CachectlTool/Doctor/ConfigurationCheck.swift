@@ -1,5 +1,6 @@
 internal import CacheComposition
 internal import FetchVocabulary
+internal import ResponseStorage
 internal import CachePresentation
 internal import StorageSPI
 
@@ -32,6 +33,23 @@ struct ConfigurationCheck: Sendable {
         Self.name, .permissionDenied, "\(path) can be changed by others (permissions \(file.modeText))",
         hint: "chmod go-w \(path)")
     ]
+  }
+}
+
+/// Checks that the configured transforms can be used, and that they refuse entries in the clear.
+struct TransformCheck: Sendable {
+  private static let name = "transforms"
+
+  let container: AppDIContainer
+
+  var findings: [Finding] {
+    do throws(CacheError) { try container.requireTransforms() } catch { return [.problem(Self.name, error)] }
+    let lenient = container.entryTransforms.written.filter { $0.hidesContent && !$0.isRequired }
+    return lenient.map { transform in
+      .warning(
+        Self.name, "entries that are not \(transform.name) are served too",
+        hint: "set transforms.\(transform.name).required to true when all of them are replaced or expired")
+    }
   }
 }
 

@@ -69,7 +69,8 @@ struct Doctor: Sendable {
     let space = SpaceCheck(files: files).finding(
       home: configuration.home, maximumBytes: configuration.cache.maxBytes,
       usedBytes: stores.first { $0.name == configuration.storeEngine }?.result.payloadBytes ?? 0)
-    return [space] + stores.flatMap(\.result.findings) + (await TierCheck(container: container).findings())
+    return TransformCheck(container: container).findings + [space] + stores.flatMap(\.result.findings)
+      + (await TierCheck(container: container).findings())
       + LeftoverCheck(files: files).findings(
         home: configuration.home, stores: stores + others.usable.map { ($0.name, StoreCheck.Result()) })
       + ClockCheck(now: clock.now).findings(

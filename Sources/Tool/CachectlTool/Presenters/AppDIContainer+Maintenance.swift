@@ -38,7 +38,7 @@ extension AppDIContainer {
   ///   would do.
   func repairStore(isDryRun: Bool = false) async throws(CacheError) -> RepairReport {
     let (plugin, options) = try engine(configuration.backend)
-    return try await StoreRepair(plugin, options).run(
+    return try await StoreRepair(plugin, options, transforms: entryTransforms).run(
       suffix: ".damaged-\(clock.now.basicText)", isDryRun: isDryRun)
   }
 

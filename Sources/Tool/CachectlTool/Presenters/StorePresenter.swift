@@ -100,7 +100,7 @@ struct StorePresenter: Sendable {
     let report = try await store.administration.verify(progress: progress)
     return IntegrityView(
       backend: configuration.backend, entriesChecked: report.entriesChecked, issues: report.issues,
-      issueCount: report.issueCount)
+      issueCount: report.issueCount, unauthenticated: report.unauthenticated)
   }
 
   /// Removes expired entries, and returns unused space to the system. With `trains`, first trains dictionaries.

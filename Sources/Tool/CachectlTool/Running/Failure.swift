@@ -60,7 +60,7 @@ extension ExitCode {
   init(_ code: CacheError.Code) {
     switch code {
     case .invalidRequest, .invalidKey: self = .validationFailure
-    case .damaged, .wrongType, .malformed, .unsupportedFormat: self = .dataError
+    case .damaged, .wrongType, .notSealed, .malformed, .unsupportedFormat: self = .dataError
     case .notCached, .notFound: self = .notFound
     case .originUnreachable, .invalidAnswer, .unreachable: self = .unavailable
     case .cannotCreate: self = .cannotCreate

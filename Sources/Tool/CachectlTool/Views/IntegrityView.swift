@@ -7,10 +7,14 @@ struct IntegrityView: OutputView {
   private let entriesChecked: Int
   let issues: [IntegrityIssue]
   private let issueCount: Int
+  private let unauthenticated: Int
 
   /// The view of the remaining `issues` after checking `entriesChecked` entries of `backend`; `issueCount` is their
-  /// number if `issues` does not have them all.
-  init(backend: String, entriesChecked: Int, issues: [IntegrityIssue], issueCount: Int? = nil) {
+  /// number if `issues` does not have them all. `unauthenticated` entries are sealed, and their key is not configured.
+  init(
+    backend: String, entriesChecked: Int, issues: [IntegrityIssue], issueCount: Int? = nil, unauthenticated: Int = 0
+  ) {
+    self.unauthenticated = unauthenticated
     self.backend = backend
     self.entriesChecked = entriesChecked
     self.issues = issues
@@ -23,9 +27,11 @@ struct IntegrityView: OutputView {
   /// How many issues are not listed.
   var omitted: Int { issueCount - issues.count }
 
-  /// The document of `verify`. The member "omitted" appears if there are more issues than are listed.
+  /// The document of `verify`. The member "omitted" appears if there are more issues than are listed, the member
+  /// "unauthenticated" if there are such entries.
   var json: JSONValue {
-    let more: [JSONValue.Member] = omitted > 0 ? [.init("omitted", .integer(omitted))] : []
+    let counts = [("omitted", omitted), ("unauthenticated", unauthenticated)].filter { $0.1 > 0 }
+    let more = counts.map { JSONValue.Member($0.0, .integer($0.1)) }
     return .object(
       [
         .init("backend", .string(backend)), .init("entriesChecked", .integer(entriesChecked)),
@@ -66,8 +72,12 @@ struct IntegrityView: OutputView {
     let checked = "\(NumberText.count(entriesChecked, "entry", "entries")) of \(backend) checked"
     let found = hasIssues ? NumberText.count(issueCount, "issue", "issues") : "no issues"
     let listed = issueCount > issues.count ? ["the first \(NumberText.text(issues.count)) are listed"] : []
+    let sealed =
+      unauthenticated > 0
+      ? ["\(NumberText.count(unauthenticated, "sealed entry", "sealed entries")) without a key: only checksums checked"]
+      : []
     let isWell = !hasIssues && remark == nil
-    return StatusLine([checked, found] + listed + [remark].compactMap(\.self), style: isWell ? .green : .red)
+    return StatusLine([checked, found] + listed + sealed + [remark].compactMap(\.self), style: isWell ? .green : .red)
   }
 }
 
