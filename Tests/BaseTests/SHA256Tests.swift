@@ -22,6 +22,26 @@ struct SHA256Tests {
     #expect(Self.digest([Array(text.utf8)]) == digest)
   }
 
+  /// Test cases 1, 2 and 6 of RFC 4231.
+  @Test(
+    arguments: [
+      (
+        Array(repeating: 0x0B, count: 20), "Hi There",
+        "b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7"
+      ),
+      (
+        Array("Jefe".utf8), "what do ya want for nothing?",
+        "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843"
+      ),
+      (
+        Array(repeating: 0xAA, count: 131), "Test Using Larger Than Block-Size Key - Hash Key First",
+        "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54"
+      ),
+    ] as [([UInt8], String, String)])
+  func keyedDigests(_ key: [UInt8], _ text: String, _ digest: String) {
+    #expect(SHA256.keyedHexText(Array(text.utf8), key: key) == digest)
+  }
+
   /// Lengths around the position of the length field and around the end of a block, with digests by coreutils'
   /// `sha256sum`.
   @Test(arguments: [

@@ -11,6 +11,22 @@ package struct SHA256: Sendable {
   /// The digest of all the data, as 64 hexadecimal digits.
   package var hexText: String { digest.map { Hexadecimal.text($0) }.joined() }
 
+  /// The digest of `bytes` that only a holder of `key` can compute (HMAC, RFC 2104), as 64 hexadecimal digits.
+  package static func keyedHexText(_ bytes: [UInt8], key: [UInt8]) -> String {
+    let blockSize = 64
+    var block = key.count > blockSize ? SHA256(key).bytes : key
+    block += Array(repeating: 0, count: blockSize - block.count)
+    let inner = SHA256(block.map { $0 ^ 0x36 } + bytes)
+    return SHA256(block.map { $0 ^ 0x5C } + inner.bytes).hexText
+  }
+
+  private init(_ bytes: [UInt8]) { pending = bytes }
+
+  private var bytes: [UInt8] {
+    digest.flatMap { word in stride(from: UInt32(24), through: 0, by: -8).map { UInt8(truncatingIfNeeded: word >> $0) }
+    }
+  }
+
   private var digest: [UInt32] {
     var state = Self.initialState
     let message = padded

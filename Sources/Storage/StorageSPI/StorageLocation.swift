@@ -35,6 +35,17 @@ public struct StorageLocation: Sendable {
     try await plugin.removeStore(configuration(clock))
   }
 
+  /// The path of the store, without slashes at its end; `nil` if it has none.
+  package var path: String? {
+    let declared = plugin.declaration.options.first { $0.name == "path" }?.defaultValue
+    guard plugin.declaration.capabilities.contains(.persistent),
+      case .text(let text)? = options["path"] ?? declared
+    else { return nil }
+    var path = HomeFolder.expanded(text)
+    while path.count > 1, path.hasSuffix("/") { path.removeLast() }
+    return path
+  }
+
   private func configuration(_ clock: any WallClock) throws(CacheError) -> EngineConfiguration {
     let declaration = plugin.declaration
     var values = options
