@@ -1,6 +1,7 @@
 import MemoryStorage
 import ResponseCache
 import ResponseCacheTesting
+import SQLiteStorage
 import StorageSPI
 import Synchronization
 import Testing
@@ -41,6 +42,25 @@ import Testing
     }
     #expect(error?.code == .notCached)
     #expect(server.queries.count == 2)
+  }
+
+  /// The key that tells parties apart is next to the store, so that a later process finds what an earlier one kept.
+  @Test func eachPartyFindsItsOwnResponseAgain() async throws {
+    let folder = try TemporaryFolder()
+    defer { folder.remove() }
+    var secret = HTTPRequest(url: request.url, fields: ["X-Key": "alice"])
+    secret.secretFields = ["X-Key"]
+    let requests = [HTTPRequest(url: request.url, fields: ["Cookie": "a=1"]), secret, request]
+    for _ in 1...2 {
+      let cache = try await Cache(.sqlite(path: folder.path + "/a.sqlite"), clock: clock)
+      for request in requests { _ = try await cache.response(to: request, over: server) }
+      try await cache.close()
+    }
+    #expect(server.queries.count == requests.count)
+    let other = try await Cache(.sqlite(path: folder.path + "/b.sqlite"), clock: clock)
+    _ = try await other.response(to: requests[0], over: server)
+    try await other.close()
+    #expect(server.queries.count == requests.count + 1)
   }
 
   @Test func whatIsCachedOfAURLIsRemoved() async throws {

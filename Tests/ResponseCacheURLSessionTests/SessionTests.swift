@@ -48,9 +48,10 @@ struct SessionTests {
     #expect(storage.cookies(for: try #require(URL(string: server.url)))?.map(\.name) == ["a"])
   }
 
-  @Test func cookiesSelectAmongResponses() async throws {
+  @Test(arguments: ["Cookie", "Accept"])
+  func cookiesSelectAmongResponses(vary: String) async throws {
     let bench = try await Bench()
-    let server = try TestServer { Self.variedByCookie($0) }
+    let server = try TestServer { Self.varied(by: vary, $0) }
     let session = bench.session()
     for who in ["ann", "bob", nil, "ann", "bob", nil] {
       try session.setCookie(who, for: server.url)
@@ -102,8 +103,10 @@ struct SessionTests {
     #expect(server.count == (isStored ? count : count + 1))
   }
 
-  private static func variedByCookie(_ request: TestRequest) -> TestResponse {
-    TestResponse(fields: fresh.replacing(with: ["Vary": "Cookie"]), request.fields["Cookie"] ?? "none")
+  private static func variedByCookie(_ request: TestRequest) -> TestResponse { varied(by: "Cookie", request) }
+
+  private static func varied(by name: String, _ request: TestRequest) -> TestResponse {
+    TestResponse(fields: fresh.replacing(with: ["Vary": name]), request.fields["Cookie"] ?? "none")
   }
 
   /// Credentials in the field, or in the URL, select what is kept for them.

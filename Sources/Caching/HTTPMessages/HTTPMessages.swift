@@ -15,6 +15,13 @@ public struct HTTPRequest: Sendable, Hashable {
   /// A digest of the client's certificate, by which a server may recognise it; `nil` if the client has none. It is
   /// never sent: it stands for the certificate when requests are compared, as `Authorization` does for itself.
   public var clientIdentity: String?
+  /// The names of the fields whose values are secrets, besides `Authorization`, `Cookie` and `Proxy-Authorization`,
+  /// which always are. A response to a request with such fields answers only requests with the same ones, and they are
+  /// not sent to another origin.
+  public var secretFields: Set<String> = []
+  /// The secrets that `url` leaves out of its query, by the names of their parameters. They are not sent: they stand for
+  /// themselves when requests are compared.
+  package var secretParameters: HTTPFields = [:]
 
   /// Creates a request, by default a GET without content.
   public init(
@@ -36,9 +43,6 @@ extension HTTPRequest {
 
   /// `clientIdentity`, if the connection can show it.
   public var shownIdentity: String? { isSecure ? clientIdentity : nil }
-
-  /// Whether the request identifies the client.
-  public var hasCredentials: Bool { fields.contains("authorization") || shownIdentity != nil }
 
   /// The URL's host, and its port if it has one, without any credentials before them; `nil` if the URL names no server.
   public var authority: String? { URLParts(url)?.authority }
@@ -105,6 +109,14 @@ package enum HTTPSyntax {
   /// Whether `byte` is a character of tokens.
   package static func isTokenByte(_ byte: UInt8) -> Bool {
     byte.isASCIILetterOrDigit || "!#$%&'*+-.^_`|~".utf8.contains(byte)
+  }
+
+  /// Whether `text` can be the value of the field Host: a host, and optionally a port (RFC 9110, section 7.2).
+  package static func isHost(_ text: String) -> Bool {
+    guard text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && !"/?#@\\".utf8.contains($0) }),
+      let host = URLParts("//\(text)")?.host
+    else { return false }
+    return !host.isEmpty
   }
 
   /// Whether `text` can be sent as the value of a field: it has no control character but tabs (section 5.5).

@@ -12,8 +12,9 @@ internal import ResponseStorage
 ///     let response = try await cache.response(to: HTTPRequest(url: "https://www.swift.org/"), over: transport)
 ///
 /// The servers decide how long their responses are used; a response without a lifetime is fresh for a tenth of the time
-/// since its last change. Every status is a response, not an error. `Cache-Status` (RFC 9211) says where a response
-/// came from.
+/// since its last change. A response to a request with secrets (`Authorization`, `Cookie`, `Proxy-Authorization` and
+/// `HTTPRequest.secretFields`) answers only requests with the same. Every status is a response, not an error.
+/// `Cache-Status` (RFC 9211) says where a response came from.
 extension Cache {
   /// The response to `request`, from the cache or over `transport`.
   ///

@@ -50,9 +50,10 @@ public struct Cache: Sendable {
     transforms: EntryTransforms = .none, clock: any WallClock = SystemWallClock(),
     warn: @escaping @Sendable (CacheError) -> Void = { _ in }
   ) async throws {
+    var rules = HTTPCacheRules(isShared: isShared, freshness: .standard)
+    rules.credentialKey = CredentialKey(of: location)
     try await self.init(
-      location, limits: limits, transforms: transforms,
-      rules: HTTPCacheRules(isShared: isShared, freshness: .standard), clock: clock, warn: warn)
+      location, limits: limits, transforms: transforms, rules: rules, clock: clock, warn: warn)
   }
 
   /// Opens the cache at `location` with `rules`, whose times are also those of resources without times of their own.

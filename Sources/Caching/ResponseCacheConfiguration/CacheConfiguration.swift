@@ -114,10 +114,12 @@ extension Cache {
     _ configuration: CacheConfiguration, transforms: EntryTransforms = .none,
     clock: any WallClock = SystemWallClock(), warn: @escaping @Sendable (CacheError) -> Void = { _ in }
   ) async throws {
+    var rules = configuration.rules
+    rules.credentialKey = CredentialKey(file: "\(configuration.configuration.home)/credentials.key")
     do {
       try await self.init(
-        configuration.location, limits: configuration.limits, transforms: transforms, rules: configuration.rules,
-        clock: clock, warn: warn)
+        configuration.location, limits: configuration.limits, transforms: transforms, rules: rules, clock: clock,
+        warn: warn)
     } catch let error as CacheError {
       let settings = configuration.configuration
       throw settings.namingSource(of: error, backend: settings.backend)

@@ -21,7 +21,9 @@ struct SessionCache: Sendable {
     warn = cache.warn
     storage = EngineHTTPResponseStorage(store: cache.store)
     var services = cache.services
+    let key = services.rules.credentialKey
     services.rules = HTTPCacheRules(isShared: services.rules.isShared, freshness: Self.freshness)
+    services.rules.credentialKey = key
     self.services = services
   }
 

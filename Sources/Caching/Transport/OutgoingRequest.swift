@@ -32,6 +32,7 @@ struct OutgoingRequest: Sendable {
       try check(HTTPSyntax.isToken(field.name), "the name of a header field has characters that HTTP does not allow")
       try check(HTTPSyntax.isFieldValue(field.value), "a header field has control characters")
     }
+    try check(request.hasValidHost, "the header field Host does not name one server")
     for name in ["Transfer-Encoding", "Expect"] {
       try check(!request.fields.contains(name), "\(name) is the transport's to choose")
     }

@@ -44,6 +44,11 @@ extension HTTPCacheRules {
   }
 }
 
+extension VariantSelector {
+  /// Whether the response may answer `request`, with the key of the process.
+  func selects(_ request: HTTPRequest) -> Bool { selects(request, key: .ofProcess) }
+}
+
 extension HTTPRequest {
   static func testing(_ fields: HTTPFields = [:], method: String = "GET") -> HTTPRequest {
     HTTPRequest(method: method, url: "http://example.com/x", fields: fields)

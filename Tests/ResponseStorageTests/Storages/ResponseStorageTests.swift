@@ -66,7 +66,8 @@ struct ResponseStorageTests {
     head.initialAge = .seconds(12)
     head.selector = try #require(
       VariantSelector(
-        response: head.head.fields, request: HTTPRequest(url: "https://example.com/", fields: ["Accept": "a"])))
+        response: head.head.fields, request: HTTPRequest(url: "https://example.com/", fields: ["Accept": "a"]),
+        key: .ofProcess))
     try await test.cities.store(CitiesPageDTO(.sample), head: head, for: Self.request)
     let stored = try #require(try await test.cities.response(for: Self.request)).head
     #expect(

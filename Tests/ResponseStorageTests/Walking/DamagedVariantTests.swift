@@ -20,7 +20,8 @@ import Testing
       var head = test.head()
       head.selector = try #require(
         VariantSelector(
-          response: ["Vary": "Accept"], request: HTTPRequest(url: Self.url, fields: ["Accept": "\(number)"])))
+          response: ["Vary": "Accept"], request: HTTPRequest(url: Self.url, fields: ["Accept": "\(number)"]),
+          key: .ofProcess))
       keys.append(try await sound.store([1], head: head, for: Self.url, replacing: []))
     }
     // Another URL, whose keys come next.

@@ -18,7 +18,7 @@ public func fetch<Storage: ResponseStore, Origin: ResponseOrigin, Value: Sendabl
   toDomain: @escaping @Sendable (Storage.Response) -> Value
 ) -> Snapshots<Value> where Origin.Request == Storage.Request, Origin.Response == Storage.Response {
   let subject = ResourceSubject(
-    request: request, storage: storage, source: origin, mayKeep: mayKeep, toDomain: toDomain)
+    request: request, storage: storage, source: origin, rules: services.rules, mayKeep: mayKeep, toDomain: toDomain)
   return CachedFetch(subject: subject, services: services).snapshots(options)
 }
 
@@ -32,6 +32,7 @@ where Origin.Request == Storage.Request, Origin.Response == Answer, Storage.Resp
   let request: Storage.Request
   let storage: Storage
   let source: Origin
+  let rules: HTTPCacheRules
   let mayKeep: @Sendable (Answer) -> Bool
   let toDomain: @Sendable (Answer) -> Value
 
@@ -41,11 +42,17 @@ where Origin.Request == Storage.Request, Origin.Response == Answer, Storage.Resp
 
   func key() throws(CacheError) -> String { try storage.key(for: request) }
 
-  func flight() throws(CacheError) -> String? { source.isInProcess ? nil : try key() }
+  func flight() throws(CacheError) -> String? {
+    if source.isInProcess { return nil }
+    let party = rules.party(of: try message())
+    return party.isEmpty ? try key() : "\(try key())/\(party)"
+  }
 
   func lookUp(isCounted: Bool) async throws(CacheError) -> Lookup<Answer> {
+    let message = try message()
+    try rules.requireCredentialKey(for: message)
     guard let stored = try await storage.response(for: request, isCounted: isCounted) else { return Lookup() }
-    guard stored.head.selector.selects(try message()) else { return Lookup(missing: .varyMiss) }
+    guard rules.selects(stored.head.selector, message) else { return Lookup(missing: .varyMiss) }
     return Lookup(found: stored)
   }
 
@@ -63,6 +70,7 @@ where Origin.Request == Storage.Request, Origin.Response == Answer, Storage.Resp
   func keep(
     _ answer: Answer, _ head: StoredHead, confirming base: StoredResponse<Answer>?, ending flight: FlightTicket?
   ) async throws(CacheError) -> String {
+    try rules.requireCredentialKey(for: message())
     try await storage.ending(flight).store(answer, head: head, for: request, expecting: base?.version)
     return try key()
   }

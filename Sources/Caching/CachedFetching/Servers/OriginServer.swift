@@ -33,13 +33,15 @@ public struct OriginServer: Sendable {
     secrets = SecretTexts(secretFields.lines.map(\.value) + [credentials.secret].compactMap { $0 })
   }
 
-  /// The request for `endpoint` as the caching rules examine it: with `Authorization`, which matters to the rules, but
-  /// without a key in its URL.
+  /// The request for `endpoint` as the caching rules examine it: with all that tells clients apart, but without a key in
+  /// its URL.
   func message(for endpoint: Endpoint) -> HTTPRequest {
     var request = endpoint.httpRequest
     request.clientIdentity = clientIdentity
     request.fields = request.fields.replacing(with: credentials.fields).replacing(with: fields).replacing(
       with: secretFields)
+    request.secretFields = Set(secretFields.lines.map(\.name))
+    request.secretParameters = HTTPFields(credentials.query.map { HTTPFields.Field($0.name, $0.value) })
     return request
   }
 
@@ -63,7 +65,7 @@ public struct OriginServer: Sendable {
     for _ in 0...Self.maxRedirects {
       let response = try await send(request, origin: origin)
       guard let redirect = Redirect(response.head, to: request) else { return response }
-      request = redirect.request(without: secretFields.replacing(with: credentials.fields))
+      request = redirect.request
     }
     throw .invalidAnswer(origin, "more than \(Self.maxRedirects) redirects for \(endpoint.subject)")
   }

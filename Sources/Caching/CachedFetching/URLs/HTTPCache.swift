@@ -89,14 +89,11 @@ public struct HTTPCache: HTTPResponseSource {
         throw CacheError(
           .invalidAnswer, "there are more than \(maxRedirects) redirects in a row", cause: TooManyRedirects())
       }
-      let next = complete(redirect.request(without: Self.ownFields))
+      let next = complete(redirect.request)
       return followedResponses(
         to: next, options: options, maxRedirects: maxRedirects, complete, followed: followed + 1)
     }
   }
-
-  /// Fields for one server only: a redirect to another one must not carry them.
-  private static let ownFields: HTTPFields = ["Authorization": "", "Cookie": "", "Proxy-Authorization": "", "Host": ""]
 }
 
 /// A response and the URL that it came from.
@@ -125,7 +122,7 @@ package struct Redirect {
   /// Reads the redirect from `head`, the answer to `request`; `nil` if it is not a redirect, or must not be followed.
   package init?(_ head: HTTPResponseHead, to request: HTTPRequest) {
     guard let request = Self.repeated(request, status: head.status), let location = head.fields["location"],
-      !location.isEmpty, let url = URLReference.resolve(location, against: request.url)
+      !location.isEmpty, let url = URLReference.resolve(location, against: request.target)
     else { return nil }
     let schemes = request.isSecure ? ["https://"] : ["https://", "http://"]
     guard schemes.contains(where: url.lowercased().hasPrefix) else { return nil }
@@ -133,14 +130,16 @@ package struct Redirect {
     original = request
   }
 
-  /// The request that follows the redirect. Another origin does not get the `secretFields`, nor the client's identity,
-  /// unless it is the same host over https: that one gets the identity.
-  package func request(without secretFields: HTTPFields) -> HTTPRequest {
+  /// The request that follows the redirect. Another origin gets neither a field with a secret, nor the field Host, nor
+  /// the client's identity, unless it is the same host over https: that one gets the identity.
+  package var request: HTTPRequest {
     var request = original
+    request.url = original.address(of: url)
+    guard !URLReference.isSameOrigin(url, original.target) else { return request }
     request.url = url
-    guard !URLReference.isSameOrigin(url, original.url) else { return request }
-    request.fields = HTTPFields(request.fields.lines.filter { !secretFields.contains($0.name) })
-    if !URLReference.isUpgrade(from: original.url, to: url) { request.clientIdentity = nil }
+    request.fields = HTTPFields(
+      request.fields.lines.filter { !original.isSecret($0.name) && !HTTPFields.isSame($0.name, "host") })
+    if !URLReference.isUpgrade(from: original.target, to: url) { request.clientIdentity = nil }
     return request
   }
 
@@ -150,7 +149,10 @@ package struct Redirect {
     if request.retrieves { return request }
     // 307 and 308 ask for the same method again.
     guard request.method == "POST", status <= 303 else { return nil }
-    let fields = request.fields.lines.filter { !$0.name.lowercased().hasPrefix("content-") }
-    return HTTPRequest(url: request.url, fields: HTTPFields(fields), clientIdentity: request.clientIdentity)
+    var repeated = request
+    repeated.method = "GET"
+    repeated.fields = HTTPFields(request.fields.lines.filter { !$0.name.lowercased().hasPrefix("content-") })
+    (repeated.body, repeated.stream) = ([], nil)
+    return repeated
   }
 }

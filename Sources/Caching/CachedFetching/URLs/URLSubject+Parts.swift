@@ -49,7 +49,7 @@ extension URLSubject {
       let head = rules.stored(
         beginning.head, for: request, requestTime: requestTime, responseTime: responseTime, trace: &trace),
       // A complete stored response can still answer if the origin fails, and a part cannot.
-      !selected(try await storage.variants(of: request.url)).contains(where: { $0.head.head.status != 206 })
+      !selected(try await storage.variants(of: request.target)).contains(where: { $0.head.head.status != 206 })
     else { return }
     _ = try await keep(beginning, head, confirming: nil, ending: nil)
   }

@@ -1,4 +1,3 @@
-internal import Base
 internal import FetchVocabulary
 
 /// A request for a URL, which can have several entries, partial content, and methods that change the origin.
@@ -15,22 +14,29 @@ struct URLSubject: FetchSubject {
 
   var origin: String { URLReference.host(of: request.url) ?? request.url }
 
-  func message() throws(CacheError) -> HTTPRequest { request }
+  func message() throws(CacheError) -> HTTPRequest {
+    guard request.hasValidHost else {
+      throw CacheError(
+        .invalidRequest, "the header field Host does not name one server",
+        hint: "write it once, as example.com or example.com:8080")
+    }
+    return request
+  }
 
-  func key() throws(CacheError) -> String { try storage.key(of: request.url, selector: .always) }
+  func key() throws(CacheError) -> String { try storage.key(of: request.target, selector: .always) }
 
   func flight() throws(CacheError) -> String? {
     // The failure of a server without proof of its identity is not shared with other callers.
     guard request.retrieves, rules.believesServer(of: request) else { return nil }
-    var digest = SHA256()
-    for field in request.fields.lines { digest.update(Array("\(field.name.lowercased()):\(field.value)\n".utf8)) }
-    if let identity = request.shownIdentity { digest.update(Array("\n\(identity)".utf8)) }
-    return "\(try key())/\(request.method)/\(digest.hexText)"
+    var text = request.fields.lines.map { "\($0.name.lowercased()):\($0.value)\n" }.joined()
+    text += "\n\(rules.party(of: request))"
+    return "\(try key())/\(request.method)/\(rules.fingerprint(text, of: request))"
   }
 
   func lookUp(isCounted: Bool) async throws(CacheError) -> Lookup<HTTPResponse> {
     guard request.retrieves else { return Lookup(missing: .method) }
-    let lookup = try await usable(await storage.variants(of: request.url))
+    try rules.requireCredentialKey(for: request)
+    let lookup = try await usable(await storage.variants(of: request.target))
     if isCounted { storage.countLookUp(lookup.found?.key) }
     return lookup
   }
@@ -57,7 +63,7 @@ struct URLSubject: FetchSubject {
   }
 
   func selected(_ variants: [StoredVariant]) -> [StoredVariant] {
-    variants.filter { $0.head.selector.selects(request) }
+    variants.filter { rules.selects($0.head.selector, request) }
   }
 
   func ask(
@@ -79,7 +85,8 @@ struct URLSubject: FetchSubject {
     ending flight: FlightTicket?
   ) async throws(CacheError) -> String {
     // A damaged variant must prevent neither storing the answer nor removing the variants that it replaces.
-    let variants = selected(try await storage.readableVariants(of: request.url))
+    try rules.requireCredentialKey(for: request)
+    let variants = selected(try await storage.readableVariants(of: request.target))
     guard head.retainUntil > head.storedAt else {
       if !variants.isEmpty { try await storage.remove(variants.map(\.key)) }
       return try key()
@@ -91,12 +98,12 @@ struct URLSubject: FetchSubject {
         .tooLarge, "the answer is too large to be kept", hint: "raise maxEntryBytes, or the limit of the transport")
     }
     guard let (head, body) = try await combined(answer, head, with: variants) else { return try key() }
-    let key = try storage.key(of: request.url, selector: head.selector)
+    let key = try storage.key(of: request.target, selector: head.selector)
     let outdated = variants.map(\.key).filter { $0 != key }
     let version = base?.key == key ? base?.version : nil
     do throws(CacheError) {
       return try await storage.ending(flight).store(
-        body, head: head, for: request.url, replacing: outdated, expecting: version)
+        body, head: head, for: request.target, replacing: outdated, expecting: version)
     } catch {
       throw error.naming(request, not: key)
     }
@@ -165,7 +172,7 @@ struct URLSubject: FetchSubject {
     }
     do throws(CacheError) {
       _ = try await storage.store(
-        found.response.body, head: head, for: request.url, replacing: [], expecting: found.version)
+        found.response.body, head: head, for: request.target, replacing: [], expecting: found.version)
     } catch {
       // A newer response was stored meanwhile.
       if error.code != .conflict { throw error }

@@ -16,6 +16,7 @@ extension HTTPCacheRules {
   ) -> CacheDecision {
     if !trace.isRecording, let stored, isFresh(stored, at: now, unlimitedBy: request, options) { return Self.fresh }
     let allowed = RequestDirectives(request.fields, options)
+    noteParty(of: request, &trace)
     guard request.retrieves else {
       trace.note("method", "\(request.method) is never answered from the cache")
       return forwarded(.fetch, "the method is \(request.method)", .method, allowed)
@@ -31,6 +32,21 @@ extension HTTPCacheRules {
     }
     trace.note("stored response", "status \(stored.head.status), stored at \(HTTPDate.text(stored.storedAt))")
     return decision(stored, allowed, now: now, trace: &trace)
+  }
+
+  /// Notes what else selects a stored response, besides its URL and its `Vary`.
+  private func noteParty(of request: HTTPRequest, _ trace: inout CacheTrace) {
+    guard trace.isRecording else { return }
+    if let server = request.detour, let named = URLReference(request.target)?.server {
+      trace.note("target", "a resource of \(named), which Host names; the request goes to \(server)")
+    }
+    guard request.hasCredentials else { return }
+    let names = request.credentialNames.joined(separator: ", ")
+    trace.note(
+      "credentials",
+      isShared
+        ? "\(names): the shared cache keeps only a response that is for everybody"
+        : "\(names): only a response to a request with the same values can be used")
   }
 
   private static let fresh = CacheDecision(.serve, "the stored response is fresh")

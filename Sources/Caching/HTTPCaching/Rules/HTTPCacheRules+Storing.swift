@@ -22,9 +22,10 @@ extension HTTPCacheRules {
       trace.note("storing", "not stored: \(refusal)")
       return nil
     }
-    guard let selector = VariantSelector(response: response.fields, request: request, isShared: isShared) else {
-      return nil
-    }
+    guard
+      let selector = VariantSelector(
+        response: response.fields, request: request, isShared: isShared, key: credentialKey)
+    else { return nil }
     var kept = response
     kept.fields = storedFields(response.fields)
     return times(
@@ -81,7 +82,7 @@ extension HTTPCacheRules {
     case control.contains("no-store") && !isUnderstood: "no-store"
     case directives.isPrivate: "it is private, and the cache is shared"
     case !isAllowed(directives, withCredentials: request.hasCredentials):
-      "the request had credentials, and the cache is shared"
+      "the request had credentials (\(request.credentialNames.joined(separator: ", "))), and the cache is shared"
     case !isExplicitlyCacheable(response, directives) && !allowsHeuristics(response):
       "nothing allows to store the status \(response.status)"
     case response.fields.values(of: "vary").contains(where: { FieldList.members($0).contains("*") }):
@@ -99,7 +100,8 @@ extension HTTPCacheRules {
     }
     let hasLifetime = directives.maxAge != nil || !directives.isTargeted && response.fields.contains("expires")
     return hasLifetime
-      && URLReference.resolve(place, against: request.url) == URLReference.resolve(request.url, against: request.url)
+      && URLReference.resolve(place, against: request.target)
+        == URLReference.resolve(request.target, against: request.target)
   }
 
   /// Whether a stored response may stay once a confirmation has turned it into `response`.
@@ -148,10 +150,11 @@ extension HTTPCacheRules {
   /// same origin that the response names.
   public func invalidated(by response: HTTPResponseHead, to request: HTTPRequest) -> [String] {
     guard !request.isSafe, (200..<400).contains(response.status) else { return [] }
+    let target = request.target
     let named = ["location", "content-location"].compactMap { response.fields[$0] }
-      .compactMap { URLReference.resolve($0, against: request.url) }
-      .filter { URLReference.isSameOrigin($0, request.url) }
-    return named.reduce(into: [request.url]) { urls, url in
+      .compactMap { URLReference.resolve($0, against: target) }
+      .filter { URLReference.isSameOrigin($0, target) }
+    return named.reduce(into: [target]) { urls, url in
       if !urls.contains(url) { urls.append(url) }
     }
   }

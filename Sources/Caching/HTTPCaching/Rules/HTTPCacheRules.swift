@@ -27,6 +27,8 @@ public struct HTTPCacheRules: Sendable, Hashable {
   public let heuristic: Heuristic
   /// Whether https servers are trusted without proof of their identity. If so, their answers are not stored.
   public var isInsecure = false
+  /// The key of the digests that stand for credentials; by default one that ends with the process.
+  public var credentialKey = CredentialKey.ofProcess
 
   /// Creates rules for a private or a shared cache.
   public init(isShared: Bool = false, freshness: FreshnessPolicy, heuristic: Heuristic = .timeToLive) {
@@ -39,6 +41,7 @@ public struct HTTPCacheRules: Sendable, Hashable {
   package func with(_ heuristic: Heuristic) -> HTTPCacheRules {
     var rules = HTTPCacheRules(isShared: isShared, freshness: freshness, heuristic: heuristic)
     rules.isInsecure = isInsecure
+    rules.credentialKey = credentialKey
     return rules
   }
 

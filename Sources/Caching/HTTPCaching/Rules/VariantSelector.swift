@@ -1,13 +1,14 @@
 internal import Base
 
 /// Decides which requests one of several responses to the same URL answers (RFC 9111, section 4.1). It compares the
-/// request header fields that the response's `Vary` names, and the credentials, even if `Vary` does not name them.
+/// request header fields that the response's `Vary` names, the credentials, even if `Vary` does not name them, and the
+/// server that was asked, if `Host` named another one.
 ///
-/// It keeps only a digest of the values, so that no secret gets into a store.
+/// It keeps only a digest of the values. If one of them is a secret, the digest is made with a key.
 public struct VariantSelector: Sendable, Hashable {
   /// The field names, sorted and in lower case, with a `*` if credentials do not matter.
   public let names: [String]
-  /// A digest of the field values; empty if no field is named and there are no credentials.
+  /// A digest of what is compared; empty if that is nothing.
   public let digest: String
 
   /// The selector of a response that answers every request for its URL.
@@ -28,39 +29,107 @@ public struct VariantSelector: Sendable, Hashable {
   /// The selector of the response with the header fields `response` to `request`; `nil` for `Vary: *`, which matches no
   /// further request.
   ///
-  /// - Parameter isShared: whether the cache is shared. A shared cache stores an answer to a request with credentials
-  ///   only if the origin allows it for all users (RFC 9111, section 3.5).
-  public init?(response: HTTPFields, request: HTTPRequest, isShared: Bool = false) {
+  /// - Parameters:
+  ///   - isShared: whether the cache is shared. A shared cache stores an answer to a request with credentials only if
+  ///     the origin allows it for all users (RFC 9111, section 3.5).
+  ///   - key: the key of digests of secrets.
+  public init?(response: HTTPFields, request: HTTPRequest, isShared: Bool = false, key: CredentialKey) {
     var names = Set(FieldList.names(response.values(of: "vary").joined(separator: ",")))
     guard !names.contains("*") else { return nil }
+    // The responses of another host are under another URL.
+    names.remove("host")
     if isShared, request.hasCredentials { names.insert(Self.anybody) }
-    self.init(names: names.sorted(), request: request)
+    self.init(names: names.sorted(), request: request, key: key)
   }
 
-  private init(names: [String], request: HTTPRequest) {
-    let isPlain = names.isEmpty && !request.hasCredentials
+  /// The selector of the response to `request`, with those names.
+  init(names: [String], request: HTTPRequest, key: CredentialKey) {
     let isForAnybody = names.contains(Self.anybody)
-    let fields = isForAnybody ? names.filter { $0 != Self.anybody } : names + ["authorization"]
-    let identity = isForAnybody ? nil : request.shownIdentity
-    self.init(names: names, digest: isPlain ? "" : Self.digest(fields, request.fields, identity))
+    let hasCredentials = !isForAnybody && request.hasCredentials
+    let detour = request.detour
+    guard !names.isEmpty || hasCredentials || detour != nil else {
+      self.init(names: names, digest: "")
+      return
+    }
+    let fields = names.filter { $0 != Self.anybody }
+    // The labels have spaces, and so are not field names.
+    var parts = detour.map { ["the server\0\($0)\0\(URLReference(request.target)?.server ?? "")"] } ?? []
+    if hasCredentials { parts += Self.credentials(request) }
+    parts += fields.map { "\($0)\0\(Self.value(of: $0, in: request.fields))" }
+    let bytes = Array(parts.map { "\($0)\0" }.joined().utf8)
+    let isSecret = hasCredentials || fields.contains { request.isSecret($0) && request.fields.contains($0) }
+    self.init(names: names, digest: key.digest(bytes, isSecret: isSecret))
   }
 
   /// Whether the response may answer `request`.
-  public func selects(_ request: HTTPRequest) -> Bool {
-    VariantSelector(names: names, request: request) == self
+  ///
+  /// - Parameter key: the key of digests of secrets.
+  public func selects(_ request: HTTPRequest, key: CredentialKey) -> Bool {
+    VariantSelector(names: names, request: request, key: key) == self
   }
 
-  private static func digest(_ names: [String], _ request: HTTPFields, _ identity: String?) -> String {
-    var digest = SHA256()
-    // This is not a valid field name.
-    if let identity { digest.update(Array("client certificate\0\(identity)\0".utf8)) }
-    for name in names {
-      // White space, and how a list is spread over lines, do not change the value.
-      let members = FieldList.members(request.values(of: name).joined(separator: ","))
-      let value = request.contains(name) ? members.joined(separator: ",") : "\0"
-      let comparable = caseInsensitive.contains(name) ? value.lowercased() : value
-      digest.update(Array("\(name)\0\(comparable)\0".utf8))
+  private static func credentials(_ request: HTTPRequest) -> [String] {
+    let names = Set(request.fields.lines.filter { request.isSecret($0.name) }.map { $0.name.lowercased() })
+    let fields = names.sorted().map { name in
+      // Of a secret every character counts.
+      let values = request.fields.values(of: name)
+      return "the secret \(name)\0\(name == "cookie" ? cookies(values) : values.joined(separator: "\0"))"
     }
+    let parameters = request.secretParameters.lines.map { "the parameter \($0.name)\0\($0.value)" }
+    return fields + parameters + (request.shownIdentity.map { ["client certificate\0\($0)"] } ?? [])
+  }
+
+  /// The value of a field, so that equal texts mean the same; no field can have the value of one that is missing.
+  private static func value(of name: String, in request: HTTPFields) -> String {
+    guard request.contains(name) else { return "\0" }
+    if name == "cookie" { return cookies(request.values(of: name)) }
+    // White space, and how a list is spread over lines, do not change the value.
+    let value = FieldList.members(request.values(of: name).joined(separator: ",")).joined(separator: ",")
+    return caseInsensitive.contains(name) ? value.lowercased() : value
+  }
+
+  /// Cookies by their names, because clients send them in any order. Those of one name keep theirs, which has a meaning
+  /// (RFC 6265, section 5.4).
+  private static func cookies(_ values: [String]) -> String {
+    let pairs = values.flatMap { $0.split(separator: ";") }.map(FieldList.trimmed)
+    let named = pairs.enumerated().map { (name: String($1.prefix { $0 != "=" }), place: $0, pair: $1) }
+    return named.sorted { ($0.name, $0.place) < ($1.name, $1.place) }.map(\.pair).joined(separator: "; ")
+  }
+}
+
+extension CredentialKey {
+  /// The digest of `bytes`, as 64 hexadecimal digits: with the key only if they hold a secret, so that all holders of a
+  /// store find the other entries.
+  func digest(_ bytes: [UInt8], isSecret: Bool) -> String {
+    if isSecret { return digest(bytes) }
+    var digest = SHA256()
+    digest.update(bytes)
     return digest.hexText
+  }
+}
+
+/// Telling requests apart by their credentials.
+extension HTTPCacheRules {
+  /// Whether the response with `selector` may answer `request`.
+  package func selects(_ selector: VariantSelector, _ request: HTTPRequest) -> Bool {
+    selector.selects(request, key: credentialKey)
+  }
+
+  /// A digest of `text`, which says what `request` is, for the names of flights.
+  package func fingerprint(_ text: String, of request: HTTPRequest) -> String {
+    credentialKey.digest(Array(text.utf8), isSecret: request.hasCredentials)
+  }
+
+  /// A digest of the credentials of `request`, and of the server that it goes to if Host names another one; empty if
+  /// there is neither.
+  package func party(of request: HTTPRequest) -> String {
+    VariantSelector(names: [], request: request, key: credentialKey).digest
+  }
+
+  /// Makes sure that responses to `request` can be told from those with other credentials.
+  ///
+  /// - Throws: `CacheError`: the key cannot be loaded.
+  package func requireCredentialKey(for request: HTTPRequest) throws(CacheError) {
+    if request.hasCredentials { try credentialKey.require() }
   }
 }

@@ -170,8 +170,10 @@ public struct AppDIContainer: Sendable {
 
   private func services(_ store: OpenStore) -> FetchServices {
     let cache = configuration.cache
+    var rules = HTTPCacheRules(isShared: cache.isShared, freshness: FreshnessPolicy(cache))
+    rules.credentialKey = CredentialKey(file: "\(configuration.home)/credentials.key")
     return FetchServices(
-      rules: HTTPCacheRules(isShared: cache.isShared, freshness: FreshnessPolicy(cache)),
+      rules: rules,
       now: { [clock] in clock.now.sinceEpoch }, flights: store.flights, background: store.background, observe: observe)
   }
 }

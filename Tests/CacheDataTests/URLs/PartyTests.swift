@@ -1,0 +1,144 @@
+import FetchVocabulary
+import Synchronization
+import Testing
+@testable import CachedFetching
+@testable import HTTPCaching
+
+/// What one party was given, or one server gave, answers no other.
+struct PartyTests {
+  private static let fresh: HTTPFields = ["Cache-Control": "max-age=600", "ETag": "\"1\""]
+
+  private let bench = HTTPCacheBench(FakeTransfer(200, fresh, "a"))
+
+  private func get(
+    _ fields: HTTPFields, secret: Set<String> = [], url: String = HTTPCacheBench.url, method: String = "GET",
+    from transfer: FakeTransfer? = nil
+  ) async throws -> Snapshot<HTTPResponse> {
+    var request = HTTPRequest(method: method, url: url, fields: fields)
+    request.secretFields = secret
+    var last: Snapshot<HTTPResponse>?
+    for try await snapshot in bench.cache(transfer).responses(to: request, options: FetchOptions()) { last = snapshot }
+    return try #require(last)
+  }
+
+  @Test(arguments: ["Cookie", "Authorization", "Proxy-Authorization", "X-Tenant"])
+  func eachPartyHasItsOwnResponse(name: String) async throws {
+    for value in ["alice", "bob", "alice", "bob"] {
+      let answer = try await get(
+        HTTPFields([HTTPFields.Field(name, value)]), secret: ["X-Tenant"], from: FakeTransfer(200, Self.fresh, value))
+      #expect(answer.value.body == Array(value.utf8))
+    }
+    #expect(bench.storage.keys.count == 2)
+    #expect(try await get([:], from: FakeTransfer(200, Self.fresh, "")).source == .origin)
+    // A change concerns all of them.
+    let changed = try await get(["Cookie": "c=1"], method: "POST", from: FakeTransfer(200, [:], ""))
+    #expect(changed.value.head.status == 200 && bench.storage.keys.isEmpty)
+  }
+
+  /// A HEAD of one party says nothing of what another was given.
+  @Test func aHEADUpdatesTheResponseOfItsPartyAlone() async throws {
+    for value in ["a=1", "a=2"] { _ = try await get(["Cookie": value]) }
+    let head = FakeTransfer(200, ["Cache-Control": "no-cache, max-age=0", "ETag": "\"2\""])
+    _ = try await get(["Cookie": "a=1", "Cache-Control": "no-cache"], method: "HEAD", from: head)
+    let newer = FakeTransfer(200, Self.fresh, "b")
+    #expect(try await get(["Cookie": "a=2"], from: newer).source == .cache)
+    #expect(try await get(["Cookie": "a=1"], from: newer).source == .origin)
+  }
+
+  /// Neither a waiting party nor another process's sees the flight of another party, and its name gives no secret away.
+  @Test func eachPartyHasItsOwnFlight() throws {
+    func subject(_ fields: HTTPFields, _ key: CredentialKey, url: String = HTTPCacheBench.url) -> URLSubject {
+      var rules = HTTPCacheRules(freshness: HTTPCacheBench.freshness)
+      rules.credentialKey = key
+      return URLSubject(
+        request: HTTPRequest(url: url, fields: fields), storage: bench.storage, transfer: bench.transfer, rules: rules,
+        now: { .zero }, cacheName: "c", maxContentBytes: 1)
+    }
+    let keys = ([1, 2] as [UInt8]).map { number in CredentialKey { () throws(CacheError) in [number] } }
+    let cookies = try keys.flatMap { key in try ["a=1", "a=2"].map { try subject(["Cookie": $0], key).flight() } }
+    #expect(Set(cookies).count == 4, "the names are made with the key")
+    #expect(try Set(keys.map { try subject(["Accept": "b"], $0).flight() }).count == 1)
+    let hosts = try [HTTPCacheBench.url, "http://c.example/x"].map {
+      try subject(["Host": "b.example"], keys[0], url: $0).flight()
+    }
+    #expect(Set(hosts).count == 2)
+  }
+
+  @Test func eachHostHasItsOwnResponse() async throws {
+    for host in ["a.example", "b.example", "b.example:81", "c.example"] {
+      for _ in 1...2 {
+        let transfer = FakeTransfer(200, Self.fresh, host)
+        let answer = try await get(["Host": host], from: transfer)
+        #expect(answer.value.body == Array(host.utf8))
+        #expect(transfer.requests.allSatisfy { $0.url == HTTPCacheBench.url && $0.fields["Host"] == host })
+      }
+    }
+    // The URL's own host is no other one; but what its server said of b.example is not what b.example says.
+    let newer = FakeTransfer(200, Self.fresh, "new")
+    #expect(try await get([:], from: newer).value.body == Array("a.example".utf8))
+    #expect(try await get([:], url: "http://b.example/x", from: newer).value.body == Array("new".utf8))
+    #expect(try await get(["Host": "b.example"], from: newer).value.body == Array("b.example".utf8))
+    #expect(
+      try await get(["Host": "b.example"], url: "http://c.example/x", from: newer).value.body == Array("new".utf8))
+    // All of them are responses of b.example.
+    #expect(bench.storage.keys.count { $0.hasPrefix("http://b.example/x ") } == 3)
+    _ = try await get(["Host": "b.example"], method: "POST", from: FakeTransfer(200, [:], ""))
+    #expect(bench.storage.keys.allSatisfy { !$0.hasPrefix("http://b.example/x ") } && !bench.storage.keys.isEmpty)
+  }
+
+  @Test(arguments: ["b c", "", "user@b", "b/c"])
+  func aMalformedHostIsAMistake(host: String) async {
+    let error = await #expect(throws: CacheError.self) { try await get(["Host": host]) }
+    #expect(error?.code == .invalidRequest && error?.message.contains("Host") == true)
+    #expect(bench.transfer.requests.isEmpty)
+  }
+
+  /// A redirection is resolved against the host that Host names, whose requests go the same way.
+  @Test(
+    arguments: [
+      ("/y", "http://a.example/y", "b.example", "s"),
+      ("http://b.example/y?z", "http://a.example/y?z", "b.example", "s"),
+      ("http://a.example/y", "http://a.example/y", nil, nil), ("http://c.example/y", "http://c.example/y", nil, nil),
+    ] as [(String, String, String?, String?)])
+  func redirectionsOfAHost(location: String, url: String, host: String?, secret: String?) async throws {
+    let redirect = HTTPResponse(HTTPResponseHead(status: 302, fields: ["Location": location]))
+    let end = HTTPResponse(HTTPResponseHead(status: 200), body: [1])
+    let transfer = FakeTransfer(end, but: [HTTPCacheBench.url: redirect])
+    var request = HTTPRequest(
+      url: HTTPCacheBench.url, fields: ["Host": "b.example", "X-Key": "s", "Cookie": "c=1", "X-Plain": "p"])
+    request.secretFields = ["x-key"]
+    let responses = bench.cache(transfer).followedResponses(to: request, options: FetchOptions(), maxRedirects: 1)
+    for try await snapshot in responses { #expect(snapshot.value.url == url && snapshot.value.response.body == [1]) }
+    let last = try #require(transfer.requests.last)
+    #expect(last.url == url && last.fields["Host"] == host && last.fields["X-Plain"] == "p")
+    #expect(last.fields["X-Key"] == secret && (last.fields["Cookie"] != nil) == (secret != nil))
+  }
+
+  /// The GET that takes the place of a POST has the same secrets, which do not go to another origin either.
+  @Test func secretsStaySecretOnTheWay() async throws {
+    let there = HTTPResponse(HTTPResponseHead(status: 303, fields: ["Location": "/y"]))
+    let away = HTTPResponse(HTTPResponseHead(status: 302, fields: ["Location": "http://c.example/"]))
+    let transfer = FakeTransfer(
+      HTTPResponse(HTTPResponseHead(status: 200)), but: [HTTPCacheBench.url: there, "http://a.example/y": away])
+    var request = HTTPRequest(method: "POST", url: HTTPCacheBench.url, fields: ["X-Key": "s"], body: [1])
+    request.secretFields = ["X-Key"]
+    let responses = bench.cache(transfer).followedResponses(to: request, options: FetchOptions(), maxRedirects: 2)
+    for try await _ in responses {}
+    #expect(transfer.requests.map(\.method) == ["POST", "GET", "GET"])
+    #expect(transfer.requests.map { $0.fields["X-Key"] } == ["s", "s", nil])
+  }
+
+  /// Without the key, parties cannot be told apart: the answer comes from the server, with one warning.
+  @Test func withoutAKeyNothingIsStoredForAParty() async throws {
+    var services = FetchServices(rules: HTTPCacheRules(freshness: HTTPCacheBench.freshness), now: { .seconds(1_000) })
+    services.rules.credentialKey = CredentialKey { () throws(CacheError) in throw CacheError(.ioFailed, "no key") }
+    let cache = HTTPCache(storage: bench.storage, transfer: bench.transfer, services: services)
+    for (fields, isKept) in [(["Cookie": "a=1"], false), ([:], true)] as [(HTTPFields, Bool)] {
+      let request = HTTPRequest(url: HTTPCacheBench.url, fields: fields)
+      for try await snapshot in cache.responses(to: request, options: FetchOptions()) {
+        #expect(snapshot.source == .origin && snapshot.entry.isStored == isKept)
+        #expect(snapshot.warnings.map(\.message) == (isKept ? [] : ["no key"]))
+      }
+    }
+  }
+}
