@@ -19,7 +19,7 @@ public struct DefaultURLRepository: URLRepository {
   public func answer(to query: URLQuery, options: FetchOptions) -> Snapshots<URLAnswer> {
     let snapshots = Snapshots.deferred { () throws(CacheError) in
       var request = try HTTPRequest(query)
-      if !request.fields.contains("user-agent") { request.fields.append("User-Agent", userAgent) }
+      request.fields.add("User-Agent", userAgent, for: query)
       request.clientIdentity = clientIdentity
       return source.followedResponses(to: request, options: options, maxRedirects: query.maxRedirects)
     }
@@ -63,15 +63,12 @@ extension HTTPRequest {
         hint: "leave it out, or send it with another method such as POST")
     }
     var fields = HTTPFields(try query.fields.lines.map { field throws(CacheError) in try Self.field(field) })
-    if let credentials = Self.credentials(query.url), !fields.contains("authorization") {
-      fields.append("Authorization", credentials)
-    }
-    if hasContent, !fields.contains("content-type") {
-      fields.append("Content-Type", "application/x-www-form-urlencoded")
-    }
+    if let credentials = Self.credentials(query.url) { fields.add("Authorization", credentials, for: query) }
+    if hasContent { fields.add("Content-Type", "application/x-www-form-urlencoded", for: query) }
     self.init(
       method: query.method, url: try Self.normalizedURL(query.url), fields: fields, body: query.body,
       stream: query.stream)
+    secretFields = query.secretFields
   }
 
   private static func credentials(_ url: String) -> String? {
@@ -87,5 +84,13 @@ extension HTTPRequest {
       throw CacheError(.invalidRequest, "a header field is malformed", hint: "write it as 'Name: value'")
     }
     return HTTPFields.Field(field.name, String(FieldList.trimmed(field.value[...])))
+  }
+}
+
+extension HTTPFields {
+  /// Adds a field that `query` neither has nor declines.
+  fileprivate mutating func add(_ name: String, _ value: String, for query: URLQuery) {
+    guard !contains(name), !query.unwantedFields.contains(name.lowercased()) else { return }
+    append(name, value)
   }
 }

@@ -14,6 +14,11 @@ public struct URLQuery: Sendable, Hashable {
   public let stream: StreamedContent?
   /// How many redirects to follow, 0 or more; with 0, a redirect is an answer like any other.
   public let maxRedirects: Int
+  /// The names of the fields whose values are secrets, besides `Authorization`, `Cookie` and `Proxy-Authorization`: they
+  /// are not sent to another server, and select a stored response.
+  public var secretFields: Set<String>
+  /// The names, in lower case, of the fields that are not to be added by default.
+  public var unwantedFields: Set<String>
 
   /// How many redirects a query follows by default.
   public static let usualRedirects = 5
@@ -21,7 +26,7 @@ public struct URLQuery: Sendable, Hashable {
   /// Creates a request, by default a GET without content.
   public init(
     url: String, method: String = "GET", fields: HTTPFields = [:], body: [UInt8] = [], stream: StreamedContent? = nil,
-    maxRedirects: Int = usualRedirects
+    maxRedirects: Int = usualRedirects, secretFields: Set<String> = [], unwantedFields: Set<String> = []
   ) {
     self.url = url
     self.method = method
@@ -29,6 +34,8 @@ public struct URLQuery: Sendable, Hashable {
     self.body = body
     self.stream = stream
     self.maxRedirects = maxRedirects
+    self.secretFields = secretFields
+    self.unwantedFields = unwantedFields
   }
 }
 

@@ -11,8 +11,20 @@ struct URLOptions: ParsableArguments {
 
   @Option(
     name: [.customShort("H"), .customLong("header")],
-    help: ArgumentHelp("A header field to send", valueName: "name: value"))
+    help: ArgumentHelp(
+      #"A header field to send, 'Name: {"env": "VARIABLE"}' to keep its value secret, or @FILE to read lines of fields"#,
+      valueName: "name: value|@file"))
   var headers: [String] = []
+
+  @Option(
+    name: [.customShort("u"), .long],
+    help: ArgumentHelp("Log in with this name and password (Basic)", valueName: "user:password"))
+  var user: String?
+
+  @Option(
+    name: [.customShort("b"), .customLong("cookie")],
+    help: ArgumentHelp("The cookies to send; several are joined", valueName: "name=value; ..."))
+  var cookies: [String] = []
 
   @Option(name: [.customShort("X"), .long], help: "The method; GET, or POST where there is data")
   var method: String?
@@ -33,7 +45,13 @@ struct URLOptions: ParsableArguments {
   var network: NetworkOptions
 
   func validate() throws(ValidationError) {
-    if headers.contains(where: { Self.field($0) == nil }) { throw ValidationError("--header is written 'Name: value'") }
+    if headers.contains(where: { !RequestHeader.isLine($0) && (!$0.hasPrefix("@") || $0 == "@") }) {
+      throw ValidationError(
+        "--header is written 'Name: value', 'Name:' to send none, 'Name;' to send it empty, or @FILE")
+    }
+    if cookies.contains(where: { !$0.utf8.contains(UInt8(ascii: "=")) && SecretValue.variable(in: $0) == nil }) {
+      throw ValidationError("--cookie is written 'name=value': it reads no file of cookies")
+    }
     if data.count > 1, data.contains(where: { $0.hasPrefix("@") }) {
       throw ValidationError("--data @FILE is all of the content: give it alone")
     }
@@ -43,13 +61,15 @@ struct URLOptions: ParsableArguments {
 
   /// The request.
   ///
-  /// - Throws: `CacheError` with the code `ioFailed` if the file with the content cannot be opened.
+  /// - Throws: `CacheError`: `ioFailed` if a file cannot be read; `invalidRequest` if a header field is malformed, or the
+  ///   variable with its value is not set.
   var query: URLQuery {
     get throws(CacheError) {
-      URLQuery(
+      let header = try RequestHeader(headers, user: user, cookies: cookies)
+      return URLQuery(
         url: url, method: head ? "HEAD" : method ?? (data.isEmpty ? "GET" : "POST"),
-        fields: HTTPFields(headers.compactMap { Self.field($0) }), body: text, stream: try stream,
-        maxRedirects: maxRedirects)
+        fields: HTTPFields(header.fields), body: text, stream: try stream, maxRedirects: maxRedirects,
+        secretFields: header.secretNames, unwantedFields: header.unwantedNames)
     }
   }
 
@@ -75,12 +95,6 @@ struct URLOptions: ParsableArguments {
         return sent.isEmpty ? nil : Array(sent)
       }
     }
-  }
-
-  private static func field(_ header: String) -> HTTPFields.Field? {
-    guard let colon = header.firstIndex(of: ":"), colon > header.startIndex else { return nil }
-    let value = header[header.index(after: colon)...].drop { $0 == " " }
-    return HTTPFields.Field(String(header[..<colon]), String(value))
   }
 }
 

@@ -1,0 +1,159 @@
+import Foundation
+import TestOrigin
+import Testing
+
+/// What one user, tenant or virtual host was given is shown to no other.
+@Suite struct PartyTests {
+  private static let fresh: TestFields = ["Cache-Control": "max-age=600"]
+
+  /// A server that answers with the fields that tell its clients apart.
+  private func server(_ fields: TestFields = fresh) throws -> TestServer {
+    try TestServer { request in
+      let names = ["Host", "Authorization", "Cookie", "X-Tenant", "X-Empty", "User-Agent", "Content-Type"]
+      let lines = names.compactMap { name in request.fields[name].map { "\(name)=\($0)" } }
+      return TestResponse(fields: fields, lines.joined(separator: "|"))
+    }
+  }
+
+  @Test(arguments: Contract.persistentEngines)
+  func hostsHaveEntriesOfTheirOwn(engine: String) async throws {
+    let (scratch, server) = (try Scratch(), try server())
+    let own = "127.0.0.1:\(server.port)"
+    let url = "http://\(own)/vh"
+    func get(_ arguments: String...) async throws -> String {
+      let run = try await scratch.cachectl(["--backend", engine, "fetch", "url", url] + arguments)
+      expectSuccess(run)
+      return String(run.text.prefix { $0 != "|" })
+    }
+    for _ in 1...2 {
+      #expect(try await get("-H", "Host: a.example") == "Host=a.example")
+      #expect(try await get("-H", "Host: B.example:80") == "Host=B.example:80")
+      #expect(try await get() == "Host=\(own)")
+      #expect(try await get("-H", "Host: \(own)") == "Host=\(own)")
+    }
+    #expect(server.count == 3)
+    let explained = try await scratch.cachectl(
+      "--backend", engine, "explain", "url", url, "-H", "Host: a.example", "--output", "json"
+    ).document()
+    #expect(explained["action"] == "serve" && explained["key"]?.text?.contains("a.example") == true)
+    #expect(explained["criteria"]?.elements.contains { $0["finding"]?.text?.contains(own) == true } == true)
+    expectSuccess(try await scratch.cachectl("--backend", engine, "rm", "http://a.example/vh"))
+    expectSuccess(
+      try await scratch.cachectl("--backend", engine, "fetch", "url", url, "-H", "Host: b.example", "-d", "1"))
+    #expect(
+      try await scratch.cachectl("--backend", engine, "ls", "--output", "json").document()["entries"]?.elements.count
+        == 1)
+  }
+
+  @Test(arguments: [["Host: a b"], ["Host: a/b"], ["Host: user@a"], ["Host: a", "host: b"], ["Host;"]])
+  func aMalformedHostIsAMistake(headers: [String]) async throws {
+    let (scratch, server) = (try Scratch(), try server())
+    for command in [["fetch", "url"], ["explain", "url"]] {
+      let arguments = command + [server.url] + headers.flatMap { ["-H", $0] }
+      expectFailure(try await scratch.cachectl(arguments), status: 64, mentioning: ["Host"])
+    }
+    #expect(server.count == 0)
+  }
+
+  /// Ways to give a secret, for two parties.
+  private static let ways: [(name: String, arguments: [String], file: String?, variable: Bool)] = [
+    ("Cookie", ["-H", "Cookie: id=SECRET"], nil, false), ("Cookie", ["-b", "id=SECRET"], nil, false),
+    ("Cookie", ["-b", "a=1", "--cookie", "id=SECRET"], nil, false),
+    ("Authorization", ["-u", "me:SECRET"], nil, false), ("Authorization", ["--user", #"{"env": "TOKEN"}"#], nil, true),
+    ("X-Tenant", ["-H", #"X-Tenant: {"env": "TOKEN"}"#], nil, true),
+    ("X-Tenant", ["-H", "X-Tenant: {\"env\":TOKEN}"], nil, true),
+    ("X-Tenant", ["-H", "@FILE"], "\r\nAccept: text/plain\r\n\r\nX-Tenant:SECRET\r\n", false),
+    ("X-Tenant", ["-H", "@FILE"], "\u{FEFF}X-Tenant: SECRET", false),
+  ]
+
+  @Test(arguments: ways.indices, [false, true])
+  func eachPartyHasItsOwnEntry(way: Int, isShared: Bool) async throws {
+    let way = Self.ways[way]
+    let (scratch, server) = (try Scratch(), try server())
+    func run(_ command: [String], _ secret: String) async throws -> Run {
+      if let file = way.file { try scratch.write(file.replacing("SECRET", with: secret), to: "work/header") }
+      let arguments = way.arguments.map {
+        $0.replacing("SECRET", with: secret).replacing("FILE", with: scratch.path("work/header"))
+      }
+      return try await scratch.cachectl(
+        ["--set", "cache.shared=\(isShared)"] + command + [server.url] + arguments,
+        environment: way.variable ? ["TOKEN": secret] : [:])
+    }
+    for secret in ["alice-k3y", "bob-k3y", "alice-k3y", "bob-k3y"] {
+      let answer = try await run(["-v", "fetch", "url"], secret)
+      expectSuccess(answer)
+      let sent =
+        way.name == "Authorization"
+        ? Data((way.variable ? "\(secret):" : "me:\(secret)").utf8).base64EncodedString() : secret
+      #expect(answer.text.contains(sent), "\(answer.text)")
+      #expect(!answer.errors.contains(secret))
+    }
+    #expect(server.count == (isShared ? 4 : 2))
+    // Who has no secret gets no one's answer.
+    let plain = try await scratch.cachectl("--set", "cache.shared=\(isShared)", "fetch", "url", server.url)
+    #expect(!plain.text.contains("k3y"))
+    let explained = try await run(["explain", "url", "--output", "json"], "alice-k3y")
+    let findings = try explained.document()["criteria"]?.elements.filter { $0["name"] == "credentials" } ?? []
+    #expect(findings.count == 1 && findings[0]["finding"]?.text?.contains(way.name) == true, "\(explained.text)")
+    #expect(!explained.text.contains("k3y"))
+  }
+
+  /// Neither a secret nor a plain digest of one is in a key, a store, an export or a message.
+  @Test(arguments: Contract.persistentEngines)
+  func noSecretIsInAnyKey(engine: String) async throws {
+    let scratch = try Scratch()
+    let server = try TestServer { _ in TestResponse(fields: Self.fresh.replacing(with: ["Vary": "Cookie"]), "hi") }
+    let fetch = [
+      "--backend", engine, "-v", "fetch", "url", server.url, "-b", "id=s3cret", "-H", #"X-T: {"env": "TOKEN"}"#,
+    ]
+    let run = try await scratch.cachectl(fetch, environment: ["TOKEN": "t0ken"])
+    expectSuccess(run)
+    let other = try Scratch()
+    expectSuccess(try await other.cachectl(fetch, environment: ["TOKEN": "t0ken"]))
+    let exports = try await [scratch, other].async { try await $0.cachectl("--backend", engine, "export").text }
+    for text in exports + [run.errors] { #expect(!text.contains("s3cret") && !text.contains("t0ken")) }
+    let keys = try exports.map { try JSON(Data($0.split(separator: "\n")[0].utf8))["key"]?.text }
+    #expect(keys[0] != nil && keys[0] != keys[1], "the digest is made with the key of the home")
+  }
+
+  @Test func aConfiguredSecretSeparatesEntries() async throws {
+    let scratch = try Scratch()
+    let server = try TestServer { request in
+      let page = OriginSettings.page.replacing("LOUISVILLE", with: request.fields["X-Tenant"] ?? "NOBODY")
+      return TestResponse.json(page, fields: ["Cache-Control": "max-age=600"])
+    }
+    try scratch.configure(OriginSettings.cities(server.url, more: #", "headers": {"X-Tenant": {"env": "TOK"}}"#))
+    for (number, tenant) in ["ALICE", "BOB"].enumerated() {
+      for _ in 1...2 {
+        let run = try await scratch.cachectl("fetch", "cities", environment: ["TOK": tenant])
+        expectSuccess(run)
+        #expect(run.text.contains(tenant) && server.count == number + 1)
+      }
+    }
+    let explained = try await scratch.cachectl(
+      "explain", "cities", "--output", "json", environment: ["TOK": "ALICE"])
+    #expect(explained.text.contains("X-Tenant") && !explained.text.contains("ALICE"))
+    expectFailure(try await scratch.cachectl("fetch", "cities", "--offline", environment: ["TOK": "ALICE"]), status: 66)
+  }
+
+  @Test func secretsDoNotFollowARedirectionToAnotherServer() async throws {
+    let (scratch, other) = (try Scratch(), try server())
+    let server = try TestServer { _ in .redirect(to: other.url) }
+    try scratch.write("X-Tenant: s3cret\n", to: "work/header")
+    let run = try await scratch.cachectl(
+      "fetch", "url", server.url, "-H", "@\(scratch.path("work/header"))", "-b", "a=s3cret", "-u", "me:s3cret",
+      "-H", #"X-Empty: {"env": "TOKEN"}"#, environment: ["TOKEN": "s3cret"])
+    expectSuccess(run)
+    #expect(
+      server.requests.first?.fields["X-Tenant"] == "s3cret" && server.requests.first?.fields["X-Empty"] == "s3cret")
+    #expect(run.text.hasPrefix("Host=127.0.0.1:\(other.port)|User-Agent="), "\(run.text)")
+  }
+}
+
+extension Collection where Element: Sendable {
+  fileprivate func async<Output>(_ transform: (Element) async throws -> Output) async rethrows -> [Output] {
+    var outputs: [Output] = []
+    for element in self { outputs.append(try await transform(element)) }
+    return outputs
+  }
+}
