@@ -17,7 +17,10 @@ extension HTTPRequest {
   /// The names of the secrets in the request, for people; none of their values.
   package var credentialNames: [String] {
     var names: [String] = []
-    for field in fields.lines where isSecret(field.name) && !names.contains(field.name) { names.append(field.name) }
+    for field in fields.lines
+    where isSecret(field.name) && !names.contains(where: { HTTPFields.isSame($0, field.name) }) {
+      names.append(field.name)
+    }
     names += secretParameters.lines.map { "the parameter \($0.name)" }
     return shownIdentity == nil ? names : names + ["the client certificate"]
   }

@@ -8,7 +8,7 @@ import Testing
 struct PartyTests {
   private static let fresh: HTTPFields = ["Cache-Control": "max-age=600", "ETag": "\"1\""]
 
-  private let bench = HTTPCacheBench(FakeTransfer(200, fresh, "a"))
+  private let bench = HTTPCacheBench(FakeTransfer(200, Self.fresh, "a"))
 
   private func get(
     _ fields: HTTPFields, secret: Set<String> = [], url: String = HTTPCacheBench.url, method: String = "GET",
@@ -88,7 +88,7 @@ struct PartyTests {
 
   @Test(arguments: ["b c", "", "user@b", "b/c"])
   func aMalformedHostIsAMistake(host: String) async {
-    let error = await #expect(throws: CacheError.self) { try await get(["Host": host]) }
+    let error = await #expect(throws: CacheError.self) { _ = try await get(["Host": host]) }
     #expect(error?.code == .invalidRequest && error?.message.contains("Host") == true)
     #expect(bench.transfer.requests.isEmpty)
   }

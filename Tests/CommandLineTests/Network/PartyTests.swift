@@ -125,7 +125,7 @@ import Testing
     try scratch.configure(OriginSettings.cities(server.url, more: #", "headers": {"X-Tenant": {"env": "TOK"}}"#))
     for (number, tenant) in ["ALICE", "BOB"].enumerated() {
       for _ in 1...2 {
-        let run = try await scratch.cachectl("fetch", "cities", environment: ["TOK": tenant])
+        let run = try await scratch.cachectl("fetch", "cities", "--output", "json", environment: ["TOK": tenant])
         expectSuccess(run)
         #expect(run.text.contains(tenant) && server.count == number + 1)
       }

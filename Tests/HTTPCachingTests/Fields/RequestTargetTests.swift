@@ -22,7 +22,7 @@ struct RequestTargetTests {
       ("http://a.example/a/../%7e?b", "b.example", "http://b.example/a/../%7e?b", "http://a.example"),
     ] as [(String, String?, String, String?)])
   func hostNamesTheServer(url: String, host: String?, target: String, detour: String?) {
-    let request = HTTPRequest(url: url, fields: host.map { ["host": $0] } ?? [:])
+    let request = HTTPRequest(url: url, fields: host.map { ["host": $0] as HTTPFields } ?? [:])
     #expect(request.hasValidHost)
     #expect(request.target == target && request.detour == detour)
     if detour != nil { #expect(request.address(of: target) == (url == "http://a.example" ? "http://a.example/" : url)) }

@@ -91,7 +91,7 @@ public struct VariantSelector: Sendable, Hashable {
   /// Cookies by their names, because clients send them in any order. Those of one name keep theirs, which has a meaning
   /// (RFC 6265, section 5.4).
   private static func cookies(_ values: [String]) -> String {
-    let pairs = values.flatMap { $0.split(separator: ";") }.map(FieldList.trimmed)
+    let pairs = values.flatMap { $0.split(separator: ";") }.map(FieldList.trimmed).filter { !$0.isEmpty }
     let named = pairs.enumerated().map { (name: String($1.prefix { $0 != "=" }), place: $0, pair: $1) }
     return named.sorted { ($0.name, $0.place) < ($1.name, $1.place) }.map(\.pair).joined(separator: "; ")
   }
