@@ -11,7 +11,8 @@ struct CacheControlTests {
     (["max-age=60", "max-age=10"], .valid(.seconds(60))), (["max-age=99999999999"], .valid(.seconds(2_147_483_648))),
     (["x=\"max-age=1\", max-age=60"], .valid(.seconds(60))), (["max-age=60, x=\"a, max-age=1\""], .valid(.seconds(60))),
     (["x=\"a\\\", max-age=1\", max-age=60"], .valid(.seconds(60))),
-    ([], .absent), ([""], .absent), (["max-age2=60"], .absent), (["x-max-age=60"], .absent), (["max-age =60"], .absent),
+    ([], .absent), ([""], .absent), (["max-age2=60"], .absent), (["x-max-age=60"], .absent),
+    (["max-age =60"], .malformed),
     (["max-age"], .malformed), (["max-age="], .malformed), (["max-age=\"\""], .malformed),
     (["max-age= 60"], .malformed),
     (["max-age='60'"], .malformed), (["max-age=-60"], .malformed), (["max-age=+60"], .malformed),
@@ -24,7 +25,17 @@ struct CacheControlTests {
 
   @Test(arguments: [
     (["no-store"], true), (["No-StOrE"], true), (["no-store=1"], true), (["a, no-store"], true), (["no-store "], true),
-    (["a", "no-store"], true), (["x=\"no-store\""], false), (["no-stored"], false), (["no store"], false), ([], false),
+    (["a", "no-store"], true), (["x=\"no-store\""], false),
+    // Malformed text hides no restriction.
+    (["x=\"a, no-store"], true), (["x=\"a\\\", no-store"], true), (["x=\"", "no-store"], true), (["\"no-store"], true),
+    (["x=\"a\"b, no-store"], true), (["x=\"a\"b, y=\"c, no-store\""], true), (["a\"b, no-store, c\"d"], true),
+    (["x= \"a, no-store\""], true), (["x=\"y\\\", no-store=\"a\""], true), (["\"no-store\""], true),
+    (["no-store\""], true),
+    (["no-store;max-age=5"], true), (["no-store =1"], true), (["no-store\u{0}"], true), (["\u{0}no-store"], true),
+    (["\u{A0}no-store\u{A0}"], true), (["\u{B}no-store"], true), (["no-store\tx"], true), ([";no-store"], true),
+    (["x=\"a\" , no-store"], true), (["x=\"a\"\t,\"no-store\""], true),
+    (["x=\"a\\\", no-store\""], false), (["x=\"a,\\\\\", no-store"], true), (["no-stored"], false),
+    (["no store"], false), ([], false),
   ])
   func findsADirective(_ lines: [String], isThere: Bool) {
     #expect(CacheControl(lines).contains("no-store") == isThere)
@@ -41,6 +52,35 @@ struct CacheControlTests {
     ] as [([String], [String]?)])
   func readsFieldNames(_ lines: [String], _ expected: [String]?) {
     #expect(CacheControl(lines).fieldNames("no-cache") == expected)
+  }
+
+  /// After malformed text only what restricts the cache counts, and a lifetime is none.
+  @Test(arguments: ["x=\"a, ", "\", ", "x=\"a\"b, ", "a\"b\", "])
+  func malformedTextAllowsNothing(_ start: String) {
+    let control = CacheControl([start + "public, immutable, must-understand, max-age=60, private, stale-if-error=9"])
+    #expect(!control.contains("public") && !control.contains("immutable") && !control.contains("must-understand"))
+    #expect(control.seconds("max-age") == .malformed && control.seconds("stale-if-error") == .absent)
+    #expect(control.fieldNames("private") == [])
+    let before = CacheControl(["public, max-age=60, " + start + "max-age=90, must-revalidate"])
+    #expect(before.contains("public") && before.seconds("max-age") == .valid(.seconds(60)))
+    #expect(before.contains("must-revalidate"))
+  }
+
+  /// An argument that is not a list of names restricts the directive to nothing.
+  @Test(arguments: [
+    "no-cache=\"Set-Cookie", "no-cache=Set-Cookie\"", "no-cache=a b", "no-cache=\"a b\"", "no-cache=\"a\"b",
+    "no-cache=\"a;b\"",
+    "no-cache =\"a\"", "x=\"b, no-cache=\"a\"", "no-cache=,", "no-cache=\"",
+  ])
+  func aMalformedArgumentMeansTheWholeResponse(_ line: String) {
+    #expect(CacheControl([line]).fieldNames("no-cache") == [])
+  }
+
+  /// A line with many quotation marks takes no longer than any other of its length.
+  @Test func manyQuotationMarksAreReadOnce() {
+    let line = String(repeating: "x=\"\\\",", count: 20_000)
+    #expect(CacheControl([line + "no-store"]).contains("no-store"))
+    #expect(FieldList.members(line + "b").last == "b")
   }
 
   @Test func readsTheLinesOfAMessage() {

@@ -11,7 +11,10 @@ struct FieldListTests {
       ("a,,b,", ["a", "b"]), ("a b, c", ["a b", "c"]), ("\"a, b\", c", ["\"a, b\"", "c"]),
       ("x=\"a, \\\"b, c\", d", ["x=\"a, \\\"b, c\"", "d"]), ("\"a\\\\\", b", ["\"a\\\\\"", "b"]),
       ("a\\, b", ["a\\", "b"]),
-      ("\"a, b", ["\"a, b"]), ("a\", b\", c", ["a\", b\"", "c"]), ("é, ü", ["é", "ü"]), ("👩‍👩‍👧, b", ["👩‍👩‍👧", "b"]),
+      // A quotation mark that opens no string hides nothing.
+      ("\"a, b", ["\"a", "b"]), ("a, \"b, c\\\", d", ["a", "\"b", "c\\\"", "d"]),
+      ("\"a\", \"b, c", ["\"a\"", "\"b", "c"]),
+      ("a\", b\", c", ["a\", b\"", "c"]), ("é, ü", ["é", "ü"]), ("👩‍👩‍👧, b", ["👩‍👩‍👧", "b"]),
     ] as [(String, [String])])
   func splitsAtCommasOutsideOfQuotedStrings(_ value: String, _ members: [String]) {
     #expect(FieldList.members(value).map(String.init) == members)

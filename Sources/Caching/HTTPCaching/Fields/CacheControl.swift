@@ -1,4 +1,5 @@
 internal import Base
+internal import HTTPMessages
 
 /// The directives of `Cache-Control` fields (RFC 9111, section 5.2).
 package struct CacheControl: Sendable, Hashable {
@@ -19,8 +20,13 @@ package struct CacheControl: Sendable, Hashable {
   private let directives: [Directive]
 
   /// Reads the directives of the lines `values`, in order.
+  ///
+  /// Malformed text never hides a restriction: of a directive that is malformed, or that follows a malformed quoted
+  /// string, the name counts if it restricts the cache, and otherwise nothing.
   init(_ values: [String]) {
-    directives = values.flatMap(FieldList.members).map(Self.directive)
+    var directives: [Directive] = []
+    for value in values { Self.read(value, into: &directives) }
+    self.directives = directives
   }
 
   /// Reads the directives of `fields`.
@@ -54,18 +60,65 @@ package struct CacheControl: Sendable, Hashable {
   }
 
   /// The field names to which the directive `name` is restricted, in lower case; empty if it applies to the whole
-  /// response, `nil` if it is absent.
+  /// response, also because its argument is not a list of names; `nil` if it is absent.
   func fieldNames(_ name: String) -> [String]? {
     let found = directives.filter { $0.name == name }
     guard !found.isEmpty else { return nil }
-    let isRestricted = found.allSatisfy { $0.argument != nil }
-    return isRestricted ? found.flatMap { FieldList.names($0.argument ?? "") } : []
+    let names = found.flatMap { FieldList.names($0.argument ?? "") }
+    return found.allSatisfy { $0.argument != nil } && names.allSatisfy(HTTPSyntax.isToken) ? names : []
   }
 
-  private static func directive(_ member: Substring) -> Directive {
-    guard let equals = member.firstIndex(of: "=") else { return Directive(member.lowercased()) }
-    let argument = unquoted(member[member.index(after: equals)...])
-    return Directive(member[..<equals].lowercased(), argument, seconds: DeltaSeconds.duration(argument))
+  /// Directives that restrict the cache, or make a response stale if their argument is malformed.
+  private static let restrictions: Set = [
+    "no-store", "no-cache", "private", "must-revalidate", "proxy-revalidate", "max-age", "s-maxage",
+  ]
+
+  /// Splits `line` at commas outside quoted strings. A quoted string begins after an equals sign and ends before a comma;
+  /// from any other quotation mark on, every comma counts.
+  private static func read(_ line: String, into directives: inout [Directive]) {
+    let bytes = line.utf8
+    var (start, index, isMalformed, isArgument) = (bytes.startIndex, bytes.startIndex, false, false)
+    while index < bytes.endIndex {
+      let byte = bytes[index]
+      if byte == UInt8(ascii: ",") {
+        directive(line[start..<index], isMalformed).map { directives.append($0) }
+        start = bytes.index(after: index)
+      } else if byte == UInt8(ascii: "\""), !isMalformed {
+        let end = isArgument ? endOfQuotedString(bytes, from: index) : nil
+        isMalformed = end == nil
+        index = end ?? index
+      }
+      isArgument = byte == UInt8(ascii: "=")
+      index = bytes.index(after: index)
+    }
+    directive(line[start...], isMalformed).map { directives.append($0) }
+  }
+
+  /// The position of the quotation mark that ends the quoted string at `start`; `nil` if the string does not end, or if
+  /// anything but a comma follows it.
+  private static func endOfQuotedString(_ bytes: String.UTF8View, from start: String.Index) -> String.Index? {
+    var (index, isEscaped) = (bytes.index(after: start), false)
+    while index < bytes.endIndex, isEscaped || bytes[index] != UInt8(ascii: "\"") {
+      isEscaped = !isEscaped && bytes[index] == UInt8(ascii: "\\")
+      index = bytes.index(after: index)
+    }
+    guard index < bytes.endIndex else { return nil }
+    let isSpace: (UInt8) -> Bool = { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
+    guard let next = bytes[bytes.index(after: index)...].first(where: { !isSpace($0) }) else { return index }
+    return next == UInt8(ascii: ",") ? index : nil
+  }
+
+  private static func directive(_ member: Substring, _ isMalformed: Bool) -> Directive? {
+    let member = FieldList.trimmed(member)
+    guard let start = member.utf8.firstIndex(where: HTTPSyntax.isTokenByte) else { return nil }
+    let end = member.utf8[start...].firstIndex { !HTTPSyntax.isTokenByte($0) } ?? member.endIndex
+    let (name, rest) = (member[start..<end].lowercased(), member[end...])
+    guard !isMalformed, start == member.startIndex, rest.isEmpty || rest.utf8.first == UInt8(ascii: "=") else {
+      return restrictions.contains(name) ? Directive(name) : nil
+    }
+    if rest.isEmpty { return Directive(name) }
+    let argument = unquoted(rest.dropFirst())
+    return Directive(name, argument, seconds: DeltaSeconds.duration(argument))
   }
 
   private static func unquoted(_ text: Substring) -> String {

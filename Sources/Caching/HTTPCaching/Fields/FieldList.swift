@@ -6,17 +6,21 @@ package enum FieldList {
   }
 
   /// The parts of `text`, split at separators outside quoted strings and trimmed. Leaves out empty parts. A backslash
-  /// escapes the next character in a quoted string, if `isEscaping`.
+  /// escapes the next character in a quoted string, if `isEscaping`. A quoted string that does not end hides no
+  /// separator.
   static func split(_ text: Substring, at separator: UInt8, isEscaping: Bool = true) -> [Substring] {
     // Uses no other collection types: the runtime would have to build them during every hit.
     var parts: [Substring] = []
     var (start, index, isQuoted, isEscaped) = (text.startIndex, text.startIndex, false, false)
-    while index < text.endIndex {
+    var (mark, isLiteral) = (text.startIndex, false)
+    while index < text.endIndex || isQuoted {
+      if index == text.endIndex { (index, isQuoted, isEscaped, isLiteral) = (mark, false, false, true) }
       let byte = text.utf8[index]
       if isEscaped {
         isEscaped = false
-      } else if byte == UInt8(ascii: "\"") {
+      } else if byte == UInt8(ascii: "\""), !isLiteral {
         isQuoted.toggle()
+        mark = index
       } else if isEscaping, isQuoted, byte == UInt8(ascii: "\\") {
         isEscaped = true
       } else if !isQuoted, byte == separator {
