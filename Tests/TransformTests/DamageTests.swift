@@ -76,7 +76,7 @@ struct DamageTests {
     let store = scratch.store(try Transforms.named(["zstd"], maxEntryBytes: 99_999))
     let error = await #expect(throws: CacheError.self) { try await store.payload(key) }
     #expect(error?.code == .tooLarge)
-    #expect(error?.message.contains("100000 bytes, more than maxEntryBytes (99999)") == true)
+    #expect(error?.message.contains("100000 bytes, more than cache.maxEntryBytes (99999)") == true)
     #expect(error?.key == key.text)
     // It stores such a payload as it is, and reads it.
     try await store.write(key, payload: payload, metadata: scratch.metadata())

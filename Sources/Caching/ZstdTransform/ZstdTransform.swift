@@ -81,8 +81,9 @@ public struct ZstdTransform: PayloadTransform {
     guard size <= UInt64(bytes.count) * Self.maximumRatio else { throw Self.damaged(context.key) }
     guard size <= context.maxEntryBytes else {
       throw CacheError(
-        .tooLarge, "entry \(context.key) has \(size) bytes, more than maxEntryBytes (\(context.maxEntryBytes)) allows",
-        hint: "raise maxEntryBytes, or remove the entry", key: context.key.text)
+        .tooLarge,
+        "entry \(context.key) has \(size) bytes, more than cache.maxEntryBytes (\(context.maxEntryBytes)) allows",
+        hint: "raise cache.maxEntryBytes, or remove the entry", key: context.key.text)
     }
     let payload = bytes.withUnsafeBufferPointer { bytes -> [UInt8]? in
       var written = -1
