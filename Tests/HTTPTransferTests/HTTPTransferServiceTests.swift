@@ -137,6 +137,37 @@ struct HTTPTransferServiceTests {
     #expect(received == content)
   }
 
+  /// What no cache may store is returned before its content arrives. The gate opens only afterwards.
+  @Test(
+    arguments: [
+      (["Cache-Control": "no-store"], "GET"), (["Vary": "*"], "GET"), ([:], "POST"),
+      (["Content-Type": "text/event-stream", "Cache-Control": "no-cache"], "GET"),
+    ] as [(TestFields, String)])
+  func contentThatMayNotBeStoredComesInAsItIsRead(fields: TestFields, method: String) async throws {
+    let gate = try TestGate()
+    let server = try TestServer(script: [TestResponse(fields: fields, "hello").chunked(2).contentHeld(by: gate)])
+    let service = HTTPTransferService(timeout: .seconds(1_800), excess: .streamed, passesOnUnstorable: true) { _ in nil
+    }
+    let response = try await service.transfer(HTTPRequest(method: method, url: server.url))
+    #expect(response.body.isEmpty && response.rest != nil)
+    gate.open()
+    var received: [UInt8] = []
+    while let bytes = try await response.rest?.next() { received += bytes }
+    #expect(received == Array("hello".utf8))
+  }
+
+  /// What may be stored is gathered, and so is short content of a known length.
+  @Test(
+    arguments: [(["Cache-Control": "no-store"], true), (["Cache-Control": "max-age=5"], false)] as [(TestFields, Bool)])
+  func otherContentIsGathered(fields: TestFields, hasLength: Bool) async throws {
+    let whole = TestResponse(fields: fields, "hello")
+    let server = try TestServer(script: [hasLength ? whole : whole.chunked(2)])
+    let service = HTTPTransferService(timeout: .seconds(1_800), excess: .streamed, passesOnUnstorable: true) { _ in nil
+    }
+    let response = try await service.transfer(HTTPRequest(url: server.url))
+    #expect(response.rest == nil && response.body == Array("hello".utf8))
+  }
+
   @Test func longContentThatBreaksOffIsAnErrorAfterWhatCame() async throws {
     let server = try TestServer(script: [TestResponse(body: .bytes([UInt8](repeating: 1, count: 200))).cut(after: 150)])
     let response = try await transferService(excess: .streamed).transfer(HTTPRequest(url: server.url))

@@ -56,7 +56,21 @@ struct TransferFailureTests {
 
   @Test func serverThatStopsInTheMiddle() async throws {
     let server = try TestServer(script: [TestResponse("never").contentHeld(by: try TestGate())])
-    try await expect(.originUnreachable, "did not answer within", server.url, timeout: .seconds(3))
+    try await expect(.originUnreachable, "was not complete within 3.0 seconds", server.url, timeout: .seconds(3))
+    await server.abandoned(1)
+  }
+
+  /// A limit for each wait, and one for the whole transfer.
+  @Test(
+    arguments: [(3, nil, "sent nothing more for 3.0 seconds"), (1_800, 3, "was not complete within 3.0 seconds")]
+      as [(Int, Int?, String)])
+  func serverThatStopsInTheMiddleOfAStream(timeout: Int, total: Int?, words: String) async throws {
+    let server = try TestServer(script: [TestResponse("never").contentHeld(by: try TestGate())])
+    let service = HTTPTransferService(
+      timeout: .seconds(timeout), totalTimeout: total.map { .seconds($0) }, excess: .streamed
+    ) { _ in nil }
+    let error = await #expect(throws: CacheError.self) { try await service.transfer(HTTPRequest(url: server.url)) }
+    #expect(error?.code == .originUnreachable && error?.message.contains(words) == true, "\(String(describing: error))")
     await server.abandoned(1)
   }
 

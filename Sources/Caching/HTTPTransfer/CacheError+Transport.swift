@@ -7,9 +7,10 @@ extension CacheError {
   /// rest of a URL may contain secrets.
   ///
   /// - Parameters:
-  ///   - timeout: the time limit that was exceeded, if the error is a time-out.
+  ///   - timeout: the time limit that was exceeded, if the error is a timeout.
+  ///   - isForSilence: whether that limit is for each wait for the server, rather than for the whole response.
   ///   - isConfigured: whether the limit comes from the setting 'timeout' of an origin.
-  init(_ error: TransportError, timeout: Duration, isConfigured: Bool) {
+  init(_ error: TransportError, timeout: Duration, isForSilence: Bool, isConfigured: Bool) {
     let name = error.server.isEmpty ? "the server" : error.server
     let server = error.mayBeOfProxy ? "\(name) or the proxy before it" : name
     self =
@@ -24,7 +25,11 @@ extension CacheError {
       case .proxy, .cannotConnectToProxy, .cannotResolveProxy: .unreachable(byProxy: error, server)
       case .timedOut, .connectTimedOut:
         .unreachable(
-          "\(server) did not answer within \(timeout)",
+          !error.hasHead
+            ? "\(server) did not answer within \(timeout)"
+            : isForSilence
+              ? "\(server) sent nothing more for \(timeout)"
+              : "the response of \(server) was not complete within \(timeout)",
           error.patience + (isConfigured ? ", or allow more time by the setting 'timeout'" : ""))
       case .unusableFile:
         CacheError(

@@ -22,6 +22,7 @@ public final class HTTPTransferService: DataTransferService {
   private let totalTimeout: Duration?
   private let limit: Int
   private let excess: Excess
+  private let passesOnUnstorable: Bool
   private let transport: Transport
 
   /// Creates a service that holds `limit` bytes of a response's content in memory, and treats longer content as
@@ -30,14 +31,17 @@ public final class HTTPTransferService: DataTransferService {
   /// - Parameters:
   ///   - timeout: how long the server may take: for everything, or for each piece, depending on `excess`.
   ///   - totalTimeout: how long a whole transfer may take; `nil` for no further limit.
+  ///   - passesOnUnstorable: whether content that no cache may store is streamed from its start, if there may be more of
+  ///     it than `pieceSize`. Only with `streamed`.
   ///   - options: the proxy and the trusted certificates. Its time limits are replaced by those above.
   ///   - environment: looks up an environment variable, for proxies and trusted certificates.
   public init(
     timeout: Duration = .seconds(30), totalTimeout: Duration? = nil, limit: Int = 16 << 20, excess: Excess = .refused,
-    options: TransportOptions = TransportOptions(),
+    passesOnUnstorable: Bool = false, options: TransportOptions = TransportOptions(),
     environment: @escaping @Sendable (String) -> String? = HTTPTransferService.processEnvironment
   ) {
     (self.timeout, self.totalTimeout, self.limit, self.excess) = (timeout, totalTimeout, limit, excess)
+    self.passesOnUnstorable = passesOnUnstorable
     var options = options
     switch excess {
     case .refused: options.totalTimeout = totalTimeout.map { min($0, timeout) } ?? timeout
@@ -67,7 +71,16 @@ public final class HTTPTransferService: DataTransferService {
       if error.code == .content, let failure = source?.failure { throw failure }
       throw self.error(error, since: start)
     }
-    return try await begin(exchange, since: start)
+    return try await begin(exchange, of: request, since: start)
+  }
+
+  /// Content of a known length up to this is never streamed: it arrives at once, and its connection can be used again.
+  private static let pieceSize = 1 << 16
+
+  /// Whether to stream the content of `head` from its start: nobody waits for the end of what is not to be stored.
+  private func isPassedOn(_ head: HTTPResponseHead, of request: HTTPRequest, length: Int?) -> Bool {
+    passesOnUnstorable && length ?? .max > Self.pieceSize
+      && HTTPCacheRules(freshness: .standard).refusal(to: head, for: request) != nil
   }
 
   /// Looks up a variable in this process's environment.
@@ -75,16 +88,21 @@ public final class HTTPTransferService: DataTransferService {
 
   private func error(_ error: TransportError, since start: ContinuousClock.Instant) -> CacheError {
     let ended = totalTimeout.flatMap { ContinuousClock.now - start >= $0 ? $0 : nil }
-    return CacheError(error, timeout: ended ?? timeout, isConfigured: excess == .refused)
+    return CacheError(
+      error, timeout: ended ?? timeout, isForSilence: ended == nil && excess == .streamed,
+      isConfigured: excess == .refused)
   }
 
   /// The response of `exchange`, with as much of its content as memory may hold; with none if it is known to be longer,
   /// so that nothing is delayed. If it breaks off, the error has the part that arrived as an `IncompleteResponse`.
   private func begin(
-    _ exchange: Exchange, since start: ContinuousClock.Instant
+    _ exchange: Exchange, of request: HTTPRequest, since start: ContinuousClock.Instant
   ) async throws(CacheError) -> HTTPResponse {
     var body: [UInt8] = []
-    guard exchange.announcedLength ?? 0 <= limit else { return response(exchange, body, since: start) }
+    let length = exchange.announcedLength
+    guard length ?? 0 <= limit, !isPassedOn(exchange.head, of: request, length: length) else {
+      return response(exchange, body, since: start)
+    }
     do throws(TransportError) {
       while let bytes = try await exchange.next() {
         body += bytes

@@ -21,7 +21,7 @@ struct LibcurlFailure {
     let mayBeOfProxy = usesProxy && !hasHead && port != server.port
     return TransportError(
       code, server: server.authority, detail: detail,
-      mayBeOfProxy: mayBeOfProxy && [.cutOff, .timedOut, .connectTimedOut].contains(code))
+      mayBeOfProxy: mayBeOfProxy && [.cutOff, .timedOut, .connectTimedOut].contains(code), hasHead: hasHead)
   }
 
   private func meaning(for server: ServerAddress) -> (TransportError.Code, String) {

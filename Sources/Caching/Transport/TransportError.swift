@@ -53,8 +53,14 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
   /// Whether a proxy was used and nothing came through it: the failure may be the proxy's or the server's.
   public let mayBeOfProxy: Bool
 
+  /// Whether the head of the final response had arrived before the failure.
+  public let hasHead: Bool
+
   /// Creates an error.
-  public init(_ code: Code, server: String, detail: String = "", mayBeOfProxy: Bool = false) {
+  public init(
+    _ code: Code, server: String, detail: String = "", mayBeOfProxy: Bool = false, hasHead: Bool = false
+  ) {
+    self.hasHead = hasHead
     self.code = code
     self.server = server
     self.detail = detail

@@ -32,7 +32,8 @@ public struct NetworkServiceFactory: Sendable {
   public func makeService(_ transport: Configuration.Transport) -> any DataTransferService {
     var service: any DataTransferService = HTTPTransferService(
       timeout: transport.timeout, totalTimeout: transport.demands.maxTime, limit: transport.maxResponseBytes,
-      excess: transport.isStreamed ? .streamed : .refused, options: TransportOptions(transport),
+      excess: transport.isStreamed ? .streamed : .refused,
+      passesOnUnstorable: transport.demands.passesOnUnstorable, options: TransportOptions(transport),
       environment: environment)
     if transport.demands.isInsecure { service = UnprovedTransfer(base: service, warn: warn) }
     if let logger { service = LoggingTransferService(service, logger: logger) }
@@ -66,6 +67,8 @@ public struct TransferDemands: Sendable, Hashable {
   public var isInsecure: Bool
   /// Whether to ask for compressed answers, and decompress them after they leave the cache.
   public var isCompressed: Bool
+  /// Whether a response that HTTP forbids storing is passed on while it arrives.
+  public var passesOnUnstorable = false
 
   /// The demands; by default none.
   public init(

@@ -11,8 +11,8 @@ struct FetchURLCommand: AsyncParsableCommand {
     discussion: """
       The content goes to the standard output as it came, whatever the status; on a terminal only if it is text. With \
       --out it goes to a file, which is written whole or not at all. With --output json, ndjson or csv facts about the \
-      answer are printed. Redirections are followed. An answer that is larger than cache.maxEntryBytes is passed on as \
-      it comes in, and not kept. What may be stored and reused is what HTTP allows: see `cachectl explain url`.
+      answer are printed. Redirections are followed. An answer that is larger than cache.maxEntryBytes, or that HTTP \
+      forbids storing, is passed on as it comes in, and not kept. What may be stored and reused is what HTTP allows: see `cachectl explain url`.
 
       Examples:
         cachectl fetch url https://example.com/data.json | jq
@@ -62,6 +62,7 @@ struct FetchURLCommand: AsyncParsableCommand {
     var demands = try url.network.demands
     demands.maxTime = maxTime.map { Duration.seconds($0) }
     demands.retries = retry
+    demands.passesOnUnstorable = isRaw
     let deadline = demands.maxTime.map { Deadline($0) }
     do throws(CacheError) {
       try await session.fetching(fetch) { store, writes throws(CacheError) in
@@ -77,6 +78,9 @@ struct FetchURLCommand: AsyncParsableCommand {
       throw deadline?.explained(error) ?? error
     }
   }
+
+  /// Whether the content is written unchanged while it arrives. A terminal gets only text, and the other formats facts.
+  private var isRaw: Bool { global.output == .table && (out != nil || !Console.output.screen.isTerminal) }
 
   /// Whether to print the head of the answer: a HEAD request gives nothing else.
   private var showsHead: Bool { include || url.head }
