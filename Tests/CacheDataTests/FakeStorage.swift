@@ -7,6 +7,7 @@ enum Call: Hashable, Sendable {
   case read
   case write(value: Int, validator: String?)
   case ask(validator: String?)
+  case remove
 
   var isAsk: Bool { if case .ask = self { true } else { false } }
 }
@@ -51,6 +52,8 @@ struct FakeStorage: CityResponseStorage {
     log.add(.write(value: response.value, validator: head.head.fields["etag"]))
     if let writeError { throw writeError }
   }
+
+  func remove(_ request: CitiesRequestDTO) async throws(CacheError) { log.add(.remove) }
 
   func key(for request: CitiesRequestDTO) throws(CacheError) -> String {
     if let keyError { throw keyError }

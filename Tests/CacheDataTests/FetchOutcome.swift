@@ -42,11 +42,11 @@ struct FetchOutcome: Equatable, Sendable {
     if let code = row.readError?.code, row.policy == .cacheOnly || code == .cancelled {
       error = code
     } else if row.policy == .cacheOnly {
-      if found != nil { items = [Self.cached(row)] } else { error = .notCached }
+      if found != nil, row.stored != .pastMaxStale { items = [Self.cached(row)] } else { error = .notCached }
     } else if row.policy == .cacheFirst, found != nil, Self.satisfies(row.stored) {
       items = [Self.cached(row)]
     } else {
-      if row.policy == .cachedThenNetwork, found != nil { items = [Self.cached(row)] }
+      if row.policy == .cachedThenNetwork, found != nil, row.stored != .pastMaxStale { items = [Self.cached(row)] }
       ask(row, found: found)
     }
   }
@@ -77,6 +77,8 @@ struct FetchOutcome: Equatable, Sendable {
     case (.unreachable, .some), (.invalid, .some):
       standIn(row)
     case (.unreachable, nil), (.invalid, nil), (.refused, _), (.notFound, _), (.badRequest, _), (.cancelled, _):
+      // The origin has nothing any more, so the cache must not show it either.
+      if row.answer == .notFound { calls.append(.remove) }
       error = row.originError?.code
     }
   }
@@ -89,11 +91,13 @@ struct FetchOutcome: Equatable, Sendable {
     }
     var item = item
     item.warnings += [row.writeError?.code].compactMap(\.self)
+    // The answer that cannot be stored has replaced the entry all the same.
+    if row.writeError != nil, row.answer == .modified { calls.append(.remove) }
     items.append(item)
   }
 
   private mutating func standIn(_ row: FetchCase) {
-    guard row.stored != .pastStaleIfError else {
+    guard row.stored != .pastStaleIfError, row.stored != .pastMaxStale else {
       error = row.originError?.code
       return
     }

@@ -26,6 +26,8 @@ struct RepositoryTests {
       kept.withLock { $0[request] = response }
     }
 
+    func remove(_ request: Request) async throws(CacheError) { kept.withLock { $0[request] = nil } }
+
     func key(for request: Request) throws(CacheError) -> String { "k" }
   }
 

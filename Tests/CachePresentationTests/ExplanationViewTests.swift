@@ -22,7 +22,7 @@ struct ExplanationViewTests {
     #expect(
       Self.text(.terminal(width: 80, hasColor: false)) == """
         Key       cities/v1/order=revenue/origin=sample/page=0/sort=desc
-        Decision  the origin is asked if the stored response still holds
+        Decision  the cache revalidates the stored response with the origin
         Because   the stored response has been stale for ten minutes, and no rule allows
                   it to be used as it is
 
@@ -59,7 +59,8 @@ struct ExplanationViewTests {
   @Test func remarksEndInTheDecision() {
     let remarks = ExplanationView(Self.explanation).remarks
     #expect(remarks.map(\.topic) == ["policy", "freshness", "address", "decision"])
-    let verdict = "the origin is asked if the stored response still holds, because the stored response has been stale"
+    let verdict =
+      "the cache revalidates the stored response with the origin, because the stored response has been stale"
     #expect(remarks.last?.text.hasPrefix(verdict) == true)
   }
 }

@@ -92,6 +92,7 @@ struct CompletionTests {
     server.change { $0.cut = 2 }
     let error = await #expect(throws: CacheError.self) { try await get() }
     #expect(error?.code == .originUnreachable && error?.cause == nil)
+    #expect(error?.hint == "the cache kept what arrived, and the next fetch requests only the rest")
     // The rest breaks off too, and its beginning is added to the stored part.
     await #expect(throws: CacheError.self) { try await get() }
     server.change { $0.cut = nil }
@@ -105,6 +106,7 @@ struct CompletionTests {
     let error = await #expect(throws: CacheError.self) { try await get() }
     #expect(error?.code == .originUnreachable)
     #expect(error?.message == "it broke off; and the cache could not keep what came: the disk is full")
+    #expect(error?.hint == "")
   }
 
   /// Offline, an incomplete response does not answer.
@@ -118,8 +120,8 @@ struct CompletionTests {
   @Test(arguments: ["no-store", "private, no-store"])
   func whatMayNotBeStoredIsNotKeptInPartEither(control: String) async throws {
     server.change { ($0.cut, $0.control) = (2, control) }
-    await #expect(throws: CacheError.self) { try await get() }
-    #expect(storage.keys.isEmpty)
+    let error = await #expect(throws: CacheError.self) { try await get() }
+    #expect(storage.keys.isEmpty && error?.hint == "")
   }
 
   /// A complete stored response can still answer; the beginning of a newer one cannot.
@@ -144,6 +146,18 @@ struct CompletionTests {
   @Test(arguments: [
     HTTPResponse(HTTPResponseHead(status: 416, fields: ["Content-Range": "bytes */6"])),
     HTTPResponse(HTTPResponseHead(status: 304, fields: ["ETag": "\"1\""])), HTTPResponse(HTTPResponseHead(status: 412)),
+    // The rest, with the status of the whole.
+    HTTPResponse(
+      HTTPResponseHead(status: 200, fields: ["ETag": "\"1\"", "Content-Range": "bytes 2-5/6"]), body: Array("cdef".utf8)
+    ),
+    HTTPResponse(HTTPResponseHead(status: 203, fields: ["Content-Range": "bytes 2-5/6"]), body: Array("cdef".utf8)),
+    HTTPResponse(HTTPResponseHead(status: 200, fields: ["Content-Range": "x"]), body: Array("cdef".utf8)),
+    HTTPResponse(HTTPResponseHead(status: 200, fields: ["ETag": "\"1\""]), body: Array("cdef".utf8)),
+    // The rest in another coding.
+    HTTPResponse(
+      HTTPResponseHead(
+        status: 206, fields: ["ETag": "\"1\"", "Content-Range": "bytes 2-5/6", "Content-Encoding": "gzip"]),
+      body: Array("cdef".utf8)),
     // Joining a response that may not be stored would give the client more than it asked for.
     HTTPResponse(
       HTTPResponseHead(

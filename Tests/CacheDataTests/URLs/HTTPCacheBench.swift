@@ -38,11 +38,12 @@ final class HTTPCacheBench: Sendable {
 
   func get(
     _ fields: HTTPFields = [:], _ policy: FetchPolicy = .cacheFirst, method: String = "GET",
-    from other: FakeTransfer? = nil
+    from other: FakeTransfer? = nil, options: FetchOptions? = nil
   ) async throws -> [Snapshot<HTTPResponse>] {
     let request = HTTPRequest(method: method, url: Self.url, fields: fields)
     var snapshots: [Snapshot<HTTPResponse>] = []
-    for try await snapshot in cache(other).responses(to: request, options: FetchOptions(policy: policy)) {
+    let options = options ?? FetchOptions(policy: policy)
+    for try await snapshot in cache(other).responses(to: request, options: options) {
       snapshots.append(snapshot)
     }
     return snapshots

@@ -48,7 +48,8 @@ import Testing
       let line = "stored response: \(criterion["finding"]?.text ?? "")"
       #expect(fetched.errorLines.contains(line))
     }
-    #expect(fetched.errors.contains("decision: the cache answers, because the stored response is fresh"))
+    #expect(
+      fetched.errors.contains("decision: the cache serves the stored response, because the stored response is fresh"))
     #expect(try await scratch.cachectl("fetch", "cities").errors.contains("decision") == false)
   }
 

@@ -287,7 +287,7 @@ import Testing
     #expect(try FileManager.default.contentsOfDirectory(atPath: scratch.path("work")).isEmpty)
   }
 
-  @Test(arguments: [(401, 77), (403, 77), (404, 66), (410, 66), (418, 69), (500, 69), (304, 0)] as [(Int, Int32)])
+  @Test(arguments: [(401, 77), (403, 77), (404, 66), (410, 66), (418, 69), (500, 69), (304, 69)] as [(Int, Int32)])
   func withFailAStatusIsAnExitStatus(status: Int, exit: Int32) async throws {
     let server = try TestServer(script: [TestResponse(status: status, status == 304 ? "" : "hello")])
     let run = try await Scratch().cachectl("fetch", "url", server.url, "--fail")

@@ -32,7 +32,8 @@ struct HistoryInvariants: Sendable {
       || setting.isShared && content.isForCredentials && !mayKeepCredentials
   }
 
-  private func selects(_ content: GeneratedContent) -> Bool {
+  /// Whether the request selects `content`, if that is stored.
+  func selects(_ content: GeneratedContent) -> Bool {
     let names = content.vary.isEmpty ? [] : content.vary.split(separator: ", ").map(String.init)
     // RFC 9111, section 3.5: if a shared cache stores an answer to a request with credentials, it is for all users.
     let isForEverybody = setting.isShared && content.request.fields.contains("Authorization")
@@ -43,15 +44,18 @@ struct HistoryInvariants: Sendable {
 
   private func mayServe(_ head: GeneratedHead, _ content: GeneratedContent) -> Bool {
     let remaining = head.remaining(at: now, setting)
-    if events.contains(.failed), !head.forbidsStaleness(setting) {
+    let excess = request.maxAge.map { head.age(at: now) - $0 } ?? .zero
+    if events.contains(.failed), !head.forbidsStaleness(setting), !request.flags.contains("no-cache"),
+      request.maxStale.map({ max(.zero - remaining, excess) <= $0 }) ?? true
+    {
       // RFC 5861, section 4: this overrides everything else about freshness.
       if .zero - remaining < head.seconds("stale-if-error") ?? setting.staleIfError { return true }
     }
     if head.has("no-cache") || request.flags.contains("no-cache") { return false }
-    let excess = request.maxAge.map { head.age(at: now) - $0 } ?? .zero
     if remaining > .zero, excess <= .zero { return remaining >= request.minFresh }
     if head.forbidsStaleness(setting) { return false }
     if let maxStale = request.maxStale, max(.zero - remaining, excess) <= maxStale { return true }
-    return request.maxAge == nil && .zero - remaining < head.seconds("stale-while-revalidate") ?? .zero
+    return request.maxAge == nil && request.maxStale == nil
+      && .zero - remaining < head.seconds("stale-while-revalidate") ?? .zero
   }
 }

@@ -16,6 +16,8 @@ struct HistoryRun {
   private var generator: SeededGenerator
   /// For each URL, how many pieces of content had been sent for it when it last changed.
   private var changes: [String: Int] = [:]
+  /// The serial numbers of content that later answers, which were not to be stored, have replaced.
+  private var outdated: Set<Int> = []
   /// The number of seconds since the last change.
   private var sinceChange = 0
   /// The number of answers from the store: a history without any checks nothing.
@@ -46,6 +48,7 @@ struct HistoryRun {
         setting: setting, request: request, now: .milliseconds(clock.now.milliseconds), known: known,
         events: origin.takeEvents())
       let found = [violation(of: answer, invariants), try await violationOfStore(invariants)].compactMap(\.self)
+      outdate(invariants)
       violations += found.map { "request \(step), \(request.message.method) \(request.message): \($0)" }
     }
     return violations
@@ -110,12 +113,24 @@ struct HistoryRun {
       return snapshot.source == .origin ? nil : "it is new, and said to come from the store"
     }
     let stored = invariants.known[content.serial - 1]
+    if outdated.contains(stored.serial) { return "content \(stored.serial) was replaced" }
     if stored.serial <= changes[stored.request.url] ?? 0 { return "content \(stored.serial) was made invalid" }
     if snapshot.isRevalidated {
       return invariants.events.contains(.confirmed(stored.serial)) ? nil : "the origin has not confirmed it"
     }
     hits += 1
     return invariants.violation(ofStored: response, stored)
+  }
+
+  /// RFC 9111, section 4.3.3: an answer that is not stored replaces what its request selected.
+  private mutating func outdate(_ invariants: HistoryInvariants) {
+    for case .gave(let serial) in invariants.events {
+      let content = origin.contents[serial - 1]
+      guard content.request.method == "GET", invariants.isForbidden(content) else { continue }
+      let replaced = invariants.known.filter { $0.request.url == content.request.url && invariants.selects($0) }
+      outdated.formUnion(replaced.map(\.serial))
+      sinceChange = 0
+    }
   }
 
   /// Checks everything in the store.

@@ -49,6 +49,12 @@ struct CombiningTests {
   @Test(
     arguments: [
       (["ETag": "\"v\""], ["ETag": "\"v\""], true), (["ETag": "\"v\""], ["ETag": "\"w\""], false),
+      // Bytes that are coded otherwise are others. A part need not repeat the coding.
+      (["ETag": "\"v\""], ["ETag": "\"v\"", "Content-Encoding": "gzip"], false),
+      (["ETag": "\"v\"", "Content-Encoding": "gzip"], ["ETag": "\"v\"", "Content-Encoding": "br"], false),
+      (["ETag": "\"v\"", "Content-Encoding": "gzip"], ["ETag": "\"v\"", "Content-Encoding": "br, gzip"], false),
+      (["ETag": "\"v\"", "Content-Encoding": "gzip"], ["ETag": "\"v\"", "Content-Encoding": "GZIP"], true),
+      (["ETag": "\"v\"", "Content-Encoding": "gzip"], ["ETag": "\"v\""], true),
       (["ETag": "W/\"v\""], ["ETag": "W/\"v\""], false), (["ETag": "\"v\""], ["ETag": "W/\"v\""], false),
       ([:], [:], false),
       (["ETag": "\"v\""], [:], false), ([:], ["ETag": "\"v\""], false),

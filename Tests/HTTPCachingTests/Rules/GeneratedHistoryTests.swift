@@ -27,7 +27,7 @@ struct GeneratedHistoryTests {
       seen == [
         "serve", "serveThenRevalidate", "revalidate", "fetch", "fail", "stored", "not stored", "confirmed",
         "contradicted",
-        "invalidated", "stands in", "fails",
+        "invalidated", "superseded", "stands in", "fails",
       ])
   }
 }
@@ -143,11 +143,24 @@ private struct History {
       response.head, for: request.message, requestTime: received + .seconds(sent), responseTime: time, trace: &trace)
     try check((stored != nil) == model.mayStore(response, to: request), "\(label): \(request), \(response)")
     seen.insert(stored == nil ? "not stored" : "stored")
-    guard let stored else { return }
+    guard let stored else { return try supersede(response, request) }
     entries.removeAll { model.matches($0.model, request) }
     let entry = RFC9111Model.Entry(
       response: response, requestTime: sent, responseTime: now, selecting: request.selecting,
       credentials: request.credentials)
     entries.append((stored, entry))
+  }
+
+  private mutating func supersede(_ response: ModelResponse, _ request: ModelRequest) throws {
+    guard ["GET", "HEAD"].contains(request.method) else { return }
+    for index in entries.indices.reversed() where model.matches(entries[index].model, request) {
+      let expected = model.supersession(by: response, to: request)
+      try check(
+        rules.supersession(of: entries[index].head, by: response.head, to: request.message) == expected,
+        "\(label): \(request), \(response)")
+      guard expected == .removed else { continue }
+      seen.insert("superseded")
+      entries.remove(at: index)
+    }
   }
 }

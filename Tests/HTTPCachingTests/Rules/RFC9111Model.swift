@@ -1,3 +1,5 @@
+@testable import HTTPCaching
+
 /// RFC 9111 in its own order, over values instead of text. Written for these tests, without any code of the rules that
 /// they check. Times are seconds since `received`.
 struct RFC9111Model: Sendable {
@@ -101,8 +103,7 @@ struct RFC9111Model: Sendable {
   /// How the entry answers without a confirmation; `nil` if it must not.
   private func reuse(_ entry: Entry, _ request: ModelRequest, at now: Int) -> Outcome? {
     let lifetime = lifetime(entry)
-    let isControlled = !request.flags.isEmpty || !request.seconds.isEmpty
-    if request.flags.contains("no-cache") || request.hasPragma && !isControlled { return nil }
+    if demandsConfirmation(request) { return nil }
     if control(entry.response)["no-cache"] { return nil }
     guard let age = currentAge(entry, at: now) else {
       let acceptsAny = request.flags.contains("max-stale") && request.seconds["max-stale"] == nil
@@ -135,15 +136,38 @@ struct RFC9111Model: Sendable {
   private func whileRevalidating(_ entry: Entry, _ request: ModelRequest, _ staleness: Duration) -> Outcome? {
     let window = Self.delta(control(entry.response).seconds["stale-while-revalidate"] ?? staleWhileRevalidate)
     let wantsFresh = request.seconds["max-age"] != nil || request.seconds["min-fresh", default: 0] > 0
-    guard !wantsFresh, staleness < window else { return nil }
+    guard !wantsFresh, request.seconds["max-stale"] == nil, staleness < window else { return nil }
     return request.flags.contains("only-if-cached") ? .serve : .serveThenRevalidate
   }
 
   /// RFC 5861, section 4.
   func mayStandIn(_ entry: Entry, _ request: ModelRequest, at now: Int) -> Bool {
     let said = request.seconds["stale-if-error"] ?? control(entry.response).seconds["stale-if-error"] ?? staleIfError
-    let staleness = currentAge(entry, at: now).map { $0 - lifetime(entry) } ?? .zero
-    return !isStaleForbidden(entry) && staleness < Self.delta(said)
+    let age = currentAge(entry, at: now)
+    let staleness = age.map { $0 - lifetime(entry) } ?? .zero
+    return !isStaleForbidden(entry) && !demandsConfirmation(request) && staleness < Self.delta(said)
+      && isWithinLimit(request, age, staleness)
+  }
+
+  /// Section 5.2.1.4.
+  private func demandsConfirmation(_ request: ModelRequest) -> Bool {
+    let isControlled = !request.flags.isEmpty || !request.seconds.isEmpty
+    return request.flags.contains("no-cache") || request.hasPragma && !isControlled
+  }
+
+  /// Section 5.2.1.2: a limit cannot be checked if the age is unknown.
+  private func isWithinLimit(_ request: ModelRequest, _ age: Duration?, _ staleness: Duration) -> Bool {
+    guard let limit = request.seconds["max-stale"] else { return true }
+    guard let age else { return false }
+    let excess = request.seconds["max-age"].map { age - Self.delta($0) } ?? .zero
+    return max(staleness, excess) <= Self.delta(limit)
+  }
+
+  /// What a response that is not stored does to one that its request selects: nothing, end its freshness, or end it
+  /// (sections 4.3.3 and 4.3.5).
+  func supersession(by response: ModelResponse, to request: ModelRequest) -> HTTPCacheRules.Supersession {
+    if response.status >= 500 { return .none }
+    return request.method == "GET" ? .removed : .stale
   }
 
   func confirms(_ news: ModelResponse, _ entry: Entry) -> Bool {

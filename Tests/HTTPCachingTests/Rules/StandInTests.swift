@@ -1,3 +1,4 @@
+import FetchVocabulary
 import Testing
 
 @testable import HTTPCaching
@@ -20,8 +21,20 @@ struct StandInTests {
     ("max-age=60", "stale-if-error=100", 159, true, true), ("max-age=60", "stale-if-error=100", 160, false, false),
     ("max-age=60, must-revalidate", "stale-if-error=100", 61, false, false),
     ("max-age=60", "stale-if-error=0", 61, false, false),
+    // Without a confirmation the request accepts nothing (RFC 9111, section 5.2.1.4), or nothing so stale.
+    ("max-age=60", "no-cache", 59, false, false), ("max-age=60", "no-cache", 61, false, false),
+    ("max-age=60", "no-cache, stale-if-error=100", 61, false, false),
+    ("max-age=60", "max-stale=0", 61, false, false), ("max-age=60", "max-stale=0", 60, true, true),
+    ("max-age=60", "max-stale=10", 70, true, true), ("max-age=60", "max-stale=10", 71, false, false),
+    ("max-age=60", "max-stale=99", 90, false, false), ("max-age=60", "max-stale", 89, true, true),
+    ("max-age=60", "max-age=10, max-stale=5", 15, true, true),
+    ("max-age=60", "max-age=10, max-stale=5", 16, false, false),
+    ("max-age=60", "max-stale=10", -61, false, false), ("max-age=60", "max-stale", -61, true, true),
+    ("max-age=60", "max-age=10", 89, true, true),
   ])
-  func standsIn(_ control: String, _ request: String, after seconds: Int, privately: Bool, shared: Bool) throws {
+  func answersForAFailingOrigin(_ control: String, _ request: String, after seconds: Int, privately: Bool, shared: Bool)
+    throws
+  {
     for (isShared, expected) in [(false, privately), (true, shared)] {
       let rules = HTTPCacheRules.testing(isShared: isShared, staleIfError: 30)
       let stored = try #require(rules.stored(["Cache-Control": control]))
@@ -30,6 +43,46 @@ struct StandInTests {
         stored, for: ["Cache-Control": request], at: received + .seconds(seconds), trace: &trace)
       #expect(mayStandIn == expected, "shared: \(isShared)")
       #expect(trace.criteria.count == 1)
+    }
+  }
+
+  @Test func pragmaCountsAsNoCacheWithoutCacheControl() throws {
+    let rules = HTTPCacheRules.testing(staleIfError: 30)
+    let stored = try #require(rules.stored(["Cache-Control": "max-age=60"]))
+    for (request, expected) in [(["Pragma": "no-cache"], false), (["Pragma": "no-cache", "Cache-Control": "a"], true)]
+      as [(HTTPFields, Bool)]
+    {
+      var trace = CacheTrace(isRecording: false)
+      #expect(rules.mayStandIn(stored, for: request, at: received + .seconds(61), trace: &trace) == expected)
+    }
+  }
+
+  /// The user's limit holds whatever the origin allows.
+  @Test(arguments: [(0, 60, true), (0, 61, false), (10, 70, true), (10, 71, false), (1_000, 160, false)])
+  func theLimitOfTheOptionsHolds(limit: Int, after seconds: Int, expected: Bool) throws {
+    let rules = HTTPCacheRules.testing(staleIfError: 30, staleWhileRevalidate: 100)
+    let stored = try #require(rules.stored(["Cache-Control": "max-age=60, stale-if-error=100"]))
+    let options = FetchOptions(maxStale: .seconds(limit))
+    var trace = CacheTrace(isRecording: false)
+    #expect(
+      rules.mayStandIn(stored, options: options, at: received + .seconds(seconds), trace: &trace) == expected)
+    let isServed = rules.decision(stored, after: seconds, options: options).action == .serve
+    #expect(isServed == (seconds <= 60 + limit))
+    #expect(isServed || rules.decision(stored, after: seconds, options: options).action == .fetch)
+    var offline = options
+    offline.policy = .cacheOnly
+    #expect((rules.decision(stored, after: seconds, options: offline).action == .serve) == isServed)
+  }
+
+  @Test(arguments: [FetchPolicy.cacheFirst, .cacheOnly], [nil, 1_000])
+  func whatMustBeFreshIsNeverServedStale(policy: FetchPolicy, maxStale: Int?) throws {
+    let rules = HTTPCacheRules.testing(staleIfError: 30, staleWhileRevalidate: 100)
+    let stored = try #require(rules.stored(["Cache-Control": "max-age=60, stale-while-revalidate=100"]))
+    let options = FetchOptions(policy: policy, maxStale: maxStale.map { .seconds($0) }, requiresFresh: true)
+    for (seconds, isServed) in [(59, true), (60, false), (-61, false)] {
+      let decision = rules.decision(stored, for: ["Cache-Control": "max-stale"], after: seconds, options: options)
+      #expect((decision.action == .serve) == isServed)
+      #expect(isServed || decision.action == (policy == .cacheOnly ? .fail : .fetch))
     }
   }
 }

@@ -42,6 +42,11 @@ struct StoringTests {
     Row(200, control("private=\"\""), true, false), Row(200, control("private=\"a\", private"), true, false),
     Row(200, ["Pragma": "no-cache"], true, true), Row(200, ["Set-Cookie": "a=b"], true, true),
     Row(200, ["Content-Disposition": "attachment"], true, true),
+    Row(200, ["Content-Type": "text/event-stream"], false, false),
+    Row(200, ["Content-Type": "Text/Event-Stream ;charset=utf-8", "Cache-Control": "no-cache"], false, false),
+    Row(200, ["Content-Type": "text/event-stream", "Cache-Control": "max-age=60"], true, true),
+    Row(200, ["Content-Type": "text/event-stream", "Expires": date(60)], true, true),
+    Row(200, ["Content-Type": "text/event-streams"], true, true),
     Row(200, [:], for: control("no-store"), false, false), Row(200, [:], for: control("no-cache"), true, true),
     Row(200, [:], for: ["Pragma": "no-cache"], true, true), Row(200, [:], for: ["Cookie": "a=b"], true, true),
   ]
@@ -155,8 +160,26 @@ struct StoringTests {
   func keeps(_ fields: HTTPFields, _ names: [String], inShared sharedNames: [String]?) {
     for (isShared, names) in [(false, names), (true, sharedNames ?? names)] {
       let stored = HTTPCacheRules.testing(isShared: isShared).stored(fields)
-      #expect(stored?.head.fields.lines.map(\.name) == names, "shared: \(isShared)")
+      #expect(stored?.head.fields.lines.map(\.name) == names + ["Date"], "shared: \(isShared)")
     }
+  }
+
+  /// RFC 9110, section 6.6.1: a response without a date gets the time at which it was received, by a 304 too. A response
+  /// that did not come over HTTP has no fields that nobody gave it.
+  @Test func aResponseWithoutADateGetsOne() throws {
+    let rules = HTTPCacheRules.testing()
+    let stored = try #require(rules.stored(["A": "1"], at: received + .seconds(5)))
+    #expect(stored.head.fields == ["A": "1", "Date": date(5)])
+    #expect(rules.stored(["date": date(-3)])?.head.fields == ["date": date(-3)])
+    var trace = CacheTrace(isRecording: false)
+    let confirmed = rules.updated(
+      stored, by: HTTPResponseHead(status: 304), requestTime: received, responseTime: received + .seconds(9),
+      trace: &trace)
+    #expect(confirmed.head.fields == ["A": "1", "Date": date(9)])
+    let other = rules.stored(
+      HTTPResponseHead(status: 200), for: HTTPRequest(url: "sample:cities"), requestTime: received,
+      responseTime: received, trace: &trace)
+    #expect(other?.head.fields == [:])
   }
 
   /// Such an answer is not handed to other callers that wait for it.

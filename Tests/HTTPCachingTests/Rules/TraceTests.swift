@@ -11,7 +11,7 @@ struct TraceTests {
     ("max-age=60", "max-age=5", 10, ["stored response", "age", "lifetime", "freshness", "max-age"], "older"),
     (
       "max-age=60", "min-fresh=55", 10, ["stored response", "age", "lifetime", "freshness", "min-fresh"],
-      "fresh for longer"
+      "stays fresh longer"
     ),
     ("max-age=60", "max-stale=20", 70, ["stored response", "age", "lifetime", "freshness", "max-stale"], "accepted"),
     ("max-age=60", "no-cache", 10, ["stored response", "request"], "request says no-cache"),
@@ -27,7 +27,7 @@ struct TraceTests {
     ("max-age=60", "", -61, ["stored response", "age", "freshness"], "age of the stored response is unknown"),
     (
       "max-age=60", "only-if-cached", 70, ["stored response", "age", "lifetime", "freshness"],
-      "only the cache may answer"
+      "only the cache may be used"
     ),
   ])
   func namesTheCriteria(
@@ -50,8 +50,8 @@ struct TraceTests {
     arguments: [
       ([:], "GET", FetchOptions(), "stored response", "nothing is stored"),
       ([:], "POST", FetchOptions(), "method", "the method is POST"),
-      ([:], "GET", FetchOptions(policy: .networkOnly), "policy", "the origin's answer is asked for"),
-      (["Cache-Control": "only-if-cached"], "GET", FetchOptions(), "stored response", "only the cache may answer"),
+      ([:], "GET", FetchOptions(policy: .networkOnly), "policy", "the policy is network-only"),
+      (["Cache-Control": "only-if-cached"], "GET", FetchOptions(), "stored response", "only the cache may be used"),
     ] as [(HTTPFields, String, FetchOptions, String, String)])
   func namesWhatForbidsToUseTheCache(
     _ request: HTTPFields, _ method: String, _ options: FetchOptions, _ name: String, _ reason: String

@@ -26,7 +26,7 @@ extension CachedFetch {
     guard let flight = try subject.flight() else { return try await exchange(plan).result.get() }
     for _ in 0..<Self.maximumJoins {
       switch try await services.flights.join(flight) {
-      case .finished(.failure(let failure)): return try fail(plan, with: failure)
+      case .finished(.failure(let failure)): return try fail(plan, with: failure, isShared: true)
       case .finished(.success(let shared)):
         if let snapshot = try await follow(plan) { return snapshot }
         // An answer received before this fetch began may be handed on only now, because storing it took long.

@@ -24,8 +24,21 @@ extension CachedFetch {
 
   /// Ends a fetch whose origin failed, whether this fetch asked it or another one did: with a stale entry, or by
   /// throwing.
-  func fail(_ plan: Plan, with error: CacheError) throws(CacheError) -> Snapshot<Value> {
-    if error.mayBeStoodInFor, let snapshot = standIn(plan, for: error) { return snapshot }
+  ///
+  /// - Parameter isShared: whether another fetch asked it.
+  func fail(_ plan: Plan, with error: CacheError, isShared: Bool = false) throws(CacheError) -> Snapshot<Value> {
+    var plan = plan
+    if error.mayBeStoodInFor, let found = plan.lookup.found, canStandIn(&plan) {
+      guard !plan.options.requiresFresh else {
+        observe(plan)
+        throw CacheError(
+          error.code, "\(error.message); only a stale copy is in the cache", hint: error.hint, cause: error)
+      }
+      plan.lookup.warnings.append(error)
+      observe(plan)
+      let status = (error.cause as? OriginFailure)?.status
+      return snapshot(of: found, plan, insteadOf: OriginFailure(status: status, isShared: isShared))
+    }
     observe(plan)
     // A readable cache might have answered in the origin's place, so report both failures.
     guard error.code != .cancelled, let storage = plan.lookup.warnings.first else { throw error }
@@ -70,9 +83,11 @@ extension CachedFetch {
   ) async throws(CacheError) -> Outcome {
     // With no stored entry to fall back on, return the response as it is. It is not shared: each waiting fetch asks for
     // its own.
-    if Self.passingFailures.contains(exchange.head.status), canStandIn(plan) {
+    var failed = plan
+    if Self.passingFailures.contains(exchange.head.status), canStandIn(&failed) {
       throw CacheError(
-        .originUnreachable, "\(subject.origin) answered with status \(exchange.head.status)", hint: "try again later")
+        .originUnreachable, "\(subject.origin) answered with status \(exchange.head.status)", hint: "try again later",
+        cause: OriginFailure(status: exchange.status))
     }
     var trace = plan.trace
     let stored = services.rules.stored(
@@ -97,6 +112,8 @@ extension CachedFetch {
       // On a conflict a newer answer has replaced the entry, and stays.
       if error.code != .conflict { try note(error, in: &warnings) }
       delivery.isKept = false
+      // What the answer should have replaced is outdated. If it cannot be removed either, the warning says enough.
+      if base == nil, error.isOfRoom { try? await subject.settle(exchange) }
     }
     if head.retainUntil <= head.storedAt {
       // Nothing can use the response after this request, so it is not kept.
@@ -126,7 +143,7 @@ extension CachedFetch {
   private func settle(_ exchange: Exchange, _ plan: Plan) async throws(CacheError) -> Plan {
     var plan = plan
     do throws(CacheError) {
-      try await subject.settle(exchange, plan.lookup.found)
+      try await subject.settle(exchange)
     } catch {
       try note(error, in: &plan.lookup.warnings)
     }
@@ -140,20 +157,15 @@ extension CachedFetch {
     if !warnings.contains(where: { $0.message == error.message }) { warnings.append(error) }
   }
 
-  private func canStandIn(_ plan: Plan) -> Bool {
+  /// Whether the entry that the look-up found may be served because the origin failed. Records that in the plan's trace.
+  private func canStandIn(_ plan: inout Plan) -> Bool {
     guard let found = plan.lookup.found else { return false }
-    var trace = CacheTrace(isRecording: false)
-    return services.rules.mayStandIn(found.head, for: plan.message.fields, at: services.now(), trace: &trace)
+    return services.rules.mayStandIn(
+      found.head, for: plan.message.fields, options: plan.options, at: services.now(), trace: &plan.trace)
   }
+}
 
-  private func standIn(_ plan: Plan, for error: CacheError) -> Snapshot<Value>? {
-    var plan = plan
-    guard let found = plan.lookup.found,
-      services.rules.mayStandIn(
-        found.head, for: plan.message.fields, at: services.now(), trace: &plan.trace)
-    else { return nil }
-    plan.lookup.warnings.append(error)
-    observe(plan)
-    return snapshot(of: found, plan)
-  }
+extension CacheError {
+  /// Whether an entry could not be stored for want of room or because of its size, so that removing one may succeed.
+  fileprivate var isOfRoom: Bool { [.noSpace, .tooLarge, .overBounds, .ioFailed].contains(code) }
 }

@@ -65,19 +65,25 @@ struct CachedFetch<Subject: FetchSubject>: Sendable {
     var decision = services.rules.decision(
       for: message, stored: lookup.found?.head, missing: lookup.missing, isReadable: lookup.warnings.isEmpty,
       options: options, now: now, trace: &trace)
-    if options.policy == .cachedThenNetwork, mayBeShownFirst(lookup.found, message, now) {
-      decision = CacheDecision(.serveThenRevalidate, "the cached value is asked for first, then the origin's")
+    if options.policy == .cachedThenNetwork, mayBeShownFirst(lookup.found, message, options, now) {
+      // The origin's response follows whatever the cache has: because the caller wants it, if for no other reason.
+      decision = CacheDecision(
+        .serveThenRevalidate, "the policy is cached-then-network", forward: decision.forwardReason ?? .request)
     }
     return Plan(
       message: message, options: options, startedAt: now, lookup: lookup, decision: decision, trace: trace)
   }
 
-  /// Whether `found` may be shown before the origin is asked: at any age, unless a directive forbids stale use.
-  private func mayBeShownFirst(_ found: Stored?, _ message: HTTPRequest, _ now: Duration) -> Bool {
+  /// Whether `found` may be shown before the origin is asked: at any age that the caller accepts, unless a directive
+  /// forbids stale use.
+  private func mayBeShownFirst(
+    _ found: Stored?, _ message: HTTPRequest, _ options: FetchOptions, _ now: Duration
+  ) -> Bool {
     guard let found else { return false }
-    var trace = CacheTrace(isRecording: false)
+    var (trace, cacheOnly) = (CacheTrace(isRecording: false), options)
+    (cacheOnly.policy, cacheOnly.maxAge) = (.cacheOnly, nil)
     let decision = services.rules.decision(
-      for: message, stored: found.head, options: FetchOptions(policy: .cacheOnly), now: now, trace: &trace)
+      for: message, stored: found.head, options: cacheOnly, now: now, trace: &trace)
     return decision.action == .serve
   }
 
@@ -99,8 +105,11 @@ struct CachedFetch<Subject: FetchSubject>: Sendable {
 
 /// Making snapshots and explanations for the caller.
 extension CachedFetch {
-  func snapshot(of found: Stored, _ plan: Plan) -> Snapshot<Value> {
-    let delivery = delivery(found.response, found.head, plan, isFromCache: true, forwardStatus: nil)
+  /// - Parameter failure: the failure of the origin in whose place `found` is served; `nil` if there is none.
+  func snapshot(of found: Stored, _ plan: Plan, insteadOf failure: OriginFailure? = nil) -> Snapshot<Value> {
+    var delivery = delivery(found.response, found.head, plan, isFromCache: true, forwardStatus: nil)
+    delivery.failure = failure
+    delivery.isCollapsed = failure?.isShared == true
     return snapshot(delivery, key: found.key, warnings: plan.lookup.warnings)
   }
 

@@ -44,8 +44,9 @@ protocol FetchSubject: Sendable {
   /// Whether concurrent callers may use `answer` too, which the cache may store, as `head`, but could not.
   func mayShare(_ answer: Answer, _ head: StoredHead) -> Bool
 
-  /// Changes the cache as an answer demands that is not stored itself, for example removes what a POST made invalid.
-  func settle(_ exchange: Exchange, _ found: StoredResponse<Answer>?) async throws(CacheError)
+  /// Changes the cache as an answer demands that is not stored itself: removes what it replaces, or what a POST made
+  /// invalid.
+  func settle(_ exchange: Exchange) async throws(CacheError)
 
   /// Makes the caller's value from an answer.
   func value(_ delivery: Delivery<Answer>) -> Value
@@ -85,6 +86,8 @@ struct Delivery<Answer: Sendable>: Sendable {
   let decision: CacheDecision
   /// The status of the origin's answer; `nil` if the origin was not asked or did not answer.
   var forwardStatus: Int?
+  /// The failure of the origin in whose place the answer is served; `nil` if there is none.
+  var failure: OriginFailure?
   /// Whether the answer comes from the cache, even if the origin confirmed it.
   let isFromCache: Bool
   let now: Duration
@@ -96,12 +99,26 @@ struct Delivery<Answer: Sendable>: Sendable {
   var isCollapsed = false
 }
 
+/// A failure of the origin, as the answer that is served in its place reports it.
+struct OriginFailure: Error {
+  /// The status that the origin sent; `nil` if there was no response.
+  var status: Int?
+  /// Whether the failed request was another caller's.
+  var isShared = false
+}
+
 extension CacheError {
   /// The error if only the cache may answer for `name`, and it cannot.
-  static func notCached(_ name: String, _ decision: CacheDecision) -> CacheError {
-    let message =
-      decision.forwardReason == .stale
-      ? "\(name) may not be used: \(decision.reason)" : "\(name) is not in the cache"
-    return CacheError(.notCached, message)
+  static func notCached(_ name: String, _ decision: CacheDecision, _ options: FetchOptions) -> CacheError {
+    guard decision.isAboutStoredResponse else { return CacheError(.notCached, "\(name) is not in the cache") }
+    if options.requiresFresh {
+      return CacheError(.originUnreachable, "only a stale copy of \(name) is in the cache: \(decision.reason)")
+    }
+    return CacheError(.notCached, "\(name) may not be used: \(decision.reason)")
   }
+}
+
+extension CacheDecision {
+  /// Whether there is a stored response that the decision does not use.
+  var isAboutStoredResponse: Bool { forwardReason == .stale || forwardReason == .request }
 }

@@ -60,11 +60,26 @@ where Origin.Request == Storage.Request, Origin.Response == Answer, Storage.Resp
   func ask(
     _ conditions: HTTPFields, completing part: StoredResponse<Answer>?
   ) async throws(CacheError) -> OriginAnswer<Answer> {
-    let answer = try await source.answer(to: request, conditions: conditions)
+    let answer = try await requested(conditions)
     guard let response = answer.response, !mayKeep(response) else { return answer }
     var head = answer.head
     head.fields["Cache-Control"] = "no-store"
     return OriginAnswer(head: head, response: response)
+  }
+
+  /// The origin's answer. If the origin has nothing for the request any more, neither has the storage.
+  private func requested(_ conditions: HTTPFields) async throws(CacheError) -> OriginAnswer<Answer> {
+    do throws(CacheError) {
+      return try await source.answer(to: request, conditions: conditions)
+    } catch {
+      guard error.code == .notFound else { throw error }
+      do throws(CacheError) { try await storage.remove(request) } catch let failure {
+        throw CacheError(
+          error.code, "\(error.message); and the cache could not remove what it has: \(failure.message)",
+          hint: error.hint, cause: error)
+      }
+      throw error
+    }
   }
 
   func keep(
@@ -77,12 +92,12 @@ where Origin.Request == Storage.Request, Origin.Response == Answer, Storage.Resp
 
   func mayShare(_ answer: Answer, _ head: StoredHead) -> Bool { true }
 
-  /// Does nothing: a typed resource is only ever read.
-  func settle(_ exchange: Exchange, _ found: StoredResponse<Answer>?) async throws(CacheError) {}
+  /// Removes what the answer replaces: a typed resource is only ever read, and as a whole.
+  func settle(_ exchange: Exchange) async throws(CacheError) { try await storage.remove(request) }
 
   func value(_ delivery: Delivery<Answer>) -> Value { toDomain(delivery.answer) }
 
   func refusal(_ decision: CacheDecision, _ options: FetchOptions) throws(CacheError) -> Value {
-    throw try .notCached(key(), decision)
+    throw try .notCached(key(), decision, options)
   }
 }

@@ -24,6 +24,11 @@ public protocol ResponseStore<Request, Response>: Sendable {
     _ response: Response, head: StoredHead, for request: Request, expecting version: UInt64?
   ) async throws(CacheError)
 
+  /// Removes the entry for `request`, if there is one.
+  ///
+  /// - Throws: `CacheError`: the storage failed, and nothing has changed.
+  func remove(_ request: Request) async throws(CacheError)
+
   /// The key of the entry that answers `request`.
   ///
   /// - Throws: `CacheError` with the code `invalidRequest` if the key would be too long.

@@ -21,6 +21,8 @@ extension URLSubject {
     // The content has changed and the server did not compare the validator, or it took the validator for another
     // condition.
     case 304, 412, 416: return nil
+    // The rest, with the status of the whole, would pass for the whole.
+    case _ where !rules.isWhole(answer, insteadOf: stored, now: now()): return nil
     default: return OriginAnswer(head: answer.head, response: answer)
     }
   }
@@ -32,17 +34,21 @@ extension URLSubject {
       return try await transfer.transfer(request)
     } catch {
       guard let incomplete = error.cause as? IncompleteResponse else { throw error }
-      var message = error.message
+      var (message, hint) = (error.message, error.hint)
       do throws(CacheError) {
-        try await keepBeginning(of: incomplete.response, requestTime: requestTime)
+        if try await keepBeginning(of: incomplete.response, requestTime: requestTime) {
+          hint =
+            "\(hint.isEmpty ? "" : "\(hint): ")the cache kept what arrived, and the next fetch requests only the rest"
+        }
       } catch {
         message += "; and the cache could not keep what came: \(error.message)"
       }
-      throw CacheError(error.code, message, hint: error.hint, cause: incomplete.cause)
+      throw CacheError(error.code, message, hint: hint, cause: incomplete.cause)
     }
   }
 
-  private func keepBeginning(of response: HTTPResponse, requestTime: Duration) async throws(CacheError) {
+  /// Whether the part that arrived is kept.
+  private func keepBeginning(of response: HTTPResponse, requestTime: Duration) async throws(CacheError) -> Bool {
     let responseTime = now()
     var trace = CacheTrace(isRecording: false)
     guard request.method == "GET", let beginning = rules.beginning(of: response, now: responseTime),
@@ -50,7 +56,8 @@ extension URLSubject {
         beginning.head, for: request, requestTime: requestTime, responseTime: responseTime, trace: &trace),
       // A complete stored response can still answer if the origin fails, and a part cannot.
       !selected(try await storage.variants(of: request.target)).contains(where: { $0.head.head.status != 206 })
-    else { return }
+    else { return false }
     _ = try await keep(beginning, head, confirming: nil, ending: nil)
+    return true
   }
 }

@@ -6,8 +6,8 @@ extension URLSubject {
     var response = tailored(delivery)
     response.interim = delivery.answer.interim
     var status = CacheStatus(delivery.decision, cacheName: cacheName)
-    status.isHit = delivery.isFromCache && delivery.forwardStatus == nil
-    status.forwardStatus = delivery.forwardStatus
+    status.isHit = delivery.isFromCache && delivery.forwardStatus == nil && delivery.failure == nil
+    status.forwardStatus = delivery.forwardStatus ?? delivery.failure?.status
     status.isStored = delivery.stored != nil && delivery.isKept && delivery.forwardStatus != nil
     status.isCollapsed = delivery.isCollapsed
     status.timeToLive = delivery.stored.flatMap { $0.remainingFreshness(at: delivery.now) }

@@ -76,9 +76,15 @@ struct URLSubject: FetchSubject {
       conditional.fields = HTTPFields(kept + conditions.lines)
     }
     let response = try await send(conditional)
-    let isConfirmation = response.head.status == 304 && !conditions.lines.isEmpty
+    // Without a condition a 304 confirms nothing, and is an error.
+    let isConfirmation =
+      response.head.status == 304 && request.retrieves
+      && (!conditions.lines.isEmpty || !Self.confirmable.contains(where: conditional.fields.contains))
     return OriginAnswer(head: response.head, response: isConfirmation ? nil : response)
   }
+
+  /// The conditions that a 304 answers (RFC 9110, section 15.4.5).
+  private static let confirmable = ["if-none-match", "if-modified-since"]
 
   func keep(
     _ answer: HTTPResponse, _ head: StoredHead, confirming base: StoredResponse<HTTPResponse>?,
@@ -92,10 +98,7 @@ struct URLSubject: FetchSubject {
       return try key()
     }
     guard answer.rest == nil else {
-      // The stored response is older than this answer.
-      if head.head.status != 206, !variants.isEmpty { try await storage.remove(variants.map(\.key)) }
-      throw CacheError(
-        .tooLarge, "the answer is too large to be kept", hint: "raise maxEntryBytes, or the limit of the transport")
+      throw CacheError(.tooLarge, "the response is too large to be kept", hint: "raise cache.maxEntryBytes")
     }
     guard let (head, body) = try await combined(answer, head, with: variants) else { return try key() }
     let key = try storage.key(of: request.target, selector: head.selector)
@@ -118,7 +121,7 @@ struct URLSubject: FetchSubject {
     guard PartialContent(head.head, count: answer.body.count) != nil else { return nil }
     var trace = CacheTrace(isRecording: false)
     for variant in variants {
-      guard let stored = try await readable(variant) else { continue }
+      guard let stored = try await readable(variant.key) else { continue }
       let joined = rules.combined(
         stored.head, stored.response.body, with: answer, requestTime: head.storedAt, responseTime: head.storedAt,
         trace: &trace)
@@ -127,9 +130,9 @@ struct URLSubject: FetchSubject {
     return (head, answer.body)
   }
 
-  /// The stored response of `variant`; `nil` if it is gone or cannot be read. The answer then takes its place.
-  private func readable(_ variant: StoredVariant) async throws(CacheError) -> StoredResponse<HTTPResponse>? {
-    do throws(CacheError) { return try await storage.response(under: variant.key) } catch {
+  /// The stored response under `key`; `nil` if it is gone or cannot be read.
+  private func readable(_ key: String) async throws(CacheError) -> StoredResponse<HTTPResponse>? {
+    do throws(CacheError) { return try await storage.response(under: key) } catch {
       guard error.isOfOneEntry else { throw error }
       return nil
     }
@@ -144,12 +147,24 @@ struct URLSubject: FetchSubject {
     return answer.rest == nil && decision.action == .serve && !rules.hasFieldsOfOneUse(answer.head.fields)
   }
 
-  func settle(_ exchange: Exchange, _ found: StoredResponse<HTTPResponse>?) async throws(CacheError) {
+  func settle(_ exchange: Exchange) async throws(CacheError) {
     guard rules.believesServer(of: request) else { return }
-    if request.method == "HEAD", let found {
-      return try await refresh(found, exchange)
+    guard request.retrieves else { return try await invalidate(by: exchange.head) }
+    var outdated: [String] = []
+    for variant in selected(try await storage.readableVariants(of: request.target)) {
+      if request.method == "HEAD", rules.describes(exchange.head, variant.head),
+        rules.mayStay(exchange.head, for: request)
+      {
+        try await refresh(variant.key, exchange)
+        continue
+      }
+      switch rules.supersession(of: variant.head, by: exchange.head, to: request) {
+      case .none: break
+      case .stale: try await change(variant.key) { $0.freshUntil = min($0.freshUntil, exchange.responseTime) }
+      case .removed: outdated.append(variant.key)
+      }
     }
-    try await invalidate(by: exchange.head)
+    if !outdated.isEmpty { try await storage.remove(outdated) }
   }
 
   /// Removes the entries that `head`, the answer to the request, invalidates.
@@ -161,26 +176,34 @@ struct URLSubject: FetchSubject {
     if !keys.isEmpty { try await storage.remove(keys) }
   }
 
-  /// RFC 9111, section 4.3.5: a HEAD updates the response that it describes, and marks any other as stale.
-  private func refresh(_ found: StoredResponse<HTTPResponse>, _ exchange: Exchange) async throws(CacheError) {
-    var (head, trace) = (found.head, CacheTrace(isRecording: false))
-    if rules.describes(exchange.head, head), rules.mayStay(exchange.head, for: request) {
+  /// RFC 9111, section 4.3.5: a HEAD updates the response that it describes.
+  private func refresh(_ key: String, _ exchange: Exchange) async throws(CacheError) {
+    try await change(key) { [rules] head in
+      var trace = CacheTrace(isRecording: false)
       head = rules.updated(
         head, by: exchange.head, requestTime: exchange.requestTime, responseTime: exchange.responseTime, trace: &trace)
-    } else {
-      head.freshUntil = min(head.freshUntil, exchange.responseTime)
     }
+  }
+
+  /// Changes the head of the response under `key`. Nothing is left to change if it is gone or cannot be read, or if a
+  /// newer response is stored meanwhile.
+  private func change(_ key: String, _ change: (inout StoredHead) -> Void) async throws(CacheError) {
+    guard let stored = try await readable(key) else { return }
+    var head = stored.head
+    change(&head)
+    guard head != stored.head else { return }
     do throws(CacheError) {
       _ = try await storage.store(
-        found.response.body, head: head, for: request.target, replacing: [], expecting: found.version)
+        stored.response.body, head: head, for: request.target, replacing: [], expecting: stored.version)
     } catch {
-      // A newer response was stored meanwhile.
       if error.code != .conflict { throw error }
     }
   }
 
   func refusal(_ decision: CacheDecision, _ options: FetchOptions) throws(CacheError) -> HTTPResponse {
-    if options.policy == .cacheOnly { throw .notCached(request.url, decision) }
+    if options.policy == .cacheOnly || options.requiresFresh && decision.isAboutStoredResponse {
+      throw .notCached(request.url, decision, options)
+    }
     // RFC 9111, section 5.2.1.7: the request itself says only-if-cached.
     return HTTPResponse(
       HTTPResponseHead(status: 504, fields: ["Cache-Status": CacheStatus(decision, cacheName: cacheName).text]))

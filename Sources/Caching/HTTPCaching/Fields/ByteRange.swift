@@ -63,6 +63,12 @@ struct ContentRange: Sendable, Hashable {
     self.init(first..<last + 1, of: length)
   }
 
+  /// The position of the part that a response with `head` carries; `nil` if the response is not one part.
+  init?(partOf head: HTTPResponseHead) {
+    guard head.status == 206, let text = head.fields["content-range"] else { return nil }
+    self.init(text)
+  }
+
   /// The value of a `Content-Range` field.
   var text: String { "bytes \(offsets.lowerBound)-\(offsets.upperBound - 1)/\(length)" }
 }

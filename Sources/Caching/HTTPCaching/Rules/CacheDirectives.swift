@@ -15,8 +15,17 @@ struct RequestDirectives: Sendable, Hashable {
       case .any: true
       }
     }
+
+    /// Whether a limit was given.
+    var isLimited: Bool { if case .upTo = self { true } else { false } }
+
+    /// Whether a response that is stale for `staleness` is staler than a limit that was given.
+    func forbids(_ staleness: Duration) -> Bool {
+      if case .upTo(let limit) = self { staleness > limit } else { false }
+    }
   }
 
+  /// Whether the request says `no-cache`.
   var mustRevalidate: Bool
   var isOnlyIfCached: Bool
   /// The largest age allowed.
@@ -27,8 +36,11 @@ struct RequestDirectives: Sendable, Hashable {
   var minFresh: Duration
   var maxStale: Staleness
 
+  /// Whether the caller accepts no stale response at all.
+  let requiresFresh: Bool
+
   /// Whether the request sets its own terms for freshness.
-  var wantsFresh: Bool { maxAge != nil || minFresh > .zero }
+  var wantsFresh: Bool { requiresFresh || maxAge != nil || minFresh > .zero }
 
   init(_ fields: HTTPFields, _ options: FetchOptions) {
     let control = CacheControl(fields)
@@ -39,13 +51,15 @@ struct RequestDirectives: Sendable, Hashable {
     let maxAge = control.seconds("max-age").duration ?? options.maxAge
     self.maxAge = maxAge.map { min($0, options.maxAge ?? $0) }
     maxAgeOfImmutable = options.maxAge
+    requiresFresh = options.requiresFresh
     minFresh = control.seconds("min-fresh").duration ?? .zero
     maxStale = Self.staleness(control, options)
   }
 
   private static func staleness(_ control: CacheControl, _ options: FetchOptions) -> Staleness {
-    if options.policy == .cacheOnly { return .any }
+    if options.requiresFresh { return .none }
     if let limit = options.maxStale { return .upTo(limit) }
+    if options.policy == .cacheOnly { return .any }
     guard control.contains("max-stale") else { return .none }
     return switch control.seconds("max-stale") {
     case .valid(let limit): .upTo(limit)

@@ -7,10 +7,10 @@ extension HTTPCacheRules {
     trace: inout CacheTrace
   ) -> (StoredHead, [UInt8])? {
     guard let joined = joined(stored.head, content, with: new, now: responseTime) else {
-      trace.note("combining", "the part does not continue what is stored")
+      trace.note("combining", "the part does not continue the stored part")
       return nil
     }
-    trace.note("combining", "stored are now \(joined.extent.text)")
+    trace.note("combining", "now stored: \(joined.extent.text)")
     var result = updated(
       stored, by: new.head, requestTime: requestTime, responseTime: responseTime, trace: &trace)
     result.head = Self.head(result.head, for: joined.extent)
@@ -30,9 +30,15 @@ extension HTTPCacheRules {
 
   private func isSameContent(_ old: PartialContent, _ new: PartialContent, now: Duration) -> Bool {
     guard old.head.status == 200 || old.head.status == 206, old.extent.length == new.extent.length,
-      let validator = StrongValidator(old.head.fields, now: now)
+      hasSameCoding(old.head.fields, new.head.fields), let validator = StrongValidator(old.head.fields, now: now)
     else { return false }
     return validator == StrongValidator(new.head.fields, now: now)
+  }
+
+  /// Whether `new` is coded as `old` is. A part may leave out fields that the client has (RFC 9110, section 15.3.7).
+  private func hasSameCoding(_ old: HTTPFields, _ new: HTTPFields) -> Bool {
+    guard let coding = new["content-encoding"] else { return true }
+    return FieldList.names(coding) == FieldList.names(old["content-encoding"] ?? "")
   }
 
   /// `head` for a response that carries `extent`: a 200 if that is everything, else a 206.

@@ -39,6 +39,18 @@ extension HTTPCacheRules {
     return HTTPResponse(head, body: joined.bytes)
   }
 
+  /// Whether `answer` to the request for the rest of `stored` gives, as its status says, the whole content. If not, the
+  /// server sent the rest with the wrong status.
+  package func isWhole(_ answer: HTTPResponse, insteadOf stored: StoredHead, now: Duration) -> Bool {
+    guard (200..<300).contains(answer.head.status) else { return true }
+    if answer.head.fields.contains("content-range") { return false }
+    guard answer.rest == nil, let length = ContentRange(partOf: stored.head)?.length,
+      let validator = StrongValidator(stored.head.fields, now: now)
+    else { return true }
+    // The same content has the same length.
+    return validator != StrongValidator(answer.head.fields, now: now) || answer.body.count == length
+  }
+
   /// The part of `response` that may be kept although its content broke off: the bytes that arrived, as a 206. `nil` if
   /// that part could never be completed.
   package func beginning(of response: HTTPResponse, now: Duration) -> HTTPResponse? {

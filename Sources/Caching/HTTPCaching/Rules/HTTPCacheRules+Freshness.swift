@@ -57,7 +57,7 @@ extension HTTPCacheRules {
     until expires: String, of response: HTTPResponseHead, receivedAt now: Duration
   ) -> FreshnessLifetime {
     guard let end = HTTPDate.time(expires, now: now) else {
-      return FreshnessLifetime(.zero, from: "an Expires that is no date, which means in the past")
+      return FreshnessLifetime(.zero, from: "an Expires that is not a date, which means in the past")
     }
     return FreshnessLifetime(max(end - madeAt(response, receivedAt: now), .zero), from: "Expires")
   }

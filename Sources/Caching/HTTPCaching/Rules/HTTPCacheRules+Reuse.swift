@@ -18,12 +18,12 @@ extension HTTPCacheRules {
     let allowed = RequestDirectives(request.fields, options)
     noteParty(of: request, &trace)
     guard request.retrieves else {
-      trace.note("method", "\(request.method) is never answered from the cache")
+      trace.note("method", "the cache serves GET and HEAD, not \(request.method)")
       return forwarded(.fetch, "the method is \(request.method)", .method, allowed)
     }
     if options.policy == .networkOnly {
-      trace.note("policy", "network-only: the cache is not asked")
-      return forwarded(.fetch, "the origin's answer is asked for", .bypass, allowed)
+      trace.note("policy", "network-only: the cache is not read")
+      return forwarded(.fetch, "the policy is network-only", .bypass, allowed)
     }
     guard let stored else {
       let reason = isReadable ? Self.reason(missing) : "the cache cannot be read"
@@ -67,11 +67,11 @@ extension HTTPCacheRules {
   ) -> CacheDecision {
     let directives = directives(stored.head)
     if allowed.mustRevalidate {
-      trace.note("request", "no-cache: only what the origin confirms")
+      trace.note("request", "no-cache: a stored response needs a confirmation by the origin")
       return revalidated(stored, "the request says no-cache", .request, allowed)
     }
     if directives.needsRevalidation {
-      trace.note("response", "no-cache: only after the origin has confirmed it")
+      trace.note("response", "no-cache: each use needs a confirmation by the origin")
       return revalidated(stored, "the response says no-cache", .stale, allowed)
     }
     guard let age = stored.age(at: now), let remaining = stored.remainingFreshness(at: now) else {
@@ -100,7 +100,7 @@ extension HTTPCacheRules {
     if let refusal = staleUseRefusal(stored, directives, allowed, &trace) { return refusal }
     // With an unknown age, no limit on staleness can be checked.
     if allowed.maxStale == .any {
-      return CacheDecision(.serve, "its age is unknown, and a stale response is accepted")
+      return CacheDecision(.serve, "the age of the stored response is unknown, and a stale response is accepted")
     }
     return revalidated(stored, "the age of the stored response is unknown", .stale, allowed)
   }
@@ -117,8 +117,8 @@ extension HTTPCacheRules {
     _ stored: StoredHead, _ remaining: Duration, _ allowed: RequestDirectives, _ trace: inout CacheTrace
   ) -> CacheDecision {
     guard remaining >= allowed.minFresh else {
-      trace.note("min-fresh", "is to stay fresh for \(Self.seconds(allowed.minFresh))")
-      return revalidated(stored, "the request asks for a response that stays fresh for longer", .request, allowed)
+      trace.note("min-fresh", "must stay fresh for \(Self.seconds(allowed.minFresh))")
+      return revalidated(stored, "the request requires a response that stays fresh longer", .request, allowed)
     }
     return Self.fresh
   }
@@ -130,13 +130,13 @@ extension HTTPCacheRules {
     guard remaining <= .zero else { return tooOld(stored, staleness, allowed, &trace) }
     if let refusal = staleUseRefusal(stored, directives, allowed, &trace) { return refusal }
     if isAccepted(staleness, allowed, &trace) {
-      return CacheDecision(.serve, "it is stale, and a stale response is accepted")
+      return CacheDecision(.serve, "the stored response is stale, and a stale response is accepted")
     }
     let window = directives.staleWhileRevalidate ?? freshness.staleWhileRevalidate
-    if !allowed.wantsFresh, .zero - remaining < window {
-      trace.note("stale-while-revalidate", "may be used for \(Self.seconds(window + remaining)) more")
+    if !allowed.wantsFresh, !allowed.maxStale.forbids(staleness), .zero - remaining < window {
+      trace.note("stale-while-revalidate", "may be served for \(Self.seconds(window + remaining)) more")
       let action: CacheDecision.Action = allowed.isOnlyIfCached ? .serve : .serveThenRevalidate
-      return CacheDecision(action, "it is stale, and may be used while it is revalidated")
+      return CacheDecision(action, "the stored response is stale, and may be served while it is revalidated")
     }
     return revalidated(stored, "the stored response is stale", .stale, allowed)
   }
@@ -146,7 +146,8 @@ extension HTTPCacheRules {
   ) -> CacheDecision? {
     guard let prohibition = directives.staleProhibition else { return nil }
     trace.note("stale use", "forbidden by \(prohibition)")
-    return revalidated(stored, "it is stale, and \(prohibition) forbids to use it so", .stale, allowed)
+    return revalidated(
+      stored, "the stored response is stale, and \(prohibition) forbids serving it stale", .stale, allowed)
   }
 
   /// Handles a response that is fresh but older than the request allows. No response directive matters here.
@@ -154,7 +155,8 @@ extension HTTPCacheRules {
     _ stored: StoredHead, _ excess: Duration, _ allowed: RequestDirectives, _ trace: inout CacheTrace
   ) -> CacheDecision {
     if isAccepted(excess, allowed, &trace) {
-      return CacheDecision(.serve, "it is older than the request allows, and a stale response is accepted")
+      return CacheDecision(
+        .serve, "the stored response is older than the request allows, and a stale response is accepted")
     }
     return revalidated(stored, "the stored response is older than the request allows", .request, allowed)
   }
@@ -176,38 +178,51 @@ extension HTTPCacheRules {
     _ allowed: RequestDirectives
   ) -> CacheDecision {
     if allowed.isOnlyIfCached {
-      return CacheDecision(.fail, "\(reason), and only the cache may answer", forward: forward)
+      return CacheDecision(.fail, "\(reason), and only the cache may be used", forward: forward)
     }
     return CacheDecision(action, reason, forward: forward)
   }
 
   private static func reason(_ missing: CacheDecision.ForwardReason) -> String {
     switch missing {
-    case .varyMiss: "no stored response was selected by the same header fields"
-    case .partial: "only a part is stored, and not the one that is asked for"
+    case .varyMiss: "no stored response matches the header fields of the request"
+    case .partial: "only a part of the content is stored, and not the requested one"
+    case .request: "the request has conditions that only the origin can check"
     default: "nothing is stored"
     }
   }
 
-  /// Whether `stored` may answer at `now` because the origin failed (RFC 5861, section 4).
+  /// Whether `stored` may be served at `now` because the origin failed (RFC 5861, section 4).
+  ///
+  /// A request that says `no-cache` gets no response that the origin has not confirmed (RFC 9111, section 5.2.1.4). A
+  /// limit on staleness in the request or in `options` holds here too. `options.requiresFresh` does not count: the caller
+  /// says that there is only a stale response.
   ///
   /// - Parameter request: the request's header fields.
   public func mayStandIn(
-    _ stored: StoredHead, for request: HTTPFields = [:], at now: Duration, trace: inout CacheTrace
+    _ stored: StoredHead, for request: HTTPFields = [:], options: FetchOptions = FetchOptions(), at now: Duration,
+    trace: inout CacheTrace
   ) -> Bool {
-    let directives = directives(stored.head)
-    if let prohibition = directives.staleProhibition {
+    let (directives, allowed) = (directives(stored.head), RequestDirectives(request, options))
+    if let prohibition = allowed.mustRevalidate ? "no-cache of the request" : directives.staleProhibition {
       trace.note("stale-if-error", "forbidden by \(prohibition)")
       return false
     }
     let wish = CacheControl(request).seconds("stale-if-error").duration
     let window = wish ?? directives.staleIfError ?? freshness.staleIfError
-    guard let remaining = stored.remainingFreshness(at: now) else {
-      trace.note("stale-if-error", window > .zero ? "may stand in, its age unknown" : "may not stand in")
-      return window > .zero
+    guard let remaining = stored.remainingFreshness(at: now), let age = stored.age(at: now) else {
+      // With an unknown age, no limit on staleness can be checked.
+      let isAllowed = window > .zero && !allowed.maxStale.isLimited
+      trace.note("stale-if-error", isAllowed ? "may be served, its age unknown" : "must not be served, its age unknown")
+      return isAllowed
+    }
+    let staleness = max(.zero - remaining, allowed.maxAge.map { age - $0 } ?? .zero)
+    if allowed.maxStale.forbids(staleness) {
+      trace.note("max-stale", "a response stale for \(Self.seconds(staleness)) is not accepted")
+      return false
     }
     let left = window + remaining
-    trace.note("stale-if-error", left > .zero ? "may stand in for \(Self.seconds(left)) more" : "too stale to stand in")
+    trace.note("stale-if-error", left > .zero ? "may be served for \(Self.seconds(left)) more" : "stale for too long")
     return left > .zero
   }
 }

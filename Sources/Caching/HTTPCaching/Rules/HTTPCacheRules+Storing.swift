@@ -27,11 +27,19 @@ extension HTTPCacheRules {
         response: response.fields, request: request, isShared: isShared, key: credentialKey)
     else { return nil }
     var kept = response
-    kept.fields = storedFields(response.fields)
+    kept.fields = dated(storedFields(response.fields), request.isHTTP ? responseTime : nil)
     return times(
       of: StoredHead(
         head: kept, storedAt: responseTime, freshUntil: responseTime, retainUntil: responseTime, selector: selector),
       from: response, requestTime: requestTime, trace: &trace)
+  }
+
+  /// `fields` with a `Date`: if there is none, the time at which the response was received (RFC 9110, section 6.6.1).
+  ///
+  /// - Parameter time: that time; `nil` for a response that did not come over HTTP.
+  func dated(_ fields: HTTPFields, _ time: Duration?) -> HTTPFields {
+    guard let time, !fields.contains("date") else { return fields }
+    return HTTPFields(fields.lines + [HTTPFields.Field("Date", HTTPDate.text(time))])
   }
 
   /// Returns `stored` with the times that follow from `response`, which arrived at `stored.storedAt`.
@@ -72,11 +80,11 @@ extension HTTPCacheRules {
     let isUnderstood = control.contains("must-understand") && Self.understoodStatuses.contains(response.status)
     return switch true {
     case request.method != "GET" && !answersGet(response, directives, to: request): "the method is \(request.method)"
-    case !believesServer(of: request): "the server need not prove who it is"
+    case !believesServer(of: request): "the identity of the server is not verified"
     case response.status < 200 || Self.dependentStatuses.contains(response.status):
-      "\(response.status) is no final answer of its own"
+      "the status \(response.status) is about a condition or range of this request alone"
     case response.status == 206 && response.fields["content-range"].flatMap(ContentRange.init) == nil:
-      "it is not one part of a content whose length is known"
+      "it is not a single part of content of a known length"
     case control.contains("must-understand") && !isUnderstood: "must-understand, and the status is not understood"
     case CacheControl(request.fields).contains("no-store"): "the request says no-store"
     case control.contains("no-store") && !isUnderstood: "no-store"
@@ -84,9 +92,10 @@ extension HTTPCacheRules {
     case !isAllowed(directives, withCredentials: request.hasCredentials):
       "the request had credentials (\(request.credentialNames.joined(separator: ", "))), and the cache is shared"
     case !isExplicitlyCacheable(response, directives) && !allowsHeuristics(response):
-      "nothing allows to store the status \(response.status)"
+      "nothing allows storing the status \(response.status)"
+    case isEventStream(response) && !hasLifetime(response, directives): "it is a stream of events without a lifetime"
     case response.fields.values(of: "vary").contains(where: { FieldList.members($0).contains("*") }):
-      "Vary: * selects no further request"
+      "Vary: * matches no other request"
     default: nil
     }
   }
@@ -98,10 +107,20 @@ extension HTTPCacheRules {
     guard request.method == "POST", response.status == 200, let place = response.fields["content-location"] else {
       return false
     }
-    let hasLifetime = directives.maxAge != nil || !directives.isTargeted && response.fields.contains("expires")
-    return hasLifetime
+    return hasLifetime(response, directives)
       && URLReference.resolve(place, against: request.target)
         == URLReference.resolve(request.target, against: request.target)
+  }
+
+  /// Whether `response` itself says for how long it is fresh.
+  private func hasLifetime(_ response: HTTPResponseHead, _ directives: ResponseDirectives) -> Bool {
+    directives.maxAge != nil || !directives.isTargeted && response.fields.contains("expires")
+  }
+
+  /// Whether `response` is a stream of events (the HTML standard, section 9.2), which often has no end.
+  private func isEventStream(_ response: HTTPResponseHead) -> Bool {
+    guard let type = response.fields["content-type"]?.prefix(while: { $0 != ";" && $0 != "," }) else { return false }
+    return FieldList.trimmed(type).lowercased() == "text/event-stream"
   }
 
   /// Whether a stored response may stay once a confirmation has turned it into `response`.

@@ -31,17 +31,57 @@ extension HTTPCacheRules {
     trace: inout CacheTrace
   ) -> StoredHead {
     var updated = stored
-    updated.head.fields = merged(stored.head.fields, with: head)
+    updated.head.fields = dated(merged(stored.head.fields, with: head), responseTime)
     updated.storedAt = responseTime
     return times(of: updated, from: updated.head, requestTime: requestTime, trace: &trace)
   }
 
-  /// Whether the head of a response to HEAD describes the stored response (section 4.3.5).
+  /// Whether the head of a response to HEAD describes the stored response (section 4.3.5), of which perhaps only a part
+  /// is stored.
   package func describes(_ head: HTTPResponseHead, _ stored: StoredHead) -> Bool {
-    head.status == stored.head.status && hasSameSelection(head.fields, stored.head.fields)
-      && ["etag", "last-modified", "content-length"].allSatisfy { name in
-        head.fields[name].map { $0 == stored.head.fields[name] } ?? true
-      }
+    let old = stored.head
+    let length = ContentRange(partOf: old).map { String($0.length) } ?? old.fields["content-length"]
+    return head.status == (old.status == 206 ? 200 : old.status) && hasSameSelection(head.fields, old.fields)
+      && hasSameValidators(head.fields, old.fields) && head.fields["content-length"].map { $0 == length } ?? true
+  }
+
+  /// Whether each validator that `news` has is the one of `old`.
+  private func hasSameValidators(_ news: HTTPFields, _ old: HTTPFields) -> Bool {
+    ["etag", "last-modified"].allSatisfy { name in news[name].map { $0 == old[name] } ?? true }
+  }
+
+  /// What a response that is not stored does to a stored one.
+  package enum Supersession: Sendable, Hashable {
+    /// The response says nothing about the stored one.
+    case none
+    /// The stored response may be outdated: it must not be used as fresh, but while the origin fails, or offline.
+    case stale
+    /// The stored response is outdated, and must not be used any more.
+    case removed
+  }
+
+  /// What `response` to `request` does to `stored`, which the request selects, if `response` itself is not stored (RFC
+  /// 9111, sections 4.3.3 and 4.3.5).
+  ///
+  /// A response to GET that gives the resource another content or place, or says that it is gone, removes the stored
+  /// one. A status from 400 on that is about the request, or about whoever sent it, and a response to HEAD make it
+  /// stale. A failure of the server or a proxy, and a method
+  /// that is not allowed, say nothing.
+  package func supersession(
+    of stored: StoredHead, by response: HTTPResponseHead, to request: HTTPRequest
+  ) -> Supersession {
+    switch response.status {
+    case ..<200, 304, 405, 407, 408, 412, 416, 421, 425, 429, 500...: return .none
+    case 206: return supersession(of: stored, byPart: response.fields)
+    case 200..<400, 404, 410: return request.method == "HEAD" ? .stale : .removed
+    default: return .stale
+    }
+  }
+
+  /// Part of the content says nothing about the rest, unless it has another validator.
+  private func supersession(of stored: StoredHead, byPart part: HTTPFields) -> Supersession {
+    guard hasSameValidators(part, stored.head.fields) else { return .removed }
+    return part.contains("etag") || part.contains("last-modified") ? .none : .stale
   }
 
   private func hasSameSelection(_ news: HTTPFields, _ old: HTTPFields) -> Bool {

@@ -45,6 +45,21 @@ public struct EngineResponseStorage<Request: CacheableRequest, Response: Sendabl
     try await store.write(key, payload: payload, metadata: metadata, expecting: version.map { .checksum($0) })
   }
 
+  /// Removes the entry for `request`, if there is one. Looks first: that costs less than a commit.
+  ///
+  /// - Throws: `CacheError`: the engine failed, and nothing has changed.
+  public func remove(_ request: Request) async throws(CacheError) {
+    let key = try CacheKey(for: request)
+    do throws(CacheError) {
+      if try await store.engine.read(key, { _, _ throws(CacheError) in true }) == nil { return }
+    } catch {
+      guard error.isOfOneEntry else { throw error }
+    }
+    var batch = WriteBatch()
+    batch.remove(key)
+    try await store.engine.apply(batch)
+  }
+
   /// The key of the entry that answers `request`.
   ///
   /// - Throws: `CacheError` with the code `invalidRequest` if the key would be too long.

@@ -10,7 +10,7 @@ public struct ExplanationView: SingleRecordView {
   }
 
   /// The document `{"key", "action", "reason", "forward", "criteria": [{"name", "finding"}]}`; "forward" is the reason
-  /// to ask the origin, in the terms of RFC 9211, or null.
+  /// to send a request to the origin, in the terms of RFC 9211, or null.
   public var json: JSONValue {
     let criteria = explanation.criteria.map { ["name": .string($0.name), "finding": .string($0.finding)] as JSONValue }
     return [
@@ -43,11 +43,11 @@ public struct ExplanationView: SingleRecordView {
 
   private var verdict: String {
     switch explanation.decision.action {
-    case .serve: "the cache answers"
-    case .serveThenRevalidate: "the cache answers, and the origin is asked afterwards"
-    case .revalidate: "the origin is asked if the stored response still holds"
-    case .fetch: "the origin is asked"
-    case .fail: "there is no answer"
+    case .serve: "the cache serves the stored response"
+    case .serveThenRevalidate: "the cache serves the stored response, then requests a newer one from the origin"
+    case .revalidate: "the cache revalidates the stored response with the origin"
+    case .fetch: "the cache requests the response from the origin"
+    case .fail: "the cache has no response to serve"
     }
   }
 }

@@ -23,6 +23,9 @@ struct FetchFlags: ParsableArguments {
   @Flag(help: "Fail with status 74 if the cache cannot keep the answer")
   var requireStore = false
 
+  @Flag(help: "Fail with status 69 if only a stale copy could be served")
+  var requireFresh = false
+
   func validate() throws(ValidationError) {
     if [policy != nil, offline, refresh].count(where: { $0 }) > 1 {
       throw ValidationError("--policy, --offline and --refresh exclude each other")
@@ -31,7 +34,8 @@ struct FetchFlags: ParsableArguments {
 
   var options: FetchOptions {
     let policy = offline ? .cacheOnly : refresh ? .networkOnly : policy ?? .cacheFirst
-    return FetchOptions(policy: policy, maxAge: maxAge?.duration, maxStale: maxStale?.duration)
+    return FetchOptions(
+      policy: policy, maxAge: maxAge?.duration, maxStale: maxStale?.duration, requiresFresh: requireFresh)
   }
 }
 

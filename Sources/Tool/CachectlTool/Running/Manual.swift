@@ -59,7 +59,11 @@ enum Manual {
     ("64", "The command line is wrong."),
     ("65", "Data in the store or in an imported file is damaged, or of an unknown format."),
     ("66", "Nothing found."),
-    ("69", "The origin or a server of the store cannot be reached, and nothing in the cache may stand in."),
+    (
+      "69",
+      "The origin or a server of the store cannot be reached, and the cache has nothing to serve, or only a stale copy "
+        + "with `--require-fresh`."
+    ),
     ("70", "A defect of the program."),
     ("73", "A store cannot be created."),
     ("74", "Input or output failed; what was stored before is intact."),
