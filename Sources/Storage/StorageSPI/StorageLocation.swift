@@ -29,7 +29,7 @@ public struct StorageLocation: Sendable {
   /// Removes the store with everything in it, whatever its state: a damaged one too, and on a full disk. Opening it
   /// afterwards creates an empty one.
   ///
-  /// - Throws: `CacheError`: `busy` while the store is open, `unsupportedFormat` if what is there is not a store of this
+  /// - Throws: `CacheError`: `busy` while the store is open, `cannotCreate` if what is there is not a store of this
   ///   engine, or the engine's failure; see `StoragePlugin.removeStore(_:)`.
   public func removeStore(clock: any WallClock = SystemWallClock()) async throws(CacheError) {
     try await plugin.removeStore(configuration(clock))

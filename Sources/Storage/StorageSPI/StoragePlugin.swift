@@ -8,14 +8,16 @@ public protocol StoragePlugin: Sendable {
   /// What it creates on disk, including missing parent folders, is accessible to the user alone (folders 0700, files
   /// 0600). Opening a damaged store may fail or succeed, but never changes or removes anything that can still be read.
   ///
-  /// - Throws: `CacheError`: `cannotCreate` if there is no store and none can be created, `damaged` or
-  ///   `unsupportedFormat` if the files are not a store of this engine, `permissionDenied`, `busy`, `unreachable`.
+  /// - Throws: `CacheError`: `cannotCreate` if there is no store and none can be created, or if what is there belongs to
+  ///   someone else, which is not changed; `damaged`; `unsupportedFormat` if the store is of a later version;
+  ///   `permissionDenied`, `busy`, `unreachable`.
   func open(_ configuration: EngineConfiguration) async throws(CacheError) -> any StorageEngine
 
   /// Inspects the store that `configuration` describes, without opening, creating or changing it. An engine whose
   /// stores are on a server asks that server; if it does not answer, this fails like `open(_:)`.
   ///
-  /// - Throws: `CacheError`: `permissionDenied`, `ioFailed`, `unreachable`; `unsupported` if the engine cannot tell.
+  /// - Throws: `CacheError`: `cannotCreate` if what is there belongs to someone else, `permissionDenied`, `ioFailed`,
+  ///   `unreachable`; `unsupported` if the engine cannot tell.
   func inspect(_ configuration: EngineConfiguration) async throws(CacheError) -> StoreInspection
 
   /// Saves every readable entry of a damaged store. A new store replaces it in one step, and the damaged files are
@@ -23,8 +25,8 @@ public protocol StoragePlugin: Sendable {
   ///
   /// A crash in between leaves either the damaged store or the repaired one in place.
   ///
-  /// - Throws: `CacheError`: `busy` if the store is open elsewhere, `noSpace`, `ioFailed`, `permissionDenied`;
-  ///   `unsupported` if the engine cannot repair. On any error the store is unchanged.
+  /// - Throws: `CacheError`: `busy` if the store is open elsewhere, `cannotCreate` if what is there belongs to someone
+  ///   else, `noSpace`, `ioFailed`, `permissionDenied`; `unsupported` if the engine cannot repair. On any error the store is unchanged.
   func repair(_ configuration: EngineConfiguration, _ plan: RepairPlan) async throws(CacheError) -> RepairReport
 
   /// Reports what `repair` would save and lose, without creating, moving or changing a file. It works on a read-only
@@ -40,8 +42,8 @@ public protocol StoragePlugin: Sendable {
   /// creates an empty store. Removal needs no disk space, so it works on a full disk.
   ///
   /// - Throws: `CacheError`: `busy` if a handle in this process or another one has the store open, and would go on
-  ///   using the removed files; `unsupportedFormat` if the files are not a store of this engine, or belong to a later
-  ///   version; `permissionDenied`, `ioFailed`; `unsupported` if the engine cannot remove stores.
+  ///   using the removed files; `cannotCreate` if what is there belongs to someone else; `unsupportedFormat` if the store
+  ///   is of a later version; `permissionDenied`, `ioFailed`; `unsupported` if the engine cannot remove stores.
   func removeStore(_ configuration: EngineConfiguration) async throws(CacheError)
 }
 

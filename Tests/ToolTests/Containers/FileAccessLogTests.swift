@@ -1,3 +1,4 @@
+import EngineSupport
 import FetchVocabulary
 import Foundation
 import ResponseStorage
@@ -34,6 +35,20 @@ struct FileAccessLogTests {
     #expect(try Self.counts(path, 2_000).allSatisfy { $0 == 0 })
     try log.add([Self.record(Self.digest(7))])
     #expect(try Self.counts(path, 9).enumerated().allSatisfy { ($0 == 7) == ($1 == 1) })
+  }
+
+  /// An engine creates the file with its mark, before the first byte of a store.
+  @Test func theMarkOfAStoreIsATableWithoutRecords() throws {
+    let home = try TestHome()
+    let mark = StoreMark(ofFile: home.folder + "/x")
+    try mark.create()
+    #expect(try Self.size(mark.path) == AccessRecord.size)
+    #expect(try Self.counts(mark.path, 9).allSatisfy { $0 == 0 })
+    let log = FileAccessLog(UsageFile(path: mark.path), capacity: 10_000)
+    try log.add([Self.record(Self.digest(7))])
+    #expect(try Self.counts(mark.path, 9).enumerated().allSatisfy { ($0 == 7) == ($1 == 1) })
+    try log.add((0..<2_000).map { Self.record(Self.digest($0)) })
+    #expect(mark.isPresent, "a larger table is a mark, too")
   }
 
   @Test func usesAddUpOverHandles() throws {

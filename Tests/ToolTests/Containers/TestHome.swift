@@ -43,6 +43,7 @@ final class TestHome: Sendable {
     try FileManager.default.subpathsOfDirectory(atPath: home).sorted().filter { path in
       let type = try FileManager.default.attributesOfItem(atPath: "\(home)/\(path)")[.type] as? FileAttributeType
       return type == .typeRegular && !path.hasSuffix(".usage") && !path.hasSuffix(".uses")
+        && !path.hasSuffix("/store.lock")
     }
   }
 }

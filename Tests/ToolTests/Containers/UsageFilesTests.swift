@@ -90,12 +90,26 @@ struct UsageFilesTests {
     #expect(!FileManager.default.fileExists(atPath: home.home))
   }
 
+  /// The uses are in the file with the mark of a store, inside a store that is a folder.
+  @Test(arguments: Backends.persistent)
+  func theUsesAreInTheFileWithTheMark(backend: String) async throws {
+    let home = try TestHome()
+    let container = try home.container(backend: backend)
+    _ = try await usage(container, fetching: true)
+    let made = try FileManager.default.subpathsOfDirectory(atPath: home.home).filter { $0.hasSuffix(".uses") }
+    #expect(made == [backend == "sqlite" ? "cache.sqlite.uses" : "\(backend)/store.uses"])
+    let empty = try Data(contentsOf: URL(fileURLWithPath: "\(home.home)/\(made[0])")).count
+    _ = try await usage(container, fetching: true)
+    #expect(try Data(contentsOf: URL(fileURLWithPath: "\(home.home)/\(made[0])")).count > max(empty, 32))
+  }
+
   @Test(arguments: [".usage", ".uses"])
   func aSymbolicLinkIsNotFollowed(suffix: String) async throws {
     let home = try TestHome()
     let container = try home.container(backend: "sqlite")
     let (link, target) = (home.home + "/cache.sqlite" + suffix, home.folder + "/precious")
-    try FileManager.default.createDirectory(atPath: home.home, withIntermediateDirectories: true)
+    try await container.openStore().close()
+    try? FileManager.default.removeItem(atPath: link)
     try Data("precious".utf8).write(to: URL(fileURLWithPath: target))
     try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: target)
     let store = try await container.openStore()

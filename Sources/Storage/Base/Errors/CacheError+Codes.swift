@@ -10,7 +10,7 @@ extension CacheError.Code {
   public static let damaged = Self(rawValue: "damaged")
   /// The store has a format version that this engine cannot read.
   public static let unsupportedFormat = Self(rawValue: "unsupportedFormat")
-  /// The store, file or folder does not exist and cannot be created.
+  /// The store, file or folder does not exist and cannot be created; or what is there belongs to someone else.
   public static let cannotCreate = Self(rawValue: "cannotCreate")
   /// The operating system or the server refuses access.
   public static let permissionDenied = Self(rawValue: "permissionDenied")

@@ -1,3 +1,4 @@
+internal import EngineSupport
 internal import FetchVocabulary
 internal import Platform
 internal import ResponseStorage
@@ -6,9 +7,10 @@ internal import StorageSPI
 /// The open file of uses: a table of blocks, found by the first bits of a digest.
 ///
 /// The first block is the head. Its first record has the name of the format instead of a digest, the number of blocks
-/// after the head instead of a time, and the number of records.
+/// after the head instead of a time, and the number of records. It is also the mark of the store, with which an engine
+/// has created the file.
 struct AccessFile {
-  private static let name: UInt64 = 0x3273_6573_7568_6163
+  private static let name = StoreMark.magic
   /// The name of the format before: after the head, records in any number of bytes.
   private static let formerName: UInt64 = 0x3173_6573_7568_6163
   /// More blocks than any file has.

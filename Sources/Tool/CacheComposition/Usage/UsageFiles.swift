@@ -1,8 +1,9 @@
 internal import CachedFetching
+internal import EngineSupport
 package import StorageSPI
 
-/// The files that record the use of a store. They are beside the store and named after it. Those of a store without a
-/// path are in the home, named after the engine and, unless it is in the usual place, a digest of its address.
+/// The files that record the use of a store. They are next to the store and named after it, except the uses of a store
+/// whose engine has put its mark into a folder: they are in that file. Those of a store without a path are in the home, named after the engine and, unless it is in the usual place, a digest of its address.
 package struct UsageFiles: Sendable {
   /// The suffixes of their names.
   package static let suffixes = [".usage", ".uses", ".sweep"]
@@ -26,7 +27,9 @@ package struct UsageFiles: Sendable {
     let files = Self.suffixes.map { suffix in
       UsageFile(path: path + suffix, formerPath: former.map { $0 + suffix })
     }
-    (operations, accesses, sweep) = (files[0], files[1], files[2])
+    let mark = StoreMark(inFolder: path)
+    (operations, sweep) = (files[0], files[2])
+    accesses = mark.isPresent ? UsageFile(path: mark.path) : files[1]
   }
 
   /// What the paths of files beside that store begin with.

@@ -1,0 +1,183 @@
+internal import Platform
+public import StorageSPI
+
+/// The mark of a store outside of its format: the head of the table of uses next to it.
+///
+/// A store has one mark inside its format and this one, which an engine creates before the first byte of the store.
+/// Either makes the store ours: if the other one cannot be read, the store is damaged. Whatever has neither, and is not
+/// empty, belongs to someone else, and an engine refuses it before it creates or changes anything.
+public struct StoreMark: Sendable {
+  /// The first eight bytes of a table of uses.
+  public static let magic: UInt64 = 0x3273_6573_7568_6163
+  /// A table of one block without records: `magic`, the number of blocks, the number of records, and a checksum.
+  private static let head = [magic, 1, 0, 0x180B_142C_E7B4_0154].map(\.littleEndian)
+
+  /// The file.
+  public let path: String
+
+  /// The mark of the store that is the file `store`.
+  public init(ofFile store: String) { path = store + ".uses" }
+
+  /// The mark of the store that is the folder `store`.
+  public init(inFolder store: String) { path = store + "/store.uses" }
+
+  /// Whether there is one. Cost: three system calls.
+  public var isPresent: Bool {
+    let file = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+    guard file >= 0 else { return false }
+    defer { close(file) }
+    return Self.isPresent(in: file)
+  }
+
+  private static func isPresent(in file: Int32) -> Bool {
+    var start: UInt64 = 0
+    return pread(file, &start, 8, 0) == 8 && UInt64(littleEndian: start) == magic
+  }
+
+  /// Creates the mark, accessible to the user alone, unless there is one.
+  ///
+  /// - Throws: `CacheError`: `cannotCreate` if another file has its name, or none can be made; `permissionDenied`,
+  ///   `noSpace`.
+  public func create() throws(CacheError) {
+    let file = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0o600)
+    guard file >= 0 else {
+      if [ELOOP, EISDIR, ENXIO].contains(errno) { throw isOthers }
+      throw .system("cannot create", path, creating: true)
+    }
+    defer {
+      // A process that is being started has the descriptor too, and with it the lock, until it runs its program.
+      flock(file, LOCK_UN)
+      close(file)
+    }
+    if Self.isPresent(in: file) { return }
+    // Another process may create it now, and already use it.
+    flock(file, LOCK_EX)
+    if Self.isPresent(in: file) { return }
+    var status = stat()
+    guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size == 0 else { throw isOthers }
+    let written = Self.head.withUnsafeBytes { pwrite(file, $0.baseAddress, $0.count, 0) }
+    guard written == MemoryLayout<UInt64>.size * Self.head.count else {
+      throw .system("cannot write", path, creating: true)
+    }
+  }
+
+  private var isOthers: CacheError { .notAStore(path, "it has the name of the file that marks a store") }
+
+  /// Removes the mark, if there is one, after the store was removed.
+  public func remove() { if isPresent { unlink(path) } }
+
+  /// Whether there is a store in the folder `store`.
+  ///
+  /// - Parameter content: what a folder with these names holds, by the marks inside the format of the files. It is only
+  ///   called for a folder that is not empty, and has no mark.
+  /// - Throws: `CacheError`: `cannotCreate` if what is there belongs to someone else, `permissionDenied`, `ioFailed`.
+  public static func isStore(
+    inFolder store: String, _ content: (Set<String>) throws(CacheError) -> FolderContent
+  ) throws(CacheError) -> Bool {
+    switch try StorePlace(store) {
+    case .nothing: return false
+    case .folder: break
+    case .file, .other: throw .notAStore(store, "it is not a directory")
+    }
+    let mark = StoreMark(inFolder: store)
+    if mark.isPresent { return true }
+    var names = try StorePlace.names(inFolder: store)
+    // A process that died while it created the mark has left an empty file.
+    if try StorePlace(mark.path) == .file(size: 0) { names.remove("store.uses") }
+    switch names.isEmpty ? .nothing : try content(names) {
+    case .nothing: return false
+    case .store: return true
+    case .others: throw .notAStore(store, "it is a directory with other files, such as \(names.min() ?? "")")
+    }
+  }
+
+  /// What a folder without a mark holds.
+  public enum FolderContent: Sendable {
+    /// No more than what a store leaves that was removed: a new one can be created.
+    case nothing
+    /// A store, damaged or not.
+    case store
+    /// What belongs to someone else.
+    case others
+  }
+}
+
+/// What is at the path of a store, with links followed.
+public enum StorePlace: Sendable, Hashable {
+  /// Nothing. A store can be created there, unless the system refuses.
+  case nothing
+  /// A regular file of this many bytes.
+  case file(size: Int)
+  /// A folder.
+  case folder
+  /// A device, a pipe or a socket.
+  case other
+
+  /// Looks at `path`.
+  ///
+  /// - Throws: `CacheError`: `cannotCreate` if a link there, or above it, leads nowhere: the disk that it leads to may
+  ///   not be mounted. `permissionDenied` if the system does not allow to look.
+  public init(_ path: String) throws(CacheError) {
+    var status = stat()
+    guard stat(path, &status) == 0 else {
+      guard errno == ENOENT || errno == ENOTDIR else { throw .system("cannot reach", path, creating: false) }
+      try Self.requireNoDanglingLink(path)
+      self = .nothing
+      return
+    }
+    switch status.st_mode & S_IFMT {
+    case S_IFREG: self = .file(size: Int(status.st_size))
+    case S_IFDIR: self = .folder
+    default: self = .other
+    }
+  }
+
+  /// Looks at the lowest item that exists of `path` and the folders above it.
+  private static func requireNoDanglingLink(_ path: String) throws(CacheError) {
+    var (path, status) = (path[...], stat())
+    while !path.isEmpty {
+      while path.count > 1, path.hasSuffix("/") { path.removeLast() }
+      if lstat(String(path), &status) == 0 {
+        var followed = stat()
+        guard stat(String(path), &followed) != 0, errno == ENOENT, status.st_mode & S_IFMT == S_IFLNK else { return }
+        throw CacheError(
+          .cannotCreate, "\(path) is a link to \(SmallFile.target(String(path)) ?? ""), which does not exist",
+          hint: "mount the disk that it leads to, or remove the link")
+      }
+      guard let slash = path.lastIndex(of: "/") else { return }
+      path = path[..<slash]
+    }
+  }
+
+  /// The names of everything in the folder at `path`.
+  static func names(inFolder path: String) throws(CacheError) -> Set<String> {
+    guard let folder = opendir(path) else { throw .system("cannot list", path, creating: false) }
+    defer { closedir(folder) }
+    var names: Set<String> = []
+    while let entry = readdir(folder) {
+      names.insert(
+        withUnsafeBytes(of: &entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) })
+    }
+    return names.subtracting([".", ".."])
+  }
+}
+
+extension CacheError {
+  /// The error for what is at `path` and belongs to someone else.
+  public static func notAStore(_ path: String, _ reason: String) -> CacheError {
+    CacheError(
+      .cannotCreate, "\(path) is not a store of cachectl: \(reason)", hint: "give another path; nothing was changed")
+  }
+
+  /// The error of the last system call, on the file or folder at `path`.
+  fileprivate static func system(_ action: String, _ path: String, creating: Bool) -> CacheError {
+    let (code, hint): (Code, String) =
+      switch errno {
+      case EACCES, EPERM, EROFS: (.permissionDenied, "check the permissions of it and of the directories above it")
+      case ENOSPC, EDQUOT: (.noSpace, "make room on the file system")
+      case ELOOP, ENAMETOOLONG: (.cannotCreate, "give another path")
+      default: (creating ? .cannotCreate : .ioFailed, "check the path and the file system")
+      }
+    return CacheError(code, "\(action) \(path): \(String(cString: strerror(errno)))", hint: hint)
+  }
+}
