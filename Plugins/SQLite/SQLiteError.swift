@@ -1,4 +1,5 @@
 internal import CSQLite
+internal import EngineSupport
 internal import StorageSPI
 
 /// SQLite's own error: the cause of a `CacheError`.
@@ -57,8 +58,8 @@ extension CacheError {
       hint: "use a newer version; where there is none, the file is damaged: move it away")
   }
 
-  /// The error for a database that belongs to another application, or to another version of this engine.
-  static func foreign(_ what: String, path: String) -> CacheError {
-    CacheError(.unsupportedFormat, "\(path): \(what)", hint: "give another path; the file was not changed")
+  /// The error for a database that belongs to another application.
+  static func foreign(_ application: Int, path: String) -> CacheError {
+    .notAStore(path, "it is a database of another application (application_id \(application))")
   }
 }

@@ -20,8 +20,8 @@ public struct SQLitePlugin: StoragePlugin {
   ///
   /// A store on a read-only medium can be opened and read; only writes to it fail.
   ///
-  /// - Throws: `CacheError`: `cannotCreate` if there is no database and none can be created, `unsupportedFormat` if
-  ///   it belongs to another application or another version, `damaged`, `permissionDenied`, `busy`.
+  /// - Throws: `CacheError`: `cannotCreate` if there is no database and none can be created, or the file belongs to
+  ///   someone else; `unsupportedFormat` if it is of a later version; `damaged`, `permissionDenied`, `busy`.
   public func open(_ configuration: EngineConfiguration) async throws(CacheError) -> any StorageEngine {
     let options = try SQLiteOptions(configuration)
     if try !SQLiteFiles.storeExists(at: options.path) {
@@ -36,7 +36,7 @@ public struct SQLitePlugin: StoragePlugin {
   /// SQLite silently ends a damaged log at the first wrong frame, and removes the rest when it closes the store: that
   /// is the hidden damage.
   ///
-  /// - Throws: `CacheError`: `permissionDenied`, `ioFailed`.
+  /// - Throws: `CacheError`: `cannotCreate` if the file belongs to someone else, `permissionDenied`, `ioFailed`.
   public func inspect(_ configuration: EngineConfiguration) async throws(CacheError) -> StoreInspection {
     try StoreInspection(try SQLiteOptions(configuration))
   }
@@ -46,8 +46,8 @@ public struct SQLitePlugin: StoragePlugin {
   /// It reads pages without SQLite, so it can save sound entries despite a damaged header or a damaged tree. Cost:
   /// reading and writing the whole store.
   ///
-  /// - Throws: `CacheError`: `busy` if the store is open elsewhere, `unsupportedFormat` if the file is a database of
-  ///   another application or of a later version, `noSpace`, `ioFailed`, `permissionDenied`.
+  /// - Throws: `CacheError`: `busy` if the store is open elsewhere, `cannotCreate` if the file belongs to someone else,
+  ///   `unsupportedFormat` if it is of a later version, `noSpace`, `ioFailed`, `permissionDenied`.
   public func repair(
     _ configuration: EngineConfiguration, _ plan: RepairPlan
   ) async throws(CacheError) -> RepairReport {
@@ -67,10 +67,11 @@ public struct SQLitePlugin: StoragePlugin {
     return try await worker.run { () throws(CacheError) in try SQLiteRepair(options: options, plan: plan).preview() }
   }
 
-  /// Removes the database and its log, whatever they contain, unless another connection has it open.
+  /// Removes the database, its log and its mark, unless another connection has it open. A link to it stays, and leads to
+  /// an empty file.
   ///
-  /// - Throws: `CacheError`: `busy` if another connection has it open, `unsupportedFormat` if the file is a database
-  ///   of another application or of a later version, `permissionDenied`, `ioFailed`.
+  /// - Throws: `CacheError`: `busy` if another connection has it open, `cannotCreate` if the file belongs to someone else,
+  ///   `unsupportedFormat` if it is of a later version, `permissionDenied`, `ioFailed`.
   public func removeStore(_ configuration: EngineConfiguration) async throws(CacheError) {
     let options = try SQLiteOptions(configuration)
     try await BlockingExecutor().run { () throws(CacheError) in try SQLiteRemoval.run(options) }
@@ -86,21 +87,26 @@ struct SQLiteOptions: Sendable {
 
   /// The path of the database file.
   let path: String
+  /// Whether a link led to it.
+  let isLinked: Bool
   let durability: Durability
   /// How long to wait for another process, in milliseconds.
   let busyTimeout: Int32
 
   init(_ configuration: EngineConfiguration) throws(CacheError) {
     let path = try configuration.text(Self.path.name)
-    // SQLite treats ":memory:" specially, but not if a folder precedes it.
-    self.path = SQLiteFiles.resolved(path.hasPrefix("/") ? path : "./" + path)
+    // SQLite treats some names specially, but not if a folder precedes them.
+    let file = path.hasPrefix("/") ? path : "./" + path
+    self.path = SQLiteFiles.resolved(file)
+    self.isLinked = self.path != file
     self.durability = try configuration.durability()
     self.busyTimeout = Int32(clamping: try configuration.integer(EngineOption.busyTimeout.name))
   }
 
   /// The options of `other` for another file.
   init(path: String, _ other: SQLiteOptions) {
-    (self.path, durability, busyTimeout) = (path, other.durability, other.busyTimeout)
+    (self.path, isLinked) = (path, false)
+    (durability, busyTimeout) = (other.durability, other.busyTimeout)
   }
 }
 
@@ -119,8 +125,8 @@ extension StoreInspection {
   /// Inspects the path of `options` without SQLite, which would create a log.
   init(_ options: SQLiteOptions) throws(CacheError) {
     let path = options.path
+    let isStore = try SQLiteFiles.sizeOfStore(at: path) != nil
     let files = ([""] + SQLiteFiles.companions).map { path + $0 }.filter(SQLiteFiles.exists)
-    let isStore = try SQLiteFiles.storeMayExist(at: path)
     let pages = isStore ? try SQLitePages(SQLiteFile(path), log: path + "-wal") : nil
     let damage = if let pages { try SQLiteLogDamage.found(at: path, .certain, in: pages.log) } else { String?.none }
     self.init(
@@ -132,17 +138,20 @@ extension StoreInspection {
 
 /// Removes stores, whatever their state. It writes nothing, so it works on a full disk.
 enum SQLiteRemoval {
-  /// Removes the database and the files beside it.
+  /// Removes the database and the files next to it.
   static func run(_ options: SQLiteOptions) throws(CacheError) {
-    let path = SQLiteFiles.resolved(options.path)
+    let path = options.path
+    guard try SQLiteFiles.sizeOfStore(at: path) != nil else { return }
     let folder = SQLiteFiles.folder(of: path)
-    guard SQLiteFiles.exists(folder) else { return }
     try SQLiteFiles.withLock(onFolder: folder, timeout: options.busyTimeout) { () throws(CacheError) in
-      guard try SQLiteFiles.isRegularFile(path) else { return }
+      guard try SQLiteFiles.sizeOfStore(at: path) != nil else { return }
       let file = try SQLiteFile.locked(path, timeout: options.busyTimeout)
       try SQLiteMarks(try SQLitePages(file, log: path + "-wal")).requireStore(path)
       // The database goes first: if a log is left without one, creating the next store removes it.
       for suffix in [""] + SQLiteFiles.companions { try SQLiteFiles.removeIfPresent(path + suffix) }
+      StoreMark(ofFile: path).remove()
+      // An empty file is an empty store. A link that leads nowhere is refused.
+      if options.isLinked { try? SQLiteFiles.createFile(path) }
       withExtendedLifetime(file) {}
     }
   }

@@ -1,12 +1,13 @@
 internal import CSQLite
+internal import EngineSupport
 internal import StorageSPI
 
 /// Creates new stores.
 enum SQLiteCreation {
   /// Creates the store, unless another caller does so meanwhile.
   ///
-  /// It creates the whole store under another name and then renames it: no other process ever sees half of it, and a
-  /// crash leaves either a store or none.
+  /// It creates the mark, then the whole store under another name, and then renames it: no other process ever sees half
+  /// of it, and a crash leaves either a store or none.
   static func createStore(_ options: SQLiteOptions) throws(CacheError) {
     let folder = SQLiteFiles.folder(of: options.path)
     try SQLiteFiles.createFolder(folder)
@@ -22,6 +23,13 @@ enum SQLiteCreation {
 
   private static func create(_ options: SQLiteOptions, in folder: String) throws(CacheError) {
     let draft = options.path + "-new"
+    let mark = StoreMark(ofFile: options.path)
+    // Without a mark, files with the names of our own are someone else's.
+    for file in mark.isPresent ? [] : [draft] + SQLiteFiles.companions.map({ options.path + $0 })
+    where SQLiteFiles.exists(file) {
+      throw .notAStore(file, "it has the name of a file that the store needs")
+    }
+    try mark.create()
     try createDraft(draft)
     if options.durability != .relaxed { try SQLiteFiles.synchronize(draft) }
     // A log left over from a database that was removed without it must not become the new database's log. It may hold

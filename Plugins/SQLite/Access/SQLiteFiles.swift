@@ -1,4 +1,5 @@
 internal import CSQLite
+internal import EngineSupport
 internal import Platform
 internal import StorageSPI
 
@@ -10,51 +11,39 @@ enum SQLiteFiles {
   /// The size of the smallest page, and therefore of the smallest database, in bytes.
   private static let smallestPage = 512
 
-  /// Whether there is a file at `path` that may be a store.
+  /// Whether there is a store at `path`, which may be damaged.
   ///
-  /// - Throws: `CacheError`: `cannotCreate` if something other than a file is there, `damaged` if the file is smaller
-  ///   than any database: SQLite would treat it as a new one.
+  /// - Throws: `CacheError`: those of `sizeOfStore(at:)`; `damaged` if the file is smaller than any database: SQLite would
+  ///   treat it as a new one.
   static func storeExists(at path: String) throws(CacheError) -> Bool {
-    var status = stat()
-    guard stat(path, &status) == 0 else {
-      if errno == ENOENT { return false }
-      if errno == EACCES { throw systemError(path, "cannot be reached", .permissionDenied) }
-      throw systemError(path, "cannot be reached")
-    }
-    guard status.st_mode & S_IFMT == S_IFREG else { throw notAFile(path) }
-    guard status.st_size >= smallestPage else {
+    guard let size = try sizeOfStore(at: path) else { return false }
+    guard size >= smallestPage else {
       throw CacheError(
-        .damaged, "\(path) is too short to be a store: it has been cut off", hint: "remove the file to begin anew")
+        .damaged, "\(path) is too short to be a store: it has been cut off", hint: "remove the store and start again")
     }
     return true
   }
 
-  /// Whether there is a file at `path`, of any size.
+  /// The size of the store's file in bytes, whatever its state; `nil` if there is no store: nothing, or an empty file
+  /// without a mark.
   ///
-  /// - Throws: `CacheError`: `cannotCreate` if something other than a file is there, `permissionDenied`, `ioFailed`.
-  static func storeMayExist(at path: String) throws(CacheError) -> Bool {
-    if try isRegularFile(path) { return true }
-    var status = stat()
-    if stat(path, &status) == 0 { throw notAFile(path) }
-    return false
-  }
-
-  private static func notAFile(_ path: String) -> CacheError {
-    CacheError(.cannotCreate, "\(path) is no regular file", hint: "give the path of a file")
+  /// - Throws: `CacheError`: `cannotCreate` if what is there belongs to someone else, or a link leads nowhere;
+  ///   `permissionDenied`, `ioFailed`.
+  static func sizeOfStore(at path: String) throws(CacheError) -> Int? {
+    switch try StorePlace(path) {
+    case .nothing: return nil
+    case .folder, .other: throw .notAStore(path, "it is not a regular file")
+    case .file(size: 0): return StoreMark(ofFile: path).isPresent ? 0 : nil
+    case .file(let size):
+      try SQLiteMarks.requireOwn(path)
+      return size
+    }
   }
 
   /// Whether anything exists at `path`.
   static func exists(_ path: String) -> Bool {
     var status = stat()
     return lstat(path, &status) == 0
-  }
-
-  /// Whether there is a file at `path`, of any size; `false` if there is nothing or something else.
-  static func isRegularFile(_ path: String) throws(CacheError) -> Bool {
-    var status = stat()
-    if stat(path, &status) == 0 { return status.st_mode & S_IFMT == S_IFREG }
-    if errno == ENOENT || errno == ENOTDIR { return false }
-    throw systemError(path, "cannot be reached", errno == EACCES ? .permissionDenied : .ioFailed)
   }
 
   /// The size of the file at `path`; 0 if there is none.

@@ -11,7 +11,7 @@ struct SQLiteRepair {
 
   /// Repairs the store, unless it is undamaged.
   func run() throws(CacheError) -> RepairReport {
-    guard try SQLiteFiles.isRegularFile(path) else { return RepairReport(saved: 0) }
+    guard try SQLiteFiles.sizeOfStore(at: path) != nil else { return RepairReport(saved: 0) }
     // SQLite drops the damaged end of a log when it opens the store, so check first.
     let logDamage = try SQLiteLogDamage.found(at: path, .possible)
     if logDamage == nil, let entries = try soundEntries() { return RepairReport(saved: entries) }
@@ -25,7 +25,7 @@ struct SQLiteRepair {
   /// Reports what `run` would do, and changes nothing. It does not open the store with SQLite, which would create files
   /// beside it.
   func preview() throws(CacheError) -> RepairReport {
-    guard try SQLiteFiles.isRegularFile(path) else { return RepairReport(saved: 0) }
+    guard try SQLiteFiles.sizeOfStore(at: path) != nil else { return RepairReport(saved: 0) }
     let pages = try SQLitePages(try fileToRead(), log: path + "-wal")
     let marks = SQLiteMarks(pages)
     try marks.requireStore(path)

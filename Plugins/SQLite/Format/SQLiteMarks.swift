@@ -1,3 +1,4 @@
+internal import EngineSupport
 internal import StorageSPI
 
 /// What the first page of a database says about it, read without SQLite and as far as it is undamaged.
@@ -12,7 +13,7 @@ struct SQLiteMarks {
 
   init(_ pages: SQLitePages) {
     let content = pages.page(1)
-    isDatabase = content?.slice(at: 0, 16).map { Array($0) } == Array("SQLite format 3\0".utf8)
+    isDatabase = content.map(Self.isDatabase) ?? false
     application = content?.number(at: 68, 4)
     version = content?.number(at: 60, 4)
     let cells = content.flatMap { SQLitePage($0, number: 1) }?.cells(in: pages) ?? []
@@ -47,15 +48,36 @@ struct SQLiteMarks {
     version.map { SQLiteSchema.laterVersions.contains(Int64($0)) } ?? false && !isKnown
   }
 
-  /// Throws if the file is a database of another application or of a later version, which this engine must not repair.
+  /// Throws unless the file at `path` is a store of this engine, damaged or not. Cost: reading a few bytes; for a file
+  /// that does not begin as a store does, reading its log.
+  static func requireOwn(_ path: String) throws(CacheError) {
+    let file = try SQLiteFile(path)
+    let header = SQLiteBytes(file.bytes(at: 0, 72) ?? [])
+    if isDatabase(header), header.number(at: 68, 4) == Int(SQLiteSchema.applicationID) { return }
+    try SQLiteMarks(SQLitePages(file, log: path + "-wal")).requireOwn(path)
+  }
+
+  /// The same for the file of these marks.
   ///
-  /// Damaged marks can look the same. In that case the database still contains the definitions of a store, or its
-  /// version is one that will never exist.
-  func requireStore(_ path: String) throws(CacheError) {
-    guard isDatabase else { return }
-    guard isMarked || !definitions.isDisjoint(with: SQLiteSchema.allDefinitions) else {
-      throw .foreign("is a database of another application", path: path)
+  /// If its own marks are damaged, the file is a store because it still contains definitions of a store, or because of
+  /// the mark next to it. The definitions of another application count for more than that one.
+  func requireOwn(_ path: String) throws(CacheError) {
+    guard !isMarked, definitions.isDisjoint(with: SQLiteSchema.allDefinitions) else { return }
+    guard !isDatabase || definitions.isEmpty, StoreMark(ofFile: path).isPresent else {
+      throw isDatabase
+        ? .foreign(application ?? 0, path: path)
+        : .notAStore(path, "it is a file of another kind")
     }
-    if mayBeLater, let version { throw .laterVersion(version, path: path) }
+  }
+
+  /// Throws unless the file is a store that this engine may repair: not one of a later version either. Damaged marks can
+  /// look the same, but the version is then one that will never exist.
+  func requireStore(_ path: String) throws(CacheError) {
+    try requireOwn(path)
+    if isDatabase, mayBeLater, let version { throw .laterVersion(version, path: path) }
+  }
+
+  private static func isDatabase(_ content: SQLiteBytes) -> Bool {
+    content.slice(at: 0, 16).map { Array($0) } == Array("SQLite format 3\0".utf8)
   }
 }

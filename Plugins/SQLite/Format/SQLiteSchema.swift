@@ -107,12 +107,12 @@ enum SQLiteSchema {
       throw CacheError(sqlite: SQLITE_BUSY, message: "it was replaced meanwhile", path: connection.path)
     }
     if application == applicationID, readableVersions.contains(found) { return found }
-    if let definitions = try? definitions(in: connection), areDefinitions(definitions) {
+    if let definitions = try? definitions(in: connection), definitions.isEmpty || areDefinitions(definitions) {
       throw CacheError(
         .damaged, "\(connection.path): its marks are damaged (application_id \(application), user_version \(found))")
     }
     guard application == applicationID else {
-      throw .foreign("is a database of another application (application_id \(application))", path: connection.path)
+      throw .foreign(Int(application), path: connection.path)
     }
     throw .laterVersion(Int(found), path: connection.path)
   }

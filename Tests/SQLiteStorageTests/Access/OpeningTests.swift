@@ -29,8 +29,8 @@ import Testing
   }
 
   @Test(arguments: [
-    ("CREATE TABLE notes (text); INSERT INTO notes VALUES ('mine')", "unsupportedFormat", "another application"),
-    ("PRAGMA application_id = 5; CREATE TABLE entries (key)", "unsupportedFormat", "application_id 5"),
+    ("CREATE TABLE notes (text); INSERT INTO notes VALUES ('mine')", "cannotCreate", "another application"),
+    ("PRAGMA application_id = 5; CREATE TABLE entries (key)", "cannotCreate", "application_id 5"),
     (
       "PRAGMA application_id = 0x43614368; PRAGMA user_version = 4; CREATE TABLE a (b)", "unsupportedFormat",
       "version 4"
@@ -48,13 +48,43 @@ import Testing
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["cache.sqlite"])
   }
 
-  @Test(arguments: [0, 1, 99, 100, 512, 5_000])
-  func aFileThatIsNoDatabaseIsDamagedAndNotAltered(size: Int) async throws {
+  /// What has the mark of a store next to it is a damaged store; anything else belongs to someone else.
+  @Test(arguments: [0, 1, 99, 100, 512, 5_000], [true, false])
+  func aFileThatIsNotADatabaseIsNotAltered(size: Int, hasMark: Bool) async throws {
     let folder = try TestFolder()
+    if hasMark { try StoreMark(ofFile: folder.store).create() }
     let content = Data(repeating: UInt8(ascii: "x"), count: size)
     try content.write(to: URL(fileURLWithPath: folder.store))
-    #expect(try await code { _ = try await folder.open() } == .damaged)
+    let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
+    if !hasMark, size == 0 {
+      // An empty file is an empty store.
+      return try await folder.open().close()
+    }
+    let found = try await code { try await folder.open().close() }
+    #expect(found == (hasMark ? .damaged : .cannotCreate))
     #expect(try Data(contentsOf: URL(fileURLWithPath: folder.store)) == content)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() == names)
+  }
+
+  @Test func aLinkThatLeadsNowhereIsNotReplaced() async throws {
+    let folder = try TestFolder()
+    try FileManager.default.createSymbolicLink(atPath: folder.store, withDestinationPath: folder.path + "/disk/x")
+    let error = await #expect(throws: CacheError.self) { _ = try await folder.open() }
+    #expect(error?.code == .cannotCreate)
+    #expect(error?.message == "\(folder.store) is a link to \(folder.path)/disk/x, which does not exist")
+    #expect(try FileManager.default.destinationOfSymbolicLink(atPath: folder.store) == folder.path + "/disk/x")
+  }
+
+  /// The names of the files that a new store needs may belong to someone else.
+  @Test(arguments: ["-new", "-wal", "-shm", "-journal", ".uses"])
+  func aFileWithTheNameOfOneThatTheStoreNeedsIsNotAltered(suffix: String) async throws {
+    let folder = try TestFolder()
+    let file = URL(fileURLWithPath: folder.store + suffix)
+    try Data("mine".utf8).write(to: file)
+    let error = await #expect(throws: CacheError.self) { _ = try await folder.open() }
+    #expect(error?.code == .cannotCreate && error?.message.contains(file.path) == true, "\(error as Any)")
+    #expect(try Data(contentsOf: file) == Data("mine".utf8))
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == [file.lastPathComponent])
   }
 
   @Test func aFolderOrAFileInTheWayCannotBecomeAStore() async throws {

@@ -44,8 +44,34 @@ import Testing
   @Test func anotherApplicationsDatabaseStays() async throws {
     let folder = try TestFolder()
     _ = try folder.shell("CREATE TABLE photos (name TEXT); INSERT INTO photos VALUES ('a')")
-    #expect(await code { () async throws(CacheError) in try await remove(folder) } == .unsupportedFormat)
+    #expect(await code { () async throws(CacheError) in try await remove(folder) } == .cannotCreate)
     #expect(try folder.shell("SELECT name FROM photos") == "a")
+  }
+
+  /// A link leads to the disk on which the next store is to be, too.
+  @Test func aLinkToTheStoreStays() async throws {
+    let folder = try TestFolder()
+    let target = folder.path + "/disk.sqlite"
+    try FileManager.default.createSymbolicLink(atPath: folder.store, withDestinationPath: target)
+    try Data().write(to: URL(fileURLWithPath: target))
+    try await folder.open().close()
+    try Data("damaged".utf8).write(to: URL(fileURLWithPath: target))
+    try await remove(folder)
+    #expect(
+      try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() == ["cache.sqlite", "disk.sqlite"])
+    let engine = try await folder.open()
+    #expect(try await engine.statistics().entries == 0)
+    try await engine.close()
+    #expect(try FileManager.default.destinationOfSymbolicLink(atPath: folder.store) == target)
+  }
+
+  @Test(arguments: [10, 100_000])
+  func aFileOfSomeoneElseStays(size: Int) async throws {
+    let folder = try TestFolder()
+    let content = Data(repeating: 0x61, count: size)
+    try content.write(to: URL(fileURLWithPath: folder.store))
+    #expect(await code { () async throws(CacheError) in try await remove(folder) } == .cannotCreate)
+    #expect(try Data(contentsOf: URL(fileURLWithPath: folder.store)) == content)
   }
 
   @Test func whereThereIsNoStoreNothingHappens() async throws {

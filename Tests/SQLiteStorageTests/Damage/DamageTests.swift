@@ -7,6 +7,15 @@ import Testing
 @Suite struct DamageTests {
   private static let count = 300
 
+  /// A folder with the mark of a store, whose database is `content`.
+  private static func store(_ content: Data) async throws -> TestFolder {
+    let folder = try TestFolder()
+    try await folder.open().close()
+    for suffix in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: folder.store + suffix) }
+    try content.write(to: URL(fileURLWithPath: folder.store))
+    return folder
+  }
+
   /// The file of a closed store with entries of several pages.
   private static let content = Task {
     let folder = try TestFolder()
@@ -25,10 +34,9 @@ import Testing
 
   @Test(arguments: [0, 1, 99, 100, 4_096, 8_192, 40_000, 100_001, 500_000])
   func aTruncatedFileIsDamaged(size: Int) async throws {
-    let (folder, content) = (try TestFolder(), try await Self.content.value)
+    let content = try await Self.content.value
     try #require(size < content.count)
-    try content.prefix(size).write(to: URL(fileURLWithPath: folder.store))
-    let found = try await inspect(folder)
+    let found = try await inspect(try await Self.store(content.prefix(size)))
     #expect(found.missing == 0 && found.changed == 0)
     #expect(found.damaged > 0)
     #expect(found.reported)
@@ -36,14 +44,13 @@ import Testing
 
   @Test(arguments: 0..<60)
   func flippedBitsAreDamageOrHarmless(seed: Int) async throws {
-    var (folder, content) = (try TestFolder(), try await Self.content.value)
+    var content = try await Self.content.value
     var generator = SeededGenerator(seed: UInt64(seed))
     for _ in 0..<(seed < 30 ? 1 : 50) {
       let position = Int.random(in: 0..<(seed % 3 == 0 ? 4_096 : content.count), using: &generator)
       content[position] ^= 1 << UInt8.random(in: 0..<8, using: &generator)
     }
-    try content.write(to: URL(fileURLWithPath: folder.store))
-    let found = try await inspect(folder)
+    let found = try await inspect(try await Self.store(content))
     // A flipped bit in a key of the index cannot be told from an absent entry by one look; the check finds it.
     #expect(found.missing == 0 || found.reported, "seed \(seed)")
   }

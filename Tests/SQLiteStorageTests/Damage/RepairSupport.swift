@@ -62,9 +62,9 @@ struct DamagedStore {
       clock: FixedClock(now: Timestamp(milliseconds: 0)))
   }
 
-  /// The store as it was, with the byte at `position` changed, and nothing beside it.
+  /// Makes `content` the database, with nothing next to it except the mark of the store.
   func write(_ content: Data) throws {
-    for name in try FileManager.default.contentsOfDirectory(atPath: folder.path) {
+    for name in try FileManager.default.contentsOfDirectory(atPath: folder.path) where !name.hasSuffix(".uses") {
       try FileManager.default.removeItem(atPath: folder.path + "/" + name)
     }
     try content.write(to: URL(fileURLWithPath: folder.store))
