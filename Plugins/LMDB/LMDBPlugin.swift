@@ -25,8 +25,8 @@ public struct LMDBPlugin: StoragePlugin {
   /// Handles on one store within a process share one environment, as LMDB requires. Cost: about a tenth of a
   /// millisecond, plus the check of the tree's pages (see the README).
   ///
-  /// - Throws: `CacheError`: `cannotCreate`, `damaged`, `unsupportedFormat`, `permissionDenied`, `noSpace`, `busy`,
-  ///   `ioFailed`.
+  /// - Throws: `CacheError`: `cannotCreate` if no store can be created, or the folder belongs to someone else; `damaged`,
+  ///   `unsupportedFormat`, `permissionDenied`, `noSpace`, `busy`, `ioFailed`.
   public func open(_ configuration: EngineConfiguration) async throws(CacheError) -> any StorageEngine {
     let options = try LMDBOptions(configuration)
     let use = try LMDBRegistry.shared.environment(at: options.path, mapSize: options.mapSize)
@@ -35,9 +35,10 @@ public struct LMDBPlugin: StoragePlugin {
 
   /// Inspects the store's files, and reads the format from the data file without LMDB.
   ///
-  /// - Throws: `CacheError`: `permissionDenied`, `ioFailed`.
+  /// - Throws: `CacheError`: `cannotCreate` if the folder belongs to someone else, `permissionDenied`, `ioFailed`.
   public func inspect(_ configuration: EngineConfiguration) async throws(CacheError) -> StoreInspection {
     let path = try LMDBOptions(configuration).path
+    try LMDBOwnership.requireOwn(path)
     let files = [LMDBFile.data(in: path), LMDBFile.lock(in: path)].filter { LMDBFile.status($0) != nil }
     let format = try LMDBDataFile(readingIfPresentIn: path)?.format
     return StoreInspection(
@@ -48,8 +49,8 @@ public struct LMDBPlugin: StoragePlugin {
   ///
   /// Cost: two passes over the damaged file, and writing a new one.
   ///
-  /// - Throws: `CacheError`: `busy`, `noSpace`, `ioFailed`, `permissionDenied`, and `unsupportedFormat` if the store
-  ///   is of a later version. On any error the store is unchanged.
+  /// - Throws: `CacheError`: `busy`, `noSpace`, `ioFailed`, `permissionDenied`, `cannotCreate` if the folder belongs to
+  ///   someone else, and `unsupportedFormat` if the store is of a later version. On any error the store is unchanged.
   public func repair(
     _ configuration: EngineConfiguration, _ plan: RepairPlan
   ) async throws(CacheError) -> RepairReport {
@@ -73,8 +74,8 @@ public struct LMDBPlugin: StoragePlugin {
 
   /// Removes the data file, whatever it contains, unless a process has the store open.
   ///
-  /// - Throws: `CacheError`: `busy` if a process has the store open, `unsupportedFormat` if the store is of a later
-  ///   version, `permissionDenied`, `ioFailed`.
+  /// - Throws: `CacheError`: `busy` if a process has the store open, `cannotCreate` if the folder belongs to someone else,
+  ///   `unsupportedFormat` if the store is of a later version, `permissionDenied`, `ioFailed`.
   public func removeStore(_ configuration: EngineConfiguration) async throws(CacheError) {
     let path = try LMDBOptions(configuration).path
     try await BlockingExecutor().run { () throws(CacheError) in
@@ -111,6 +112,7 @@ enum LMDBRemoval {
   /// Removes the data file of the store in the folder `path` and its record; the lock file stays, emptied. No environment
   /// of the store may be open in this process.
   static func run(_ path: String) throws(CacheError) {
+    try LMDBOwnership.requireOwn(path)
     let data = LMDBFile.data(in: path)
     guard LMDBFile.status(data) != nil else { return }
     let lock = try LMDBExclusiveLock(path)

@@ -36,6 +36,12 @@ final class TestStore: Sendable {
     }
   }
 
+  /// Creates the folder with the mark of a store, and nothing else.
+  func mark() throws {
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    try StoreMark(inFolder: path).create()
+  }
+
   /// The data file's content.
   var bytes: [UInt8] { get throws { try [UInt8](Data(contentsOf: URL(fileURLWithPath: dataFile))) } }
 

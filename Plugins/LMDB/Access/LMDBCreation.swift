@@ -1,4 +1,5 @@
 internal import CLMDB
+internal import EngineSupport
 internal import Platform
 internal import StorageSPI
 
@@ -7,10 +8,16 @@ internal import StorageSPI
 enum LMDBCreation {
   /// Creates an empty store in `folder`, which must exist, unless another process has just created one.
   ///
-  /// It creates the data file in a folder of its own, and links it into place once it is complete and on disk.
+  /// It creates the mark first. Then it creates the data file in a folder of its own, and links it into place once it is
+  /// complete and on disk.
   ///
   /// - Throws: `cannotCreate`, `noSpace`.
   static func makeStore(in folder: String) throws(CacheError) {
+    do throws(CacheError) {
+      try StoreMark(inFolder: folder).create()
+    } catch {
+      throw error.code == .permissionDenied ? LMDBFile.cannotCreate(folder, EACCES) : error
+    }
     // Two containers may share the folder, and give their processes the same numbers.
     let space = SmallFile.target("/proc/self/ns/pid")?.filter(\.isNumber) ?? ""
     let scratch = "\(folder)/new-\(space)-\(getpid())"

@@ -24,6 +24,7 @@ struct LMDBOpenedEnvironment: ~Copyable {
     attempts: [Int32] = [0, MDB_RDONLY, MDB_RDONLY | MDB_NOLOCK]
   ) throws(CacheError) {
     if !isSound {
+      try LMDBOwnership.requireOwn(path)
       try LMDBFile.makeFolder(path)
       if try !Self.checkDataFile(in: path) { try LMDBCreation.makeStore(in: path) }
     }
@@ -71,15 +72,8 @@ struct LMDBOpenedEnvironment: ~Copyable {
   ///
   /// - Returns: whether there is a store.
   private static func checkDataFile(in folder: String) throws(CacheError) -> Bool {
-    let path = LMDBFile.data(in: folder)
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else {
-      if errno == ENOENT { return false }
-      throw .lmdb(errno, "open", path: folder)
-    }
-    defer { close(descriptor) }
-    guard let file = LMDBMappedFile(descriptor: descriptor) else { throw .lmdb(errno, "read", path: folder) }
-    do { _ = try LMDBMetaPage.both(in: file.bytes) } catch { throw .lmdb(error, in: path) }
+    guard let file = try LMDBDataFile(readingIfPresentIn: folder) else { return false }
+    do { _ = try LMDBMetaPage.both(in: file.bytes) } catch { throw .lmdb(error, in: LMDBFile.data(in: folder)) }
     return true
   }
 }

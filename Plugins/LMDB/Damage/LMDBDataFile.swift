@@ -14,7 +14,8 @@ final class LMDBDataFile {
 
   /// Maps the data file in `folder`; `nil` if there is none.
   init?(readingIfPresentIn folder: String) throws(CacheError) {
-    let descriptor = open(LMDBFile.data(in: folder), O_RDONLY | O_CLOEXEC)
+    // Non-blocking, because opening a named pipe in the file's place would wait forever.
+    let descriptor = open(LMDBFile.data(in: folder), O_RDONLY | O_NONBLOCK | O_CLOEXEC)
     guard descriptor >= 0 else {
       if errno == ENOENT { return nil }
       throw .lmdb(errno, "read", path: folder)
@@ -157,19 +158,21 @@ final class LMDBDataFile {
 
   /// The format record in the main tree with the root `root`; `nil` if there is none.
   func summary(below root: UInt64, _ pageSize: Int) throws(LMDBFault) -> LMDBSummary? {
+    guard let node = try firstNode(below: root, pageSize), node.key.elementsEqual(LMDBSummary.key) else { return nil }
+    guard let value = value(of: node, pageSize) else { throw .damaged("its format record is cut off") }
+    return try LMDBSummary(value)
+  }
+
+  /// The first record of the tree with the root `root`; `nil` if the tree is empty.
+  func firstNode(below root: UInt64, _ pageSize: Int) throws(LMDBFault) -> LMDBNode? {
     guard root != LMDBTreeRecord.noRoot else { return nil }
     var number = root
     for _ in 0..<LMDBTreeCheck.maximumDepth {
       guard let pageBytes = pages(number, count: 1, pageSize) else { throw .damaged("it is cut off") }
       let page = try LMDBPage(pageBytes, number: number)
       guard page.count > 0 else { throw .damaged("page \(number) is empty") }
-      let node = page[0]
-      if page.isLeaf {
-        guard node.key.elementsEqual(LMDBSummary.key) else { return nil }
-        guard let value = value(of: node, pageSize) else { throw .damaged("its format record is cut off") }
-        return try LMDBSummary(value)
-      }
-      number = node.child
+      if page.isLeaf { return page[0] }
+      number = page[0].child
     }
     throw .damaged("its main tree is too deep")
   }

@@ -1,4 +1,5 @@
 internal import CLMDB
+internal import EngineSupport
 internal import Platform
 internal import StorageSPI
 
@@ -21,6 +22,7 @@ struct LMDBRepair {
 
   /// Repairs the store. No environment of it may be open in this process.
   func run() throws(CacheError) -> RepairReport {
+    try LMDBOwnership.requireOwn(path)
     guard try LMDBDataFile(readingIfPresentIn: path) != nil else { return RepairReport(saved: 0) }
     willLock()
     let lock = try LMDBExclusiveLock(path)
@@ -38,6 +40,7 @@ struct LMDBRepair {
 
   /// Reports what `run` would do, and changes nothing. No environment of the store may be open in this process.
   func preview() throws(CacheError) -> RepairReport {
+    try LMDBOwnership.requireOwn(path)
     let lock = try LMDBExclusiveLock(ifPossible: path)
     defer { withExtendedLifetime(lock) {} }
     guard let file = try LMDBDataFile(readingIfPresentIn: path) else { return RepairReport(saved: 0) }
@@ -182,6 +185,7 @@ struct LMDBRepair {
   private func removeScratch() {
     unlink(LMDBFile.data(in: scratch))
     unlink(LMDBFile.lock(in: scratch))
+    StoreMark(inFolder: scratch).remove()
     rmdir(scratch)
   }
 }

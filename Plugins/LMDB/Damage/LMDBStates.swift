@@ -191,20 +191,28 @@ extension LMDBDataFile {
 
   /// The namespaces in a main tree, as far as it is undamaged.
   func namespaces(below root: UInt64, _ pageSize: Int) -> Set<LMDBNamespace> {
-    var (found, open, seen) = (Set<LMDBNamespace>(), [root], Set<UInt64>())
+    var found = Set<LMDBNamespace>()
+    forEachNode(below: root, pageSize) { node in
+      if namespaceTree(node) != nil, let namespace = LMDBNamespace(name: node.key) { found.insert(namespace) }
+    }
+    return found
+  }
+
+  /// The tree of the namespace that a record of a main tree names; `nil` if it names none.
+  func namespaceTree(_ node: LMDBNode) -> LMDBTreeRecord? {
+    guard node.flags == LMDBNode.Flag.tree, node.data.count == LMDBTreeRecord.size, LMDBNamespace(name: node.key) != nil
+    else { return nil }
+    return LMDBTreeRecord(node.data, at: 0)
+  }
+
+  /// Calls `body` with the records of a main tree, as far as it is undamaged.
+  func forEachNode(below root: UInt64, _ pageSize: Int, _ body: (LMDBNode) -> Void) {
+    var (open, seen) = ([root], Set<UInt64>())
     while let number = open.popLast(), seen.count < 10_000 {
       guard seen.insert(number).inserted, let page = treePage(number, pageSize) else { continue }
       for index in 0..<page.count {
-        let node = page[index]
-        if !page.isLeaf {
-          open.append(node.child)
-        } else if node.flags == LMDBNode.Flag.tree, node.data.count == LMDBTreeRecord.size,
-          let namespace = LMDBNamespace(name: node.key)
-        {
-          found.insert(namespace)
-        }
+        if page.isLeaf { body(page[index]) } else { open.append(page[index].child) }
       }
     }
-    return found
   }
 }

@@ -1,3 +1,4 @@
+import ChildProcesses
 import EngineSupport
 import Foundation
 import SeededNumbers
@@ -188,19 +189,65 @@ import Testing
     try await again.close()
   }
 
-  static let foreign: [(content: [UInt8], code: CacheError.Code)] = [
-    (Array("SQLite format 3\0".utf8) + [UInt8](repeating: 0, count: 10_000), .damaged), ([1], .damaged),
-    ([UInt8](repeating: 0, count: 8_192), .damaged),
+  static let foreign: [[UInt8]] = [
+    Array("SQLite format 3\0".utf8) + [UInt8](repeating: 0, count: 10_000), [1], [],
+    [UInt8](repeating: 0, count: 8_192),
   ]
 
-  @Test(arguments: foreign) func foreignFilesAreRefusedAndLeftAlone(content: [UInt8], expected: CacheError.Code)
-    async throws
-  {
+  /// What has the mark of a store is a damaged store; anything else belongs to someone else.
+  @Test(arguments: foreign, [true, false])
+  func foreignFilesAreRefusedAndLeftAlone(content: [UInt8], hasMark: Bool) async throws {
+    let store = try TestStore()
+    try store.mark()
+    try Data(content).write(to: URL(fileURLWithPath: store.dataFile))
+    if !hasMark { try FileManager.default.removeItem(atPath: StoreMark(inFolder: store.path).path) }
+    let names = try FileManager.default.contentsOfDirectory(atPath: store.path).sorted()
+    #expect(await code { _ = try await store.open() } == (hasMark ? .damaged : .cannotCreate))
+    #expect(try Data(contentsOf: URL(fileURLWithPath: store.dataFile)) == Data(content))
+    #expect(try FileManager.default.contentsOfDirectory(atPath: store.path).sorted() == names)
+  }
+
+  /// Environments of other applications: plain records, a database with a name like a namespace's, an empty one.
+  @Test(arguments: [("", " k1\n v1\n"), ("users", " k1\n v1\n"), ("cities", " cities/1\n v1\n"), ("users", "")])
+  func theEnvironmentOfAnotherApplicationIsRefusedAndLeftAlone(database: String, records: String) async throws {
     let store = try TestStore()
     try FileManager.default.createDirectory(atPath: store.path, withIntermediateDirectories: true)
-    try Data(content).write(to: URL(fileURLWithPath: store.dataFile))
-    #expect(await code { _ = try await store.open() } == expected)
-    #expect(try Data(contentsOf: URL(fileURLWithPath: store.dataFile)) == Data(content))
+    let dump = """
+      VERSION=3
+      format=print
+      \(database.isEmpty ? "" : "database=\(database)\n")type=btree
+      mapsize=1048576
+      maxreaders=126
+      HEADER=END
+      \(records)DATA=END
+
+      """
+    let input = store.folder + "/dump"
+    try Data(dump.utf8).write(to: URL(fileURLWithPath: input))
+    let name = database.isEmpty ? [] : ["-s", database]
+    let load = try FinishedProcess(running: ["mdb_load", "-f", input] + name + [store.path])
+    #expect(load.status == 0, "\(load.errors)")
+    let (before, names) = (try store.bytes, try FileManager.default.contentsOfDirectory(atPath: store.path).sorted())
+    let (plugin, configuration) = (LMDBPlugin(), try store.configuration)
+    #expect(await code { _ = try await store.open() } == .cannotCreate)
+    #expect(await code { _ = try await plugin.inspect(configuration) } == .cannotCreate)
+    #expect(await code { _ = try await RepairTests.repair(store) } == .cannotCreate)
+    #expect(await code { _ = try await plugin.previewRepair(configuration, RepairTests.plan) } == .cannotCreate)
+    #expect(await code { try await plugin.removeStore(configuration) } == .cannotCreate)
+    #expect(try store.bytes == before)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: store.path).sorted() == names)
+  }
+
+  /// What earlier versions wrote has no mark outside of its format.
+  @Test func theMarkInTheFormatIsEnough() async throws {
+    let store = try await Self.makeStore()
+    try FileManager.default.removeItem(atPath: StoreMark(inFolder: store.path).path)
+    #expect(try await Self.entries(of: store).count == 11)
+    // Both meta pages are gone: the format record in a page that nothing leads to still tells.
+    var bytes = try store.bytes
+    bytes.replaceSubrange(0..<8_192, with: [UInt8](repeating: 0x58, count: 8_192))
+    try Data(bytes).write(to: URL(fileURLWithPath: store.dataFile))
+    #expect(await code { _ = try await store.open() } == .damaged)
   }
 
   @Test func laterFormatsAreRefusedAsSuch() async throws {

@@ -71,7 +71,7 @@ import Testing
 
   @Test func whatIsNoStoreIsMovedAside() async throws {
     let store = try TestStore()
-    try FileManager.default.createDirectory(atPath: store.path, withIntermediateDirectories: true)
+    try store.mark()
     for (number, bytes) in [[], [1], [UInt8](repeating: 9, count: 20_000)].enumerated() {
       try Self.write(bytes, to: store)
       let report = try await Self.repair(store)
@@ -152,6 +152,8 @@ import Testing
     #expect(try await plugin.inspect(store.configuration).format == 2)
     #expect(try await plugin.inspect(store.configuration).files.count == 2)
     try Self.write([1, 2, 3], to: store)
+    #expect(await code { _ = try await plugin.inspect(store.configuration) } == .cannotCreate)
+    try store.mark()
     #expect(try await plugin.inspect(store.configuration).format == nil)
   }
 }
