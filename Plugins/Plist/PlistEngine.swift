@@ -22,7 +22,7 @@ final class PlistEngine: StorageEngine {
     timer: any PlistTimer = SystemTimer()
   ) async throws(CacheError) -> PlistEngine {
     let engine = PlistEngine(PlistStore(options, fileSystem: fileSystem, timer: timer), clock: clock)
-    try await engine.run { store throws(CacheError) in try store.folder.make() }
+    try await engine.run { store throws(CacheError) in try store.folder.makeStore() }
     return engine
   }
 

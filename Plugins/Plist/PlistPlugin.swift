@@ -17,7 +17,8 @@ public struct PlistPlugin: StoragePlugin {
   /// Opens the folder, and creates it first if there is none. It reads a file only when its namespace is first used, so
   /// damage shows up only then.
   ///
-  /// - Throws: `CacheError`: `cannotCreate`, `permissionDenied`, `ioFailed`; `invalidOption` if an option is missing.
+  /// - Throws: `CacheError`: `cannotCreate` if no store can be created, or the folder belongs to someone else;
+  ///   `permissionDenied`, `ioFailed`; `invalidOption` if an option is missing.
   public func open(_ configuration: EngineConfiguration) async throws(CacheError) -> any StorageEngine {
     let options = try PlistOptions(configuration)
     return try await PlistEngine.open(options, clock: configuration.clock)
@@ -26,7 +27,8 @@ public struct PlistPlugin: StoragePlugin {
   /// Inspects the names in the folder and the start of each file, without the lock. The reported format is the latest
   /// of all files.
   ///
-  /// - Throws: `CacheError`: `permissionDenied`, `ioFailed`; `invalidOption` if an option is missing.
+  /// - Throws: `CacheError`: `cannotCreate` if the folder belongs to someone else, `permissionDenied`, `ioFailed`;
+  ///   `invalidOption` if an option is missing.
   public func inspect(_ configuration: EngineConfiguration) async throws(CacheError) -> StoreInspection {
     let folder = PlistFolder(path: try PlistOptions(configuration).path, fileSystem: SystemFileSystem())
     return try await BlockingExecutor().run { () throws(CacheError) in try folder.inspect() }
@@ -35,8 +37,8 @@ public struct PlistPlugin: StoragePlugin {
   /// Replaces each damaged file with one that contains its readable, sound entries. The report's number of saved
   /// entries counts all entries that the store then holds.
   ///
-  /// - Throws: `CacheError`: `busy` if the lock cannot be had within the time-out,
-  ///   `unsupportedFormat` if a file is of a later version, `noSpace`, `permissionDenied`, `ioFailed`; `invalidOption`
+  /// - Throws: `CacheError`: `busy` if the lock cannot be had within the time-out, `cannotCreate` if the folder belongs to
+  ///   someone else, `unsupportedFormat` if a file is of a later version, `noSpace`, `permissionDenied`, `ioFailed`; `invalidOption`
   ///   if an option is missing. On any error no file has been replaced.
   public func repair(
     _ configuration: EngineConfiguration, _ plan: RepairPlan
@@ -58,8 +60,8 @@ public struct PlistPlugin: StoragePlugin {
   /// Removes every file of the store except the lock file, under the lock; other handles go on with an empty store.
   /// Items that are not files are moved aside.
   ///
-  /// - Throws: `CacheError`: `busy` if the lock cannot be had within the time-out,
-  ///   `permissionDenied`, `ioFailed`; `invalidOption` if an option is missing.
+  /// - Throws: `CacheError`: `busy` if the lock cannot be had within the time-out, `cannotCreate` if the folder belongs to
+  ///   someone else, `permissionDenied`, `ioFailed`; `invalidOption` if an option is missing.
   public func removeStore(_ configuration: EngineConfiguration) async throws(CacheError) {
     let options = try PlistOptions(configuration)
     try await BlockingExecutor().run { () throws(CacheError) in try PlistRemoval.run(options) }
@@ -96,12 +98,9 @@ struct PlistOptions: Sendable {
 extension PlistFolder {
   /// Inspects the store without taking the lock, and without creating or changing anything.
   func inspect() throws(CacheError) -> StoreInspection {
-    switch try status(of: path)?.kind {
-    case nil: return inspection([], format: nil)
-    case .folder: break
-    default: return inspection([path], format: nil)
-    }
-    let names = try names().filter(isPart).sorted()
+    guard try requireOwn() else { return inspection([], format: nil) }
+    let lock = try status(of: lockPath) == nil ? [] : [Self.lockName]
+    let names = (try parts() + lock).sorted()
     let namespaces = names.compactMap { Self.namespace(ofFile: $0) }
     // A store without entries has the current format.
     guard !namespaces.isEmpty else {
@@ -145,14 +144,13 @@ enum PlistRemoval {
     _ options: PlistOptions, fileSystem: any FileSystem = SystemFileSystem(), timer: any PlistTimer = SystemTimer()
   ) throws(CacheError) {
     let folder = PlistFolder(path: options.path, fileSystem: fileSystem)
-    guard try folder.status(of: folder.path) != nil else { return }
+    guard try folder.requireOwn() else { return }
     var clearance = PlistClearance(folder: folder, suffix: ".aside")
     try clearance.moveUnlessFile(folder.lockPath)
     let lock = PlistLock(folder: folder, wait: PlistWait(timeout: options.busyTimeout, timer: timer))
     try lock.hold(exclusively: true) { () throws(CacheError) in
       // The journal goes first: without it, none of the files that it names can come back.
-      let names = try folder.names().filter { folder.isPart($0) && $0 != PlistFolder.lockName }
-      for path in [folder.journalPath] + names.map({ folder.path + "/" + $0 }) {
+      for path in [folder.journalPath] + (try folder.parts()).map({ folder.path + "/" + $0 }) {
         try clearance.moveUnlessFile(path)
         try folder.remove(path)
       }

@@ -103,7 +103,7 @@ import Testing
     let folder = try await store()
     #expect(try await folder.open().checkIntegrity() == [])
     try folder.write(try folder.bytes("b.json"), to: "c.json")
-    try folder.write("{\"format\": 7}", to: "d.json")
+    try folder.write("{\"format\": 7, \"namespace\": \"d\"}", to: "d.json")
     try folder.write(try folder.text("a.json").replacingOccurrences(of: "a/2", with: "x/2"), to: "a.json")
     try folder.write("cachectl plist batch 1\nerase a\nend\n", to: "batch.journal")
     let issues = try await folder.open().checkIntegrity()

@@ -46,6 +46,10 @@ import Testing
   @Test func aStoreOfFormat1WithoutHeadsIsSavedWhole() async throws {
     let folder = try copy("format-1")
     let names = try folder.names().filter { $0.hasSuffix(".json") }
+    _ = try await folder.open().contents()
+    // As if this version had written them.
+    let listed = PlistFolder(path: folder.store, fileSystem: SystemFileSystem())
+    try listed.list(names.map { String($0.dropLast(5)) })
     for name in names { try folder.write(Array(try folder.bytes(name).dropFirst(30).dropLast(5)), to: name) }
     let entries = try FixtureContent.entries()
     let report = try folder.repair(sound: entries)

@@ -99,6 +99,8 @@ extension TemporaryFolder {
   @Test func aDryRunChangesNothing() async throws {
     let folder = try await store()
     let sound = try await entries(folder)
+    try await folder.open().put(["c/1": "x", "d/1": "x"])
+    try FileManager.default.removeItem(atPath: folder.file("d.json"))
     try folder.write(try folder.text("a.json").replacing("\"more\"", with: "\"mere\""), to: "a.json.new")
     try folder.write("cachectl plist batch 1\nreplace a\nremove b\nend\n", to: "batch.journal")
     try folder.write("{", to: "c.json")

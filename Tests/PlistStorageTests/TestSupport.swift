@@ -34,8 +34,10 @@ final class TemporaryFolder: Sendable {
 
   func write(_ text: String, to name: String) throws { try write(Array(text.utf8), to: name) }
 
-  /// The names of the files of the store, in order.
-  func names() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: store).sorted() }
+  /// The names of the files of the store without its mark, in order.
+  func names() throws -> [String] {
+    try FileManager.default.contentsOfDirectory(atPath: store).filter { $0 != "store.uses" }.sorted()
+  }
 }
 
 struct FixedClock: WallClock {

@@ -47,6 +47,8 @@ final class KnownStore: Sendable {
   let engine: DamagedEngine
   /// The contents of the files that hold entries, by their names.
   let files: [String: [UInt8]]
+  /// The files that say whose the store is.
+  private let marks: [String: [UInt8]]
   let entries: Entries
   private let versions: [CacheKey: [EntryTable.Entry]]
   private let folder: String
@@ -60,7 +62,9 @@ final class KnownStore: Sendable {
     let store = try await engine.plugin.open(Self.configuration(engine, folder))
     for number in 1...engine.batches { try await store.apply(try history.batch(number, &random)) }
     if !engine.isCopiedWhileOpen { try await store.close() }
-    files = try Self.files(in: folder).filter { engine.holdsEntries($0.key) }
+    let all = try Self.files(in: folder)
+    files = all.filter { engine.holdsEntries($0.key) }
+    marks = all.filter { $0.key.hasSuffix(".uses") || $0.key.hasSuffix("store.lock") }
     if engine.isCopiedWhileOpen { try await store.close() }
     (entries, versions) = (history.entries, history.versions)
   }
@@ -88,13 +92,13 @@ final class KnownStore: Sendable {
     return files
   }
 
-  /// The store's files as they are now.
-  func currentFiles() throws -> [String: [UInt8]] { try Self.files(in: folder) }
+  /// The store's files as they are now, without its marks unless these have changed.
+  func currentFiles() throws -> [String: [UInt8]] { try Self.files(in: folder).filter { marks[$0.key] != $0.value } }
 
-  /// Makes the store consist of `files`, and of nothing else.
+  /// Makes the store consist of `files` and its marks, and of nothing else.
   func write(_ files: [String: [UInt8]]) throws {
     try Self.empty(folder)
-    for (name, bytes) in files {
+    for (name, bytes) in marks.merging(files, uniquingKeysWith: { $1 }) {
       let url = URL(fileURLWithPath: "\(folder)/\(name)")
       try FileManager.default.createDirectory(at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
       try Data(bytes).write(to: url)

@@ -6,7 +6,8 @@ internal import StorageSPI
 ///     cities.json         the entries of the namespace "cities"
 ///     cities.json.new     its next content, during a commit
 ///     batch.journal       the files that a commit over several namespaces replaces, while it does so
-///     store.lock          empty; locked by readers and writers
+///     store.lock          locked by readers and writers; lists the namespaces whose files are the engine's own
+///     store.uses          the mark of the store
 ///
 /// The name of a namespace contains neither dots nor slashes, so the files' names cannot collide.
 struct PlistFolder: Sendable {
@@ -64,9 +65,9 @@ struct PlistFolder: Sendable {
     try call("list", path) { () throws(SystemError) in try fileSystem.names(in: path) }
   }
 
-  /// The namespaces that have a file, in order.
+  /// The namespaces that have a file of the store, in order.
   func namespaces() throws(CacheError) -> [String] {
-    try names().compactMap { Self.namespace(ofFile: $0) }.sorted()
+    try parts().compactMap { Self.namespace(ofFile: $0) }.sorted()
   }
 
   func status(of path: String) throws(CacheError) -> FileStatus? {

@@ -70,7 +70,7 @@ struct PlistLock: Sendable {
       return try folder.fileSystem.open(path, flags: flags)
     } catch  where error.isAbsence {
       // The folder was removed after the store was opened: start again with an empty store.
-      try folder.make()
+      try folder.makeStore()
       return try folder.call("open", path) { () throws(SystemError) in
         try folder.fileSystem.open(path, flags: flags)
       }

@@ -5,14 +5,8 @@ extension PlistFolder {
   /// The total size of the store's files, in bytes.
   func size() throws(CacheError) -> Int {
     var size = 0
-    for name in try names() where isPart(name) { size += try status(of: path + "/" + name)?.size ?? 0 }
+    for name in try parts() { size += try status(of: path + "/" + name)?.size ?? 0 }
     return size
-  }
-
-  /// Whether the file name `name` is one of the store's.
-  func isPart(_ name: String) -> Bool {
-    let stem = name.hasSuffix(Self.temporaryPath("")) ? name.dropLast(Self.temporaryPath("").count) : name[...]
-    return stem == Self.lockName || stem == Self.journalName || Self.namespace(ofFile: stem) != nil
   }
 }
 

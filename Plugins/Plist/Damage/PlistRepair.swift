@@ -23,7 +23,7 @@ struct PlistRepair {
 
   /// Repairs the store. If the folder does not exist, there is nothing to repair.
   func run() throws(CacheError) -> RepairReport {
-    guard try folder.status(of: folder.path) != nil else { return RepairReport(saved: 0) }
+    guard try folder.requireOwn() else { return RepairReport(saved: 0) }
     var clearance = PlistClearance(folder: folder, suffix: plan.suffix)
     try clearance.moveUnlessFile(folder.lockPath)
     return try lock.hold(exclusively: true) { () throws(CacheError) in
@@ -35,7 +35,7 @@ struct PlistRepair {
 
   /// Reports what `run` would do, and changes nothing. It takes the lock if the lock file exists.
   func preview() throws(CacheError) -> RepairReport {
-    guard try folder.status(of: folder.path) != nil else { return RepairReport(saved: 0) }
+    guard try folder.requireOwn() else { return RepairReport(saved: 0) }
     guard try folder.status(of: folder.lockPath)?.kind == .regular else { return try examine() }
     return try lock.hold(exclusively: false) { () throws(CacheError) in try examine() }
   }

@@ -62,7 +62,9 @@ final class PlistStore: Sendable {
   /// Reads the file of `namespace` again.
   func read(_ namespace: String) throws(CacheError) -> PlistFile {
     let path = folder.path(of: namespace)
-    guard let (file, status, bytes) = try folder.read(path) else { return PlistFile(path: path, table: EntryTable()) }
+    guard try folder.owns(namespace), let (file, status, bytes) = try folder.read(path) else {
+      return PlistFile(path: path, table: EntryTable())
+    }
     do throws(PlistFormatError) {
       let table = try PlistDecoder.decode(bytes, namespace: namespace)
       return PlistFile(path: path, table: table, file: file, status: status)

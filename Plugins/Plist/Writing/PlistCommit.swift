@@ -22,6 +22,7 @@ struct PlistCommit {
   /// - Returns: the files now in place, in the order of `changes`. It is `nil` if finishing the commit failed after it
   ///   had taken effect; the next handle that takes the lock then finishes it.
   func callAsFunction(_ changes: [Change]) throws(CacheError) -> [PlistFile]? {
+    try folder.list(changes.filter { !$0.table.entries.isEmpty }.map(\.namespace))
     let files = try prepare(changes)
     switch changes.count {
     case 0: break

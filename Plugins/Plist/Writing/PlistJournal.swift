@@ -20,6 +20,9 @@ struct PlistJournal {
     return lines.joined(separator: "\n") + "\n"
   }
 
+  /// Whether `bytes` begin as a journal of any version does.
+  static func isHead(_ bytes: [UInt8]) -> Bool { bytes.starts(with: headerOfAnyVersion.utf8) }
+
   init(replaced: [String], removed: [String]) {
     (self.replaced, self.removed) = (replaced, removed)
   }
@@ -76,13 +79,8 @@ extension PlistFolder {
     for path in try temporaryFiles() { try remove(path) }
   }
 
-  /// The paths of the temporary files, in no particular order.
+  /// The paths of the temporary files.
   func temporaryFiles() throws(CacheError) -> [String] {
-    try names().filter { name in
-      guard name.hasSuffix(Self.temporaryPath("")) else { return false }
-      let stem = name.dropLast(Self.temporaryPath("").count)
-      return stem == Self.journalName || Self.namespace(ofFile: stem) != nil
-    }
-    .map { path + "/" + $0 }
+    try parts().filter { $0.hasSuffix(Self.temporaryPath("")) }.map { path + "/" + $0 }
   }
 }
