@@ -22,7 +22,7 @@ public struct EngineConfiguration: Sendable {
         continue
       }
       guard option.accepts(value) else {
-        let hint = option.kind == .path ? "give a path that is not empty and has no null character" : ""
+        let hint = option.kind == .path ? "give \(EngineOption.allowedPath)" : ""
         throw Self.error(declaration.name, option.name, "does not take that value", hint: hint)
       }
       self.values[option.name] = value
@@ -70,7 +70,7 @@ extension EngineOption {
   public func accepts(_ value: OptionValue) -> Bool {
     switch (kind, value) {
     case (.text, .text): true
-    case (.path, .text(let path)): !path.isEmpty && !path.utf8.contains(0)
+    case (.path, .text(let path)): Self.isPath(path)
     case (.integer(let range), .integer(let number)): range.contains(number)
     case (.size(let range), .integer(let number)): range.contains(number)
     case (.duration(let range), .integer(let number)): range.contains(number)
@@ -80,6 +80,16 @@ extension EngineOption {
     default: false
     }
   }
+
+  /// Whether `text` is a valid value of the kind `path`. The names that databases have for a store in memory or a URI are
+  /// not, because a file of that name is not what they mean.
+  public static func isPath(_ text: String) -> Bool {
+    !text.isEmpty && !text.utf8.contains(0) && text != ":memory:" && !text.hasPrefix("file:")
+  }
+
+  /// The valid values of the kind `path`, as part of a sentence.
+  public static let allowedPath =
+    "a path to a file or directory, not a URI or ':memory:' (the engine memory needs no path)"
 
   /// Whether `name` is a valid value of the kind `storeName`.
   public static func isStoreName(_ name: String) -> Bool {

@@ -61,6 +61,9 @@ struct ConfigurationProblemTests {
     (#"{"cache": {"maxEntries": 1.5}}"#, "is not a whole number: \"1.5\"", "a whole number"),
     (#"{"cache": {"maxEntries": 99999999999999999999}}"#, "is not a whole number", "a whole number"),
     (#"{"backends": {"plist": {"path": ""}}}"#, "'backends.plist.path' is not a path: \"\"", "give a path"),
+    (#"{"backends": {"sqlite": {"path": ":memory:"}}}"#, "is not a path: \":memory:\"", "the engine memory"),
+    (#"{"backends": {"sqlite": {"path": "file:x?mode=memory"}}}"#, "1:32: 'backends.sqlite.path' is not a path", "URI"),
+    (#"{"backends": {"sqlite": {"path": "a\u0000b"}}}"#, "'backends.sqlite.path' is not a path", "give a path"),
     (#"{"origin": {"cities": {"baseURL": "ftp://x"}}}"#, "is not an address of a server", "https://"),
     (#"{"origin": {"cities": {"baseURL": "https://a:hush@x"}}}"#, "is not an address of a server", "without user"),
     (

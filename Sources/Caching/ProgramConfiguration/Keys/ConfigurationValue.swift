@@ -113,7 +113,7 @@ package enum ConfigurationKind: Sendable, Hashable {
   package var allowed: String {
     switch self {
     case .option(.text): "a text"
-    case .option(.path): "a path, which is not empty"
+    case .option(.path): EngineOption.allowedPath
     case .option(.integer(let range)): "a whole number from \(range.lowerBound) to \(range.upperBound)"
     case .option(.size(let range)):
       "a size from \(ByteSizeText(bytes: range.lowerBound)) to \(ByteSizeText(bytes: range.upperBound))"

@@ -66,7 +66,7 @@ package struct ValueReader {
   private func value(_ text: String, _ option: EngineOption.Kind) throws(Mismatch) -> OptionValue {
     switch option {
     case .text: .text(try withoutLogin(text))
-    case .path: .text(try nonEmpty(text))
+    case .path: .text(try path(text))
     case .choice(let names): .text(try choice(text, names))
     case .storeName: .text(try storeName(text))
     case .integer(let range): .integer(try number(Int64(text), in: range, text))
@@ -113,8 +113,8 @@ package struct ValueReader {
       hint: "leave them out, and give the options user and password: \"password\": {\"env\": \"NAME\"}")
   }
 
-  private func nonEmpty(_ text: String) throws(Mismatch) -> String {
-    guard !text.isEmpty else { throw malformed(text) }
+  private func path(_ text: String) throws(Mismatch) -> String {
+    guard EngineOption.isPath(text) else { throw malformed(text) }
     return text
   }
 
