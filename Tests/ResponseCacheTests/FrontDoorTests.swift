@@ -75,12 +75,43 @@ import Testing
     let folder = try TemporaryFolder()
     defer { folder.remove() }
     let location = StorageLocation.sqlite(path: folder.path + "/cache.sqlite")
+    try await Cache(location).close()
     try Data(repeating: 7, count: 5_000).write(to: URL(filePath: folder.path + "/cache.sqlite"))
     let error = await #expect(throws: CacheError.self) { _ = try await Cache(location) }
     #expect(error?.code == .damaged)
     #expect(error?.hint.contains("removeStore") == true)
     try await location.removeStore()
     try await Cache(location).close()
+  }
+
+  /// What has neither mark of a store belongs to someone else. Nothing is advised that would remove it.
+  @Test(arguments: engines.map(\.name).filter { $0 != "memory" })
+  func whatIsNotAStoreIsNeitherOpenedNorRemoved(engine: String) async throws {
+    let folder = try TemporaryFolder()
+    defer { folder.remove() }
+    let location = try #require(Self.engines.first { $0.name == engine }).location(folder.path)
+    let file = URL(filePath: folder.path + "/" + (engine == "sqlite" ? engine : engine + "/package.json"))
+    try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+    try Data("thesis".utf8).write(to: file)
+    let before = try FileManager.default.subpathsOfDirectory(atPath: folder.path).sorted()
+    let opening = await #expect(throws: CacheError.self) { _ = try await Cache(location) }
+    #expect(opening?.code == .cannotCreate && opening?.hint.contains("removeStore") == false, "\(opening as Any)")
+    let removing = await #expect(throws: CacheError.self) { try await location.removeStore() }
+    #expect(removing?.code == .cannotCreate, "\(removing as Any)")
+    #expect(try Data(contentsOf: file) == Data("thesis".utf8))
+    #expect(try FileManager.default.subpathsOfDirectory(atPath: folder.path).sorted() == before)
+  }
+
+  /// These are names for a database in memory, or URIs. A file of that name is not what is meant.
+  @Test(arguments: ["", ":memory:", "file:cache.sqlite", "file::memory:?cache=shared"])
+  func aNameThatIsNotAPathIsRefused(path: String) async throws {
+    for location in [StorageLocation.sqlite(path: path), .lmdb(path: path), .plist(path: path)] {
+      let error = await #expect(throws: CacheError.self) { _ = try await Cache(location) }
+      #expect(error?.code == .invalidOption && error?.hint.contains("the engine memory") == true, "\(error as Any)")
+      let removing = await #expect(throws: CacheError.self) { try await location.removeStore() }
+      #expect(removing?.code == .invalidOption)
+    }
+    #expect(!FileManager.default.fileExists(atPath: path))
   }
 
   @Test(

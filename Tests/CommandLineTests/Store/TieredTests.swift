@@ -54,6 +54,8 @@ import Testing
     let scratch = try await scratch()
     let folder = "home/cache.sqlite.near/\(store)/path"
     try FileManager.default.createDirectory(atPath: scratch.path(folder), withIntermediateDirectories: true)
+    // As the engine marks what is its own.
+    try scratch.write("cahuses2", to: folder + "/store.uses")
     try scratch.write(String(repeating: "no store ", count: 10_000), to: folder + "/data.mdb")
     let run = try await scratch.cachectl("fetch", "cities", "--offline", "--output", "json")
     expectSuccess(run)
