@@ -130,7 +130,9 @@ let package = Package(
 
     // The cache, as a library.
     layer("Caching", "FetchVocabulary", ["Base"]),
-    layer("Caching", "HTTPMessages", ["Base"]),
+    // libidn2, loaded when the first name of a server is not ASCII.
+    .target(name: "CIDN", path: "Sources/Caching/CIDN"),
+    layer("Caching", "HTTPMessages", ["Platform", "Base", "CIDN"]),
     // The rules of RFC 9111, as values and pure functions.
     layer("Caching", "HTTPCaching", ["Base", "FetchVocabulary", "HTTPMessages"]),
     // The driver over the rules, for typed resources and for URLs.

@@ -12,6 +12,7 @@ build_packages=(
   libzstd-dev     # answers that servers have compressed by Zstandard, and the transform zstd
   "libcurl4-openssl-dev|libcurl4-gnutls-dev|libcurl4-nss-dev" # the header of libcurl: installing one removes another
   "libcurl4|libcurl4t64" # what is sent over the network; the program loads the library itself when it first needs it
+  libidn2-0       # the names of servers that are not ASCII; loaded in the same way
 )
 
 # What the tests use besides: the tools that look into stores, and the shells that complete.

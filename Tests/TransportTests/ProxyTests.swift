@@ -15,6 +15,8 @@ struct ProxyTests {
     (["http_proxy": "P", "no_proxy": "example.invalid"], "http://example.invalid/a", false),
     (["http_proxy": "P", "NO_PROXY": "*"], "http://example.invalid/a", false),
     (["http_proxy": ""], "http://example.invalid/a", false),
+    (["http_proxy": "P", "no_proxy": "a, .ä.invalid"], "http://ä.invalid/a", false),
+    (["http_proxy": "P", "no_proxy": "*"], "http://example.invalid/a", false),
   ])
   func proxiesOfTheEnvironment(_ values: [String: String], _ url: String, _ isUsed: Bool) async throws {
     let proxy = try TestServer { TestResponse($0.target) }
@@ -26,6 +28,16 @@ struct ProxyTests {
     } catch {
       #expect(!isUsed && error.code == .cannotResolve)
     }
+  }
+
+  /// Its name is in ASCII before libcurl sees it, whatever the locale: it resolves this one by itself.
+  @Test(arguments: ["HTTP://ｌｏｃａｌｈｏｓｔ:PORT", "ｌｏｃａｌｈｏｓｔ:PORT"])
+  func theNameOfAProxyNeedNotBeASCII(_ address: String) async throws {
+    let proxy = try TestServer { TestResponse($0.target) }
+    let transport = Transport(
+      environment: variables(["http_proxy": address.replacing("PORT", with: "\(proxy.port)")]))
+    let response = try await transport.response(to: HTTPRequest(url: "http://ä.invalid/"), limit: 100)
+    #expect(String(decoding: response.body, as: UTF8.self) == "http://xn--4ca.invalid/")
   }
 
   @Test func proxyOfTheOptions() async throws {

@@ -17,6 +17,8 @@ struct OutgoingRequest: Sendable {
 
   /// Checks `request`. `content` replaces its body, unless it is `nil`.
   init(_ request: HTTPRequest, content: RequestContent?) throws(TransportError) {
+    var request = request
+    request.url = ServerName.inASCII(request.url)
     func check(_ isValid: Bool, _ reason: String) throws(TransportError) {
       if !isValid { throw TransportError(.invalidRequest, server: request.authority ?? "", detail: reason) }
     }
@@ -25,6 +27,8 @@ struct OutgoingRequest: Sendable {
         .invalidRequest, server: request.authority ?? "", detail: "this is no URL of a web server")
     }
     try check(!request.url.utf8.contains { $0 <= 32 || $0 == 127 }, "the URL has spaces or control characters")
+    let isASCII = server.host.utf8.allSatisfy { $0 < 0x80 }
+    try check(isASCII, ServerName.missingLibrary ?? "the URL has no valid name of a server")
     try check(!server.hasCredentials, "the URL has credentials: send them as a header field Authorization")
     try check(HTTPSyntax.isToken(request.method), "the method has characters that HTTP does not allow")
     try check(request.method != "CONNECT", "CONNECT is for proxies")

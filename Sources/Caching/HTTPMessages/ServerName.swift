@@ -1,0 +1,82 @@
+internal import Base
+internal import CIDN
+internal import Platform
+
+/// The names and addresses of servers in URLs.
+package enum ServerName {
+  /// The longest name in ASCII, and the zero after it (RFC 1035, section 2.3.4).
+  private static let maximumSize = 256
+
+  /// Why names outside ASCII cannot be used here; `nil` if they can.
+  package static var missingLibrary: String? { cidn_load().map { String(cString: $0) } }
+
+  /// The host `host` of a URL in its normal form; `nil` if it is not valid. A name is in lower case, without percent
+  /// codes, and in ASCII (UTS 46); an address is in its usual notation, as libcurl sends it.
+  ///
+  /// Cost: a name outside ASCII loads libidn2. Without that library no such name is valid.
+  package static func normal(_ host: Substring) -> String? {
+    if host.isEmpty { return "" }
+    if host.utf8.first == UInt8(ascii: "[") { return address6(host) }
+    guard let name = String(validating: PercentEncoding.decoded(host), as: UTF8.self) else { return nil }
+    // The library maps some characters to syntax of URLs, such as U+FF0F to a slash. A percent code can hide one, too.
+    guard let ascii = name.utf8.allSatisfy({ $0 < 0x80 }) ? name.lowercased() : inASCII(name: name),
+      !ascii.utf8.isEmpty, ascii.utf8.allSatisfy(PercentEncoding.isUnreserved), !hasEmptyLabel(ascii)
+    else { return nil }
+    return address4(ascii) ?? ascii
+  }
+
+  /// `url` with its host in ASCII. `url` itself if its host is already, or if there is no valid host.
+  package static func inASCII(_ url: String) -> String {
+    guard !url.utf8.allSatisfy({ $0 < 0x80 }), let host = URLParts(url)?.host,
+      !host.utf8.allSatisfy({ $0 < 0x80 }), let name = normal(host)
+    else { return url }
+    return String(Substring(url.utf8[..<host.startIndex])) + name + String(Substring(url.utf8[host.endIndex...]))
+  }
+
+  private static func inASCII(name: String) -> String? {
+    guard missingLibrary == nil, !name.utf8.contains(0) else { return nil }
+    return withUnsafeTemporaryAllocation(of: CChar.self, capacity: maximumSize) { buffer in
+      guard let text = buffer.baseAddress, cidn_to_ascii(name, text, buffer.count) != 0 else { return nil }
+      return String(cString: text).lowercased()
+    }
+  }
+
+  /// Only the root, after the last dot, may have no name.
+  private static func hasEmptyLabel(_ name: String) -> Bool {
+    name.split(separator: ".", omittingEmptySubsequences: false).dropLast().contains { $0.isEmpty }
+  }
+
+  /// The address that `name` writes as one to four numbers, decimal, octal (`017`) or hexadecimal (`0x7f`), of which the
+  /// last stands for all remaining bytes; `nil` for any other name.
+  private static func address4(_ name: String) -> String? {
+    let parts = name.split(separator: ".", omittingEmptySubsequences: false)
+    let numbers = parts.compactMap(number)
+    guard numbers.count == parts.count, numbers.count <= 4, let last = numbers.last,
+      last >> (8 * (5 - parts.count)) == 0,
+      numbers.dropLast().allSatisfy({ $0 < 256 })
+    else { return nil }
+    let address = numbers.dropLast().enumerated().reduce(last) { $0 | $1.element << UInt64(24 - 8 * $1.offset) }
+    return [24, 16, 8, 0].map { String(address >> $0 & 255) }.joined(separator: ".")
+  }
+
+  private static func number(_ text: Substring) -> UInt64? {
+    guard text.utf8.first?.isASCIIDigit == true, text.utf8.allSatisfy(\.isASCIILetterOrDigit) else { return nil }
+    if text.hasPrefix("0x") { return UInt64(text.dropFirst(2), radix: 16) }
+    return UInt64(text, radix: text.hasPrefix("0") && text != "0" ? 8 : 10)
+  }
+
+  /// The IPv6 address in the brackets `text`, whose zone (RFC 6874) keeps its case; `nil` if it is none.
+  private static func address6(_ text: Substring) -> String? {
+    let parts = text.dropFirst().dropLast().split(separator: "%", maxSplits: 1, omittingEmptySubsequences: false)
+    var (address, buffer) = (in6_addr(), [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN)))
+    guard text.utf8.last == UInt8(ascii: "]"), let digits = parts.first,
+      inet_pton(AF_INET6, String(digits), &address) == 1,
+      inet_ntop(AF_INET6, &address, &buffer, socklen_t(buffer.count)) != nil
+    else { return nil }
+    let normal = String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    guard parts.count == 2 else { return "[\(normal)]" }
+    let zone = parts[1].hasPrefix("25") ? parts[1].dropFirst(2) : parts[1]
+    guard !zone.isEmpty, zone.utf8.allSatisfy(PercentEncoding.isUnreserved) else { return nil }
+    return "[\(normal)%25\(zone)]"
+  }
+}
