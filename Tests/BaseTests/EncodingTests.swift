@@ -35,7 +35,19 @@ struct EncodingTests {
     }
   }
 
+  /// RFC 3986, sections 6.2.2.1 and 6.2.2.2. A code is decoded once.
+  @Test(arguments: [
+    ("http://h/~a", "http://h/~a"), ("http://h/%7Ea%7e", "http://h/~a~"), ("/%e2%82%Ac", "/%E2%82%AC"),
+    ("/%2F%3f%25", "/%2F%3F%25"), ("/%2541%61", "/%2541a"), ("/%zz%4%", "/%zz%4%"), ("?%2B+%20", "?%2B+%20"),
+  ])
+  func equalURLsHaveOneForm(_ url: String, _ normal: String) {
+    #expect(PercentEncoding.normalized(url) == normal)
+    #expect(PercentEncoding.normalized(normal) == normal)
+  }
+
   @Test func charactersAreEncodedAsUTF8() {
+    #expect(PercentEncoding.ascii([0x2F, 0x25, 0xE9, 0x7F]) == "/%%E9\u{7F}")
+
     #expect(PercentEncoding.text("a é/😀") == "a%20%C3%A9%2F%F0%9F%98%80")
     #expect(PercentEncoding.path("/a b?é;%41") == "/a%20b%3F%C3%A9;%2541")
     #expect(PercentEncoding.completed("/a b?%41%4", isQuery: true) == "/a%20b?%41%254")

@@ -27,7 +27,8 @@ struct URLPartsTests {
   @Test(arguments: [
     ":a", "1http://h/", "http://h h/", "http://h\\x/", "http://[::1/", "http://[a]b/", "http://h:8a/",
     "http://h:65536/",
-    "http://h:1\u{301}/",
+    "http://h:1\u{301}/", "http://h/a\tb", "http://h/a\r", "http://h/?\n", "http://h/\u{7F}", "http://h/#\0",
+    "http://good\\@evil/", "http://u:p\\q@h/",
   ])
   func malformed(_ text: String) { #expect(URLParts(text) == nil) }
 }

@@ -74,6 +74,22 @@ import Testing
     #expect(error?.code == .invalidRequest)
   }
 
+  /// A request need not have the URL in its normal form.
+  @Test(arguments: [
+    "HTTP://Server.example:80/%61", "http://server.example/x/../a#b", "http://server.example/%2e/a",
+  ])
+  func spellingsOfAURLShareAnEntry(url: String) async throws {
+    let cache = try await Cache.inMemory(clock: clock)
+    _ = try await cache.response(to: HTTPRequest(url: url), over: server)
+    _ = try await cache.response(to: request, over: server, policy: .cacheOnly)
+    #expect(server.queries.count == 1)
+    #expect(try await cache.removeResponses(to: request.url) == 1)
+    _ = try await cache.response(to: request, over: server)
+    let post = HTTPRequest(method: "POST", url: url)
+    _ = try await cache.response(to: post, over: server)
+    #expect(try await cache.removeResponses(to: url) == 0)
+  }
+
   /// The engine lists the entry, but its payload is not what was stored.
   @Test func aPartTakesThePlaceOfADamagedResponse() async throws {
     let plugin = KeptPlugin()

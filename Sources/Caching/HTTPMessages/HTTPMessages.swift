@@ -22,6 +22,8 @@ public struct HTTPRequest: Sendable, Hashable {
   /// The secrets that `url` leaves out of its query, by the names of their parameters. They are not sent: they stand for
   /// themselves when requests are compared.
   package var secretParameters: HTTPFields = [:]
+  /// Whether "." and ".." in the path of the URL are sent unchanged. A cache removes them otherwise.
+  public var keepsDotSegments = false
 
   /// Creates a request, by default a GET without content.
   public init(

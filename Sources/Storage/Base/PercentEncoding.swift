@@ -46,6 +46,30 @@ package enum PercentEncoding {
     encode(text.utf8, areCodesKept: true) { mayStandInPath($0) || isQuery && $0 == UInt8(ascii: "?") }
   }
 
+  /// The URL `url` in the form by which equal ones are recognized (sections 6.2.2.1 and 6.2.2.2): without codes of
+  /// characters that never need one, and all other codes in upper case.
+  package static func normalized(_ url: String) -> String {
+    guard url.utf8.contains(percent) else { return url }
+    var (bytes, rest) = ([UInt8](), Array(url.utf8)[...])
+    bytes.reserveCapacity(rest.count)
+    while let byte = rest.popFirst() {
+      guard byte == percent, let code = Hexadecimal.number(rest.prefix(2), as: UInt8.self) else {
+        bytes.append(byte)
+        continue
+      }
+      if isUnreserved(code) { bytes.append(code) } else { append(codeOf: code, to: &bytes) }
+      rest = rest.dropFirst(2)
+    }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  /// `bytes` as text, with those encoded that are not ASCII.
+  package static func ascii(_ bytes: [UInt8]) -> String {
+    var text: [UInt8] = []
+    for byte in bytes { if byte < 0x80 { text.append(byte) } else { append(codeOf: byte, to: &text) } }
+    return String(decoding: text, as: UTF8.self)
+  }
+
   /// Decodes the codes in `text`. Keeps anything that is not a valid code.
   package static func decoded(_ text: Substring) -> [UInt8] {
     var (bytes, rest) = ([UInt8](), Array(text.utf8)[...])

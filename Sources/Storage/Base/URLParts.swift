@@ -23,8 +23,9 @@ package struct URLParts: Sendable {
     return port.map { "\(host):\($0)" } ?? String(host)
   }
 
-  /// Parses `text`; `nil` if its scheme, host or port is invalid.
+  /// Parses `text`; `nil` if its scheme, host or port is invalid, or if it has control characters.
   package init?(_ text: String) {
+    guard text.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else { return nil }
     var rest = text.utf8.prefix { $0 != UInt8(ascii: "#") }
     if let mark = rest.firstIndex(of: UInt8(ascii: "?")) {
       query = Substring(rest[mark...].dropFirst())
@@ -48,6 +49,8 @@ package struct URLParts: Sendable {
 
   private mutating func readAuthority(_ text: Substring.UTF8View) -> Bool {
     var rest = text
+    // Browsers take a backslash for a slash: the host would depend on the reader.
+    guard !rest.contains(UInt8(ascii: "\\")) else { return false }
     if let mark = rest.lastIndex(of: UInt8(ascii: "@")) {
       userInfo = Substring(rest[..<mark])
       rest = rest[mark...].dropFirst()

@@ -10,6 +10,10 @@ struct BaseURLTests {
     ("https://projects.propublica.org:8443", "propublica@projects.propublica.org:8443"),
     ("http://127.0.0.1:8080", "propublica@127.0.0.1:8080"), ("http://localhost:80/", "propublica@localhost:80"),
     ("https://mirror.example/api", "propublica@mirror.example/api"), ("http://[::1]:9/", "propublica@[::1]:9"),
+    ("https://Ä.example", "propublica@xn--4ca.example"), ("http://127.1:9", "propublica@127.0.0.1:9"),
+    ("https://a.example/%7Eb/%c3", "propublica@a.example/~b/%C3"),
+    ("https://a.example/b/../c", "propublica@a.example/c"),
+    ("https://[0::1]", "propublica@[::1]"), ("https://a.example/é", "propublica@a.example/%C3%A9"),
     ("http://[::1]/", "propublica@[::1]:80"), ("https://[::1]/x", "propublica@[::1]/x"),
   ])
   func theNameTellsServersApart(url: String, name: String) throws {
@@ -30,6 +34,7 @@ struct BaseURLTests {
     ("https://a.example/", "https://a.example/t/p/w342/a.jpg"),
     ("https://a.example/b", "https://a.example/b/t/p/w342/a.jpg"),
     ("https://a.example/b//", "https://a.example/b/t/p/w342/a.jpg"),
+    ("HTTP://ä.example:/%7eb/%2e/c", "http://xn--4ca.example/%7eb/c/t/p/w342/a.jpg"),
     ("http://A.example:80/B", "http://a.example/B/t/p/w342/a.jpg"),
     ("http://[::1]:8080/", "http://[::1]:8080/t/p/w342/a.jpg"),
   ])
@@ -48,7 +53,8 @@ struct BaseURLTests {
 
   @Test(arguments: [
     "", "a.example", "ftp://a.example", "https://", "https:///x", "https://:80", "https://user:hunter2@a.example/",
-    "https://a.example/?q=hunter2", "https://a.example/#hunter2", "https://a example/hunter2", "https://ä.example/",
+    "https://a.example/?q=hunter2", "https://a.example/#hunter2", "https://a example/hunter2", "https://a／b.example/",
+    "https://hunter2\\a.example/",
   ])
   func whatIsNoAddressIsRefusedWithoutBeingShown(url: String) throws {
     let error = try #require(throws: CacheError.self) { _ = try BaseURL(url) }

@@ -23,6 +23,8 @@ struct RedirectTests {
       ("/b?c=1#d", "http://a.example/b?c=1"), ("b", "http://a.example/b"), ("?c=1", "http://a.example/cities?c=1"),
       ("//b.example", "http://b.example/"), ("https://a.example/cities", "https://a.example/cities"),
       ("HTTPS://A.example:444/", "https://a.example:444/"), ("http://u:p@b.example/", "http://b.example/"),
+      ("/caf\u{F7E9} a/%7e", "http://a.example/caf%E9%20a/%7e"), ("http://ä.example/", "http://xn--4ca.example/"),
+      ("x/%2e%2e/y", "http://a.example/y"), ("/a, /b", "http://a.example/a,%20/b"),
     ], [301, 302, 303, 307, 308])
   func theNewAddressIsAsked(redirect: (location: String, url: String), status: Int) async throws {
     let first = "http://a.example/cities?\(Self.query)"
@@ -67,13 +69,22 @@ struct RedirectTests {
 
   @Test(arguments: [
     "http://a.example/", "HTTP://a.example/", "ftp://a.example/", "file:///etc/passwd", "", "https://",
-    "javascript:alert(1)",
+    "javascript:alert(1)", "https://b／evil.example/", "https://good\\@evil.example/", "https://a%2Fb/",
   ])
   func otherRedirectsAreNotFollowed(location: String) async throws {
     let transfer = FakeTransfer(Self.redirect(location))
     let error = await #expect(throws: CacheError.self) { try await ask("https://a.example/c", transfer) }
     #expect(error?.code == .invalidAnswer)
     #expect(error?.message == "http@a.example/c redirects page 0 of cities elsewhere (302)")
+    #expect(transfer.requests.count == 1)
+  }
+
+  @Test(arguments: ["https://a.example/a", "https://a.example/b"])
+  func aRedirectWithTwoPlacesIsAnError(second: String) async throws {
+    let fields: HTTPFields = ["Location": "https://a.example/a", "location": second]
+    let transfer = FakeTransfer(HTTPResponse(HTTPResponseHead(status: 302, fields: fields)))
+    let error = await #expect(throws: CacheError.self) { try await ask("https://a.example/c", transfer) }
+    #expect(error?.code == .invalidAnswer && error?.message.contains("Location") == true)
     #expect(transfer.requests.count == 1)
   }
 

@@ -11,13 +11,22 @@ struct URLQueryTests {
     ("https://example.com:443", "https://example.com/"), ("https://example.com:444/", "https://example.com:444/"),
     ("https://example.com/a?b=c#d", "https://example.com/a?b=c"), ("https://u:p@example.com/", "https://example.com/"),
     ("https://example.com?q=a%2Fb", "https://example.com/?q=a%2Fb"),
+    ("https://example.com/a/../%7E%e2", "https://example.com/%7E%e2"),
+    ("http://bücher.example", "http://xn--bcher-kva.example/"),
+    ("http://h/\u{F7E9}", "http://h/%EF%9F%A9"),
   ])
   func theURLIsNormalised(text: String, url: String) throws {
     #expect(try HTTPRequest(URLQuery(url: text)).url == url)
   }
 
+  @Test func dotSegmentsAreKeptOnRequest() throws {
+    let request = try HTTPRequest(URLQuery(url: "HTTP://h/a/../%2e/b", keepsDotSegments: true))
+    #expect(request.url == "http://h/a/../%2e/b" && request.keepsDotSegments)
+  }
+
   @Test(arguments: [
     "", "example.com", "/a", "ftp://example.com/", "file:///etc/passwd", "http://", "https:///a", "mailto:a@b",
+    "http://a／b/", "http://a@b\\c/", "http://a/\n", "http://a/x\r",
   ])
   func whatIsNoURLOfAServerIsRefused(text: String) throws {
     let error = #expect(throws: CacheError.self) { try HTTPRequest(URLQuery(url: text)) }

@@ -45,7 +45,131 @@ import Testing
     #expect(try await run("ls", "--output", "json").document()["entries"]?.elements.count == 1)
   }
 
-  @Test(arguments: ["ftp://example.com/", "https://"])
+  /// Two URLs that share an entry do so for every command, and for what changes it; what is sent stays as it was typed.
+  @Test(arguments: [
+    ("/~a/%e2b?%7e", "/%7Ea/%E2%62?~"), ("/a/../b", "/%62"), ("/a/%2e%2E/b", "/./b"), ("/%2e%2e/b?../c", "/b?../c"),
+  ])
+  func spellingsOfAURLShareAnEntry(first: String, second: String) async throws {
+    let (scratch, server) = (try Scratch(), try server())
+    expectSuccess(try await scratch.cachectl("fetch", "url", server.url + first))
+    let other = server.url + second
+    #expect(try await scratch.cachectl("fetch", "url", other, "--offline").text == "none")
+    #expect(try await scratch.cachectl("explain", other, "--output", "json").document()["action"] == "serve")
+    #expect(try await scratch.cachectl("show", other, "--raw").text == "none")
+    #expect(server.count == 1)
+    expectSuccess(try await scratch.cachectl("fetch", "url", other, "--data", "x"))
+    expectFailure(try await scratch.cachectl("show", server.url + first), status: 66, mentioning: [server.url])
+    expectSuccess(try await scratch.cachectl("fetch", "url", server.url + first))
+    #expect(try await scratch.cachectl("rm", other, "--output", "json").document()["removed"] == 1)
+  }
+
+  @Test(arguments: [
+    ("/%7Ea/%e2?%7e", "/%7Ea/%e2?%7e"), ("/a/../b/./c", "/b/c"), ("/a/%2E%2e/b", "/b"),
+    ("/a b+c?d e", "/a%20b+c?d%20e"),
+    ("?", "/?"), ("", "/"), ("/%zz", "/%25zz"), ("/é", "/%C3%A9"),
+  ])
+  func whatIsSentIsAsTyped(typed: String, target: String) async throws {
+    let (scratch, server) = (try Scratch(), try server())
+    expectSuccess(try await scratch.cachectl("fetch", "url", server.url + typed))
+    #expect(server.requests.map(\.target) == [target])
+  }
+
+  @Test func dotSegmentsAreKeptOnRequest() async throws {
+    let scratch = try Scratch()
+    let server = try TestServer { TestResponse(fields: ["Cache-Control": "max-age=600"], $0.target) }
+    let (url, command) = (server.url + "/a/../b/%2e/c", ["fetch", "url", "--path-as-is"])
+    #expect(try await scratch.cachectl(command + [url]).text == "/a/../b/%2e/c")
+    #expect(try await scratch.cachectl("fetch", "url", url).text == "/b/c")
+    #expect(try await scratch.cachectl(command + [url, "--offline"]).text == "/a/../b/%2e/c")
+    let explained = try await scratch.cachectl("explain", "url", url, "--path-as-is", "--output", "json")
+    #expect(try explained.document()["action"] == "serve")
+    #expect(server.count == 2)
+    expectFailure(try await scratch.cachectl("show", url), status: 64, mentioning: ["2 entries"])
+    #expect(try await scratch.cachectl("show", server.url + "/b/c", "--raw").text == "/b/c")
+    #expect(try await scratch.cachectl("rm", url, "--output", "json").document()["removed"] == 2)
+  }
+
+  /// A URL, and one that a server names, may be longer than a key.
+  @Test(arguments: Contract.persistentEngines, ["x", "%e9", "%2e/"])
+  func aURLMayBeLongerThanAKey(engine: String, part: String) async throws {
+    let scratch = try Scratch()
+    let long = "/" + String(repeating: part, count: 9_000 / part.utf8.count * 3) + "end"
+    let server = try TestServer { request in
+      request.path == "/from"
+        ? TestResponse(status: 302, fields: ["Location": long])
+        : TestResponse(fields: ["Cache-Control": "max-age=600"], "\(request.method) \(request.target.utf8.count)")
+    }
+    func run(_ arguments: String...) async throws -> Run {
+      try await scratch.cachectl(["--backend", engine] + arguments)
+    }
+    let text = "GET \(part == "%2e/" ? 4 : long.utf8.count)"
+    for url in ["/from", long] { #expect(try await run("fetch", "url", server.url + url).text == text) }
+    #expect(try await run("fetch", "url", server.url + long + "?").text != text)
+    #expect(server.count == 3)
+    #expect(try await run("show", server.url + long, "--raw").text == text)
+    expectSuccess(try await run("verify"))
+    let keys = try await run("ls", "--output", "json").document()["entries"]?.elements.compactMap { $0["key"]?.text }
+    #expect(keys?.count == 2 && keys?.allSatisfy { $0.utf8.count < 1_400 } == true, "\(keys ?? [])")
+    #expect(try await run("show", keys?.first ?? "", "--raw").text.hasPrefix("GET"))
+    expectSuccess(try await run("fetch", "url", server.url + long, "--data", "x"))
+    expectFailure(try await run("show", server.url + long), status: 66)
+    #expect(try await run("rm", server.url + long + "?", "--output", "json").document()["removed"] == 1)
+  }
+
+  /// The address in `Location` is bytes: those that are not UTF-8 are sent as they are, and removed from the cache.
+  @Test(arguments: [false, true])
+  func theAddressThatAServerNamesMayBeInAnyEncoding(isPost: Bool) async throws {
+    let scratch = try Scratch()
+    let place = "/caf".utf8 + [0xE9, 0x83, 0x41] + "?é".utf8
+    let server = try TestServer { request in
+      guard request.path == "/from" else {
+        return TestResponse(fields: ["Cache-Control": "max-age=600"], request.target)
+      }
+      let head = "HTTP/1.1 \(request.method == "POST" ? "201 Created" : "302 Found")\r\nContent-Length: 0\r\nLocation: "
+      return .raw(bytes: head.utf8 + place + "\r\n\r\n".utf8)
+    }
+    let target = "/caf%E9%83A?%C3%A9"
+    let url = server.url + "/caf%e9%83%41?%c3%a9"
+    if isPost {
+      expectSuccess(try await scratch.cachectl("fetch", "url", url))
+      expectSuccess(try await scratch.cachectl("fetch", "url", server.url + "/from", "--data", "x"))
+      expectFailure(try await scratch.cachectl("show", url), status: 66)
+    } else {
+      #expect(try await scratch.cachectl("fetch", "url", server.url + "/from").text == target)
+      #expect(try await scratch.cachectl("show", url, "--raw").text == target)
+    }
+  }
+
+  @Test(arguments: ["/a", "/b"]) func twoLocationsAreAnError(second: String) async throws {
+    let server = try TestServer { request in
+      request.path == "/"
+        ? .raw("HTTP/1.1 302 Found\r\nLocation: /a\r\nLocation: \(second)\r\n\r\n") : TestResponse("x")
+    }
+    let run = try await Scratch().cachectl("fetch", "url", server.url)
+    expectFailure(run, status: 69, mentioning: ["more than one Location"])
+    #expect(server.count == 1)
+  }
+
+  /// The server is a proxy, which gets the name in the request line.
+  @Test func aNameNeedNotBeASCII() async throws {
+    let scratch = try Scratch()
+    let server = try TestServer { request in
+      request.target == "http://xn--bcher-kva.example/"
+        ? TestResponse(status: 301, fields: ["Location": "http://日本語.example/x"])
+        : TestResponse(fields: ["Cache-Control": "max-age=600"], request.target)
+    }
+    let run = try await scratch.cachectl("fetch", "url", "http://Bücher.example", "-x", server.url)
+    #expect(run.text == "http://xn--wgv71a119e.example/x", "\(run.errors)")
+    #expect(try await scratch.cachectl("show", "HTTP://日本語。example/%78", "--raw").text == run.text)
+    let cities = ["kind=http", "baseURL=HTTP://Bücher.example/c"].flatMap { ["--set", "origin.cities.\($0)"] }
+    _ = try await scratch.cachectl(cities + ["--set", "network.proxy=\(server.url)", "fetch", "cities"])
+    #expect(server.requests.last?.path == "http://xn--bcher-kva.example/c")
+    for wrong in ["http://localhost／evil/", "http://a＠b/", "http://\u{301}b/"] {
+      expectFailure(try await scratch.cachectl("fetch", "url", wrong), status: 64, mentioning: ["no URL"])
+    }
+  }
+
+  @Test(arguments: ["ftp://example.com/", "https://", "http://a\\@b/", "http://a/\n"])
   func whatIsNoURLOfAWebServerIsAMistake(url: String) async throws {
     let scratch = try Scratch()
     for command in [["show"], ["rm"]] {

@@ -77,9 +77,10 @@ import Testing
   }
 
   @Test func headerFieldsAreThoseOfTheServer() async throws {
-    let lines = "B: 1\r\na: 2\r\nB: 3\r\nX: caf".utf8 + [0xE9] + "\r\nCache-Control: max-age=600\r\n".utf8
+    let status = "HTTP/1.1 200 O".utf8 + [0x9B, 0xE9] + " \u{9B}\r\n".utf8
+    let lines = status + "B: 1\r\na: 2\r\nB: 3\r\nX: caf".utf8 + [0xE9] + "\r\nCache-Control: max-age=600\r\n".utf8
     let server = try TestServer(
-      script: [.raw(bytes: "HTTP/1.1 200 OK\r\n".utf8 + lines + "Content-Length: 0\r\n\r\n".utf8)])
+      script: [.raw(bytes: lines + "Content-Length: 0\r\n\r\n".utf8)])
     let scratch = try Scratch()
     for _ in 1...2 {
       let run = try await scratch.cachectl("fetch", "url", server.url, "--include")
@@ -98,6 +99,7 @@ import Testing
       let libraries = String(decoding: try scratch.read("streams/\(file)"), as: UTF8.self)
       #expect(libraries.contains("libc.so"))
       #expect(libraries.contains("libcurl") == (name == "miss"))
+      #expect(name == "miss" || !libraries.contains("libidn2"))
     }
     #expect(server.count == 1)
   }

@@ -30,7 +30,10 @@ struct InvalidationTests {
       (["Location": "http://example.com:8080/y"], []), (["Location": "http://example.com.evil.org/y"], []),
       (["Location": "http://example.com@evil.org/y"], []), (["Location": "mailto:a@example.com"], []),
       (["Location": "http://["], []),
-      (["Location": "/y", "Content-Location": "/y"], ["/y"]),
+      (["Location": "/y", "Content-Location": "/y"], ["/y"]), (["Location": "/%79"], ["/%79"]),
+      (["Location": "/%e9", "Content-Location": "/%E9"], ["/%e9"]), (["Location": "/%78"], []),
+      (["Location": "/caf\u{F7E9}"], ["/caf%E9"]), (["Content-Location": "/caf\u{F7E9}"], ["/caf%E9"]),
+      (["Content-Location": "/y", "content-location": "/z"], ["/y", "/z"]), (["Location": "/a/%2e%2e/y"], ["/y"]),
     ] as [(HTTPFields, [String])])
   func whatIsNamedIsInvalidatedWithinTheOrigin(_ fields: HTTPFields, _ paths: [String]) {
     #expect(invalidated("POST", 201, fields) == (["/x"] + paths).map { "http://example.com\($0)" })

@@ -61,7 +61,7 @@ public struct Endpoint: Sendable, Hashable {
 /// The address of a server, with which the addresses of its resources begin. It contains no credentials.
 public struct BaseURL: Sendable, Hashable, CustomStringConvertible {
   private let scheme: String
-  /// The host in lower case.
+  /// The host in its normal form.
   private let host: String
   /// The port; `nil` if it is the scheme's default.
   private let port: Int?
@@ -72,14 +72,11 @@ public struct BaseURL: Sendable, Hashable, CustomStringConvertible {
   /// - Throws: `CacheError` with the code `invalidRequest` if `text` is anything else, or has a user, a query or a
   ///   fragment.
   public init(_ text: String) throws(CacheError) {
-    guard text.utf8.allSatisfy({ (0x21..<0x7F).contains($0) && !"@?#\"<>\\".utf8.contains($0) }),
-      let url = URLParts(text), let scheme = url.scheme, ["https", "http"].contains(scheme),
-      let host = url.host, !host.isEmpty
+    guard text.utf8.allSatisfy({ $0 > 0x20 && !"@?#\"<>\\".utf8.contains($0) }), let url = URLReference(text),
+      let scheme = url.scheme, ["https", "http"].contains(scheme), let host = url.host, !host.isEmpty
     else { throw Self.malformed }
-    self.scheme = scheme
-    self.host = host.lowercased()
-    port = url.port == (scheme == "https" ? 443 : 80) ? nil : url.port
-    path = String(url.path)
+    (self.scheme, self.host, port) = (scheme, host, url.port)
+    path = URLReference.withoutDots(url.path)
   }
 
   /// The address as a person writes it.
@@ -104,7 +101,7 @@ public struct BaseURL: Sendable, Hashable, CustomStringConvertible {
   /// Host, port and path. Two schemes cannot share a port, so the port also identifies the scheme.
   private var label: String {
     let isPlainHTTP = scheme == "http" && port == nil
-    return "\(authority)\(isPlainHTTP ? ":80" : "")\(path == "/" ? "" : path)"
+    return "\(authority)\(isPlainHTTP ? ":80" : "")\(path == "/" ? "" : PercentEncoding.normalized(path))"
   }
 
   private var pathWithoutSlash: Substring {

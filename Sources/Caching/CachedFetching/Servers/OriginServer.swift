@@ -64,7 +64,7 @@ public struct OriginServer: Sendable {
     request.fields = request.fields.replacing(with: conditions)
     for _ in 0...Self.maxRedirects {
       let response = try await send(request, origin: origin)
-      guard let redirect = Redirect(response.head, to: request) else { return response }
+      guard let redirect = try Redirect(response.head, to: request) else { return response }
       request = redirect.request
     }
     throw .invalidAnswer(origin, "more than \(Self.maxRedirects) redirects for \(endpoint.subject)")

@@ -42,6 +42,10 @@ public struct HTTPCache: HTTPResponseSource {
 
   /// Fetches the responses to `request` as `options` say. Any status is a response, not an error.
   public func responses(to request: HTTPRequest, options: FetchOptions) -> Snapshots<HTTPResponse> {
+    snapshots(request.normalized, options)
+  }
+
+  private func snapshots(_ request: HTTPRequest, _ options: FetchOptions) -> Snapshots<HTTPResponse> {
     CachedFetch(subject: subject(request), services: services).snapshots(options)
   }
 
@@ -66,25 +70,25 @@ public struct HTTPCache: HTTPResponseSource {
     to request: HTTPRequest, options: FetchOptions, maxRedirects: Int,
     completing: @escaping @Sendable (HTTPRequest) -> HTTPRequest
   ) -> Snapshots<LocatedResponse> {
-    followedResponses(to: request, options: options, maxRedirects: maxRedirects, completing, followed: 0)
+    followedResponses(to: request.normalized, options: options, maxRedirects: maxRedirects, completing, followed: 0)
   }
 
   /// Removes the entries that `head`, the answer to `request`, invalidates. For a request that bypassed the cache.
   ///
   /// - Throws: `CacheError`: the storage failed.
   public func invalidate(by head: HTTPResponseHead, to request: HTTPRequest) async throws(CacheError) {
-    try await subject(request).invalidate(by: head)
+    try await subject(request.normalized).invalidate(by: head)
   }
 
   private func followedResponses(
     to request: HTTPRequest, options: FetchOptions, maxRedirects: Int,
     _ complete: @escaping @Sendable (HTTPRequest) -> HTTPRequest, followed: Int
   ) -> Snapshots<LocatedResponse> {
-    let responses = responses(to: request, options: options).mapValues {
+    let responses = snapshots(request, options).mapValues {
       LocatedResponse(url: request.url, response: $0)
     }
     return responses.following { snapshot throws(CacheError) in
-      guard maxRedirects > 0, let redirect = Redirect(snapshot.value.response.head, to: request) else { return nil }
+      guard maxRedirects > 0, let redirect = try Redirect(snapshot.value.response.head, to: request) else { return nil }
       guard followed < maxRedirects else {
         throw CacheError(
           .invalidAnswer, "there are more than \(maxRedirects) redirects in a row", cause: TooManyRedirects())
@@ -120,9 +124,17 @@ package struct Redirect {
   private let url: String
 
   /// Reads the redirect from `head`, the answer to `request`; `nil` if it is not a redirect, or must not be followed.
-  package init?(_ head: HTTPResponseHead, to request: HTTPRequest) {
-    guard let request = Self.repeated(request, status: head.status), let location = head.fields["location"],
-      !location.isEmpty, let url = URLReference.resolve(location, against: request.target)
+  ///
+  /// - Throws: `CacheError` with the code `invalidAnswer` if it leads to more than one place.
+  package init?(_ head: HTTPResponseHead, to request: HTTPRequest) throws(CacheError) {
+    let locations = head.fields.values(of: "location")
+    guard let request = Self.repeated(request, status: head.status), let location = locations.first else { return nil }
+    guard locations.count == 1 else {
+      throw .invalidAnswer(
+        request.authority ?? "the server", "a redirect with more than one Location", hint: "try again later")
+    }
+    guard !location.isEmpty,
+      let url = URLReference.resolve(location, against: request.target, keepingDots: request.keepsDotSegments)
     else { return nil }
     let schemes = request.isSecure ? ["https://"] : ["https://", "http://"]
     guard schemes.contains(where: url.lowercased().hasPrefix) else { return nil }

@@ -2,17 +2,19 @@ internal import Base
 public import FetchVocabulary
 public import HTTPMessages
 
-/// A URL reference (RFC 3986, section 4.1) in its normal form (section 6.2.2), without the fragment: scheme and host in
-/// lower case, and characters that a part must not contain percent-encoded.
+/// A URL reference (RFC 3986, section 4.1) as it is sent, without the fragment: scheme and host in their normal form,
+/// and characters that a part must not contain percent-encoded. Codes stay as they are written; `PercentEncoding`
+/// has the form in which URLs are compared (`normalized`).
 package struct URLReference: Sendable, Hashable {
   /// `nil` in a relative reference.
-  private(set) var scheme: String?
+  package private(set) var scheme: String?
   /// The credentials before an `@`, as written; `nil` if there are none.
   package let userInfo: Substring?
-  /// The host, with an IPv6 address in brackets; `nil` if the reference names no server.
-  let host: String?
+  /// The host in its normal form (`ServerName`), with an IPv6 address in brackets; `nil` if the reference names no
+  /// server.
+  package let host: String?
   private let explicitPort: Int?
-  private(set) var path: String
+  package private(set) var path: String
   /// The text after the question mark; `nil` if there is none.
   package private(set) var query: String?
 
@@ -21,17 +23,24 @@ package struct URLReference: Sendable, Hashable {
     guard let parts = URLParts(text) else { return nil }
     scheme = parts.scheme
     userInfo = parts.userInfo
-    host = parts.host.map { host in
-      let isAddress = host.utf8.first == UInt8(ascii: "[")
-      return isAddress ? host.lowercased() : PercentEncoding.completed(host, isQuery: false).lowercased()
+    if let text = parts.host {
+      guard let name = ServerName.normal(text) else { return nil }
+      host = name
+    } else {
+      host = nil
     }
     explicitPort = parts.port
     path = PercentEncoding.completed(parts.path, isQuery: false)
     query = parts.query.map { PercentEncoding.completed($0, isQuery: true) }
   }
 
+  /// Parses the value `value` of a header field, in which bytes may stand that are not text.
+  private init?(field value: String) {
+    self.init(value.utf8.allSatisfy { $0 < 0x80 } ? value : PercentEncoding.ascii(FieldText.encode(value)))
+  }
+
   /// The port; `nil` if there is none, or it is the scheme's default.
-  var port: Int? { explicitPort == (scheme == "https" ? 443 : 80) ? nil : explicitPort }
+  package var port: Int? { explicitPort == (scheme == "https" ? 443 : 80) ? nil : explicitPort }
 
   /// Scheme, host and port; `nil` if the URL names no server.
   package var server: String? {
@@ -42,44 +51,63 @@ package struct URLReference: Sendable, Hashable {
   /// The URL up to its query; `nil` if it names no server.
   package var withoutQuery: String? { server.map { $0 + (path.isEmpty ? "/" : path) } }
 
-  /// The URL that this reference means in a message from `base` (RFC 3986, section 5.2.2).
+  /// The absolute URL without fragment and credentials, and without dot segments unless they are kept; `nil` if it
+  /// names no server.
+  package func absolute(keepingDots: Bool) -> String? {
+    var url = self
+    if !keepingDots { url.path = Self.withoutDots(path) }
+    return url.withoutQuery.map { $0 + (query.map { "?\($0)" } ?? "") }
+  }
+
+  /// The URL that this reference means in a message from `base` (RFC 3986, section 5.2.2), with the dot segments of its
+  /// own path.
   private func resolved(against base: URLReference) -> URLReference {
     var url = base
     if scheme != nil || host != nil {
       url = self
       url.scheme = scheme ?? base.scheme
-      if path.hasPrefix("/") { url.path = Self.withoutDots(path) }
     } else if path.isEmpty {
       url.query = query ?? base.query
     } else {
       url.query = query
       let folder = base.path.lastIndex(of: "/").map { base.path[...$0] } ?? "/"
-      url.path = Self.withoutDots(path.hasPrefix("/") ? path : folder + path)
+      url.path = path.hasPrefix("/") ? path : Self.withoutDots(folder + path)
     }
     return url
   }
 
-  /// `path`, which begins with a slash, without its "." and ".." segments (section 5.2.4).
-  private static func withoutDots(_ path: String) -> String {
+  /// `path` without its "." and ".." segments (section 5.2.4), also percent-encoded ones, if it begins with a slash.
+  package static func withoutDots(_ path: String) -> String {
+    guard path.hasPrefix("/") else { return path }
     let segments = path.split(separator: "/", omittingEmptySubsequences: false).dropFirst()
     var kept: [Substring] = []
-    for segment in segments where segment != "." {
-      if segment == ".." { _ = kept.popLast() } else { kept.append(segment) }
+    for segment in segments {
+      switch dots(segment) {
+      case nil: kept.append(segment)
+      case 2: _ = kept.popLast()
+      default: break
+      }
     }
-    if let last = segments.last, last == "." || last == ".." { kept.append("") }
+    if let last = segments.last, dots(last) != nil { kept.append("") }
     return "/" + kept.joined(separator: "/")
+  }
+
+  /// 1 or 2 if `segment` is that many dots; `nil` for any other.
+  private static func dots(_ segment: Substring) -> Int? {
+    guard (1...6).contains(segment.utf8.count) else { return nil }
+    let bytes = PercentEncoding.decoded(segment)
+    return bytes.count <= 2 && bytes.allSatisfy { $0 == UInt8(ascii: ".") } ? bytes.count : nil
   }
 }
 
 extension URLReference {
-  /// The absolute URL that `reference` means in a message from `base`, without fragment or credentials; `nil` if it is
-  /// not a URL. Scheme and host are in lower case, and a default port is left out.
-  package static func resolve(_ reference: String, against base: String) -> String? {
-    guard let original = URLReference(base), let url = URLReference(reference.isEmpty ? base : reference) else {
-      return nil
-    }
-    let resolved = url.resolved(against: original)
-    return resolved.withoutQuery.map { $0 + (resolved.query.map { "?\($0)" } ?? "") }
+  /// The absolute URL that `reference`, the value of a header field, means in a message from `base`, without fragment or
+  /// credentials; `nil` if it is not a URL.
+  ///
+  /// - Parameter keepingDots: whether dot segments of its own path stay. Those of a relative path are resolved anyway.
+  package static func resolve(_ reference: String, against base: String, keepingDots: Bool = false) -> String? {
+    guard let base = URLReference(base), let url = URLReference(field: reference) else { return nil }
+    return url.resolved(against: base).absolute(keepingDots: keepingDots)
   }
 
   /// Whether `new` is an https URL on the host of the http URL `old`.
@@ -102,16 +130,39 @@ extension URLReference {
 }
 
 extension HTTPRequest {
-  /// The normalised form of the URL `text`, as requests and keys use it, without credentials or fragment.
+  /// The URL `text` as requests have it: scheme and host in their normal form, without default port, credentials and
+  /// fragment, and without dot segments unless they are kept.
   ///
-  /// - Throws: `CacheError` with the code `invalidRequest` if `text` is not the URL of a web server.
-  public static func normalizedURL(_ text: String) throws(CacheError) -> String {
-    let url = URLReference.resolve(text, against: text)
-    guard let url, ["http://", "https://"].contains(where: url.hasPrefix) else {
-      // Do not repeat the text: it may contain a password.
-      throw CacheError(
-        .invalidRequest, "that is no URL of a web server", hint: "write it as https://example.com/path")
+  /// - Throws: `CacheError` with the code `invalidRequest` if `text` is not the URL of a web server, `originUnavailable`
+  ///   if its host is not ASCII and libidn2 is missing.
+  public static func normalizedURL(_ text: String, keepingDots: Bool = false) throws(CacheError) -> String {
+    if let url = URLReference(text)?.absolute(keepingDots: keepingDots),
+      ["http://", "https://"].contains(where: url.hasPrefix)
+    {
+      return url
     }
-    return url
+    if let host = URLParts(text)?.host, !host.utf8.allSatisfy({ $0 < 0x80 }), let problem = ServerName.missingLibrary {
+      throw CacheError(
+        .originUnavailable, "the name of the server is not ASCII, and \(problem)",
+        hint: "install libidn2, in Debian and Ubuntu with: apt install libidn2-0")
+    }
+    // Do not repeat the text: it may contain a password.
+    throw CacheError(
+      .invalidRequest, "that is no URL of a web server", hint: "write it as https://example.com/path")
+  }
+
+  /// This request with its URL in the form of `normalizedURL`, if that is possible without losing credentials.
+  package var normalized: HTTPRequest {
+    guard let reference = URLReference(url), reference.userInfo == nil,
+      let text = reference.absolute(keepingDots: keepsDotSegments)
+    else { return self }
+    var request = self
+    request.url = text
+    return request
+  }
+
+  /// Whether `text` and `other`, URLs in the form of `normalizedURL`, name the same resource.
+  package static func isSameURL(_ text: String, _ other: String) -> Bool {
+    PercentEncoding.normalized(text) == PercentEncoding.normalized(other)
   }
 }

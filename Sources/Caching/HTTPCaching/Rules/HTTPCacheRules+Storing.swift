@@ -104,12 +104,10 @@ extension HTTPCacheRules {
   private func answersGet(
     _ response: HTTPResponseHead, _ directives: ResponseDirectives, to request: HTTPRequest
   ) -> Bool {
-    guard request.method == "POST", response.status == 200, let place = response.fields["content-location"] else {
-      return false
-    }
+    let places = response.fields.values(of: "content-location")
+    guard request.method == "POST", response.status == 200, places.count == 1 else { return false }
     return hasLifetime(response, directives)
-      && URLReference.resolve(place, against: request.target)
-        == URLReference.resolve(request.target, against: request.target)
+      && named(in: places, by: request).contains { HTTPRequest.isSameURL($0, request.normalized.target) }
   }
 
   /// Whether `response` itself says for how long it is fresh.
@@ -169,12 +167,17 @@ extension HTTPCacheRules {
   /// same origin that the response names.
   public func invalidated(by response: HTTPResponseHead, to request: HTTPRequest) -> [String] {
     guard !request.isSafe, (200..<400).contains(response.status) else { return [] }
-    let target = request.target
-    let named = ["location", "content-location"].compactMap { response.fields[$0] }
-      .compactMap { URLReference.resolve($0, against: target) }
-      .filter { URLReference.isSameOrigin($0, target) }
-    return named.reduce(into: [target]) { urls, url in
-      if !urls.contains(url) { urls.append(url) }
-    }
+    let (target, places) = (
+      request.target, ["location", "content-location"].flatMap { response.fields.values(of: $0) }
+    )
+    return named(in: places, by: request).filter { URLReference.isSameOrigin($0, target) }
+      .reduce(into: [target]) { urls, url in
+        if !urls.contains(where: { HTTPRequest.isSameURL($0, url) }) { urls.append(url) }
+      }
+  }
+
+  /// The URLs that the values `places` of header fields mean in a response to `request`.
+  private func named(in places: [String], by request: HTTPRequest) -> [String] {
+    places.compactMap { URLReference.resolve($0, against: request.target, keepingDots: request.keepsDotSegments) }
   }
 }

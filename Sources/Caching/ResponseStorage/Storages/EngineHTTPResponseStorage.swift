@@ -1,10 +1,12 @@
 public import CachedFetching
+internal import Base
 internal import StorageSPI
 
 /// Stores responses for URLs as entries of an engine. The content as it arrived is the payload, and the head becomes
 /// metadata.
 ///
-/// The key is `url/v1/url=URL/variant=DIGEST`, so the responses for one URL are next to each other.
+/// The key is `url/v1/url=URL/variant=DIGEST`, so the responses for one URL are next to each other. A URL too long for
+/// that is `BEGINNING+sha256=DIGEST`: no other one is encoded with a plus.
 public struct EngineHTTPResponseStorage: HTTPResponseStorage {
   /// The number of responses for one URL to list in one scan.
   private static let variantsPerScan = 64
@@ -22,8 +24,6 @@ public struct EngineHTTPResponseStorage: HTTPResponseStorage {
   /// process, or were changed, have none: reading them says why.
   public func variants(of url: String) async throws(CacheError) -> [StoredVariant] {
     let (prefix, now) = (Self.keyPrefix(of: url), store.clock.now)
-    // Only to check that the key is not too long.
-    _ = try key(of: url, selector: .always)
     var (found, last) = ([StoredVariant](), CacheKey?.none)
     while true {
       let page = try await store.engine.scan(KeyRange(prefix: prefix, after: last), limit: Self.variantsPerScan)
@@ -118,9 +118,25 @@ public struct EngineHTTPResponseStorage: HTTPResponseStorage {
   /// This storage, whose next write also removes the lease of `flight`.
   public func ending(_ flight: FlightTicket?) -> Self { Self(store: store.ending(flight)) }
 
-  /// The prefix of the keys of all entries for `url`, which must be in its normal form.
+  /// The prefix of the keys of all entries for `url`, which must have the form of `HTTPRequest.normalizedURL`. Spellings
+  /// that differ in unnecessary percent codes, or in the case of codes, have one prefix (RFC 3986, section 6.2.2).
   public static func keyPrefix(of url: String) -> String {
-    "url/\(CacheKey.schemeVersion)/url=\(PercentEncoding.text(url))/"
+    "url/\(CacheKey.schemeVersion)/url=\(name(of: PercentEncoding.normalized(url)))/"
+  }
+
+  /// The longest encoded URL that is in a key, in bytes: with the rest of the key, and encoded once more in the key of a
+  /// lease, it stays below the limit of keys.
+  private static let maximumNameLength = 8_192
+  /// How much of a longer one is in the key, for readers.
+  private static let beginningLength = 1_024
+
+  private static func name(of url: String) -> String {
+    let text = PercentEncoding.text(url)
+    guard text.utf8.count > maximumNameLength else { return text }
+    var (beginning, digest) = (text.utf8.prefix(beginningLength), SHA256())
+    if let cut = beginning.suffix(2).firstIndex(of: UInt8(ascii: "%")) { beginning = beginning[..<cut] }
+    digest.update(Array(url.utf8))
+    return "\(Substring(beginning))+sha256=\(digest.hexText)"
   }
 
   private static func cacheKey(_ text: String) throws(CacheError) -> CacheKey {

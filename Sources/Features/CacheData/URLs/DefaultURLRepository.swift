@@ -46,9 +46,8 @@ extension URLAnswer {
 }
 
 extension HTTPRequest {
-  /// Creates the request that `query` describes. The URL is normalised (RFC 3986, section 6.2.2.1 and 6.2.3): scheme
-  /// and host in lower case, without a default port, with a path. Credentials before an `@` are sent in a field (RFC
-  /// 7617) and removed from the URL, and so is the fragment.
+  /// Creates the request that `query` describes, with its URL in the form of `normalizedURL`. Credentials before an `@`
+  /// are sent in a field (RFC 7617).
   ///
   /// - Throws: `CacheError` with the code `invalidRequest`, and a message that says what is wrong.
   init(_ query: URLQuery) throws(CacheError) {
@@ -66,9 +65,10 @@ extension HTTPRequest {
     if let credentials = Self.credentials(query.url) { fields.add("Authorization", credentials, for: query) }
     if hasContent { fields.add("Content-Type", "application/x-www-form-urlencoded", for: query) }
     self.init(
-      method: query.method, url: try Self.normalizedURL(query.url), fields: fields, body: query.body,
-      stream: query.stream)
+      method: query.method, url: try Self.normalizedURL(query.url, keepingDots: query.keepsDotSegments),
+      fields: fields, body: query.body, stream: query.stream)
     secretFields = query.secretFields
+    keepsDotSegments = query.keepsDotSegments
   }
 
   private static func credentials(_ url: String) -> String? {

@@ -19,6 +19,8 @@ public struct URLQuery: Sendable, Hashable {
   public var secretFields: Set<String>
   /// The names, in lower case, of the fields that are not to be added by default.
   public var unwantedFields: Set<String>
+  /// Whether "." and ".." in the path of the URL are sent unchanged.
+  public let keepsDotSegments: Bool
 
   /// How many redirects a query follows by default.
   public static let usualRedirects = 5
@@ -26,7 +28,8 @@ public struct URLQuery: Sendable, Hashable {
   /// Creates a request, by default a GET without content.
   public init(
     url: String, method: String = "GET", fields: HTTPFields = [:], body: [UInt8] = [], stream: StreamedContent? = nil,
-    maxRedirects: Int = usualRedirects, secretFields: Set<String> = [], unwantedFields: Set<String> = []
+    maxRedirects: Int = usualRedirects, keepsDotSegments: Bool = false, secretFields: Set<String> = [],
+    unwantedFields: Set<String> = []
   ) {
     self.url = url
     self.method = method
@@ -36,6 +39,7 @@ public struct URLQuery: Sendable, Hashable {
     self.maxRedirects = maxRedirects
     self.secretFields = secretFields
     self.unwantedFields = unwantedFields
+    self.keepsDotSegments = keepsDotSegments
   }
 }
 

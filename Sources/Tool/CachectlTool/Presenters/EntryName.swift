@@ -8,15 +8,17 @@ internal import StorageSPI
 enum EntryName {
   /// The key.
   case key(CacheKey)
-  /// A URL in its normal form, for all its answers.
-  case url(String)
+  /// A URL in the form of requests, for all its answers, and the same one with its dot segments (`--path-as-is`).
+  case url(String, unresolved: String)
 
   /// The name in `argument`. A colon makes it a URL: no key contains one.
   ///
   /// - Throws: `CacheError`: it is neither a key nor a URL of a web server.
   init(_ argument: String) throws(CacheError) {
     if argument.holds("://") {
-      self = .url(try HTTPRequest.normalizedURL(argument))
+      self = .url(
+        try HTTPRequest.normalizedURL(argument),
+        unresolved: try HTTPRequest.normalizedURL(argument, keepingDots: true))
     } else {
       self = .key(try CacheKey(argument: argument))
     }
@@ -26,7 +28,7 @@ enum EntryName {
   var text: String {
     switch self {
     case .key(let key): key.text
-    case .url(let url): url
+    case .url(let url, _): url
     }
   }
 

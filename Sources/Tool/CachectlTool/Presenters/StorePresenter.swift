@@ -74,11 +74,14 @@ struct StorePresenter: Sendable {
   private func keys(_ name: EntryName) async throws(CacheError) -> [CacheKey] {
     switch name {
     case .key(let key): return [key]
-    case .url(let url):
-      let prefix = EngineHTTPResponseStorage.keyPrefix(of: url)
-      let listing = try await store.administration.list(EntrySelection(prefix: prefix), after: nil, limit: .max)
-      try listing.damage.requireReached()
-      return listing.entries.map(\.key) + listing.damage.entries.first
+    case .url(let url, let unresolved):
+      var keys: [CacheKey] = []
+      for prefix in Set([url, unresolved].map(EngineHTTPResponseStorage.keyPrefix(of:))).sorted() {
+        let listing = try await store.administration.list(EntrySelection(prefix: prefix), after: nil, limit: .max)
+        try listing.damage.requireReached()
+        keys += listing.entries.map(\.key) + listing.damage.entries.first
+      }
+      return keys
     }
   }
 

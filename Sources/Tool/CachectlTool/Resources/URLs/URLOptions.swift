@@ -41,6 +41,9 @@ struct URLOptions: ParsableArguments {
   @Option(help: ArgumentHelp("Follow N redirections at most; with 0 show a redirection as it is", valueName: "n"))
   var maxRedirects = URLQuery.usualRedirects
 
+  @Flag(help: "Keep . and .. in the path of the URL, which are resolved otherwise")
+  var pathAsIs = false
+
   @OptionGroup
   var network: NetworkOptions
 
@@ -69,7 +72,7 @@ struct URLOptions: ParsableArguments {
       return URLQuery(
         url: url, method: head ? "HEAD" : method ?? (data.isEmpty ? "GET" : "POST"),
         fields: HTTPFields(header.fields), body: text, stream: try stream, maxRedirects: maxRedirects,
-        secretFields: header.secretNames, unwantedFields: header.unwantedNames)
+        keepsDotSegments: pathAsIs, secretFields: header.secretNames, unwantedFields: header.unwantedNames)
     }
   }
 
