@@ -74,6 +74,7 @@ struct ConfigurationProblemTests {
       #"{"backends": {"notloaded": {"url": "redis://a,b:hush@c"}}}"#,
       "1:36: 'backends.notloaded.url' is an address with a user or a password in it", "give the options user"
     ),
+    (#"{"origin": {"cities": {"baseURL": "http://a／b"}}}"#, "is not an address of a server", "https://"),
     (#"{"origin": {"cities": {"baseURL": "https:///x"}}}"#, "is not an address of a server", "https://"),
     (
       #"{"origin": {"cities": {"headers": {"A B": "x"}}}}"#, "1:36: 'origin.cities.headers.\"A B\"' is not",
@@ -136,7 +137,7 @@ struct ConfigurationProblemTests {
     #expect(Fixtures.problems(#"{"network": {"clientKey": "/k", "clientCertificate": "/c"}}"#).isEmpty)
   }
 
-  @Test(arguments: ["proxy:3128", "http://proxy", "SOCKS5H://proxy:1", ""])
+  @Test(arguments: ["proxy:3128", "http://proxy", "SOCKS5H://proxy:1", "HTTP://prøxy:1", ""])
   func theKindOfAProxyIsKnown(address: String) throws {
     #expect(Fixtures.problems(#"{"network": {"proxy": "\#(address)"}}"#).isEmpty)
     let unknown = #"{"network": {"proxy": "foo://proxy"}}"#

@@ -120,7 +120,7 @@ package struct ValueReader {
 
   /// A malformed address is not shown: it may contain a password.
   private func url(_ text: String) throws(Mismatch) -> String {
-    guard ["https://", "http://"].contains(where: text.hasPrefix), (try? BaseURL(text)) != nil else {
+    guard (try? BaseURL(text)) != nil else {
       throw Mismatch(code: .malformed, message: "is not an address of a server", hint: "give \(kind.allowed)")
     }
     return text
@@ -128,7 +128,7 @@ package struct ValueReader {
 
   /// A malformed address is not shown: it may contain a password.
   private func proxy(_ text: String) throws(Mismatch) -> String {
-    guard text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "@") }) else {
+    guard text.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F && $0 != UInt8(ascii: "@") }) else {
       throw Mismatch(code: .malformed, message: "is not the address of a proxy", hint: "give \(kind.allowed)")
     }
     guard ProxyAddress.hasKnownScheme(text) else {

@@ -77,7 +77,10 @@ public enum ConfigurationSchema {
         ("examples", .array(names.map(JSONValue.string))),
       ]
     case .url:
-      [("type", .string("string")), ("format", .string("uri")), ("pattern", .string("^https?://[^/:@?#][^@?#]*$"))]
+      [
+        ("type", .string("string")), ("format", .string("iri")),
+        ("pattern", .string("^[Hh][Tt][Tt][Pp][Ss]?://[^/:@?#][^@?#]*$")),
+      ]
     case .proxy: [("type", .string("string")), ("pattern", .string("^[!-?A-~]*$"))]
     case .paths, .names:
       [

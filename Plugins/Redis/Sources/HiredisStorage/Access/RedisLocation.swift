@@ -61,8 +61,8 @@ struct RedisLocation: Sendable, Hashable, CustomStringConvertible {
   /// - Throws: `CacheError` with the code `invalidOption`. The message does not repeat the URL, which may contain a
   ///   misplaced password.
   init(url: String) throws(CacheError) {
-    let scheme = String(url.prefix { $0 != ":" })
-    let start = scheme + "://"
+    let scheme = url.prefix { $0 != ":" }.lowercased()
+    let (start, url) = (scheme + "://", scheme + url.drop { $0 != ":" })
     guard url.hasPrefix(start) else { throw Self.malformed }
     switch scheme {
     case "unix": self = try Self.socket(url.dropFirst(start.count))

@@ -6,7 +6,7 @@ import Testing
 @Suite("URLs")
 struct RedisLocationTests {
   @Test(arguments: [
-    ("redis://127.0.0.1:6379", "redis://127.0.0.1:6379"), ("redis://cache", "redis://cache:6379"),
+    ("redis://127.0.0.1:6379", "redis://127.0.0.1:6379"), ("REDIS://cache", "redis://cache:6379"),
     ("redis://cache/2", "redis://cache:6379/2"), ("redis://cache:7000/", "redis://cache:7000"),
     ("redis://[::1]:7000/1", "redis://[::1]:7000/1"), ("redis://[::1]", "redis://[::1]:6379"),
     ("redis://a:7000,redis://b:7001", "redis://a:7000,b:7001"), ("redis://a,b,c:1", "redis://a:6379,b:6379,c:1"),
