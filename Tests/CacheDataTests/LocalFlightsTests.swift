@@ -109,6 +109,61 @@ struct LocalFlightsTests {
     #expect(try await second.value.get().hasFinished)
   }
 
+  @Test func aChangeEndsTheFlightsThatItConcerns() async throws {
+    let underWay = FlightsUnderWay()
+    let flights = LocalFlights(underWay)
+    let (first, other) = (
+      try #require(try await flights.join("a").ticket), try #require(try await flights.join("b").ticket)
+    )
+    let alone = flights.begin("a")
+    await underWay.outdate { $0 == "a" }
+    #expect(flights.changes == 1)
+    for ticket in [first, alone] {
+      let error = await #expect(throws: CacheError.self) { try await ticket.storing {} }
+      #expect(error?.code == .conflict)
+    }
+    try await other.storing {}
+    let second = try #require(try await flights.join("a").ticket)
+    try await second.storing {}
+    await flights.finish(first)
+    #expect(flights.waiters(for: "a") == 0)
+    await underWay.outdate { _ in true }
+    await #expect(throws: CacheError.self) { try await second.storing {} }
+    await flights.finish(second)
+    try await #require(try await flights.join("a").ticket).storing {}
+  }
+
+  /// Otherwise the change would miss the answer, and the answer would be stored after it.
+  @Test func aChangeWaitsForAnAnswerThatIsJustBeingStored() async throws {
+    let underWay = FlightsUnderWay()
+    let flights = LocalFlights(underWay)
+    let ticket = try #require(try await flights.join("a").ticket)
+    let (gate, open) = AsyncStream.makeStream(of: Void.self)
+    let events = AsyncStream.makeStream(of: String.self)
+    let storing = Task {
+      try await ticket.storing {
+        events.continuation.yield("begun")
+        for await _ in gate { break }
+        events.continuation.yield("stored")
+      }
+    }
+    var log = events.stream.makeAsyncIterator()
+    #expect(await log.next() == "begun")
+    let change = Task {
+      await underWay.outdate { _ in true }
+      events.continuation.yield("changed")
+    }
+    while !ticket.isOutdated {
+      try Task.checkCancellation()
+      await Task.yield()
+    }
+    open.yield()
+    #expect(await log.next() == "stored")
+    #expect(await log.next() == "changed")
+    try await storing.value
+    await change.value
+  }
+
   @Test func whoIsCancelledBeforeBoardingLeavesNoFlight() async throws {
     let task = Task { [flights] in
       withUnsafeCurrentTask { $0?.cancel() }
@@ -145,12 +200,12 @@ extension JoinResult {
 
   /// Whether another caller's flight ended without a failure.
   var hasFinished: Bool {
-    if case .finished(.success(nil)) = self { true } else { false }
+    if case .finished(.success(nil), _) = self { true } else { false }
   }
 
   /// The failure of another caller's flight; `nil` if there is none.
   var failure: CacheError? {
-    if case .finished(.failure(let failure)) = self { failure } else { nil }
+    if case .finished(.failure(let failure), _) = self { failure } else { nil }
   }
 }
 

@@ -21,6 +21,8 @@ public struct Snapshot<Value: Sendable>: Sendable {
   public var entry: EntryFacts
   /// Failures that did not prevent the answer.
   public var warnings: [CacheError]
+  /// Those of the warnings that other callers see too.
+  package var shared: [SharedWarnings] = []
 
   /// Creates a snapshot.
   public init(

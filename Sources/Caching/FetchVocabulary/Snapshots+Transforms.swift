@@ -56,7 +56,7 @@ extension Snapshots {
     let step = try await producer()
     if let other = try continuation(step.snapshot) {
       if let next = step.next { return try await followed(next, continuation) }
-      return try await other.first().warning(of: step.snapshot.warnings)
+      return try await other.first().warning(as: step.snapshot)
     }
     guard let next = step.next else { return step }
     return Step(step.snapshot) { () async throws(CacheError) in try await followed(next, continuation) }
@@ -64,11 +64,12 @@ extension Snapshots {
 }
 
 extension Snapshots.Step {
-  /// The same step, with `warnings` added before its own.
-  fileprivate func warning(of warnings: [CacheError]) -> Self {
+  /// The same step, with the warnings of `earlier` added before its own.
+  fileprivate func warning(as earlier: Snapshot<Value>) -> Self {
     var snapshot = snapshot
     let own = Set(snapshot.warnings.map(\.message))
-    snapshot.warnings = warnings.filter { !own.contains($0.message) } + snapshot.warnings
+    snapshot.warnings = earlier.warnings.filter { !own.contains($0.message) } + snapshot.warnings
+    snapshot.shared += earlier.shared
     return Self(snapshot, next: next)
   }
 }
@@ -76,8 +77,10 @@ extension Snapshots.Step {
 extension Snapshot {
   /// The same snapshot, with another value.
   public func with<Other: Sendable>(_ value: Other) -> Snapshot<Other> {
-    Snapshot<Other>(
+    var other = Snapshot<Other>(
       value: value, source: source == .cache ? .cache : .origin, isRevalidated: isRevalidated, entry: entry,
       warnings: warnings)
+    other.shared = shared
+    return other
   }
 }

@@ -2,8 +2,8 @@
 /// the cached value, then the origin's.
 ///
 /// Nothing happens until the first snapshot is requested, and work on each further one starts only when that one is
-/// requested. All of it runs in the requesting task, so cancelling that task cancels the fetch. Iterating a sequence
-/// again fetches again.
+/// requested. Cancelling the requesting task cancels the fetch, and the request to the origin if no other
+/// caller waits for it. Iterating a sequence again fetches again.
 public struct Snapshots<Value: Sendable>: AsyncSequence, Sendable {
   /// A snapshot, and a way to get the next one.
   public struct Step: Sendable {

@@ -30,7 +30,11 @@ public struct DecodingTransferService: DataTransferService {
     var response = try await base.transfer(asking)
     let (codings, rest) = ContentCoding.undoable(response.head.fields["content-encoding"] ?? "")
     guard !response.body.isEmpty, !codings.isEmpty else { return response }
-    response.body = try await decoded(response.body, codings, server: request.authority ?? "the server")
+    do throws(CacheError) {
+      response.body = try await decoded(response.body, codings, server: request.authority ?? "the server")
+    } catch {
+      throw error.after(response.head, of: request)
+    }
     response.head.fields["content-encoding"] = rest
     response.head.fields["content-length"] = String(response.body.count)
     return response

@@ -58,20 +58,35 @@ public final class HTTPTransferService: DataTransferService {
   ///
   /// - Throws: `CacheError`: `originUnreachable` if the response is incomplete, and for a streamed one the part that
   ///   arrived as its cause (`IncompleteResponse`); `invalidAnswer` if it is too long or not HTTP; `invalidRequest` if
-  ///   the request cannot be sent; `cancelled`.
+  ///   the request cannot be sent; `cancelled`. Any failure after the head of a response to an unsafe request has an
+  ///   `IncompleteResponse` as its cause.
   public func transfer(_ request: HTTPRequest) async throws(CacheError) -> HTTPResponse {
     let (start, source) = (ContinuousClock.now, request.stream.map { ContentSource($0) })
     let content = source.map { source in RequestContent.stream(length: source.length) { try await source.next() } }
     let exchange: Exchange
     do throws(TransportError) {
-      if excess == .refused { return try await transport.response(to: request, content: content, limit: limit) }
       exchange = try await transport.send(request, content: content)
     } catch {
       // The error of the content's source says more than a failed request.
       if error.code == .content, let failure = source?.failure { throw failure }
       throw self.error(error, since: start)
     }
-    return try await begin(exchange, of: request, since: start)
+    do throws(CacheError) {
+      return try await excess == .refused
+        ? whole(exchange, since: start) : begin(exchange, of: request, since: start)
+    } catch {
+      throw error.after(exchange.head, of: request)
+    }
+  }
+
+  private func whole(
+    _ exchange: Exchange, since start: ContinuousClock.Instant
+  ) async throws(CacheError) -> HTTPResponse {
+    do throws(TransportError) {
+      return try await exchange.response(limit: limit)
+    } catch {
+      throw self.error(error, since: start)
+    }
   }
 
   /// Content of a known length up to this is never streamed: it arrives at once, and its connection can be used again.

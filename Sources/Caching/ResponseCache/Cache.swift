@@ -70,7 +70,7 @@ public struct Cache: Sendable {
         engine: try await Self.open(location, clock, warn), clock: clock, limits: limits,
         removesExpired: !capabilities.contains(.nativeExpiry), transforms: transforms)
       let flights: any FetchFlights =
-        location.plugin.takesLeases ? LeasedFlights(store: store) : LocalFlights()
+        location.plugin.takesLeases ? LeasedFlights(store: store) : LocalFlights(store.underWay)
       self.init(
         store: store,
         services: FetchServices(

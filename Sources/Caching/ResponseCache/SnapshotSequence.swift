@@ -13,12 +13,12 @@ public struct SnapshotSequence<Value: Sendable>: AsyncSequence, Sendable {
     snapshots = Snapshots(values)
   }
 
-  /// The first value, once `warn` has got its warnings.
+  /// The first value, once `warn` has got its warnings. Of several callers with the same failure, one reports it.
   func first(warn: (CacheError) -> Void) async throws -> Value {
     var iterator = makeAsyncIterator()
     // A sequence has a first snapshot, or fails.
     guard let snapshot = try await iterator.next() else { throw CancellationError() }
-    for warning in snapshot.warnings { warn(warning) }
+    for warning in snapshot.takeWarnings() { warn(warning) }
     return snapshot.value
   }
 

@@ -74,7 +74,7 @@ final class SessionLink: URLCache, @unchecked Sendable {
       // Nothing has been delivered yet, so the task can fetch it again: what is too large, and what another user of the
       // cache stored with its content coding, which `URLSession` would have undone.
       guard response.rest == nil, !response.head.fields.contains("content-encoding") else { return .plain }
-      for warning in snapshot.warnings { cache.warn(warning) }
+      for warning in snapshot.takeWarnings() { cache.warn(warning) }
       guard let head = HTTPURLResponse(response.head, url: snapshot.value.url, of: request) else {
         return .failure(URLError(.badServerResponse))
       }

@@ -46,20 +46,7 @@ public final class Transport: Sendable {
   public func response(
     to request: HTTPRequest, content: RequestContent? = nil, limit: Int
   ) async throws(TransportError) -> HTTPResponse {
-    let exchange = try await send(request, content: content)
-    var body: [UInt8] = []
-    let announced = exchange.announcedLength ?? 0
-    body.reserveCapacity(min(announced, limit))
-    var isTooLarge = announced > limit
-    while !isTooLarge, let bytes = try await exchange.next() {
-      isTooLarge = bytes.count > limit - body.count
-      body += bytes
-    }
-    guard !isTooLarge else {
-      exchange.cancel()
-      throw exchange.transfer.request.error(.tooLarge, "\(limit)")
-    }
-    return HTTPResponse(exchange, body: body)
+    try await send(request, content: content).response(limit: limit)
   }
 
   private func thread(for request: OutgoingRequest) throws(TransportError) -> TransferThread {
@@ -75,6 +62,25 @@ public final class Transport: Sendable {
 }
 
 extension Exchange {
+  /// Waits for the content, and returns the complete response, with at most `limit` bytes of content.
+  ///
+  /// - Throws: `TransportError`: `tooLarge` for more than `limit` bytes, as soon as that is known.
+  public func response(limit: Int) async throws(TransportError) -> HTTPResponse {
+    var body: [UInt8] = []
+    let announced = announcedLength ?? 0
+    body.reserveCapacity(min(announced, limit))
+    var isTooLarge = announced > limit
+    while !isTooLarge, let bytes = try await next() {
+      isTooLarge = bytes.count > limit - body.count
+      body += bytes
+    }
+    guard !isTooLarge else {
+      cancel()
+      throw transfer.request.error(.tooLarge, "\(limit)")
+    }
+    return HTTPResponse(self, body: body)
+  }
+
   /// The content length that the head announces; `nil` if it announces none, or there can be no content anyway.
   public var announcedLength: Int? {
     guard transfer.request.method != "HEAD", head.status != 304, head.status != 204,

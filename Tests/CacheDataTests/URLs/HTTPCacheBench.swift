@@ -38,9 +38,9 @@ final class HTTPCacheBench: Sendable {
 
   func get(
     _ fields: HTTPFields = [:], _ policy: FetchPolicy = .cacheFirst, method: String = "GET",
-    from other: FakeTransfer? = nil, options: FetchOptions? = nil
+    url: String = HTTPCacheBench.url, from other: FakeTransfer? = nil, options: FetchOptions? = nil
   ) async throws -> [Snapshot<HTTPResponse>] {
-    let request = HTTPRequest(method: method, url: Self.url, fields: fields)
+    let request = HTTPRequest(method: method, url: url, fields: fields)
     var snapshots: [Snapshot<HTTPResponse>] = []
     let options = options ?? FetchOptions(policy: policy)
     for try await snapshot in cache(other).responses(to: request, options: options) {

@@ -21,6 +21,42 @@ struct HTTPCacheRaceTests {
     #expect(bench.storage.keys.isEmpty)
   }
 
+  /// RFC 9111, section 4.4: the status decides what an unsafe request invalidates, whatever becomes of the content.
+  @Test(
+    arguments: [
+      ("POST", 200), ("PUT", 201), ("DELETE", 204), ("PATCH", 303), ("POST", 500), ("POST", 404), ("GET", 200),
+    ],
+    [CacheError.Code.originUnreachable, .invalidAnswer, .cancelled, .tooLarge])
+  func contentThatBreaksOffInvalidatesByItsStatus(request: (method: String, status: Int), code: CacheError.Code)
+    async throws
+  {
+    let bench = HTTPCacheBench(FakeTransfer(200, ["Cache-Control": "max-age=60"], "a"))
+    let head = HTTPResponseHead(status: request.status, fields: ["Content-Length": "9", "Location": "/named"])
+    let url = request.method == "PATCH" ? "http://a.example/other" : HTTPCacheBench.url
+    if request.method == "PATCH" { _ = try await bench.get(url: "http://a.example/named") }
+    if request.method != "PATCH" { _ = try await bench.get() }
+    let failing = FakeTransfer(
+      failing: CacheError(code, "it broke off", hint: "wait", cause: IncompleteResponse(HTTPResponse(head, body: [1]))))
+    let error = await #expect(throws: CacheError.self) {
+      try await bench.get([:], .networkOnly, method: request.method, url: url, from: failing)
+    }
+    #expect(error?.code == code && error?.message == "it broke off" && error?.hint == "wait")
+    let isInvalidated = request.method != "GET" && request.status < 400
+    #expect(bench.storage.keys.isEmpty == isInvalidated)
+  }
+
+  /// The failure says so if the cache could not remove what is no longer valid.
+  @Test func whatCouldNotBeInvalidatedIsPartOfTheFailure() async throws {
+    let failing = FakeTransfer(
+      failing: CacheError(
+        .originUnreachable, "it broke off", cause: IncompleteResponse(HTTPResponse(HTTPResponseHead(status: 200)))))
+    let bench = HTTPCacheBench(failing, storage: ShelfOfResponses(failing: CacheError(.noSpace, "the disk is full")))
+    let error = await #expect(throws: CacheError.self) { try await bench.get(method: "POST") }
+    #expect(error?.code == .originUnreachable)
+    #expect(
+      error?.message == "it broke off; and the cache could not remove what the request changed: the disk is full")
+  }
+
   /// Another task may replace the stored response before the answer to a HEAD arrives.
   @Test func aHeadLeavesAloneWhatWasStoredMeanwhile() async throws {
     let bench = HTTPCacheBench(FakeTransfer(200, ["Cache-Control": "max-age=60", "ETag": "\"1\""], "old"))

@@ -131,13 +131,13 @@ extension JoinResult {
   /// Whether another caller's flight ended without a failure. A vanished lease says no more than that.
   var hasFinished: Bool {
     switch self {
-    case .finished(.success(nil)), .vanished: true
+    case .finished(.success(nil), _), .vanished: true
     case .finished, .leading: false
     }
   }
 
   /// The failure of another caller's flight; `nil` if there is none.
   var failure: CacheError? {
-    if case .finished(.failure(let failure)) = self { failure } else { nil }
+    if case .finished(.failure(let failure), _) = self { failure } else { nil }
   }
 }

@@ -21,30 +21,53 @@ extension CachedFetch {
   /// How often a fetch joins a flight: a second time if the flight it waited for vanished.
   private static var maximumJoins: Int { 2 }
 
-  /// One fetch asks the origin. The others wait, and take what it stored or share its failure.
+  /// One fetch asks the origin. The others wait, and take what it stored or share its failure. The request goes on as
+  /// long as one of them waits.
   func askOrigin(_ plan: Plan) async throws(CacheError) -> Snapshot<Value> {
     guard let flight = try subject.flight() else { return try await exchange(plan).result.get() }
     for _ in 0..<Self.maximumJoins {
       switch try await services.flights.join(flight) {
-      case .finished(.failure(let failure)): return try fail(plan, with: failure, isShared: true)
-      case .finished(.success(let shared)):
+      case .finished(.failure(let failure), let flight):
+        var plan = plan
+        plan.report = flight.report
+        return try fail(plan, with: failure, isShared: true)
+      case .finished(.success(let shared), let flight):
         if let snapshot = try await follow(plan) { return snapshot }
         // An answer received before this fetch began may be handed on only now, because storing it took long.
         guard let shared = shared as? SharedAnswer, let head = shared.delivery.stored, head.storedAt >= plan.startedAt
         else { return try await lead(plan).result.get() }
         observe(plan)
-        return snapshot(shared.delivery, key: shared.key, warnings: shared.warnings)
+        var snapshot = snapshot(shared.delivery, key: shared.key, warnings: shared.warnings)
+        snapshot.shared = [SharedWarnings(shared.warnings, flight.report)]
+        return snapshot
       case .vanished:
         if let snapshot = try await follow(plan) { return snapshot }
       case .leading(let ticket):
-        var plan = plan
-        plan.flight = ticket
-        let outcome = await FlightTicket.led.withValue(FlightTicket.led.get() + [ticket]) { [plan] in await lead(plan) }
-        await services.flights.finish(ticket, outcome.shared)
-        return try outcome.result.get()
+        return try await lead(plan, ticket).result.get()
       }
     }
     return try await lead(plan).result.get()
+  }
+
+  /// Leads the flight of `ticket` in a task of its own, so that the request does not end with this caller if others
+  /// wait for it.
+  private func lead(_ plan: Plan, _ ticket: FlightTicket) async -> Outcome {
+    var plan = plan
+    (plan.flight, plan.report) = (ticket, ticket.report)
+    let (outcomes, source) = AsyncStream.makeStream(of: Outcome.self)
+    let request = FlightTicket.led.withValue(FlightTicket.led.get() + [ticket]) {
+      Task { [plan] in
+        let outcome = await lead(plan)
+        await services.flights.finish(ticket, outcome.shared)
+        source.yield(outcome)
+        source.finish()
+        return outcome
+      }
+    }
+    ticket.whenLeft { request.cancel() }
+    for await outcome in outcomes { return outcome }
+    // This caller was cancelled. The last one to leave waits until the request has ended.
+    return ticket.leave() ? Outcome(result: .failure(.cancelled)) : await request.value
   }
 
   /// Looks again first: another fetch may have stored the answer between this fetch's look-up and its flight.

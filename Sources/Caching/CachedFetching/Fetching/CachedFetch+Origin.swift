@@ -8,6 +8,17 @@ extension CachedFetch {
   /// Asks the origin and stores its answer. If the origin fails in a way that may pass, the entry that the look-up
   /// found answers instead (RFC 5861, section 4).
   func exchange(_ plan: Plan) async -> Outcome {
+    // A change must find every request whose answer may be stored.
+    guard plan.flight == nil, plan.message.isSafe, let key = try? subject.key() else { return await ask(plan) }
+    var plan = plan
+    let flight = services.flights.begin(key)
+    plan.flight = flight
+    let outcome = await ask(plan)
+    await services.flights.finish(flight)
+    return outcome
+  }
+
+  private func ask(_ plan: Plan) async -> Outcome {
     do throws(CacheError) {
       return try await request(plan, base: plan.lookup.found)
     } catch {
@@ -37,7 +48,9 @@ extension CachedFetch {
       plan.lookup.warnings.append(error)
       observe(plan)
       let status = (error.cause as? OriginFailure)?.status
-      return snapshot(of: found, plan, insteadOf: OriginFailure(status: status, isShared: isShared))
+      var snapshot = snapshot(of: found, plan, insteadOf: OriginFailure(status: status, isShared: isShared))
+      if let report = plan.report { snapshot.shared = [SharedWarnings([error], report)] }
+      return snapshot
     }
     observe(plan)
     // A readable cache might have answered in the origin's place, so report both failures.
@@ -51,7 +64,7 @@ extension CachedFetch {
     let rules = services.rules
     let conditions = base.map { rules.believesServer(of: plan.message) ? rules.conditions(on: $0.head) : [:] } ?? [:]
     let requestTime = services.now()
-    let answer = try await subject.ask(conditions, completing: plan.lookup.part)
+    let answer = try await subject.ask(conditions, completing: plan.lookup.part, during: plan.flight)
     // What changed at the origin must change the cache, even if the caller no longer waits for the answer.
     if Task.isCancelled, plan.message.isSafe { throw .cancelled }
     let exchange = Exchange(
@@ -109,7 +122,7 @@ extension CachedFetch {
     do throws(CacheError) {
       key = try await subject.keep(answer, head, confirming: base, ending: plan.flight)
     } catch {
-      // On a conflict a newer answer has replaced the entry, and stays.
+      // On a conflict a newer answer has replaced the entry, or what was fetched has changed meanwhile.
       if error.code != .conflict { try note(error, in: &warnings) }
       delivery.isKept = false
       // What the answer should have replaced is outdated. If it cannot be removed either, the warning says enough.
@@ -121,7 +134,8 @@ extension CachedFetch {
       delivery.refusal = services.rules.refusal(to: head.head, for: plan.message) ?? "it is stale at once"
     }
     observe(plan, trace)
-    let snapshot = snapshot(delivery, key: key, warnings: warnings)
+    var snapshot = snapshot(delivery, key: key, warnings: warnings)
+    if let report = plan.report { snapshot.shared = [SharedWarnings(warnings, report)] }
     guard !delivery.isKept, subject.mayShare(answer, head) else { return Outcome(result: .success(snapshot)) }
     delivery.isCollapsed = true
     let shared = SharedAnswer(delivery: delivery, key: key, warnings: warnings)

@@ -25,6 +25,8 @@ struct CachedFetch<Subject: FetchSubject>: Sendable {
     var trace: CacheTrace
     /// The flight that this fetch leads, which ends once the answer is stored; `nil` if there is none.
     var flight: FlightTicket?
+    /// Chooses the caller that reports the failures of the flight; `nil` if there is none.
+    var report: SharedReport?
   }
 
   func snapshots(_ options: FetchOptions) -> Snapshots<Value> {
@@ -52,7 +54,9 @@ struct CachedFetch<Subject: FetchSubject>: Sendable {
       return Step(snapshot) { () async throws(CacheError) in Step(try await askOrigin(plan)) }
     }
     // The user already has an answer, so do not report a failing origin; do report a cache that cannot store.
-    let name = if let flight = try subject.flight() { flight } else { try subject.key() }
+    var name = if let flight = try subject.flight() { flight } else { try subject.key() }
+    // A revalidation that began before a change does not serve those who come after it.
+    name += " \(services.flights.changes)"
     services.background.start(name) { (try? await askOrigin(plan))?.writeFailure }
     return Step(snapshot)
   }

@@ -17,7 +17,8 @@ protocol FetchSubject: Sendable {
   /// The key under which the answer would be stored, as far as it is known before the origin answers.
   func key() throws(CacheError) -> String
 
-  /// A name that all fetches share that can use the same answer; `nil` if each must ask for itself.
+  /// A name that all fetches share that can use the same answer: the key, and after a space what else distinguishes them.
+  /// `nil` if each must ask for itself.
   func flight() throws(CacheError) -> String?
 
   /// Looks up what the cache holds.
@@ -28,15 +29,18 @@ protocol FetchSubject: Sendable {
   /// Asks the origin: for the rest of `part`, which the look-up found, if `part` can be completed, or else for
   /// everything.
   ///
-  /// - Parameter conditions: the cache's conditions, which replace the caller's own.
+  /// - Parameters:
+  ///   - conditions: the cache's conditions, which replace the caller's own.
+  ///   - flight: the flight under way; `nil` if there is none.
   func ask(
-    _ conditions: HTTPFields, completing part: StoredResponse<Answer>?
+    _ conditions: HTTPFields, completing part: StoredResponse<Answer>?, during flight: FlightTicket?
   ) async throws(CacheError) -> OriginAnswer<Answer>
 
   /// Stores an answer, or the result of confirming `base`, and returns its entry's key.
   ///
   /// - Parameter flight: the flight that the answer ends; `nil` if there is none.
-  /// - Throws: `CacheError`: the storage failed; `conflict` if another entry has replaced `base`.
+  /// - Throws: `CacheError`: the storage failed; `conflict` if another entry has replaced `base`, or the flight is
+  ///   outdated.
   func keep(
     _ answer: Answer, _ head: StoredHead, confirming base: StoredResponse<Answer>?, ending flight: FlightTicket?
   ) async throws(CacheError) -> String

@@ -45,7 +45,7 @@ where Origin.Request == Storage.Request, Origin.Response == Answer, Storage.Resp
   func flight() throws(CacheError) -> String? {
     if source.isInProcess { return nil }
     let party = rules.party(of: try message())
-    return party.isEmpty ? try key() : "\(try key())/\(party)"
+    return party.isEmpty ? try key() : "\(try key()) \(party)"
   }
 
   func lookUp(isCounted: Bool) async throws(CacheError) -> Lookup<Answer> {
@@ -58,7 +58,7 @@ where Origin.Request == Storage.Request, Origin.Response == Answer, Storage.Resp
 
   /// Asks for the whole answer, as typed resources are never stored in part.
   func ask(
-    _ conditions: HTTPFields, completing part: StoredResponse<Answer>?
+    _ conditions: HTTPFields, completing part: StoredResponse<Answer>?, during flight: FlightTicket?
   ) async throws(CacheError) -> OriginAnswer<Answer> {
     let answer = try await requested(conditions)
     guard let response = answer.response, !mayKeep(response) else { return answer }

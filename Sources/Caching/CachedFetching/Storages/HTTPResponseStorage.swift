@@ -32,6 +32,11 @@ public protocol HTTPResponseStorage: Sendable {
   /// - Throws: `CacheError`: the storage failed, and nothing has changed.
   func remove(_ keys: [String]) async throws(CacheError)
 
+  /// Removes all responses for `urls`, which have changed. What is being fetched of them now is not stored.
+  ///
+  /// - Throws: `CacheError`: the storage failed.
+  func invalidate(_ urls: [String]) async throws(CacheError)
+
   /// The key of the entry for `url` and `selector`.
   ///
   /// - Throws: `CacheError` with the code `invalidRequest` if the key would be too long.
@@ -40,13 +45,27 @@ public protocol HTTPResponseStorage: Sendable {
   /// Counts a look-up as a hit on the entry under `key`, or, with `nil`, as a miss.
   func countLookUp(_ key: String?)
 
-  /// This storage, whose next write also ends the lease of `flight`: one commit instead of two. The default does not.
+  /// This storage, whose next write also ends the lease of `flight`, in one commit. If the flight is outdated, the write
+  /// fails with the code `conflict`. The default does neither.
   func ending(_ flight: FlightTicket?) -> Self
+
+  /// This storage, whose next write fails with the code `conflict` if `flight` is outdated. The default does not.
+  func during(_ flight: FlightTicket?) -> Self
 }
 
 extension HTTPResponseStorage {
   /// This storage as it is: other processes do not see its flights.
   public func ending(_ flight: FlightTicket?) -> Self { self }
+
+  /// This storage as it is: it knows no flights.
+  public func during(_ flight: FlightTicket?) -> Self { self }
+
+  /// Removes what is stored; for a storage that knows no flights.
+  public func invalidate(_ urls: [String]) async throws(CacheError) {
+    var keys: [String] = []
+    for url in urls { keys += try await readableVariants(of: url).map(\.key) }
+    if !keys.isEmpty { try await remove(keys) }
+  }
 }
 
 /// A stored response without its content.

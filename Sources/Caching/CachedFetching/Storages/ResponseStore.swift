@@ -34,7 +34,8 @@ public protocol ResponseStore<Request, Response>: Sendable {
   /// - Throws: `CacheError` with the code `invalidRequest` if the key would be too long.
   func key(for request: Request) throws(CacheError) -> String
 
-  /// This storage, whose next write also ends the lease of `flight`: one commit instead of two. The default does not.
+  /// This storage, whose next write also ends the lease of `flight`, in one commit. If the flight is outdated, the write
+  /// fails with the code `conflict`. The default does neither.
   func ending(_ flight: FlightTicket?) -> Self
 }
 

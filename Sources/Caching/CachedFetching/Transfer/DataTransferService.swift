@@ -11,7 +11,8 @@ public protocol DataTransferService: Sendable {
 
 /// The part of a response that arrived before its transfer failed: the `cause` of the transfer's `CacheError`.
 ///
-/// A transfer reports it if the content's length is known, so that a cache can ask for the rest later.
+/// A transfer reports it if the content's length is known, so that a cache can ask for the rest later; and for an unsafe
+/// request in any case, because a cache must act on its status.
 public struct IncompleteResponse: Error {
   /// The head, and the beginning of the content.
   public let response: HTTPResponse
@@ -22,5 +23,14 @@ public struct IncompleteResponse: Error {
   public init(_ response: HTTPResponse, cause: (any Error)? = nil) {
     self.response = response
     self.cause = cause
+  }
+}
+
+extension CacheError {
+  /// The same error if `request` is safe; otherwise it has an `IncompleteResponse` with `head` as its cause, which says
+  /// that the request has succeeded or failed at its origin.
+  package func after(_ head: HTTPResponseHead, of request: HTTPRequest) -> CacheError {
+    if request.isSafe || cause is IncompleteResponse { return self }
+    return CacheError(code, message, hint: hint, cause: IncompleteResponse(HTTPResponse(head), cause: cause))
   }
 }

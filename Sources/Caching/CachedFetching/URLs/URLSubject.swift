@@ -30,7 +30,7 @@ struct URLSubject: FetchSubject {
     guard request.retrieves, rules.believesServer(of: request) else { return nil }
     var text = request.fields.lines.map { "\($0.name.lowercased()):\($0.value)\n" }.joined()
     text += "\n\(rules.party(of: request))"
-    return "\(try key())/\(request.method)/\(rules.fingerprint(text, of: request))"
+    return "\(try key()) \(request.method)/\(rules.fingerprint(text, of: request))"
   }
 
   func lookUp(isCounted: Bool) async throws(CacheError) -> Lookup<HTTPResponse> {
@@ -67,15 +67,15 @@ struct URLSubject: FetchSubject {
   }
 
   func ask(
-    _ conditions: HTTPFields, completing part: StoredResponse<HTTPResponse>?
+    _ conditions: HTTPFields, completing part: StoredResponse<HTTPResponse>?, during flight: FlightTicket?
   ) async throws(CacheError) -> OriginAnswer<HTTPResponse> {
-    if let part, let answer = try await askForRest(of: part) { return answer }
+    if let part, let answer = try await askForRest(of: part, during: flight) { return answer }
     var conditional = request
     if !conditions.lines.isEmpty {
       let kept = request.fields.lines.filter { !Preconditions.names.contains($0.name.lowercased()) }
       conditional.fields = HTTPFields(kept + conditions.lines)
     }
-    let response = try await send(conditional)
+    let response = try await send(conditional, during: flight)
     // Without a condition a 304 confirms nothing, and is an error.
     let isConfirmation =
       response.head.status == 304 && request.retrieves
@@ -89,6 +89,14 @@ struct URLSubject: FetchSubject {
   func keep(
     _ answer: HTTPResponse, _ head: StoredHead, confirming base: StoredResponse<HTTPResponse>?,
     ending flight: FlightTicket?
+  ) async throws(CacheError) -> String {
+    try await keep(answer, head, confirming: base, in: storage.ending(flight))
+  }
+
+  /// Stores an answer, or the result of confirming `base`, in `storage`, and returns its entry's key.
+  func keep(
+    _ answer: HTTPResponse, _ head: StoredHead, confirming base: StoredResponse<HTTPResponse>?,
+    in storage: any HTTPResponseStorage
   ) async throws(CacheError) -> String {
     // A damaged variant must prevent neither storing the answer nor removing the variants that it replaces.
     try rules.requireCredentialKey(for: request)
@@ -105,7 +113,7 @@ struct URLSubject: FetchSubject {
     let outdated = variants.map(\.key).filter { $0 != key }
     let version = base?.key == key ? base?.version : nil
     do throws(CacheError) {
-      return try await storage.ending(flight).store(
+      return try await storage.store(
         body, head: head, for: request.target, replacing: outdated, expecting: version)
     } catch {
       throw error.naming(request, not: key)
@@ -169,11 +177,8 @@ struct URLSubject: FetchSubject {
 
   /// Removes the entries that `head`, the answer to the request, invalidates.
   func invalidate(by head: HTTPResponseHead) async throws(CacheError) {
-    var keys: [String] = []
-    for url in rules.invalidated(by: head, to: request) {
-      keys += try await storage.readableVariants(of: url).map(\.key)
-    }
-    if !keys.isEmpty { try await storage.remove(keys) }
+    let urls = rules.invalidated(by: head, to: request)
+    if !urls.isEmpty { try await storage.invalidate(urls) }
   }
 
   /// RFC 9111, section 4.3.5: a HEAD updates the response that it describes.

@@ -61,6 +61,8 @@ extension StoreAdministration {
   func remove(
     _ page: [EntrySummary], selectedBy selection: EntrySelection
   ) async throws(CacheError) -> [EntrySummary] {
+    // A removal of what has expired changes nothing for those who fetch it.
+    if selection.state != .expired { try await store.endFlights(of: page.map(\.key)) }
     var (rest, attempt) = (page, 0)
     while true {
       attempt += 1

@@ -9,7 +9,8 @@ extension StoreAdministration {
   /// The payload size at which a batch is written, in bytes: metadata is written together with its payload.
   private static let batchBytes = 4 << 20
 
-  /// Makes the selected fresh entries stale, in batches; with `dryRun` it only counts them.
+  /// Makes the selected fresh entries stale, in batches; with `dryRun` it only counts them. What is being fetched of the
+  /// selected entries now is not stored.
   ///
   /// Damaged entries are left alone and reported. Cost: each payload is read and written.
   ///
@@ -20,6 +21,7 @@ extension StoreAdministration {
     guard fresh.state ?? .fresh == .fresh else { return report }
     fresh.state = .fresh
     do throws(CacheError) {
+      if !dryRun { try await endFlights(selection) }
       let unlisted = try await visit(fresh, after: nil) { page throws(CacheError) in
         try await makeStale(page.map(\.key), selectedBy: fresh, dryRun: dryRun, &report)
         return true
@@ -44,6 +46,7 @@ extension StoreAdministration {
   private func makeStale(
     _ keys: [CacheKey], selectedBy selection: EntrySelection, dryRun: Bool, _ report: inout RemovalReport
   ) async throws(CacheError) {
+    if !dryRun { try await store.endFlights(of: keys) }
     var (rest, attempts) = (keys[...], 0)
     while !rest.isEmpty {
       if Task.isCancelled { throw .cancelled }

@@ -32,13 +32,14 @@ public struct StoreAdministration: Sendable {
   }
 
   /// Removes the selected entries, in pages; with `dryRun` it only counts them. Damaged entries that cannot be listed
-  /// stay, and are reported.
+  /// stay, and are reported. What is being fetched of the selected entries now is not stored.
   ///
   /// - Throws: `CacheError`: the engine failed, or other writers kept changing entries (`conflict`). Entries removed
   ///   before that stay removed.
   public func remove(_ selection: EntrySelection, dryRun: Bool) async throws(CacheError) -> RemovalReport {
     var report = RemovalReport()
     do throws(CacheError) {
+      if !dryRun { try await endFlights(selection) }
       report.damage = try await visit(selection, after: nil) { page throws(CacheError) in
         report.add(dryRun ? page : try await remove(page, selectedBy: selection))
         return true
@@ -50,11 +51,12 @@ public struct StoreAdministration: Sendable {
   }
 
   /// Removes the entries under `keys`; with `dryRun` it only looks for them. Counts only what this call removes, and not
-  /// what another writer has removed meanwhile.
+  /// what another writer has removed meanwhile. What is being fetched of them now is not stored.
   ///
   /// - Throws: `CacheError`: the engine failed. No entry was removed, unless there was no room to remove all at once.
   public func remove(keys: [CacheKey], dryRun: Bool) async throws(CacheError) -> RemovalReport {
     let keys = Set(keys).sorted()
+    if !dryRun { try await store.endFlights(of: keys) }
     var attempt = 0
     while true {
       attempt += 1
@@ -85,6 +87,20 @@ public struct StoreAdministration: Sendable {
         guard error.code == .conflict else { throw error }
       }
     }
+  }
+
+  /// Ends the flights of entries that `selection` selects by their keys, also of those that are not in the store yet.
+  func endFlights(_ selection: EntrySelection) async throws(CacheError) {
+    guard selection.selectsNewEntries else { return }
+    try await store.endFlights { $0.meets(selection) }
+  }
+
+  /// Ends the flights for `url`: what is being fetched of it now is not stored.
+  ///
+  /// - Throws: `CacheError`: the engine failed.
+  public func endFlights(for url: String) async throws(CacheError) {
+    let prefix = EngineHTTPResponseStorage.keyPrefix(of: url)
+    try await store.endFlights { $0.meets(prefix: prefix) }
   }
 
   /// Passes the selected entries to `body`, in pages, as long as it returns `true`.

@@ -40,35 +40,28 @@ struct BoundedWriter: Sendable {
 
   /// Makes all the changes of `batch`, or none. The batch stores the entry under `key`, which has `bytes` bytes.
   ///
-  /// - Returns: whether `lease` was removed too: not if it has changed, or if other entries had to go first.
   /// - Throws: `CacheError`: what the engine throws; `tooLarge` if the entry alone exceeds the limits, `overBounds`
   ///   if no entry may be evicted, `busy` if other writers keep filling the store.
   func apply(
-    _ batch: WriteBatch, storing key: CacheKey, bytes: Int, releasing lease: HeldLease?
-  ) async throws(CacheError) -> Bool {
+    _ batch: WriteBatch, storing key: CacheKey, bytes: Int
+  ) async throws(CacheError) {
     if let limits, bytes > limits.maxBytes { throw limits.tooLarge(key, bytes: bytes) }
     var batch = batch
     batch.bounds = limits?.bounds
     let expired = await expiry?.expired(near: key, at: clock.now) ?? []
-    var whole = batch.removing(expired)
-    if let lease { whole.remove(lease.key, ifStill: lease.version) }
-    let removesOthers = !expired.isEmpty || lease != nil
+    let removesOthers = !expired.isEmpty
     // Anything but a lack of room is the caller's own failure, above all a conflict. The other entries may have changed, or
     // lie beside damage.
-    if try await tryToApply(whole, butNotOn: removesOthers ? [.overBounds, .conflict, .damaged] : [.overBounds]) {
-      return lease != nil
-    }
-    guard let limits else {
-      try await engine.apply(batch)
-      return false
-    }
+    let passed: [CacheError.Code] = removesOthers ? [.overBounds, .conflict, .damaged] : [.overBounds]
+    if try await tryToApply(batch.removing(expired), butNotOn: passed) { return }
+    guard let limits else { return try await engine.apply(batch) }
     let room = RoomMaker(writer: self, limits: limits, key: key, batch: batch)
     var isStale = await mutex.lock() || removesOthers
     defer { mutex.unlock() }
     for attempt in 0..<Self.maximumAttempts {
-      if isStale, try await tryToApply(batch, butNotOn: [.overBounds]) { return false }
-      if attempt == 0, try await room.tryToMakeAndFill() { return false }
-      if try await room.makeAndFill() { return false }
+      if isStale, try await tryToApply(batch, butNotOn: [.overBounds]) { return }
+      if attempt == 0, try await room.tryToMakeAndFill() { return }
+      if try await room.makeAndFill() { return }
       isStale = true
     }
     throw limits.neverRoom(for: key)

@@ -31,8 +31,14 @@ public struct EntryStore: Sendable {
   /// The leases that this process holds on flights over this store.
   let leases = HeldLeases()
 
-  /// The flight that the next write ends; `nil` if there is none.
+  /// The requests under way in this process whose answers this store keeps.
+  package let underWay = FlightsUnderWay()
+
+  /// The flight that the next write belongs to; `nil` if there is none.
   private var flight: FlightTicket?
+
+  /// Whether the next write ends that flight.
+  private var endsFlight = false
 
   /// What entries are written with, and how to read those written with something else.
   let transforms: TransformPipeline
@@ -137,8 +143,16 @@ public struct EntryStore: Sendable {
     sharedUses?.add(key, at: now)
   }
 
-  /// This store, whose next write also removes this process's lease of `flight`.
+  /// This store, whose next write also removes this process's lease of `flight`, and fails with the code `conflict` if
+  /// the flight is outdated or its lease is lost.
   package func ending(_ flight: FlightTicket?) -> EntryStore {
+    var store = during(flight)
+    store.endsFlight = true
+    return store
+  }
+
+  /// This store, whose next write fails with the code `conflict` if `flight` is outdated or its lease is lost.
+  package func during(_ flight: FlightTicket?) -> EntryStore {
     var store = self
     store.flight = flight
     return store
@@ -204,9 +218,20 @@ public struct EntryStore: Sendable {
     for dictionary in entry.dictionaries { batch.require(try dictionary.name.key, .checksum(dictionary.checksum)) }
     if let expecting { batch.require(key, expecting) }
     batch.put(key, payload: entry.payload, metadata: metadata)
-    let lease = if let flight { await leases.end(flight) } else { HeldLease?.none }
-    let isReleased = try await writer.apply(batch, storing: key, bytes: entry.payload.count, releasing: lease)
-    if isReleased, let flight { leases.forget(flight) }
+    guard let flight else { return try await writer.apply(batch, storing: key, bytes: entry.payload.count) }
+    let complete = batch
+    try await flight.storing { () throws(CacheError) in
+      var batch = complete
+      switch await leases.end(flight) {
+      case .none: break
+      case .lost: throw .conflict(on: key)
+      case .held(let lease):
+        batch.require(lease.key, .checksum(lease.version))
+        if endsFlight { batch.remove(lease.key) }
+      }
+      try await writer.apply(batch, storing: key, bytes: entry.payload.count)
+      if endsFlight { leases.forget(flight) }
+    }
   }
 }
 

@@ -9,6 +9,16 @@ struct HeldLease: Sendable {
   let version: UInt64
 }
 
+/// How a lease ended.
+enum EndedLease: Sendable {
+  /// The flight has none.
+  case none
+  /// It has been removed, or another process has taken it.
+  case lost
+  /// It still holds for a while, as far as this process knows.
+  case held(HeldLease)
+}
+
 /// The leases that this process holds, each renewed by a task until its flight ends.
 final class HeldLeases: Sendable {
   private final class Renewal: Sendable {
@@ -26,20 +36,19 @@ final class HeldLeases: Sendable {
     renewals.withLock { $0[ticket] = Renewal(key, renewal) }
   }
 
-  /// Ends the renewal of the lease on the flight `ticket`, and returns the lease, which still holds for a while; `nil` if
-  /// there is none.
-  func end(_ ticket: FlightTicket) async -> HeldLease? {
-    guard let renewal = renewals.withLock({ $0[ticket] }) else { return nil }
+  /// Ends the renewal of the lease on the flight `ticket`, and returns the lease.
+  func end(_ ticket: FlightTicket) async -> EndedLease {
+    guard let renewal = renewals.withLock({ $0[ticket] }) else { return .none }
     renewal.task.cancel()
-    guard let version = await renewal.task.value else { return nil }
-    return HeldLease(key: renewal.key, version: version)
+    guard let version = await renewal.task.value else { return .lost }
+    return .held(HeldLease(key: renewal.key, version: version))
   }
 
   /// Ends all renewals, and returns the leases, which still hold for a while.
   func endAll() async -> [HeldLease] {
     var ended: [HeldLease] = []
     for ticket in renewals.withLock({ Array($0.keys) }) {
-      if let lease = await end(ticket) { ended.append(lease) }
+      if case .held(let lease) = await end(ticket) { ended.append(lease) }
       forget(ticket)
     }
     return ended

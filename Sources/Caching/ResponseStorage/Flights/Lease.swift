@@ -22,6 +22,10 @@ struct Lease: Sendable {
   static let namespace = "leases"
   /// The prefix of every lease's key.
   static let keyPrefix = namespace + "/"
+  /// The prefix of the keys of all leases on flights.
+  static let flightPrefix = "\(keyPrefix)\(CacheKey.schemeVersion)/"
+  /// The beginning of the rest of such a key, if it is a digest.
+  private static let digestName = "xxh3="
 
   let holder: LeaseHolder
   /// From this time on, other processes may take the lease over.
@@ -30,14 +34,26 @@ struct Lease: Sendable {
   /// abandoned.
   var failure: CacheError?
 
-  /// The key of the lease for `flight`: the flight's own key, percent-encoded, or a digest of it if that would be too
-  /// long. If two flights happen to share a digest, one can at worst get the other's failure: after waiting, a fetch
+  /// The key of the lease for `flight`: the flight's own key, percent-encoded; if that would be too long, a digest of it
+  /// and its beginning. If two flights happen to share a digest, one can at worst get the other's failure: after waiting, a fetch
   /// checks that its own answer is stored.
   static func key(for flight: String) throws(CacheError) -> CacheKey {
-    let text = "\(keyPrefix)\(CacheKey.schemeVersion)/\(PercentEncoding.text(flight))"
+    let text = flightPrefix + PercentEncoding.text(flight)
     guard text.utf8.count > CacheKey.maximumLength else { return try CacheKey(text) }
     let bytes = Array(flight.utf8)
-    return try CacheKey("\(keyPrefix)\(CacheKey.schemeVersion)/xxh3=\(EntryMetadata.xxh3(bytes.span, seed: 0))")
+    // Percent-encoding makes a byte three at most, and the digest has twenty at most.
+    let beginning = String(decoding: bytes.prefix(CacheKey.maximumLength / 3 - 32), as: UTF8.self)
+    let digest = EntryMetadata.xxh3(bytes.span, seed: 0)
+    return try CacheKey("\(flightPrefix)\(digestName)\(digest)/\(PercentEncoding.text(beginning))")
+  }
+
+  /// What the flight may store whose lease is under `key`; `nil` if that is no lease on a flight.
+  static func scope(of key: CacheKey) -> FlightScope? {
+    guard key.text.hasPrefix(flightPrefix) else { return nil }
+    let rest = key.text.dropFirst(flightPrefix.count)
+    let beginning = rest.hasPrefix(digestName) ? rest.firstIndex(of: "/").map { rest[$0...].dropFirst() } : nil
+    let flight = String(decoding: PercentEncoding.decoded(beginning ?? rest), as: UTF8.self)
+    return FlightScope(flight, isCut: beginning != nil)
   }
 }
 

@@ -49,24 +49,28 @@ struct LeaseTable: Sendable {
 
   /// Ends the lease under `key`, if it still has the version `version`, and leaves it in the store as one that has run
   /// out by any clock. A waiting process then takes it over instead of believing that an answer was stored.
-  func abandon(_ key: CacheKey, version: UInt64) async throws(CacheError) {
-    _ = try await write(key, until: Timestamp(milliseconds: 0), expecting: .checksum(version))
+  ///
+  /// - Returns: whether it had that version. The same holds for `fail` and `release`.
+  @discardableResult
+  func abandon(_ key: CacheKey, version: UInt64) async throws(CacheError) -> Bool {
+    try await write(key, until: Timestamp(milliseconds: 0), expecting: .checksum(version)) != nil
   }
 
   /// Ends the lease under `key`, if it still has the version `version`, and leaves `failure` in it for two seconds, for
   /// those who saw the flight under way. For everyone else the lease has run out. A store that hides what its entries
   /// say hides the failure too: its text is the origin's.
-  func fail(_ key: CacheKey, version: UInt64, _ failure: CacheError) async throws(CacheError) {
+  @discardableResult
+  func fail(_ key: CacheKey, version: UInt64, _ failure: CacheError) async throws(CacheError) -> Bool {
     let until = store.clock.now.advanced(by: Self.failureDuration)
-    _ = try await write(key, until: until, failure: failure, expecting: .checksum(version))
+    return try await write(key, until: until, failure: failure, expecting: .checksum(version)) != nil
   }
 
   /// Removes the lease under `key`, if it still has the version `version`.
-  func release(_ key: CacheKey, version: UInt64) async throws(CacheError) {
+  @discardableResult
+  func release(_ key: CacheKey, version: UInt64) async throws(CacheError) -> Bool {
     var batch = WriteBatch()
-    batch.require(key, .checksum(version))
-    batch.remove(key)
-    _ = try await tryToApply(batch)
+    batch.remove(key, ifStill: version)
+    return try await tryToApply(batch)
   }
 
   private func write(

@@ -10,9 +10,11 @@ internal import Synchronization
 ///
 /// The lease of a crashed holder ends by itself: at once if its process is known to have ended, otherwise when it runs
 /// out. A store whose server drops expired entries may drop it first. So a missing lease does not say how its flight
-/// ended: if the answer is not in the store, one of the waiting callers leads. A lease that is lost, because the
-/// process was suspended or the clock was set, costs a second request and nothing else. If the store fails or is
-/// read-only, flights are shared within this process only.
+/// ended: if the answer is not in the store, one of the waiting callers leads. If the store fails or is read-only,
+/// flights are shared within this process only.
+///
+/// An answer is stored only if its lease is still there: a change of what it fetches removes the lease. A lease can also
+/// be lost because the process was suspended. Then the answer is returned and not stored.
 ///
 /// A failed flight leaves its failure in the lease for two seconds, for those who saw the flight under way. A caller
 /// that joins later takes the lease over at once.
@@ -35,7 +37,7 @@ public final class LeasedFlights: FetchFlights {
   private let timing: LeaseTiming
   private let identify: @Sendable () -> LeaseHolder
   /// The flights within this process.
-  let local = LocalFlights()
+  let local: LocalFlights
   private let holder = Mutex<LeaseHolder?>(nil)
 
   /// Creates flights whose leases are kept in `store`.
@@ -51,6 +53,7 @@ public final class LeasedFlights: FetchFlights {
     holder: (@Sendable () -> LeaseHolder)? = nil
   ) {
     self.store = store
+    local = LocalFlights(store.underWay)
     self.processes = processes
     self.timing = timing
     identify =
@@ -71,7 +74,7 @@ public final class LeasedFlights: FetchFlights {
       case .taken: return .leading(ticket)
       case .failed(let failure):
         await local.finish(ticket, .failure(failure))
-        return .finished(.failure(failure))
+        return .finished(.failure(failure), of: ticket)
       case .vanished:
         local.vanish(ticket)
         return .vanished
@@ -82,8 +85,15 @@ public final class LeasedFlights: FetchFlights {
     }
   }
 
+  /// Starts a flight for `key` that no other caller joins, in this process or another.
+  public func begin(_ key: String) -> FlightTicket { local.begin(key) }
+
+  /// The number of changes that this process has made to the store.
+  public var changes: Int { local.changes }
+
   /// Ends the flight of `ticket`: removes its lease, or leaves the failure in it, and resumes the waiting callers. Those
-  /// of other processes get no answer: if it is not in the store, one of them asks for its own.
+  /// of other processes get no answer: if it is not in the store, one of them asks for its own. So do all callers if
+  /// another process has taken the lease away, as some of them may have come after what it changed.
   ///
   /// A task of its own deals with the lease, so that this also works if the caller's task was cancelled. If it fails,
   /// the lease runs out by itself.
@@ -91,18 +101,28 @@ public final class LeasedFlights: FetchFlights {
     let isAbandoned = Task.isCancelled
     let lease = await store.leases.end(ticket)
     store.leases.forget(ticket)
-    if let lease {
-      await Task { [table] in
-        if isAbandoned {
-          try? await table.abandon(lease.key, version: lease.version)
-        } else if case .failure(let failure) = result {
-          try? await table.fail(lease.key, version: lease.version, failure)
-        } else {
-          try? await table.release(lease.key, version: lease.version)
-        }
-      }.value
+    var isLost = false
+    switch lease {
+    case .none: break
+    case .lost: isLost = true
+    case .held(let lease): isLost = await !end(lease, isAbandoned ? nil : result)
     }
-    await local.finish(ticket, result)
+    if isLost, !ticket.isOutdated { local.vanish(ticket) } else { await local.finish(ticket, result) }
+  }
+
+  /// Ends `lease`, without a result as an abandoned one, and returns whether it was still there.
+  private func end(_ lease: HeldLease, _ result: FlightResult?) async -> Bool {
+    await Task { [table] in
+      do throws(CacheError) {
+        switch result {
+        case nil: return try await table.abandon(lease.key, version: lease.version)
+        case .failure(let failure): return try await table.fail(lease.key, version: lease.version, failure)
+        case .success: return try await table.release(lease.key, version: lease.version)
+        }
+      } catch {
+        return true
+      }
+    }.value
   }
 
   /// Tries to take the lease, and waits while another process has it.

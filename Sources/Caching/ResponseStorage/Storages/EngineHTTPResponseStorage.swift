@@ -12,6 +12,10 @@ public struct EngineHTTPResponseStorage: HTTPResponseStorage {
   private static let variantsPerScan = 64
   /// The text between the URL and the digest in a key.
   private static let variantName = "variant="
+  /// The text in each key before the digest, and nowhere else.
+  static let variantStart = "/" + variantName
+  /// The digest of a response that answers all requests for its URL.
+  static let usualVariant = "any"
 
   private let store: EntryStore
 
@@ -104,11 +108,21 @@ public struct EngineHTTPResponseStorage: HTTPResponseStorage {
     try await store.engine.apply(batch)
   }
 
+  /// Removes all responses for `urls`: all or none. What is being fetched of them now, in this process or another, is
+  /// not stored.
+  public func invalidate(_ urls: [String]) async throws(CacheError) {
+    let prefixes = urls.map(Self.keyPrefix)
+    try await store.endFlights { scope in prefixes.contains { scope.meets(prefix: $0) } }
+    var keys: [String] = []
+    for url in urls { keys += try await readableVariants(of: url).map(\.key) }
+    if !keys.isEmpty { try await remove(keys) }
+  }
+
   /// The key of the entry for `url` and `selector`.
   ///
   /// - Throws: `CacheError` with the code `invalidRequest` if the key would be too long.
   public func key(of url: String, selector: VariantSelector) throws(CacheError) -> String {
-    let variant = selector.digest.isEmpty ? "any" : selector.digest
+    let variant = selector.digest.isEmpty ? Self.usualVariant : selector.digest
     return try Self.cacheKey("\(Self.keyPrefix(of: url))\(Self.variantName)\(variant)").text
   }
 
@@ -117,6 +131,9 @@ public struct EngineHTTPResponseStorage: HTTPResponseStorage {
 
   /// This storage, whose next write also removes the lease of `flight`.
   public func ending(_ flight: FlightTicket?) -> Self { Self(store: store.ending(flight)) }
+
+  /// This storage, whose next write fails with the code `conflict` if `flight` is outdated.
+  public func during(_ flight: FlightTicket?) -> Self { Self(store: store.during(flight)) }
 
   /// The prefix of the keys of all entries for `url`, which must have the form of `HTTPRequest.normalizedURL`. Spellings
   /// that differ in unnecessary percent codes, or in the case of codes, have one prefix (RFC 3986, section 6.2.2).

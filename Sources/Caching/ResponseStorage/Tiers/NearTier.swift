@@ -74,7 +74,7 @@ final class NearTier: Sendable {
       guard changes.payloadBytes <= limits.maxBytes, let key = changes.finals.first?.key else {
         return try await opened.engine.apply(changes.removals)
       }
-      _ = try await opened.writer.apply(changes.batch, storing: key, bytes: changes.payloadBytes, releasing: nil)
+      try await opened.writer.apply(changes.batch, storing: key, bytes: changes.payloadBytes)
     } catch {
       await note(error)
       try? await current?.engine.apply(changes.removals)

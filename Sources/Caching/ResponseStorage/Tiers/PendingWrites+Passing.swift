@@ -114,6 +114,6 @@ extension PendingWrites {
     let writer = BoundedWriter(
       engine: far, clock: clock, limits: limits, operations: OperationCounter(), accesses: AccessRecorder(),
       sweeps: SweepKeeper(nil), removesExpired: false)
-    _ = try await writer.apply(batch, storing: pending.key, bytes: pending.put.payload.count, releasing: nil)
+    try await writer.apply(batch, storing: pending.key, bytes: pending.put.payload.count)
   }
 }

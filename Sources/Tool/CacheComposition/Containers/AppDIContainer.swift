@@ -165,7 +165,7 @@ public struct AppDIContainer: Sendable {
   }
 
   private func makeFlights(_ store: EntryStore, of backend: String) -> any FetchFlights {
-    (try? layered(backend))?.takesLeases == true ? LeasedFlights(store: store) : LocalFlights()
+    (try? layered(backend))?.takesLeases == true ? LeasedFlights(store: store) : LocalFlights(store.underWay)
   }
 
   private func services(_ store: OpenStore) -> FetchServices {

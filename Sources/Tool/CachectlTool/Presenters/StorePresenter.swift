@@ -57,6 +57,8 @@ struct StorePresenter: Sendable {
     var (keys, missing) = ([CacheKey](), [String]())
     for name in names {
       let name = try EntryName(name)
+      // It may be fetched for the first time now.
+      if !dryRun, case .url(let url) = name { try await store.administration.endFlights(for: url) }
       let named = try await self.keys(name)
       if named.isEmpty { missing.append(name.text) }
       keys += named

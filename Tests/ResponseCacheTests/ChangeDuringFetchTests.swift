@@ -1,0 +1,214 @@
+import HTTPMessages
+import MemoryStorage
+import ResponseCache
+import ResponseCacheTesting
+import ResponseStorage
+import StorageSPI
+import Testing
+
+@testable import CachedFetching
+
+/// What is fetched while it is changed is neither stored nor given to those who come after the change.
+@Suite(.timeLimit(.minutes(30))) struct ChangeDuringFetchTests {
+  private let clock = ManualClock()
+
+  private func processes(
+    _ origin: StagedOrigin, isShared: Bool
+  ) async throws -> (ChangedProcess, ChangedProcess) {
+    let engine = try await StorageLocation.memory.open(clock: clock)
+    return (
+      ChangedProcess(engine, clock, origin, isShared: isShared),
+      ChangedProcess(engine, clock, origin, isShared: isShared)
+    )
+  }
+
+  /// Starts the read of `row` in `process`, and returns its task once it waits for the origin, and the request's number.
+  private func start(
+    _ row: ChangeCase, _ process: ChangedProcess, _ origin: StagedOrigin
+  ) async throws -> (Task<[Int], any Error>, number: Int) {
+    if row.read != .first {
+      origin.answer(1)
+      _ = try await process.fetch(row.subject)
+    }
+    switch row.read {
+    case .first, .cachedThenNetwork, .networkOnly: clock.advance(by: .seconds(1))
+    case .background: clock.advance(by: .seconds(150))
+    case .revalidation, .confirmation: clock.advance(by: .seconds(5_000))
+    }
+    let policy: FetchPolicy =
+      switch row.read {
+      case .cachedThenNetwork: .cachedThenNetwork
+      case .networkOnly: .networkOnly
+      default: .cacheFirst
+      }
+    let number = origin.count + 1
+    let reading = Task { try await process.fetch(row.subject, policy) }
+    try await origin.arrival(of: number)
+    return (reading, number)
+  }
+
+  @Test(arguments: ChangeCase.all)
+  func itIsNotStoredAndLaterCallersAskAgain(row: ChangeCase) async throws {
+    let origin = StagedOrigin(confirms: row.read == .confirmation)
+    let (here, other) = try await processes(origin, isShared: row.place != .here)
+    let (reading, number) = try await start(row, here, origin)
+    try await (row.place == .elsewhere ? other : here).make(row.change)
+    // A process that shares the flight learns of another process's change when the flight ends.
+    let later = Task { try await here.fetch(row.subject, .networkOnly) }
+    if row.place == .elsewhere {
+      let elsewhere = Task { try await other.fetch(row.subject, .networkOnly) }
+      try await origin.arrival(of: number + 1)
+      origin.answer(number)
+      _ = try await reading.value
+      origin.answer(number + 1)
+      origin.answer(number + 2)
+      #expect(try await elsewhere.value.last ?? 0 > number)
+    } else {
+      try await origin.arrival(of: number + 1)
+      origin.answer(number)
+      _ = try await reading.value
+      await here.cache.services.background.finish()
+      #expect(try await !here.hasFresh(row.subject))
+      origin.answer(number + 1)
+    }
+    #expect(try await later.value.last ?? 0 > number)
+    #expect(try await here.hasFresh(row.subject))
+    #expect(try await here.fetch(row.subject).last ?? 0 > number)
+  }
+
+  /// The answer that comes late must not replace the one that was asked for after the change.
+  @Test(arguments: ChangeCase.all.filter { $0.read == .networkOnly })
+  func itDoesNotReplaceWhatWasFetchedAfterTheChange(row: ChangeCase) async throws {
+    let origin = StagedOrigin()
+    let (here, other) = try await processes(origin, isShared: row.place != .here)
+    let (reading, number) = try await start(row, here, origin)
+    let changing = row.place == .elsewhere ? other : here
+    try await changing.make(row.change)
+    origin.answer(number + 1)
+    #expect(try await changing.fetch(row.subject, .networkOnly) == [number + 1])
+    origin.answer(number)
+    #expect(try await reading.value == [number])
+    #expect(try await here.fetch(row.subject) == [number + 1])
+    #expect(origin.count == number + 1)
+  }
+
+  /// Who joined before the change gets the answer that was under way, with one request.
+  @Test func callersFromBeforeTheChangeShareTheAnswer() async throws {
+    let origin = StagedOrigin()
+    let (here, _) = try await processes(origin, isShared: false)
+    let first = Task { try await here.numbers("a") }
+    try await origin.arrival(of: 1)
+    let second = Task { try await here.numbers("a") }
+    try await here.waiters(1)
+    try await here.numbers.invalidate("a")
+    origin.answer(1)
+    #expect(try await [first.value, second.value] == [1, 1])
+    #expect(origin.count == 1)
+  }
+
+  /// A stale entry that may be served during its revalidation is revalidated again if it was changed meanwhile.
+  @Test(arguments: [ChangeCase.Subject.resource, .url])
+  func aRevalidationFromBeforeTheChangeDoesNotStandForOneAfterIt(subject: ChangeCase.Subject) async throws {
+    let origin = StagedOrigin()
+    let (here, _) = try await processes(origin, isShared: false)
+    origin.answer(1)
+    _ = try await here.fetch(subject)
+    clock.advance(by: .seconds(150))
+    #expect(try await here.fetch(subject) == [1])
+    try await origin.arrival(of: 2)
+    #expect(try await here.fetch(subject) == [1])
+    try await here.make(.select(EntrySelection(), isSoft: true))
+    #expect(try await here.fetch(subject) == [1])
+    try await origin.arrival(of: 3)
+    origin.answer(3)
+    try await becomes { try await here.hasFresh(subject) }
+    origin.answer(2)
+    await here.cache.services.background.finish()
+    #expect(try await here.fetch(subject) == [3])
+    #expect(origin.count == 3)
+  }
+
+  /// Another entry's flight has nothing to do with it.
+  @Test(arguments: [
+    ChangeCase.Change.select(EntrySelection(namespace: "other"), isSoft: false),
+    .select(EntrySelection(prefix: "numbers/v1/query=b"), isSoft: false),
+    .select(EntrySelection(pattern: GlobPattern("*=b*")), isSoft: true),
+    .select(EntrySelection(state: .expired), isSoft: false), .select(EntrySelection(state: .stale), isSoft: false),
+    .select(EntrySelection(minimumAge: .seconds(3_600)), isSoft: false), .post, .removeResponses,
+  ])
+  func aChangeOfSomethingElseLetsItBeStored(change: ChangeCase.Change) async throws {
+    let origin = StagedOrigin()
+    let (here, _) = try await processes(origin, isShared: true)
+    let first = Task { try await here.numbers("a") }
+    try await origin.arrival(of: 1)
+    try await here.make(change)
+    origin.answer(1)
+    #expect(try await first.value == 1)
+    #expect(try await here.numbers("a") == 1)
+    #expect(origin.count == 1)
+  }
+
+  /// A removal that is conditional on the state ends the flights of what it removes.
+  @Test(arguments: [EntrySelection(state: .stale), EntrySelection(minimumAge: .seconds(10))])
+  func aConditionalRemovalEndsTheFlightsOfWhatItRemoves(selection: EntrySelection) async throws {
+    let origin = StagedOrigin()
+    let (here, _) = try await processes(origin, isShared: true)
+    origin.answer(1)
+    _ = try await here.numbers("a")
+    clock.advance(by: .seconds(5_000))
+    let first = Task { try await here.numbers("a") }
+    try await origin.arrival(of: 2)
+    try await here.make(.select(selection, isSoft: false))
+    origin.answer(2)
+    #expect(try await first.value == 2)
+    #expect(try await !here.hasFresh(.resource))
+  }
+
+  /// A part of a response is kept to be continued later, but not if it was changed meanwhile.
+  @Test(arguments: [true, false])
+  func aPartThatArrivedBeforeTheChangeIsNotKept(isChanged: Bool) async throws {
+    let (origin, server) = (StagedOrigin(), PartialServer())
+    let (here, _) = try await processes(origin, isShared: true)
+    let request = HTTPRequest(url: ChangedProcess.url)
+    let reading = Task { try await here.cache.response(to: request, over: server) }
+    try await server.origin.arrival(of: 1)
+    if isChanged { try await here.make(.post) }
+    server.origin.answer(1)
+    await #expect(throws: CacheError.self) { try await reading.value }
+    #expect(try await here.cache.statistics().tally.total(except: "leases").entries == (isChanged ? 0 : 1))
+  }
+
+  /// A dry run changes nothing.
+  @Test(arguments: [true, false]) func aDryRunLetsItBeStored(isSoft: Bool) async throws {
+    let origin = StagedOrigin()
+    let (here, _) = try await processes(origin, isShared: true)
+    let first = Task { try await here.numbers("a") }
+    try await origin.arrival(of: 1)
+    let administration = StoreAdministration(store: here.cache.store, ledger: MemoryOperationLedger())
+    if isSoft { _ = try await administration.makeStale(EntrySelection(), dryRun: true) }
+    if !isSoft { _ = try await administration.remove(EntrySelection(), dryRun: true) }
+    origin.answer(1)
+    _ = try await first.value
+    #expect(try await here.hasFresh(.resource))
+  }
+}
+
+extension ChangedProcess {
+  /// Returns once `count` callers wait for the flight of the resource.
+  func waiters(_ count: Int) async throws {
+    let flights = try #require(cache.services.flights as? LocalFlights)
+    try await becomes { flights.waiters(for: "numbers/v1/query=a/version=1") >= count }
+  }
+}
+
+/// A server that breaks off in the middle of its content.
+private struct PartialServer: DataTransferService {
+  let origin = StagedOrigin()
+
+  func transfer(_ request: HTTPRequest) async throws(CacheError) -> HTTPResponse {
+    _ = await origin.request()
+    let fields: HTTPFields = ["Content-Length": "10", "Cache-Control": "max-age=60", "ETag": "\"1\""]
+    let response = HTTPResponse(HTTPResponseHead(status: 200, fields: fields), body: [1, 2, 3])
+    throw CacheError(.originUnreachable, "it broke off", cause: IncompleteResponse(response))
+  }
+}

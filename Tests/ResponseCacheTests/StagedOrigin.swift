@@ -1,0 +1,78 @@
+import CachedFetching
+import HTTPMessages
+import ResponseCache
+import Synchronization
+
+/// An origin whose requests are numbered from 1 and wait until the test answers them, each with its number. A request
+/// whose task is cancelled goes on waiting.
+final class StagedOrigin: Sendable {
+  private struct State {
+    var count = 0
+    var answered: Set<Int> = []
+    var waiting: [Int: CheckedContinuation<Void, Never>] = [:]
+    var cancelled: Set<Int> = []
+  }
+
+  private let state = Mutex(State())
+  private let confirms: Bool
+
+  /// - Parameter confirms: whether it answers conditional requests with status 304.
+  init(confirms: Bool = false) { self.confirms = confirms }
+
+  /// The number of requests so far.
+  var count: Int { state.withLock { $0.count } }
+
+  func isCancelled(_ number: Int) -> Bool { state.withLock { $0.cancelled.contains(number) } }
+
+  /// Answers request `number`, even if it has not arrived yet.
+  func answer(_ number: Int) {
+    let waiting = state.withLock { state in
+      state.answered.insert(number)
+      return state.waiting.removeValue(forKey: number)
+    }
+    waiting?.resume()
+  }
+
+  /// Returns once `count` requests have arrived.
+  func arrival(of count: Int) async throws { try await becomes { self.count >= count } }
+
+  /// Waits for an answer, and returns the number of the request.
+  func request() async -> Int {
+    let number = state.withLock { state in
+      state.count += 1
+      return state.count
+    }
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let isAnswered = state.withLock { state in
+          if !state.answered.contains(number) { state.waiting[number] = continuation }
+          return state.answered.contains(number)
+        }
+        if isAnswered { continuation.resume() }
+      }
+    } onCancel: {
+      state.withLock { _ = $0.cancelled.insert(number) }
+    }
+    return number
+  }
+}
+
+extension StagedOrigin: DataTransferService {
+  func transfer(_ request: HTTPRequest) async throws(CacheError) -> HTTPResponse {
+    let number = await self.request()
+    let isConfirmed = confirms && request.fields.contains("if-none-match")
+    let fields: HTTPFields = [
+      "Cache-Control": "max-age=100, stale-while-revalidate=1000", "ETag": isConfirmed ? "\"1\"" : "\"\(number)\"",
+    ]
+    let head = HTTPResponseHead(status: isConfirmed ? 304 : 200, fields: fields)
+    return HTTPResponse(head, body: isConfirmed ? [] : Array("\(number)".utf8))
+  }
+}
+
+/// Returns once `condition` holds.
+func becomes(_ condition: () async throws -> Bool) async throws {
+  while try await !condition() {
+    try Task.checkCancellation()
+    await Task.yield()
+  }
+}

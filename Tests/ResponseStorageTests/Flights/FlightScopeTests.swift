@@ -1,0 +1,66 @@
+import CachedFetching
+import StorageSPI
+import Testing
+
+@testable import ResponseStorage
+
+/// Which flights a change ends.
+@Suite struct FlightScopeTests {
+  private static let city = "cities/v1/origin=sample/page=0"
+  private static let url = "url/v1/url=http%3A%2F%2Fa.example%2Fx/variant=any GET/0a1b"
+
+  private static let rows: [(flight: String, selection: EntrySelection, isMet: Bool)] = [
+    (city, EntrySelection(), true), (city + " 0a1b", EntrySelection(prefix: city), true), (url, EntrySelection(), true),
+    (city, EntrySelection(namespace: "cities"), true), (city, EntrySelection(namespace: "url"), false),
+    (city, EntrySelection(namespace: "citie"), false), (url, EntrySelection(namespace: "url"), true),
+    (city, EntrySelection(namespace: "leases"), false),
+    (city, EntrySelection(prefix: "cities/v1/origin=s"), true), (city, EntrySelection(prefix: city), true),
+    (city, EntrySelection(prefix: city + "0"), false), (city, EntrySelection(prefix: "movies/"), false),
+    (url, EntrySelection(prefix: "url/v1/url=http%3A%2F%2Fa.example%2Fx/"), true),
+    (url, EntrySelection(prefix: "url/v1/url=http%3A%2F%2Fa.example%2Fx/variant=77"), true),
+    (url, EntrySelection(prefix: "url/v1/url=http%3A%2F%2Fa.example%2Fxy"), false),
+    (city, EntrySelection(pattern: GlobPattern("*page=0")), true),
+    (city, EntrySelection(pattern: GlobPattern("*page=1*")), false),
+    (city, EntrySelection(pattern: GlobPattern(city)), true),
+    (url, EntrySelection(pattern: GlobPattern("*a.example*")), true),
+    (url, EntrySelection(pattern: GlobPattern("url/*/variant=any")), true),
+    (url, EntrySelection(pattern: GlobPattern("*GET*")), false),
+    (url, EntrySelection(pattern: GlobPattern("*b.example*")), false),
+    (city, EntrySelection(namespace: "cities", prefix: "movies/"), false),
+  ]
+
+  @Test(arguments: rows.indices) func aSelectionMeetsTheFlightsOfItsKeys(row: Int) throws {
+    let (flight, selection, isMet) = Self.rows[row]
+    #expect(FlightScope(flight).meets(selection) == isMet, "\(flight), \(selection)")
+    let lease = try Lease.key(for: flight)
+    #expect(Lease.scope(of: lease)?.meets(selection) == isMet, "\(lease)")
+  }
+
+  @Test(arguments: [
+    (city, city, true), (city + " 0a1b", city, true), (city, city + "/x=1", false),
+    (city, "cities/v1/origin=sample", false),
+    (url, "url/v1/url=http%3A%2F%2Fa.example%2Fx/variant=any", true),
+    (url, "url/v1/url=http%3A%2F%2Fa.example%2Fx/variant=0123", true),
+    (url, "url/v1/url=http%3A%2F%2Fa.example%2Fxy/variant=any", false),
+  ])
+  func aFlightMayStoreTheEntriesOfItsScope(flight: String, key: String, isContained: Bool) throws {
+    #expect(FlightScope(flight).contains(key) == isContained)
+    #expect(try Lease.scope(of: Lease.key(for: flight))?.contains(key) == isContained)
+  }
+
+  /// The key of a lease that would be too long holds the beginning of the flight's key.
+  @Test func theLeaseOfALongKeyCoversWhatItsBeginningSelects() throws {
+    let long = "numbers/v1/query=" + String(repeating: "%C3%A9", count: 2_000)
+    let lease = try Lease.key(for: long)
+    let scope = try #require(Lease.scope(of: lease))
+    #expect(lease.text.utf8.count <= CacheKey.maximumLength)
+    #expect(scope.contains(long) && scope.meets(EntrySelection(prefix: long)))
+    #expect(scope.meets(EntrySelection(namespace: "numbers")) && !scope.meets(EntrySelection(namespace: "texts")))
+    #expect(!scope.contains("numbers/v1/query=a"))
+    #expect(try lease != Lease.key(for: long + "/b"))
+  }
+
+  @Test(arguments: ["leases/room", "cities/v1/page=0"]) func otherKeysAreNoLeasesOnFlights(key: String) throws {
+    #expect(Lease.scope(of: try CacheKey(key)) == nil)
+  }
+}
