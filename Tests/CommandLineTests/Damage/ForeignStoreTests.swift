@@ -128,6 +128,24 @@ import Testing
     }
   }
 
+  /// The stores of near are next to far's.
+  @Test(arguments: Contract.persistentEngines)
+  func nothingIsCreatedNextToIt(far: String) async throws {
+    let scratch = try Scratch()
+    try scratch.makeFolder("stores")
+    try await Content.text.make(scratch, "stores/store", isFolder: far != "sqlite")
+    let before = try snapshot(scratch)
+    let options = [
+      "backends.tiered.near=\(far == "lmdb" ? "sqlite" : "lmdb")", "backends.tiered.far=\(far)",
+      "backends.\(far).path=\(scratch.path("stores/store"))",
+    ].flatMap { ["--set", $0] }
+    for command in [["ls"], ["fetch", "cities"], ["stats"], ["rm", "--all", "--yes"], ["verify", "--repair"]] {
+      let run = try await scratch.cachectl(["--backend", "tiered"] + options + command)
+      #expect(run.status == 73, "\(command): \(run.status) \(run.errors)")
+      #expect(try snapshot(scratch) == before, "\(command)")
+    }
+  }
+
   @Test func aLinkSaysWhereItLeads() async throws {
     let scratch = try Scratch()
     try scratch.makeFolder("home")

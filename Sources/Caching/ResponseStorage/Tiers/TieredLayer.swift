@@ -63,18 +63,15 @@ public struct TieredLayer: WrappingPlugin {
   ///
   /// - Throws: `CacheError`: far's failure unless it is away; see `StoragePlugin.open(_:)`.
   public func open(_ configuration: EngineConfiguration) async throws(CacheError) -> any StorageEngine {
-    let tier = await NearTier(near, try nearConfiguration("entries", configuration.clock), limits)
-    do throws(CacheError) {
-      let far = try await openFar(configuration)
-      let confirmations = NearConfirmations(maxAge: nearMaxAge, now: uptime)
-      let pending = pendingWrites(to: far, configuration.clock) { confirmations.forgetAll() }
-      await load(pending, try nearConfiguration("pending", configuration.clock))
-      return TieredEngine(
-        near: tier, far: far, pending: pending, confirmations, self, clock: configuration.clock)
-    } catch {
-      await tier.close()
-      throw error
-    }
+    let entries = try nearConfiguration("entries", configuration.clock)
+    let kept = try nearConfiguration("pending", configuration.clock)
+    // First, because near's stores are next to far's: none is created next to what belongs to someone else.
+    let far = try await openFar(configuration)
+    let tier = await NearTier(near, entries, limits)
+    let confirmations = NearConfirmations(maxAge: nearMaxAge, now: uptime)
+    let pending = pendingWrites(to: far, configuration.clock) { confirmations.forgetAll() }
+    await load(pending, kept)
+    return TieredEngine(near: tier, far: far, pending: pending, confirmations, self, clock: configuration.clock)
   }
 
   private func openFar(_ configuration: EngineConfiguration) async throws(CacheError) -> any StorageEngine {
