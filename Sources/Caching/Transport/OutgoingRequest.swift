@@ -22,11 +22,11 @@ struct OutgoingRequest: Sendable {
     func check(_ isValid: Bool, _ reason: String) throws(TransportError) {
       if !isValid { throw TransportError(.invalidRequest, server: request.authority ?? "", detail: reason) }
     }
+    try check(!request.url.utf8.contains { $0 <= 32 || $0 == 127 }, "the URL has spaces or control characters")
     guard let server = ServerAddress(request) else {
       throw TransportError(
         .invalidRequest, server: request.authority ?? "", detail: "this is no URL of a web server")
     }
-    try check(!request.url.utf8.contains { $0 <= 32 || $0 == 127 }, "the URL has spaces or control characters")
     let isASCII = server.host.utf8.allSatisfy { $0 < 0x80 }
     try check(isASCII, ServerName.missingLibrary ?? "the URL has no valid name of a server")
     try check(!server.hasCredentials, "the URL has credentials: send them as a header field Authorization")
