@@ -60,7 +60,7 @@ extension CacheError {
   static func busy(_ action: String, _ path: String, after timeout: Duration) -> CacheError {
     CacheError(
       .busy, "cannot \(action) \(path) within \(timeout): other processes are using it",
-      hint: "try again, or raise busyTimeout")
+      hint: "try again, or raise option 'busyTimeout' of backend plist")
   }
 }
 

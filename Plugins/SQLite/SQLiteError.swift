@@ -36,7 +36,7 @@ extension CacheError {
 
   private static func hint(for kind: Code) -> String {
     switch kind {
-    case .busy: "another process holds the store: try again, or raise the option busyTimeout"
+    case .busy: "another process holds the store: try again, or raise option 'busyTimeout' of backend sqlite"
     case .noSpace: "make room on the file system; nothing was changed"
     case .permissionDenied: "check the permissions of the file and its folder"
     case .tooLarge: "SQLite holds at most 1,000,000,000 bytes in one entry"

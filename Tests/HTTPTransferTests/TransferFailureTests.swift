@@ -112,6 +112,27 @@ struct TransferFailureTests {
     #expect(error?.code == .invalidRequest)
   }
 
+  /// A program that has settings for the limits names them.
+  @Test(arguments: [
+    (
+      LimitSettings(timeout: "a.timeout", size: "a.size"), "raise a.size if the content is right",
+      "try again later, or raise a.timeout"
+    ),
+    (LimitSettings(), "raise the limit if the content is right", "try again later"),
+  ])
+  func aLimitIsNamedByItsSetting(settings: LimitSettings, size: String, time: String) async throws {
+    let large = try TestServer(script: [TestResponse("too large")])
+    let silent = try TestServer(script: [TestResponse("never").held(by: try TestGate())])
+    for (server, hint) in [(large, size), (silent, time)] {
+      let service = HTTPTransferService(timeout: .seconds(3), limit: 3, settings: settings) { _ in nil }
+      let error = await #expect(throws: CacheError.self) {
+        try await service.transfer(HTTPRequest(url: server.url + "/"))
+      }
+      #expect(error?.hint == hint, "\(String(describing: error))")
+    }
+    await silent.abandoned(1)
+  }
+
   private func expect(
     _ code: CacheError.Code, _ words: String, _ url: String, timeout: Duration = .seconds(30)
   ) async throws {

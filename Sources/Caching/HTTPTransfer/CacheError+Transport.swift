@@ -9,8 +9,8 @@ extension CacheError {
   /// - Parameters:
   ///   - timeout: the time limit that was exceeded, if the error is a timeout.
   ///   - isForSilence: whether that limit is for each wait for the server, rather than for the whole response.
-  ///   - isConfigured: whether the limit comes from the setting 'timeout' of an origin.
-  init(_ error: TransportError, timeout: Duration, isForSilence: Bool, isConfigured: Bool) {
+  ///   - settings: the settings of the limits.
+  init(_ error: TransportError, timeout: Duration, isForSilence: Bool, settings: LimitSettings) {
     let name = error.server.isEmpty ? "the server" : error.server
     let server = error.mayBeOfProxy ? "\(name) or the proxy before it" : name
     self =
@@ -21,7 +21,7 @@ extension CacheError {
         CacheError(
           .ioFailed, "the content cannot be sent: \(error.detail)",
           hint: "send a file that does not change meanwhile")
-      case .invalidMessage, .headTooLarge, .tooLarge: .unusable(error, server)
+      case .invalidMessage, .headTooLarge, .tooLarge: .unusable(error, server, settings)
       case .proxy, .cannotConnectToProxy, .cannotResolveProxy: .unreachable(byProxy: error, server)
       case .timedOut, .connectTimedOut:
         .unreachable(
@@ -30,7 +30,7 @@ extension CacheError {
             : isForSilence
               ? "\(server) sent nothing more for \(timeout)"
               : "the response of \(server) was not complete within \(timeout)",
-          error.patience + (isConfigured ? ", or allow more time by the setting 'timeout'" : ""))
+          error.patience + (settings.timeout.map { ", or raise \($0)" } ?? ""))
       case .unusableFile:
         CacheError(
           .originUnavailable, "a certificate or key cannot be used: \(error.detail)",
@@ -45,13 +45,13 @@ extension CacheError {
       hint: "write the URL as https://example.com/path, and header fields as 'Name: value'")
   }
 
-  private static func unusable(_ error: TransportError, _ server: String) -> CacheError {
+  private static func unusable(_ error: TransportError, _ server: String, _ settings: LimitSettings) -> CacheError {
     let (message, hint) =
       switch error.code {
       case .headTooLarge:
         ("has a header that is too long", "have the server send less: at most 100 KiB in a line and 300 KiB in all")
       case .tooLarge:
-        ("is larger than \(error.detail) bytes", "raise the setting 'maxResponseBytes' where that is right")
+        ("is larger than \(error.detail) bytes", settings.adviceOnSize)
       default: ("is no valid HTTP: \(error.detail)", "check the address and its port")
       }
     return CacheError(.invalidAnswer, "the answer of \(server) \(message)", hint: hint)

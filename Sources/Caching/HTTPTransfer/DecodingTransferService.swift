@@ -10,11 +10,15 @@ public import HTTPMessages
 public struct DecodingTransferService: DataTransferService {
   private let base: any DataTransferService
   private let maxResponseBytes: Int
+  private let settings: LimitSettings
 
   /// Creates a service in front of `base` that returns at most `maxResponseBytes` of content.
-  public init(_ base: any DataTransferService, maxResponseBytes: Int) {
+  ///
+  /// - Parameter settings: the setting of that limit.
+  public init(_ base: any DataTransferService, maxResponseBytes: Int, settings: LimitSettings = LimitSettings()) {
     self.base = base
     self.maxResponseBytes = maxResponseBytes
+    self.settings = settings
   }
 
   /// The answer of `base`, decompressed.
@@ -52,7 +56,7 @@ public struct DecodingTransferService: DataTransferService {
       guard content.count <= maxResponseBytes else {
         throw CacheError(
           .invalidAnswer, "the answer of \(server) is larger than \(maxResponseBytes) bytes",
-          hint: "raise the setting 'maxResponseBytes' where that is right")
+          hint: settings.adviceOnSize)
       }
     }
     return content

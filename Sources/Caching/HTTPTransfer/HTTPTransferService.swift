@@ -23,6 +23,7 @@ public final class HTTPTransferService: DataTransferService {
   private let limit: Int
   private let excess: Excess
   private let passesOnUnstorable: Bool
+  private let settings: LimitSettings
   private let transport: Transport
 
   /// Creates a service that holds `limit` bytes of a response's content in memory, and treats longer content as
@@ -33,15 +34,17 @@ public final class HTTPTransferService: DataTransferService {
   ///   - totalTimeout: how long a whole transfer may take; `nil` for no further limit.
   ///   - passesOnUnstorable: whether content that no cache may store is streamed from its start, if there may be more of
   ///     it than `pieceSize`. Only with `streamed`.
+  ///   - settings: the settings of these limits.
   ///   - options: the proxy and the trusted certificates. Its time limits are replaced by those above.
   ///   - environment: looks up an environment variable, for proxies and trusted certificates.
   public init(
     timeout: Duration = .seconds(30), totalTimeout: Duration? = nil, limit: Int = 16 << 20, excess: Excess = .refused,
-    passesOnUnstorable: Bool = false, options: TransportOptions = TransportOptions(),
+    passesOnUnstorable: Bool = false, settings: LimitSettings = LimitSettings(),
+    options: TransportOptions = TransportOptions(),
     environment: @escaping @Sendable (String) -> String? = HTTPTransferService.processEnvironment
   ) {
     (self.timeout, self.totalTimeout, self.limit, self.excess) = (timeout, totalTimeout, limit, excess)
-    self.passesOnUnstorable = passesOnUnstorable
+    (self.passesOnUnstorable, self.settings) = (passesOnUnstorable, settings)
     var options = options
     switch excess {
     case .refused: options.totalTimeout = totalTimeout.map { min($0, timeout) } ?? timeout
@@ -104,8 +107,7 @@ public final class HTTPTransferService: DataTransferService {
   private func error(_ error: TransportError, since start: ContinuousClock.Instant) -> CacheError {
     let ended = totalTimeout.flatMap { ContinuousClock.now - start >= $0 ? $0 : nil }
     return CacheError(
-      error, timeout: ended ?? timeout, isForSilence: ended == nil && excess == .streamed,
-      isConfigured: excess == .refused)
+      error, timeout: ended ?? timeout, isForSilence: ended == nil && excess == .streamed, settings: settings)
   }
 
   /// The response of `exchange`, with as much of its content as memory may hold; with none if it is known to be longer,
@@ -164,5 +166,23 @@ private final class ContentSource: Sendable {
       thrown.withLock { $0 = error }
       throw error
     }
+  }
+}
+
+/// The settings from which the limits of transfers come, by their names in the program's configuration; `nil` for a limit
+/// that is not a setting. Errors advise to raise them.
+public struct LimitSettings: Sendable, Hashable {
+  /// The setting of the time limit.
+  public var timeout: String?
+  /// The setting of the size limit.
+  public var size: String?
+
+  /// The settings with the given names.
+  public init(timeout: String? = nil, size: String? = nil) {
+    (self.timeout, self.size) = (timeout, size)
+  }
+
+  var adviceOnSize: String {
+    size.map { "raise \($0) if the content is right" } ?? "raise the limit if the content is right"
   }
 }

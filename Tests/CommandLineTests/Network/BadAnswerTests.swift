@@ -82,6 +82,31 @@ import Testing
     expectFailure(cities, status: 69, mentioning: ["wants credentials", "NAME:PASSWORD"])
   }
 
+  /// What a server says is as long as it likes.
+  @Test(arguments: [false, true])
+  func aServerWritesNoEndlessMessage(isURL: Bool) async throws {
+    let long = String(repeating: "gzip, x", count: 3_000)
+    let (scratch, server) = (
+      try Scratch(),
+      try TestServer { _ in TestResponse.json("{\"message\": \"\(long)\"", fields: ["Content-Encoding": long]) }
+    )
+    try scratch.configure(OriginSettings.cities(server.url))
+    let command = isURL ? ["fetch", "url", "--compressed", server.url] : ["fetch", "cities"]
+    for format in ["table", "json"] {
+      let run = try await scratch.cachectl(command + ["--output", format])
+      #expect(run.errors.utf8.count < 1_500, "\(run.errors.prefix(2_000))")
+    }
+  }
+
+  /// As the configuration calls it.
+  @Test(arguments: [TestResponse.json(OriginSettings.page), TestResponse.json(OriginSettings.page).gzipped()])
+  func aLimitIsNamedWithItsSection(response: TestResponse) async throws {
+    let (scratch, server) = (try Scratch(), try TestServer { _ in response })
+    try scratch.configure(OriginSettings.cities(server.url, more: #", "maxResponseBytes": "250B""#))
+    let run = try await scratch.cachectl("fetch", "cities")
+    expectFailure(run, status: 69, mentioning: ["larger than 250 bytes", "raise origin.cities.maxResponseBytes"])
+  }
+
   @Test(arguments: Failure.allCases)
   func withoutAnEntryTheFetchFails(failure: Failure) async throws {
     let scratch = try Scratch()

@@ -29,11 +29,12 @@ struct ConfigurationLoaderTests {
       timeToLive: .seconds(3_600), staleIfError: .seconds(604_800), staleWhileRevalidate: .zero, maxEntries: 100_000,
       maxBytes: 1_073_741_824, maxEntryBytes: 16 << 20, eviction: .leastRecentlyUsed, isShared: false,
       transforms: [], layers: [])
-    let transport = Configuration.Transport(
+    var transport = Configuration.Transport(
       timeout: .seconds(30), maxResponseBytes: 16_777_216, maxConcurrentRequests: 4, headers: [],
-      network: Configuration.Network())
+      network: Configuration.Network(), section: "origin.cities")
     #expect(configuration.cache == cache)
     #expect(configuration.cities == .init(kind: .sample, baseURL: nil, transport: transport))
+    transport.section = "origin.movies"
     #expect(
       configuration.movies
         == .init(kind: .sample, baseURL: nil, imagesBaseURL: nil, apiKey: nil, transport: transport))

@@ -8,7 +8,7 @@ internal import StorageSPI
 /// A file found in the working folder may set a key only to what its `safety` allows, until the user trusts the file.
 /// `help` says what the key is for, in one line without a final full stop.
 public struct SectionReader {
-  private let section: String
+  package let section: String
   /// The eviction policies, the default first.
   let policies: [EvictionPolicy]
   /// The keys declared so far; empty while values are read.

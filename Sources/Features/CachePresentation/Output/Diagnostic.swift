@@ -17,7 +17,7 @@ public enum Diagnostic: Sendable, Hashable {
     case .error(let view): view.errorLine(on: screen)
     case .warning(let view): view.warningLine(on: screen)
     case .status(let status): status.line(on: screen)
-    case .detail(let topic, let text): StatusLine(["\(topic): \(text)"]).line(on: screen)
+    case .detail(let topic, let text): StatusLine(["\(topic): \(MessageText.hint(text))"]).line(on: screen)
     case .question(let text): "\(TerminalText.line(text)) [y/N] "
     }
   }
@@ -28,7 +28,8 @@ public enum Diagnostic: Sendable, Hashable {
     case .error(let view): ["error": view.json]
     case .warning(let view): ["warning": view.json]
     case .status(let status): ["status": ["message": .string(status.text)]]
-    case .detail(let topic, let text): ["detail": ["topic": .string(topic), "message": .string(text)]]
+    case .detail(let topic, let text):
+      ["detail": ["topic": .string(topic), "message": .string(MessageText.hint(text))]]
     case .question(let text): ["question": ["message": .string(text)]]
     }
   }

@@ -1,6 +1,6 @@
 public import FetchVocabulary
 
-/// A failure as people and scripts see it.
+/// A failure as people and scripts see it: of what a message quotes, they see no more than `MessageText` allows.
 public struct ErrorView: Sendable, Hashable {
   /// The kind of the failure, in camel case.
   public let code: String
@@ -16,12 +16,13 @@ public struct ErrorView: Sendable, Hashable {
     self.hint = hint
   }
 
-  /// The failure `error`, with the command that helps if it has no hint of its own.
+  /// The failure `error`, with the command that helps if it has no hint of its own, and the full names of settings.
   ///
   /// - Parameter backend: the engine of the store that failed; `nil` for the configured one.
   public init(_ error: CacheError, backend: String? = nil) {
     self.init(
-      code: error.code.rawValue, message: error.message, hint: CommandAdvice.hint(for: error, backend: backend))
+      code: error.code.rawValue, message: SettingNames.completed(in: error.message),
+      hint: SettingNames.completed(in: CommandAdvice.hint(for: error, backend: backend)))
   }
 
   /// This failure without what `earlier` ones have already said: if it ends with the message of one of them, that message and
@@ -37,7 +38,16 @@ public struct ErrorView: Sendable, Hashable {
 
   /// The object `{"code", "message", "hint"}`; `hint` is null if there is none.
   public var json: JSONValue {
-    ["code": .string(code), "message": .string(message), "hint": hint.isEmpty ? .null : .string(hint)]
+    [
+      "code": .string(code), "message": .string(MessageText.message(message)),
+      "hint": hint.isEmpty ? .null : .string(MessageText.hint(hint)),
+    ]
+  }
+
+  /// The line `what went wrong: what to do about it`, without its line end.
+  public var line: String {
+    let parts = [MessageText.message(message), MessageText.hint(hint)].filter { !$0.isEmpty }
+    return TerminalText.line(parts.joined(separator: ": "))
   }
 
   /// The line `cachectl: what went wrong: what to do about it`, with its line end.
@@ -47,7 +57,6 @@ public struct ErrorView: Sendable, Hashable {
   public func warningLine(on screen: Screen) -> String { line("cachectl: warning:", .yellow, screen) }
 
   private func line(_ prefix: String, _ style: TextStyle, _ screen: Screen) -> String {
-    let text = [message, hint].filter { !$0.isEmpty }.joined(separator: ": ")
-    return "\(style.apply(prefix, hasColor: screen.hasColor)) \(TerminalText.line(text))\n"
+    "\(style.apply(prefix, hasColor: screen.hasColor)) \(line)\n"
   }
 }

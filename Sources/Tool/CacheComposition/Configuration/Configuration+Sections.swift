@@ -64,6 +64,8 @@ extension Configuration {
     public let headers: [HeaderSetting]
     /// How to reach servers.
     public let network: Network
+    /// The section of the origin, such as "origin.cities"; `nil` if its limits are not settings.
+    public var section: String?
     /// What the command asks for beyond the configuration.
     public var demands = TransferDemands()
     /// Whether an answer of more than `maxResponseBytes` is streamed as it is read. The time limit then applies to each

@@ -41,6 +41,6 @@ extension SectionReader {
         "maxConcurrentRequests", default: 4, in: 1...64, safety: .upToDefault,
         help: "how many requests may be under way at once"),
       headers: headers("headers", help: "headers that are sent with each request"),
-      network: settings?.section(Configuration.Network.self) ?? Configuration.Network())
+      network: settings?.section(Configuration.Network.self) ?? Configuration.Network(), section: section)
   }
 }

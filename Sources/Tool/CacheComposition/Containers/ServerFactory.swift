@@ -20,7 +20,8 @@ struct ServerFactory: Sendable {
       if let problem = secrets.problem ?? files.problem {
         UnavailableTransfer(reason: problem)
       } else {
-        DecodingTransferService(makeTransfer(transport), maxResponseBytes: transport.maxResponseBytes)
+        DecodingTransferService(
+          makeTransfer(transport), maxResponseBytes: transport.maxResponseBytes, settings: transport.settings)
       }
     var fields: HTTPFields = ["User-Agent": userAgent]
     for line in secrets.plainFields.lines { fields[line.name] = line.value }

@@ -33,7 +33,8 @@ public struct NetworkServiceFactory: Sendable {
     var service: any DataTransferService = HTTPTransferService(
       timeout: transport.timeout, totalTimeout: transport.demands.maxTime, limit: transport.maxResponseBytes,
       excess: transport.isStreamed ? .streamed : .refused,
-      passesOnUnstorable: transport.demands.passesOnUnstorable, options: TransportOptions(transport),
+      passesOnUnstorable: transport.demands.passesOnUnstorable, settings: transport.settings,
+      options: TransportOptions(transport),
       environment: environment)
     if transport.demands.isInsecure { service = UnprovedTransfer(base: service, warn: warn) }
     if let logger { service = LoggingTransferService(service, logger: logger) }
@@ -41,6 +42,13 @@ public struct NetworkServiceFactory: Sendable {
     let retrying = RetryingTransferService(
       service, patience: patience ?? RetryingTransferService.Patience(), now: { [clock] in clock.now.sinceEpoch })
     return LimitedTransferService(retrying, limit: transport.maxConcurrentRequests)
+  }
+}
+
+extension Configuration.Transport {
+  /// The names of the settings of its limits.
+  var settings: LimitSettings {
+    LimitSettings(timeout: section.map { "\($0).timeout" }, size: section.map { "\($0).maxResponseBytes" })
   }
 }
 
