@@ -18,6 +18,16 @@ import Testing
       (["fetch", "cities", "--offline", "--refresh"], ["--offline", "--refresh"]),
       (["fetch", "poster"], ["path"]), (["fetch", "poster", "/1.png", "--width", "0"], ["--width"]),
       (["show"], ["key"]), (["show", "a/b", "c/d"], ["c/d"]), (["rm"], ["--all"]),
+      (["rm", "--all"], ["--yes", "'cachectl help rm'"]), (["ls", "--limit", "0"], ["'cachectl help ls'"]),
+      (["simulate", "--policies", "nope"], ["nope", "'cachectl help simulate'"]),
+      (["bench", "--policy", "nope"], ["nope", "'cachectl help bench'"]),
+      (["--config", "", "ls"], ["'--config' is empty", "a file", "help ls"]), (["ls", "--config="], ["'--config' is"]),
+      (["--home", "", "ls"], ["'--home' is empty", "a folder", "help ls"]), (["export", ""], ["'<file>' is empty"]),
+      (["import", ""], ["'<file>' is empty"]), (["config", "init", ""], ["'<file>' is empty"]),
+      (["config", "validate", ""], ["'<file>' is empty"]), (["bench", "--report", ""], ["'--report' is empty"]),
+      (["fetch", "poster", "/1.png", "--out", ""], ["'--out' is empty", "help fetch poster"]),
+      (["fetch", "url", "http://127.0.0.1:1/", "-o", ""], ["'--out' is empty"]),
+      (["fetch", "url", "http://127.0.0.1:1/", "--cacert", ""], ["'--cacert' is empty"]),
       (["rm", "--prefix", ""], ["--all"]), (["rm", "--all", "cities/x"], ["--all"]), (["completion"], ["shell"]),
       (["completion", "tcsh"], ["tcsh", "zsh"]),
       (["ls", "extra"], ["extra"]), (["--backend", "sqlit", "ls"], ["sqlit", "sqlite"]),
@@ -43,6 +53,26 @@ import Testing
     #expect(error.names == ["code", "hint", "message"])
     #expect(error["code"] == .text(code))
   }
+
+  /// A message quotes no more of a command line than a person reads, and keeps the end of a path.
+  @Test(arguments: [
+    [long], ["ls", "--\(long)"], ["ls", "--limit", long], ["help", long], ["ls", long], ["--backend", long, "ls"],
+    ["--config", "/\(long)/end.json", "ls"], ["--set", "\(long)=1", "ls"], ["--set", "cache.timeToLive=\(long)", "ls"],
+    ["import", "/\(long)/end.json"], ["export", "/\(long)/end.json"], ["show", long], ["show", "a/\(long)"],
+    ["rm", "--namespace", long], ["--offline", "fetch", "url", "http://127.0.0.1:1/\(long)/end.json"],
+    ["fetch", "url", "http://\(long)/"], ["simulate", "/\(long)"], ["--home", "/\(long)", "ls"],
+  ])
+  func noMessageIsEndless(arguments: [String]) async throws {
+    for format in ["table", "json"] {
+      let run = try await Scratch().cachectl(arguments + ["--output", format])
+      #expect(run.status != 0 && run.errorLines.count == 1, "\(run.errors.prefix(500))")
+      #expect(run.errors.utf8.count < 1_500, "\(arguments[0]): \(run.errors.utf8.count)")
+      let isPath = arguments.contains { $0.hasPrefix("/") && $0.hasSuffix("end.json") }
+      #expect(!isPath || run.errors.contains("xx/end.json"), "\(run.errors)")
+    }
+  }
+
+  private static let long = String(repeating: "x", count: 20_000)
 
   /// Otherwise another file would be written than the one that was named.
   @Test(arguments: ["export", "import", "rm"])

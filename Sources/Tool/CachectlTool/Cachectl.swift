@@ -110,7 +110,10 @@ public struct Cachectl: Sendable {
         return .success
       }
       switch try CachectlCommand.parseAsRoot(arguments) {
-      case .command(var command, _): try await command.runToEnd()
+      case .command(var command, let path):
+        do { try await command.runToEnd() } catch let error as ValidationError {
+          throw CommandLineError(error, in: path)
+        }
       case .help(let request): try Console.output.write(request.text(columns: Console.output.screen.width ?? 80))
       case .version(let version): try Console.output.write("\(version)\n")
       }

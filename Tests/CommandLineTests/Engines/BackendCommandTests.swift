@@ -30,6 +30,12 @@ import Testing
     #expect(run.errors.contains("sqlite"))
   }
 
+  @Test(arguments: ["show", "test"])
+  func aMistakeInTheNameIsOneOfTheCommand(command: String) async throws {
+    let run = try await Scratch().cachectl("backends", command, "./x.so")
+    #expect(run.status != 0 && run.errors.hasPrefix("cachectl: backends \(command): "), "\(run.errors)")
+  }
+
   @Test func theConformanceSuiteRuns() async throws {
     let scratch = try Scratch()
     let run = try await scratch.cachectl("backends", "test", "memory", "--output", "json")

@@ -12,6 +12,15 @@ public struct CompletionKind: Sendable {
   /// The kind.
   let kind: Kind
 
+  /// What a path names, with its article; `nil` if the value is no path.
+  var pathNoun: String? {
+    switch kind {
+    case .file: "a file"
+    case .directory: "a folder"
+    case .default, .list, .asked: nil
+    }
+  }
+
   /// Offers nothing.
   public static let `default` = CompletionKind(kind: .default)
 

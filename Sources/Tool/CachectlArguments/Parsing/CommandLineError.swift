@@ -49,6 +49,14 @@ public struct CommandLineError: Error, Sendable, Hashable, CustomStringConvertib
     hint = remedy.map { "\($0.escapingControlCharacters) S\(help)" } ?? "s\(help)"
     commandPath = path.names
   }
+
+  /// The contradiction that the command at `path`, names from the root, found while it ran.
+  public init(_ error: ValidationError, in path: [String]) {
+    kind = .invalidCombination
+    message = error.message.escapingControlCharacters
+    hint = "see '\(CommandPath.helpCommand(path))'"
+    commandPath = path
+  }
 }
 
 /// The exit status of a process.

@@ -59,6 +59,14 @@ extension CommandLineError {
     return CommandLineError(.malformedValue, message, remedy: remedy.isEmpty ? nil : remedy, at: path)
   }
 
+  /// The value of the option or argument is empty, and not the path of `noun`.
+  static func emptyPath(
+    of noun: String, for definition: ArgumentDefinition, at path: CommandPath
+  ) -> CommandLineError {
+    let message = "the value of '\(definition.displayName)' is empty"
+    return CommandLineError(.malformedValue, message, remedy: "expected the path of \(noun).", at: path)
+  }
+
   /// A required option or argument is missing.
   static func missing(_ definition: ArgumentDefinition, at path: CommandPath) -> CommandLineError {
     let isOption = definition.kind != .positional

@@ -27,7 +27,12 @@ struct CommandPath: Sendable {
   var text: String { names.joined(separator: " ") }
 
   /// The command line for this command's help.
-  var helpCommand: String { ([names[0], "help"] + names.dropFirst()).joined(separator: " ") }
+  var helpCommand: String { Self.helpCommand(names) }
+
+  /// The command line for the help of the command at `names`, from the root.
+  static func helpCommand(_ names: [String]) -> String {
+    (names.prefix(1) + ["help"] + names.dropFirst()).joined(separator: " ")
+  }
 
   /// The names of the subcommands, in the order of help.
   var childNames: [String] { configuration.subcommands.map { $0.commandName } }

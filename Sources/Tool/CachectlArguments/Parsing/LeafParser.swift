@@ -45,6 +45,10 @@ struct LeafParser {
   }
 
   private func box(_ definition: ArgumentDefinition, _ texts: [String]) throws(CommandLineError) -> ValueBox {
+    // As an unset variable of a script leaves it.
+    if texts.contains(""), definition.kind != .flag, let noun = definition.valueDescription.completion.pathNoun {
+      throw .emptyPath(of: noun, for: definition, at: path)
+    }
     do {
       return try definition.read(texts)
     } catch {

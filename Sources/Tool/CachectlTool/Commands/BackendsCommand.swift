@@ -54,16 +54,16 @@ struct ShowBackend: ParsableCommand {
   var global: GlobalOptions
 
   func run() throws {
-    let container = try AppDIContainer.ofProcess(global.configurationFlags(backend: name))
+    let container = try AppDIContainer.ofProcess(global.configurationFlags(of: "backends show", backend: name))
     try global.show(try container.makeBackendsPresenter().backend(container.configuration.backend))
   }
 }
 
 extension GlobalOptions {
-  /// The flags for a command about the engine that its argument names, whatever the configuration says.
-  func configurationFlags(backend name: String) -> ConfigurationFlags {
+  /// The flags for `command`, which is about the engine that its argument names, whatever the configuration says.
+  func configurationFlags(of command: String, backend name: String) -> ConfigurationFlags {
     var flags = configurationFlags
-    (flags.backend, flags.backendFlag) = (name, "NAME")
+    (flags.backend, flags.backendFlag) = (name, command)
     return flags
   }
 }
@@ -104,7 +104,7 @@ struct TestBackend: AsyncParsableCommand {
     if let timeout, timeout.milliseconds == 0 { throw ValidationError("--timeout is longer than 0s") }
   }
 
-  private var flags: ConfigurationFlags { global.configurationFlags(backend: name) }
+  private var flags: ConfigurationFlags { global.configurationFlags(of: "backends test", backend: name) }
 
   /// The loader without a crash notice: a crash is one of the results a test may have.
   private var loader: ConfigurationLoader { .ofProcess(EngineLibraries.ofProcess()) }
