@@ -1,24 +1,33 @@
 internal import FetchVocabulary
 internal import Platform
 
-/// A file written for the user, whole or not at all: a temporary file beside it takes its place in the end. If the file
+/// A file written for the user, whole or not at all: a temporary file next to it takes its place at the end. If the file
 /// system allows it, the temporary file has no name until then, and a process that is killed leaves nothing behind. A
 /// symbolic link stays: its target is written, as any program that opens the path would do.
+///
+/// A device such as /dev/null, a named pipe and a standard stream such as /dev/stdout are written as the bytes come.
 struct AtomicFile: ~Copyable {
   private let path: String
   private let temporary: String
   private let file: Int32
   private let hasName: Bool
+  /// The device, pipe or standard stream; `nil` for a file.
+  private let stream: Console?
 
   /// Begins to write the file at `path`. With `isPrivate` only the user may read it; otherwise an existing file keeps
   /// its permissions.
   ///
-  /// - Throws: `CacheError`: `ioFailed`, also if `path` is something other than a file, or `-`, which never means a
-  ///   file; `noSpace`.
+  /// - Throws: `CacheError`: `ioFailed`, even if `path` is a folder, or `-`, which never means a file; `noSpace`;
+  ///   `cancelled` while a named pipe has no reader.
   init(_ path: String, isPrivate: Bool = false) throws(CacheError) {
-    guard path != "-", Self.isReplaceable(path) else {
+    guard path != "-" else {
       throw CacheError(
-        .ioFailed, "\(path) is no file", hint: "use the standard output for it")
+        .ioFailed, "'-' does not name a file here", hint: "name one, or /dev/stdout")
+    }
+    if let file = try Self.openStream(path) {
+      (self.path, temporary, self.file, hasName) = (path, "", file, true)
+      stream = Console(descriptor: file, name: path)
+      return
     }
     guard let path = Self.target(of: path) else { throw Self.failure(path) }
     // Not the process number: in a container the next process has the same, and a crash's leftover file would block it.
@@ -31,6 +40,34 @@ struct AtomicFile: ~Copyable {
     var status = stat()
     if !isPrivate, stat(path, &status) == 0 { fchmod(file, status.st_mode & 0o777) }
     (self.path, self.temporary, self.file, hasName) = (path, temporary, file, nameless == nil)
+    stream = nil
+  }
+
+  /// The device, pipe or standard stream at `path`, open for writing; `nil` if `path` is free or a file. A file must not
+  /// replace it.
+  private static func openStream(_ path: String) throws(CacheError) -> Int32? {
+    var (status, own) = (stat(), stat())
+    guard stat(path, &status) == 0 else { return nil }
+    let isFile = status.st_mode & S_IFMT == S_IFREG
+    let isLink = lstat(path, &own) == 0 && own.st_mode & S_IFMT == S_IFLNK
+    // Opening it again would begin at the start of a redirected file.
+    if isLink || !isFile, let stream = standardStream(status) {
+      let copy = fcntl(stream, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)
+      guard copy >= 0 else { throw failure(path) }
+      return copy
+    }
+    if isFile { return nil }
+    while true {
+      // Opening a named pipe must not wait for its reader, because no signal would end that wait.
+      let file = open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
+      if file >= 0 {
+        _ = fcntl(file, F_SETFL, 0)
+        return file
+      }
+      guard errno == ENXIO, status.st_mode & S_IFMT == S_IFIFO else { throw failure(path) }
+      if Task.isCancelled { throw .cancelled }
+      poll(nil, 0, 50)
+    }
   }
 
   /// A new file in `folder` without a name; `nil` if the system or the file system does not support that, or
@@ -57,8 +94,9 @@ struct AtomicFile: ~Copyable {
 
   /// Appends `bytes`.
   ///
-  /// - Throws: `CacheError`: `ioFailed`, `noSpace`.
+  /// - Throws: `CacheError`: `ioFailed`, `noSpace`; `cancelled` while a device or pipe is not ready.
   func write(_ bytes: [UInt8]) throws(CacheError) {
+    if let stream { return try stream.write(bytes) }
     guard Self.writeAll(bytes, to: file) else { throw Self.failure(path) }
   }
 
@@ -66,6 +104,7 @@ struct AtomicFile: ~Copyable {
   ///
   /// - Throws: `CacheError`: `ioFailed`, also if the file exists and may not be replaced; `noSpace`.
   consuming func commit(replacing: Bool = true) throws(CacheError) {
+    if stream != nil { return }
     guard fsync(file) == 0 else { throw Self.failure(path) }
     guard replacing else { return try giveName(path) }
     if !hasName { try giveName(temporary) }
@@ -124,15 +163,6 @@ struct AtomicFile: ~Copyable {
     }
   }
 
-  /// Whether `path` is free or a regular file. A file must not replace a device, or a link to a standard stream such as
-  /// /dev/stdout.
-  private static func isReplaceable(_ path: String) -> Bool {
-    var (status, own) = (stat(), stat())
-    guard stat(path, &status) == 0 else { return true }
-    let isLink = lstat(path, &own) == 0 && own.st_mode & S_IFMT == S_IFLNK
-    return status.st_mode & S_IFMT == S_IFREG && !(isLink && isStream(status))
-  }
-
   /// The target of the symbolic link at `path`, which need not exist yet; `nil`, with the reason in `errno`, if it
   /// leads nowhere.
   private static func target(of path: String) -> String? {
@@ -154,8 +184,9 @@ struct AtomicFile: ~Copyable {
   /// The number of successive links that the system follows.
   private static let maximumLinks = 40
 
-  private static func isStream(_ file: stat) -> Bool {
-    (STDIN_FILENO...STDERR_FILENO).contains { stream in
+  /// The standard output or error, if `file` is one of them.
+  private static func standardStream(_ file: stat) -> Int32? {
+    (STDOUT_FILENO...STDERR_FILENO).first { stream in
       var status = stat()
       return fstat(stream, &status) == 0 && status.st_dev == file.st_dev && status.st_ino == file.st_ino
     }

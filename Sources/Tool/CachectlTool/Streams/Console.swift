@@ -2,12 +2,12 @@ internal import FetchVocabulary
 internal import CachePresentation
 internal import Platform
 
-/// One of the standard streams, and the screen it shows texts on.
+/// One of the standard streams, or another one that may block, and the screen it shows texts on.
 struct Console: Sendable {
   /// The standard output: data, and nothing else.
-  static let output = Console(descriptor: STDOUT_FILENO)
+  static let output = Console(descriptor: STDOUT_FILENO, name: "the standard output")
   /// The standard error: everything else.
-  static let error = Console(descriptor: STDERR_FILENO)
+  static let error = Console(descriptor: STDERR_FILENO, name: "the standard error")
 
   /// How many bytes a ready pipe takes without blocking, see pipe(7).
   private static let pieceSize = Int(PIPE_BUF)
@@ -20,12 +20,14 @@ struct Console: Sendable {
   private static let filePieceSize = 1 << 20
 
   private let descriptor: Int32
+  /// The name for messages.
+  private let name: String
   private let isFile: Bool
   /// The screen as it was at the start.
   let screen: Screen
 
-  private init(descriptor: Int32) {
-    self.descriptor = descriptor
+  init(descriptor: Int32, name: String) {
+    (self.descriptor, self.name) = (descriptor, name)
     var status = stat()
     isFile = fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
     screen = Self.screen(of: descriptor)
@@ -89,7 +91,6 @@ struct Console: Sendable {
   }
 
   private func failure(_ number: Int32) -> CacheError {
-    let name = descriptor == STDOUT_FILENO ? "the standard output" : "the standard error"
     let reason = String(cString: strerror(number))
     let (message, hint) =
       switch number {

@@ -29,7 +29,7 @@ struct FetchPosterCommand: AsyncParsableCommand {
   var global: GlobalOptions
 
   func validate() throws(ValidationError) {
-    if out == nil, global.output == .table, Console.output.screen.isTerminal {
+    if file == nil, global.output == .table, Console.output.screen.isTerminal {
       throw ValidationError("an image cannot be shown on a terminal: name a file with --out")
     }
   }
@@ -48,12 +48,15 @@ struct FetchPosterCommand: AsyncParsableCommand {
     }
   }
 
+  /// The path of the file; `nil` for the standard output.
+  private var file: String? { out == "-" ? nil : out }
+
   private func deliver(
     _ snapshot: Snapshot<Poster>, _ query: PosterQuery, _ session: Session
   ) throws(CacheError) {
-    let view = PosterView(snapshot, query: query, backend: session.configuration.backend, file: out)
-    if let out {
-      try AtomicFile.write(snapshot.value.bytes, to: out)
+    let view = PosterView(snapshot, query: query, backend: session.configuration.backend, file: file)
+    if let file {
+      try AtomicFile.write(snapshot.value.bytes, to: file)
     } else if global.output == .table {
       for warning in view.warnings { global.warn(warning) }
       return try Console.output.write(snapshot.value.bytes)
