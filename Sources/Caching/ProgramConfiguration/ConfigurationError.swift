@@ -24,6 +24,8 @@ public struct ConfigurationError: Error, Sendable, Hashable {
     case missing
     /// A library is not an engine, or cannot be used here.
     case invalidPlugin
+    /// The task was cancelled while it waited for a file.
+    case cancelled
     /// Other users may change a library.
     case permissionDenied
     /// The declarations of the program contradict each other.
@@ -51,9 +53,9 @@ public struct ConfigurationError: Error, Sendable, Hashable {
     self.source = source
   }
 
-  /// The error for the file at `path` that cannot be read, for `reason`.
-  public static func unreadable(_ path: String, reason: String) -> ConfigurationError {
-    ConfigurationError(.unreadableFile, "\(path): \(reason)", hint: "make it a file that you may read")
+  /// The error for the file at `path` that cannot be read, for `reason`. Without `hint` it advises to name another.
+  static func unreadable(_ path: String, reason: String, hint: String? = nil) -> ConfigurationError {
+    ConfigurationError(.unreadableFile, "\(path): \(reason)", hint: hint ?? "name another file")
   }
 }
 

@@ -186,6 +186,7 @@ extension CacheError {
       case .syntax: .malformed
       case .permissionDenied: .permissionDenied
       case .unreadableFile: .ioFailed
+      case .cancelled: .cancelled
       default: .invalidOption
       }
     self.init(code, error.message, hint: error.hint)

@@ -58,6 +58,28 @@ import Testing
     #expect(path["file"] == .text(scratch.path(places[0])))
   }
 
+  @Test func aVariableThatIsNoSettingIsMentionedWhereTheConfigurationIsLookedAt() async throws {
+    let (scratch, variables) = (try Scratch(), ["CACHECTL_CACHE_TTL": "5m"])
+    for command in [["config", "show"], ["config", "validate"]] {
+      let run = try await scratch.cachectl(command, environment: variables)
+      #expect(run.status == 0 && run.errors.contains("CACHECTL_CACHE_TTL is ignored"), "\(run.errors)")
+      #expect(run.errors.contains("the nearest known variable is CACHECTL_CACHE_TIME_TO_LIVE"))
+    }
+    #expect(try await scratch.cachectl("doctor", environment: variables).text.contains("CACHECTL_CACHE_TTL is ignored"))
+    #expect(try await scratch.cachectl("ls", "-q", environment: variables).errors.isEmpty)
+  }
+
+  @Test func theProblemsAreInTheDocument() async throws {
+    let scratch = try Scratch()
+    try scratch.write(#"{"cache": {"maxEntrys": 1}, "backends": {"sqlite": {"path": "a\u0000b"}}}"#, to: "file")
+    let run = try await scratch.cachectl("config", "validate", scratch.path("file"), "--output", "json")
+    #expect(run.status == 78)
+    let problems = try #require(try run.document()["problems"]?.elements)
+    #expect(problems.map { $0["code"] } == [.text("unknownKey"), .text("malformed")])
+    #expect(problems[1]["message"]?.text?.contains("file:1:61: 'backends.sqlite.path' has a null") == true)
+    #expect(problems.allSatisfy { $0.names == ["code", "hint", "message"] })
+  }
+
   @Test func theExampleIsValidAndKept() async throws {
     let scratch = try Scratch()
     expectSuccess(try await scratch.cachectl("config", "init"))

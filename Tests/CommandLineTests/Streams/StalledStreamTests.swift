@@ -1,5 +1,6 @@
 import Foundation
 import Platform
+import Synchronization
 import Testing
 
 /// Streams on whose other side no process does anything for now: a signal ends the tool all the same.
@@ -37,6 +38,74 @@ import Testing
     let run = try await program.end()
     #expect(run.status == status, "\(run.errors)")
     #expect(run.errors.contains("the import of \(pipe) was interrupted: no entry was imported"))
+  }
+
+  /// The writing end of the pipe at `path`, once the program reads from it; `nil` if the program ended before.
+  private static func writer(of path: String, to program: RunningProgram) async -> Int32? {
+    let file = Mutex<Int32?>(nil)
+    await program.waits(until: {
+      let descriptor = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC)
+      if descriptor >= 0 { file.withLock { $0 = descriptor } }
+      return descriptor >= 0
+    })
+    return file.withLock(\.self)
+  }
+
+  @Test(
+    arguments: [["ls"], ["config", "show"], ["config", "validate"], ["doctor"]],
+    [(SIGINT, 130), (SIGTERM, 143), (SIGHUP, 129)] as [(Int32, Int32)])
+  func aConfigurationThatIsNotWrittenEnds(command: [String], signal: (number: Int32, status: Int32)) async throws {
+    let scratch = try Scratch()
+    let pipe = scratch.path("pipe")
+    #expect(mkfifo(pipe, 0o600) == 0)
+    let program = try RunningProgram(Binary.path, ["--config", pipe] + command, in: scratch)
+    let file = try #require(await Self.writer(of: pipe, to: program))
+    defer { close(file) }
+    program.signal(signal.number)
+    #expect(try await program.end().status == signal.status)
+  }
+
+  @Test(arguments: [["--config", "PIPE", "config", "show"], ["config", "validate", "PIPE"]])
+  func aConfigurationIsReadFromAPipe(command: [String]) async throws {
+    let scratch = try Scratch()
+    let pipe = scratch.path("pipe")
+    #expect(mkfifo(pipe, 0o600) == 0)
+    let program = try RunningProgram(Binary.path, command.map { $0 == "PIPE" ? pipe : $0 }, in: scratch)
+    let file = try #require(await Self.writer(of: pipe, to: program))
+    #expect(["{\"cache\": ", "{\"maxEntries\": 77}}"].allSatisfy { write(file, $0, $0.utf8.count) == $0.utf8.count })
+    close(file)
+    let run = try await program.end()
+    expectSuccess(run)
+    #expect(command[0] == "config" || run.text.contains("77"))
+  }
+
+  /// As the shell starts the background jobs of a script, and nohup(1) its command.
+  @Test(arguments: [SIGINT, SIGTERM, SIGHUP])
+  func aSignalThatWasIgnoredStaysIgnored(signal: Int32) async throws {
+    let scratch = try Scratch()
+    let pipe = scratch.path("pipe")
+    #expect(mkfifo(pipe, 0o600) == 0)
+    let line = "trap '' \(signal); exec \"$0\" import \"$1\""
+    let program = try RunningProgram("/bin/sh", ["-c", line, Binary.path, pipe], in: scratch)
+    let file = try #require(await Self.writer(of: pipe, to: program))
+    program.signal(signal)
+    close(file)
+    let run = try await program.end()
+    #expect(run.status == 0 && run.text.hasPrefix("Imported 0 entries"), "\(run.errors)")
+  }
+
+  /// Opening a named pipe would wait for its reader.
+  @Test(arguments: [(SIGINT, 130), (SIGTERM, 143)] as [(Int32, Int32)])
+  func anExportToAPipeWithoutAReaderEnds(signal: Int32, status: Int32) async throws {
+    let scratch = try Scratch()
+    expectSuccess(try await scratch.cachectl("fetch", "cities"))
+    let sharedMemory = "home/cache.sqlite-shm"
+    if scratch.exists(sharedMemory) { try FileManager.default.removeItem(atPath: scratch.path(sharedMemory)) }
+    let pipe = scratch.path("pipe")
+    #expect(mkfifo(pipe, 0o600) == 0)
+    let program = try RunningProgram(Binary.path, ["export", pipe], in: scratch)
+    await program.signal(signal, when: { scratch.exists(sharedMemory) })
+    #expect(try await program.end().status == status)
   }
 
   @Test func anImportOfAPipeReadsWhatIsWrittenLater() async throws {

@@ -64,6 +64,16 @@ final class RunningProgram: Sendable {
     }
   }
 
+  /// Waits, on a thread of its own, until a condition is met or the program has ended.
+  func waits(until isTime: @escaping @Sendable () -> Bool) async {
+    await withCheckedContinuation { continuation in
+      Thread.detachNewThread { [self] in
+        while isRunning, !isTime() { poll(nil, 0, 1) }
+        continuation.resume()
+      }
+    }
+  }
+
   /// Waits for the end.
   ///
   /// - Throws: `HangingProgram` where it does not come.

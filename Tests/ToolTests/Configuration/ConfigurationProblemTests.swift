@@ -5,6 +5,9 @@ import Testing
 @testable import ProgramConfiguration
 
 struct ConfigurationProblemTests {
+  private static let longName = String(repeating: "n", count: 256)
+  private static let longPath = String(repeating: "/abcdefg", count: 512)
+
   @Test(arguments: [
     (#"{"cache": {"maxEntrys": 1}}"#, "1:12: unknown key 'cache.maxEntrys'", "nearest known key is 'cache.maxEntries'"),
     (#"{"maxEntries": 1}"#, "1:2: unknown key 'maxEntries'", "nearest known key is 'cache.maxEntries'"),
@@ -62,8 +65,18 @@ struct ConfigurationProblemTests {
     (#"{"cache": {"maxEntries": 99999999999999999999}}"#, "is not a whole number", "a whole number"),
     (#"{"backends": {"plist": {"path": ""}}}"#, "'backends.plist.path' is not a path: \"\"", "give a path"),
     (#"{"backends": {"sqlite": {"path": ":memory:"}}}"#, "is not a path: \":memory:\"", "the engine memory"),
-    (#"{"backends": {"sqlite": {"path": "file:x?mode=memory"}}}"#, "1:32: 'backends.sqlite.path' is not a path", "URI"),
-    (#"{"backends": {"sqlite": {"path": "a\u0000b"}}}"#, "'backends.sqlite.path' is not a path", "give a path"),
+    (#"{"backends": {"sqlite": {"path": "file:x?mode=memory"}}}"#, "1:34: 'backends.sqlite.path' is not a path", "URI"),
+    (#"{"backends": {"sqlite": {"path": "a\u0000b"}}}"#, "1:34: 'backends.sqlite.path' is not a path", "give a path"),
+    (#"{"network": {"authorityFile": "a\u0000b"}}"#, "1:31: 'network.authorityFile' is not a path", "give a path"),
+    (#"{"plugins": {"searchPath": ["x", "a\u0000b"]}}"#, "'plugins.searchPath' is not a list of paths", "give a list"),
+    (#"{"backends": {"server": {"url": "a\u0000b"}}}"#, "'backends.server.url' has a null character", "give a text"),
+    (#"{"backend": "./a\u0000b.so"}"#, "1:13: 'backend' has a null character in it", "give one of"),
+    (#"{"origin": {"cities": {"baseURL": "https://a\u0000b/"}}}"#, "is not an address of a server", "https://"),
+    (#"{"origin": {"cities": {"baseURL": "https://a/\r\nb"}}}"#, "is not an address of a server", "https://"),
+    (#"{"network": {"proxy": "http://a\u0000b"}}"#, "is not the address of a proxy", "give an address"),
+    (#"{"origin": {"cities": {"headers": {"A": "x\u0000"}}}}"#, "has a control character", "on one line"),
+    (#"{"backends": {"plist": {"path": "\#(longName)"}}}"#, "1:33: 'backends.plist.path' is not a path", "give a path"),
+    (#"{"backends": {"plist": {"path": "\#(longPath)"}}}"#, "1:33: 'backends.plist.path' is not a path", "give a path"),
     (#"{"origin": {"cities": {"baseURL": "ftp://x"}}}"#, "is not an address of a server", "https://"),
     (#"{"origin": {"cities": {"baseURL": "https://a:hush@x"}}}"#, "is not an address of a server", "without user"),
     (
@@ -160,6 +173,30 @@ struct ConfigurationProblemTests {
     #expect(throws: found[0]) { try loader.load() }
   }
 
+  /// A variable that names no setting may be another program's, so that it stops no command. `config show`,
+  /// `config validate` and `doctor` mention it.
+  @Test(arguments: [
+    ("CACHECTL_CACHE_TTL", "the nearest known variable is CACHECTL_CACHE_TIME_TO_LIVE"),
+    ("CACHECTL_SQLITE_FLAVOR", "known are CACHECTL_SQLITE_PATH, "),
+    ("CACHECTL_ORIGIN_TIDES", "known are CACHECTL_ORIGIN_CITIES_KIND, "),
+  ])
+  func aVariableThatIsIgnoredIsMentioned(name: String, hint: String) throws {
+    let others = [
+      "CACHECTL_HOME": "/h", "CACHECTL_X": "1", "CACHECTL_OTHER_NAME": "1", "CACHECTL_CACHE_SHARED": "true",
+    ]
+    let loader = Fixtures.loader(environment: others.merging([name: "5m", "CACHECTL_CACHE_EMPTY": ""]) { $1 })
+    _ = try loader.load()
+    #expect(loader.problems().isEmpty)
+    #expect(loader.ignoredVariables.map(\.message) == ["\(name) is ignored: there is no such setting"])
+    #expect(loader.ignoredVariables.first?.hint.hasPrefix(hint) == true, "\(loader.ignoredVariables)")
+  }
+
+  /// What is reported as a mistake is not mentioned twice.
+  @Test func aMisspelledVariableIsAMistake() {
+    let loader = Fixtures.loader(environment: ["CACHECTL_LMDB_MAPSIZE": "1GB"])
+    #expect(loader.ignoredVariables.isEmpty && loader.problems().count == 1)
+  }
+
   @Test func thereIsAnEndToTheProblems() {
     let text = "{" + (0..<5_000).map { "\"k\($0)\": 1" }.joined(separator: ", ") + "}"
     #expect(Fixtures.problems(text).count == ConfigurationSettings.maximumProblems)
@@ -189,7 +226,9 @@ struct ConfigurationProblemTests {
 
   @Test func aFileMayNotBeTooLargeOrUnreadable() {
     let large = String(repeating: " ", count: ConfigurationLoader.maximumFileSize) + "{}"
-    #expect(Fixtures.problems(large).map(\.message) == ["/project/cachectl.json: larger than 1MiB"])
+    #expect(
+      Fixtures.problems(large).map(\.message) == ["/project/cachectl.json: larger than 1MiB, the most that is read"])
+    #expect(Fixtures.problems(large).map(\.hint) == ["shorten it, or name another file"])
     let error = ConfigurationError.unreadable("/x", reason: "it is a folder")
     let loader = ConfigurationLoader(
       engines: [], environment: [:], workingDirectory: "/", userHome: "/home/ada",

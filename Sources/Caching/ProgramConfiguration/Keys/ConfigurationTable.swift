@@ -248,6 +248,16 @@ package struct ConfigurationTable: Sendable {
     return near.map { prefix.meant + $0 } ?? misspelledName(name)
   }
 
+  /// A hint with the variables that may be meant by `name`, which is named like those of an engine or object but is not
+  /// near to any; `nil` if it is not named like them. TTL stands for TIME_TO_LIVE.
+  func hint(forIgnored name: String) -> String? {
+    guard let prefix = prefix(ofVariable: name), nearestVariable(to: name) == nil else { return nil }
+    let known = keys.compactMap(\.variable).map { names.prefix + $0 }.filter { $0.hasPrefix(prefix) }
+    let rest = name.dropFirst(prefix.count)
+    let meant = known.first { $0.dropFirst(prefix.count).split(separator: "_").compactMap(\.first).elementsEqual(rest) }
+    return meant.map { "the nearest known variable is \($0)" } ?? "known are \(known.joined(separator: ", "))"
+  }
+
   /// The names of the keys and objects in the object at `section`, in the order of the declarations.
   package func children(of section: String) -> [String] {
     let prefix = section.isEmpty ? "" : section + "."

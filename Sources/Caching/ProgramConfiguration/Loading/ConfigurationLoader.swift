@@ -242,7 +242,7 @@ public struct ConfigurationLoader: Sendable {
   /// The contents of `file`; `nil` if it does not exist. A file that was merely found may be a pipe, and reading it
   /// would block.
   func bytes(of file: ConfigurationFile) throws(ConfigurationError) -> [UInt8]? {
-    if !file.isVouchedFor, files.file(at: file.path)?.kind == .other {
+    if !file.isVouchedFor, !file.isExplicit, files.file(at: file.path)?.kind == .other {
       throw .unreadable(file.path, reason: "not a regular file")
     }
     return try readFile(file.path)
@@ -251,12 +251,29 @@ public struct ConfigurationLoader: Sendable {
   /// The document in `bytes`, the contents of the file at `path`.
   func parse(_ path: String, _ bytes: [UInt8]) throws(ConfigurationError) -> JSONDocument {
     guard bytes.count <= Self.maximumFileSize else {
-      throw .unreadable(path, reason: "larger than \(ByteSizeText(bytes: Int64(Self.maximumFileSize)))")
+      throw .unreadable(
+        path, reason: "larger than \(ByteSizeText(bytes: Int64(Self.maximumFileSize))), the most that is read",
+        hint: "shorten it, or name another file")
     }
     do { return try JSONDocument(parsing: bytes) } catch {
       throw ConfigurationError(
         .syntax, "\(path):\(error.place): \(error.message)", hint: "write the file in JSON",
         source: .file(path, error.place))
+    }
+  }
+}
+
+extension ConfigurationLoader {
+  /// The environment variables that are named like those of a known section or engine, but are no setting. They are
+  /// ignored, because they may be another program's; a user who meant a setting wants to know.
+  public var ignoredVariables: [ConfigurationError] {
+    environment.names(beginning: names.prefix).sorted().compactMap { name in
+      guard environment[name]?.isEmpty == false, table.position(ofVariable: name) == nil,
+        let hint = table.hint(forIgnored: name)
+      else { return nil }
+      return ConfigurationError(
+        .unknownKey, "\(ConfigurationSettings.shown(key: name)) is ignored: there is no such setting", hint: hint,
+        source: .variable(name))
     }
   }
 }

@@ -54,7 +54,7 @@ package struct ValueReader {
   func value(_ text: String) throws(Mismatch) -> ConfigurationValue {
     switch kind {
     case .option(let option): .option(try value(text, option))
-    case .backend(let names): .text(try backend(text, names))
+    case .backend(let names): .text(try backend(try withoutNull(text), names))
     case .url: .text(try url(text))
     case .proxy: .text(try proxy(text))
     case .paths: .list(text.split(separator: ":").map(String.init))
@@ -65,7 +65,7 @@ package struct ValueReader {
 
   private func value(_ text: String, _ option: EngineOption.Kind) throws(Mismatch) -> OptionValue {
     switch option {
-    case .text: .text(try withoutLogin(text))
+    case .text: .text(try withoutLogin(try withoutNull(text)))
     case .path: .text(try path(text))
     case .choice(let names): .text(try choice(text, names))
     case .storeName: .text(try storeName(text))
@@ -113,8 +113,24 @@ package struct ValueReader {
       hint: "leave them out, and give the options user and password: \"password\": {\"env\": \"NAME\"}")
   }
 
+  /// Refuses what no file can be called, or no system can open.
   private func path(_ text: String) throws(Mismatch) -> String {
-    guard EngineOption.isPath(text) else { throw malformed(text) }
+    let names = text.utf8.split(separator: UInt8(ascii: "/"))
+    guard EngineOption.isPath(text), text.utf8.count <= Self.longestPath,
+      names.allSatisfy({ $0.count <= Self.longestName })
+    else { throw malformed(text) }
+    return text
+  }
+
+  /// The longest path and the longest name in it, in bytes, that systems take: `PATH_MAX` without its end, and `NAME_MAX`.
+  private static let (longestPath, longestName) = (4_095, 255)
+
+  /// Refuses a null character, at which the system would end the text.
+  private func withoutNull(_ text: String) throws(Mismatch) -> String {
+    guard !text.utf8.contains(0) else {
+      throw Mismatch(
+        code: .malformed, message: "has a null character in it: \(Self.shown(text))", hint: "give \(kind.allowed)")
+    }
     return text
   }
 
@@ -144,6 +160,7 @@ package struct ValueReader {
       guard case .text(let text) = node.value, !text.isEmpty else {
         throw wrongType(node.value.noun, not: noun, part: "[\(position)]", node.place)
       }
+      if kind == .paths { _ = try path(text) }
       texts.append(text)
     }
     return texts

@@ -27,7 +27,9 @@ struct ShowConfiguration: ParsableCommand {
   var global: GlobalOptions
 
   func run() throws {
-    let configuration = try ConfigurationLoader.ofProcess.load(global.configurationFlags)
+    let loader = ConfigurationLoader.ofProcess
+    let configuration = try loader.load(global.configurationFlags)
+    global.warn(ofIgnoredVariables: loader)
     try global.show(SettingsView(configuration, showsOrigin: origin))
   }
 }
@@ -87,9 +89,10 @@ struct ValidateConfiguration: ParsableCommand {
   func run() throws {
     var flags = global.configurationFlags
     if let file { (flags.file, flags.vouchesForFile) = (file, false) }
-    let problems = ConfigurationLoader.ofProcess.problems(flags)
-    let views = problems.map { ErrorView(code: $0.code.rawValue, message: $0.message, hint: $0.hint) }
-    try global.show(ProblemsView(views))
+    let loader = ConfigurationLoader.ofProcess
+    let problems = loader.problems(flags)
+    global.warn(ofIgnoredVariables: loader)
+    try global.show(ProblemsView(problems.map { ErrorView($0) }))
     let statuses = problems.map { ExitCode($0) }
     if let status = [.badConfiguration, .refused].first(where: statuses.contains) ?? statuses.first { throw status }
   }
@@ -186,5 +189,12 @@ struct TrustConfiguration: ParsableCommand {
         hint: "remove it yourself")
     }
     global.remark(StatusLine(["\(file ?? "cachectl.json") is trusted no longer"]))
+  }
+}
+
+extension GlobalOptions {
+  /// Warns of environment variables that look like settings and are none.
+  fileprivate func warn(ofIgnoredVariables loader: ConfigurationLoader) {
+    for variable in loader.ignoredVariables { warn(ErrorView(variable)) }
   }
 }

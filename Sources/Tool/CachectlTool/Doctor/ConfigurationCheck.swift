@@ -21,8 +21,11 @@ struct ConfigurationCheck: Sendable {
     let trust = ((try? loader.trust(flags)) ?? nil)?.text ?? ""
     let used = loader.searchPath(flags).map(\.path).first { files.file(at: $0) != nil }
     let unsafe = used.map(permissions) ?? []
-    if !(problems + unsafe).isEmpty { return problems + unsafe }
-    return [.ok(Self.name, used.map { "\($0) is valid (\(trust))" } ?? "no file: every setting has its default")]
+    let ignored = loader.ignoredVariables.map { Finding.warning(Self.name, $0.message, hint: $0.hint) }
+    if !(problems + unsafe).isEmpty { return problems + unsafe + ignored }
+    return ignored + [
+      .ok(Self.name, used.map { "\($0) is valid (\(trust))" } ?? "no file: every setting has its default")
+    ]
   }
 
   /// A user who may change the file decides where plugins and answers come from.

@@ -17,7 +17,7 @@ struct Failure {
       view = ErrorView(code: "commandLine", message: error.message, hint: "see 'cachectl help'")
       status = .validationFailure
     case let error as ConfigurationError:
-      view = ErrorView(code: error.code.rawValue, message: error.message, hint: error.hint)
+      view = ErrorView(error)
       status = ExitCode(error)
     case let error as DeclarationDefect:
       view = ErrorView(code: "defect", message: error.message, hint: error.hint)
@@ -50,6 +50,7 @@ extension ExitCode {
     self =
       switch error.code {
       case .permissionDenied: .refused
+      case .cancelled: .interrupted
       case .defect: .defect
       default: error.isOfCommandLine ? .validationFailure : .badConfiguration
       }
@@ -72,6 +73,13 @@ extension ExitCode {
     case .closed: self = .defect
     default: self = .ioFailed
     }
+  }
+}
+
+extension ErrorView {
+  /// The mistake `error` in the configuration.
+  init(_ error: ConfigurationError) {
+    self.init(code: error.code.rawValue, message: error.message, hint: error.hint)
   }
 }
 

@@ -3,7 +3,8 @@ internal import Platform
 internal import Synchronization
 
 /// Turns SIGINT, SIGTERM and SIGHUP into the cancellation of the command, which then closes its stores in order. A
-/// second signal ends the process at once; stores survive that as they survive a crash.
+/// second signal ends the process at once; stores survive that as they survive a crash. A signal that was ignored when the
+/// process started stays ignored.
 final class Interruption: Sendable {
   private struct State {
     var signal: Int32?
@@ -76,13 +77,11 @@ extension Interruption {
   private static var signals: sigset_t {
     var signals = sigset_t()
     sigemptyset(&signals)
-    sigaddset(&signals, SIGINT)
-    sigaddset(&signals, SIGTERM)
-    if !isIgnored(SIGHUP) { sigaddset(&signals, SIGHUP) }
+    for signal in [SIGINT, SIGTERM, SIGHUP] where !isIgnored(signal) { sigaddset(&signals, signal) }
     return signals
   }
 
-  /// Whether the process was started to ignore `signal`, as nohup(1) does.
+  /// Whether the process was started to ignore `signal`, as nohup(1) and the background jobs of a script are.
   private static func isIgnored(_ signal: Int32) -> Bool {
     var action = sigaction()
     guard sigaction(signal, nil, &action) == 0, let handler = action.handler else {

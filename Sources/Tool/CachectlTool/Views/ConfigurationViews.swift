@@ -67,13 +67,11 @@ struct ProblemsView: OutputView {
   var columns: [String] { ["code", "message", "hint"] }
 
   /// One object for each problem.
-  var records: [JSONValue] { problems.compactMap { $0.json["error"] } }
+  var records: [JSONValue] { problems.map(\.json) }
 
   /// One line for each problem, with its hint.
   func table(on screen: Screen, hasHeader: Bool) -> String {
-    problems.map { problem in
-      TerminalText.line([problem.message, problem.hint].filter { !$0.isEmpty }.joined(separator: ": ")) + "\n"
-    }.joined()
+    problems.map { "\($0.line)\n" }.joined()
   }
 
   /// The number of problems.
