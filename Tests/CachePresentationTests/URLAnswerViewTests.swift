@@ -15,6 +15,17 @@ struct URLAnswerViewTests {
     #expect(Self.view([]).head == "HTTP/1.1 404 \r\nContent-Type: text/plain\r\n\r\n")
   }
 
+  /// A store can hold what no server sends.
+  @Test func aLineEndInAFieldAddsNoLineToTheHead() {
+    let answer = URLAnswer(
+      url: "https://example.com/a", version: "HTTP/1.1", status: 200, reason: "OK\r\nX-Evil: 1",
+      fields: ["A": "b\rc\nd\0e"], trailers: ["T": "\r\nX: 1"])
+    let entry = EntryFacts(key: "k", storedAt: .seconds(60), freshUntil: .seconds(120), now: .seconds(90))
+    let view = URLAnswerView(Snapshot(value: answer, source: .cache, entry: entry), backend: "lmdb")
+    #expect(view.head == "HTTP/1.1 200 OK  X-Evil: 1\r\nA: b c d e\r\n\r\n")
+    #expect(view.trailers == "T:   X: 1\r\n")
+  }
+
   @Test func interimResponsesComeBeforeTheHeadAndTrailersAfterTheContent() {
     let hints = URLAnswer(
       url: "https://example.com/a", version: "HTTP/1.1", status: 103, reason: "Early Hints",

@@ -65,6 +65,17 @@ struct ExportedEntryTests {
     #expect(entry.metadata.checksum == entry.metadata.computedChecksum(key: entry.key, payload: entry.payload.span))
   }
 
+  /// A line that a person or a program writes needs no more than this.
+  @Test(arguments: ["payload", "payloadBase64"])
+  func theMediaTypeAndTheAttributesMayBeMissing(payload: String) throws {
+    let time = "2023-11-14T22:13:20.123Z"
+    let line =
+      #"{"key":"cities/v1/a","storedAt":"\#(time)","freshUntil":"\#(time)","retainUntil":"\#(time)","\#(payload)":"YQ=="}"#
+    let entry = try Self.decoded(Array(line.utf8)).get()
+    #expect(entry.metadata.contentType.isEmpty && entry.metadata.attributes.isEmpty)
+    #expect(entry.payload == (payload == "payload" ? Array("YQ==".utf8) : Array("a".utf8)))
+  }
+
   /// A change to the sample's line, and the expected message.
   static let mistakes: [(old: String, new: String, message: String)] = [
     ("{\"format\":1", "", "expected '{', found"), ("\"format\":1", "\"format\":2", "format 2"),
@@ -79,6 +90,10 @@ struct ExportedEntryTests {
     ("\"2023-11-14T22:13:20.123Z\"", "5", "expected a text, found '5'"),
     ("application/json", "application/jsom", "checksum"), ("{\"b\":\"é\",", "{", "checksum"),
     ("{\"b\":\"é\",", "{\"b\":\"é\",\"b\":\"é\",", "the key \"b\" occurs twice"),
+    ("{\"b\":\"é\",", "{\":line\":\"HTTP/1.1 OK\\r\\nX: 1\",", "':line' is no part of a header"),
+    ("{\"b\":\"é\",", "{\":line\":\"HTTP/1.1 OK\\nX: 1\",", "':line' is no part of a header"),
+    ("{\"b\":\"é\",", "{\":fields\":\"A: b\\rX: 1\",", "':fields' is no part of a header"),
+    ("{\"b\":\"é\",", "{\":fields\":\"A: b\\u0000\",", "':fields' is no part of a header"),
     ("{\"b\":\"é\",", "{\"b\":1,", "expected a text, found '1'"),
     ("\"checksum\":\"", "\"checksum\":\"0", "16 hexadecimal digits"),
     ("\"payload\"", "\"payloadBase64\"", "not base 64"),

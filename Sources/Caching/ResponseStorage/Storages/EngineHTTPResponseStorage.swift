@@ -171,6 +171,13 @@ extension EntryMetadata {
   /// The protocol version, followed by a space and the reason, if there is one.
   fileprivate static let lineName = ":line"
 
+  /// The name of the attribute that is part of a response's head and holds a character that would end a line of it
+  /// early; `nil` if there is none.
+  static func nameOfBrokenHead(in attributes: [String: String]) -> String? {
+    if attributes[lineName]?.utf8.contains(where: { [0, 10, 13].contains($0) }) == true { return lineName }
+    return attributes[blockName]?.utf8.contains(where: { [0, 13].contains($0) }) == true ? blockName : nil
+  }
+
   fileprivate var httpHead: StoredHead { httpHead(fields: attributes[Self.blockName] ?? "") }
 
   /// The head with the header fields in `block`, the attribute called `blockName`.

@@ -3,9 +3,9 @@ public import StorageSPI
 extension ExportedEntry {
   /// Decodes `line`, one line of an export with or without its line end.
   ///
-  /// Members may be in any order. Missing, repeated or unknown members are errors, because an entry must arrive
-  /// complete; so is a checksum that does not match. A line without a checksum, which editing a line requires, gets a
-  /// new one.
+  /// Members may be in any order. Repeated or unknown members are errors, and so is a missing key, time or payload,
+  /// because an entry must arrive complete; so is a checksum that does not match. A line without a checksum, which editing
+  /// a line requires, gets a new one.
   ///
   /// - Throws: `JSONReader.Failure`, for any invalid bytes.
   public static func decode(_ line: [UInt8]) throws(JSONReader.Failure) -> ExportedEntry {
@@ -23,8 +23,8 @@ private struct ExportedMembers {
   private var storedAt: Timestamp?
   private var freshUntil: Timestamp?
   private var retainUntil: Timestamp?
-  private var contentType: String?
-  private var attributes: [String: String]?
+  private var contentType = ""
+  private var attributes: [String: String] = [:]
   private var checksum: UInt64?
   private var uses: Int?
   private var lastUsedAt: Timestamp?
@@ -61,8 +61,7 @@ private struct ExportedMembers {
       storedAt: try json.required(storedAt, ExportMember.storedAt),
       freshUntil: try json.required(freshUntil, ExportMember.freshUntil),
       retainUntil: try json.required(retainUntil, ExportMember.retainUntil),
-      contentType: try json.required(contentType, ExportMember.contentType),
-      attributes: try json.required(attributes, ExportMember.attributes))
+      contentType: contentType, attributes: attributes)
     let payload = try json.required(payload, ExportMember.payload)
     metadata.checksum = metadata.computedChecksum(key: key, payload: payload.span)
     guard checksum == nil || checksum == metadata.checksum else {
@@ -110,6 +109,9 @@ extension ExportedMembers {
   private static func attributes(_ json: inout JSONReader) throws(JSONReader.Failure) -> [String: String] {
     var attributes: [String: String] = [:]
     try json.objectWithoutRepeats { json, name throws(JSONReader.Failure) in attributes[name] = try json.string() }
+    if let name = EntryMetadata.nameOfBrokenHead(in: attributes) {
+      throw json.failure("the attribute '\(name)' is no part of a header: it has a line end in it")
+    }
     return attributes
   }
 

@@ -37,11 +37,18 @@ public struct URLAnswerView: SingleRecordView {
   public var trailers: String { Self.lines(answer.rest?.trailers ?? answer.trailers) }
 
   private static func head(_ answer: URLAnswer) -> String {
-    "\(answer.version ?? "HTTP/1.1") \(answer.status) \(answer.reason ?? "")\r\n\(lines(answer.fields))\r\n"
+    "\(answer.version ?? "HTTP/1.1") \(answer.status) \(oneLine(answer.reason ?? ""))\r\n\(lines(answer.fields))\r\n"
   }
 
   private static func lines(_ fields: HTTPFields) -> String {
-    fields.lines.map { "\($0.name): \($0.value)\r\n" }.joined()
+    fields.lines.map { "\($0.name): \(oneLine($0.value))\r\n" }.joined()
+  }
+
+  /// `text`, in which a space replaces each character that would end the line (RFC 9110, 5.5): a damaged store may have
+  /// one.
+  private static func oneLine(_ text: String) -> String {
+    guard text.utf8.contains(where: { $0 == 13 || $0 == 10 || $0 == 0 }) else { return text }
+    return String(decoding: text.utf8.map { $0 == 13 || $0 == 10 || $0 == 0 ? 32 : $0 }, as: UTF8.self)
   }
 
   /// The content for a terminal; `nil` if it is not text, or too long to hold in memory.
