@@ -9,7 +9,7 @@ struct RemoveCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "rm", abstract: "Remove entries, or make them stale",
     discussion: """
-      Conditions narrow each other down. --all removes everything: a terminal asks first, elsewhere it needs \
+      Conditions narrow each other down. If no entry meets them, or a key has no entry, the status is 66. --all removes everything: a terminal asks first, elsewhere it needs \
       --yes. It leaves an empty, sound store even if the old one is damaged or the disk is full. --soft makes \
       entries stale instead: the next fetch asks the origin, and they stand in if it fails.
 
@@ -69,6 +69,14 @@ struct RemoveCommand: AsyncParsableCommand {
     try global.show(view)
     if let name = view.missing.first { throw StorePresenter.notFound(name) }
     if let failure = view.failure { throw failure }
+    if hasConditions, view.isEmpty { throw nothingMatches }
+  }
+
+  /// The error that no entry meets the conditions: one of them may be misspelled.
+  private var nothingMatches: CacheError {
+    let age = olderThan.map { ["--older-than \($0)"] } ?? []
+    let conditions = (entries.conditions + age).joined(separator: " ")
+    return CacheError(.notFound, "no entry matches \(conditions)", hint: "see which there are with: cachectl ls")
   }
 
   private func remove(_ session: Session) async throws(CacheError) -> RemovalView {

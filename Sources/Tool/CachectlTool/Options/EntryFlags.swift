@@ -18,6 +18,12 @@ struct EntryFlags: ParsableArguments {
   @Option(help: "Only entries in this state")
   var state: EntryState?
 
+  /// The conditions as they were given.
+  var conditions: [String] {
+    let texts = [("namespace", namespace), ("prefix", prefix), ("match", match), ("state", state?.rawValue)]
+    return texts.compactMap { name, text in text.map { "--\(name) '\($0)'" } }
+  }
+
   /// The selection, including the condition of `--older-than` if the command has it. An empty prefix or pattern, as an unset
   /// variable of a script leaves it, counts as none: every key begins with an empty prefix, and `rm` would remove
   /// everything unasked.

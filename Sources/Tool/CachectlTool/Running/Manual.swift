@@ -58,7 +58,7 @@ enum Manual {
     ("1", "A check of `backends test` failed, or `bench` found a wrong answer or something worse than before."),
     ("64", "The command line is wrong."),
     ("65", "Data in the store or in an imported file is damaged, or of an unknown format."),
-    ("66", "Nothing found."),
+    ("66", "Nothing found, or no entry meets the conditions of `rm`."),
     (
       "69",
       "The origin or a server of the store cannot be reached, and the cache has nothing to serve, or only a stale copy "

@@ -26,6 +26,9 @@ struct RemovalView: SingleRecordView {
     self.isSoft = isSoft
   }
 
+  /// Whether no entry was there to remove.
+  var isEmpty: Bool { report.entries == 0 }
+
   /// What else was done.
   var status: StatusLine? { replacement.map { StatusLine([$0]) } }
 
