@@ -76,7 +76,7 @@ import Testing
     #expect(run.status == 78)
     let problems = try #require(try run.document()["problems"]?.elements)
     #expect(problems.map { $0["code"] } == [.text("unknownKey"), .text("malformed")])
-    #expect(problems[1]["message"]?.text?.contains("file:1:61: 'backends.sqlite.path' has a null") == true)
+    #expect(problems[1]["message"]?.text?.contains("file:1:61: 'backends.sqlite.path' is not a path") == true)
     #expect(problems.allSatisfy { $0.names == ["code", "hint", "message"] })
   }
 
