@@ -29,6 +29,8 @@ enum MessageText {
       if position <= lastEnd { end = position }
       position += lengthOfUnit(scalars[position...])
     }
+    // A mark would combine with the sign of the cut.
+    while position < scalars.count, scalars[position].properties.isGraphemeExtend { position += 1 }
     var short = String.UnicodeScalarView(scalars[..<end])
     short.append("…")
     short.append(contentsOf: scalars.dropFirst(position))
