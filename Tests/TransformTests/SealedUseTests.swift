@@ -144,7 +144,8 @@ struct SealedUseTests {
     head.selector = try #require(
       VariantSelector(
         response: fields,
-        request: HTTPRequest(url: "https://example.com/a", fields: ["Accept-Language": language])))
+        request: HTTPRequest(url: "https://example.com/a", fields: ["Accept-Language": language]),
+        key: CredentialKey { () throws(CacheError) in [1] }))
     return head
   }
 
