@@ -58,7 +58,9 @@ struct StorePresenter: Sendable {
     for name in names {
       let name = try EntryName(name)
       // It may be fetched for the first time now.
-      if !dryRun, case .url(let url) = name { try await store.administration.endFlights(for: url) }
+      if !dryRun, case .url(let url, let unresolved) = name {
+        for url in Set([url, unresolved]) { try await store.administration.endFlights(for: url) }
+      }
       let named = try await self.keys(name)
       if named.isEmpty { missing.append(name.text) }
       keys += named
