@@ -207,7 +207,7 @@ struct URLSubject: FetchSubject {
 
   func refusal(_ decision: CacheDecision, _ options: FetchOptions) throws(CacheError) -> HTTPResponse {
     if options.policy == .cacheOnly || options.requiresFresh && decision.isAboutStoredResponse {
-      throw .notCached(request.url, decision, options)
+      throw .notCached(request.target, decision, options)
     }
     // RFC 9111, section 5.2.1.7: the request itself says only-if-cached.
     return HTTPResponse(
@@ -218,6 +218,6 @@ struct URLSubject: FetchSubject {
 extension CacheError {
   /// The same error, with the URL of `request` in the message instead of `key`.
   fileprivate func naming(_ request: HTTPRequest, not key: String) -> CacheError {
-    CacheError(code, message.replacing(key, by: request.url), hint: hint, cause: cause)
+    CacheError(code, message.replacing(key, by: request.target), hint: hint, cause: cause)
   }
 }
