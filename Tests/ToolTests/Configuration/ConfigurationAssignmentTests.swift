@@ -30,14 +30,14 @@ struct ConfigurationAssignmentTests {
     case .url, .proxy: "http://localhost:1/"
     case .paths: "/other"
     case .names: key.path == "cache.layers" ? "readonly" : "zstd"
-    case .headers: ""
+    case .headers, .secrets: ""
     }
   }
 
   @Test func everyScalarKeyHasAVariableAndAFlag() throws {
     // A key of a client needs it.
     let certificate = ["CACHECTL_NETWORK_CLIENT_CERTIFICATE": "certificate"]
-    for key in Fixtures.keys where key.kind != .headers {
+    for key in Fixtures.keys where key.kind.isSingle {
       let variable = "CACHECTL_" + (try #require(key.variable))
       let environment = certificate.merging([variable: value(key)]) { $1 }
       let byVariable = try setting(key.path, Fixtures.loader(environment: environment))

@@ -17,7 +17,7 @@ struct DoctorTests {
   ) async throws -> (checks: [JSONValue], worst: CacheError.Code?) {
     let catalogue = PluginCatalogue([plugin])
     let loader = ConfigurationLoader(
-      engines: catalogue.declarations, sections: Fixtures.sections, environment: environment,
+      engines: catalogue.declarations, sections: Fixtures.sections, environment: EnvironmentVariables(environment),
       workingDirectory: "/w", userHome: "/u",
       readFile: { path in path == "/w/c.json" ? Array(text.utf8) : nil })
     let doctor = Doctor(loader: loader, catalogue: catalogue, clock: clock, files: files)
