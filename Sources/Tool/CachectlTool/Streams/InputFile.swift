@@ -11,8 +11,11 @@ final class InputFile: Sendable {
 
   /// Opens the file at `path`; `-` means the standard input.
   ///
-  /// - Throws: `CacheError` with the code `ioFailed`.
+  /// - Throws: `CacheError`: `ioFailed`; `invalidRequest` if `path` is empty.
   init(_ path: String) throws(CacheError) {
+    guard !path.isEmpty else {
+      throw CacheError(.invalidRequest, "the name of a file is empty", hint: "name a file that can be read")
+    }
     self.path = path
     // Opening a named pipe must not wait for its writer, because no signal would end that wait; `next` waits instead.
     file = path == "-" ? STDIN_FILENO : open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
