@@ -214,6 +214,9 @@ import Testing
     #expect(run.output == (try await export(scratch, "sqlite")) && run.errors.hasPrefix("Exported 5 entries"))
     let poster = try await scratch.cachectl("fetch", "poster", "/2201.png", "--out", "-")
     #expect(poster.status == 0 && poster.output.starts(with: [0x89, 0x50, 0x4E, 0x47]), "\(poster.errors)")
+    #expect(try await scratch.cachectl("fetch", "poster", "/2201.png", "--out", "/dev/stdout").output == poster.output)
+    #expect(
+      try await scratch.cachectl("export", "/dev/stdout", "--quiet").output == (try await export(scratch, "sqlite")))
     let saved = try await scratch.cachectl("bench", "--save", "-")
     expectFailure(saved, status: 74, mentioning: ["/dev/stdout"])
     #expect(scratch.names(below: "work").isEmpty)

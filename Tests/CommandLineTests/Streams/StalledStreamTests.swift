@@ -65,7 +65,10 @@ import Testing
     #expect(try await program.end().status == signal.status)
   }
 
-  @Test(arguments: [["--config", "PIPE", "config", "show"], ["config", "validate", "PIPE"]])
+  @Test(arguments: [
+    ["--config", "PIPE", "config", "show"], ["config", "validate", "PIPE"], ["--config", "PIPE", "config", "validate"],
+    ["--config", "PIPE", "config", "path"], ["--config", "PIPE", "doctor"],
+  ])
   func aConfigurationIsReadFromAPipe(command: [String]) async throws {
     let scratch = try Scratch()
     let pipe = scratch.path("pipe")
@@ -78,7 +81,7 @@ import Testing
     close(file)
     let run = try await program.end()
     expectSuccess(run)
-    #expect(command[0] == "config" || run.text.contains("77"))
+    #expect(command.last != "show" || run.text.contains("77"))
   }
 
   /// As the shell starts the background jobs of a script, and nohup(1) its command.

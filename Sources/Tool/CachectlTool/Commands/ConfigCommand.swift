@@ -92,9 +92,21 @@ struct ValidateConfiguration: ParsableCommand {
     let loader = ConfigurationLoader.ofProcess
     let problems = loader.problems(flags)
     global.warn(ofIgnoredVariables: loader)
+    if problems.isEmpty, let error = unusableEngine(flags) {
+      try global.show(ProblemsView([ErrorView(error)]))
+      throw ExitCode(error.code)
+    }
     try global.show(ProblemsView(problems.map { ErrorView($0) }))
     let statuses = problems.map { ExitCode($0) }
     if let status = [.badConfiguration, .refused].first(where: statuses.contains) ?? statuses.first { throw status }
+  }
+
+  /// The error with which every command would refuse the engine, although each setting is valid; `nil` if there is none,
+  /// or the file asks for trust.
+  private func unusableEngine(_ flags: ConfigurationFlags) -> CacheError? {
+    guard let container = try? AppDIContainer.ofProcess(flags) else { return nil }
+    do throws(CacheError) { _ = try container.engine(container.configuration.backend) } catch { return error }
+    return nil
   }
 }
 

@@ -27,7 +27,7 @@ struct ExportCommand: AsyncParsableCommand {
   var global: GlobalOptions
 
   /// The path of the file; `nil` for the standard output.
-  private var path: String? { file == "-" ? nil : file }
+  private var path: String? { file?.meansOutput == true ? nil : file }
 
   func run() async throws {
     let session = try Session(global)

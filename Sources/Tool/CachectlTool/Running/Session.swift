@@ -3,6 +3,7 @@ internal import CacheComposition
 internal import FetchVocabulary
 internal import CachePresentation
 internal import Platform
+internal import Synchronization
 
 /// What every command on a store needs: the configuration, and a way to print.
 struct Session {
@@ -173,7 +174,20 @@ extension ConfigurationLoader {
       engines: program.catalogue.declarations, sections: program.sections, policies: program.policies,
       environment: environment, workingDirectory: ProcessEnvironment.workingDirectory,
       userHome: ProcessEnvironment.userHome, libraries: libraries,
-      readFile: { path throws(ConfigurationError) in try ConfigurationFiles.contents(of: path) })
+      readFile: { path throws(ConfigurationError) in try ReadConfigurations.contents(of: path) })
+  }
+}
+
+/// The configuration files that this process has read: a command may look at one several times, and a pipe can be read
+/// only once.
+private enum ReadConfigurations {
+  private static let files = Mutex<[(path: String, bytes: [UInt8])]>([])
+
+  static func contents(of path: String) throws(ConfigurationError) -> [UInt8]? {
+    if let bytes = files.withLock({ $0.first { $0.path == path }?.bytes }) { return bytes }
+    let bytes = try ConfigurationFiles.contents(of: path)
+    if let bytes { files.withLock { $0.append((path, bytes)) } }
+    return bytes
   }
 }
 

@@ -213,6 +213,11 @@ struct AtomicFile: ~Copyable {
   }
 }
 
+extension String {
+  /// Whether this path means stdout, which then holds nothing but the content.
+  var meansOutput: Bool { self == "-" || self == "/dev/stdout" }
+}
+
 /// A file opened before a long piece of work, so that a failure comes early, and written after it.
 final class PendingFile {
   private var file: AtomicFile?

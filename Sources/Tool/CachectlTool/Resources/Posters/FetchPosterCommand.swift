@@ -49,7 +49,7 @@ struct FetchPosterCommand: AsyncParsableCommand {
   }
 
   /// The path of the file; `nil` for the standard output.
-  private var file: String? { out == "-" ? nil : out }
+  private var file: String? { out?.meansOutput == true ? nil : out }
 
   private func deliver(
     _ snapshot: Snapshot<Poster>, _ query: PosterQuery, _ session: Session
