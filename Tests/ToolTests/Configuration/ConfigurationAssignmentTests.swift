@@ -23,7 +23,7 @@ struct ConfigurationAssignmentTests {
     case .option(.integer): "2"
     case .option(.size): "2MiB"
     case .option(.duration): "2s"
-    case .option(.boolean): "true"
+    case .option(.boolean): key.defaultValue == .option(.boolean(true)) ? "false" : "true"
     case .option(.choice(let names)): names[names.count - 1]
     case .option(.text), .option(.path), .option(.storeName), .secret: "other"
     case .backend: "plist"
@@ -55,6 +55,7 @@ struct ConfigurationAssignmentTests {
     ("queries.maxCount", "CACHECTL_QUERIES_MAX_COUNT"), ("backends.lmdb.mapSize", "CACHECTL_LMDB_MAP_SIZE"),
     ("origin.cities.baseURL", "CACHECTL_ORIGIN_CITIES_BASE_URL"), ("plugins.searchPath", "CACHECTL_PLUGIN_PATH"),
     ("origin.movies.apiKey", "CACHECTL_ORIGIN_MOVIES_API_KEY"), ("origin.cities.headers", nil),
+    ("transforms.sealed.key", "CACHECTL_TRANSFORMS_SEALED_KEY"), ("transforms.sealed.keys", nil),
   ])
   func theVariableOfAKey(path: String, variable: String?) throws {
     #expect(Fixtures.keys.first { $0.path == path }?.variable.map { "CACHECTL_" + $0 } == variable)
