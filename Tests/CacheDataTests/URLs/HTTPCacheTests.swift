@@ -73,6 +73,10 @@ struct HTTPCacheTests {
     bench.wait(30)
     _ = try await bench.get(from: FakeTransfer(200, ["Cache-Control": "no-store"], "b"))
     #expect(await bench.background.finish().isEmpty, "it was not to be kept")
+    // It has replaced the older one.
+    #expect(bench.storage.keys.isEmpty)
+    _ = try await bench.get()
+    bench.wait(30)
     let full = CacheError(.noSpace, "the disk is full")
     bench.storage.failToStore(full)
     #expect(

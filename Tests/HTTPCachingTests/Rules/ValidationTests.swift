@@ -77,7 +77,8 @@ struct ValidationTests {
     let updated = rules.updated(
       try #require(rules.stored(stored)), by: HTTPResponseHead(status: 304, fields: news), requestTime: received,
       responseTime: received, trace: &trace)
-    #expect(updated.head.fields == expected)
+    let isDated = expected.contains("date")
+    #expect(updated.head.fields == (isDated ? expected : HTTPFields(expected.lines + [.init("Date", date())])))
     #expect(updated.head.status == 200)
   }
 
@@ -88,7 +89,7 @@ struct ValidationTests {
       try #require(rules.stored(["Cache-Control": "private=\"a\"", "A": "1"])),
       by: HTTPResponseHead(status: 304, fields: ["A": "2"]), requestTime: received, responseTime: received,
       trace: &trace)
-    #expect(updated.head.fields == ["Cache-Control": "private=\"a\""])
+    #expect(updated.head.fields == ["Cache-Control": "private=\"a\"", "Date": date()])
   }
 
   /// A response with a lifetime of 60 seconds, confirmed after 100 seconds by an answer that took 2 seconds.
