@@ -32,6 +32,9 @@ struct KnownFailure: Sendable {
       "no-store in a request forbids to store, not to answer from the store (RFC 9111, section 5.2.1.5)",
       "ccreq-no-store"),
     cases(
+      "a cookie is a credential: its response is for one party, and a response without one is for others",
+      "other-cookie"),
+    cases(
       "a tenth of the time since the last change has passed after three seconds",
       "heuristic-delta-5", "heuristic-delta-10", "heuristic-delta-30"),
     cases(
