@@ -71,7 +71,9 @@ extension CachedFetch {
       head: answer.head, status: answer.status, requestTime: requestTime, responseTime: services.now())
     if let response = answer.response { return try await accept(response, exchange, plan) }
     guard let base, !conditions.lines.isEmpty else {
-      throw CacheError(.invalidAnswer, "\(subject.origin) confirmed an answer that it was not asked about")
+      throw CacheError(
+        .invalidAnswer, "\(subject.origin) confirmed a stored response (304), and the request did not name one",
+        hint: "try again later: the server is at fault", cause: OriginFailure(status: exchange.status))
     }
     // A 304 about another response says nothing about the stored one (RFC 9111, section 4.3.4).
     guard services.rules.confirms(answer.head, base.head) else { return try await request(plan, base: nil) }

@@ -62,7 +62,8 @@ extension HTTPOrigin {
   ) throws(CacheError) -> OriginAnswer<Response> {
     guard ["if-none-match", "if-modified-since"].contains(where: conditions.contains) else {
       throw CacheError(
-        .invalidAnswer, "\(name) confirmed an answer that it was not asked about (304)", hint: "try again later")
+        .invalidAnswer, "\(name) confirmed a stored response (304), and the request did not name one",
+        hint: "try again later: the server is at fault")
     }
     return OriginAnswer(head: head, response: nil)
   }
