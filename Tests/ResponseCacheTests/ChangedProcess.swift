@@ -20,7 +20,11 @@ struct ChangedProcess: Sendable {
     let store = EntryStore(engine: engine, clock: clock)
     let timing = LeaseTiming { pause in
       // Leases do not run out, and waiting for one takes no time.
-      while pause >= .seconds(1), !Task.isCancelled { await Task.yield() }
+      if pause >= .seconds(1) {
+        let (never, source) = AsyncStream.makeStream(of: Void.self)
+        for await _ in never {}
+        source.finish()
+      }
       await Task.yield()
       try Task.checkCancellation()
     }
@@ -31,7 +35,7 @@ struct ChangedProcess: Sendable {
         flights: isShared ? LeasedFlights(store: store, timing: timing) : LocalFlights(store.underWay)),
       warn: { _ in })
     numbers = cache.resource(
-      "numbers", freshFor: .seconds(100), staleIfError: .seconds(1_000), staleWhileRevalidate: .seconds(1_000)
+      "numbers", freshFor: .seconds(100), staleIfError: .seconds(10_000), staleWhileRevalidate: .seconds(1_000)
     ) { (_: String) in await origin.request() }
     self.origin = origin
   }

@@ -30,6 +30,9 @@ struct Lease: Sendable {
   let holder: LeaseHolder
   /// From this time on, other processes may take the lease over.
   let until: Timestamp
+  /// Distinguishes this version of the lease from all others that the process writes, even in the same millisecond: a
+  /// flight must not take the lease of the next one for its own.
+  var number: UInt64 = 0
   /// The failure with which the flight ended, for those who saw it under way; `nil` if it is under way or was
   /// abandoned.
   var failure: CacheError?
@@ -61,6 +64,7 @@ extension Lease {
   /// The names of the attributes.
   private enum Name {
     static let holder = "holder"
+    static let number = "number"
     static let code = "code"
     static let message = "message"
     static let hint = "hint"
@@ -76,7 +80,7 @@ extension Lease {
 
   /// The metadata of the lease's entry, stored at `now`, without a checksum.
   func metadata(storedAt now: Timestamp) -> EntryMetadata {
-    var attributes = [Name.holder: holder.name]
+    var attributes = [Name.holder: holder.name, Name.number: String(number)]
     attributes.merge(holder.process?.attributes ?? [:]) { $1 }
     if let failure {
       attributes[Name.code] = failure.code.rawValue

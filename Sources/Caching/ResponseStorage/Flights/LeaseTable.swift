@@ -1,5 +1,6 @@
 internal import FetchVocabulary
 internal import StorageSPI
+internal import Synchronization
 
 /// The leases in a store, as one holder reads and changes them. Every change is a compare and swap: if several holders
 /// try to take a lease at the same time, exactly one gets it.
@@ -73,10 +74,13 @@ struct LeaseTable: Sendable {
     return try await tryToApply(batch)
   }
 
+  private static let lastNumber = Atomic<UInt64>(0)
+
   private func write(
     _ key: CacheKey, until: Timestamp, failure: CacheError? = nil, expecting: WriteBatch.Expectation
   ) async throws(CacheError) -> UInt64? {
-    let lease = Lease(holder: holder, until: until, failure: failure)
+    let number = Self.lastNumber.wrappingAdd(1, ordering: .relaxed).newValue
+    let lease = Lease(holder: holder, until: until, number: number, failure: failure)
     // The holder of a flight that is under way stays readable: processes without the key wait for it too.
     var (payload, metadata, _) = try store.transforms.encoded(
       [], lease.metadata(storedAt: store.clock.now), key: key, with: failure == nil ? [] : store.transforms.hiding)
