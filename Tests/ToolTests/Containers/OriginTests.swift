@@ -135,7 +135,9 @@ struct OriginTests {
     #expect(error?.hint == hint)
     #expect(server.requests.isEmpty)
     _ = try await movies(whole, store)
-    #expect(try await movies(partial, store).map(\.source) == [.cache])
+    #expect(try await movies(whole, store).map(\.source) == [.cache])
+    // Whoever has not all of the secrets is not shown what they brought.
+    await #expect(throws: CacheError.self) { _ = try await movies(partial, store) }
     try await store.close()
   }
 

@@ -15,7 +15,7 @@ public struct ResourceContext: Sendable {
   /// The server at `address`, for an origin that asks one.
   ///
   /// Its requests carry the configured headers, and `credentials` made of the configured `secret`. A secret that is not
-  /// set fails the first request, not this call: until then the cache can answer.
+  /// set fails the first request, not this call. The cache then has only what was stored without it.
   ///
   /// - Throws: `CacheError` if `address` is not the address of a server.
   public func server(
