@@ -232,7 +232,7 @@ final class SQLiteWriter: @unchecked Sendable {
     let used = try connection.integer("PRAGMA page_count") - connection.integer("PRAGMA freelist_count")
     let size = Int(used * (try connection.integer("PRAGMA page_size")))
     let isSmall = size <= Self.largestCopyInMemory
-    let needed = isSmall ? size + size / 64 + 65_536 : 2 * size
+    let needed = isSmall ? size + size / 64 + 16_384 : 2 * size
     if let free = SQLiteFiles.freeBytes(at: connection.path), free < needed { return }
     snapshot.end()
     try connection.execute("PRAGMA temp_store = \(isSmall ? "MEMORY" : "DEFAULT"); VACUUM")
