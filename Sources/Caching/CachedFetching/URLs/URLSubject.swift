@@ -63,7 +63,14 @@ struct URLSubject: FetchSubject {
   }
 
   func selected(_ variants: [StoredVariant]) -> [StoredVariant] {
-    variants.filter { rules.selects($0.head.selector, request) }
+    // A URL can have many variants for other cookies: make a digest once for all with the same names.
+    var own: VariantSelector?
+    return variants.filter { variant in
+      let stored = variant.head.selector
+      let selector = own?.names == stored.names ? own : rules.selector(stored.names, of: request)
+      own = selector
+      return selector == stored
+    }
   }
 
   func ask(

@@ -110,9 +110,14 @@ extension CredentialKey {
 
 /// Telling requests apart by their credentials.
 extension HTTPCacheRules {
+  /// The selector of a response with those names that may answer `request`.
+  package func selector(_ names: [String], of request: HTTPRequest) -> VariantSelector {
+    VariantSelector(names: names, request: request, key: credentialKey)
+  }
+
   /// Whether the response with `selector` may answer `request`.
   package func selects(_ selector: VariantSelector, _ request: HTTPRequest) -> Bool {
-    selector.selects(request, key: credentialKey)
+    self.selector(selector.names, of: request) == selector
   }
 
   /// A digest of `text`, which says what `request` is, for the names of flights.
