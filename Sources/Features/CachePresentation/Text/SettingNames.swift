@@ -25,7 +25,7 @@ enum SettingNames {
     return result.joined(separator: " ")
   }
 
-  /// The setting that `words` begin with, as in "option 'path' of backend sqlite, ..."; `nil` if they begin otherwise.
+  /// The setting that `words` begin with, as in "option 'path' of backend NAME, ..."; `nil` if they begin otherwise.
   private static func option(_ words: ArraySlice<String>) -> String? {
     let words = Array(words.prefix(5))
     guard words.count == 5, words[0] == "option", words[2] == "of", words[3] == "backend", words[1].utf8.count > 2,
