@@ -92,6 +92,38 @@ import Testing
     #expect(origin.count == number + 1)
   }
 
+  /// A HEAD from before the change does not make the response fresh again.
+  @Test(arguments: [true, false]) func aHeadUpdatesNothingThatWasChanged(isShared: Bool) async throws {
+    let (origin, server) = (StagedOrigin(), SteadyServer())
+    let (here, _) = try await processes(origin, isShared: isShared)
+    server.origin.answer(1)
+    _ = try await here.cache.response(to: HTTPRequest(url: ChangedProcess.url), over: server)
+    #expect(try await here.hasFresh(.url))
+    let request = HTTPRequest(method: "HEAD", url: ChangedProcess.url)
+    let reading = Task { try await here.cache.response(to: request, over: server, policy: .networkOnly) }
+    try await server.origin.arrival(of: 2)
+    try await here.make(.select(EntrySelection(), isSoft: true))
+    server.origin.answer(2)
+    _ = try await reading.value
+    #expect(try await !here.hasFresh(.url))
+  }
+
+  /// The caller learns that the answer is not stored, and why, without a warning.
+  @Test(arguments: [true, false]) func theSnapshotSaysThatItWasChanged(isShared: Bool) async throws {
+    let origin = StagedOrigin()
+    let (here, _) = try await processes(origin, isShared: isShared)
+    let reading = Task {
+      var snapshots = here.numbers.snapshots(for: "a").makeAsyncIterator()
+      return try await snapshots.next()
+    }
+    try await origin.arrival(of: 1)
+    try await here.numbers.invalidate("a")
+    origin.answer(1)
+    let snapshot = try #require(try await reading.value)
+    #expect(!snapshot.entry.isStored && snapshot.entry.refusal == "it was changed while it was fetched")
+    #expect(snapshot.warnings.isEmpty)
+  }
+
   /// Who joined before the change gets the answer that was under way, with one request.
   @Test func callersFromBeforeTheChangeShareTheAnswer() async throws {
     let origin = StagedOrigin()
@@ -198,6 +230,17 @@ extension ChangedProcess {
   func waiters(_ count: Int) async throws {
     let flights = try #require(cache.services.flights as? LocalFlights)
     try await becomes { flights.waiters(for: "numbers/v1/query=a/version=1") >= count }
+  }
+}
+
+/// A server whose response stays the same.
+private struct SteadyServer: DataTransferService {
+  let origin = StagedOrigin()
+
+  func transfer(_ request: HTTPRequest) async throws(CacheError) -> HTTPResponse {
+    _ = await origin.request()
+    let fields: HTTPFields = ["Cache-Control": "max-age=100", "ETag": "\"1\""]
+    return HTTPResponse(HTTPResponseHead(status: 200, fields: fields))
   }
 }
 

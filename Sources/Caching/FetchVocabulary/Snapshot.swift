@@ -56,7 +56,7 @@ public struct EntryFacts: Sendable, Hashable {
   /// Whether there is an entry. If not, the value was not meant to be stored, and all times are now; or the storage
   /// failed, and these are the times that the entry would have.
   public let isStored: Bool
-  /// Why the value may not be stored, in a few words; `nil` if it may.
+  /// Why the value may not be stored, in a few words; `nil` if it may. One that was changed meanwhile may not.
   public let refusal: String?
 
   /// Whether the entry was stale when it was read.

@@ -190,6 +190,15 @@ struct OutdatedResponseTests {
     #expect(try await bench.get(from: FakeTransfer(500), options: options).first?.value.head.status == 500)
   }
 
+  /// What was shown first is fresh, and stays the answer.
+  @Test func aFreshResponseStandsInForWhomItMustBeFresh() async throws {
+    let bench = try await bench()
+    let options = FetchOptions(policy: .cachedThenNetwork, requiresFresh: true)
+    let snapshots = try await bench.get(from: FakeTransfer(500), options: options)
+    #expect(snapshots.map(\.value.body) == [Array("old".utf8), Array("old".utf8)])
+    #expect(snapshots.last?.warnings.map(\.code) == [.originUnreachable])
+  }
+
   /// RFC 9211, section 2: a hit was not forwarded.
   @Test(
     arguments: [

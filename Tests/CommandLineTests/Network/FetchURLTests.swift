@@ -228,7 +228,7 @@ import Testing
     let server = try TestServer { _ in TestResponse(fields: ["Cache-Control": control], "hello") }
     let run = try await Scratch().cachectl(["fetch", "url", server.url, "--require-store"] + options)
     #expect(run.text == "hello" && run.status == (reason == nil ? 0 : 74))
-    let message = "cachectl: HTTP forbids keeping the answer (\(reason ?? "")), which --require-store demands: "
+    let message = "cachectl: the answer may not be kept (\(reason ?? "")), which --require-store demands: "
     #expect(run.errors.hasPrefix(message) == (reason != nil), "\(run.errors)")
   }
 

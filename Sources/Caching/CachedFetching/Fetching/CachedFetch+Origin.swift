@@ -40,7 +40,7 @@ extension CachedFetch {
   func fail(_ plan: Plan, with error: CacheError, isShared: Bool = false) throws(CacheError) -> Snapshot<Value> {
     var plan = plan
     if error.mayBeStoodInFor, let found = plan.lookup.found, canStandIn(&plan) {
-      guard !plan.options.requiresFresh else {
+      guard !plan.options.requiresFresh || isFresh(found, plan) else {
         observe(plan)
         throw CacheError(
           error.code, "\(error.message); only a stale copy is in the cache", hint: error.hint, cause: error)
@@ -125,10 +125,14 @@ extension CachedFetch {
       key = try await subject.keep(answer, head, confirming: base, ending: plan.flight)
     } catch {
       // On a conflict a newer answer has replaced the entry, or what was fetched has changed meanwhile.
-      if error.code != .conflict { try note(error, in: &warnings) }
+      if error.code != .conflict {
+        try note(error, in: &warnings)
+      } else if await !isReplaced(base, plan) {
+        delivery.refusal = "it was changed while it was fetched"
+      }
       delivery.isKept = false
       // What the answer should have replaced is outdated. If it cannot be removed either, the warning says enough.
-      if base == nil, error.isOfRoom { try? await subject.settle(exchange) }
+      if base == nil, error.isOfRoom { try? await subject.settle(exchange, during: plan.flight) }
     }
     if head.retainUntil <= head.storedAt {
       // Nothing can use the response after this request, so it is not kept.
@@ -159,7 +163,7 @@ extension CachedFetch {
   private func settle(_ exchange: Exchange, _ plan: Plan) async throws(CacheError) -> Plan {
     var plan = plan
     do throws(CacheError) {
-      try await subject.settle(exchange)
+      try await subject.settle(exchange, during: plan.flight)
     } catch {
       try note(error, in: &plan.lookup.warnings)
     }
@@ -171,6 +175,21 @@ extension CachedFetch {
     if error.code == .cancelled { throw error }
     // A storage that fails altogether gives the same error on reading and on writing: report it once.
     if !warnings.contains(where: { $0.message == error.message }) { warnings.append(error) }
+  }
+
+  /// Whether a newer answer than `base` is stored, so that the confirmation of `base` could not be.
+  private func isReplaced(_ base: Stored?, _ plan: Plan) async -> Bool {
+    guard let base, plan.flight?.isOutdated != true else { return false }
+    guard let found = try? await subject.lookUp(isCounted: false).found else { return false }
+    return found.head.storedAt > base.head.storedAt
+  }
+
+  /// Whether `found` is fresh now, by all that the caller demands.
+  private func isFresh(_ found: Stored, _ plan: Plan) -> Bool {
+    var trace = CacheTrace(isRecording: false)
+    let decision = services.rules.decision(
+      for: plan.message, stored: found.head, options: plan.options, now: services.now(), trace: &trace)
+    return decision.action == .serve
   }
 
   /// Whether the entry that the look-up found may be served because the origin failed. Records that in the plan's trace.

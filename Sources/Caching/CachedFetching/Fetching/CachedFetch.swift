@@ -57,7 +57,11 @@ struct CachedFetch<Subject: FetchSubject>: Sendable {
     var name = if let flight = try subject.flight() { flight } else { try subject.key() }
     // A revalidation that began before a change does not serve those who come after it.
     name += " \(services.flights.changes)"
-    services.background.start(name) { (try? await askOrigin(plan))?.writeFailure }
+    services.background.start(name) {
+      guard let snapshot = try? await askOrigin(plan), snapshot.writeFailure != nil else { return nil }
+      // Another caller that shares the request may have reported it.
+      return snapshot.takeWarnings().first { !$0.mayBeStoodInFor }
+    }
     return Step(snapshot)
   }
 

@@ -50,7 +50,9 @@ protocol FetchSubject: Sendable {
 
   /// Changes the cache as an answer demands that is not stored itself: removes what it replaces, or what a POST made
   /// invalid.
-  func settle(_ exchange: Exchange) async throws(CacheError)
+  ///
+  /// - Parameter flight: the flight under way; `nil` if there is none. If it is outdated, nothing is changed.
+  func settle(_ exchange: Exchange, during flight: FlightTicket?) async throws(CacheError)
 
   /// Makes the caller's value from an answer.
   func value(_ delivery: Delivery<Answer>) -> Value

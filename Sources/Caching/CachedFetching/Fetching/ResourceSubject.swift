@@ -60,19 +60,22 @@ where Origin.Request == Storage.Request, Origin.Response == Answer, Storage.Resp
   func ask(
     _ conditions: HTTPFields, completing part: StoredResponse<Answer>?, during flight: FlightTicket?
   ) async throws(CacheError) -> OriginAnswer<Answer> {
-    let answer = try await requested(conditions)
+    let answer = try await requested(conditions, during: flight)
     guard let response = answer.response, !mayKeep(response) else { return answer }
     var head = answer.head
     head.fields["Cache-Control"] = "no-store"
     return OriginAnswer(head: head, response: response)
   }
 
-  /// The origin's answer. If the origin has nothing for the request any more, neither has the storage.
-  private func requested(_ conditions: HTTPFields) async throws(CacheError) -> OriginAnswer<Answer> {
+  /// The origin's answer. If the origin has nothing for the request any more, neither has the storage, unless `flight`
+  /// is outdated.
+  private func requested(
+    _ conditions: HTTPFields, during flight: FlightTicket?
+  ) async throws(CacheError) -> OriginAnswer<Answer> {
     do throws(CacheError) {
       return try await source.answer(to: request, conditions: conditions)
     } catch {
-      guard error.code == .notFound else { throw error }
+      guard error.code == .notFound, flight?.isOutdated != true else { throw error }
       do throws(CacheError) { try await storage.remove(request) } catch let failure {
         throw CacheError(
           error.code, "\(error.message); and the cache could not remove what it has: \(failure.message)",
@@ -93,7 +96,10 @@ where Origin.Request == Storage.Request, Origin.Response == Answer, Storage.Resp
   func mayShare(_ answer: Answer, _ head: StoredHead) -> Bool { true }
 
   /// Removes what the answer replaces: a typed resource is only ever read, and as a whole.
-  func settle(_ exchange: Exchange) async throws(CacheError) { try await storage.remove(request) }
+  func settle(_ exchange: Exchange, during flight: FlightTicket?) async throws(CacheError) {
+    // What was fetched before a change removes nothing that came after it.
+    if flight?.isOutdated != true { try await storage.remove(request) }
+  }
 
   func value(_ delivery: Delivery<Answer>) -> Value { toDomain(delivery.answer) }
 

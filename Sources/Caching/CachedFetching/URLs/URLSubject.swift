@@ -97,7 +97,9 @@ struct URLSubject: FetchSubject {
     _ answer: HTTPResponse, _ head: StoredHead, confirming base: StoredResponse<HTTPResponse>?,
     ending flight: FlightTicket?
   ) async throws(CacheError) -> String {
-    try await keep(answer, head, confirming: base, in: storage.ending(flight))
+    // What was fetched before a change removes nothing that came after it.
+    if head.retainUntil <= head.storedAt, flight?.isOutdated == true { return try key() }
+    return try await keep(answer, head, confirming: base, in: storage.ending(flight))
   }
 
   /// Stores an answer, or the result of confirming `base`, in `storage`, and returns its entry's key.
@@ -162,7 +164,7 @@ struct URLSubject: FetchSubject {
     return answer.rest == nil && decision.action == .serve && !rules.hasFieldsOfOneUse(answer.head.fields)
   }
 
-  func settle(_ exchange: Exchange) async throws(CacheError) {
+  func settle(_ exchange: Exchange, during flight: FlightTicket?) async throws(CacheError) {
     guard rules.believesServer(of: request) else { return }
     guard request.retrieves else { return try await invalidate(by: exchange.head) }
     var outdated: [String] = []
@@ -170,16 +172,18 @@ struct URLSubject: FetchSubject {
       if request.method == "HEAD", rules.describes(exchange.head, variant.head),
         rules.mayStay(exchange.head, for: request)
       {
-        try await refresh(variant.key, exchange)
+        try await refresh(variant.key, exchange, during: flight)
         continue
       }
       switch rules.supersession(of: variant.head, by: exchange.head, to: request) {
       case .none: break
-      case .stale: try await change(variant.key) { $0.freshUntil = min($0.freshUntil, exchange.responseTime) }
+      case .stale:
+        try await change(variant.key, during: flight) { $0.freshUntil = min($0.freshUntil, exchange.responseTime) }
       case .removed: outdated.append(variant.key)
       }
     }
-    if !outdated.isEmpty { try await storage.remove(outdated) }
+    // What was fetched before a change removes nothing that came after it.
+    if !outdated.isEmpty, flight?.isOutdated != true { try await storage.remove(outdated) }
   }
 
   /// Removes the entries that `head`, the answer to the request, invalidates.
@@ -189,23 +193,25 @@ struct URLSubject: FetchSubject {
   }
 
   /// RFC 9111, section 4.3.5: a HEAD updates the response that it describes.
-  private func refresh(_ key: String, _ exchange: Exchange) async throws(CacheError) {
-    try await change(key) { [rules] head in
+  private func refresh(_ key: String, _ exchange: Exchange, during flight: FlightTicket?) async throws(CacheError) {
+    try await change(key, during: flight) { [rules] head in
       var trace = CacheTrace(isRecording: false)
       head = rules.updated(
         head, by: exchange.head, requestTime: exchange.requestTime, responseTime: exchange.responseTime, trace: &trace)
     }
   }
 
-  /// Changes the head of the response under `key`. Nothing is left to change if it is gone or cannot be read, or if a
-  /// newer response is stored meanwhile.
-  private func change(_ key: String, _ change: (inout StoredHead) -> Void) async throws(CacheError) {
+  /// Changes the head of the response under `key`. Nothing is left to change if it is gone or cannot be read, if a
+  /// newer response is stored meanwhile, or if `flight` is outdated.
+  private func change(
+    _ key: String, during flight: FlightTicket?, _ change: (inout StoredHead) -> Void
+  ) async throws(CacheError) {
     guard let stored = try await readable(key) else { return }
     var head = stored.head
     change(&head)
     guard head != stored.head else { return }
     do throws(CacheError) {
-      _ = try await storage.store(
+      _ = try await storage.during(flight).store(
         stored.response.body, head: head, for: request.target, replacing: [], expecting: stored.version)
     } catch {
       if error.code != .conflict { throw error }

@@ -153,7 +153,7 @@ struct WriteFailures {
     note(snapshot.writeFailure)
     guard let refusal = snapshot.entry.refusal else { return }
     require(
-      "HTTP forbids keeping the answer (\(refusal)), which --require-store demands", hint: "leave out --require-store")
+      "the answer may not be kept (\(refusal)), which --require-store demands", hint: "leave out --require-store")
   }
 
   /// Notes a failure to keep an answer; `nil` means there was none.
