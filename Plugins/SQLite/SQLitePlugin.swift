@@ -24,7 +24,8 @@ public struct SQLitePlugin: StoragePlugin {
   ///   someone else; `unsupportedFormat` if it is of a later version; `damaged`, `permissionDenied`, `busy`.
   public func open(_ configuration: EngineConfiguration) async throws(CacheError) -> any StorageEngine {
     let options = try SQLiteOptions(configuration)
-    if try !SQLiteFiles.storeExists(at: options.path) {
+    // A file too short to be a store may be one that another process creates just now: creation looks under its lock.
+    if try SQLiteFiles.sizeOfStore(at: options.path) ?? 0 < SQLiteFiles.smallestPage {
       let maker = BlockingExecutor()
       try await maker.run { () throws(CacheError) in try SQLiteCreation.createStore(options) }
     }
@@ -97,7 +98,8 @@ struct SQLiteOptions: Sendable {
     let path = try configuration.text(Self.path.name)
     // SQLite treats some names specially, but not if a folder precedes them.
     let file = path.hasPrefix("/") ? path : "./" + path
-    self.path = SQLiteFiles.resolved(file)
+    // SQLite keeps the log beside the target of a link.
+    self.path = StorePlace.resolved(file)
     self.isLinked = self.path != file
     self.durability = try configuration.durability()
     self.busyTimeout = Int32(clamping: try configuration.integer(EngineOption.busyTimeout.name))

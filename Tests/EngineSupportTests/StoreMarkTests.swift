@@ -99,4 +99,15 @@ import Testing
     try StoreMark(inFolder: folder).create()
     #expect(try isStore() && calls == 1)
   }
+
+  @Test(arguments: [StoreMark.FolderContent.nothing, .others])
+  func aStoreThatAnotherProcessCreatesMeanwhileIsAStore(content: StoreMark.FolderContent) throws {
+    try write("x", to: "x")
+    let mark = StoreMark(inFolder: folder)
+    let isStore = try StoreMark.isStore(inFolder: folder) { _ throws(CacheError) in
+      try mark.create()
+      return content
+    }
+    #expect(isStore)
+  }
 }

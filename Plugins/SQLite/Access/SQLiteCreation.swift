@@ -22,15 +22,31 @@ enum SQLiteCreation {
   }
 
   private static func create(_ options: SQLiteOptions, in folder: String) throws(CacheError) {
-    let draft = options.path + "-new"
+    let draft = options.path + SQLiteFiles.draft
     let mark = StoreMark(ofFile: options.path)
+    let wasMarked = mark.isPresent
     // Without a mark, files with the names of our own are someone else's.
-    for file in mark.isPresent ? [] : [draft] + SQLiteFiles.companions.map({ options.path + $0 })
+    for file in wasMarked ? [] : [draft] + SQLiteFiles.companions.map({ options.path + $0 })
     where SQLiteFiles.exists(file) {
       throw .notAStore(file, "it has the name of a file that the store needs")
     }
-    try mark.create()
-    try createDraft(draft)
+    do throws(CacheError) {
+      try mark.create()
+      try createDraft(draft)
+      try put(draft, inPlaceFor: options)
+    } catch {
+      // An empty file that is still there must not become a damaged store: the draft without the mark would be someone
+      // else's, and the mark without the draft that of a store that was cut off.
+      if !wasMarked || SQLiteFiles.exists(options.path) {
+        for suffix in [""] + SQLiteFiles.companions { SQLiteFiles.remove(draft + suffix) }
+        mark.remove()
+      }
+      throw error
+    }
+    if options.durability == .full { try SQLiteFiles.synchronize(folder) }
+  }
+
+  private static func put(_ draft: String, inPlaceFor options: SQLiteOptions) throws(CacheError) {
     if options.durability != .relaxed { try SQLiteFiles.synchronize(draft) }
     // A log left over from a database that was removed without it must not become the new database's log. It may hold
     // commits that exist nowhere else, so it is set aside.
@@ -38,7 +54,6 @@ enum SQLiteCreation {
     if SQLiteFiles.size(of: log) > 0 { try SQLiteFiles.rename(log, to: log + SQLiteFiles.orphaned) }
     for suffix in SQLiteFiles.companions { SQLiteFiles.remove(options.path + suffix) }
     try SQLiteFiles.rename(draft, to: options.path)
-    if options.durability == .full { try SQLiteFiles.synchronize(folder) }
   }
 
   /// Creates an empty store at `draft`, which no one else uses.
@@ -64,6 +79,9 @@ enum SQLiteCreation {
 extension SQLiteFiles {
   /// The suffixes of the files beside a database.
   static let companions = ["-wal", "-shm", "-journal"]
+
+  /// The suffix of a new store until it is complete.
+  static let draft = "-new"
 
   /// The suffix for a log that is set aside because its database is gone.
   static let orphaned = ".orphaned"

@@ -9,7 +9,7 @@ internal import StorageSPI
 /// on the file (a property of POSIX locks).
 enum SQLiteFiles {
   /// The size of the smallest page, and therefore of the smallest database, in bytes.
-  private static let smallestPage = 512
+  static let smallestPage = 512
 
   /// Whether there is a store at `path`, which may be damaged.
   ///
@@ -25,7 +25,7 @@ enum SQLiteFiles {
   }
 
   /// The size of the store's file in bytes, whatever its state; `nil` if there is no store: nothing, or an empty file
-  /// without a mark.
+  /// without a mark or with the draft of a creation that was interrupted, or goes on.
   ///
   /// - Throws: `CacheError`: `cannotCreate` if what is there belongs to someone else, or a link leads nowhere;
   ///   `permissionDenied`, `ioFailed`.
@@ -33,7 +33,7 @@ enum SQLiteFiles {
     switch try StorePlace(path) {
     case .nothing: return nil
     case .folder, .other: throw .notAStore(path, "it is not a regular file")
-    case .file(size: 0): return StoreMark(ofFile: path).isPresent ? 0 : nil
+    case .file(size: 0): return StoreMark(ofFile: path).isPresent && !exists(path + draft) ? 0 : nil
     case .file(let size):
       try SQLiteMarks.requireOwn(path)
       return size
@@ -50,17 +50,6 @@ enum SQLiteFiles {
   static func size(of path: String) -> Int {
     var status = stat()
     return stat(path, &status) == 0 ? Int(status.st_size) : 0
-  }
-
-  /// The target of a symbolic link at `path`, beside which SQLite keeps the log; `path` if it is not a link, or the
-  /// link is broken.
-  static func resolved(_ path: String) -> String {
-    var status = stat()
-    guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFLNK, let target = realpath(path, nil) else {
-      return path
-    }
-    defer { free(target) }
-    return String(cString: target)
   }
 
   /// The folder that contains the file at `path`.

@@ -85,8 +85,10 @@ public struct StoreMark: Sendable {
     // A process that died while it created the mark has left an empty file.
     if try StorePlace(mark.path) == .file(size: 0) { names.remove("store.uses") }
     switch names.isEmpty ? .nothing : try content(names) {
-    case .nothing: return false
     case .store: return true
+    // Another process may have created the store since: its mark was there before its files.
+    case .nothing: return mark.isPresent
+    case .others where mark.isPresent: return true
     case .others: throw .notAStore(store, "it is a directory with other files, such as \(names.min() ?? "")")
     }
   }
@@ -147,6 +149,16 @@ public enum StorePlace: Sendable, Hashable {
       guard let slash = path.lastIndex(of: "/") else { return }
       path = path[..<slash]
     }
+  }
+
+  /// The target of a symbolic link at `path`; `path` if it is not a link, or the link is broken.
+  public static func resolved(_ path: String) -> String {
+    var status = stat()
+    guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFLNK, let target = realpath(path, nil) else {
+      return path
+    }
+    defer { free(target) }
+    return String(cString: target)
   }
 
   /// The names of everything in the folder at `path`.

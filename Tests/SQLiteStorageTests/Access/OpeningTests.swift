@@ -66,6 +66,16 @@ import Testing
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() == names)
   }
 
+  /// A process that died while it made a store of an empty file has left its draft.
+  @Test func anInterruptedCreationInAnEmptyFileIsDoneAnew() async throws {
+    let folder = try TestFolder()
+    try Data().write(to: URL(fileURLWithPath: folder.store))
+    try StoreMark(ofFile: folder.store).create()
+    try Data("half".utf8).write(to: URL(fileURLWithPath: folder.store + "-new"))
+    try await folder.open().close()
+    #expect(!FileManager.default.fileExists(atPath: folder.store + "-new"))
+  }
+
   @Test func aLinkThatLeadsNowhereIsNotReplaced() async throws {
     let folder = try TestFolder()
     try FileManager.default.createSymbolicLink(atPath: folder.store, withDestinationPath: folder.path + "/disk/x")

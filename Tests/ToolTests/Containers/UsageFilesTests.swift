@@ -103,6 +103,18 @@ struct UsageFilesTests {
     #expect(try Data(contentsOf: URL(fileURLWithPath: "\(home.home)/\(made[0])")).count > max(empty, 32))
   }
 
+  /// A mark beside the link would be one for any file that the link is replaced by.
+  @Test func theUsesOfALinkedStoreAreBesideItsFile() async throws {
+    let home = try TestHome()
+    let (link, target) = (home.home + "/cache.sqlite", home.folder + "/target.sqlite")
+    try FileManager.default.createDirectory(atPath: home.home, withIntermediateDirectories: true)
+    try Data().write(to: URL(fileURLWithPath: target))
+    try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: target)
+    _ = try await usage(try home.container(backend: "sqlite"), fetching: true)
+    #expect(FileManager.default.fileExists(atPath: target + ".uses"))
+    #expect(!FileManager.default.fileExists(atPath: link + ".uses"))
+  }
+
   @Test(arguments: [".usage", ".uses"])
   func aSymbolicLinkIsNotFollowed(suffix: String) async throws {
     let home = try TestHome()

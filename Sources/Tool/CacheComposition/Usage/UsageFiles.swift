@@ -18,12 +18,15 @@ package struct UsageFiles: Sendable {
   /// The files for the store of the engine that declares `declaration`, with `values` for its options.
   ///
   /// Earlier versions named them after the engine, wherever its store was: the store in the usual place takes those
-  /// over.
+  /// over. A store that a link leads to takes over those beside the link.
   package init(of declaration: EngineDeclaration, _ values: [String: OptionValue], home: String) {
     let inHome = "\(home)/\(declaration.name)"
-    let path = Self.path(of: declaration, values, home: home)
-    let isUsual = path == declaration.usualPath.map { "\(home)/\($0)" }
-    let former = isUsual && path != inHome ? inHome : nil
+    let given = Self.path(of: declaration, values, home: home)
+    // An engine puts the mark of a file beside the file itself. One beside the link would outlive the link.
+    let path = if case .file(_)? = try? StorePlace(given) { StorePlace.resolved(given) } else { given }
+    let isUsual = given == declaration.usualPath.map { "\(home)/\($0)" }
+    let formerOfUsual = isUsual && path != inHome ? inHome : nil
+    let former = path == given ? formerOfUsual : given
     let files = Self.suffixes.map { suffix in
       UsageFile(path: path + suffix, formerPath: former.map { $0 + suffix })
     }
