@@ -77,8 +77,7 @@ struct RequestHeader {
 
   private mutating func addFile(_ path: String) throws(CacheError) {
     let bytes = try InputFile.bytes(of: path, limit: Self.maxFileSize, code: .invalidRequest)
-    let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
-    let text = bytes.starts(with: byteOrderMark) ? bytes.dropFirst(byteOrderMark.count) : bytes[...]
+    let text = bytes[...].droppingByteOrderMark()
     for (index, line) in text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).enumerated() {
       let line = FieldText.decode(line.last == UInt8(ascii: "\r") ? line.dropLast() : line)
       if Self.trimmed(line[...]).isEmpty { continue }
