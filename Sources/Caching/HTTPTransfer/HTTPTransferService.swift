@@ -75,11 +75,24 @@ public final class HTTPTransferService: DataTransferService {
       throw self.error(error, since: start)
     }
     do throws(CacheError) {
+      try checkPlace(exchange.head, of: request, since: start)
       return try await excess == .refused
         ? whole(exchange, since: start) : begin(exchange, of: request, since: start)
     } catch {
       throw error.after(exchange.head, of: request)
     }
+  }
+
+  /// Checks that `head` leads to one place only: otherwise it would depend on the reader where it leads.
+  private func checkPlace(
+    _ head: HTTPResponseHead, of request: HTTPRequest, since start: ContinuousClock.Instant
+  ) throws(CacheError) {
+    guard head.status == 201 || HTTPResponseHead.redirectStatuses.contains(head.status),
+      head.fields.values(of: "location").count > 1
+    else { return }
+    let failure = TransportError(
+      .invalidMessage, server: request.authority ?? "", detail: "it has more than one Location", hasHead: true)
+    throw error(failure, since: start)
   }
 
   private func whole(

@@ -62,12 +62,6 @@ struct HeadReader {
     place = isInterim ? .start : .trailers
     if isInterim { return .interim(head) }
     try Self.checkFraming(head.fields)
-    // It would depend on the reader where it leads.
-    if head.status == 201 || HTTPResponseHead.redirectStatuses.contains(head.status),
-      head.fields.values(of: "location").count > 1
-    {
-      throw Failure(reason: "it has more than one Location")
-    }
     // Transfer-Encoding overrides the length (RFC 9112, section 6.3), which may be a lie.
     if head.fields.contains("transfer-encoding") { head.fields["content-length"] = nil }
     return .final(head)
