@@ -8,7 +8,7 @@ public final class CredentialKey: Sendable {
   private let load: @Sendable () throws(CacheError) -> [UInt8]
   private let loaded = Mutex<Result<[UInt8], CacheError>?>(nil)
 
-  /// A key that `load` returns, which is called once, for the first request with credentials.
+  /// A key that `load` returns, which is called for requests with credentials until it succeeds.
   public init(_ load: @escaping @Sendable () throws(CacheError) -> [UInt8]) {
     self.load = load
   }
@@ -41,7 +41,8 @@ public final class CredentialKey: Sendable {
       if let loaded { return loaded }
       let result: Result<[UInt8], CacheError>
       do throws(CacheError) { result = .success(try load()) } catch { result = .failure(error) }
-      loaded = result
+      // What failed once, such as a full disk, need not fail again.
+      if case .success = result { loaded = result }
       return result
     }
   }
