@@ -76,6 +76,16 @@ import Testing
     #expect(try await store.test.engine.scan(KeyRange(), limit: 100).count == 50, "nothing was removed")
   }
 
+  @Test("A key whose server answers is removed, though leases on the lost one cannot be listed")
+  func removalOfAKey() async throws {
+    let store = try await GeneratedStore(seed: 48, count: 50)
+    let lost = LostServerEngine(over: store.test.engine, Self.isLost)
+    let key = try #require(store.model.first { !Self.isLost($0.key) }).key
+    let report = try await Self.administration(lost, store).remove(keys: [key], dryRun: false)
+    #expect(report.entries == 1)
+    #expect(try await store.test.engine.scan(KeyRange(), limit: 100).count == 49)
+  }
+
   @Test("A damaged entry on another server is passed by, though the engine cannot be asked for all of them")
   func damage() async throws {
     let store = try await GeneratedStore(seed: 45, count: 200)

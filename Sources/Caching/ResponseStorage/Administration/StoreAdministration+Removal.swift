@@ -56,13 +56,17 @@ extension StoreAdministration {
   ///
   /// An engine may write much more for many removals than for one, so on a full disk they are made in parts.
   ///
+  /// The flights that `selection` meets by its keys must have been ended before.
+  ///
   /// - Throws: `CacheError`: the engine failed, or other writers kept changing the entries (`conflict`); then none of
   ///   the page was removed, unless there was no room (`noSpace`) to remove all of it at once.
   func remove(
     _ page: [EntrySummary], selectedBy selection: EntrySelection
   ) async throws(CacheError) -> [EntrySummary] {
     // A removal of what has expired changes nothing for those who fetch it.
-    if selection.state != .expired { try await store.endFlights(of: page.map(\.key)) }
+    if selection.state != .expired, selection.selectsFlightsByEntry {
+      try await store.endFlights(of: page.map(\.key))
+    }
     var (rest, attempt) = (page, 0)
     while true {
       attempt += 1

@@ -23,7 +23,9 @@ extension StoreAdministration {
     do throws(CacheError) {
       if !dryRun { try await endFlights(selection) }
       let unlisted = try await visit(fresh, after: nil) { page throws(CacheError) in
-        try await makeStale(page.map(\.key), selectedBy: fresh, dryRun: dryRun, &report)
+        let keys = page.map(\.key)
+        if !dryRun, selection.selectsFlightsByEntry { try await store.endFlights(of: keys) }
+        try await makeStale(keys, selectedBy: fresh, dryRun: dryRun, &report)
         return true
       }
       report.damage = report.damage + unlisted
@@ -39,6 +41,7 @@ extension StoreAdministration {
   /// - Throws: `CacheError`: as `makeStale(_:dryRun:)`.
   public func makeStale(keys: [CacheKey], dryRun: Bool) async throws(CacheError) -> RemovalReport {
     var report = RemovalReport()
+    if !dryRun { try await store.endFlights(of: keys) }
     try await makeStale(Set(keys).sorted(), selectedBy: EntrySelection(state: .fresh), dryRun: dryRun, &report)
     return report
   }
@@ -46,7 +49,6 @@ extension StoreAdministration {
   private func makeStale(
     _ keys: [CacheKey], selectedBy selection: EntrySelection, dryRun: Bool, _ report: inout RemovalReport
   ) async throws(CacheError) {
-    if !dryRun { try await store.endFlights(of: keys) }
     var (rest, attempts) = (keys[...], 0)
     while !rest.isEmpty {
       if Task.isCancelled { throw .cancelled }

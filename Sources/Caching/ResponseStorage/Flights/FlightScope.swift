@@ -42,10 +42,11 @@ extension EntryStore {
   ///
   /// The leader of a flight stores its answer only if its lease is still there, and other processes do not wait for a
   /// lease that is gone. So removing the lease is all that other processes need. A lease that cannot be listed because of
-  /// damage stays.
+  /// damage, or because its part of the store cannot be reached, stays.
   ///
-  /// - Throws: `CacheError`: the engine failed.
+  /// - Throws: `CacheError`: the engine failed. The flights of this process have ended all the same.
   func endFlights(_ isChanged: (FlightScope) -> Bool) async throws(CacheError) {
+    await underWay.outdate { isChanged(FlightScope($0)) }
     var (batch, range) = (WriteBatch(), KeyRange(prefix: Lease.flightPrefix))
     while true {
       let page = try await leases(in: range)
@@ -54,6 +55,7 @@ extension EntryStore {
       range.after = page.last?.key
     }
     if !batch.operations.isEmpty { try await engine.apply(batch) }
+    // Some may have begun since.
     await underWay.outdate { isChanged(FlightScope($0)) }
   }
 
@@ -67,9 +69,9 @@ extension EntryStore {
 
   private func leases(in range: KeyRange) async throws(CacheError) -> [EntrySummary] {
     do throws(CacheError) {
-      return try await engine.scan(range, limit: Self.leasesPerScan)
+      return try await engine.scanReachable(range, limit: Self.leasesPerScan).content
     } catch {
-      guard error.isOfOneEntry || error.code == .unsupportedFormat else { throw error }
+      guard error.isOfOneEntry || error.code == .unsupportedFormat || error.code == .unreachable else { throw error }
       return []
     }
   }
@@ -78,4 +80,8 @@ extension EntryStore {
 extension EntrySelection {
   /// Whether an entry that is stored now would be selected, so that an answer under way is.
   var selectsNewEntries: Bool { state ?? .fresh == .fresh && minimumAge == nil }
+
+  /// Whether only the selected entries tell which flights to end: the selection depends on their state or age, or its
+  /// pattern may match a variant of a URL that is not the usual one.
+  var selectsFlightsByEntry: Bool { !selectsNewEntries || pattern != nil }
 }
