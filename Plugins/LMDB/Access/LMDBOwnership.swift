@@ -1,4 +1,5 @@
 internal import EngineSupport
+internal import Platform
 internal import StorageSPI
 
 /// Tells stores from what belongs to someone else, without changing anything.
@@ -10,7 +11,7 @@ enum LMDBOwnership {
   static func requireOwn(_ path: String) throws(CacheError) -> Bool {
     try StoreMark.isStore(inFolder: path) { names throws(CacheError) in
       // The file of locks stays where a store was removed.
-      if names == ["lock.mdb"] { return .nothing }
+      if names == ["lock.mdb"] { return isLockFile("\(path)/lock.mdb") ? .nothing : .others }
       guard names.contains("data.mdb") else { return .others }
       do throws(CacheError) {
         guard let file = try LMDBDataFile(readingIfPresentIn: path) else { return .nothing }
@@ -21,6 +22,18 @@ enum LMDBOwnership {
         return .others
       }
     }
+  }
+}
+
+extension LMDBOwnership {
+  /// Whether the file is empty, or begins as LMDB's files of locks do.
+  private static func isLockFile(_ path: String) -> Bool {
+    let file = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+    guard file >= 0 else { return false }
+    defer { close(file) }
+    var magic: UInt32 = 0
+    let count = pread(file, &magic, 4, 0)
+    return count == 0 || count == 4 && magic == 0xBEEF_C0DE
   }
 }
 

@@ -24,6 +24,8 @@ struct PlistRepair {
   /// Repairs the store. If the folder does not exist, there is nothing to repair.
   func run() throws(CacheError) -> RepairReport {
     guard try folder.requireOwn() else { return RepairReport(saved: 0) }
+    // A file that is moved aside may hold the only mark of the store.
+    try StoreMark(inFolder: folder.path).create()
     var clearance = PlistClearance(folder: folder, suffix: plan.suffix)
     try clearance.moveUnlessFile(folder.lockPath)
     return try lock.hold(exclusively: true) { () throws(CacheError) in

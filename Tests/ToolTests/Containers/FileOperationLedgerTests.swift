@@ -69,9 +69,8 @@ struct FileOperationLedgerTests {
   }
 
   @Test(arguments: [
-    "", "\n", "hits=1", "hits=1 misses=2", "1 2 3", "hits=1 misses=2 evictions=x", "hits=-1 misses=2 evictions=3",
-    "hits=99999999999999999999 misses=2 evictions=3", "a=1 b=2 c=3", "hits misses evictions", "\u{0}\u{0}\u{0}",
-    String(repeating: "x", count: 500),
+    "", "\n", "hits=1", "hits=1 misses=2", "hits=1 misses=2 evictions=x", "hits=-1 misses=2 evictions=3",
+    "hits=99999999999999999999 misses=2 evictions=3", "hits misses evictions", "\u{0}\u{0}\u{0}",
   ])
   func aMalformedFileCountsAsZeroAndIsPutRight(text: String) throws {
     let home = try TestHome()
@@ -80,6 +79,16 @@ struct FileOperationLedgerTests {
     #expect(try ledger.totals() == OperationCounts())
     try ledger.add(OperationCounts(hits: 5))
     #expect(try ledger.totals() == OperationCounts(hits: 5))
+  }
+
+  @Test(arguments: ["1 2 3", "a=1 b=2 c=3", "mine\n", String(repeating: "x", count: 500)])
+  func aFileOfSomeoneElseIsNotChanged(text: String) throws {
+    let home = try TestHome()
+    let file = UsageFile(path: home.folder + "/x.usage")
+    try Data(text.utf8).write(to: URL(filePath: file.path))
+    #expect(throws: CacheError.self) { try FileOperationLedger(file: file).add(OperationCounts(hits: 5)) }
+    #expect(throws: CacheError.self) { try FileSweepLog(file: file).save("sweep-2 1 1") }
+    #expect(try String(contentsOfFile: file.path, encoding: .utf8) == text)
   }
 
   @Test(arguments: [

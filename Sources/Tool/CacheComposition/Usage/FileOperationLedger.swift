@@ -6,7 +6,7 @@ internal import ResponseStorage
 ///
 /// The line has a fixed length, and one call under a lock overwrites it in place: processes that end at the same time
 /// all count, and counting takes some microseconds with any engine. An unreadable line counts as zero: the sums only
-/// describe how a cache is used.
+/// describe how a cache is used. A file of that name with other content is not changed.
 struct FileOperationLedger: OperationLedger {
   /// The length of the line with its line feed, in bytes; enough for the three largest numbers.
   private static let lineLength = 96
@@ -17,6 +17,7 @@ struct FileOperationLedger: OperationLedger {
   func add(_ counts: OperationCounts) throws(CacheError) {
     guard counts != OperationCounts() else { return }
     try file.change { descriptor throws(CacheError) in
+      try file.requireOwn(descriptor, beginning: "hits")
       let line = Array(Self.line(of: try read(descriptor) + counts).utf8)
       guard pwrite(descriptor, line, line.count, 0) == line.count else { throw file.failure("cannot be written") }
     }

@@ -25,6 +25,7 @@ struct FileSweepLog: SweepLog {
 
   func save(_ text: String) throws(CacheError) {
     try file.change { descriptor throws(CacheError) in
+      try file.requireOwn(descriptor, beginning: "sweep-")
       let bytes = Array(text.utf8)
       guard pwrite(descriptor, bytes, bytes.count, 0) == bytes.count, ftruncate(descriptor, off_t(bytes.count)) == 0
       else { throw file.failure("cannot be written") }

@@ -1,3 +1,4 @@
+internal import EngineSupport
 internal import FetchVocabulary
 internal import Platform
 
@@ -29,6 +30,18 @@ package struct UsageFile: Sendable {
   func change<Output>(_ body: (Int32) throws(CacheError) -> Output) throws(CacheError) -> Output {
     if !exists { makeFolder() }
     return try withFile(O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, lock: LOCK_EX, body)
+  }
+
+  /// Makes sure that what is in the open file is ours to overwrite: it is empty, blank, or begins with `beginning`.
+  ///
+  /// - Throws: `CacheError` with the code `cannotCreate`: the file belongs to someone else.
+  func requireOwn(_ descriptor: Int32, beginning: String) throws(CacheError) {
+    var bytes = [UInt8](repeating: 0, count: 64)
+    let count = pread(descriptor, &bytes, bytes.count, 0)
+    guard count >= 0 else { throw failure("cannot be read") }
+    let text = bytes.prefix(count)
+    if text.allSatisfy({ $0 <= UInt8(ascii: " ") }) || text.starts(with: beginning.utf8) { return }
+    throw .notAStore(path, "it has the name of a file about a store's use, and other content")
   }
 
   /// Opens the file, which exists, and calls `body` while no process changes it.
