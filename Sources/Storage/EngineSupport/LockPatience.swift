@@ -23,19 +23,20 @@ public final class LockPatience: Sendable {
     return { start.duration(to: .now) }
   }()
 
-  /// Calls `body`, which needs the lock, with the time for which it may wait. That is zero for as long as the time-out
-  /// after a call that has waited and failed with `busy`.
+  /// Calls `body`, which needs the lock, with the time for which it may wait. That is a fiftieth of the timeout for as
+  /// long as the timeout after a call that has waited and failed with `busy`: a lock that others hold for a moment is not
+  /// a failure.
   ///
   /// - Throws: what `body` throws.
   public func wait<Output>(_ body: (Duration) throws(CacheError) -> Output) throws(CacheError) -> Output {
     let start = now()
-    let patience = gaveUpAt.withLock { $0.map { start - $0 < timeout } ?? false } ? .zero : timeout
+    let isShort = gaveUpAt.withLock { $0.map { start - $0 < timeout } ?? false }
     do throws(CacheError) {
-      let output = try body(patience)
+      let output = try body(isShort ? timeout / 50 : timeout)
       succeeded()
       return output
     } catch {
-      if error.code == .busy, patience > .zero { gaveUpAt.withLock { $0 = now() } }
+      if error.code == .busy, !isShort { gaveUpAt.withLock { $0 = now() } }
       throw error
     }
   }
