@@ -11,8 +11,10 @@ struct FlightScope {
   /// Reads the scope from the key of a flight, or from the beginning of one that has been cut off.
   init(_ flight: String, isCut: Bool = false) {
     let key = String(flight.prefix { $0 != " " })
-    let variant = key.hasPrefix("url/") ? key.firstRange(of: EngineHTTPResponseStorage.variantStart) : nil
-    text = variant.map { String(key[..<$0.upperBound]) } ?? key
+    let start = EngineHTTPResponseStorage.variantStart
+    let variant =
+      key.hasPrefix("url/") ? key.utf8.indices.first { key.utf8[$0...].starts(with: start.utf8) } : nil
+    text = variant.map { String(key[..<$0]) + start } ?? key
     isWhole = variant == nil && !isCut
   }
 
