@@ -201,7 +201,7 @@ struct FileAccessLogTests {
     let home = try TestHome()
     let log = FileSweepLog(file: UsageFile(path: home.home + "/x.sweep"))
     #expect(log.load() == nil)
-    for text in ["sweep\n", "a longer sweep\nof two lines\n", "short\n"] {
+    for text in ["sweep-2\n", "sweep-2 is longer\nof two lines\n", "sweep-2\n"] {
       try log.save(text)
       #expect(log.load() == text)
     }
