@@ -34,11 +34,11 @@ final class SQLiteWriting: SnapshotHolding {
   }
 
   /// Calls `body` with the writer, and returns whether the log should be copied. It waits for other writers for up to
-  /// the time-out, unless another call has just done that in vain.
+  /// the timeout, or only for a moment if another call has just done that in vain.
   func perform(_ body: (SQLiteWriter) throws(CacheError) -> Void) throws(CacheError) -> Bool {
     try state.withLock { state throws(CacheError) in
       try patience.wait { timeout throws(CacheError) in
-        try use(&state, busyTimeout: timeout == .zero ? 0 : options.busyTimeout, body)
+        try use(&state, busyTimeout: Int32(timeout / .milliseconds(1)), body)
       }
     }
   }
