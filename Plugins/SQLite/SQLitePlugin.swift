@@ -98,7 +98,7 @@ struct SQLiteOptions: Sendable {
     let path = try configuration.text(Self.path.name)
     // SQLite treats some names specially, but not if a folder precedes them.
     let file = path.hasPrefix("/") ? path : "./" + path
-    // SQLite keeps the log beside the target of a link.
+    // SQLite keeps the log next to the target of a link.
     self.path = StorePlace.resolved(file)
     self.isLinked = self.path != file
     self.durability = try configuration.durability()

@@ -21,7 +21,7 @@ extension CachedFetch {
   /// How often a fetch joins a flight: a second time if the flight it waited for vanished.
   private static var maximumJoins: Int { 2 }
 
-  /// One fetch asks the origin. The others wait, and take what it stored or share its failure. The request goes on as
+  /// One fetch asks the origin. The others wait, and take what it stored or share its failure. The request continues as
   /// long as one of them waits.
   func askOrigin(_ plan: Plan) async throws(CacheError) -> Snapshot<Value> {
     guard let flight = try subject.flight() else { return try await exchange(plan).result.get() }
