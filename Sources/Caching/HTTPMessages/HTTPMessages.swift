@@ -134,7 +134,7 @@ extension HTTPRequest {
   /// Whether the method is GET or HEAD: it asks for a representation, with content or without.
   package var retrieves: Bool { Self.retrieves(method) }
 
-  /// Whether the URL is of the scheme http or https. The requests to other origins only stand for what is asked.
+  /// Whether the URL is of the scheme http or https. A request to another origin only names its resource.
   package var isHTTP: Bool { url.hasPrefix("http://") || url.hasPrefix("https://") }
 
   /// Whether the method changes nothing at its origin (RFC 9110, section 9.2.1).

@@ -124,7 +124,7 @@ extension CachedFetch {
     do throws(CacheError) {
       key = try await subject.keep(answer, head, confirming: base, ending: plan.flight)
     } catch {
-      // On a conflict a newer answer has replaced the entry, or what was fetched has changed meanwhile.
+      // On a conflict a newer answer has replaced the entry, or the resource has changed meanwhile.
       if error.code != .conflict {
         try note(error, in: &warnings)
       } else if await !isReplaced(base, plan) {

@@ -82,7 +82,7 @@ struct CachedFetch<Subject: FetchSubject>: Sendable {
       message: message, options: options, startedAt: now, lookup: lookup, decision: decision, trace: trace)
   }
 
-  /// Whether `found` may be shown before the origin is asked: at any age that the caller accepts, unless a directive
+  /// Whether `found` can be shown before the request to the origin: at any age that the caller accepts, unless a directive
   /// forbids stale use.
   private func mayBeShownFirst(
     _ found: Stored?, _ message: HTTPRequest, _ options: FetchOptions, _ now: Duration

@@ -60,7 +60,7 @@ extension HTTPResponseStorage {
   /// This storage as it is: it knows no flights.
   public func during(_ flight: FlightTicket?) -> Self { self }
 
-  /// Removes what is stored; for a storage that knows no flights.
+  /// Removes the stored responses; for a storage without flights.
   public func invalidate(_ urls: [String]) async throws(CacheError) {
     var keys: [String] = []
     for url in urls { keys += try await readableVariants(of: url).map(\.key) }

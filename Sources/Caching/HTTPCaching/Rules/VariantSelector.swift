@@ -8,7 +8,7 @@ internal import Base
 public struct VariantSelector: Sendable, Hashable {
   /// The field names, sorted and in lower case, with a `*` if credentials do not matter.
   public let names: [String]
-  /// A digest of what is compared; empty if that is nothing.
+  /// A digest of the compared values; empty if there are none.
   public let digest: String
 
   /// The selector of a response that answers every request for its URL.
