@@ -155,7 +155,7 @@ public struct SealedTransform: PayloadTransform {
     let size = bytes.count - Self.nonceBytes - tagBytes
     var isOpen = false
     let opened = bytes.withUnsafeBufferPointer { bytes in
-      [UInt8](unsafeUninitializedCapacity: max(size, 0)) { output, count in
+      [UInt8](unsafeUninitializedCapacity: max(size, 1)) { output, count in
         guard size >= 0, let nonce = bytes.baseAddress else { return }
         isOpen =
           csodium_open(

@@ -88,7 +88,7 @@ public struct ZstdTransform: PayloadTransform {
     let payload = bytes.withUnsafeBufferPointer { bytes -> [UInt8]? in
       var written = -1
       let payload = decompressors.use { handle in
-        [UInt8](unsafeUninitializedCapacity: Int(size)) { output, count in
+        [UInt8](unsafeUninitializedCapacity: max(Int(size), 1)) { output, count in
           let code =
             if let dictionary {
               ZSTD_decompress_usingDDict(

@@ -12,12 +12,14 @@ public enum Base64 {
 
   /// Encodes `bytes`. Cost: one pass.
   ///
-  /// Both directions use plain memory, because slices made builds without optimization very slow.
+  /// Both directions use plain memory, because slices made builds without optimization very slow. There is always room for
+  /// a byte: without any, the standard library writes the count of 0 into the empty array that all threads share, which the
+  /// thread sanitizer reports.
   public static func encoded(_ bytes: [UInt8]) -> [UInt8] {
     let size = (bytes.count + 2) / 3 * 4
     return bytes.withUnsafeBufferPointer { bytes in
       digits.withUnsafeBufferPointer { digits in
-        [UInt8](unsafeUninitializedCapacity: size) { text, count in
+        [UInt8](unsafeUninitializedCapacity: max(size, 1)) { text, count in
           var (start, place) = (0, 0)
           while start < bytes.count {
             let second = start + 1 < bytes.count ? UInt32(bytes[start + 1]) : 0
@@ -45,7 +47,7 @@ public enum Base64 {
     var isValid = true
     let bytes = text.withUnsafeBufferPointer { text in
       values.withUnsafeBufferPointer { values in
-        [UInt8](unsafeUninitializedCapacity: text.count / 4 * 3) { bytes, count in
+        [UInt8](unsafeUninitializedCapacity: max(text.count / 4 * 3, 1)) { bytes, count in
           var (bits, bitCount, place): (UInt32, UInt32, Int) = (0, 0, 0)
           while place < digitCount, isValid {
             let value = values[Int(text[place])]
