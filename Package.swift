@@ -26,21 +26,6 @@ func engine(_ folder: String, _ libraries: Target.Dependency..., module: String?
     exclude: ["README.md"] + (module.map { [$0] } ?? []), swiftSettings: settings)
 }
 
-/// An engine as a shared library: the same sources and one exported function. The library brings the Swift runtime
-/// along (macOS has it), and keeps all names but that one to itself, so that it and its host cannot disturb each other.
-func library(_ folder: String) -> Target {
-  #if os(macOS)
-    let flags = ["-Xlinker", "-exported_symbol", "-Xlinker", "_cachectl_plugin"]
-  #else
-    let exports = "--version-script=\(Context.packageDirectory)/Plugins/Exported/exports.map"
-    let flags = ["-static-stdlib", "-Xlinker", exports]
-  #endif
-  return .target(
-    name: "\(folder)Library", dependencies: ["StoragePluginExport", .byName(name: "\(folder)Storage")],
-    path: "Plugins/Exported/\(folder)", swiftSettings: settings,
-    linkerSettings: [.unsafeFlags(flags)])
-}
-
 /// The tests of one target, which read the files in the folders `data` in place.
 func tests(_ name: String, _ dependencies: Target.Dependency..., data: [String] = []) -> Target {
   .testTarget(name: name, dependencies: dependencies, exclude: data, swiftSettings: settings)
@@ -98,11 +83,6 @@ let package = Package(
     .library(name: "BuiltInEngines", targets: ["MemoryStorage", "PlistStorage", "SQLiteStorage", "LMDBStorage"]),
     // Redis, with the trait of that name; without it, nothing.
     .library(name: "RedisStorage", targets: ["RedisStorage"]),
-    // The same engines as shared libraries: libcachectl-memory.so and so on.
-    .library(name: "cachectl-memory", type: .dynamic, targets: ["MemoryLibrary"]),
-    .library(name: "cachectl-plist", type: .dynamic, targets: ["PlistLibrary"]),
-    .library(name: "cachectl-sqlite", type: .dynamic, targets: ["SQLiteLibrary"]),
-    .library(name: "cachectl-lmdb", type: .dynamic, targets: ["LMDBLibrary"]),
   ],
   traits: [.trait(name: "Redis", description: "The Redis engine, which needs the library hiredis and its headers.")],
   targets: [
@@ -189,10 +169,6 @@ let package = Package(
     .systemLibrary(
       name: "COpenSSL", path: "Plugins/Redis/Sources/COpenSSL",
       providers: [.apt(["libssl-dev"]), .brew(["openssl@3"])]),
-    library("Memory"),
-    library("Plist"),
-    library("SQLite"),
-    library("LMDB"),
 
     // The articles' app on the cache.
     layer("Features", "CacheDomain", ["Base", "FetchVocabulary", "HTTPMessages"]),
@@ -323,8 +299,8 @@ let package = Package(
       "SeededNumbers",
       data: ["Fixtures"]),
     tests(
-      "ConformanceTests", "ChildProcesses", "Base", "StorageSPI", "TestStorage", "EngineSupport", "StorageConformance",
-      "ResponseStorage", "MemoryStorage", "PlistStorage", "SQLiteStorage", "LMDBStorage", "LibraryStorage"),
+      "ConformanceTests", "Base", "StorageSPI", "TestStorage", "EngineSupport", "StorageConformance",
+      "ResponseStorage", "MemoryStorage", "PlistStorage", "SQLiteStorage", "LMDBStorage"),
     tests(
       "StorageBenchmarkTests", "Base", "StorageSPI", "TestStorage", "EngineSupport", "StorageBenchmark",
       "MemoryStorage",

@@ -15,7 +15,7 @@ func library(_ engine: String) -> Target {
   #if os(macOS)
     let flags = ["-Xlinker", "-exported_symbol", "-Xlinker", "_cachectl_plugin"]
   #else
-    let flags = ["-static-stdlib", "-Xlinker", "--version-script=\(Context.packageDirectory)/../Exported/exports.map"]
+    let flags = ["-static-stdlib", "-Xlinker", "--version-script=\(Context.packageDirectory)/exports.map"]
   #endif
   return .target(
     name: "\(engine)Library", dependencies: [core("RedisStorage"), core("StoragePluginExport")],

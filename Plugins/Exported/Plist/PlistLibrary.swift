@@ -1,7 +1,0 @@
-internal import PlistStorage
-internal import StoragePluginExport
-
-/// The library's entry point.
-@c public func cachectl_plugin(_ abi: UInt32) -> UnsafeRawPointer? {
-  PluginExport.table(of: PlistPlugin(), abi)
-}

@@ -1,7 +1,0 @@
-internal import SQLiteStorage
-internal import StoragePluginExport
-
-/// The library's entry point.
-@c public func cachectl_plugin(_ abi: UInt32) -> UnsafeRawPointer? {
-  PluginExport.table(of: SQLitePlugin(), abi, readsWait: false)
-}
