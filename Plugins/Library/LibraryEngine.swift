@@ -72,14 +72,6 @@ final class LibraryEngine: Evicting, BatchReading, ChangeFollowing {
     try await run(on: looking) { store throws(CacheError) in try store.statistics() }
   }
 
-  func scanReachable(_ range: KeyRange, limit: Int) async throws(CacheError) -> Reachable<[EntrySummary]> {
-    try await run(on: looking) { store throws(CacheError) in try store.scanReachable(range, limit: limit) }
-  }
-
-  func reachableStatistics() async throws(CacheError) -> Reachable<StorageStatistics> {
-    try await run(on: looking) { store throws(CacheError) in try store.reachableStatistics() }
-  }
-
   func checkIntegrity() async throws(CacheError) -> [IntegrityIssue] {
     try await run(on: looking) { store throws(CacheError) in try store.checkIntegrity() }
   }

@@ -42,9 +42,6 @@ struct Defect: Sendable {
   var range: @Sendable (KeyRange) -> KeyRange = { $0 }
   var limit: @Sendable (Int) -> Int = { $0 }
   var summaries: @Sendable ([EntrySummary], KeyRange) -> [EntrySummary] = { summaries, _ in summaries }
-  /// Changes what can be reached, and says that something is missing.
-  var reachable: @Sendable ([EntrySummary]) -> [EntrySummary] = { $0 }
-  var missing: String?
   /// Changes the statistics, and what an integrity check finds.
   var statistics: @Sendable (StorageStatistics) -> StorageStatistics = { $0 }
   var issues: @Sendable ([IntegrityIssue]) -> [IntegrityIssue] = { $0 }
@@ -195,10 +192,6 @@ final class DefectiveEngine: ChangeCounting, ChangeFollowing, Evicting, BatchRea
     return defect.summaries(found, range).map {
       EntrySummary(key: $0.key, metadata: defect.metadata($0.metadata), payloadBytes: $0.payloadBytes)
     }
-  }
-
-  func scanReachable(_ range: KeyRange, limit: Int) async throws(CacheError) -> Reachable<[EntrySummary]> {
-    Reachable(defect.reachable(try await scan(range, limit: limit)), missing: defect.missing)
   }
 
   func statistics() async throws(CacheError) -> StorageStatistics {

@@ -5,7 +5,7 @@ import Testing
 /// A rule that a function of the library breaks, and what the error says of it.
 struct Defect: Sendable {
   enum Function: Sendable {
-    case read, readAll, apply, scan, scanReachable, statistics, reachableStatistics, checkIntegrity, close
+    case read, readAll, apply, scan, statistics, checkIntegrity, close
   }
 
   let function: Function
@@ -59,13 +59,6 @@ struct Defect: Sendable {
     Defect(.scan, "scan-same-twice", "gave entry cities/b after cities/b"),
     Defect(.scan, "scan-huge", "gave a payload of 2199023255552 bytes"),
     Defect(.scan, "scan-beyond-limit", "gave more than the 10 entries it was asked for"),
-    Defect(.scanReachable, "code-99", "backend tiny returned 99, which is no code of the interface"),
-    Defect(.scanReachable, "no-message", "backend tiny failed without a reason", .ioFailed),
-    Defect(.scanReachable, "scan-outside", "gave entry movies/a, which it was not asked for"),
-    Defect(.scanReachable, "scan-beyond-limit", "gave more than the 10 entries it was asked for"),
-    Defect(.reachableStatistics, "code-99", "backend tiny returned 99, which is no code of the interface"),
-    Defect(.reachableStatistics, "slot-null", "counted a slot that is none"),
-    Defect(.reachableStatistics, "storage-bytes", "says that its store takes up 18446744073709551615 bytes"),
     Defect(.statistics, "slot-null", "counted a slot that is none"),
     Defect(.statistics, "slot-small", "counted a slot that is none"),
     Defect(.statistics, "slot-namespace", "counted entries of namespace \"Not/one\""),
@@ -96,17 +89,13 @@ struct DefectTests {
     case .readAll: _ = try await #require(store.batchReader).read([try CacheKey("cities/key")])
     case .apply: try await store.apply(try .put("cities/key"))
     case .scan: _ = try await store.scan(KeyRange(prefix: "cities/"), limit: 10)
-    case .scanReachable: _ = try await store.scanReachable(KeyRange(prefix: "cities/"), limit: 10)
     case .statistics: _ = try await store.statistics()
-    case .reachableStatistics: _ = try await store.reachableStatistics()
     case .checkIntegrity: _ = try await store.checkIntegrity()
     case .close: try await store.close()
     }
   }
 
-  @Test(arguments: [
-    Defect.Function.read, .apply, .scan, .scanReachable, .statistics, .reachableStatistics, .checkIntegrity, .close,
-  ])
+  @Test(arguments: [Defect.Function.read, .apply, .scan, .statistics, .checkIntegrity, .close])
   func isRefusedWithItsName(_ function: Defect.Function) async throws {
     try await expectRefusals(function, Library("defects.c"))
   }
@@ -124,21 +113,6 @@ struct DefectTests {
     let other = try await library.open(["defect": .text("several-none")])
     let nothing = try await #require(other.batchReader).read([try CacheKey("cities/key")])
     #expect(try nothing.map { try $0.get() } == [nil])
-  }
-
-  /// What is missing comes as one line, whatever the library writes.
-  @Test(
-    arguments: [
-      ("missing-some", "half of it"), ("missing-lines", "one two"), ("missing-none", nil),
-      ("missing-endless", String(repeating: "x", count: 1_024)),
-    ] as [(String, String?)])
-  func whatIsMissingArrives(_ defect: String, _ text: String?) async throws {
-    let store = try await Library("defects.c").open(["defect": .text(defect)])
-    try await store.apply(try .put("cities/key"))
-    let listing = try await store.scanReachable(KeyRange(), limit: 10)
-    #expect(listing.content.map(\.key.text) == ["cities/key"] && listing.missing == text)
-    let statistics = try await store.reachableStatistics()
-    #expect(statistics.content.tally.total().entries == 1 && statistics.missing == text)
   }
 
   private func expectRefusals(_ function: Defect.Function, _ library: Library) async throws {

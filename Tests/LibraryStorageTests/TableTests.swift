@@ -83,19 +83,6 @@ struct TableTests {
     #expect(try await Library("tiny.c").open().changeFollower == nil)
   }
 
-  /// Without the functions, or with one of them alone, all must be reached.
-  @Test(arguments: [
-    "engine->size = offsetof(cachectl_engine, scan_reachable); memset(&engine->scan_reachable, 1, 16)",
-    "memset(&engine->scan_reachable, 1, 8)", "memset(&engine->statistics_reachable, 1, 8)",
-  ])
-  func aLibraryOfBeforeReachesAll(_ statement: String) async throws {
-    let store = try await Library("tables.c", ["TABLE_DEFECT=\(statement)"]).open()
-    try await store.apply(try .put("cities/key"))
-    let listing = try await store.scanReachable(KeyRange(), limit: 10)
-    #expect(listing.content.map(\.key.text) == ["cities/key"] && listing.missing == nil)
-    #expect(try await store.reachableStatistics().content == store.statistics())
-  }
-
   /// It repairs, but a dry run of it would be a repair: it is refused.
   @Test func aLibraryOfBeforeHasNoDryRun() async throws {
     let library = try Library(

@@ -142,16 +142,6 @@ struct Store: @unchecked Sendable {
     scan(prefix, limit, answer) { table.scan(handle, $0, describeEntry, $1, nil) }
   }
 
-  /// Scans what can be reached: what the callback saw of each entry, and what is missing.
-  func scanReachable(prefix: String, limit: Int) -> (status: Int32, texts: [String], missing: String) {
-    let missing = Failure()
-    missing.pointer.initialize(to: cachectl_failure())
-    let found = scan(prefix, limit, 0) {
-      table.scan_reachable(handle, $0, describeEntry, $1, missing.pointer, nil)
-    }
-    return (found.status, found.texts, missing.message)
-  }
-
   private func scan(
     _ prefix: String, _ limit: Int, _ answer: Int32,
     by function: (UnsafePointer<cachectl_range>, UnsafeMutableRawPointer) -> Int32

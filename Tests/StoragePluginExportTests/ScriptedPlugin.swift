@@ -15,8 +15,6 @@ struct ScriptedPlugin: StoragePlugin {
     case failing
     /// They wait until they are cancelled; closing does not.
     case endless
-    /// They cannot reach the entries whose keys end in "lost".
-    case partial
   }
 
   /// What calls fail with where they fail.
@@ -42,7 +40,6 @@ struct ScriptedPlugin: StoragePlugin {
     }
     let store = RegistryEngine(clock: configuration.clock)
     let engine = FaultyEngine(over: store, Self.faults(manner))
-    if manner == .partial { return LostServerEngine(over: engine) { $0.text.hasSuffix("lost") } }
     return try configuration.integer("entries") == 7 ? engine : ImmediateEngine(base: engine, store, manner)
   }
 
@@ -51,7 +48,7 @@ struct ScriptedPlugin: StoragePlugin {
     var faults = Faults()
     faults.before = { call, _ throws(CacheError) in
       switch manner {
-      case .atOnce, .partial: return
+      case .atOnce: return
       case .waiting:
         await Task.yield()
         try await executor.run { () throws(CacheError) in }

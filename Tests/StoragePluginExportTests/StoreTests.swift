@@ -2,7 +2,6 @@ import CCachectlPlugin
 import Dispatch
 import StorageSPI
 import Synchronization
-import TestStorage
 import Testing
 
 @Suite("A store through the table", .serialized) struct StoreTests {
@@ -109,30 +108,6 @@ import Testing
       #expect(store.table.check_integrity(store.handle, describeIssue, context, nil) == 0)
     }
     #expect(bytes == 77 && gathered.texts == ["cities 0 9 2 8", " structure crooked"])
-    #expect(store.close() == 0)
-  }
-
-  @Test func tellsWhatCanBeReached() throws {
-    let (store, failure) = (try Store(["manner": "partial"]), Failure())
-    for name in ["a", "b", "lost"] { #expect(store.put("cities/v1/\(name)", "1234", retainUntil: 9 << 20) == 0) }
-    let listing = store.scanReachable(prefix: "cities/", limit: 5)
-    #expect(listing.status == 0 && listing.texts.count == 2 && listing.missing == LostServerEngine.missing)
-    #expect(store.scan(prefix: "cities/", limit: 5).status == CACHECTL_UNREACHABLE.rawValue)
-    let (gathered, missing) = (Gathered(), Failure())
-    var bytes: UInt64 = 0
-    gathered.lend { context in
-      let count = store.table.statistics_reachable
-      #expect(count?(store.handle, describeSlot, context, &bytes, missing.pointer, failure.pointer) == 0)
-    }
-    #expect(bytes == 77 && gathered.texts == ["cities 0 9 2 8"] && missing.message == LostServerEngine.missing)
-    #expect(store.close() == 0)
-  }
-
-  @Test func anEngineInOnePlaceMissesNothing() throws {
-    let store = try Store()
-    #expect(store.put("cities/v1/a", "1234") == 0)
-    let listing = store.scanReachable(prefix: "cities/", limit: 5)
-    #expect(listing.status == 0 && listing.texts.count == 1 && listing.missing.isEmpty)
     #expect(store.close() == 0)
   }
 

@@ -30,7 +30,7 @@ import Testing
     let options = UnsafeBufferPointer(start: table.options, count: table.option_count)
     #expect(
       options.map(describe) == [
-        "manner, choice of atOnce waiting failing endless partial, by default atOnce: how calls go",
+        "manner, choice of atOnce waiting failing endless, by default atOnce: how calls go",
         "path, path, required: a path",
         "password, text, secret, by default ünset: a secret",
         "entries, integer -3...7, by default -1: a number",

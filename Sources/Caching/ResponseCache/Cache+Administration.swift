@@ -23,9 +23,6 @@ extension Cache {
 
   /// How much the cache holds, and how often it answered since it was opened.
   ///
-  /// If a part of the store cannot be reached, such as a node of a cluster, the rest is counted, and `damage.unreachable` says
-  /// what is missing.
-  ///
   /// Cost: independent of the number of entries on the engines that come with this package, for stores of more than
   /// 10,000 entries.
   ///

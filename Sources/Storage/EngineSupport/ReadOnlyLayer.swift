@@ -56,14 +56,6 @@ private final class ReadOnlyEngine: WrappingEngine {
 
   var batchReader: (any BatchReading)? { base.batchReader }
 
-  func scanReachable(_ range: KeyRange, limit: Int) async throws(CacheError) -> Reachable<[EntrySummary]> {
-    try await base.scanReachable(range, limit: limit)
-  }
-
-  func reachableStatistics() async throws(CacheError) -> Reachable<StorageStatistics> {
-    try await base.reachableStatistics()
-  }
-
   func apply(_ batch: WriteBatch) async throws(CacheError) { throw ReadOnlyLayer.refusal() }
   func compact() async throws(CacheError) { throw ReadOnlyLayer.refusal() }
 }

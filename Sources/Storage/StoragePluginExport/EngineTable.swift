@@ -13,7 +13,6 @@ enum EngineTable {
     setStoreFunctions(&table)
     if readsWait {
       setBatchReading(&table)
-      setPartialListing(&table)
     }
     if declaration.capabilities.contains(.eviction) { setEvictionFunctions(&table) }
     setPluginFunctions(&table)
@@ -66,19 +65,6 @@ enum EngineTable {
     table.read_all = { store, keys, count, visit, context, failure in
       ExportedStore.call(store, failure) { store throws(CacheError) in
         try store.read(keys, count, Visitor(visit, context))
-      }
-    }
-  }
-
-  private static func setPartialListing(_ table: inout cachectl_engine) {
-    table.scan_reachable = { store, range, visit, context, missing, failure in
-      ExportedStore.call(store, failure) { store throws(CacheError) in
-        try store.scan(range, Visitor(visit, context), missing: missing)
-      }
-    }
-    table.statistics_reachable = { store, visit, context, storageBytes, missing, failure in
-      ExportedStore.call(store, failure) { store throws(CacheError) in
-        try store.statistics(Visitor(visit, context), storageBytes, missing: missing)
       }
     }
   }

@@ -159,37 +159,26 @@ final class ExportedStore: Sendable {
     return evictor
   }
 
-  /// Visits the entries of a range: all of them or, with `missing`, those that can be reached.
+  /// Visits the entries of a range.
   func scan(
-    _ range: UnsafePointer<cachectl_range>?, _ visitor: Visitor<cachectl_visit_entry>,
-    missing: UnsafeMutablePointer<cachectl_failure>? = nil
+    _ range: UnsafePointer<cachectl_range>?, _ visitor: Visitor<cachectl_visit_entry>
   ) throws(CacheError) -> Int32 {
     guard let range else { throw CacheError(.failed, "the range is missing") }
     let (engine, keys, limit) = (engine, try KeyRange(range.pointee), Int(clamping: range.pointee.limit))
-    let isPartial = missing != nil
-    let found = try CallingThread.run(host) { _ async throws(CacheError) in
-      isPartial
-        ? try await engine.scanReachable(keys, limit: limit) : Reachable(try await engine.scan(keys, limit: limit))
-    }
-    found.writeMissing(to: missing)
-    return firstFailure(found.content) { entry in
+    let found = try CallingThread.run(host) { _ async throws(CacheError) in try await engine.scan(keys, limit: limit) }
+    return firstFailure(found) { entry in
       entry.key.text.lend { key in
         visitor(key: key, payload: cachectl_bytes(data: nil, length: entry.payloadBytes), entry.metadata)
       }
     }
   }
 
-  /// Visits the slots of the store's tally; with `missing`, of the part of it that can be reached.
+  /// Visits the slots of the store's tally.
   func statistics(
-    _ visitor: Visitor<cachectl_visit_slot>, _ storageBytes: UnsafeMutablePointer<UInt64>?,
-    missing: UnsafeMutablePointer<cachectl_failure>? = nil
+    _ visitor: Visitor<cachectl_visit_slot>, _ storageBytes: UnsafeMutablePointer<UInt64>?
   ) throws(CacheError) -> Int32 {
-    let (engine, isPartial) = (engine, missing != nil)
-    let found = try CallingThread.run(host) { _ async throws(CacheError) in
-      isPartial ? try await engine.reachableStatistics() : Reachable(try await engine.statistics())
-    }
-    found.writeMissing(to: missing)
-    let statistics = found.content
+    let engine = engine
+    let statistics = try CallingThread.run(host) { _ async throws(CacheError) in try await engine.statistics() }
     storageBytes?.pointee = UInt64(clamping: statistics.storageBytes)
     return firstFailure(statistics.tally.slots) { slot, count in
       slot.namespace.lend { namespace in
@@ -251,13 +240,6 @@ func firstFailure<Elements: Sequence>(_ elements: Elements, _ visit: (Elements.E
     if status != CACHECTL_OK.status { return status }
   }
   return CACHECTL_OK.status
-}
-
-extension Reachable {
-  /// Writes what is missing, if something is.
-  fileprivate func writeMissing(to room: UnsafeMutablePointer<cachectl_failure>?) {
-    if let missing { _ = CacheError(.unreachable, missing).write(to: room) }
-  }
 }
 
 extension IntegrityIssue {

@@ -44,25 +44,15 @@ public protocol StorageEngine: AnyObject, Sendable {
   /// - Parameters:
   ///   - range: which keys to visit.
   ///   - limit: the most entries to return, 1 or more.
-  /// - Throws: `CacheError`: `damaged` if an entry cannot be decoded, `closed`, `ioFailed`.
+  /// - Throws: `CacheError`: `damaged` if an entry cannot be decoded, `unreachable` if a part of the store is on a server
+  ///   that cannot be reached, which the message names, `closed`, `ioFailed`.
   func scan(_ range: KeyRange, limit: Int) async throws(CacheError) -> [EntrySummary]
 
   /// How much the store holds. The cost does not grow with the number of entries, because an engine updates the tally
   /// with each batch.
+  ///
+  /// - Throws: `CacheError`: what `scan` throws.
   func statistics() async throws(CacheError) -> StorageStatistics
-
-  /// Does what `scan` does without the entries in a part of the store that cannot be reached, and says what is missing. Fewer
-  /// than `limit` entries mean that no more can be reached.
-  ///
-  /// The default calls `scan`. An engine that spreads its entries over several servers implements it, and waits for a lost
-  /// server only once, not in each call.
-  ///
-  /// - Throws: `CacheError`: what `scan` throws; `unreachable` only if nothing can be reached.
-  func scanReachable(_ range: KeyRange, limit: Int) async throws(CacheError) -> Reachable<[EntrySummary]>
-
-  /// Does what `statistics` does for the part of the store that can be reached, and says what is missing. The same holds as
-  /// for `scanReachable(_:limit:)`.
-  func reachableStatistics() async throws(CacheError) -> Reachable<StorageStatistics>
 
   /// Checks the structure of the store, and that every entry can be read. The core checks checksums.
   ///

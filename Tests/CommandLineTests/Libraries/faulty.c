@@ -40,25 +40,6 @@ static int32_t faulty_apply(cachectl_store *store, const cachectl_batch *batch, 
   return folder->apply(store, batch, failure);
 }
 
-/* What a callback of the host needs, while the entries of movies cannot be reached. */
-struct reachable {
-  cachectl_visit_entry visit_entry;
-  cachectl_visit_slot visit_slot;
-  void *context;
-};
-
-static int is_lost(cachectl_bytes name) { return name.length >= 6 && memcmp(name.data, "movies", 6) == 0; }
-
-static int32_t visit_reachable_entry(void *context, const cachectl_entry *entry) {
-  struct reachable *reachable = context;
-  return is_lost(entry->key) ? CACHECTL_OK : reachable->visit_entry(reachable->context, entry);
-}
-
-static int32_t visit_reachable_slot(void *context, const cachectl_slot *slot) {
-  struct reachable *reachable = context;
-  return is_lost(slot->name_space) ? CACHECTL_OK : reachable->visit_slot(reachable->context, slot);
-}
-
 static int32_t say_lost(cachectl_failure *failure) {
   snprintf(failure->message, sizeof failure->message, "%s", "server a: 1 of 2 parts cannot be reached (b)");
   failure->hint[0] = 0;
@@ -78,28 +59,10 @@ static int32_t lost_statistics(
   return say_lost(failure);
 }
 
-static int32_t lost_scan_reachable(
-  cachectl_store *store, const cachectl_range *range, cachectl_visit_entry visit, void *context,
-  cachectl_failure *missing, cachectl_failure *failure) {
-  struct reachable reachable = {visit, NULL, context};
-  say_lost(missing);
-  return folder->scan(store, range, visit_reachable_entry, &reachable, failure);
-}
-
-static int32_t lost_statistics_reachable(
-  cachectl_store *store, cachectl_visit_slot visit, void *context, uint64_t *storage_bytes, cachectl_failure *missing,
-  cachectl_failure *failure) {
-  struct reachable reachable = {NULL, visit, context};
-  say_lost(missing);
-  return folder->statistics(store, visit_reachable_slot, &reachable, storage_bytes, failure);
-}
-
 /* As an engine does that has its entries on two servers, one of which is lost. */
 static void lose_server(void) {
   faulty.scan = lost_scan;
   faulty.statistics = lost_statistics;
-  faulty.scan_reachable = lost_scan_reachable;
-  faulty.statistics_reachable = lost_statistics_reachable;
 }
 
 const cachectl_engine *cachectl_plugin(uint32_t abi) {

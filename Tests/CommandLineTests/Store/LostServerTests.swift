@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// An engine spreads its entries over two servers, and the one with the movies is lost.
+/// An engine spreads its entries over two servers, and one of them is lost.
 @Suite struct LostServerTests {
   private static let missing = "server a: 1 of 2 parts cannot be reached (b)"
 
@@ -15,20 +15,6 @@ import Testing
     return (scratch, path)
   }
 
-  @Test(arguments: [["ls"], ["ls", "--sort", "size"], ["ls", "--limit", "1"], ["stats"]])
-  func theRestIsShownAndWhatIsMissingIsSaid(command: [String]) async throws {
-    let (scratch, path) = try await filledStore()
-    let run = try await scratch.cachectl(["--backend", path] + command, environment: ["FAULT": "lost"])
-    #expect(run.status == 69, "\(run.errors)")
-    #expect(run.text.contains("cities") && !run.text.contains("movies"), "\(run.text)")
-    let rest = command[0] == "ls" ? "left out" : "not counted"
-    #expect(run.errorLines.last?.hasPrefix("cachectl: \(Self.missing): the entries there are \(rest): ") == true)
-    let document = try await scratch.cachectl(
-      ["--backend", path, "--output", "json"] + command, environment: ["FAULT": "lost"])
-    #expect(document.status == 69 && document.errors.contains(#""code":"unreachable""#), "\(document.errors)")
-    #expect(try document.document()["entries"] != nil)
-  }
-
   @Test func whatIsOnTheOtherServerIsServed() async throws {
     let (scratch, path) = try await filledStore()
     for command in [["fetch", "cities", "--offline"], ["show", Contract.citiesKey]] {
@@ -39,12 +25,14 @@ import Testing
   @Test func whatMustBeCompleteFails() async throws {
     let (scratch, path) = try await filledStore()
     for command in [
-      ["export"], ["verify"], ["compact"], ["rm", "--namespace", "cities", "--yes"], ["rm", "--all", "--yes"],
+      ["ls"], ["ls", "--sort", "size"], ["stats"], ["export"], ["verify"], ["compact"],
+      ["rm", "--namespace", "cities", "--yes"], ["rm", "--all", "--yes"],
       ["rm", "--all", "--dry-run"], ["migrate", "--from", path, "--to", "sqlite"], ["simulate"],
     ] {
       let run = try await scratch.cachectl(
         (command[0] == "migrate" ? [] : ["--backend", path]) + command, environment: ["FAULT": "lost"])
       expectFailure(run, status: 69, mentioning: [Self.missing])
+      #expect(run.text.isEmpty, "\(run.text)")
     }
     let listing = try await scratch.cachectl("--backend", path, "ls")
     expectSuccess(listing)

@@ -197,21 +197,6 @@ struct StoreViewTests {
     #expect(Self.text(StoreSamples.statistics, format) == text)
   }
 
-  @Test func whatCannotBeReachedIsSaid() throws {
-    var damage = StoreDamage()
-    damage.unreachable = "redis://a:1 (x): 5 of 9 slots cannot be reached (a:2)"
-    let failure = { StatisticsView(backend: "rediscluster", path: nil, StoreSamples.report(damage)).failure }
-    #expect(failure()?.code == .unreachable)
-    #expect(
-      failure()?.message == "redis://a:1 (x): 5 of 9 slots cannot be reached (a:2): the entries there are not counted")
-    #expect(failure()?.hint == "start the server again; see: cachectl --backend rediscluster doctor")
-    #expect(damage.failure(of: "rediscluster")?.message.hasSuffix(": the entries there are left out") == true)
-    damage.add(try CacheKey("a/1"))
-    #expect(failure()?.code == .unreachable, "a repair has to wait for the server")
-    #expect(
-      failure()?.message.hasSuffix("not counted; 1 entry of rediscluster is damaged, and not counted (a/1)") == true)
-  }
-
   @Test("On a narrow screen the figures go on in the next line")
   func narrowStatistics() {
     let text = StoreSamples.statistics.table(on: .terminal(width: 40, hasColor: false), hasHeader: true)

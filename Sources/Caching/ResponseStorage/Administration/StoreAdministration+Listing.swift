@@ -4,16 +4,16 @@ public import StorageSPI
 extension StoreAdministration {
   /// Passes the first `limit` (1 or more) selected entries after `cursor` to `body`, sorted by key. It works in pages,
   /// so memory stays bounded for any limit. `body` also gets the time at which the page was read, which determines the
-  /// states. If a part of the store cannot be reached, the rest is listed.
+  /// states.
   ///
-  /// - Returns: the key after which the listing continues, `nil` if it is complete; and what could not be listed or reached.
+  /// - Returns: the key after which the listing continues, `nil` if it is complete; and what could not be listed.
   /// - Throws: `CacheError`: what `body` throws, or the engine failed.
   public func list(
     _ selection: EntrySelection, after cursor: CacheKey?, limit: Int,
     _ body: (_ page: [EntrySummary], _ readAt: Timestamp) async throws(CacheError) -> Void
   ) async throws(CacheError) -> (cursor: CacheKey?, damage: StoreDamage) {
     var (count, last, hasMore) = (0, CacheKey?.none, false)
-    let damage = try await visit(selection, after: cursor, onlyReachable: true) { page throws(CacheError) in
+    let damage = try await visit(selection, after: cursor) { page throws(CacheError) in
       let wanted = page.prefix(limit - count)
       hasMore = page.count > wanted.count
       if !wanted.isEmpty { try await body(Array(wanted), store.clock.now) }
@@ -48,7 +48,7 @@ extension StoreAdministration {
     _ selection: EntrySelection, by order: EntryOrder, limit: Int
   ) async throws(CacheError) -> EntryListing {
     var first: [RankedEntry] = []
-    let damage = try await visit(selection, after: nil, onlyReachable: true) { page throws(CacheError) in
+    let damage = try await visit(selection, after: nil) { page throws(CacheError) in
       let uses = order == .used ? try store.accesses.histories(of: page.map(\.key)) : []
       for (index, entry) in page.enumerated() {
         first.append(RankedEntry(entry, by: order, uses.isEmpty ? AccessHistory() : uses[index]))
@@ -68,7 +68,7 @@ public struct EntryListing: Sendable {
   public let entries: [EntrySummary]
   /// The key after which the listing continues; `nil` if it is complete.
   public let cursor: CacheKey?
-  /// What could not be listed or reached.
+  /// What could not be listed.
   public let damage: StoreDamage
   /// When the entries were read. Their states are those at this time.
   public let readAt: Timestamp

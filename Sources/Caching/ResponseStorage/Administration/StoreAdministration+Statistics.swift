@@ -9,13 +9,12 @@ extension StoreAdministration {
   /// estimates the states if there are more, which the report says. An entry stored ahead of the clock then counts as
   /// fresh until its time comes.
   ///
-  /// Damaged entries are left out and reported. The others are then counted one by one. A part of the store that cannot be
-  /// reached is left out and reported too.
+  /// Damaged entries are left out and reported. The others are then counted one by one.
   ///
   /// - Throws: `CacheError`: the engine or the ledger failed.
   public func statistics() async throws(CacheError) -> StoreReport {
     let operations = try ledger.totals()
-    let held = try await StoreCount(store.engine, onlyReachable: true)
+    let held = try await StoreCount(store.engine)
     var damage = (store.damage + held.damage).explained(by: held.reason)
     let tally = held.tally.withoutLeases
     let isSmall = tally.total().entries <= Self.maximumCensus
@@ -28,11 +27,10 @@ extension StoreAdministration {
       var unlisted = StoreDamage()
       for namespace in namespaces {
         let selection = EntrySelection(namespace: namespace)
-        let met = try await visit(selection, after: nil, onlyReachable: true) { page throws(CacheError) in
+        let met = try await visit(selection, after: nil) { page throws(CacheError) in
           for entry in page { census.count(entry) }
           return true
         }
-        damage.unreachable = met.unreachable ?? damage.unreachable
         unlisted = unlisted + met
       }
       // What keeps entries from being listed also keeps them from being counted by state.
@@ -50,7 +48,7 @@ public struct StoreReport: Sendable {
   public let tally: EntryTally
   /// The space that the store takes up on its medium, in bytes; `nil` if damage prevents the engine from knowing.
   public let storageBytes: Int?
-  /// What could not be counted or reached.
+  /// What could not be counted.
   public let damage: StoreDamage
   /// How often the cache answered.
   public let operations: OperationCounts

@@ -105,14 +105,13 @@ public struct StoreAdministration: Sendable {
 
   /// Passes the selected entries to `body`, in pages, as long as it returns `true`.
   ///
-  /// - Parameter onlyReachable: whether to go on without what cannot be reached.
   /// - Returns: what could not be listed.
   @discardableResult
   func visit(
-    _ selection: EntrySelection, after cursor: CacheKey?, onlyReachable: Bool = false,
+    _ selection: EntrySelection, after cursor: CacheKey?,
     _ body: ([EntrySummary]) async throws(CacheError) -> Bool
   ) async throws(CacheError) -> StoreDamage {
-    var walk = EntryWalk(store, selection, after: cursor, includesLeases: true, onlyReachable: onlyReachable)
+    var walk = EntryWalk(store, selection, after: cursor, includesLeases: true)
     while let page = try await walk.next() {
       guard try await body(page) else { break }
     }

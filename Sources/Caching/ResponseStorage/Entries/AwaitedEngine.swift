@@ -89,14 +89,6 @@ package final class AwaitedEngine: StorageEngine, Evicting {
 
   package func statistics() async throws(CacheError) -> StorageStatistics { try await engine.statistics() }
 
-  package func scanReachable(
-    _ range: KeyRange, limit: Int
-  ) async throws(CacheError) -> Reachable<[EntrySummary]> { try await engine.scanReachable(range, limit: limit) }
-
-  package func reachableStatistics() async throws(CacheError) -> Reachable<StorageStatistics> {
-    try await engine.reachableStatistics()
-  }
-
   package func checkIntegrity() async throws(CacheError) -> [IntegrityIssue] { try await engine.checkIntegrity() }
 
   package func compact() async throws(CacheError) { try await engine.compact() }

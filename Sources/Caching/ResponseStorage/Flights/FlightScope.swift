@@ -44,7 +44,7 @@ extension EntryStore {
   ///
   /// The leader of a flight stores its answer only if its lease is still there, and other processes do not wait for a
   /// lease that is gone. So removing the lease is all that other processes need. A lease that cannot be listed because of
-  /// damage, or because its part of the store cannot be reached, stays.
+  /// damage, or because a server of the store cannot be reached, stays.
   ///
   /// - Throws: `CacheError`: the engine failed. The flights of this process have ended all the same.
   func endFlights(_ isChanged: (FlightScope) -> Bool) async throws(CacheError) {
@@ -71,7 +71,7 @@ extension EntryStore {
 
   private func leases(in range: KeyRange) async throws(CacheError) -> [EntrySummary] {
     do throws(CacheError) {
-      return try await engine.scanReachable(range, limit: Self.leasesPerScan).content
+      return try await engine.scan(range, limit: Self.leasesPerScan)
     } catch {
       guard error.isOfOneEntry || error.code == .unsupportedFormat || error.code == .unreachable else { throw error }
       return []

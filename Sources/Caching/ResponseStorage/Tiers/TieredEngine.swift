@@ -185,16 +185,6 @@ final class TieredEngine: Evicting, ChangeCounting {
     return try await far.statistics()
   }
 
-  func scanReachable(_ range: KeyRange, limit: Int) async throws(CacheError) -> Reachable<[EntrySummary]> {
-    await pending.passOn()
-    return try await far.scanReachable(range, limit: limit)
-  }
-
-  func reachableStatistics() async throws(CacheError) -> Reachable<StorageStatistics> {
-    await pending.passOn()
-    return try await far.reachableStatistics()
-  }
-
   /// What is wrong with far. If something is wrong with near, near is rebuilt.
   func checkIntegrity() async throws(CacheError) -> [IntegrityIssue] {
     await near.check()
@@ -239,9 +229,7 @@ extension TieredEngine: TierReporting {
       nearReport.failure = nearReport.failure ?? error
     }
     do throws(CacheError) {
-      let found = try await far.reachableStatistics()
-      farReport.statistics = found.content
-      if let missing = found.missing { farReport.failure = CacheError(.unreachable, missing) }
+      farReport.statistics = try await far.statistics()
     } catch {
       farReport.failure = error
     }

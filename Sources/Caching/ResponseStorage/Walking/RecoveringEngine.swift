@@ -140,18 +140,6 @@ public final class RecoveringEngine: StorageEngine {
     try await reading { engine throws(CacheError) in try await engine.statistics() }
   }
 
-  /// The first entries of `range` that can be reached. They are not read afterwards, so it does not remember them.
-  public func scanReachable(
-    _ range: KeyRange, limit: Int
-  ) async throws(CacheError) -> Reachable<[EntrySummary]> {
-    try await reading { engine throws(CacheError) in try await engine.scanReachable(range, limit: limit) }
-  }
-
-  /// How much the part of the store holds that can be reached.
-  public func reachableStatistics() async throws(CacheError) -> Reachable<StorageStatistics> {
-    try await reading { engine throws(CacheError) in try await engine.reachableStatistics() }
-  }
-
   /// Lets the engine check its structure.
   public func checkIntegrity() async throws(CacheError) -> [IntegrityIssue] { try await engine.checkIntegrity() }
 

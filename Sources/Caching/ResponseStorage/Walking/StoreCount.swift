@@ -12,17 +12,14 @@ struct StoreCount {
   private(set) var reason: CacheError?
 
   /// Counts what `engine` holds. Cost: that of the engine's statistics; with damage, a pass over all entries.
-  ///
-  /// - Parameter onlyReachable: whether to go on without what cannot be reached.
-  init(_ engine: any StorageEngine, onlyReachable: Bool = false) async throws(CacheError) {
+  init(_ engine: any StorageEngine) async throws(CacheError) {
     do throws(CacheError) {
-      let found = onlyReachable ? try await engine.reachableStatistics() : Reachable(try await engine.statistics())
-      (tally, storageBytes) = (found.content.tally, found.content.storageBytes)
-      damage.unreachable = found.missing
+      let found = try await engine.statistics()
+      (tally, storageBytes) = (found.tally, found.storageBytes)
     } catch {
       guard error.code == .damaged || error.code == .unsupportedFormat else { throw error }
       (tally, reason) = (EntryTally(), error)
-      var walk = StoreWalk(engine: engine, onlyReachable: onlyReachable)
+      var walk = StoreWalk(engine: engine)
       while let page = try await walk.next() {
         for entry in page {
           tally.add(

@@ -1,7 +1,6 @@
 public import StorageSPI
 
-/// What could not be read of a store: entries known by their keys, places where it is unknown which entries there were, and
-/// what is out of reach.
+/// What could not be read of a store: entries known by their keys, and places where it is unknown which entries there were.
 public struct StoreDamage: Sendable, Hashable {
   /// How many places to keep.
   private static let keptPlaces = 10
@@ -13,9 +12,6 @@ public struct StoreDamage: Sendable, Hashable {
   public private(set) var places: [String] = []
   /// The number of places.
   public private(set) var placeCount = 0
-
-  /// What of the store cannot be reached, in one line; `nil` if that is nothing. What is there is not damaged, and comes back.
-  public package(set) var unreachable: String?
 
   /// Creates an empty report: no damage.
   public init() {}
@@ -32,18 +28,10 @@ public struct StoreDamage: Sendable, Hashable {
   init(_ walk: StoreWalk) {
     entries = walk.unreadableEntries
     (placeCount, places) = (walk.gaps.count, walk.gaps.prefix(Self.keptPlaces).map(\.message))
-    unreachable = walk.missing
   }
 
   /// Whether everything could be read.
-  public var isEmpty: Bool { entries.count == 0 && places.isEmpty && unreachable == nil }
-
-  /// Makes sure that all of the store could be reached.
-  ///
-  /// - Throws: `CacheError` with the code `unreachable`.
-  public func requireReached() throws(CacheError) {
-    if let unreachable { throw CacheError(.unreachable, unreachable) }
-  }
+  public var isEmpty: Bool { entries.count == 0 && places.isEmpty }
 
   package mutating func add(_ key: CacheKey) { entries.add(key) }
 
@@ -52,7 +40,6 @@ public struct StoreDamage: Sendable, Hashable {
     var sum = left
     sum.entries = left.entries + right.entries
     sum.placeCount += right.placeCount
-    sum.unreachable = right.unreachable ?? left.unreachable
     sum.places = Array((left.places + right.places).prefix(keptPlaces))
     return sum
   }

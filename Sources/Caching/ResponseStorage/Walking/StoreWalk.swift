@@ -15,12 +15,9 @@ struct StoreWalk {
   private static let (maximumParts, maximumProbes) = (4_000, 20_000)
 
   private let engine: any StorageEngine
-  private let onlyReachable: Bool
   private let passable: Set<CacheError.Code>
   /// The keys of the entries that the engine names as unreadable; `nil` until it has been asked.
   private var unreadable: [CacheKey]?
-  /// Whether the engine could not be asked, because a part of the store cannot be reached.
-  private var isUncheckable = false
   /// What a check has already reported; `nil` if there was none.
   private let reported: Set<String>?
   /// The error of the previous gap, until something is listed again: the same error then belongs to the same gap.
@@ -37,19 +34,14 @@ struct StoreWalk {
   private(set) var unreadableEntries = KeySample()
   /// Other places that could not be listed, and were not reported before.
   private(set) var gaps: [IntegrityIssue] = []
-  /// What the most recent incomplete scan could not reach; `nil` if all scans were complete.
-  private(set) var missing: String?
 
   /// Creates a walk through `range`.
   ///
-  /// - Parameters:
-  ///   - unreadable: the entries known to be unreadable; `nil` to ask the engine, which then checks the whole store.
-  ///   - onlyReachable: whether to go on without what cannot be reached.
+  /// - Parameter unreadable: the entries known to be unreadable; `nil` to ask the engine, which then checks the whole store.
   init(
-    engine: any StorageEngine, _ range: KeyRange = KeyRange(), unreadable: [CacheKey]? = nil,
-    onlyReachable: Bool = false, pageSize: Int = pageSize
+    engine: any StorageEngine, _ range: KeyRange = KeyRange(), unreadable: [CacheKey]? = nil, pageSize: Int = pageSize
   ) {
-    (self.engine, self.pageSize, limit, self.onlyReachable) = (engine, pageSize, pageSize, onlyReachable)
+    (self.engine, self.pageSize, limit) = (engine, pageSize, pageSize)
     (pending, reported, passable) = ([range], nil, [.damaged, .unsupportedFormat])
     self.unreadable = unreadable
   }
@@ -57,7 +49,7 @@ struct StoreWalk {
   /// Creates a walk through the whole store that continues past any failure of the stored data. It reports only what is
   /// not in `known`, the issues that a check has found.
   init(engine: any StorageEngine, known: [IntegrityIssue], pageSize: Int = pageSize) {
-    (self.engine, self.pageSize, limit, onlyReachable) = (engine, pageSize, pageSize, false)
+    (self.engine, self.pageSize, limit) = (engine, pageSize, pageSize)
     (pending, reported, passable) = ([KeyRange()], Set(known.map(\.message)), CacheError.codesOfData)
     unreadable = Set(known.compactMap(\.key)).sorted()
   }
@@ -69,7 +61,7 @@ struct StoreWalk {
     while let range = pending.popLast() {
       if Task.isCancelled { throw .cancelled }
       do throws(CacheError) {
-        let page = try await scan(range, limit: limit)
+        let page = try await engine.scan(range, limit: limit)
         if page.count == limit { pending.append(KeyRange(prefix: range.prefix, after: page.last?.key)) }
         limit = pageSize
         if page.isEmpty { continue }
@@ -85,13 +77,6 @@ struct StoreWalk {
       }
     }
     return nil
-  }
-
-  private mutating func scan(_ range: KeyRange, limit: Int) async throws(CacheError) -> [EntrySummary] {
-    guard onlyReachable else { return try await engine.scan(range, limit: limit) }
-    let found = try await engine.scanReachable(range, limit: limit)
-    missing = found.missing ?? missing
-    return found.content
   }
 
   private mutating func goOn(in range: KeyRange, after error: CacheError) async throws(CacheError) {
@@ -123,7 +108,7 @@ struct StoreWalk {
     else { return nil }
     let rest = KeyRange(prefix: range.prefix, after: first)
     do throws(CacheError) {
-      _ = try await scan(rest, limit: 1)
+      _ = try await engine.scan(rest, limit: 1)
       return rest
     } catch {
       guard passable.contains(error.code) else { throw error }
@@ -136,22 +121,16 @@ struct StoreWalk {
   private mutating func unreadableEntry(
     in range: KeyRange, _ error: CacheError
   ) async throws(CacheError) -> CacheKey? {
-    guard let keys = try await unreadableKeys() else { return error.namedKeys.first { range.contains($0) } }
-    return keys.first { range.contains($0) && error.isAbout($0) }
+    try await unreadableKeys().first { range.contains($0) && error.isAbout($0) }
   }
 
-  /// The keys of the unreadable entries; `nil` if the engine cannot be asked.
-  private mutating func unreadableKeys() async throws(CacheError) -> [CacheKey]? {
+  /// The keys of the unreadable entries.
+  private mutating func unreadableKeys() async throws(CacheError) -> [CacheKey] {
     if let unreadable { return unreadable }
-    if isUncheckable { return nil }
     var keys: [CacheKey] = []
     do throws(CacheError) {
       keys = Set(try await engine.checkIntegrity().compactMap(\.key)).sorted()
     } catch {
-      if onlyReachable, error.code == .unreachable {
-        isUncheckable = true
-        return nil
-      }
       guard error.isOfData else { throw error }
     }
     unreadable = keys
@@ -166,7 +145,7 @@ struct StoreWalk {
       probes += 1
       let rest = KeyRange(prefix: range.prefix, after: probe)
       do throws(CacheError) {
-        end = try await scan(rest, limit: 1).first?.key
+        end = try await engine.scan(rest, limit: 1).first?.key
         gap.noteReadable(after: probe)
       } catch {
         guard passable.contains(error.code) else { throw error }
@@ -189,7 +168,7 @@ struct StoreWalk {
   /// first one on the next page of a tree, which a scan after it would skip.
   private mutating func entry(_ key: CacheKey, in range: KeyRange) async throws(CacheError) -> EntrySummary? {
     do throws(CacheError) {
-      let found = range.contains(key) ? try await scan(KeyRange(prefix: key.text), limit: 1).first : nil
+      let found = range.contains(key) ? try await engine.scan(KeyRange(prefix: key.text), limit: 1).first : nil
       return found?.key == key ? found : nil
     } catch {
       guard passable.contains(error.code) else { throw error }
@@ -240,15 +219,6 @@ extension CacheError {
     }
   }
 
-  /// The keys that the message may name.
-  fileprivate var namedKeys: [CacheKey] {
-    message.split(separator: " ").compactMap { word in
-      let start = word.drop(while: Self.isPunctuation)
-      guard let end = start.lastIndex(where: { !Self.isPunctuation($0) }) else { return nil }
-      return try? CacheKey(String(start[...end]))
-    }
-  }
-
   private static func isPunctuation(_ character: Character) -> Bool { ":,;.'\"()".contains(character) }
 }
 
@@ -263,14 +233,13 @@ struct EntryWalk {
   ///
   /// - Parameters:
   ///   - includesLeases: whether to list leases of flights like other entries, if their namespace is selected.
-  ///   - onlyReachable: whether to go on without what cannot be reached.
   init(
     _ store: EntryStore, _ selection: EntrySelection = EntrySelection(), after cursor: CacheKey? = nil,
-    includesLeases: Bool = false, onlyReachable: Bool = false
+    includesLeases: Bool = false
   ) {
     (self.store, self.selection, self.includesLeases) = (store, selection, includesLeases)
     walk = selection.keyPrefix.map {
-      StoreWalk(engine: store.engine, KeyRange(prefix: $0, after: cursor), onlyReachable: onlyReachable)
+      StoreWalk(engine: store.engine, KeyRange(prefix: $0, after: cursor))
     }
   }
 

@@ -34,9 +34,6 @@ enum ClosingChecks {
     try await expectError(.closed, "apply of an empty batch after close") { try await engine.apply(WriteBatch()) }
     try await expectError(.closed, "scan after close") { _ = try await engine.scanAll() }
     try await expectError(.closed, "statistics after close") { _ = try await engine.statistics() }
-    let range = KeyRange()
-    try await expectError(.closed, "scanReachable after close") { _ = try await engine.scanReachable(range, limit: 1) }
-    try await expectError(.closed, "reachableStatistics after close") { _ = try await engine.reachableStatistics() }
     try await expectError(.closed, "checkIntegrity after close") { _ = try await engine.checkIntegrity() }
     try await expectError(.closed, "compact after close") { try await engine.compact() }
   }

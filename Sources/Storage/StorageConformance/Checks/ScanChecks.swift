@@ -11,9 +11,6 @@ enum ScanChecks {
     ConformanceCheck("scan-after", "a scan begins behind the given key, whether or not there is such a key", after),
     ConformanceCheck("scan-prefix-and-after", "prefix and beginning hold both", prefixAndAfter),
     ConformanceCheck("scan-limit", "a scan gives the first entries, as many as allowed", limit),
-    ConformanceCheck(
-      "scan-reachable", "while nothing is lost, all of the store is listed and counted as what can be reached",
-      reachable),
   ]
 
   /// Keys of three namespaces, including long ones with longer common prefixes than engines keep in an index.
@@ -33,28 +30,6 @@ enum ScanChecks {
     var generator = context.generator()
     for key in keys.shuffled(using: &generator) { try await engine.put(key, Sample.entry()) }
     return engine
-  }
-
-  private static func reachable(_ context: ConformanceContext) async throws {
-    let keys = try keys()
-    let engine = try await filled(context, keys)
-    for prefix in ["", "cities/", "none/"] {
-      let (expected, what) = (
-        keys.filter { $0.text.hasPrefix(prefix) }, "a scan of what can be reached below '\(prefix)'"
-      )
-      var found: [EntrySummary] = []
-      while true {
-        let page = try await engine.scanReachable(KeyRange(prefix: prefix, after: found.last?.key), limit: 3)
-        try expectEqual(page.missing, nil, "what is missing of \(what)")
-        found += page.content
-        if page.content.count < 3 { break }
-        try expect(found.count <= keys.count, "\(what) ends")
-      }
-      try expectKeys(found, expected, what)
-    }
-    let counted = try await engine.reachableStatistics()
-    try expectEqual(counted.missing, nil, "what is missing of the statistics")
-    try expectEqual(counted.content.tally, try await engine.statistics().tally, "the tally of what can be reached")
   }
 
   private static func emptyStore(_ context: ConformanceContext) async throws {

@@ -10,20 +10,10 @@ extension StoreDamage {
   ///
   /// It reads like "2 entries of ENGINE are damaged, and not exported (a/1, a/2)", or "1 part of ENGINE is damaged, and
   /// not exported (the entries of cities/ cannot be listed: ...)", or "ENGINE is damaged, but all its entries can be
-  /// read (...)". If a part cannot be reached, it begins with that: "ADDRESS: 5461 of 16384 slots cannot be reached (...):
-  /// the entries there are not counted".
+  /// read (...)".
   ///
   /// - Parameter consequence: what was not done, such as "exported"; `nil` to leave it out.
   func failure(of backend: String, not consequence: String? = nil) -> CacheError? {
-    let damage = damageFailure(of: backend, not: consequence)
-    guard let unreachable else { return damage }
-    let rest = consequence.map { "not \($0)" } ?? "left out"
-    return CacheError(
-      .unreachable, "\(unreachable): the entries there are \(rest)" + (damage.map { "; \($0.message)" } ?? ""),
-      hint: "start the server again; see: cachectl --backend \(backend) doctor")
-  }
-
-  private func damageFailure(of backend: String, not consequence: String?) -> CacheError? {
     let hint = "see: cachectl --backend \(backend) verify"
     let ending = consequence.map { ", and not \($0)" } ?? ""
     guard let first = places.first else {
