@@ -275,8 +275,8 @@ let package = Package(
       "ResponseCacheTesting", "MemoryStorage", "PlistStorage", "SQLiteStorage"),
     tests(
       "TransformTests", "Base", "FetchVocabulary", "HTTPMessages", "HTTPCaching", "CachedFetching", "StorageSPI",
-      "StorageConformance", "ResponseStorage", "ZstdTransform", "SealedTransform", "CacheDomain", "CacheData",
-      "SampleOrigin", "SeededNumbers", "MemoryStorage", "PlistStorage", "SQLiteStorage", "LMDBStorage"),
+      "StorageConformance", "ResponseStorage", "ZstdTransform", "SealedTransform", "SeededNumbers", "MemoryStorage",
+      "PlistStorage", "SQLiteStorage", "LMDBStorage"),
     tests("SpellingTests", "Spelling"),
     tests("CachectlArgumentsTests", "Base", "ChildProcesses", "CachectlArguments", "SeededNumbers", data: ["Golden"]),
     tests(

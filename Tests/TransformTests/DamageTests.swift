@@ -9,7 +9,7 @@ import Testing
 
 @testable import ResponseStorage
 
-/// Damage, a wrong key and a lost dictionary are errors, and never look like an absent entry.
+/// Damage and a wrong key are errors, and never look like an absent entry.
 struct DamageTests {
   private static let payload = Array(String(repeating: #"{"name":"Bern","country":"CH"},"#, count: 40).utf8)
   private static let chains = [["zstd"], ["sealed"], ["zstd", "sealed"]]

@@ -9,10 +9,9 @@ import ZstdTransform
 /// What comes from outside is checked: the record in an entry's metadata, and the names and parameters of transforms.
 struct RecordTests {
   private static let records = [
-    "", " ", "zstd ", " zstd", "zstd  sealed", "zstd:", "zstd@", ":x", "@9f0c2d6b51e7a384", "Zstd", "zstd zstd",
-    "1zstd",
-    "zstd:a-b", "zstd:a:b", "zstd@9f0c2d6b51e7a38", "zstd@9F0C2D6B51E7A384", "zstd@9f0c2d6b51e7a384@9f0c2d6b51e7a384",
-    "zstd@../../../etc/passwd", "zstd@\u{0}", "z\u{e4}hlung", String(repeating: "z", count: 33),
+    "", " ", "zstd ", " zstd", "zstd  sealed", "zstd:", "zstd@", ":x", "Zstd", "zstd zstd", "1zstd",
+    "zstd:a-b", "zstd:a:b", "zstd@9f0c2d6b51e7a384", "zstd:../../../etc/passwd", "zstd:\u{0}", "z\u{e4}hlung",
+    String(repeating: "z", count: 33),
     "zstd:" + String(repeating: "0", count: 65),
   ]
 
@@ -33,9 +32,7 @@ struct RecordTests {
     #expect(try await store.payload(key)?.payload == [1, 2, 3])
   }
 
-  @Test(arguments: [
-    "zstd", "zstd@9f0c2d6b51e7a384", "zstd sealed:5d1a03c9", "zstd@9f0c2d6b51e7a384 sealed:5d1a03c9", "a1:Zz09",
-  ])
+  @Test(arguments: ["zstd", "zstd sealed:5d1a03c9", "a1:Zz09"])
   func aRecordIsReadAsItIsWritten(record: String) throws {
     var metadata = EntryMetadata(
       storedAt: .distantFuture, freshUntil: .distantFuture, retainUntil: .distantFuture, contentType: "")

@@ -168,14 +168,4 @@ struct SealedUseTests {
       #expect(await code { () async throws(CacheError) in _ = try await storage.response(under: key) } == expected)
     }
   }
-
-  /// Dictionaries decide about content, so one in the clear is not used.
-  @Test func aDictionaryInTheClearIsNotUsed() async throws {
-    let (scratch, pages) = (try await Scratch(), try await MoviePages.pages(["the"], 40))
-    _ = try await scratch.trained(pages)
-    let store = scratch.store(try Transforms.named(["zstd", "sealed"], required: true))
-    try await store.write(MoviePages.key(0), payload: pages[0], metadata: scratch.metadata())
-    #expect(try await scratch.stored(MoviePages.key(0)).metadata.transforms?.hasPrefix("zstd sealed:") == true)
-    #expect(try await store.payload(MoviePages.key(0))?.payload == pages[0])
-  }
 }

@@ -22,7 +22,7 @@ struct TypedHits {
     case firstByFoundation = "typed-first-foundation"
     /// The same as `again` by a plain read and Foundation's JSONDecoder.
     case againByFoundation = "typed-again-foundation"
-    /// Stores the pages by zstd, with a dictionary of other pages.
+    /// Stores the pages by zstd.
     case fillCompressed = "typed-fill-zstd"
     /// The same as `first`, with a sum that is the same for pages as they are and compressed ones.
     case firstOfEither = "typed-first-either"
@@ -48,12 +48,11 @@ struct TypedHits {
     let engine = try await store.open()
     let hits = try TypedHits(engine, pages: max(1, pages / divisor), compresses: kind == .fillCompressed)
     switch kind {
-    case .fill: try await hits.fill()
+    case .fill, .fillCompressed: try await hits.fill()
     case .first: try await hits.measure(hits.requests.indices.map { $0 }) { try await hits.hit($0) }
     case .again: try await hits.measureAgain(divisor) { try await hits.hit($0) }
     case .firstByFoundation: try await hits.measure(hits.requests.indices.map { $0 }) { try await hits.plainHit($0) }
     case .againByFoundation: try await hits.measureAgain(divisor) { try await hits.plainHit($0) }
-    case .fillCompressed: try await hits.fillCompressed()
     case .firstOfEither:
       try await hits.measure(hits.requests.indices.map { $0 }, hashesBytes: false) { try await hits.hit($0) }
     case .size: try await hits.printSize()
@@ -112,18 +111,6 @@ struct TypedHits {
   }
 
   private func fill() async throws { try await fill(requests, with: try await Self.contents()) }
-
-  /// Trains with pages that are not stored afterwards: a dictionary that has seen a page repeats it.
-  private func fillCompressed() async throws {
-    let administration = StoreAdministration(store: store, ledger: MemoryOperationLedger())
-    for word in ["of", "in", "and"] {
-      let requests = try Self.requests(Self.differentPages, for: word)
-      try await fill(requests, with: try await Self.contents(word))
-    }
-    _ = try await administration.train()
-    _ = try await administration.remove(EntrySelection(), dryRun: false)
-    try await fill()
-  }
 
   private func fill(_ requests: [MoviesRequestDTO], with contents: [MoviesPageDTO]) async throws {
     let now = Duration.milliseconds(FixedClock().now.milliseconds)

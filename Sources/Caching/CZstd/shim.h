@@ -1,2 +1,1 @@
-#include <zdict.h>
 #include <zstd.h>

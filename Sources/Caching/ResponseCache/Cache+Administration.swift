@@ -36,22 +36,6 @@ extension Cache {
     }
   }
 
-  /// Trains a dictionary for each resource and for the values, and writes what is cached again with it, for transforms
-  /// that take dictionaries. Worth it for many payloads of a few kilobytes that look alike.
-  ///
-  /// Cost: reads and writes all entries; some seconds of computing.
-  ///
-  /// - Throws: `CacheError`: `invalidOption` if no transform of the cache takes dictionaries; the engine's failure.
-  @concurrent
-  @discardableResult
-  public func trainDictionaries() async throws -> [TrainingReport] {
-    do throws(CacheError) {
-      return try await administration.train()
-    } catch {
-      throw error.callersError
-    }
-  }
-
   private var administration: StoreAdministration {
     StoreAdministration(store: store, ledger: MemoryOperationLedger(store.operations.current))
   }

@@ -11,8 +11,6 @@
 @_exported public import struct ResponseStorage.StoreLimits
 @_exported public import struct ResponseStorage.StoreReport
 @_exported public import struct ResponseStorage.TransformContext
-@_exported public import protocol ResponseStorage.TransformDictionary
-@_exported public import struct ResponseStorage.TrainingReport
 @_exported public import enum StorageSPI.Durability
 @_exported public import enum StorageSPI.EntryState
 @_exported public import struct StorageSPI.EntryTally

@@ -3,8 +3,8 @@ public import FetchVocabulary
 public import ResponseStorage
 internal import StorageSPI
 
-/// Seals payloads, attributes and dictionaries with a key: XChaCha20-Poly1305 of libsodium, which is loaded when the first
-/// transform is made.
+/// Seals payloads and attributes with a key: XChaCha20-Poly1305 of libsodium, which is loaded when the first transform is
+/// made.
 ///
 /// Stored are the nonce (24 bytes, random), then the ciphertext with its tag (16 bytes). The entry's key is authenticated
 /// with it; with the attributes also the rest of the metadata and the tag of the payload. A sealed entry that was changed,

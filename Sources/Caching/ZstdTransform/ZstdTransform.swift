@@ -2,11 +2,12 @@ internal import CZstd
 public import FetchVocabulary
 public import ResponseStorage
 internal import StorageSPI
+internal import Synchronization
 
-/// Compresses payloads by Zstandard (RFC 8878), with a dictionary if the store has one for the namespace.
+/// Compresses payloads by Zstandard (RFC 8878).
 ///
-/// Each payload is a frame of its own, which the tool `zstd` reads, with the same dictionary after `-D`. A payload stays
-/// as it is if compression saves too little: less than 48 bytes, or less than a sixteenth.
+/// Each payload is a frame of its own, which the tool `zstd` reads. A payload stays as it is if compression saves too
+/// little: less than 48 bytes, or less than a sixteenth.
 public struct ZstdTransform: PayloadTransform {
   /// The levels of compression: higher ones take longer to write and no longer to read.
   public static let levels = 1...19
@@ -17,8 +18,6 @@ public struct ZstdTransform: PayloadTransform {
   private static let maximumRatio: UInt64 = 1 << 15
   /// The smallest gain, in bytes: about what the metadata says about the compression.
   private static let minimumGain = 48
-  /// The largest dictionary, in bytes; the size that the tool `zstd` makes.
-  private static let maximumDictionarySize = 112_640
 
   private let level: Int32
   private let compressors = ContextPool(make: { ZSTD_createCCtx() }, free: { ZSTD_freeCCtx($0) })
@@ -42,22 +41,17 @@ public struct ZstdTransform: PayloadTransform {
   /// "zstd".
   public var name: String { "zstd" }
 
-  /// `true`.
-  public var takesDictionaries: Bool { true }
-
   /// Compresses `bytes`; `nil` if that saves too little, or they are more than an entry may have to be decompressed.
   public func encode(
     _ bytes: Span<UInt8>, _ context: TransformContext
   ) throws(CacheError) -> (bytes: [UInt8], parameter: String)? {
     guard bytes.count >= Self.minimumGain, bytes.count <= context.maxEntryBytes else { return nil }
     let limit = bytes.count - max(Self.minimumGain, bytes.count / 16)
-    let dictionary = context.dictionary as? ZstdDictionary
     let frame = compressors.use { handle in
       bytes.withUnsafeBufferPointer { bytes in
         [UInt8](unsafeUninitializedCapacity: ZSTD_compressBound(bytes.count)) { output, count in
           ZSTD_CCtx_reset(handle, ZSTD_reset_session_and_parameters)
           ZSTD_CCtx_setParameter(handle, ZSTD_c_compressionLevel, level)
-          ZSTD_CCtx_refCDict(handle, dictionary?.forCompression(level))
           let written = ZSTD_compress2(handle, output.baseAddress, output.count, bytes.baseAddress, bytes.count)
           // An error is a very large number.
           count = written <= limit ? written : 0
@@ -70,12 +64,10 @@ public struct ZstdTransform: PayloadTransform {
 
   /// Decompresses the frame in `bytes`.
   ///
-  /// - Throws: `CacheError`: `damaged` if it is not one frame, or was made with another dictionary; `tooLarge` if it holds
-  ///   more than `context` allows.
+  /// - Throws: `CacheError`: `damaged` if it is not one frame; `tooLarge` if it holds more than `context` allows.
   public func decode(
     _ bytes: Span<UInt8>, parameter: String, _ context: TransformContext
   ) throws(CacheError) -> [UInt8] {
-    let dictionary = context.dictionary as? ZstdDictionary
     let size = bytes.withUnsafeBufferPointer { ZSTD_getFrameContentSize($0.baseAddress, $0.count) }
     // An unknown size and an error are very large numbers.
     guard size <= UInt64(bytes.count) * Self.maximumRatio else { throw Self.damaged(context.key) }
@@ -89,13 +81,7 @@ public struct ZstdTransform: PayloadTransform {
       var written = -1
       let payload = decompressors.use { handle in
         [UInt8](unsafeUninitializedCapacity: max(Int(size), 1)) { output, count in
-          let code =
-            if let dictionary {
-              ZSTD_decompress_usingDDict(
-                handle, output.baseAddress, output.count, bytes.baseAddress, bytes.count, dictionary.forDecompression)
-            } else {
-              ZSTD_decompressDCtx(handle, output.baseAddress, output.count, bytes.baseAddress, bytes.count)
-            }
+          let code = ZSTD_decompressDCtx(handle, output.baseAddress, output.count, bytes.baseAddress, bytes.count)
           guard ZSTD_isError(code) == 0 else { return }
           (written, count) = (code, code)
         }
@@ -109,27 +95,43 @@ public struct ZstdTransform: PayloadTransform {
   private static func damaged(_ key: CacheKey) -> CacheError {
     CacheError(.damaged, "entry \(key) is damaged: its payload cannot be decompressed", key: key.text)
   }
+}
 
-  /// Trains a dictionary; `nil` if the samples are too few or too different.
-  ///
-  /// Cost: about a second for 10 MB of samples.
-  public func train(_ samples: [[UInt8]]) throws(CacheError) -> [UInt8]? {
-    let (joined, sizes) = (samples.flatMap(\.self), samples.map(\.count))
-    // A dictionary that is nearly as large as the samples would only repeat them.
-    let capacity = min(Self.maximumDictionarySize, joined.count / 8)
-    guard samples.count >= 8, capacity >= 1_024 else { return nil }
-    let dictionary = [UInt8](unsafeUninitializedCapacity: capacity) { output, count in
-      let size = ZDICT_trainFromBuffer(output.baseAddress, output.count, joined, sizes, UInt32(sizes.count))
-      count = ZDICT_isError(size) == 0 ? size : 0
-    }
-    return dictionary.isEmpty ? nil : dictionary
+/// Contexts of libzstd, reused: making one takes longer than compressing a page of a few kilobytes.
+///
+/// It is `@unchecked Sendable` because a context is in the pool or with the one call that has taken it out.
+final class ContextPool: @unchecked Sendable {
+  /// How many contexts to keep. One for compression may take a megabyte.
+  private static let capacity = 4
+
+  /// The contexts that no call is using.
+  private struct Idle: @unchecked Sendable {
+    var contexts: [OpaquePointer] = []
   }
 
-  /// Prepares a dictionary for use.
-  public func prepare(_ dictionary: [UInt8]) throws(CacheError) -> any TransformDictionary {
-    guard let prepared = ZstdDictionary(dictionary) else {
-      throw CacheError(.damaged, "a dictionary of the store is damaged: it is not one of Zstandard")
+  private let make: @Sendable () -> OpaquePointer?
+  private let free: @Sendable (OpaquePointer) -> Void
+  private let idle = Mutex(Idle())
+
+  /// Creates an empty pool of contexts that `make` makes and `free` frees.
+  init(make: @escaping @Sendable () -> OpaquePointer?, free: @escaping @Sendable (OpaquePointer) -> Void) {
+    (self.make, self.free) = (make, free)
+  }
+
+  deinit { for context in idle.withLock(\.contexts) { free(context) } }
+
+  /// Calls `body` with a context; `nil` if there is no memory for one.
+  func use<Output>(_ body: (OpaquePointer) -> Output) -> Output? {
+    guard let context = idle.withLock({ $0.contexts.popLast() }) ?? make() else { return nil }
+    defer { if !keep(context) { free(context) } }
+    return body(context)
+  }
+
+  private func keep(_ context: OpaquePointer) -> Bool {
+    idle.withLock { idle in
+      guard idle.contexts.count < Self.capacity else { return false }
+      idle.contexts.append(context)
+      return true
     }
-    return prepared
   }
 }

@@ -41,51 +41,6 @@ import Testing
     #expect(try explained.document()["reason"] == "the cache cannot be read")
   }
 
-  @Test(arguments: Contract.persistentEngines)
-  func trainingMakesPagesSmaller(engine: String) async throws {
-    let scratch = try scratch(engine, #""zstd""#)
-    for page in 0..<24 { expectSuccess(try await scratch.cachectl("fetch", "cities", "--page", "\(page)")) }
-    let compaction = try await scratch.cachectl("compact", "--train", "--output", "json").document()
-    let training = try #require(compaction["training"]?.elements.first)
-    #expect(training["namespace"] == "cities" && training["rewritten"] == 24)
-    let (before, after) = (compaction["payloadBytesBefore"]?.number, compaction["payloadBytesAfter"]?.number)
-    #expect(try #require(after) < #require(before))
-    let run = try await scratch.cachectl("fetch", "cities", "--page", "3", "--offline", "--output", "json")
-    expectSuccess(run)
-    #expect(try run.document()["items"]?.elements.count == 25)
-    #expect(try await scratch.cachectl("verify").status == 0)
-  }
-
-  /// A repair sets aside what no dictionary can read any more, and keeps the rest.
-  @Test(arguments: Contract.persistentEngines)
-  func entriesWithoutTheirDictionaryAreRepairedLikeDamage(engine: String) async throws {
-    let scratch = try scratch(engine, #""zstd""#)
-    for page in 0..<24 { expectSuccess(try await scratch.cachectl("fetch", "cities", "--page", "\(page)")) }
-    expectSuccess(try await scratch.cachectl("compact", "--train"))
-    expectSuccess(try await scratch.cachectl("fetch", "movies", "--query", "heat"))
-    let exported = try await scratch.cachectl("export").documents().compactMap { $0["key"]?.text }
-    let dictionary = try #require(exported.first { $0.hasPrefix("leases/dictionaries/cities/") })
-    expectSuccess(try await scratch.cachectl("rm", dictionary, "--yes"))
-    let found = try await scratch.cachectl("verify", "--output", "json")
-    #expect(found.status == 65)
-    #expect(try found.document()["issues"]?.elements.count == 24)
-    for options in [["--dry-run"], []] {
-      let run = try await scratch.cachectl(["verify", "--repair", "--output", "json"] + options)
-      #expect(run.status == 65, "\(run.errors)")
-      let repair = try #require(try run.document()["repair"])
-      let lost = repair["lost"]?.elements ?? []
-      #expect(lost.count == 24)
-      #expect(lost.allSatisfy { $0["message"]?.text?.contains("dictionary") == true }, "\(lost)")
-      #expect(repair["mayHaveLost"]?.elements.isEmpty == true)
-      #expect(repair["movedTo"]?.elements.isEmpty == !options.isEmpty)
-    }
-    expectSuccess(try await scratch.cachectl("verify"))
-    expectSuccess(try await scratch.cachectl("fetch", "movies", "--query", "heat", "--offline"))
-    let again = try await scratch.cachectl("fetch", "cities", "--page", "3", "--output", "json")
-    expectSuccess(again)
-    #expect(try again.document()["source"]?.text == "origin")
-  }
-
   #if os(Linux)
     @Test func withoutLibsodiumOneCommandIsNamed() async throws {
       let scratch = try scratch("sqlite", #""sealed""#)
@@ -99,34 +54,4 @@ import Testing
         mentioning: ["apt-get install libsodium23"])
     }
   #endif
-
-  /// Otherwise a training with the wrong key would find no samples, and look like one of an empty store.
-  @Test func trainingNeedsTheKeyOfWhatIsSealed() async throws {
-    let scratch = try scratch("sqlite", #""zstd", "sealed""#)
-    expectSuccess(try await scratch.cachectl("fetch", "cities", environment: Self.secret))
-    let other = ["CACHE_KEY": String(repeating: "0b", count: 32)]
-    for (environment, status) in [(other, 77), ([:], 78)] {
-      let run = try await scratch.cachectl("compact", "--train", environment: environment)
-      #expect(run.status == Int32(status), "\(run.errors)")
-    }
-    expectSuccess(try await scratch.cachectl("compact", "--train", environment: Self.secret))
-  }
-
-  @Test func trainingNeedsZstd() async throws {
-    let run = try await Scratch().cachectl("compact", "--train")
-    #expect(run.status == 78)
-    #expect(run.errors.contains("without a transform that takes dictionaries"), "\(run.errors)")
-  }
-
-  /// Neither counts what the cache keeps for itself, such as dictionaries.
-  @Test(arguments: Contract.persistentEngines)
-  func doctorAndStatsCountTheSameEntries(engine: String) async throws {
-    let scratch = try scratch(engine, #""zstd""#)
-    for page in 0..<24 { expectSuccess(try await scratch.cachectl("fetch", "cities", "--page", "\(page)")) }
-    expectSuccess(try await scratch.cachectl("compact", "--train"))
-    #expect(try await scratch.cachectl("export").lines.count > 24)
-    #expect(try await scratch.cachectl("stats", "--output", "json").document()["entries"] == 24)
-    let doctor = try await scratch.cachectl("doctor")
-    #expect(doctor.text.contains("24 entries"), "\(doctor.text)")
-  }
 }

@@ -2,19 +2,15 @@ public import FetchVocabulary
 public import StorageSPI
 
 extension StoreAdministration {
-  /// Removes all entries except leases, and all dictionaries, returns their space to the file system, and checks that an
-  /// empty, sound store is left.
+  /// Removes all entries except leases, returns their space to the file system, and checks that an empty, sound store is
+  /// left.
   ///
   /// - Parameter held: called with what the store held, before anything is removed; and again, once all is removed, with
   ///   what this call has removed. Others may have removed the rest.
   /// - Throws: `CacheError`: the engine failed, or part of the store is `damaged`; some entries may have been removed.
   public func removeAll(held: (EntryTally.Count) -> Void) async throws(CacheError) {
     held(try await StoreCount(store.engine).tally.total(except: Lease.namespace))
-    var report = try await remove(EntrySelection(), dryRun: false)
-    // Dictionaries hold parts of what was stored. Until they are gone, another process may have written with them.
-    if report.damage.isEmpty, try await store.removeDictionaries() {
-      report.add(try await remove(EntrySelection(), dryRun: false))
-    }
+    let report = try await remove(EntrySelection(), dryRun: false)
     var problem = report.damage.entries.first.first.map { "entry \($0) cannot be read" } ?? report.damage.places.first
     if problem == nil {
       held(EntryTally.Count(entries: report.entries, payloadBytes: report.payloadBytes))

@@ -20,7 +20,6 @@ extension StoreAdministration {
     var report = VerificationReport()
     for issue in try await structuralIssues() { report.add(issue) }
     let unreadable = report.keys
-    var dictionaries = NeededDictionaries()
     var (walk, ahead) = (StoreWalk(engine: store.engine, known: report.issues), ReadAhead(store.engine))
     while let page = try await walk.next() {
       await store.engine.releaseMemory()
@@ -28,7 +27,7 @@ extension StoreAdministration {
       for entry in page {
         if entry.key.namespace != Lease.namespace { report.countEntries(1) }
         if unreadable.contains(entry.key) { continue }
-        switch try await check(entry, &ahead, &dictionaries) {
+        switch try await check(entry, &ahead) {
         case .sound: break
         case .unauthenticated: report.unauthenticated += 1
         case .issue(let issue): report.add(issue)
@@ -76,25 +75,19 @@ extension StoreAdministration {
   }
 
   private func check(
-    _ entry: EntrySummary, _ ahead: inout ReadAhead, _ dictionaries: inout NeededDictionaries
+    _ entry: EntrySummary, _ ahead: inout ReadAhead
   ) async throws(CacheError) -> Finding {
     let key = entry.key
     do throws(CacheError) {
       let finding = try await ahead.read(key) { [transforms = store.transforms] bytes, metadata throws(CacheError) in
         guard metadata.isSound(key: key, payload: bytes) else { return Finding.issue(.mismatch(key)) }
-        guard metadata.transformSteps != nil else { return .sound }
+        guard metadata.transformSteps != nil else { return Finding.issue(.unknownTransforms(key)) }
         do throws(CacheError) { try transforms.authenticate(bytes, metadata, key: key) } catch {
           return IntegrityIssue(of: key, because: error).map(Finding.issue) ?? .unauthenticated
         }
         return .sound
       }
-      switch finding {
-      case .sound?, .unauthenticated?:
-        let problem = try await dictionaries.read(for: key, entry.metadata, in: store).problem
-        return problem.map { .issue(IntegrityIssue(key: key, kind: .undecodable, message: $0)) } ?? finding ?? .sound
-      case .issue?: return finding ?? .sound
-      case nil: break
-      }
+      if let finding { return finding }
       // It may have been removed by now; but if it is still listed, it must be readable.
       let listed = try await store.engine.scan(KeyRange(prefix: key.text), limit: 1)
       guard listed.first == entry else { return .sound }
@@ -114,6 +107,12 @@ extension IntegrityIssue {
     case .damaged: self.init(key: key, kind: .notAuthentic, message: error.message)
     default: return nil
     }
+  }
+
+  fileprivate static func unknownTransforms(_ key: CacheKey) -> IntegrityIssue {
+    IntegrityIssue(
+      key: key, kind: .undecodable,
+      message: "its attribute '\(EntryMetadata.transformsName)' is not what a transform writes")
   }
 
   fileprivate static func mismatch(_ key: CacheKey) -> IntegrityIssue {

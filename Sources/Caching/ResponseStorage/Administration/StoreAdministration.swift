@@ -22,7 +22,8 @@ public struct StoreAdministration: Sendable {
   ///
   /// - Throws: `CacheError`: the engine failed; the entry is `damaged`, or sealed with another key (`wrongKey`).
   public func entry(_ key: CacheKey) async throws(CacheError) -> StoredEntry? {
-    try await store.lend(key) { [clock = store.clock, transforms = store.transforms] stored, found throws(CacheError) in
+    try await store.engine.read(key) {
+      [clock = store.clock, transforms = store.transforms] stored, found throws(CacheError) in
       try found.verify(key: key, payload: stored)
       let (payload, metadata) = try transforms.opened(stored, found, key: key)
       return StoredEntry(

@@ -2,8 +2,8 @@ public import FetchVocabulary
 public import StorageSPI
 internal import Synchronization
 
-/// Repairs a store that is not open: it keeps the entries whose checksums match, and the checksums of the dictionaries
-/// that they need. It drops entries that lack a required transform, or were changed after they were sealed.
+/// Repairs a store that is not open: it keeps the entries whose checksums match. It drops entries that lack a required
+/// transform, or were changed after they were sealed.
 public struct StoreRepair: Sendable {
   private let plugin: any StoragePlugin
   private let configuration: EngineConfiguration
@@ -16,15 +16,9 @@ public struct StoreRepair: Sendable {
     (self.plugin, self.configuration, self.transforms) = (plugin, configuration, TransformPipeline(transforms))
   }
 
-  /// What a repair has found out about dictionaries.
-  private struct Dictionaries {
-    var needed: Set<TransformDictionaryName> = []
-    var sound: Set<TransformDictionaryName> = []
-  }
-
   /// Saves what can be read, and sets the damaged files aside.
   ///
-  /// Cost: the engine goes through the store once, and once more if a dictionary is damaged or gone.
+  /// Cost: the engine goes through the store once.
   ///
   /// - Parameters:
   ///   - suffix: what is appended to the names of damaged files.
@@ -32,7 +26,6 @@ public struct StoreRepair: Sendable {
   /// - Throws: `CacheError`: `unsupported` if the engine cannot repair, or cannot say what it would do; its failure.
   ///   The store is as it was, or every sound entry is saved.
   public func run(suffix: String, isDryRun: Bool) async throws(CacheError) -> RepairReport {
-    let dictionaries = Mutex(Dictionaries())
     let refused = Mutex<[CacheKey: IntegrityIssue]>([:])
     let first = try await run(isDryRun, suffix) { [transforms] key, payload, metadata in
       guard metadata.transformSteps != nil else { return false }
@@ -42,40 +35,9 @@ public struct StoreRepair: Sendable {
           return false
         }
       }
-      let needed = metadata.dictionaryNames(for: key)
-      dictionaries.withLock { dictionaries in
-        dictionaries.needed.formUnion(needed)
-        if let name = TransformDictionaryName(key) { dictionaries.sound.insert(name) }
-      }
       return true
     }
-    let issues = refused.withLock(\.self)
-    let report = first.explained(by: issues)
-    let lacking = dictionaries.withLock { $0.needed.subtracting($0.sound) }
-    return lacking.isEmpty ? report : try await remove(needing: lacking, after: report, issues, isDryRun, suffix)
-  }
-
-  /// Repairs the store again, without the entries that need one of `lacking`.
-  private func remove(
-    needing lacking: Set<TransformDictionaryName>, after report: RepairReport, _ refused: [CacheKey: IntegrityIssue],
-    _ isDryRun: Bool, _ suffix: String
-  ) async throws(CacheError) -> RepairReport {
-    // After a dry run, the entries that it has refused are still there.
-    let problems = Mutex(isDryRun ? refused : [:])
-    var last = try await run(isDryRun, suffix) { key, _, metadata in
-      if isDryRun, refused[key] != nil { return false }
-      guard let name = metadata.dictionaryNames(for: key).first(where: lacking.contains) else { return true }
-      problems.withLock {
-        $0[key] = IntegrityIssue(key: key, kind: .undecodable, message: NeededDictionaries.problem(name))
-      }
-      return false
-    }
-    last = last.explained(by: problems.withLock(\.self))
-    // A dry run has met the same damage twice.
-    if isDryRun { return last }
-    return RepairReport(
-      saved: last.saved, lost: report.lost + last.lost, mended: report.mended + last.mended,
-      movedTo: report.movedTo + last.movedTo)
+    return first.explained(by: refused.withLock(\.self))
   }
 
   private func run(

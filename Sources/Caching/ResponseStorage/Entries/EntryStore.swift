@@ -121,7 +121,7 @@ public struct EntryStore: Sendable {
     _ key: CacheKey, _ decode: @Sendable (Span<UInt8>, EntryMetadata) throws(CacheError) -> Value
   ) async throws(CacheError) -> (value: Value, metadata: EntryMetadata)? {
     let now = clock.now
-    let found = try await lend(key) { [transforms] bytes, metadata throws(CacheError) in
+    let found = try await engine.read(key) { [transforms] bytes, metadata throws(CacheError) in
       let isPlain = try metadata.verify(key: key, payload: bytes)
       if metadata.state(at: now) == .expired { return Optional<(value: Value, metadata: EntryMetadata)>.none }
       if isPlain, transforms.servesPlain { return (try decode(bytes, metadata), metadata) }
@@ -175,38 +175,15 @@ public struct EntryStore: Sendable {
     with batch: WriteBatch = WriteBatch()
   ) async throws(CacheError) {
     guard transforms.changesWrites else {
-      return try await store(key, (payload, metadata, []), expecting: expecting, with: batch)
+      return try await store(key, (payload, metadata), expecting: expecting, with: batch)
     }
-    var chosen = try await dictionaries(forWriting: key.namespace)
-    for _ in 1..<Self.maximumChoices {
-      do throws(CacheError) {
-        return try await write(key, payload, metadata, by: chosen, expecting: expecting, with: batch)
-      } catch {
-        guard error.code == .conflict, !chosen.isEmpty else { throw error }
-        // Another process may have removed a dictionary, or written it again.
-        let present = try await dictionaries(forWriting: key.namespace, isAnew: true)
-        guard present.mapValues(\.checksum) != chosen.mapValues(\.checksum) else { throw error }
-        chosen = present
-      }
-    }
-    try await write(key, payload, metadata, by: chosen, expecting: expecting, with: batch)
-  }
-
-  /// How often dictionaries may change during a write before it gives up.
-  private static let maximumChoices = 10
-
-  private func write(
-    _ key: CacheKey, _ payload: [UInt8], _ metadata: EntryMetadata, by dictionaries: [String: LoadedDictionary],
-    expecting: WriteBatch.Expectation?, with batch: WriteBatch
-  ) async throws(CacheError) {
     // After a 304 the payload is still the same.
     if case .checksum(let version)? = expecting, !transforms.hiding.isEmpty,
-      let renewed = try await renewed(key, payload, metadata, version, dictionaries)
+      let renewed = try await renewed(key, payload, metadata, version)
     {
       return try await store(key, renewed, expecting: expecting, with: batch)
     }
-    let encoded = try transforms.encoded(
-      payload, metadata, key: key, with: transforms.transforms.written, dictionaries)
+    let encoded = try transforms.encoded(payload, metadata, key: key, with: transforms.transforms.written)
     try await store(key, encoded, expecting: expecting, with: batch)
   }
 
@@ -215,7 +192,6 @@ public struct EntryStore: Sendable {
   ) async throws(CacheError) {
     var (batch, metadata) = (batch, entry.metadata)
     metadata.checksum = metadata.computedChecksum(key: key, payload: entry.payload.span)
-    for dictionary in entry.dictionaries { batch.require(try dictionary.name.key, .checksum(dictionary.checksum)) }
     if let expecting { batch.require(key, expecting) }
     batch.put(key, payload: entry.payload, metadata: metadata)
     guard let flight else { return try await writer.apply(batch, storing: key, bytes: entry.payload.count) }

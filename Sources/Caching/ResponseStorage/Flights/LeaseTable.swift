@@ -82,7 +82,7 @@ struct LeaseTable: Sendable {
     let number = Self.lastNumber.wrappingAdd(1, ordering: .relaxed).newValue
     let lease = Lease(holder: holder, until: until, number: number, failure: failure)
     // The holder of a flight that is under way stays readable: processes without the key wait for it too.
-    var (payload, metadata, _) = try store.transforms.encoded(
+    var (payload, metadata) = try store.transforms.encoded(
       [], lease.metadata(storedAt: store.clock.now), key: key, with: failure == nil ? [] : store.transforms.hiding)
     metadata.checksum = metadata.computedChecksum(key: key, payload: payload.span)
     var batch = WriteBatch()

@@ -113,13 +113,12 @@ struct EntryWriter {
       pending.map { EntrySummary(key: $0.key, metadata: $0.metadata, payloadBytes: $0.payload.count) })
     for entry in pending {
       switch try await finding(for: entry, &present) {
-      case .present: if !entry.isDictionary { counts.present += 1 }
-      case .newer: if !entry.isDictionary { counts.kept += 1 }
+      case .present: counts.present += 1
+      case .newer: counts.kept += 1
       case .writable(let expectation):
         if let expectation { batch.require(entry.key, expectation) }
         batch.put(entry.key, payload: entry.payload, metadata: entry.metadata)
         planned?[AccessRecord.digest(of: entry.key)] = (entry.metadata.storedAt, entry.metadata.checksum)
-        if entry.isDictionary { continue }
         counts.written += 1
         counts.bytes += entry.payload.count
       }

@@ -91,7 +91,7 @@ extension ExportedMembers {
     let text = try json.string()
     do throws(CacheError) {
       let key = try CacheKey(text)
-      if key.namespace != Lease.namespace || TransformDictionaryName(key) != nil { return key }
+      if key.namespace != Lease.namespace { return key }
     } catch {
       throw json.failure(error.message)
     }

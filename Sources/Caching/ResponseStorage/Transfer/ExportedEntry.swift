@@ -32,9 +32,6 @@ extension ExportedEntry {
     self.init(
       key: key, metadata: metadata, payload: bytes.withUnsafeBufferPointer { Array($0) }, history: history)
   }
-
-  /// Whether it is a dictionary, which goes along with the entries that need it and is not counted.
-  var isDictionary: Bool { key.namespace == Lease.namespace }
 }
 
 extension EntryStore {

@@ -13,8 +13,8 @@ public struct ExportReport: Sendable, Hashable {
   package init() {}
 }
 
-/// Writes the entries of a store as lines of JSON, sorted by key but for dictionaries. Memory is bounded by a page of keys, what
-/// is read ahead and the largest entry, for stores of any size.
+/// Writes the entries of a store as lines of JSON, sorted by key. Memory is bounded by a page of keys, the bytes that are
+/// read ahead and the largest entry, for stores of any size.
 public struct StoreExport: Sendable {
   /// How many bytes to write at once, if lines are short.
   private static let bufferSize = 1 << 16
@@ -27,7 +27,7 @@ public struct StoreExport: Sendable {
   }
 
   /// Passes the lines of the selected entries to `write`, several at a time, without leases. Entries are exported as they
-  /// are stored, each after the dictionaries that it needs, which are not counted.
+  /// are stored.
   ///
   /// Damaged entries are left out and reported. Expired entries that still exist are exported too.
   /// - Throws: `CacheError`: the engine failed, what `write` throws, or `cancelled`.
@@ -39,7 +39,6 @@ public struct StoreExport: Sendable {
     var reading = EntryReading(store, selection)
     while let entry = try await reading.next() {
       entry.encode(to: &lines)
-      if entry.isDictionary { continue }
       report.exported += 1
       report.bytes += entry.payload.count
       if lines.count >= Self.bufferSize {

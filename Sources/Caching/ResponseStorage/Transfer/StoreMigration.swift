@@ -71,7 +71,6 @@ public struct StoreMigration: Sendable {
     do throws(CacheError) {
       while let entry = try await reading.next() {
         try await writer.add(entry)
-        if entry.isDictionary { continue }
         done += 1
         progress(done)
       }
@@ -86,14 +85,15 @@ public struct StoreMigration: Sendable {
   private func verify(
     _ destination: EntryStore, _ report: inout MigrationReport, progress: (Int) -> Void
   ) async throws(CacheError) {
-    var (walk, dictionaries, done) = (EntryWalk(source), NeededDictionaries(), 0)
+    var walk = EntryWalk(source)
+    var done = 0
     var (originals, copies) = (ReadAhead(source.engine), ReadAhead(destination.engine, sizesAreKnown: false))
     while let page = try await walk.next() {
       await destination.engine.releaseMemory()
       originals.expect(page)
       copies.expect(page)
       for entry in page {
-        switch try await comparison(entry.key, &originals, &copies, in: destination, &dictionaries) {
+        switch try await comparison(entry.key, &originals, &copies, in: destination) {
         case .same: report.verified += 1
         case .different: report.different.add(entry.key)
         case .notToBeCopied: break
@@ -112,15 +112,13 @@ public struct StoreMigration: Sendable {
   }
 
   private func comparison(
-    _ key: CacheKey, _ originals: inout ReadAhead, _ copies: inout ReadAhead, in destination: EntryStore,
-    _ dictionaries: inout NeededDictionaries
+    _ key: CacheKey, _ originals: inout ReadAhead, _ copies: inout ReadAhead, in destination: EntryStore
   ) async throws(CacheError) -> Comparison {
     guard let original = try await originals.soundMetadata(key), original.state(at: source.clock.now) != .expired else {
       return .notToBeCopied
     }
     guard let copy = try await copies.soundMetadata(key) else {
-      let problem = try await dictionaries.read(for: key, original, in: source).problem
-      return problem == nil ? .different : .notToBeCopied
+      return original.transformSteps == nil ? .notToBeCopied : .different
     }
     if copy.isSame(as: original) { return .same }
     return destination.isNewer(copy.storedAt, than: original.storedAt) ? .notToBeCopied : .different

@@ -3,35 +3,20 @@ internal import StorageSPI
 
 /// Reading entries that may have been written with transforms.
 extension EntryStore {
-  /// Lends what the engine has under `key`, after loading the dictionaries that `body` needs to undo its transforms.
-  ///
-  /// A body that lacks a dictionary fails with `damaged`; it is called again if the store has the dictionary.
-  @inline(__always)
-  func lend<Output: Sendable>(
-    _ key: CacheKey, _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(CacheError) -> Output
-  ) async throws(CacheError) -> Output? {
-    do throws(CacheError) {
-      return try await engine.read(key, body)
-    } catch {
-      guard error.code == .damaged, try await loadDictionaries(for: key) else { throw error }
-    }
-    return try await engine.read(key, body)
-  }
-
   /// The entry under `key` as it is stored, with `metadata` in place of its own, if it has the version `version`, is
   /// hidden, and would be written in the same way now. `nil` otherwise.
   ///
   /// - Throws: `CacheError`: the engine failed.
   func renewed(
-    _ key: CacheKey, _ payload: [UInt8], _ metadata: EntryMetadata, _ version: UInt64,
-    _ dictionaries: [String: LoadedDictionary]
+    _ key: CacheKey, _ payload: [UInt8], _ metadata: EntryMetadata, _ version: UInt64
   ) async throws(CacheError) -> TransformPipeline.Encoded? {
     do throws(CacheError) {
-      let found = try await lend(key) { [transforms] bytes, stored throws(CacheError) -> TransformPipeline.Encoded? in
+      let found = try await engine.read(key) {
+        [transforms] bytes, stored throws(CacheError) -> TransformPipeline.Encoded? in
         guard stored.checksum == version, stored.seal != nil, try !stored.verify(key: key, payload: bytes),
           try transforms.opened(bytes, stored, key: key).payload == payload
         else { return nil }
-        return try transforms.renewed(bytes, stored, as: metadata, key: key, dictionaries)
+        return try transforms.renewed(bytes, stored, as: metadata, key: key)
       }
       return found ?? nil
     } catch {

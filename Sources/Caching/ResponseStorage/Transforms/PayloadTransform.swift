@@ -14,8 +14,8 @@ public protocol PayloadTransform: Sendable {
   /// It stands for the format that `encode` writes. A new format needs a new name.
   var name: String { get }
 
-  /// Whether the transform hides what it is given. If so, the core passes it the attributes of entries and dictionaries
-  /// too. `encode` must then not return `nil`, and must return the same parameter for all parts of an entry.
+  /// Whether the transform hides what it is given. If so, the core passes it the attributes of entries too. `encode`
+  /// must then not return `nil`, and must return the same parameter for all parts of an entry.
   var hidesContent: Bool { get }
 
   /// How many bytes at the end of the result of `encode` prove that it is unchanged, with the key of the entry, the part
@@ -35,23 +35,11 @@ public protocol PayloadTransform: Sendable {
     _ bytes: Span<UInt8>, _ context: TransformContext
   ) throws(CacheError) -> (bytes: [UInt8], parameter: String)?
 
-  /// Undoes `encode`, for the same key, part and dictionary.
+  /// Undoes `encode`, for the same key and part.
   ///
   /// - Throws: `CacheError`: `damaged` if `encode` cannot have made the bytes, `wrongKey` if they are sealed with a key
   ///   other than this transform's, `tooLarge` if they would become more than `TransformContext.maxEntryBytes`.
   func decode(_ bytes: Span<UInt8>, parameter: String, _ context: TransformContext) throws(CacheError) -> [UInt8]
-
-  /// Whether the transform works better with a dictionary of what entries have in common. The core has it trained for
-  /// each namespace, keeps it in the store, and passes it to `encode` and `decode`.
-  var takesDictionaries: Bool { get }
-
-  /// Makes a dictionary out of payloads; `nil` if they have too little in common, or there are too few.
-  func train(_ samples: [[UInt8]]) throws(CacheError) -> [UInt8]?
-
-  /// Prepares a dictionary for use, once in a process.
-  ///
-  /// - Throws: `CacheError` with the code `damaged` if `train` cannot have made it.
-  func prepare(_ dictionary: [UInt8]) throws(CacheError) -> any TransformDictionary
 }
 
 extension PayloadTransform {
@@ -63,21 +51,7 @@ extension PayloadTransform {
 
   /// `false`: entries that lack the transform are served.
   public var isRequired: Bool { false }
-
-  /// `false`: the transform has no use for dictionaries.
-  public var takesDictionaries: Bool { false }
-
-  /// `nil`: the transform has no use for dictionaries.
-  public func train(_ samples: [[UInt8]]) throws(CacheError) -> [UInt8]? { nil }
-
-  /// Throws: the transform has no use for dictionaries.
-  public func prepare(_ dictionary: [UInt8]) throws(CacheError) -> any TransformDictionary {
-    throw CacheError(.damaged, "the transform \(name) takes no dictionaries")
-  }
 }
-
-/// A dictionary as its transform uses it.
-public protocol TransformDictionary: AnyObject, Sendable {}
 
 /// What a transform is working on.
 public struct TransformContext: Sendable {
@@ -93,8 +67,6 @@ public struct TransformContext: Sendable {
   public let key: CacheKey
   /// The part of the entry.
   public let part: Part
-  /// The dictionary for the entry's namespace; `nil` if there is none.
-  public let dictionary: (any TransformDictionary)?
   /// The most bytes that may be compressed, and that a decompressed payload may have. A larger payload is stored as it is.
   public let maxEntryBytes: Int
   /// The bytes to authenticate with those of the part, besides the key and the part: for attributes the rest of the
@@ -103,10 +75,11 @@ public struct TransformContext: Sendable {
 
   /// The context of `part` of the entry under `key`.
   public init(
-    key: CacheKey, part: Part, dictionary: (any TransformDictionary)? = nil, maxEntryBytes: Int = 1 << 30,
-    authenticated: [UInt8] = []
+    key: CacheKey, part: Part, maxEntryBytes: Int = 1 << 30, authenticated: [UInt8] = []
   ) {
-    (self.key, self.part, self.dictionary, self.maxEntryBytes) = (key, part, dictionary, maxEntryBytes)
+    self.key = key
+    self.part = part
+    self.maxEntryBytes = maxEntryBytes
     self.authenticated = authenticated
   }
 }

@@ -8,23 +8,14 @@ final class TransformPipeline: Sendable {
   private struct Undoing: Sendable {
     let transform: any PayloadTransform
     let parameter: String
-    let dictionary: (any TransformDictionary)?
-  }
-
-  /// What entries have in common whose transforms are undone in the same way.
-  private struct Alike: Hashable {
-    let namespace: String
-    /// What their metadata says about transforms.
-    let text: String
   }
 
   private struct State {
     /// The transforms found by their names so far.
     var transforms: [String: any PayloadTransform] = [:]
-    /// What to undo, in order, for entries that were read: looking for it would take as long as small pages take.
-    var undoings: [Alike: [Undoing]] = [:]
-    var dictionaries: [TransformDictionaryName: any TransformDictionary] = [:]
-    var choices: [TransformDictionaryName.Scope: DictionaryChoice] = [:]
+    /// What to undo, in order, by what the metadata of entries that were read says about transforms: looking for it would
+    /// take as long as small pages take.
+    var undoings: [String: [Undoing]] = [:]
   }
 
   /// For how many different entries to remember what to undo.
@@ -46,29 +37,28 @@ final class TransformPipeline: Sendable {
   /// Whether entries are served that are stored without transforms.
   var servesPlain: Bool { required.isEmpty }
 
-  /// The transforms that dictionaries are written with.
+  /// The transforms that hide entries.
   var hiding: [any PayloadTransform] { transforms.written.filter(\.hidesContent) }
 
-  /// An entry to be stored, and the dictionaries that it needs.
-  typealias Encoded = (payload: [UInt8], metadata: EntryMetadata, dictionaries: [LoadedDictionary])
+  /// An entry to be stored.
+  typealias Encoded = (payload: [UInt8], metadata: EntryMetadata)
 
-  /// Applies the transforms to an entry. `dictionaries` has the dictionary for each transform that takes one.
+  /// Applies `transforms` to an entry.
   ///
   /// - Throws: `CacheError`: what a transform throws.
   func encoded(
-    _ payload: [UInt8], _ metadata: EntryMetadata, key: CacheKey, with transforms: [any PayloadTransform],
-    _ dictionaries: [String: LoadedDictionary] = [:]
+    _ payload: [UInt8], _ metadata: EntryMetadata, key: CacheKey, with transforms: [any PayloadTransform]
   ) throws(CacheError) -> Encoded {
-    var (payload, steps, used, tag) = (payload, [TransformStep](), [LoadedDictionary](), ArraySlice<UInt8>())
+    var payload = payload
+    var steps: [TransformStep] = []
+    var tag: ArraySlice<UInt8> = []
+    let context = context(.payload, of: key)
     for transform in transforms {
-      let dictionary = dictionaries[transform.name]
-      let context = context(.payload, of: key, dictionary?.dictionary)
       guard let output = try transform.encode(payload.span, context) else { continue }
       try Self.require(parameter: output.parameter, of: transform)
       payload = output.bytes
       if transform.tagBytes > 0 { tag = payload.suffix(transform.tagBytes) }
-      steps.append(TransformStep(transform.name, parameter: output.parameter, dictionary: dictionary?.name.identifier))
-      if let dictionary { used.append(dictionary) }
+      steps.append(TransformStep(transform.name, parameter: output.parameter))
     }
     let seal = EntrySeal(freshUntil: metadata.freshUntil, tag: EntrySeal.text(tag))
     let recorded = try recorded(metadata, steps, seal, key: key, hidingBy: transforms.filter(\.hidesContent))
@@ -77,7 +67,7 @@ final class TransformPipeline: Sendable {
         .failed, "a transform does not hide attributes as it hides their entry",
         hint: "return bytes and the same parameter from each call for an entry")
     }
-    return (payload, recorded, used)
+    return (payload, recorded)
   }
 
   /// The entry under `key` as it is stored, with `metadata` in place of its own: a hidden payload stays as it is, and
@@ -85,20 +75,16 @@ final class TransformPipeline: Sendable {
   ///
   /// - Throws: `CacheError`: what a transform throws.
   func renewed(
-    _ payload: Span<UInt8>, _ stored: EntryMetadata, as metadata: EntryMetadata, key: CacheKey,
-    _ dictionaries: [String: LoadedDictionary]
+    _ payload: Span<UInt8>, _ stored: EntryMetadata, as metadata: EntryMetadata, key: CacheKey
   ) throws(CacheError) -> Encoded? {
     guard let steps = stored.transformSteps, let old = stored.seal else { return nil }
     let names = Set(steps.map(\.name))
-    guard hiding.allSatisfy({ names.contains($0.name) }), dictionaries.keys.allSatisfy(names.contains),
-      steps.allSatisfy({ step in
-        transforms.written.contains { $0.name == step.name }
-          && step.dictionary == dictionaries[step.name]?.name.identifier
-      })
+    guard hiding.allSatisfy({ names.contains($0.name) }),
+      steps.allSatisfy({ step in transforms.written.contains { $0.name == step.name } })
     else { return nil }
     let seal = EntrySeal(freshUntil: metadata.freshUntil, tag: old.tag)
     guard let recorded = try recorded(metadata, steps, seal, key: key, hidingBy: hiding) else { return nil }
-    return (payload.withUnsafeBufferPointer { Array($0) }, recorded, Array(dictionaries.values))
+    return (payload.withUnsafeBufferPointer { Array($0) }, recorded)
   }
 
   /// `metadata` with the record of `steps`. If `transforms` hide the payload, they also hide the attributes, and prove
@@ -130,8 +116,8 @@ final class TransformPipeline: Sendable {
 
   /// Undoes the transforms of the entry under `key`, whose checksum has been verified.
   ///
-  /// - Throws: `CacheError`: `damaged` if the payload cannot be what a transform made, or the store has not got the
-  ///   dictionary; `wrongKey`; `unsupported` if a transform is not set up.
+  /// - Throws: `CacheError`: `damaged` if the payload cannot be what a transform made; `wrongKey`; `unsupported` if a
+  ///   transform is not set up.
   func decoded(_ payload: Span<UInt8>, _ metadata: EntryMetadata, key: CacheKey) throws(CacheError) -> [UInt8] {
     try undo(try undoings(of: metadata, key)[...], payload, metadata, key)
   }
@@ -139,9 +125,11 @@ final class TransformPipeline: Sendable {
   private func undo(
     _ undoings: ArraySlice<Undoing>, _ payload: Span<UInt8>, _ metadata: EntryMetadata, _ key: CacheKey
   ) throws(CacheError) -> [UInt8] {
-    var (bytes, isTagKnown) = ([UInt8]?.none, false)
+    var bytes: [UInt8]?
+    var isTagKnown = false
+    let context = context(.payload, of: key)
     for undoing in undoings {
-      let (transform, context) = (undoing.transform, context(.payload, of: key, undoing.dictionary))
+      let transform = undoing.transform
       // The last transform that was applied gave the tag.
       if transform.tagBytes > 0, !isTagKnown {
         let tag = bytes?.suffix(transform.tagBytes) ?? Self.suffix(of: payload, transform.tagBytes)
@@ -158,12 +146,12 @@ final class TransformPipeline: Sendable {
   }
 
   /// Makes sure that the entry under `key`, whose checksum has been verified, was written by a cache with the same key:
-  /// it lacks no required transform, and the transforms that hide it prove that it is unchanged. Needs no dictionaries.
+  /// it lacks no required transform, and the transforms that hide it prove that it is unchanged.
   ///
   /// - Throws: `CacheError`: `notSealed`; `damaged` if it was changed; `wrongKey`; `unsupported` or `invalidOption` if a
   ///   transform is not set up.
   func authenticate(_ payload: Span<UInt8>, _ metadata: EntryMetadata, key: CacheKey) throws(CacheError) {
-    let undoings = try undoings(of: metadata, key, withDictionaries: false)
+    let undoings = try undoings(of: metadata, key)
     guard let last = undoings.lastIndex(where: \.transform.hidesContent) else { return }
     _ = try undo(undoings[...last], payload, metadata, key)
     _ = try revealed(metadata, undoings, key)
@@ -184,8 +172,7 @@ final class TransformPipeline: Sendable {
   ///
   /// - Throws: `CacheError`, as `decoded(_:_:key:)` does.
   func revealed(_ stored: EntryMetadata, key: CacheKey) throws(CacheError) -> EntryMetadata {
-    // Only payloads need dictionaries.
-    try revealed(stored, try undoings(of: stored, key, withDictionaries: false), key)
+    try revealed(stored, try undoings(of: stored, key), key)
   }
 
   private func revealed(
@@ -213,12 +200,10 @@ final class TransformPipeline: Sendable {
 
   /// The context of `part` of the entry under `key`.
   func context(
-    _ part: TransformContext.Part, of key: CacheKey, _ dictionary: (any TransformDictionary)? = nil,
-    authenticated: [UInt8] = []
+    _ part: TransformContext.Part, of key: CacheKey, authenticated: [UInt8] = []
   ) -> TransformContext {
     TransformContext(
-      key: key, part: part, dictionary: dictionary, maxEntryBytes: transforms.maxEntryBytes,
-      authenticated: authenticated)
+      key: key, part: part, maxEntryBytes: transforms.maxEntryBytes, authenticated: authenticated)
   }
 
   private static func suffix(of bytes: Span<UInt8>, _ count: Int) -> ArraySlice<UInt8> {
@@ -234,31 +219,23 @@ final class TransformPipeline: Sendable {
     CacheError(.damaged, "entry \(key) is damaged: its attributes are not what was written", key: key.text)
   }
 
-  /// What to undo for the entry under `key`, in order. Without `withDictionaries` it does not load dictionaries.
-  private func undoings(
-    of metadata: EntryMetadata, _ key: CacheKey, withDictionaries: Bool = true
-  ) throws(CacheError) -> [Undoing] {
+  /// What to undo for the entry under `key`, in order.
+  private func undoings(of metadata: EntryMetadata, _ key: CacheKey) throws(CacheError) -> [Undoing] {
     guard let text = metadata.transforms else {
       try requireAll(of: [], key)
       return []
     }
-    let alike = Alike(namespace: key.namespace, text: text)
-    if let undoings = state.withLock({ $0.undoings[alike] }) { return undoings }
+    if let undoings = state.withLock({ $0.undoings[text] }) { return undoings }
     var undoings: [Undoing] = []
     guard let steps = metadata.transformSteps else { throw Self.damagedAttributes(of: key) }
     let isComplete = try requireAll(of: steps, key)
     for step in steps.reversed() {
-      let transform = try transform(step, of: key)
-      let dictionary: (any TransformDictionary)? =
-        if withDictionaries, let identifier = step.dictionary {
-          try dictionary(identifier, of: step, for: key)
-        } else { nil }
-      undoings.append(Undoing(transform: transform, parameter: step.parameter, dictionary: dictionary))
+      undoings.append(Undoing(transform: try transform(step, of: key), parameter: step.parameter))
     }
-    guard isComplete, withDictionaries || steps.allSatisfy({ $0.dictionary == nil }) else { return undoings }
+    guard isComplete else { return undoings }
     state.withLock { [undoings] state in
       if state.undoings.count >= Self.maximumUndoings { state.undoings = [:] }
-      state.undoings[alike] = undoings
+      state.undoings[text] = undoings
     }
     return undoings
   }
@@ -270,7 +247,7 @@ final class TransformPipeline: Sendable {
   @discardableResult
   private func requireAll(of steps: [TransformStep], _ key: CacheKey) throws(CacheError) -> Bool {
     guard let name = required.first(where: { name in !steps.contains { $0.name == name } }) else { return true }
-    if key.namespace == Lease.namespace, TransformDictionaryName(key) == nil { return false }
+    if key.namespace == Lease.namespace { return false }
     throw CacheError(
       .notSealed, "entry \(key) is not sealed: it was written without the required transform '\(name)'",
       hint: "remove the entry, or set 'required' of the transform to false while entries from before are in use",
@@ -295,54 +272,5 @@ final class TransformPipeline: Sendable {
         error.code, "entry \(key) was written with the transform '\(step.name)': \(error.message)", hint: error.hint,
         key: key.text, cause: error)
     }
-  }
-}
-
-/// The dictionaries that are loaded, and the one that each namespace is written with.
-extension TransformPipeline {
-  private func dictionary(
-    _ identifier: String, of step: TransformStep, for key: CacheKey
-  ) throws(CacheError) -> any TransformDictionary {
-    let name = TransformDictionaryName(.init(namespace: key.namespace, transform: step.name), identifier: identifier)
-    if let dictionary = state.withLock({ $0.dictionaries[name] }) { return dictionary }
-    throw CacheError(
-      .damaged,
-      "entry \(key) cannot be read: the store has not got the dictionary that it was written with, \(identifier)",
-      hint: "import it from an export of the store, or remove the entry", key: key.text)
-  }
-
-  /// The dictionaries that the entry under `key` needs and that are not loaded.
-  func missingDictionaries(_ metadata: EntryMetadata, key: CacheKey) -> [TransformDictionaryName] {
-    metadata.dictionaryNames(for: key).filter { loaded($0) == nil }
-  }
-
-  func loaded(_ name: TransformDictionaryName) -> (any TransformDictionary)? {
-    state.withLock { $0.dictionaries[name] }
-  }
-
-  /// Prepares `bytes`, the content of the dictionary `name`, for use.
-  func load(
-    _ name: TransformDictionaryName, _ bytes: [UInt8]
-  ) throws(CacheError) -> any TransformDictionary {
-    guard name.identifier == TransformDictionaryName.identifier(of: bytes) else {
-      throw CacheError(.damaged, "the dictionary \(name.identifier) has another content")
-    }
-    let dictionary = try transforms.transform(name.scope.transform).prepare(bytes)
-    state.withLock { $0.dictionaries[name] = dictionary }
-    return dictionary
-  }
-
-  /// The choice of a dictionary for `scope`, if it is recent enough at `now`.
-  func choice(_ scope: TransformDictionaryName.Scope, at now: Timestamp) -> DictionaryChoice? {
-    state.withLock { $0.choices[scope] }.flatMap { $0.isRecent(at: now) ? $0 : nil }
-  }
-
-  /// Forgets all dictionaries and choices.
-  func forgetDictionaries() {
-    state.withLock { state in (state.dictionaries, state.choices, state.undoings) = ([:], [:], [:]) }
-  }
-
-  func note(_ choice: DictionaryChoice, for scope: TransformDictionaryName.Scope) {
-    state.withLock { $0.choices[scope] = choice }
   }
 }

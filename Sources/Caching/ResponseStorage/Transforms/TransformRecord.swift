@@ -1,27 +1,22 @@
 internal import CachedFetching
 internal import StorageSPI
 
-/// One transform that an entry was written with: `name`, then `:parameter` and `@dictionary` if there are any. None of
-/// them contains a space, a colon or an at sign, since all consist of letters and digits.
+/// One transform that an entry was written with: `name`, then `:parameter` if there is one. Neither contains a space or a
+/// colon, since both consist of letters and digits.
 struct TransformStep: Sendable, Hashable {
   let name: String
   var parameter = ""
-  /// The identifier of the dictionary; `nil` if none was used.
-  var dictionary: String?
 
-  init(_ name: String, parameter: String = "", dictionary: String? = nil) {
-    (self.name, self.parameter, self.dictionary) = (name, parameter, dictionary)
+  init(_ name: String, parameter: String = "") {
+    self.name = name
+    self.parameter = parameter
   }
 
   /// Reads a step from its text; `nil` if no step is written like that.
   init?(_ text: Substring) {
-    let halves = text.split(separator: "@", maxSplits: 1, omittingEmptySubsequences: false)
-    let words = halves[0].split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-    self.init(
-      String(words[0]), parameter: words.count == 2 ? String(words[1]) : "",
-      dictionary: halves.count == 2 ? String(halves[1]) : nil)
+    let words = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+    self.init(String(words[0]), parameter: words.count == 2 ? String(words[1]) : "")
     guard Self.isName(name), Self.isParameter(parameter), self.text == text else { return nil }
-    if let dictionary, !TransformDictionaryName.isIdentifier(dictionary) { return nil }
   }
 
   /// Whether `text` can be the name of a transform.
@@ -39,7 +34,7 @@ struct TransformStep: Sendable, Hashable {
   private static func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
 
   /// The step as metadata holds it.
-  var text: String { name + (parameter.isEmpty ? "" : ":" + parameter) + (dictionary.map { "@" + $0 } ?? "") }
+  var text: String { name + (parameter.isEmpty ? "" : ":" + parameter) }
 }
 
 /// The record of an entry's transforms in its metadata: three attributes, whose names no header field can have.

@@ -1,8 +1,8 @@
 internal import FetchVocabulary
 internal import StorageSPI
 
-/// Reads the selected entries of a store completely, one after another, each dictionary before the first entry that needs
-/// it. Skips and counts damaged entries; skips entries that vanish before their turn.
+/// Reads the selected entries of a store completely, one after another. Skips and counts damaged entries; skips entries
+/// that vanish before their turn.
 struct EntryReading {
   private let store: EntryStore
   private let selection: EntrySelection
@@ -15,9 +15,6 @@ struct EntryReading {
   private var page: ArraySlice<EntrySummary> = []
   private var pageHistories: [CacheKey: AccessHistory] = [:]
   private var unreadable = StoreDamage()
-  private var dictionaries = NeededDictionaries()
-  /// What was read and is still to be returned: an entry, and dictionaries before it.
-  private var ready: ArraySlice<ExportedEntry> = []
 
   /// The number of entries that had expired when their turn came.
   private(set) var expired = 0
@@ -38,7 +35,7 @@ struct EntryReading {
   ///
   /// - Throws: `CacheError`: the engine failed, the use of entries cannot be read, or `cancelled`.
   mutating func next() async throws(CacheError) -> ExportedEntry? {
-    while ready.isEmpty, let summary = try await nextSummary() {
+    while let summary = try await nextSummary() {
       if skipsExpired, summary.metadata.state(at: store.clock.now) == .expired {
         expired += 1
         last = summary.key
@@ -48,35 +45,13 @@ struct EntryReading {
       if restartsOverSalvage() { continue }
       last = summary.key
       switch result {
-      case .success(let entry): if let entry { try await prepare(entry, summary) }
+      case .success(let entry?) where entry.metadata.transformSteps == nil: unreadable.add(summary.key)
+      case .success(let entry): if let entry { return entry }
       case .failure(let error) where error.code == .damaged: unreadable.add(summary.key)
       case .failure(let error): throw error
       }
     }
-    return ready.popFirst()
-  }
-
-  /// Makes ready the dictionaries that `entry` needs and that were not returned yet, then the entry.
-  private mutating func prepare(_ entry: ExportedEntry, _ summary: EntrySummary) async throws(CacheError) {
-    let (new, problem) = try await dictionaries.read(for: entry.key, entry.metadata, in: store)
-    ready += new
-    if problem == nil {
-      ready.append(entry)
-    } else if try await isUnchanged(entry) {
-      unreadable.add(entry.key)
-    } else {
-      // Another process has replaced it, and the dictionary with it: read it again.
-      page.insert(summary, at: page.startIndex)
-    }
-  }
-
-  private func isUnchanged(_ entry: ExportedEntry) async throws(CacheError) -> Bool {
-    do throws(CacheError) {
-      return try await store.export(entry.key, history: nil)?.metadata == entry.metadata
-    } catch {
-      guard error.code == .damaged else { throw error }
-      return false
-    }
+    return nil
   }
 
   private mutating func export(_ summary: EntrySummary) async -> Result<ExportedEntry?, CacheError> {

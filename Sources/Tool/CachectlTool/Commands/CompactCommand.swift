@@ -10,13 +10,7 @@ struct CompactCommand: AsyncParsableCommand {
     discussion: """
       Entries that have not expired stay, also stale ones. Where it fails, because the disk is full or another process \
       holds the store, everything that had not expired is still there.
-
-      --train makes a dictionary for each kind of entry, of what its payloads have in common, and compresses them with \
-      it from then on. It needs zstd in cache.transforms.
       """)
-
-  @Flag(help: "First train dictionaries for zstd from the entries, and write these with them")
-  var train = false
 
   @OptionGroup(title: "Global options")
   var global: GlobalOptions
@@ -27,7 +21,7 @@ struct CompactCommand: AsyncParsableCommand {
     line.show("Compacting \(session.configuration.backend)")
     defer { line.clear() }
     let view = try await session.withStore { store throws(CacheError) in
-      try await session.container.makeStorePresenter(store).compact(trains: train)
+      try await session.container.makeStorePresenter(store).compact()
     }
     line.clear()
     try global.show(view)

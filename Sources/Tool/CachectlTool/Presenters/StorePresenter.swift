@@ -109,15 +109,13 @@ struct StorePresenter: Sendable {
       issueCount: report.issueCount, unauthenticated: report.unauthenticated)
   }
 
-  /// Removes expired entries, and returns unused space to the system. With `trains`, first trains dictionaries.
+  /// Removes expired entries, and returns unused space to the system.
   ///
-  /// - Throws: `CacheError`: the engine failed, or no transform takes dictionaries.
-  func compact(trains: Bool = false) async throws(CacheError) -> CompactionView {
+  /// - Throws: `CacheError`: the engine failed.
+  func compact() async throws(CacheError) -> CompactionView {
     let administration = store.administration
     let extent = try await administration.extent()
-    let training = trains ? try await administration.train() : []
-    return CompactionView(
-      backend: configuration.backend, report: try await administration.compact(from: extent), training: training)
+    return CompactionView(backend: configuration.backend, report: try await administration.compact(from: extent))
   }
 }
 
