@@ -232,9 +232,6 @@ let package = Package(
     // An engine in C that the tests build, and load as a user would.
     tests("ExamplesTests", "ChildProcesses", "Base", "StorageSPI", "StorageConformance", "LibraryStorage"),
     tests(
-      "RepairTests", "Base", "StorageSPI", "EngineSupport", "PlistStorage", "SQLiteStorage", "LMDBStorage",
-      "SeededNumbers"),
-    tests(
       "DurabilityTests", "Platform", "Base", "ChildProcesses", "StoreExerciser", "cachectl", "TestOrigin",
       "SeededNumbers"),
     tests("TestOriginTests", "Platform", "ChildProcesses", "TestOrigin", "CZlib"),

@@ -45,42 +45,19 @@ public struct LMDBPlugin: StoragePlugin {
       path: path, files: files, format: format, currentFormat: Int(LMDBSummary.currentFormat))
   }
 
-  /// Saves the readable entries of a damaged store; see `LMDBRepair`.
-  ///
-  /// Cost: two passes over the damaged file, and writing a new one.
-  ///
-  /// - Throws: `CacheError`: `busy`, `noSpace`, `ioFailed`, `permissionDenied`, `cannotCreate` if the folder belongs to
-  ///   someone else, and `unsupportedFormat` if the store is of a later version. On any error the store is unchanged.
-  public func repair(
-    _ configuration: EngineConfiguration, _ plan: RepairPlan
-  ) async throws(CacheError) -> RepairReport {
-    let path = try LMDBOptions(configuration).path
-    return try await BlockingExecutor().run { () throws(CacheError) in
-      try LMDBRegistry.shared.whileClosed(at: path) { () throws(CacheError) in try LMDBRepair(path, plan).run() }
-    }
-  }
-
-  /// Reports what a repair would do, from the damaged file alone. Cost: two passes over it, and memory for all keys.
-  ///
-  /// - Throws: `CacheError`: the same errors as `repair`.
-  public func previewRepair(
-    _ configuration: EngineConfiguration, _ plan: RepairPlan
-  ) async throws(CacheError) -> RepairReport {
-    let path = try LMDBOptions(configuration).path
-    return try await BlockingExecutor().run { () throws(CacheError) in
-      try LMDBRegistry.shared.whileClosed(at: path) { () throws(CacheError) in try LMDBRepair(path, plan).preview() }
-    }
-  }
-
   /// Removes the data file, whatever it contains, unless a process has the store open.
   ///
   /// - Throws: `CacheError`: `busy` if a process has the store open, `cannotCreate` if the folder belongs to someone else,
   ///   `unsupportedFormat` if the store is of a later version, `permissionDenied`, `ioFailed`.
-  public func removeStore(_ configuration: EngineConfiguration) async throws(CacheError) {
+  public func removeStore(
+    _ configuration: EngineConfiguration, movingAside suffix: String?
+  ) async throws(CacheError) -> [String] {
+    guard suffix == nil else { throw .cannotMoveAside(declaration.name) }
     let path = try LMDBOptions(configuration).path
     try await BlockingExecutor().run { () throws(CacheError) in
       try LMDBRegistry.shared.whileClosed(at: path) { () throws(CacheError) in try LMDBRemoval.run(path) }
     }
+    return []
   }
 }
 

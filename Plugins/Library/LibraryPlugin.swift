@@ -59,53 +59,26 @@ public struct LibraryPlugin: StoragePlugin {
     }
   }
 
-  /// Makes the library repair a store.
-  ///
-  /// - Throws: `CacheError`: the library's error; `unsupported` if it cannot repair; `failed` if it breaks the rules
-  ///   of the interface.
-  public func repair(
-    _ configuration: EngineConfiguration, _ plan: RepairPlan
-  ) async throws(CacheError) -> RepairReport {
-    guard let repair = table.functions.repair else { throw unsupported("repair a store") }
-    let table = table
-    return try await LibraryCancellation.run(on: BlockingExecutor()) { () throws(CacheError) in
-      try table.repair(configuration, plan, repair)
-    }
-  }
-
-  /// Makes the library report what a repair would save and lose.
-  ///
-  /// - Throws: `CacheError`: the library's error; `unsupported` if it cannot tell; `failed` if it breaks the rules of
-  ///   the interface.
-  public func previewRepair(
-    _ configuration: EngineConfiguration, _ plan: RepairPlan
-  ) async throws(CacheError) -> RepairReport {
-    guard let preview = table.functions.previewRepair else {
-      throw unsupported("tell what a repair would save: it has no dry run")
-    }
-    let table = table
-    return try await LibraryCancellation.run(on: BlockingExecutor()) { () throws(CacheError) in
-      let report = try table.repair(configuration, plan, preview)
-      guard report.movedTo.isEmpty else { throw .defect("moved files in a dry run", of: table.name) }
-      return report
-    }
-  }
-
   /// Makes the library remove a store. If it cannot, this removes the files that its inspection names.
   ///
   /// - Throws: `CacheError`: the library's error; `unsupported` if it cannot even name the files; `failed` if it
   ///   breaks the rules of the interface.
-  public func removeStore(_ configuration: EngineConfiguration) async throws(CacheError) {
+  public func removeStore(
+    _ configuration: EngineConfiguration, movingAside suffix: String?
+  ) async throws(CacheError) -> [String] {
+    guard suffix == nil else { throw .cannotMoveAside(declaration.name) }
     guard let remove = table.functions.removeStore else {
       let files = try await inspect(configuration).files
-      return try await LibraryCancellation.run(on: BlockingExecutor()) { () throws(CacheError) in
+      try await LibraryCancellation.run(on: BlockingExecutor()) { () throws(CacheError) in
         try LibraryRemoval.remove(files)
       }
+      return []
     }
     let table = table
     try await LibraryCancellation.run(on: BlockingExecutor()) { () throws(CacheError) in
       try table.removeStore(configuration, remove)
     }
+    return []
   }
 
   private func unsupported(_ what: String) -> CacheError {

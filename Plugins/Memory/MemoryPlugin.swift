@@ -21,20 +21,6 @@ public struct MemoryPlugin: StoragePlugin {
   public func inspect(_ configuration: EngineConfiguration) async throws(CacheError) -> StoreInspection {
     StoreInspection(path: "memory", files: [], format: nil, currentFormat: 1)
   }
-
-  /// Saves and changes nothing: a store that no process holds is gone, and one that a process holds is not damaged.
-  public func repair(
-    _ configuration: EngineConfiguration, _ plan: RepairPlan
-  ) async throws(CacheError) -> RepairReport {
-    RepairReport(saved: 0)
-  }
-
-  /// Reports that there is nothing to save.
-  public func previewRepair(
-    _ configuration: EngineConfiguration, _ plan: RepairPlan
-  ) async throws(CacheError) -> RepairReport {
-    RepairReport(saved: 0)
-  }
 }
 
 /// The memory engine's options: it has none.

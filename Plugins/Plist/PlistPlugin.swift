@@ -34,37 +34,18 @@ public struct PlistPlugin: StoragePlugin {
     return try await BlockingExecutor().run { () throws(CacheError) in try folder.inspect() }
   }
 
-  /// Replaces each damaged file with one that contains its readable, sound entries. The report's number of saved
-  /// entries counts all entries that the store then holds.
-  ///
-  /// - Throws: `CacheError`: `busy` if the lock cannot be had within the time-out, `cannotCreate` if the folder belongs to
-  ///   someone else, `unsupportedFormat` if a file is of a later version, `noSpace`, `permissionDenied`, `ioFailed`; `invalidOption`
-  ///   if an option is missing. On any error no file has been replaced.
-  public func repair(
-    _ configuration: EngineConfiguration, _ plan: RepairPlan
-  ) async throws(CacheError) -> RepairReport {
-    let options = try PlistOptions(configuration)
-    return try await BlockingExecutor().run { () throws(CacheError) in try PlistRepair(options, plan).run() }
-  }
-
-  /// Reports what a repair would save and lose.
-  ///
-  /// - Throws: `CacheError`: the same errors as `repair`.
-  public func previewRepair(
-    _ configuration: EngineConfiguration, _ plan: RepairPlan
-  ) async throws(CacheError) -> RepairReport {
-    let options = try PlistOptions(configuration)
-    return try await BlockingExecutor().run { () throws(CacheError) in try PlistRepair(options, plan).preview() }
-  }
-
   /// Removes every file of the store except the lock file, under the lock; other handles go on with an empty store.
   /// Items that are not files are moved aside.
   ///
   /// - Throws: `CacheError`: `busy` if the lock cannot be had within the time-out, `cannotCreate` if the folder belongs to
   ///   someone else, `permissionDenied`, `ioFailed`; `invalidOption` if an option is missing.
-  public func removeStore(_ configuration: EngineConfiguration) async throws(CacheError) {
+  public func removeStore(
+    _ configuration: EngineConfiguration, movingAside suffix: String?
+  ) async throws(CacheError) -> [String] {
+    guard suffix == nil else { throw .cannotMoveAside(declaration.name) }
     let options = try PlistOptions(configuration)
     try await BlockingExecutor().run { () throws(CacheError) in try PlistRemoval.run(options) }
+    return []
   }
 }
 

@@ -42,40 +42,18 @@ public struct SQLitePlugin: StoragePlugin {
     try StoreInspection(try SQLiteOptions(configuration))
   }
 
-  /// Builds a new database from every entry that can still be read, and moves the damaged one and its log aside.
-  ///
-  /// It reads pages without SQLite, so it can save sound entries despite a damaged header or a damaged tree. Cost:
-  /// reading and writing the whole store.
-  ///
-  /// - Throws: `CacheError`: `busy` if the store is open elsewhere, `cannotCreate` if the file belongs to someone else,
-  ///   `unsupportedFormat` if it is of a later version, `noSpace`, `ioFailed`, `permissionDenied`.
-  public func repair(
-    _ configuration: EngineConfiguration, _ plan: RepairPlan
-  ) async throws(CacheError) -> RepairReport {
-    let options = try SQLiteOptions(configuration)
-    let worker = BlockingExecutor()
-    return try await worker.run { () throws(CacheError) in try SQLiteRepair(options: options, plan: plan).run() }
-  }
-
-  /// Reports what a repair would save and lose. Cost: reading the whole store, and memory for all keys.
-  ///
-  /// - Throws: `CacheError`: the same errors as `repair`.
-  public func previewRepair(
-    _ configuration: EngineConfiguration, _ plan: RepairPlan
-  ) async throws(CacheError) -> RepairReport {
-    let options = try SQLiteOptions(configuration)
-    let worker = BlockingExecutor()
-    return try await worker.run { () throws(CacheError) in try SQLiteRepair(options: options, plan: plan).preview() }
-  }
-
   /// Removes the database, its log and its mark, unless another connection has it open. A link to it stays, and leads to
   /// an empty file.
   ///
   /// - Throws: `CacheError`: `busy` if another connection has it open, `cannotCreate` if the file belongs to someone else,
   ///   `unsupportedFormat` if it is of a later version, `permissionDenied`, `ioFailed`.
-  public func removeStore(_ configuration: EngineConfiguration) async throws(CacheError) {
+  public func removeStore(
+    _ configuration: EngineConfiguration, movingAside suffix: String?
+  ) async throws(CacheError) -> [String] {
+    guard suffix == nil else { throw .cannotMoveAside(declaration.name) }
     let options = try SQLiteOptions(configuration)
     try await BlockingExecutor().run { () throws(CacheError) in try SQLiteRemoval.run(options) }
+    return []
   }
 }
 

@@ -3,7 +3,7 @@ import StorageConformance
 import StorageSPI
 import Testing
 
-@Suite("What there is to inspect and to repair of a store in memory: nothing")
+@Suite("What there is to inspect of a store in memory: nothing")
 struct MemoryTests {
   private func configuration() throws -> EngineConfiguration {
     try EngineConfiguration(for: MemoryPlugin().declaration, clock: ManualClock(.distantFuture))
@@ -12,10 +12,5 @@ struct MemoryTests {
   @Test func anInspectionNamesNoFile() async throws {
     let found = try await MemoryPlugin().inspect(try configuration())
     #expect(found == StoreInspection(path: "memory", files: [], format: nil, currentFormat: 1))
-  }
-
-  @Test func aRepairSavesNothingAndLosesNothing() async throws {
-    let report = try await MemoryPlugin().repair(try configuration(), RepairPlan(suffix: ".x") { _, _, _ in false })
-    #expect((report.saved, report.lost, report.movedTo) == (0, [], []))
   }
 }

@@ -60,9 +60,10 @@ struct ReadOnlyTests {
       #expect(try await Contents(of: engine) == contents)
       try await readOnly.close()
       #expect(await code { _ = try await engine.statistics() } == .closed)
-      let plan = RepairPlan(suffix: ".x") { _, _, _ in false }
-      #expect(await code { _ = try await layer.repair(configuration, plan) } == .permissionDenied)
-      #expect(await code { try await layer.removeStore(configuration) } == .permissionDenied)
+      for suffix in [nil, ".x"] {
+        #expect(
+          await code { _ = try await layer.removeStore(configuration, movingAside: suffix) } == .permissionDenied)
+      }
       guard plugin.declaration.capabilities.contains(.persistent) else { return }
       let again = try await layer.open(configuration)
       #expect(try await Contents(of: again) == contents)

@@ -179,19 +179,6 @@ struct DefectTests {
     #expect(error?.code == .failed)
     #expect(error?.message.contains(text) == true, "\(error.debugDescription)")
   }
-
-  @Test(arguments: [
-    ("lost-key", "gave a key that is none"), ("moved-null", "without its bytes"),
-    ("moved-relative", "moved a file to where none can be"), ("saved", "says that it saved 18446744073709551615"),
-  ])
-  func aRepairIsChecked(_ defect: String, _ text: String) async throws {
-    let plugin = try Library("defects.c").plugin()
-    let error = await cacheError {
-      _ = try await plugin.repair(try plugin.configuration(defect), RepairPlan(suffix: ".x") { _, _, _ in true })
-    }
-    #expect(error?.code == .failed)
-    #expect(error?.message.contains(text) == true, "\(error.debugDescription)")
-  }
 }
 
 extension StoragePlugin {

@@ -77,33 +77,13 @@ struct EngineTests {
     #expect(error?.code == .invalidOption)
   }
 
-  @Test func aRepairIsReported() async throws {
-    let plugin = try Library("tiny.c").plugin()
-    let configuration = try EngineConfiguration(
-      for: plugin.declaration, clock: FixedClock(now: Timestamp(milliseconds: 0)))
-    let asked = Mutex<[String]>([])
-    let plan = RepairPlan(suffix: ".aside") { key, payload, _ in
-      asked.withLock { $0.append("\(key) \(payload.count)") }
-      return true
-    }
-    let report = try await plugin.repair(configuration, plan)
-    #expect(asked.withLock { $0 } == ["cities/saved 0"])
-    #expect(report.saved == 1)
-    #expect(
-      report.lost == [IntegrityIssue(key: try CacheKey("cities/lost"), kind: .undecodable, message: "it is cut off")])
-    #expect(report.movedTo == ["/tiny/file.aside"])
-    let preview = try await plugin.previewRepair(configuration, plan)
-    #expect(preview.saved == 3 && preview.lost.isEmpty && preview.movedTo.isEmpty)
-    #expect(preview.mended == [IntegrityIssue(kind: .structure, message: "it is bent")])
-  }
-
   /// A library that cannot remove its store names the files that go.
   @Test func theFilesThatALibraryNamesAreRemoved() async throws {
     let plugin = try Library("tiny.c").plugin()
     let configuration = try EngineConfiguration(
       for: plugin.declaration, clock: FixedClock(now: Timestamp(milliseconds: 0)))
     // Its one file is not there.
-    try await plugin.removeStore(configuration)
+    _ = try await plugin.removeStore(configuration, movingAside: nil)
   }
 
   @Test func anIssueIsReported() async throws {

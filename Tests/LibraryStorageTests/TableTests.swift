@@ -72,28 +72,12 @@ struct TableTests {
     let configuration = try EngineConfiguration(
       for: plugin.declaration, clock: FixedClock(now: Timestamp(milliseconds: 0)))
     #expect(await cacheError { _ = try await plugin.inspect(configuration) }?.code == .unsupported)
-    let plan = RepairPlan(suffix: ".x") { _, _, _ in true }
-    #expect(await cacheError { _ = try await plugin.repair(configuration, plan) }?.code == .unsupported)
-    #expect(await cacheError { _ = try await plugin.previewRepair(configuration, plan) }?.code == .unsupported)
   }
 
   @Test func aLibraryOfBeforeFollowsNoChanges() async throws {
     let statement = "engine->size = offsetof(cachectl_engine, change_mark); memset(&engine->change_mark, 1, 8)"
     #expect(try await Library("tables.c", ["TABLE_DEFECT=\(statement)"]).open().changeFollower == nil)
     #expect(try await Library("tiny.c").open().changeFollower == nil)
-  }
-
-  /// It repairs, but a dry run of it would be a repair: it is refused.
-  @Test func aLibraryOfBeforeHasNoDryRun() async throws {
-    let library = try Library(
-      "tables.c", ["TABLE_DEFECT=engine->size = offsetof(cachectl_engine, preview_repair)"])
-    let plugin = try library.plugin()
-    let configuration = try EngineConfiguration(
-      for: plugin.declaration, clock: FixedClock(now: Timestamp(milliseconds: 0)))
-    let plan = RepairPlan(suffix: ".x") { _, _, _ in true }
-    #expect(try await plugin.repair(configuration, plan).saved == 1)
-    let error = await cacheError { _ = try await plugin.previewRepair(configuration, plan) }
-    #expect(error?.code == .unsupported && error?.message.contains("dry run") == true)
   }
 
   /// As a library of a later version has it: appended fields, in the table and in each option.

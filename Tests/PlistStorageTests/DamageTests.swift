@@ -47,36 +47,6 @@ import Testing
     #expect(try await readEach(flipped) > whole.count / 2)
   }
 
-  /// Repairs the store with one bit or another flipped: what was not touched is saved, and no damage is lost.
-  @Test func aFlippedBitCostsNoOtherEntry() async throws {
-    let original = try await store()
-    let whole = try original.bytes("a.json")
-    let engine = try await original.open()
-    var sound: [CacheKey: EntryTable.Entry] = [:]
-    for key in try ["a/1", "a/2", "b/1"].map({ try CacheKey($0) }) { sound[key] = try await engine.entry(key) }
-    let starts = try ["\"a/1\"", "\"a/2\""].map { name in
-      try #require(whole.indices.first { whole[$0...].starts(with: Array(name.utf8)) })
-    }
-    let folder = try TemporaryFolder()
-    for index in stride(from: 0, to: whole.count, by: 3) {
-      try? FileManager.default.removeItem(atPath: folder.store)
-      try FileManager.default.copyItem(atPath: original.store, toPath: folder.store)
-      var bytes = whole
-      bytes[index] ^= 1 << UInt8(index % 8)
-      try folder.write(bytes, to: "a.json")
-      let report = try folder.repair(sound: sound)
-      let contents = try await folder.open().contents()
-      let expected = ["a/1": "text\n", "a/2": "more", "b/1": "kept"]
-      #expect(contents.allSatisfy { expected[$0.key] == $0.value }, "byte \(index)")
-      #expect(contents["a/1"] != nil || (starts[0]..<starts[1]).contains(index), "byte \(index)")
-      #expect(contents["a/2"] != nil || index >= starts[1], "byte \(index)")
-      #expect(contents.count == report.saved && contents["b/1"] != nil, "byte \(index)")
-      #expect(try await folder.open().checkIntegrity() == [], "byte \(index)")
-      #expect(report.movedTo.isEmpty == (report.lost + report.mended).isEmpty, "byte \(index)")
-      #expect(try folder.bytes(report.movedTo.isEmpty ? "a.json" : "a.json.damaged") == bytes, "byte \(index)")
-    }
-  }
-
   @Test func aDamagedNamespaceStopsOnlyItself() async throws {
     let folder = try await store()
     try folder.write("{", to: "a.json")

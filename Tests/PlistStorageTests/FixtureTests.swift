@@ -35,32 +35,6 @@ import Testing
     try await expect(folder, holds: FixtureContent.entries())
   }
 
-  @Test func aStoreOfFormat1NeedsNoRepair() async throws {
-    let folder = try copy("format-1")
-    let entries = try FixtureContent.entries()
-    let report = try folder.repair(sound: entries)
-    #expect((report.saved, report.lost, report.movedTo) == (entries.count, [], []))
-    try await expect(folder, holds: entries)
-  }
-
-  @Test func aStoreOfFormat1WithoutHeadsIsSavedWhole() async throws {
-    let folder = try copy("format-1")
-    let names = try folder.names().filter { $0.hasSuffix(".json") }
-    _ = try await folder.open().contents()
-    // As if this version had written them.
-    let listed = PlistFolder(path: folder.store, fileSystem: SystemFileSystem())
-    try listed.list(names.map { String($0.dropLast(5)) })
-    for name in names { try folder.write(Array(try folder.bytes(name).dropFirst(30).dropLast(5)), to: name) }
-    let entries = try FixtureContent.entries()
-    let report = try folder.repair(sound: entries)
-    #expect(report.saved == entries.count)
-    // The rest of a head costs no entry, but more entries may have stood behind a file that is cut off.
-    #expect(report.lost.count == names.count && report.lost.allSatisfy { $0.key == nil })
-    #expect(report.mended.count == names.count && report.mended.allSatisfy { $0.key == nil })
-    #expect(report.movedTo == names.map { folder.file($0 + ".damaged") })
-    try await expect(folder, holds: entries)
-  }
-
   @Test func aStoreOfFormat1CanBeWrittenTo() async throws {
     let folder = try copy("format-1")
     let (key, entry) = try FixtureContent.put()

@@ -14,8 +14,6 @@ import Testing
       for: plugin.declaration, values: ["path": .text(folder.store)], clock: FixedClock(now: .distantFuture))
   }
 
-  static let plan = RepairPlan(suffix: ".damaged") { _, _, _ in true }
-
   /// Folders of others, and the names and contents of their files.
   static let foreign: [[String: String]] = [
     ["package.json": "{\"name\": \"app\"}"], ["notes.txt": "mine"], ["store.lock": "mine"], ["batch.journal": "mine"],
@@ -31,9 +29,7 @@ import Testing
     let configuration = try configuration(folder)
     #expect(await code { _ = try await plugin.open(configuration) } == .cannotCreate)
     #expect(await code { _ = try await plugin.inspect(configuration) } == .cannotCreate)
-    #expect(await code { _ = try await plugin.repair(configuration, Self.plan) } == .cannotCreate)
-    #expect(await code { _ = try await plugin.previewRepair(configuration, Self.plan) } == .cannotCreate)
-    #expect(await code { try await plugin.removeStore(configuration) } == .cannotCreate)
+    #expect(await code { _ = try await plugin.removeStore(configuration, movingAside: nil) } == .cannotCreate)
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.store).sorted() == files.keys.sorted())
     for (name, text) in files { #expect(try folder.text(name) == text) }
   }
@@ -55,9 +51,7 @@ import Testing
     try await engine.put(["b/1": "y"])
     try await engine.compact()
     try await engine.close()
-    let report = try await plugin.repair(configuration, Self.plan)
-    #expect(report.movedTo.isEmpty && report.lost.isEmpty)
-    try await plugin.removeStore(configuration)
+    _ = try await plugin.removeStore(configuration, movingAside: nil)
     #expect(try folder.names() == (foreign.keys + ["store.lock"]).sorted())
     for (name, text) in foreign { #expect(try folder.text(name) == text) }
   }
@@ -70,8 +64,6 @@ import Testing
     try FileManager.default.removeItem(atPath: folder.file("store.uses"))
     try folder.write(content, to: "a.json")
     #expect(await code { _ = try await folder.open().text("a/1") } == .damaged)
-    let report = try await plugin.repair(try configuration(folder), Self.plan)
-    #expect(report.movedTo == [folder.file("a.json.damaged")])
   }
 
   /// Earlier versions left an empty lock file, and no list.

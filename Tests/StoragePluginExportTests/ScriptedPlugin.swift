@@ -73,26 +73,9 @@ struct ScriptedPlugin: StoragePlugin {
       hiddenDamage: "bënt", caution: "sløw")
   }
 
-  func repair(_ configuration: EngineConfiguration, _ plan: RepairPlan) async throws(CacheError) -> RepairReport {
-    let metadata = EntryMetadata(
-      storedAt: configuration.clock.now, freshUntil: .distantFuture, retainUntil: .distantFuture, contentType: "a/b")
-    let key = try CacheKey("cities/v1/kept")
-    // On another thread, as engines do that wait for a disk.
-    let isSound = try await BlockingExecutor().run { () throws(CacheError) in
-      [UInt8]([1, 2]).withUnsafeBufferPointer { plan.isSound(key, $0.span, metadata) }
-    }
-    return RepairReport(
-      saved: isSound ? 1 : 0, lost: [IntegrityIssue(key: key, kind: .undecodable, message: "lost")],
-      mended: [IntegrityIssue(kind: .structure, message: "mended")], movedTo: ["/store" + plan.suffix])
-  }
-
-  func previewRepair(
-    _ configuration: EngineConfiguration, _ plan: RepairPlan
-  ) async throws(CacheError) -> RepairReport {
-    RepairReport(saved: 5, mended: [IntegrityIssue(kind: .structure, message: "would be mended")])
-  }
-
-  func removeStore(_ configuration: EngineConfiguration) async throws(CacheError) {
+  func removeStore(
+    _ configuration: EngineConfiguration, movingAside suffix: String?
+  ) async throws(CacheError) -> [String] {
     await Task.yield()
     throw CacheError(.busy, "\(try configuration.text("path")) is open")
   }

@@ -75,51 +75,6 @@ import Testing
     let status = withConfiguration(["path": "/ünder"], [:]) { table.remove_store(&$0, failure.pointer) }
     #expect(status != 0 && failure.message == "/ünder is open")
   }
-
-  private typealias Repair =
-    @convention(c) (
-      UnsafePointer<cachectl_configuration>?, UnsafePointer<cachectl_repair>?, UnsafeMutablePointer<UInt64>?,
-      UnsafeMutablePointer<cachectl_failure>?
-    ) -> Int32
-
-  /// Calls `repair` as a host does that knows the first `size` bytes of a plan.
-  private func call(
-    _ repair: Repair, _ gathered: Gathered, knowing size: Int = MemoryLayout<cachectl_repair>.size
-  ) -> (status: Int32, saved: UInt64) {
-    let failure = Failure()
-    var saved: UInt64 = 99
-    let status = gathered.lend { context in
-      ".süffix".lent { suffix in
-        var plan = cachectl_repair(
-          size: size, suffix: suffix, is_sound: judge, lost: takeIssue, moved: takePath, context: context,
-          mended: takeMended)
-        return withConfiguration([:], [:]) { repair(&$0, &plan, &saved, failure.pointer) }
-      }
-    }
-    return (status, saved)
-  }
-
-  @Test(arguments: [0, 1] as [Int32]) func aStoreCanBeRepaired(_ isSound: Int32) throws {
-    let (table, gathered) = (try table(), Gathered())
-    gathered.answer = isSound
-    #expect(call(table.repair, gathered) == (0, UInt64(isSound)))
-    #expect(
-      gathered.texts == [
-        "cities/v1/kept 2 1000000", "cities/v1/kept undecodable lost", "mended: structure mended", "/store.süffix",
-      ])
-  }
-
-  @Test func aHostOfBeforeGetsWhatWasMendedAsLost() throws {
-    let (table, gathered) = (try table(), Gathered())
-    _ = call(table.repair, gathered, knowing: MemoryLayout<cachectl_repair>.offset(of: \.mended) ?? 0)
-    #expect(gathered.texts.suffix(2) == [" structure mended", "/store.süffix"])
-  }
-
-  @Test func aRepairCanBePreviewed() throws {
-    let (table, gathered) = (try table(), Gathered())
-    #expect(call(table.preview_repair, gathered) == (0, 5))
-    #expect(gathered.texts == ["mended: structure would be mended"])
-  }
 }
 
 private let describeInspection: cachectl_visit_inspection = { context, inspection in
@@ -128,30 +83,5 @@ private let describeInspection: cachectl_visit_inspection = { context, inspectio
   gathered.texts += UnsafeBufferPointer(start: found.files, count: found.file_count).map(\.text)
   let numbers = "\(found.format) \(found.current_format) \(found.presence)"
   gathered.texts.append("\(numbers) \(found.hidden_damage.text) \(found.caution.text)")
-  return 0
-}
-
-private let judge: @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<cachectl_entry>?) -> Int32 = {
-  guard let gathered = Gathered.of($0), let entry = $1?.pointee else { return 0 }
-  gathered.texts.append("\(entry.key.text) \(entry.payload.length) \(entry.metadata.stored_at)")
-  return gathered.answer
-}
-
-private let takeIssue: cachectl_visit_issue = { context, issue in
-  guard let issue = issue?.pointee else { return 1 }
-  let texts = [issue.key.text, String(cString: issue.kind), String(cString: issue.message)]
-  Gathered.of(context)?.texts.append(texts.joined(separator: " "))
-  return 0
-}
-
-private let takeMended: cachectl_visit_issue = { context, issue in
-  guard let issue = issue?.pointee else { return 1 }
-  let texts = ["mended:", String(cString: issue.kind), String(cString: issue.message)]
-  Gathered.of(context)?.texts.append(texts.joined(separator: " "))
-  return 0
-}
-
-private let takePath: @convention(c) (UnsafeMutableRawPointer?, cachectl_bytes) -> Int32 = {
-  Gathered.of($0)?.texts.append($1.text)
   return 0
 }

@@ -215,25 +215,4 @@ struct SealTests {
       #expect(report.entriesChecked == 2)
     }
   }
-
-  @Test(arguments: TestedEngine.persistent, [true, false])
-  func aRepairDropsForgedEntries(engine: TestedEngine, isDryRun: Bool) async throws {
-    let scratch = try await Scratch(engine)
-    let transforms = try Transforms.named(["sealed"], required: true)
-    let keys = try ["notes/a", "notes/b", "notes/c"].map { text throws(CacheError) in try CacheKey(text) }
-    for key in keys {
-      try await scratch.store(transforms).write(key, payload: [1], metadata: scratch.metadata())
-    }
-    var (payload, metadata) = try await scratch.stored(keys[0])
-    metadata.retainUntil = .distantFuture
-    try await scratch.replace(keys[0], payload, metadata, isSound: true)
-    try await scratch.store().write(keys[1], payload: [2], metadata: scratch.metadata())
-    try await scratch.engine.close()
-    let report = try await StoreRepair(scratch.plugin, scratch.configuration, transforms: transforms).run(
-      suffix: ".damaged", isDryRun: isDryRun)
-    let lost = report.lost.sorted { ($0.key ?? keys[2]) < ($1.key ?? keys[2]) }
-    #expect(lost.map(\.key) == [keys[0], keys[1]])
-    #expect(lost.map(\.kind) == [.notAuthentic, .notSealed])
-    #expect(report.saved == 1)
-  }
 }

@@ -22,11 +22,6 @@ struct LibraryFunctions {
   typealias Check = @convention(c) (OpaquePointer?, cachectl_visit_issue?, Context?, Failure?) -> Int32
   typealias Inspect =
     @convention(c) (UnsafePointer<cachectl_configuration>?, cachectl_visit_inspection?, Context?, Failure?) -> Int32
-  typealias Repair =
-    @convention(c) (
-      UnsafePointer<cachectl_configuration>?, UnsafePointer<cachectl_repair>?, UnsafeMutablePointer<UInt64>?, Failure?
-    ) -> Int32
-
   typealias ApplyEvicting =
     @convention(c) (
       OpaquePointer?, UnsafePointer<cachectl_batch>?, UnsafePointer<CChar>?, UnsafeMutablePointer<UInt64>?, Failure?
@@ -60,8 +55,6 @@ struct LibraryFunctions {
   let compact: Change
   let releaseMemory: (@convention(c) (OpaquePointer?) -> Void)?
   let inspect: Inspect?
-  let repair: Repair?
-  let previewRepair: Repair?
   let removeStore: RemoveStore?
   let readAll: ReadAll?
   let changeMark: ChangeMark?
@@ -88,8 +81,6 @@ struct LibraryFunctions {
     compact = try required(engine.compact, "compact")
     releaseMemory = engine.release_memory
     inspect = engine.inspect
-    repair = engine.repair
-    previewRepair = engine.preview_repair
     removeStore = engine.remove_store
     readAll = engine.read_all
     changeMark = engine.change_mark

@@ -40,18 +40,10 @@ extension WrappingPlugin {
   }
 
   /// Passes the call on to `base`.
-  public func repair(
-    _ configuration: EngineConfiguration, _ plan: RepairPlan
-  ) async throws(CacheError) -> RepairReport { try await base.repair(configuration, plan) }
-
-  /// Passes the call on to `base`.
-  public func previewRepair(
-    _ configuration: EngineConfiguration, _ plan: RepairPlan
-  ) async throws(CacheError) -> RepairReport { try await base.previewRepair(configuration, plan) }
-
-  /// Passes the call on to `base`.
-  public func removeStore(_ configuration: EngineConfiguration) async throws(CacheError) {
-    try await base.removeStore(configuration)
+  public func removeStore(
+    _ configuration: EngineConfiguration, movingAside suffix: String?
+  ) async throws(CacheError) -> [String] {
+    try await base.removeStore(configuration, movingAside: suffix)
   }
 }
 

@@ -36,12 +36,9 @@ public struct ReadOnlyLayer: EngineLayer {
   public func wrap(_ engine: any StorageEngine) -> any StorageEngine { ReadOnlyEngine(base: engine) }
 
   /// Fails.
-  public func repair(
-    _ configuration: EngineConfiguration, _ plan: RepairPlan
-  ) async throws(CacheError) -> RepairReport { throw Self.refusal() }
-
-  /// Fails.
-  public func removeStore(_ configuration: EngineConfiguration) async throws(CacheError) { throw Self.refusal() }
+  public func removeStore(
+    _ configuration: EngineConfiguration, movingAside suffix: String?
+  ) async throws(CacheError) -> [String] { throw Self.refusal() }
 
   fileprivate static func refusal(_ message: String = "the store may only be read") -> CacheError {
     CacheError(.permissionDenied, message, hint: "take the layer readonly away to change the store")

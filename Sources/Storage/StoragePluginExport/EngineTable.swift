@@ -119,22 +119,8 @@ enum EngineTable {
         try Inspecting.inspect(configuration, Visitor(visit, context))
       }
     }
-    table.repair = { configuration, plan, saved, failure in
-      reporting(to: failure) { () throws(CacheError) in
-        try Repairing.report(configuration, plan, saved) { plugin, configuration, plan throws(CacheError) in
-          try await plugin.repair(configuration, plan)
-        }
-      }
-    }
-    table.preview_repair = { configuration, plan, saved, failure in
-      reporting(to: failure) { () throws(CacheError) in
-        try Repairing.report(configuration, plan, saved) { plugin, configuration, plan throws(CacheError) in
-          try await plugin.previewRepair(configuration, plan)
-        }
-      }
-    }
     table.remove_store = { configuration, failure in
-      reporting(to: failure) { () throws(CacheError) in try Repairing.removeStore(configuration) }
+      reporting(to: failure) { () throws(CacheError) in try Removing.removeStore(configuration) }
     }
   }
 }

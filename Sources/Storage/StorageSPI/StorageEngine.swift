@@ -36,7 +36,7 @@ public protocol StorageEngine: AnyObject, Sendable {
   ///   batch's bounds, `tooLarge`, `noSpace`, `busy`, `closed`, `ioFailed`. On any error the store is unchanged.
   func apply(_ batch: WriteBatch) async throws(CacheError)
 
-  /// The first entries of `range` in key order, without payloads.
+  /// The first entries of `range` in key order, without payloads; the last ones in descending order if it descends.
   ///
   /// To continue, scan again after the last key. Fewer than `limit` entries mean that there are no more. Each call sees
   /// one state of the store, which may change between calls. The cost grows with `limit`, not with the store.

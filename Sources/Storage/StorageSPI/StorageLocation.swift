@@ -30,9 +30,9 @@ public struct StorageLocation: Sendable {
   /// afterwards creates an empty one.
   ///
   /// - Throws: `CacheError`: `busy` while the store is open, `cannotCreate` if what is there is not a store of this
-  ///   engine, or the engine's failure; see `StoragePlugin.removeStore(_:)`.
+  ///   engine, or the engine's failure; see `StoragePlugin.removeStore(_:movingAside:)`.
   public func removeStore(clock: any WallClock = SystemWallClock()) async throws(CacheError) {
-    try await plugin.removeStore(configuration(clock))
+    _ = try await plugin.removeStore(configuration(clock), movingAside: nil)
   }
 
   /// The path of the store, without slashes at its end; `nil` if it has none.

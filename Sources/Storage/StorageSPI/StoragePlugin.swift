@@ -20,31 +20,24 @@ public protocol StoragePlugin: Sendable {
   ///   `unreachable`; `unsupported` if the engine cannot tell.
   func inspect(_ configuration: EngineConfiguration) async throws(CacheError) -> StoreInspection
 
-  /// Saves every readable entry of a damaged store. A new store replaces it in one step, and the damaged files are
-  /// moved aside, never removed. An undamaged store stays as it is.
+  /// Removes the store that `configuration` describes with everything in it, whatever its state, or moves it aside.
+  /// Opening it afterwards creates an empty store. Neither needs disk space, so both work on a full disk.
   ///
-  /// A crash in between leaves either the damaged store or the repaired one in place.
+  /// A store that is a file `NAME` is moved to `NAME` with `suffix`, and its side files to the same name with their own
+  /// endings (`-wal`, `.uses`). A store that is a folder moves its own files into a new folder of that name; foreign files
+  /// stay. If the name is taken, "-2", "-3" and so on is appended to the suffix. The moved store can be opened there.
   ///
-  /// - Throws: `CacheError`: `busy` if the store is open elsewhere, `cannotCreate` if what is there belongs to someone
-  ///   else, `noSpace`, `ioFailed`, `permissionDenied`; `unsupported` if the engine cannot repair. On any error the store is unchanged.
-  func repair(_ configuration: EngineConfiguration, _ plan: RepairPlan) async throws(CacheError) -> RepairReport
-
-  /// Reports what `repair` would save and lose, without creating, moving or changing a file. It works on a read-only
-  /// store. The report names no moved files.
-  ///
-  /// - Throws: `CacheError`: `busy` if another process has the store open, `ioFailed`, `permissionDenied`;
-  ///   `unsupported` if the engine cannot tell.
-  func previewRepair(
-    _ configuration: EngineConfiguration, _ plan: RepairPlan
-  ) async throws(CacheError) -> RepairReport
-
-  /// Removes the store that `configuration` describes with everything in it, whatever its state. Opening it afterwards
-  /// creates an empty store. Removal needs no disk space, so it works on a full disk.
-  ///
+  /// - Parameter suffix: what to append to the names of moved files, such as ".damaged-2026-01-31T120000Z"; `nil` to
+  ///   delete the store.
+  /// - Returns: where the files are now, the file or folder to open first; empty if they were deleted, or there was no
+  ///   store.
   /// - Throws: `CacheError`: `busy` if a handle in this process or another one has the store open, and would go on
   ///   using the removed files; `cannotCreate` if what is there belongs to someone else; `unsupportedFormat` if the store
-  ///   is of a later version; `permissionDenied`, `ioFailed`; `unsupported` if the engine cannot remove stores.
-  func removeStore(_ configuration: EngineConfiguration) async throws(CacheError)
+  ///   is of a later version; `permissionDenied`, `ioFailed`; `unsupported` if the engine cannot remove stores, or cannot
+  ///   move them.
+  func removeStore(
+    _ configuration: EngineConfiguration, movingAside suffix: String?
+  ) async throws(CacheError) -> [String]
 }
 
 extension StoragePlugin {
@@ -53,27 +46,22 @@ extension StoragePlugin {
     throw unsupported("tell what there is of a store without opening it")
   }
 
-  /// Throws `unsupported`: the engine does not implement repair.
-  public func repair(
-    _ configuration: EngineConfiguration, _ plan: RepairPlan
-  ) async throws(CacheError) -> RepairReport {
-    throw unsupported("repair a store")
-  }
-
-  /// Throws `unsupported`: the engine cannot preview a repair.
-  public func previewRepair(
-    _ configuration: EngineConfiguration, _ plan: RepairPlan
-  ) async throws(CacheError) -> RepairReport {
-    throw unsupported("tell what a repair would save: it has no dry run")
-  }
-
   /// Throws `unsupported`: the engine does not know what its store consists of.
-  public func removeStore(_ configuration: EngineConfiguration) async throws(CacheError) {
+  public func removeStore(
+    _ configuration: EngineConfiguration, movingAside suffix: String?
+  ) async throws(CacheError) -> [String] {
     throw unsupported("remove a store that it cannot open")
   }
 
   private func unsupported(_ what: String) -> CacheError {
     CacheError(.unsupported, "backend \(declaration.name) cannot \(what)")
+  }
+}
+
+extension CacheError {
+  /// The error of the engine called `name`, which can remove its stores, but not move them aside.
+  public static func cannotMoveAside(_ name: String) -> CacheError {
+    CacheError(.unsupported, "backend \(name) cannot move a store aside")
   }
 }
 

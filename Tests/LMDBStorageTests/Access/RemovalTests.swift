@@ -11,7 +11,7 @@ import Testing
     let store = try TestStore()
     try await store.open().close()
     try Data(content.utf8).write(to: URL(fileURLWithPath: store.dataFile))
-    try await LMDBPlugin().removeStore(try store.configuration)
+    _ = try await LMDBPlugin().removeStore(try store.configuration, movingAside: nil)
     #expect(!FileManager.default.fileExists(atPath: store.dataFile))
     let engine = try await store.open()
     #expect(try await engine.checkIntegrity().isEmpty)
@@ -24,14 +24,14 @@ import Testing
     let engine = try await store.open()
     let configuration = try store.configuration
     do throws(CacheError) {
-      try await LMDBPlugin().removeStore(configuration)
+      _ = try await LMDBPlugin().removeStore(configuration, movingAside: nil)
       Issue.record("it was removed")
     } catch {
       #expect(error.code == .busy)
     }
     #expect(FileManager.default.fileExists(atPath: store.dataFile))
     try await engine.close()
-    try await LMDBPlugin().removeStore(configuration)
+    _ = try await LMDBPlugin().removeStore(configuration, movingAside: nil)
     #expect(!FileManager.default.fileExists(atPath: store.dataFile))
   }
 }

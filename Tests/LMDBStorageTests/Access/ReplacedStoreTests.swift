@@ -40,7 +40,6 @@ import Testing
     let count = try await before.keys().count
     try await Self.replace(store)
     #expect(await code { _ = try await store.open() } == .busy)
-    #expect(await code { _ = try await RepairTests.repair(store) } == .busy)
     try await before.put("cities/new")
     #expect(try await before.keys().count == count + 1)
     try await before.close()

@@ -231,9 +231,7 @@ import Testing
     let (plugin, configuration) = (LMDBPlugin(), try store.configuration)
     #expect(await code { _ = try await store.open() } == .cannotCreate)
     #expect(await code { _ = try await plugin.inspect(configuration) } == .cannotCreate)
-    #expect(await code { _ = try await RepairTests.repair(store) } == .cannotCreate)
-    #expect(await code { _ = try await plugin.previewRepair(configuration, RepairTests.plan) } == .cannotCreate)
-    #expect(await code { try await plugin.removeStore(configuration) } == .cannotCreate)
+    #expect(await code { _ = try await plugin.removeStore(configuration, movingAside: nil) } == .cannotCreate)
     #expect(try store.bytes == before)
     #expect(try FileManager.default.contentsOfDirectory(atPath: store.path).sorted() == names)
   }

@@ -147,14 +147,4 @@ import Testing
     let found = LMDBPages.leaf(around: value, pageSize: size, systemPageSize: system)
     #expect(found?.number == 5 && found?.start == UnsafeRawPointer(room.baseAddress! + start))
   }
-
-  @Test(arguments: Damage.allCases)
-  func aRepairSavesTheRest(_ damage: Damage) async throws {
-    let (store, lost) = try await damagedStore(damage)
-    let report = try LMDBRepair(store.path, RepairPlan(suffix: ".damaged") { _, _, _ in true }).run()
-    #expect(report.saved >= Self.entries - lost.count && !report.movedTo.isEmpty)
-    let engine = try await store.open()
-    #expect(try await engine.checkIntegrity().isEmpty)
-    #expect(try await engine.keys().count == report.saved)
-  }
 }

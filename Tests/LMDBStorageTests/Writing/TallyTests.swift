@@ -147,18 +147,6 @@ import Testing
     }
     #expect(try await engine.checkIntegrity().map(\.kind) == [.structure])
     try await engine.close()
-    try await Self.expectRepairOfTally(store)
-  }
-
-  /// Of its own, so that the environment above is gone.
-  private static func expectRepairOfTally(_ store: TestStore) async throws {
-    let plan = RepairPlan(suffix: ".damaged", isSound: Checked.isSound)
-    let report = try await LMDBPlugin().repair(store.configuration, plan)
-    #expect(report.saved == 1 && report.lost.isEmpty && report.movedTo.count == 1)
-    #expect(report.mended.map(\.kind) == [.structure])
-    let engine = try await store.open()
-    #expect(try await engine.checkIntegrity() == [])
-    try await engine.close()
   }
 
   @Test func laterFormatIsRefusedByItsNumber() async throws {
@@ -172,10 +160,6 @@ import Testing
     }
     #expect(await code { _ = try await store.open() } == .unsupportedFormat)
     #expect(try await LMDBPlugin().inspect(store.configuration).format == 3)
-    let plan = RepairPlan(suffix: ".damaged") { _, _, _ in true }
-    let before = try store.bytes
-    #expect(await code { _ = try await LMDBPlugin().repair(store.configuration, plan) } == .unsupportedFormat)
-    #expect(try store.bytes == before)
   }
 
   /// Writes to a store as a defect, or a program of another version, would.

@@ -188,21 +188,6 @@ struct VerificationTests {
     #expect(await task.value == .cancelled)
   }
 
-  @Test func aRepairKeepsWhatItsChecksumSaysIsSound() async throws {
-    let key = try CacheKey("movies/v1/a")
-    let (payload, other): ([UInt8], [UInt8]) = ([1, 2], [1, 3])
-    let metadata = SoundStore.metadata(key, payload)
-    let plan = RepairPlan.byChecksum(suffix: ".damaged-x") { key, _, _ in key.text != "movies/v1/c" }
-    #expect(plan.suffix == ".damaged-x")
-    let isKept = plan.isSound(key, payload.span, metadata)
-    let isKeptWithOtherBytes = plan.isSound(key, other.span, metadata)
-    let isKeptUnderAnotherKey = plan.isSound(try CacheKey("movies/v1/b"), payload.span, metadata)
-    #expect(isKept && !isKeptWithOtherBytes && !isKeptUnderAnotherKey)
-    let unwanted = try CacheKey("movies/v1/c")
-    let isUnwantedKept = plan.isSound(unwanted, payload.span, SoundStore.metadata(unwanted, payload))
-    #expect(!isUnwantedKept)
-  }
-
   @Test func compactingSaysWhatWasThereBeforeAndAfter() async throws {
     let store = try await SoundStore(2)
     let key = try CacheKey("cities/v1/expired")

@@ -128,8 +128,11 @@ struct TestPlugin: StoragePlugin {
       path: path, exists: inner.registry.all[path] != nil, files: [], format: 1, currentFormat: 1)
   }
 
-  func removeStore(_ configuration: EngineConfiguration) async throws(CacheError) {
+  func removeStore(
+    _ configuration: EngineConfiguration, movingAside suffix: String?
+  ) async throws(CacheError) -> [String] {
     try inner.registry.withStore(try configuration.text("path")) { $0.table = EntryTable() }
+    return []
   }
 }
 

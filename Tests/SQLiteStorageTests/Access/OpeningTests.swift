@@ -148,33 +148,6 @@ import Testing
     try await other.close()
   }
 
-  /// SQLite keeps the log beside the file that the link leads to.
-  @Test func aLinkToAStoreIsTheStoreWithItsLog() async throws {
-    let store = try await DamagedStore()
-    let (folder, link) = (store.folder, store.folder.path + "/elsewhere/link.sqlite")
-    let engine = try await folder.open()
-    let key = try CacheKey("cities/v1/in-the-log")
-    let late = KnownEntry(key: key, payload: [1, 2, 3], metadata: .sample())
-    try await engine.put(key.text, late.payload, late.metadata)
-    let log = try Data(contentsOf: URL(fileURLWithPath: folder.store + "-wal"))
-    try await engine.close()
-    var known = store
-    known.entries[key] = late
-    try store.write(store.damaged(at: 5))
-    try log.write(to: URL(fileURLWithPath: folder.store + "-wal"))
-    try FileManager.default.createDirectory(atPath: folder.path + "/elsewhere", withIntermediateDirectories: false)
-    try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: folder.store)
-
-    let options = try EngineConfiguration(
-      for: SQLitePlugin().declaration, values: ["path": .text(link)], clock: FixedClock(now: .distantFuture))
-    let report = try await SQLitePlugin().repair(options, known.plan)
-    #expect(report.saved == known.entries.count, "\(report)")
-    let repaired = try await folder.open(at: link)
-    #expect(try await repaired.payload(key.text) == [1, 2, 3])
-    #expect(try await repaired.statistics().entries == known.entries.count)
-    try await repaired.close()
-  }
-
   /// SQLite opens for reading only what it may not write to at that moment.
   @Test(arguments: ["", "-wal"])
   func aRefusalToWriteHoldsNoLongerThanItsReason(refused: String) async throws {

@@ -7,10 +7,10 @@ import Testing
 @Suite struct RemovalTests {
   private func remove(_ folder: TestFolder) async throws(CacheError) {
     let plugin = SQLitePlugin()
-    try await plugin.removeStore(
+    _ = try await plugin.removeStore(
       EngineConfiguration(
         for: plugin.declaration, values: ["path": .text(folder.store), "busyTimeout": .integer(0)],
-        clock: FixedClock(now: Timestamp(milliseconds: 0))))
+        clock: FixedClock(now: Timestamp(milliseconds: 0))), movingAside: nil)
   }
 
   private func code(_ body: () async throws(CacheError) -> Void) async -> CacheError.Code? {

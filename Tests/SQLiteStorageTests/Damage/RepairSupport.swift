@@ -46,14 +46,6 @@ struct DamagedStore {
     content = try Data(contentsOf: URL(fileURLWithPath: folder.store))
   }
 
-  var plan: RepairPlan {
-    let entries = entries
-    return RepairPlan(suffix: ".damaged-2026") { key, payload, metadata in
-      guard let known = entries[key], known.metadata == metadata else { return false }
-      return payload.withUnsafeBufferPointer { $0.elementsEqual(known.payload) }
-    }
-  }
-
   /// By default a lock is waited for: a process that another test starts holds it until it runs its program.
   func options(busyTimeout: Int64 = 60_000) throws -> EngineConfiguration {
     try EngineConfiguration(
@@ -74,10 +66,6 @@ struct DamagedStore {
     var damaged = content
     damaged[position] ^= position % 2 == 0 ? 0xFF : 1 << UInt8(position / 2 % 8)
     return damaged
-  }
-
-  func repair(busyTimeout: Int64 = 60_000) async throws -> RepairReport {
-    try await SQLitePlugin().repair(try options(busyTimeout: busyTimeout), plan)
   }
 
   /// The keys that the store does not have; what it has must be sound, and nothing else wrong with it.

@@ -37,13 +37,6 @@ struct MaintenanceTests {
     #expect(
       JSONText.text(before.json)
         == #"{"backend":"memory","entriesChecked":0,"issues":[{"key":null,"kind":"structure","message":"torn"}]}"#)
-    let repair = try await container.repairStore()
-    #expect(repair.saved == 3)
-    #expect(repair.lost.map(\.key?.text) == ["cities/v1/lost"])
-    // 1,700,000,000 seconds after 1970-01-01T00:00:00Z, by date(1).
-    #expect(repair.movedTo == ["/home/store.damaged-20231114T221320Z"])
-    #expect(!(try await verify(container).hasIssues))
-    #expect(plugin.log == ["open", "repair .damaged-20231114T221320Z", "open", "close"])
   }
 
   @Test(arguments: [CacheError.Code.busy, .permissionDenied, .unsupportedFormat, .cannotCreate])
@@ -53,12 +46,6 @@ struct MaintenanceTests {
       FakePlugin("memory", FakePlugin.Behaviour(openingFailure: failure)))
     let error = await #expect(throws: CacheError.self) { try await verify(container) }
     #expect(error?.code.rawValue == code.rawValue)
-  }
-
-  @Test func anEngineThatCannotRepairSaysSo() async throws {
-    let container = try container(FakePlugin("memory", FakePlugin.Behaviour(repairs: false)))
-    let error = await #expect(throws: CacheError.self) { try await container.repairStore() }
-    #expect(error?.code.rawValue == "unsupported")
   }
 
   @Test(arguments: Backends.all)

@@ -9,7 +9,6 @@ final class FakePlugin: StoragePlugin {
     var inspection: StoreInspection?
     var failure: CacheError?
     var openingFailure: CacheError?
-    var repairs = true
     /// When the entries of the store were stored.
     var times: [Timestamp] = []
     /// How engines misbehave.
@@ -55,17 +54,6 @@ final class FakePlugin: StoragePlugin {
     if let failure = behaviour.failure { throw failure }
     guard let inspection = behaviour.inspection else { throw CacheError(.unsupported, "cannot look") }
     return inspection
-  }
-
-  /// Heals the store.
-  func repair(_ configuration: EngineConfiguration, _ plan: RepairPlan) async throws(CacheError) -> RepairReport {
-    let behaviour = note("repair \(plan.suffix)")
-    guard behaviour.repairs else { throw CacheError(.unsupported, "backend cannot repair a store") }
-    self.behaviour.withLock { $0.openingFailure = nil }
-    let key = try CacheKey("cities/v1/lost")
-    return RepairReport(
-      saved: 3, lost: [IntegrityIssue(key: key, kind: .undecodable, message: "cut off")],
-      movedTo: ["/home/store\(plan.suffix)"])
   }
 }
 

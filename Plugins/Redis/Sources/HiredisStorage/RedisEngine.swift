@@ -41,13 +41,6 @@ final class RedisEngine: Evicting, BatchReading, ChangeFollowing {
     try await using(options, clock) { store throws(CacheError) in try store.inspect() }
   }
 
-  /// Connects, and repairs the store.
-  static func repair(
-    _ options: RedisOptions, _ plan: RepairPlan, clock: any WallClock
-  ) async throws(CacheError) -> RepairReport {
-    try await using(options, clock) { store throws(CacheError) in try store.repair(plan) }
-  }
-
   /// Connects, and removes the store.
   static func removeStore(_ options: RedisOptions, clock: any WallClock) async throws(CacheError) {
     try await using(options, clock) { store throws(CacheError) in try store.removeAll() }

@@ -59,24 +59,17 @@ public struct RedisPlugin: StoragePlugin {
     try await RedisEngine.inspect(try RedisOptions(configuration, kind: kind), clock: configuration.clock)
   }
 
-  /// Removes unreadable entries, makes the index agree with the rest, and recounts the tally. There are no files to move
-  /// aside. Others can keep using the store. Cost: every entry is read, and the servers look at all their keys.
-  ///
-  /// - Throws: the same errors as `open(_:)`; `busy` if others write all the time; `damaged` if another program's
-  ///   key is in the place of the index or the tally and there are no entries to save.
-  public func repair(
-    _ configuration: EngineConfiguration, _ plan: RepairPlan
-  ) async throws(CacheError) -> RepairReport {
-    try await RedisEngine.repair(try RedisOptions(configuration, kind: kind), plan, clock: configuration.clock)
-  }
-
   /// Removes all entries and everything else that the store keeps, whatever its state. It touches nothing else on the
   /// server. It cannot tell whether other processes have the store open; they find it empty. Cost: a round trip for
   /// each 1,000 entries.
   ///
   /// - Throws: the same errors as `open(_:)`.
-  public func removeStore(_ configuration: EngineConfiguration) async throws(CacheError) {
+  public func removeStore(
+    _ configuration: EngineConfiguration, movingAside suffix: String?
+  ) async throws(CacheError) -> [String] {
+    guard suffix == nil else { throw .cannotMoveAside(declaration.name) }
     try await RedisEngine.removeStore(try RedisOptions(configuration, kind: kind), clock: configuration.clock)
+    return []
   }
 }
 

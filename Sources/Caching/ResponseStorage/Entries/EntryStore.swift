@@ -26,7 +26,7 @@ public struct EntryStore: Sendable {
   public var damage: StoreDamage { salvageDamage ?? StoreDamage() }
 
   /// The damage of a store that is read as a repair would save it; `nil` if the store is read as it is.
-  var salvageDamage: StoreDamage? { (engine as? SalvagedEngine)?.damage ?? (engine as? RecoveringEngine)?.damage }
+  var salvageDamage: StoreDamage? { nil }
 
   /// The leases that this process holds on flights over this store.
   let leases = HeldLeases()

@@ -122,7 +122,7 @@ final class NearTier: Sendable {
 
   private func openedAnew() async -> State {
     do throws(CacheError) {
-      try await plugin.removeStore(configuration)
+      _ = try await plugin.removeStore(configuration, movingAside: nil)
       return await opened()
     } catch {
       return .failed(error)

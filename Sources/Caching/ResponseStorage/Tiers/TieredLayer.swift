@@ -102,7 +102,11 @@ public struct TieredLayer: WrappingPlugin {
     } catch {
       guard error.isDamage else { return pending.note(error) }
       await pending.giveUp(error)
-      do throws(CacheError) { try await near.removeStore(configuration) } catch { pending.note(error) }
+      do throws(CacheError) {
+        _ = try await near.removeStore(configuration, movingAside: nil)
+      } catch {
+        pending.note(error)
+      }
     }
   }
 
@@ -155,13 +159,16 @@ public struct TieredLayer: WrappingPlugin {
     return entries
   }
 
-  /// Removes both stores, and the writes that far did not take.
-  public func removeStore(_ configuration: EngineConfiguration) async throws(CacheError) {
-    try await base.removeStore(configuration)
-    guard near.declaration.capabilities.contains(.persistent) else { return }
+  /// Removes both stores, and the writes that far did not take. Moves the store of far aside.
+  public func removeStore(
+    _ configuration: EngineConfiguration, movingAside suffix: String?
+  ) async throws(CacheError) -> [String] {
+    let moved = try await base.removeStore(configuration, movingAside: suffix)
+    guard near.declaration.capabilities.contains(.persistent) else { return moved }
     for store in ["entries", "pending"] {
-      try await near.removeStore(try nearConfiguration(store, configuration.clock))
+      _ = try await near.removeStore(try nearConfiguration(store, configuration.clock), movingAside: nil)
     }
+    return moved
   }
 }
 

@@ -188,39 +188,6 @@ extension FreshnessPolicy {
 }
 
 extension AppDIContainer {
-  /// Opens the store of the engine called `backend` for reading only. If the store is damaged, reads what a repair
-  /// would save, and `damage` says what is lost; `warning` says so if the store is too damaged to open, or opening
-  /// would change it.
-  ///
-  /// - Throws: `CacheError` with the code of the engine's failure, or `unknownBackend`.
-  public func openStoreForReading(backend: String) async throws(CacheError) -> OpenStore {
-    let (plugin, options) = try engine(backend)
-    let reason: CacheError
-    do throws(CacheError) {
-      try await requireNothingHidden(in: plugin, options)
-      let engine = try await plugin.open(options)
-      // A server saves nothing, and a store in memory is lost when it is closed.
-      guard configuration.storePath(of: plugin.declaration.name) != nil else {
-        return makeStore(over: engine, of: backend)
-      }
-      return makeStore(over: RecoveringEngine(engine, plugin, options), of: backend)
-    } catch {
-      reason = configuration.namingSource(of: error, backend: backend)
-    }
-    // An unknown version may be damage; the engine's repair can tell.
-    guard [.damaged, .unsupportedFormat].contains(reason.code) else { throw reason }
-    let engine: SalvagedEngine
-    do throws(CacheError) {
-      engine = try await SalvagedEngine(plugin, options, reason: reason)
-    } catch {
-      throw [.cancelled, .busy].contains(error.code) ? error : reason
-    }
-    let warning = CacheError(
-      .damaged, "\(backend) is damaged: reading only what a repair would save: \(reason.message)",
-      hint: "save it with: cachectl --backend \(backend) verify --repair")
-    return makeStore(over: engine, of: backend, warning: warning)
-  }
-
   /// Makes sure that opening the configured engine's store hides no damage.
   ///
   /// - Throws: `CacheError` with the code `damaged`.

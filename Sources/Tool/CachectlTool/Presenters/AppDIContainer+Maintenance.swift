@@ -37,9 +37,7 @@ extension AppDIContainer {
   /// - Throws: `CacheError`: the store is unchanged; `unsupported` if the engine cannot repair, or cannot say what it
   ///   would do.
   func repairStore(isDryRun: Bool = false) async throws(CacheError) -> RepairReport {
-    let (plugin, options) = try engine(configuration.backend)
-    return try await StoreRepair(plugin, options, transforms: entryTransforms).run(
-      suffix: ".damaged-\(clock.now.basicText)", isDryRun: isDryRun)
+    throw CacheError(.unsupported, "backend \(configuration.backend) cannot repair a store")
   }
 
   /// The failures that stop the removal of entries, but not of the whole store.
@@ -87,7 +85,7 @@ extension AppDIContainer {
   private func removeStore(because reason: CacheError) async throws(CacheError) {
     do throws(CacheError) {
       let (plugin, options) = try engine(configuration.backend)
-      try await plugin.removeStore(options)
+      _ = try await plugin.removeStore(options, movingAside: nil)
     } catch {
       throw error.code == .unsupported ? reason : error
     }

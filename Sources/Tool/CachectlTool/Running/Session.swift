@@ -45,7 +45,7 @@ struct Session {
     return try await using(
       backend,
       { () async throws(CacheError) in
-        let store = try await container.openStoreForReading(backend: backend)
+        let store = try await container.openStore(backend: backend)
         if let warning = store.warning { global.warn(ErrorView(warning, backend: backend)) }
         return store
       }, body)

@@ -57,7 +57,7 @@ extension RedisStore {
   func compactUnindexed(at now: Timestamp) throws(CacheError) {
     try eachEntry { entry throws(CacheError) in
       let (key, metadata) = (entry.summary.key, entry.summary.metadata)
-      if !entry.isDamaged, metadata.retainUntil <= now { _ = try remove(key, ifStill: metadata.checksum) }
+      if !entry.isDamaged, metadata.retainUntil <= now { try remove(key, ifStill: metadata.checksum) }
     }
   }
 
@@ -71,15 +71,6 @@ extension RedisStore {
       }
     }
     return issues
-  }
-
-  /// Removes the entries that are unreadable or that `plan` finds unsound. Cost: every entry is read.
-  func repairUnindexed(_ plan: RepairPlan) throws(CacheError) -> RepairReport {
-    var findings = RedisFindings([])
-    try eachEntry { entry throws(CacheError) in
-      findings.note(try mend(entry.summary.key, nil, plan), of: entry.summary.key)
-    }
-    return findings.report()
   }
 
   private func eachEntry(_ body: (RedisListing) throws(CacheError) -> Void) throws(CacheError) {

@@ -1,0 +1,32 @@
+/// A problem that an integrity check found.
+public struct IntegrityIssue: Sendable, Hashable {
+  /// A kind of damage. Engines may add their own.
+  public struct Kind: RawRepresentable, Sendable, Hashable {
+    /// The kind's name, in camel case.
+    public let rawValue: String
+
+    /// The kind called `rawValue`.
+    public init(rawValue: String) { self.rawValue = rawValue }
+
+    /// The payload or metadata of an entry differs from what was written.
+    public static let checksumMismatch = Kind(rawValue: "checksumMismatch")
+    /// An entry cannot be decoded.
+    public static let undecodable = Kind(rawValue: "undecodable")
+    /// The structure that holds the entries is damaged.
+    public static let structure = Kind(rawValue: "structure")
+  }
+
+  /// The damaged entry; `nil` if the structure of the store is damaged.
+  public let key: CacheKey?
+  /// The kind of damage.
+  public let kind: Kind
+  /// What was found, in one line.
+  public let message: String
+
+  /// An issue with one entry, or with the structure of the store if `key` is `nil`.
+  public init(key: CacheKey? = nil, kind: Kind, message: String) {
+    self.key = key
+    self.kind = kind
+    self.message = message
+  }
+}
