@@ -96,6 +96,8 @@ let package = Package(
     layer("Storage", "Spelling", []),
     // The contract of an engine, and nothing else.
     layer("Storage", "StorageSPI", ["Platform", "Base"]),
+    // What a process says that a damaged file ends.
+    .target(name: "CCrashNotice", path: "Sources/Storage/CCrashNotice"),
     // What helps an engine's author to keep it: threads, pools, tables.
     layer("Storage", "EngineSupport", ["Platform", "Base", "StorageSPI"]),
     // The interface of engines that are shared libraries: a header, and a check of its layout.
@@ -153,7 +155,7 @@ let package = Package(
     engine("Plist"),
     engine("SQLite", "CSQLite", module: "CSQLite"),
     .systemLibrary(name: "CSQLite", path: "Plugins/SQLite/CSQLite", providers: [.apt(["libsqlite3-dev"])]),
-    engine("LMDB", "CLMDB", module: "CLMDB"),
+    engine("LMDB", "CLMDB", "CCrashNotice", module: "CLMDB"),
     .systemLibrary(name: "CLMDB", path: "Plugins/LMDB/CLMDB", providers: [.apt(["liblmdb-dev"]), .brew(["lmdb"])]),
     // The Redis engine, for programs that take the trait. Its tests and its shared libraries are the package Plugins/Redis.
     .target(
@@ -195,7 +197,8 @@ let package = Package(
     layer(
       "Tool", "CachectlTool",
       caching + [
-        "Platform", "CachectlArguments", "Spelling", "StorageSPI", "StorageConformance", "StorageBenchmark",
+        "Platform", "CCrashNotice", "CachectlArguments", "Spelling", "StorageSPI", "StorageConformance",
+        "StorageBenchmark",
         "ResponseStorage", "ProgramConfiguration",
         "Transport", "HTTPTransfer", "CacheDomain", "CacheData", "CachePresentation", "SampleOrigin",
         "CacheComposition",
@@ -237,7 +240,7 @@ let package = Package(
     tests("TestOriginTests", "Platform", "ChildProcesses", "TestOrigin", "CZlib"),
     tests("BaseTests", "Base", "SeededNumbers"),
     tests("StorageSPITests", "Base", "StorageSPI", "SeededNumbers"),
-    tests("EngineSupportTests", "Platform", "Base", "StorageSPI", "EngineSupport", "SeededNumbers"),
+    tests("EngineSupportTests", "Platform", "CCrashNotice", "Base", "StorageSPI", "EngineSupport", "SeededNumbers"),
     tests("CacheDomainTests", "Base", "FetchVocabulary", "HTTPMessages", "CacheDomain", "SeededNumbers"),
     tests("HTTPMessagesTests", "HTTPMessages"),
     tests(

@@ -1,3 +1,4 @@
+internal import CCrashNotice
 internal import CLMDB
 internal import EngineSupport
 internal import Platform
@@ -80,7 +81,16 @@ extension LMDBEnvironment {
     guard let room, room != MAP_FAILED else { throw error(errno, action) }
     munmap(room, rounded)
     let status = mdb_env_set_mapsize(pointer, rounded)
+    let (start, length) = Self.map(of: pointer)
+    ccrash_move(notice, start, length)
     guard status == MDB_SUCCESS else { throw error(status, action) }
+  }
+
+  /// Where the map is, and its size in bytes.
+  static func map(of pointer: OpaquePointer) -> (start: UnsafeMutableRawPointer?, length: Int) {
+    var info = MDB_envinfo()
+    mdb_env_info(pointer, &info)
+    return (info.me_mapaddr, info.me_mapsize)
   }
 
   /// The size of the map, and how much of it is in use or free for reuse, in bytes. It reads the map, so the caller

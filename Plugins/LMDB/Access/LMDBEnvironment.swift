@@ -1,3 +1,4 @@
+internal import CCrashNotice
 internal import CLMDB
 internal import EngineSupport
 internal import StorageSPI
@@ -28,6 +29,9 @@ final class LMDBEnvironment: @unchecked Sendable {
   /// Runs checks of the whole store, which may have to read all of it from disk.
   let checking = BlockingExecutor()
 
+  /// The number of the store among those that a crash of the process names.
+  let notice: Int32
+
   private let databases = Mutex<[LMDBDatabase]>([])
   /// The tally's summary after this process's last transaction that changed entries; `nil` while one is running.
   private let summary = Mutex<LMDBSummary?>(nil)
@@ -46,7 +50,15 @@ final class LMDBEnvironment: @unchecked Sendable {
     self.path = path
     self.identity = opened.state.identity
     self.isReadOnly = opened.isReadOnly
-    self.pointer = opened.release()
+    let pointer = opened.release()
+    self.pointer = pointer
+    let (start, length) = Self.map(of: pointer)
+    notice = ccrash_add(start, length, path, "lmdb", EngineConfiguration.crashMark(ofStore: path))
+    mdb_env_set_userctx(pointer, UnsafeMutableRawPointer(bitPattern: Int(notice) + 1))
+    // LMDB ends the process if this returns.
+    mdb_env_set_assert(pointer) { pointer, _ in
+      ccrash_end(Int32(Int(bitPattern: mdb_env_get_userctx(pointer))) - 1)
+    }
     self.keyCoding = keyCoding
     self.snapshots = snapshots
     self.whenClosed = whenClosed
@@ -54,6 +66,7 @@ final class LMDBEnvironment: @unchecked Sendable {
 
   deinit {
     let latest = isDamaged.load(ordering: .relaxed) ? nil : latestTransaction
+    ccrash_remove(notice)
     mdb_env_close(pointer)
     whenClosed(identity, latest)
   }

@@ -39,8 +39,8 @@ public struct Cache: Sendable {
   ///   - transforms: what changes payloads before they are stored, such as `EntryTransforms([ZstdTransform()])`.
   ///   - clock: decides what is fresh, stale and expired.
   ///   - warn: called with failures that cost the caller nothing, such as an origin that a stale value stood in for,
-  ///     a value that could not be stored, or a server that is away while the cache is opened: by a mistake in its
-  ///     address too.
+  ///     a value that could not be stored, a server that is away while the cache is opened: by a mistake in its
+  ///     address too, or a store that was moved aside because its damage had ended a process.
   /// - Throws: `CacheError`: the engine's failure, such as `cannotCreate`, `damaged`, `permissionDenied` or `busy`, but
   ///   not `unreachable`: that is a warning, and the store is opened when its server is there; `invalidOption` if the
   ///   limits allow no entry, or two transforms have one name; `CancellationError`.
@@ -85,7 +85,9 @@ public struct Cache: Sendable {
     _ location: StorageLocation, _ clock: any WallClock, _ warn: @Sendable (CacheError) -> Void
   ) async throws(CacheError) -> any StorageEngine {
     do throws(CacheError) {
-      return try await location.open(clock: clock)
+      let (engine, warning) = try await location.plugin.openReplacingCrashed(location.configuration(clock))
+      if let warning { warn(warning) }
+      return engine
     } catch {
       if error.code == .unreachable {
         warn(error)

@@ -58,6 +58,19 @@ public struct EngineConfiguration: Sendable {
     return durability
   }
 
+  /// The file that marks the store after its damage has ended a process; `nil` if the store has no path.
+  package var crashMark: String? {
+    guard case .text(let path)? = values["path"] else { return nil }
+    return Self.crashMark(ofStore: path)
+  }
+
+  /// The file that marks the store at `path` after its damage has ended a process.
+  package static func crashMark(ofStore path: String) -> String {
+    var path = path[...]
+    while path.utf8.count > 1, path.hasSuffix("/") { path.removeLast() }
+    return "\(path).crashed"
+  }
+
   private func missing(_ name: String) -> CacheError { Self.error(engine, name, "has no value of that type") }
 
   private static func error(_ engine: String, _ option: String, _ what: String, hint: String = "") -> CacheError {

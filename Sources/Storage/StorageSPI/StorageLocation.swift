@@ -46,7 +46,10 @@ public struct StorageLocation: Sendable {
     return path
   }
 
-  private func configuration(_ clock: any WallClock) throws(CacheError) -> EngineConfiguration {
+  /// What the plugin opens the store with.
+  ///
+  /// - Throws: `CacheError` with the code `invalidOption`.
+  package func configuration(_ clock: any WallClock) throws(CacheError) -> EngineConfiguration {
     let declaration = plugin.declaration
     var values = options
     for option in declaration.options {

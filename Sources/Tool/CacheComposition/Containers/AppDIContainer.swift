@@ -55,7 +55,16 @@ public struct AppDIContainer: Sendable {
   ///
   /// - Throws: `CacheError` with the code of the engine's failure, or `unknownBackend`.
   public func openStore(backend: String) async throws(CacheError) -> OpenStore {
-    return makeStore(over: try await openEngine(backend), of: backend)
+    let (engine, warning) = try await openEngine(backend)
+    return makeStore(over: engine, of: backend, warning: warning)
+  }
+
+  /// The store of the engine called `backend` if its damage has ended a process.
+  ///
+  /// - Throws: `CacheError` with the code `unknownBackend` or `invalidOption`.
+  package func crashedStore(backend: String) throws(CacheError) -> CrashedStore? {
+    let (plugin, options) = try engine(backend)
+    return CrashedStore(plugin, options)
   }
 
   /// Whether the engine called `backend` has a store; `nil` if only opening it would tell. Never creates a store.
@@ -80,7 +89,7 @@ public struct AppDIContainer: Sendable {
     let backend = configuration.backend
     try requireTransforms()
     do throws(CacheError) {
-      return makeStore(over: try await openEngine(backend), of: backend)
+      return try await openStore()
     } catch {
       if [.cannotCreate, .unknownBackend, .invalidOption].contains(error.code) { throw error }
       return makeStore(over: UnavailableEngine(reason: error), of: backend)
@@ -126,10 +135,12 @@ public struct AppDIContainer: Sendable {
     return try EngineConfiguration(for: declaration, values: values, clock: clock)
   }
 
-  private func openEngine(_ backend: String) async throws(CacheError) -> any StorageEngine {
+  private func openEngine(
+    _ backend: String
+  ) async throws(CacheError) -> (engine: any StorageEngine, warning: CacheError?) {
     do throws(CacheError) {
       let (plugin, options) = try engine(backend)
-      return try await plugin.open(options)
+      return try await plugin.openReplacingCrashed(options)
     } catch {
       throw configuration.namingSource(of: error, backend: backend)
     }

@@ -9,7 +9,7 @@ public struct OpenStore: Sendable {
   public let entries: EntryStore
   let flights: any FetchFlights
   let background = BackgroundWork()
-  /// A warning for the user before reading the store.
+  /// A warning for the user: what was at the place of the store.
   public let warning: CacheError?
   private let ledger: any OperationLedger
   private let recordsUse: Bool

@@ -21,6 +21,7 @@ struct DoctorCommand: AsyncParsableCommand {
   var global: GlobalOptions
 
   func run() async throws {
+    CrashNotice.install()
     let (view, worst) = try await Doctor(loader: .ofProcess, catalogue: Cachectl.current.catalogue).examine(
       global.configurationFlags)
     if Task.isCancelled { throw CacheError.cancelled }

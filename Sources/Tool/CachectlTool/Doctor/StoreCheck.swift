@@ -50,7 +50,9 @@ struct StoreCheck: Sendable {
         return result
       }
       lookAtFiles(inspection, &result)
-      if let damage = inspection.hiddenDamage {
+      if let crashed = CrashedStore(plugin, configuration) {
+        result.findings.append(.problem(name, crashed.error))
+      } else if let damage = inspection.hiddenDamage {
         result.findings.append(
           .problem(name, .damaged, damage, hint: "cachectl --backend \(name) verify --repair"))
       } else if isReadable(inspection, &result) {

@@ -19,6 +19,8 @@ extension AppDIContainer {
     progress: @escaping (_ done: Int, _ total: Int?) -> Void
   ) async throws(CacheError) -> IntegrityView {
     do throws(CacheError) {
+      // Opening the store would begin with an empty one.
+      if let crashed = try crashedStore(backend: configuration.backend) { throw crashed.error }
       try await requireNothingHidden()
       return try await withStore { store throws(CacheError) in
         try await makeStorePresenter(store).verify(progress: progress)
@@ -56,6 +58,11 @@ extension AppDIContainer {
   ) async throws(CacheError) -> RemovalView {
     var held = EntryTally.Count()
     var (isEmpty, replacement) = (false, String?.none)
+    if let crashed = try crashedStore(backend: configuration.backend) {
+      try await removeStore(because: crashed.error)
+      crashed.removeMark()
+      replacement = replaced(because: crashed.error)
+    }
     do throws(CacheError) {
       try await withStore { store throws(CacheError) in
         try await store.administration.removeAll { held = $0 }
@@ -66,7 +73,7 @@ extension AppDIContainer {
       guard Self.removable.contains(error.code) else { throw error }
       do throws(CacheError) {
         try await removeStore(because: error)
-        replacement = "\(configuration.backend): an empty store has taken the place of the old one (\(error.message))"
+        replacement = replaced(because: error)
       } catch {
         // Another process uses the store, which is empty already.
         guard isEmpty, error.code == .busy else { throw error }
@@ -80,6 +87,10 @@ extension AppDIContainer {
       backend: configuration.backend, RemovalReport(entries: held.entries, payloadBytes: held.payloadBytes))
     view.replacement = replacement
     return view
+  }
+
+  private func replaced(because reason: CacheError) -> String {
+    "\(configuration.backend): an empty store has taken the place of the old one (\(reason.message))"
   }
 
   private func removeStore(because reason: CacheError) async throws(CacheError) {

@@ -37,7 +37,9 @@ enum CompletionAnswer {
   private static func values(_ query: CompletionQuery) async throws -> [String] {
     guard let place = query.options(of: Place.self) else { return [] }
     let container = try AppDIContainer.ofProcess(place.global.configurationFlags)
-    guard try await container.hasStore(backend: container.configuration.backend) != false else { return [] }
+    let backend = container.configuration.backend
+    guard try await container.hasStore(backend: backend) != false, try container.crashedStore(backend: backend) == nil
+    else { return [] }
     let store = try await container.openStore()
     let values: [String] =
       if query.topic == namespaces {

@@ -1,14 +1,27 @@
+internal import CCrashNotice
 internal import CacheComposition
 internal import CachePresentation
 internal import Platform
 internal import Synchronization
 
-/// Names the loaded libraries if the process crashes: one of them may be the cause.
+/// The last line of a process that crashes: it names the damaged store that ended it, or else the loaded libraries, one
+/// of which may be the cause. The texts are made in advance, because a signal handler must not allocate, and stay.
 enum CrashNotice {
-  private static let signals = [SIGSEGV, SIGBUS, SIGABRT, SIGILL, SIGFPE, SIGTRAP]
   private static let libraries = Mutex<[EngineLibrary]>([])
-  /// The address of the notice, made in advance because a signal handler must not allocate. It is never freed.
-  private static let line = Atomic<UInt>(0)
+
+  /// From now on, a crash while reading a damaged store ends the process with the status of damage and a mark next to the
+  /// store; see `CrashedStore`. Any other crash keeps its signal.
+  static func install() { installed }
+
+  private static let installed: Void = {
+    let damage = ErrorView(
+      code: "damaged", message: "the store % is damaged",
+      hint: "save what can be read with: cachectl --backend % verify --repair")
+    let text = Diagnostics.standard.text(.error(damage))
+    let parts = text.split(separator: "%", omittingEmptySubsequences: false).map { strdup(String($0)) }
+    guard parts.count == 3, let before = parts[0], let between = parts[1], let after = parts[2] else { return }
+    ccrash_install(ExitCode.dataError.rawValue, before, between, after)
+  }()
 
   /// Adds `library` to what a crash from now on will name.
   static func add(_ library: EngineLibrary) {
@@ -22,26 +35,8 @@ enum CrashNotice {
     let crash = ErrorView(
       code: "defect", message: "the process crashed with backend \(names) loaded",
       hint: "run cachectl backends test \(newest.path)")
-    guard let copy = strdup(Diagnostics.standard.text(.error(crash))) else { return }
-    line.store(UInt(bitPattern: copy), ordering: .releasing)
-    if libraries.count == 1 { install() }
-  }
-
-  private static func install() {
-    for signal in signals {
-      var action = sigaction()
-      action.handler = { CrashNotice.report($0) }
-      // The repeated signal gets the default action, which leaves the right status and a core file.
-      action.sa_flags = Int32(bitPattern: UInt32(SA_RESETHAND))
-      sigaction(signal, &action, nil)
-    }
-  }
-
-  /// Only makes calls that signal-safety(7) allows.
-  private static func report(_ signal: Int32) {
-    if let line = UnsafePointer<CChar>(bitPattern: line.load(ordering: .acquiring)) {
-      _ = write(STDERR_FILENO, line, strlen(line))
-    }
-    raise(signal)
+    guard let line = strdup(Diagnostics.standard.text(.error(crash))) else { return }
+    ccrash_write_otherwise(line)
+    install()
   }
 }

@@ -14,6 +14,7 @@ struct Session {
   /// - Throws: `ConfigurationError`.
   init(_ global: GlobalOptions, naming references: [EngineReference] = []) throws(ConfigurationError) {
     self.global = global
+    CrashNotice.install()
     let configuration = try ConfigurationLoader.ofProcess.load(global.configurationFlags, naming: references)
     container = AppDIContainer(
       configuration: configuration, catalogue: Cachectl.current.catalogue, transforms: Cachectl.current.transforms,
@@ -43,12 +44,7 @@ struct Session {
   ) async throws(CacheError) -> Output {
     let backend = backend ?? configuration.backend
     return try await using(
-      backend,
-      { () async throws(CacheError) in
-        let store = try await container.openStore(backend: backend)
-        if let warning = store.warning { global.warn(ErrorView(warning, backend: backend)) }
-        return store
-      }, body)
+      backend, { () async throws(CacheError) in try await container.openStore(backend: backend) }, body)
   }
 
   /// Opens the store of the engine called `backend` for reading only, passes it to `body`, and closes it. The store
@@ -108,6 +104,7 @@ struct Session {
   private func using<Output>(
     _ backend: String, _ store: OpenStore, _ body: (OpenStore) async throws(CacheError) -> Output
   ) async throws(CacheError) -> Output {
+    if let warning = store.warning { global.warn(ErrorView(warning, backend: backend)) }
     let output: Output
     do throws(CacheError) {
       output = try await body(store)

@@ -1,0 +1,83 @@
+internal import Base
+internal import Platform
+package import StorageSPI
+
+/// A store whose damage has ended a process: a file next to it says so.
+///
+/// An engine that maps its file into memory trusts it, and a damaged page can end the process that reads it. So the next
+/// opening moves the store aside and begins with an empty one.
+package struct CrashedStore: Sendable {
+  private let plugin: any StoragePlugin
+  private let configuration: EngineConfiguration
+  /// The path of the file.
+  private let mark: String
+
+  /// The store that `plugin` opens with `configuration`; `nil` if it has not ended a process. Cost: one system call.
+  package init?(_ plugin: any StoragePlugin, _ configuration: EngineConfiguration) {
+    guard let mark = configuration.crashMark, access(mark, F_OK) == 0 else { return nil }
+    self.plugin = plugin
+    self.configuration = configuration
+    self.mark = mark
+  }
+
+  /// The store as an error, which says what to do.
+  package var error: CacheError {
+    let name = plugin.declaration.name
+    return CacheError(
+      .damaged, "a process crashed reading the store, and left \(mark)",
+      hint: "save what can be read with: cachectl --backend \(name) verify --repair")
+  }
+
+  /// Moves the store aside, and removes the mark.
+  ///
+  /// - Returns: a warning that says where the store is now; `nil` if another process has moved it, or there is none.
+  /// - Throws: `CacheError`: `busy` if the store is open, or another process is moving it; the engine's failure.
+  package func moveAside() async throws(CacheError) -> CacheError? {
+    let file = open(mark, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+    guard file >= 0 else {
+      guard errno != ENOENT else { return nil }
+      throw CacheError(.permissionDenied, "cannot open \(mark): \(String(cString: strerror(errno)))")
+    }
+    defer {
+      // A process that is being started has the descriptor too, and with it the lock, until it runs its program.
+      flock(file, LOCK_UN)
+      close(file)
+    }
+    guard flock(file, LOCK_EX | LOCK_NB) == 0 else {
+      throw CacheError(.busy, "another process is moving a damaged store aside", hint: "try again")
+    }
+    guard access(mark, F_OK) == 0 else { return nil }
+    let moved = try await plugin.removeStore(configuration, movingAside: configuration.clock.now.damagedSuffix)
+    removeMark()
+    guard let path = moved.first else { return nil }
+    let name = plugin.declaration.name
+    return CacheError(
+      .damaged, "a process crashed reading the store of \(name): it is now \(path), and an empty one has its place",
+      hint: "save what can be read of it with: cachectl --backend \(name) --set backends.\(name).path=\(path) "
+        + "verify --repair")
+  }
+
+  /// Removes the mark, after the store was removed, moved or repaired.
+  package func removeMark() { unlink(mark) }
+}
+
+extension StoragePlugin {
+  /// Opens the store, or, if its damage has ended a process, moves it aside and opens an empty one.
+  ///
+  /// - Returns: also a warning, if the store was moved.
+  /// - Throws: `CacheError`: the failure of `open(_:)` or `removeStore(_:movingAside:)`.
+  package func openReplacingCrashed(
+    _ configuration: EngineConfiguration
+  ) async throws(CacheError) -> (engine: any StorageEngine, warning: CacheError?) {
+    let warning = try await CrashedStore(self, configuration)?.moveAside()
+    return (try await open(configuration), warning)
+  }
+}
+
+extension Timestamp {
+  /// What the names of damaged files end with that are moved aside at this time, such as ".damaged-20260131T120000Z": a
+  /// shell needs no quotes for it, and names sort by it.
+  package var damagedSuffix: String {
+    ".damaged-" + RFC3339.text(milliseconds).prefix { $0 != "." }.filter { $0 != "-" && $0 != ":" } + "Z"
+  }
+}
