@@ -93,9 +93,12 @@ struct RemoveCommand: AsyncParsableCommand {
 
   /// Whether the user agrees to remove everything in the store. The question omits the amount if the store is damaged.
   private func isConfirmed(_ session: Session) async -> Bool {
-    let isUsable = (try? session.container.crashedStore(backend: session.configuration.backend)) == nil
-    let summary = isUsable ? try? await session.withStore { store throws(CacheError) in
-      try await session.container.makeStorePresenter(store).statistics().summary
+    var summary: String?
+    // Opening a crashed store would move it aside.
+    if (try? session.container.crashedStore(backend: session.configuration.backend)) == nil {
+      summary = try? await session.withStore { store throws(CacheError) in
+        try await session.container.makeStorePresenter(store).statistics().summary
+      }
     }
     let entries = "every entry of \(session.configuration.backend)" + (summary.map { " (\($0))" } ?? "")
     return Question.confirm(soft ? "Make \(entries) stale?" : "Remove \(entries)?")
