@@ -18,10 +18,9 @@ final class PlistEngine: StorageEngine {
 
   /// Opens the folder of `options`, and creates it if there is none.
   static func open(
-    _ options: PlistOptions, clock: any WallClock, fileSystem: any FileSystem = SystemFileSystem(),
-    timer: any PlistTimer = SystemTimer()
+    _ options: PlistOptions, clock: any WallClock, fileSystem: any FileSystem = SystemFileSystem()
   ) async throws(CacheError) -> PlistEngine {
-    let engine = PlistEngine(PlistStore(options, fileSystem: fileSystem, timer: timer), clock: clock)
+    let engine = PlistEngine(PlistStore(options, fileSystem: fileSystem), clock: clock)
     try await engine.run { store throws(CacheError) in try store.folder.makeStore() }
     return engine
   }
@@ -63,9 +62,10 @@ final class PlistEngine: StorageEngine {
 
   private static func scan(_ store: PlistStore, _ range: KeyRange, _ limit: Int) throws(CacheError) -> [EntrySummary] {
     var summaries: [EntrySummary] = []
-    for namespace in try store.folder.namespaces() where namespace.hasPrefix(range.prefix) {
+    let namespaces = try store.folder.namespaces()
+    for namespace in range.isDescending ? namespaces.reversed() : namespaces where namespace.hasPrefix(range.prefix) {
       guard summaries.count < limit else { break }
-      if let after = range.after, namespace < after.namespace { continue }
+      if let last = range.after?.namespace, range.isDescending ? namespace > last : namespace < last { continue }
       summaries += store.scan(namespace, try store.load(namespace), range, limit: limit - summaries.count)
     }
     return summaries

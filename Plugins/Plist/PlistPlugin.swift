@@ -34,18 +34,17 @@ public struct PlistPlugin: StoragePlugin {
     return try await BlockingExecutor().run { () throws(CacheError) in try folder.inspect() }
   }
 
-  /// Removes every file of the store except the lock file, under the lock; other handles go on with an empty store.
-  /// Items that are not files are moved aside.
+  /// Removes every file of the store except the lock file, under the lock, or moves them into a new folder. Other handles
+  /// go on with an empty store. Items that are not files are moved aside.
   ///
-  /// - Throws: `CacheError`: `busy` if the lock cannot be had within the time-out, `cannotCreate` if the folder belongs to
-  ///   someone else, `permissionDenied`, `ioFailed`; `invalidOption` if an option is missing.
+  /// - Throws: `CacheError`: `busy` if the lock cannot be had within the timeout, `cannotCreate` if the folder belongs to
+  ///   someone else, or no folder to move the files to can be made, `noSpace`, `permissionDenied`, `ioFailed`;
+  ///   `invalidOption` if an option is missing.
   public func removeStore(
     _ configuration: EngineConfiguration, movingAside suffix: String?
   ) async throws(CacheError) -> [String] {
-    guard suffix == nil else { throw .cannotMoveAside(declaration.name) }
-    let options = try PlistOptions(configuration)
-    try await BlockingExecutor().run { () throws(CacheError) in try PlistRemoval.run(options) }
-    return []
+    let removal = PlistRemoval(try PlistOptions(configuration), movingAside: suffix)
+    return try await BlockingExecutor().run { () throws(CacheError) in try removal.run() }
   }
 }
 
@@ -79,63 +78,72 @@ struct PlistOptions: Sendable {
 extension PlistFolder {
   /// Inspects the store without taking the lock, and without creating or changing anything.
   func inspect() throws(CacheError) -> StoreInspection {
-    guard try requireOwn() else { return inspection([], format: nil) }
-    let lock = try status(of: lockPath) == nil ? [] : [Self.lockName]
-    let names = (try parts() + lock).sorted()
-    let namespaces = names.compactMap { Self.namespace(ofFile: $0) }
-    // A store without entries has the current format.
-    guard !namespaces.isEmpty else {
-      return inspection(paths(names), format: names.isEmpty ? nil : PlistDecoder.format)
-    }
+    var names: [String] = []
     var formats: [Int] = []
-    for namespace in namespaces { if let format = try format(of: namespace) { formats.append(format) } }
-    return inspection(paths(names), format: formats.max())
-  }
-
-  private func paths(_ names: [String]) -> [String] { names.map { path + "/" + $0 } }
-
-  private func inspection(_ files: [String], format: Int?) -> StoreInspection {
-    StoreInspection(path: path, files: files, format: format, currentFormat: PlistDecoder.format)
-  }
-
-  /// The format version of the file of `namespace`; `nil` if it is unknown. Cost: reading the start of the file if the
-  /// version comes first, as this engine writes it; otherwise reading the whole file.
-  private func format(of namespace: String) throws(CacheError) -> Int? {
-    let path = path(of: namespace)
-    guard try status(of: path)?.kind == .regular else { return nil }
-    if let head = try read(path, atMost: 64)?.bytes, let format = Self.format(ofBeginning: head) { return format }
-    guard let content = try read(path) else { return nil }
-    return (try? PlistDecoder.decode(content.bytes, namespace: namespace)) == nil ? nil : PlistDecoder.format
-  }
-
-  private static func format(ofBeginning bytes: [UInt8]) -> Int? {
-    var json = JSONReader(bytes)
-    guard json.skip(UInt8(ascii: "{")), (try? json.string()) == "format", json.skip(UInt8(ascii: ":")) else {
-      return nil
+    if try requireOwn() {
+      let lock = try status(of: lockPath) == nil ? [] : [Self.lockName]
+      names = (try parts() + lock).sorted()
     }
-    // If the number ends the bytes read so far, it may go on behind them.
-    guard let format = try? json.integer(), json.next != nil else { return nil }
-    return format
+    let namespaces = names.compactMap { Self.namespace(ofFile: $0) }
+    for namespace in namespaces {
+      if let format = try format(ofFile: path(of: namespace)) { formats.append(format) }
+    }
+    // A store without entries has the current format.
+    let format = !names.isEmpty && namespaces.isEmpty ? PlistDecoder.format : formats.max()
+    return StoreInspection(
+      path: path, files: names.map { path + "/" + $0 }, format: format, currentFormat: PlistDecoder.format)
   }
 }
 
-/// Removes a store's files, whatever their state. It writes nothing, so it works on a full disk.
-enum PlistRemoval {
-  static func run(
-    _ options: PlistOptions, fileSystem: any FileSystem = SystemFileSystem(), timer: any PlistTimer = SystemTimer()
-  ) throws(CacheError) {
-    let folder = PlistFolder(path: options.path, fileSystem: fileSystem)
-    guard try folder.requireOwn() else { return }
-    var clearance = PlistClearance(folder: folder, suffix: ".aside")
-    try clearance.moveUnlessFile(folder.lockPath)
-    let lock = PlistLock(folder: folder, wait: PlistWait(timeout: options.busyTimeout, timer: timer))
-    try lock.hold(exclusively: true) { () throws(CacheError) in
-      // The journal goes first: without it, none of the files that it names can come back.
-      for path in [folder.journalPath] + (try folder.parts()).map({ folder.path + "/" + $0 }) {
-        try clearance.moveUnlessFile(path)
-        try folder.remove(path)
-      }
+/// Removes a store's files, whatever their state, or moves them into a new folder with a mark of its own. Without a folder
+/// to move to it writes nothing, so it works on a full disk.
+struct PlistRemoval: Sendable {
+  private let options: PlistOptions
+  private let suffix: String?
+  private let fileSystem: any FileSystem
+
+  init(
+    _ options: PlistOptions, movingAside suffix: String?, fileSystem: any FileSystem = SystemFileSystem()
+  ) {
+    self.options = options
+    self.suffix = suffix
+    self.fileSystem = fileSystem
+  }
+
+  /// Removes the store, and returns the folder that its files were moved to.
+  func run() throws(CacheError) -> [String] {
+    var path = options.path
+    while path.count > 1, path.hasSuffix("/") { path.removeLast() }
+    let folder = PlistFolder(path: StorePlace.resolved(path), fileSystem: fileSystem)
+    guard try folder.requireOwn() else { return [] }
+    if let status = try folder.status(of: folder.lockPath), status.kind != .regular {
+      try folder.rename(folder.lockPath, to: folder.freePath(folder.lockPath + ".aside"))
     }
+    return try PlistLock(folder, timeout: options.busyTimeout).hold(exclusively: true) { () throws(CacheError) in
+      let names = try folder.parts()
+      if let suffix { return names.isEmpty ? [] : [try move(names, of: folder, aside: suffix)] }
+      // The journal goes first: without it, none of the files that it names can come back.
+      for path in [folder.journalPath] + names.map({ folder.path + "/" + $0 }) { try remove(path, of: folder) }
+      return []
+    }
+  }
+
+  private func remove(_ path: String, of folder: PlistFolder) throws(CacheError) {
+    if let status = try folder.status(of: path), status.kind != .regular {
+      try folder.rename(path, to: folder.freePath(path + ".aside"))
+    } else {
+      try folder.remove(path)
+    }
+  }
+
+  private func move(_ names: [String], of folder: PlistFolder, aside suffix: String) throws(CacheError) -> String {
+    let new = PlistFolder(path: try folder.freePath(folder.path + suffix), fileSystem: fileSystem)
+    try new.makeStore()
+    try PlistLock(new, timeout: options.busyTimeout).hold(exclusively: true) { () throws(CacheError) in
+      try new.list(try folder.listedNamespaces().sorted())
+      for name in names { try folder.rename(folder.path + "/" + name, to: new.path + "/" + name) }
+    }
+    return new.path
   }
 }
 

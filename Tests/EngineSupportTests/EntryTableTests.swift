@@ -111,9 +111,10 @@ import Testing
       do { try table.apply(changes) } catch { #expect(fails && error.code == .conflict) }
       if !fails { if isGrowing { model.formUnion(run) } else { model.subtract(run) } }
       let range = KeyRange(
-        prefix: random.pick(["", "a/", "b/1", "b/39"]), after: random.isOne(in: 2) ? random.pick(names) : nil)
+        prefix: random.pick(["", "a/", "b/1", "b/39"]), after: random.isOne(in: 2) ? random.pick(names) : nil,
+        isDescending: random.isOne(in: 2))
       let limit = random.pick([0, 1, 300, .max])
-      let expected = model.filter(range.contains).sorted().prefix(limit)
+      let expected = model.filter(range.contains).sorted { ($0 < $1) != range.isDescending }.prefix(limit)
       #expect(table.scan(range, limit: limit).map(\.key) == Array(expected), "step \(step)")
     }
     #expect(table.scan(KeyRange(), limit: .max).map(\.key) == model.sorted())

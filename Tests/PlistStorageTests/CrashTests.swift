@@ -141,12 +141,16 @@ private struct Scenario: Sendable, CustomTestStringConvertible {
     "", "cachectl plist batch 1\n", "cachectl plist batch 1\nremove a\n", "cachectl plist batch 1\nremove a\nend",
     "cachectl plist batch 1\nremove ../a\nend\n", "cachectl plist batch 1\nerase a\nend\n", "nonsense\nremove a\nend\n",
   ])
-  func anIncompleteJournalIsDiscarded(text: String) async throws {
+  func aDamagedJournalStopsWritesAlone(text: String) async throws {
     let folder = try TemporaryFolder()
     try await folder.open().put(["a/1": "old"])
     try folder.write(text, to: "batch.journal")
-    #expect(try await folder.open().contents() == ["a/1": "old"])
-    #expect(try folder.names() == ["a.json", "store.lock"])
+    let engine = try await folder.open()
+    #expect(try await engine.contents() == ["a/1": "old"])
+    #expect(await code { try await engine.put(["b/1": "new"]) } == .damaged)
+    #expect(try await engine.checkIntegrity().map(\.kind) == [.structure])
+    #expect(try folder.names() == ["a.json", "batch.journal", "store.lock"])
+    #expect(try folder.text("batch.journal") == text)
   }
 
   @Test func aJournalOfANewerVersionIsRefused() async throws {

@@ -55,6 +55,8 @@ import Testing
     #expect(await code { _ = try await engine.statistics() } == .damaged)
     #expect(await code { try await engine.put(["a/9": "x", "b/9": "x"]) } == .damaged)
     #expect(try await engine.scan(KeyRange(prefix: "b"), limit: 9).map(\.key.text) == ["b/1"])
+    #expect(try await engine.scan(KeyRange(isDescending: true), limit: 1).map(\.key.text) == ["b/1"])
+    #expect(await code { _ = try await engine.scan(KeyRange(isDescending: true), limit: 2) } == .damaged)
     #expect(await code { try await engine.compact() } == .damaged)
     #expect(try folder.names() == ["a.json", "store.lock"])
     #expect(try folder.text("a.json") == "{")
@@ -79,7 +81,7 @@ import Testing
     let issues = try await folder.open().checkIntegrity()
     #expect(issues.map(\.kind) == [.structure, .undecodable, .structure, .structure])
     #expect(issues.map { $0.key?.text } == [nil, "x/2", nil, nil])
-    for (issue, words) in zip(issues, ["no whole journal", "another namespace", "namespace 'b'", "version 7"]) {
+    for (issue, words) in zip(issues, ["not a complete journal", "another namespace", "namespace 'b'", "version 7"]) {
       #expect(issue.message.contains(words), "\(issue.message)")
     }
     #expect(try folder.names().contains("batch.journal"))

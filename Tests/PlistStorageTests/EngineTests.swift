@@ -104,6 +104,14 @@ import Testing
         after = last.key
       }
       #expect(found == keys, "limit \(limit)")
+      (found, after) = ([], nil)
+      while case let page = try await engine.scan(KeyRange(after: after, isDescending: true), limit: limit),
+        let last = page.last
+      {
+        found += page.map(\.key.text)
+        after = last.key
+      }
+      #expect(found == keys.reversed(), "limit \(limit)")
     }
     #expect(try await engine.scan(KeyRange(prefix: "a"), limit: 9).count == 3)
     #expect(try await engine.scan(KeyRange(prefix: "a/2"), limit: 9).map(\.key.text) == ["a/2"])

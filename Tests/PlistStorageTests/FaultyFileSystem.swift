@@ -3,7 +3,8 @@ import Synchronization
 
 @testable import PlistStorage
 
-/// The real file system, of which one call fails, or every call from some point on, as if the process had died.
+/// The real file system, of which one call fails, or every call from some point on, as if the process had died. A pause
+/// takes no time, but counts.
 final class FaultyFileSystem: FileSystem {
   enum Fault: Sendable {
     case none
@@ -22,6 +23,7 @@ final class FaultyFileSystem: FileSystem {
 
   private let system = SystemFileSystem()
   private let state: Mutex<State>
+  private let time = Mutex(Duration.zero)
 
   init(_ fault: Fault = .none) { state = Mutex(State(fault: fault)) }
 
@@ -92,11 +94,6 @@ final class FaultyFileSystem: FileSystem {
     try system.rename(path, to: newPath)
   }
 
-  func link(_ path: String, to newPath: String) throws(SystemError) {
-    try step("link", newPath)
-    try system.link(path, to: newPath)
-  }
-
   func unlink(_ path: String) throws(SystemError) {
     try step("unlink", path)
     try system.unlink(path)
@@ -111,4 +108,8 @@ final class FaultyFileSystem: FileSystem {
     try step("list", path)
     return try system.names(in: path)
   }
+
+  var elapsed: Duration { time.withLock { $0 } }
+
+  func pause(for duration: Duration) { time.withLock { $0 += duration } }
 }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import PlistStorage
 
-/// Stores that earlier versions wrote are read to the byte.
+/// Stores of format 1 are read to the byte, and format 1 is what is written.
 @Suite struct FixtureTests {
   private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().path + "/Fixtures/"
 

@@ -18,7 +18,7 @@ import Testing
   }
 
   private func store(_ folder: TemporaryFolder, _ fileSystem: FaultyFileSystem) -> PlistStore {
-    PlistStore(PlistOptions(path: folder.store), fileSystem: fileSystem, timer: FakeTimer())
+    PlistStore(PlistOptions(path: folder.store), fileSystem: fileSystem)
   }
 
   private func codes(_ writes: [PlistWrite]) -> [CacheError.Code?] { writes.map { $0.failure.withLock { $0?.code } } }

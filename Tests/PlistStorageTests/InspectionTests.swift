@@ -37,8 +37,8 @@ import Testing
   /// What `a.json` holds, and the version that is found; `b.json` is ordinary where it is there.
   @Test(
     arguments: [
-      ("{\"format\": 7, damaged", true, 7), ("{ \"format\":\n3}", false, 3), ("{", false, nil), ("", true, 1),
-      ("{\"entries\": {}, \"namespace\": \"a\", \"format\": 1}", false, 1),
+      ("{\"format\": 7, \"namespace\": \"a\", damaged", true, 7), ("{", false, nil), ("", true, 1),
+      ("{ \"namespace\":\"a\",\n\"format\":\n3}", false, 3), ("{\"format\": 7, damaged", true, 1),
       ("{\"entries\": {}, \"namespace\": \"a\"}", false, nil), ("{\"format\": 12345678901234567890}", false, nil),
     ] as [(String, Bool, Int?)])
   func theLatestVersionIsNamed(content: String, hasOther: Bool, expected: Int?) async throws {

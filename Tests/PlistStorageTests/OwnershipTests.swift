@@ -66,7 +66,7 @@ import Testing
     #expect(await code { _ = try await folder.open().text("a/1") } == .damaged)
   }
 
-  /// Earlier versions left an empty lock file, and no list.
+  /// A process that died before it had written its list leaves an empty lock file.
   @Test func aStoreWithoutAListIsKnownByItsFiles() async throws {
     let folder = try TemporaryFolder()
     try await folder.open().put(["a/1": "x", "b/1": "y"])

@@ -12,9 +12,7 @@ private final class RestlessHandle: Sendable {
   private let held = Mutex(OpenFile?.none)
 
   init(_ folder: TemporaryFolder, isWriter: Bool) {
-    lock = PlistLock(
-      folder: PlistFolder(path: folder.store, fileSystem: SystemFileSystem()),
-      wait: PlistWait(timeout: .zero, timer: FakeTimer()))
+    lock = PlistLock(PlistFolder(path: folder.store, fileSystem: FaultyFileSystem()), timeout: .zero)
     self.isWriter = isWriter
   }
 
@@ -56,8 +54,8 @@ private final class RestlessHandle: Sendable {
 
   @Test func aHeldLockIsWaitedForAndThenBusy() async throws {
     let folder = try TemporaryFolder()
-    let timer = FakeTimer()
-    let engine = try await folder.open(timer: timer)
+    let fileSystem = FaultyFileSystem()
+    let engine = try await folder.open(fileSystem: fileSystem)
     try await engine.put(["a/1": "x"])
     try await hold(folder, exclusively: false) { () async throws in
       #expect(try await engine.text("b/1") == nil)
@@ -65,13 +63,13 @@ private final class RestlessHandle: Sendable {
       #expect(failure?.code == .busy)
       #expect(failure?.message == "cannot lock \(folder.store) within 5.0 seconds: other processes are using it")
     }
-    #expect(timer.elapsed == .seconds(5))
+    #expect(fileSystem.elapsed == .seconds(5))
     try await hold(folder, exclusively: true) { () async throws in
       #expect(await code { try await engine.put(["a/1": "y"]) } == .busy)
       #expect(await code { _ = try await engine.text("c/1") } == .busy)
-      #expect(timer.elapsed == .milliseconds(5_200), "a call has just waited in vain")
+      #expect(fileSystem.elapsed == .milliseconds(5_200), "a call has just waited in vain")
     }
-    timer.pause(for: .seconds(5))
+    fileSystem.pause(for: .seconds(5))
     try await hold(folder, exclusively: true) { () async throws in
       #expect(try await engine.text("a/1") == "x")
       #expect(await code { _ = try await engine.text("c/1") } == .busy)
@@ -107,14 +105,14 @@ private final class RestlessHandle: Sendable {
 
   @Test func aProcessThatIsSuspendedInItsTurnStopsNoOther() async throws {
     let folder = try TemporaryFolder()
-    let timer = FakeTimer()
-    let engine = try await folder.open(timer: timer)
+    let fileSystem = FaultyFileSystem()
+    let engine = try await folder.open(fileSystem: fileSystem)
     try await engine.put(["a/1": "x"])
     let turn = try SystemFileSystem().open(folder.store, flags: O_RDONLY | O_DIRECTORY)
     #expect(try SystemFileSystem().lock(turn, exclusively: true))
     try await engine.put(["a/1": "y"])
     #expect(try await folder.open().text("a/1") == "y")
-    #expect(timer.elapsed > .milliseconds(2_500) && timer.elapsed < .milliseconds(2_600))
+    #expect(fileSystem.elapsed > .milliseconds(2_500) && fileSystem.elapsed < .milliseconds(2_600))
     SystemFileSystem().unlock(turn)
   }
 
@@ -128,12 +126,12 @@ private final class RestlessHandle: Sendable {
 
   @Test func batchesOverNamespacesAreSeenWhole() async throws {
     let folder = try TemporaryFolder()
-    let timer = SystemTimer()
+    let fileSystem = SystemFileSystem()
     try await folder.open().put(["a/1": "0", "b/1": "0"])
     try await withThrowingTaskGroup(of: Void.self) { group in
       for writer in 0..<3 {
         group.addTask {
-          let engine = try await folder.open(.relaxed, timer: timer)
+          let engine = try await folder.open(.relaxed, fileSystem: fileSystem)
           for number in 0..<20 {
             var batch = WriteBatch()
             let metadata = EntryMetadata.sample(UInt64(writer * 100 + number))
@@ -144,7 +142,7 @@ private final class RestlessHandle: Sendable {
         }
       }
       group.addTask {
-        let engine = try await folder.open(timer: timer)
+        let engine = try await folder.open(fileSystem: fileSystem)
         for _ in 0..<60 {
           #expect(Set(try await engine.scan(KeyRange(), limit: 9).map(\.metadata.checksum)).count == 1)
         }

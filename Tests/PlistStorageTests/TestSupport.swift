@@ -1,7 +1,6 @@
 import EngineSupport
 import Foundation
 import StorageSPI
-import Synchronization
 
 @testable import PlistStorage
 
@@ -16,12 +15,11 @@ final class TemporaryFolder: Sendable {
   deinit { try? FileManager.default.removeItem(atPath: path) }
 
   func open(
-    _ durability: Durability = .normal, fileSystem: any FileSystem = SystemFileSystem(),
-    timer: any PlistTimer = FakeTimer(), at time: Int64 = 0
+    _ durability: Durability = .normal, fileSystem: any FileSystem = FaultyFileSystem(), at time: Int64 = 0
   ) async throws(CacheError) -> PlistEngine {
     try await PlistEngine.open(
       PlistOptions(path: store, durability: durability), clock: FixedClock(now: Timestamp(milliseconds: time)),
-      fileSystem: fileSystem, timer: timer)
+      fileSystem: fileSystem)
   }
 
   func file(_ name: String) -> String { store + "/" + name }
@@ -34,6 +32,10 @@ final class TemporaryFolder: Sendable {
 
   func write(_ text: String, to name: String) throws { try write(Array(text.utf8), to: name) }
 
+  func makeFolder(_ name: String) throws {
+    try FileManager.default.createDirectory(atPath: file(name), withIntermediateDirectories: false)
+  }
+
   /// The names of the files of the store without its mark, in order.
   func names() throws -> [String] {
     try FileManager.default.contentsOfDirectory(atPath: store).filter { $0 != "store.uses" }.sorted()
@@ -42,15 +44,6 @@ final class TemporaryFolder: Sendable {
 
 struct FixedClock: WallClock {
   let now: Timestamp
-}
-
-/// A timer on which a pause takes no time but counts.
-final class FakeTimer: PlistTimer {
-  private let time = Mutex(Duration.zero)
-
-  var elapsed: Duration { time.withLock { $0 } }
-
-  func pause(for duration: Duration) { time.withLock { $0 += duration } }
 }
 
 extension EntryMetadata {

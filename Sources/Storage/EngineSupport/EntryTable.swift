@@ -89,7 +89,7 @@ public struct EntryTable: Sendable {
     return !expired.isEmpty
   }
 
-  /// The first `limit` entries of `range`, in key order. Cost: two binary searches plus the entries found; the first
+  /// The first `limit` entries of `range`, in its order. Cost: two binary searches plus the entries found; the first
   /// scan of a table that started with entries also sorts their keys.
   public mutating func scan(_ range: KeyRange, limit: Int) -> [EntrySummary] {
     let keys = orderedKeys ?? OrderedKeys(entries.keys)

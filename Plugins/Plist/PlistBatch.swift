@@ -103,7 +103,11 @@ extension PlistStore {
     var totals: [String: EntryTally.Count] = [:]
     for change in changes { totals[change.namespace] = change.table.tally.total() }
     for namespace in try folder.namespaces() where totals[namespace] == nil && namespace != bounds.exemptNamespace {
-      totals[namespace] = try loadIfReadable(namespace)?.table.tally.total()
+      do throws(CacheError) {
+        totals[namespace] = try load(namespace).table.tally.total()
+      } catch {
+        guard error.isOfContent else { throw error }
+      }
     }
     try bounds.require(EntryTally(totals))
   }

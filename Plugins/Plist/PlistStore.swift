@@ -7,22 +7,18 @@ internal import Synchronization
 final class PlistStore: Sendable {
   private struct State {
     var files: [String: PlistFile] = [:]
-    /// The errors of unreadable files, with their status at the time: a scan past damage asks many times.
-    var failures: [String: (status: FileStatus, error: CacheError)] = [:]
     var isTidy = false
   }
 
   let folder: PlistFolder
   private let lock: PlistLock
-  private let wait: PlistWait
-  private let durability: Durability
+  private let options: PlistOptions
   private let state = Mutex(State())
 
-  init(_ options: PlistOptions, fileSystem: any FileSystem, timer: any PlistTimer) {
+  init(_ options: PlistOptions, fileSystem: any FileSystem) {
+    self.options = options
     folder = PlistFolder(path: options.path, fileSystem: fileSystem)
-    wait = PlistWait(timeout: options.busyTimeout, timer: timer)
-    lock = PlistLock(folder: folder, wait: wait)
-    durability = options.durability
+    lock = PlistLock(folder, timeout: options.busyTimeout)
   }
 
   /// The file of `namespace`, if it is in memory and unchanged. Cost: one `stat`.
@@ -39,24 +35,9 @@ final class PlistStore: Sendable {
   /// The current file of `namespace`. Call this only inside `reading` or `writing`.
   func load(_ namespace: String) throws(CacheError) -> PlistFile {
     if let file = current(namespace) { return file }
-    if let failure = state.withLock({ $0.failures[namespace] }),
-      try folder.status(of: folder.path(of: namespace)) == failure.status
-    {
-      throw failure.error
-    }
     let file = try read(namespace)
-    state.withLock { ($0.files[namespace], $0.failures[namespace]) = (file, nil) }
+    state.withLock { $0.files[namespace] = file }
     return file
-  }
-
-  /// The same; `nil` if the content is unreadable.
-  func loadIfReadable(_ namespace: String) throws(CacheError) -> PlistFile? {
-    do throws(CacheError) {
-      return try load(namespace)
-    } catch {
-      if error.isOfContent { return nil }
-      throw error
-    }
   }
 
   /// Reads the file of `namespace` again.
@@ -69,9 +50,7 @@ final class PlistStore: Sendable {
       let table = try PlistDecoder.decode(bytes, namespace: namespace)
       return PlistFile(path: path, table: table, file: file, status: status)
     } catch {
-      let error = CacheError(error, path: path)
-      state.withLock { $0.failures[namespace] = (status, error) }
-      throw error
+      throw CacheError(error, path: path)
     }
   }
 
@@ -84,33 +63,30 @@ final class PlistStore: Sendable {
     return table.scan(range, limit: limit)
   }
 
-  /// Runs `body` while no other handle writes, after finishing what an earlier handle began.
+  /// Runs `body` while no other handle writes, after finishing what an earlier handle began. A damaged journal says nothing
+  /// of the files, each of which is complete: they stay readable.
   func reading<Output>(_ body: () throws(CacheError) -> Output) throws(CacheError) -> Output {
-    let output: Output? = try readingAsItIs { () throws(CacheError) in
-      try folder.status(of: folder.journalPath) == nil ? try body() : nil
+    func readingAsItIs() throws(CacheError) -> Output? { try folder.hasUnfinishedBatch() ? nil : try body() }
+    let output: Output?
+    do throws(CacheError) {
+      output = try lock.hold(exclusively: false, readingAsItIs)
+    } catch {
+      guard error.code == .permissionDenied else { throw error }
+      output = try readingWithoutLock(readingAsItIs)
     }
     return if let output { output } else { try writing(body) }
-  }
-
-  /// Runs `body` while no other handle writes, without finishing anything first.
-  func readingAsItIs<Output>(_ body: () throws(CacheError) -> Output) throws(CacheError) -> Output {
-    do {
-      return try lock.hold(exclusively: false, body)
-    } catch  where error.code == .permissionDenied {
-      return try readingWithoutLock(body)
-    }
   }
 
   /// Runs `body` again until nothing changed meanwhile, for users who may not even open the lock file.
   private func readingWithoutLock<Output>(
     _ body: () throws(CacheError) -> Output
   ) throws(CacheError) -> Output {
-    let output: Output? = try wait.poll { () throws(CacheError) in
+    let output: Output? = try folder.fileSystem.poll(for: options.busyTimeout) { () throws(CacheError) in
       let before = try signature()
       let output = try body()
       return try signature() == before ? output : nil
     }
-    guard let output else { throw .busy("read", folder.path, after: wait.timeout) }
+    guard let output else { throw .busy("read", folder.path, after: options.busyTimeout) }
     return output
   }
 
@@ -125,7 +101,7 @@ final class PlistStore: Sendable {
   /// Runs `body` while no other handle reads or writes, after finishing what an earlier handle began.
   func writing<Output>(_ body: () throws(CacheError) -> Output) throws(CacheError) -> Output {
     try lock.hold(exclusively: true) { () throws(CacheError) in
-      try folder.finishJournal(synchronized: durability != .relaxed)
+      try folder.finishJournal(synchronized: options.durability != .relaxed)
       if !state.withLock({ $0.isTidy }) { try folder.removeTemporaryFiles() }
       state.withLock { $0.isTidy = true }
       return try body()
@@ -134,7 +110,7 @@ final class PlistStore: Sendable {
 
   /// Makes all changes, or none. Call this only inside `writing`.
   func commit(_ changes: [PlistCommit.Change]) throws(CacheError) {
-    let files = try PlistCommit(folder: folder, durability: durability)(changes)
+    let files = try PlistCommit(folder: folder, durability: options.durability)(changes)
     state.withLock { state in
       for (index, change) in changes.enumerated() { state.files[change.namespace] = files?[index] }
     }
@@ -143,10 +119,51 @@ final class PlistStore: Sendable {
   /// Drops everything in memory, and closes the files.
   func release() {
     let files = state.withLock { state in
-      defer { (state.files, state.failures) = ([:], [:]) }
+      defer { state.files = [:] }
       return state.files
     }
     _ = files  // Released here, outside the lock.
+  }
+}
+
+extension PlistStore {
+  /// Checks the files, which it reads again and leaves unchanged. An interrupted batch is not damage: it is finished first.
+  func check() throws(CacheError) -> [IntegrityIssue] {
+    try reading { () throws(CacheError) in
+      var issues: [IntegrityIssue] = []
+      func check(_ body: () throws(CacheError) -> Void) throws(CacheError) {
+        do throws(CacheError) {
+          try body()
+        } catch {
+          guard error.isOfContent else { throw error }
+          let key = (error.cause as? PlistFormatError)?.key
+          issues.append(
+            IntegrityIssue(key: key, kind: key == nil ? .structure : .undecodable, message: error.message))
+        }
+      }
+      try check { () throws(CacheError) in _ = try folder.journal() }
+      for namespace in try folder.namespaces() { try check { () throws(CacheError) in _ = try read(namespace) } }
+      return issues
+    }
+  }
+
+  /// Removes the entries that are expired at `time`, file by file, so that a damaged file does not protect the entries
+  /// of the others.
+  ///
+  /// - Throws: the first error, after trying all files.
+  func removeExpired(at time: Timestamp) throws(CacheError) {
+    var failure: CacheError?
+    for namespace in try folder.namespaces() {
+      do throws(CacheError) {
+        let before = try load(namespace).table
+        var table = before
+        guard table.removeExpired(at: time) else { continue }
+        try commit([PlistCommit.Change(namespace: namespace, table: table, before: before)])
+      } catch {
+        failure = failure ?? error
+      }
+    }
+    if let failure { throw failure }
   }
 }
 

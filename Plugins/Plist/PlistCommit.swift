@@ -139,3 +139,102 @@ struct PlistCommit {
     }
   }
 }
+
+/// The intent of a commit over several namespaces, written down before it is carried out.
+///
+/// The commit takes effect when the journal gets its name. The next handle that takes the lock finishes what the
+/// journal says; that is idempotent.
+struct PlistJournal {
+  private static let header = "cachectl plist batch 1"
+  private static let headerOfAnyVersion = "cachectl plist batch "
+  private static let footer = "end"
+
+  /// The namespaces whose files the temporary ones replace.
+  var replaced: [String] = []
+  /// The namespaces whose files are removed.
+  var removed: [String] = []
+
+  /// The journal as text, one namespace per line.
+  var text: String {
+    let lines = [Self.header] + replaced.map { "replace \($0)" } + removed.map { "remove \($0)" } + [Self.footer]
+    return lines.joined(separator: "\n") + "\n"
+  }
+
+  /// Whether `bytes` begin as a journal of any version does.
+  static func isHead(_ bytes: [UInt8]) -> Bool { bytes.starts(with: headerOfAnyVersion.utf8) }
+
+  init(replaced: [String], removed: [String]) {
+    self.replaced = replaced
+    self.removed = removed
+  }
+
+  /// Parses the journal in `bytes`.
+  init(_ bytes: [UInt8]) throws(PlistFormatError) {
+    let damage = PlistFormatError(message: "it is not a complete journal of a batch")
+    let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
+    guard lines.count >= 3, lines.suffix(2) == [Self.footer[...], ""] else { throw damage }
+    guard lines[0] == Self.header else {
+      guard lines[0].hasPrefix(Self.headerOfAnyVersion) else { throw damage }
+      throw PlistFormatError(kind: .newerFormat, message: "it is a '\(lines[0])'")
+    }
+    for line in lines[1..<(lines.count - 2)] {
+      let words = line.split(separator: " ", omittingEmptySubsequences: false)
+      guard words.count == 2, CacheKey.isNamespace(words[1]) else { throw damage }
+      switch words[0] {
+      case "replace": replaced.append(String(words[1]))
+      case "remove": removed.append(String(words[1]))
+      default: throw damage
+      }
+    }
+  }
+}
+
+extension PlistFolder {
+  /// The journal of an unfinished commit; `nil` if there is none.
+  ///
+  /// - Throws: `CacheError`: `damaged` if it is not complete, `unsupportedFormat` if a newer version wrote it.
+  func journal() throws(CacheError) -> PlistJournal? {
+    guard let content = try read(journalPath) else { return nil }
+    do throws(PlistFormatError) {
+      return try PlistJournal(content.bytes)
+    } catch {
+      throw CacheError(error, path: journalPath)
+    }
+  }
+
+  /// Whether there is a commit to finish. With a damaged journal there is none that can be.
+  func hasUnfinishedBatch() throws(CacheError) -> Bool {
+    guard try status(of: journalPath) != nil else { return false }
+    do throws(CacheError) {
+      return try journal() != nil
+    } catch {
+      guard error.code == .damaged else { throw error }
+      return false
+    }
+  }
+
+  /// Finishes the commit that the folder's journal describes, and removes the journal.
+  func finishJournal(synchronized: Bool) throws(CacheError) {
+    guard let journal = try journal() else { return }
+    try finish(journal)
+    if synchronized { try synchronize() }
+    try remove(journalPath)
+    if synchronized { try synchronize() }
+  }
+
+  private func finish(_ journal: PlistJournal) throws(CacheError) {
+    for namespace in journal.removed { try remove(path(of: namespace)) }
+    for namespace in journal.replaced {
+      let path = path(of: namespace)
+      // If the temporary file is gone, it already has its final name.
+      guard try status(of: Self.temporaryPath(path)) != nil else { continue }
+      try rename(Self.temporaryPath(path), to: path)
+    }
+  }
+
+  /// Removes the leftovers of an interrupted commit. Call this only under the exclusive lock, after finishing the
+  /// journal.
+  func removeTemporaryFiles() throws(CacheError) {
+    for name in try parts() where name.hasSuffix(Self.temporaryPath("")) { try remove(path + "/" + name) }
+  }
+}
