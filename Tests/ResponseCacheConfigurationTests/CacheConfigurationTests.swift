@@ -144,7 +144,7 @@ import Testing
       let title: String?
 
       init(_ keys: inout SectionReader) {
-        unit = keys.choice("unit", default: .celsius, safety: .anything, help: "the unit of temperatures")
+        unit = keys.choice("unit", default: .celsius, help: "the unit of temperatures")
         title = keys.optionalText("title", help: "what is shown above")
       }
     }

@@ -6,8 +6,6 @@ public import StorageSPI
 public struct Configuration: Sendable {
   /// The absolute path of the file in use; `nil` if there is none.
   public let file: String?
-  /// Why that file may be used; `own` if there is none.
-  public let trust: ConfigurationTrust
   /// The absolute path of the folder for stores.
   public let home: String
   /// Where `home` comes from.
@@ -21,11 +19,10 @@ public struct Configuration: Sendable {
   package let settings: ConfigurationSettings
 
   init(
-    _ document: ConfigurationDocument?, home: (path: String, source: ConfigurationSource),
+    file: String?, home: (path: String, source: ConfigurationSource),
     _ settings: ConfigurationSettings, loaded engines: [LoadedEngine]
   ) {
-    file = document?.path
-    trust = document?.trust ?? .own
+    self.file = file
     self.home = home.path
     homeSource = home.source
     self.settings = settings

@@ -8,8 +8,6 @@ public struct ConfigurationError: Error, Sendable, Hashable {
     case missingFile
     /// A file cannot be read.
     case unreadableFile
-    /// A file found in the working folder sets what only a trusted file may set.
-    case untrusted
     /// A file is not JSON.
     case syntax
     /// There is no such key, variable or backend.

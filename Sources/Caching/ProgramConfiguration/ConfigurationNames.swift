@@ -6,8 +6,8 @@ package struct ConfigurationNames: Sendable {
   package let prefix: String
   /// What users of the program call its arguments, by which they override everything else.
   package let arguments: Arguments
-  /// What else a user of the program can do.
-  package let advice: Advice
+  /// The hint after a named file that does not exist, in one line.
+  let missingFileHint: String
 
   /// The names of the arguments.
   package struct Arguments: Sendable {
@@ -22,23 +22,16 @@ package struct ConfigurationNames: Sendable {
     }
   }
 
-  /// Hints that depend on the program, each in one line.
-  package struct Advice: Sendable {
-    let missingFile: String
-    let untrustedFile: (@Sendable (_ path: String) -> String)?
-
-    /// The hints after a named file that does not exist, and after a file found in the working folder that sets more
-    /// than it may; `nil` for a program that reads no file there.
-    package init(missingFile: String, untrustedFile: (@Sendable (_ path: String) -> String)?) {
-      (self.missingFile, self.untrustedFile) = (missingFile, untrustedFile)
-    }
-  }
-
   /// The names of `program`.
   ///
-  /// - Parameter prefix: what the names of its variables begin with, in upper case, with an underscore at its end.
-  package init(_ program: String, prefix: String, arguments: Arguments, advice: Advice) {
-    (self.program, self.prefix, self.arguments, self.advice) = (program, prefix, arguments, advice)
+  /// - Parameters:
+  ///   - prefix: what the names of its variables begin with, in upper case, with an underscore at its end.
+  ///   - missingFileHint: the hint after a named file that does not exist.
+  package init(_ program: String, prefix: String, arguments: Arguments, missingFileHint: String) {
+    self.program = program
+    self.prefix = prefix
+    self.arguments = arguments
+    self.missingFileHint = missingFileHint
   }
 
   /// The variable that names the file.

@@ -75,7 +75,7 @@ public struct CacheConfiguration: Sendable {
       names: names, engines: engines.map { $0.declaration.storing(as: program) },
       sections: [CacheSettings.self] + sections, policies: policies, environment: environment,
       workingDirectory: workingDirectory,
-      userHome: userHome, engineLoader: nil, files: SystemFileInspection(),
+      userHome: userHome, loadEngines: nil,
       readFile: { path throws(ConfigurationError) in try ConfigurationFiles.contents(of: path) })
     let assignments = settings.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
     do throws(ConfigurationError) {
@@ -155,7 +155,7 @@ extension ConfigurationNames {
     self.init(
       program, prefix: prefix,
       arguments: Arguments(file: "file", home: "home", engine: "backend", setting: "settings"),
-      advice: Advice(missingFile: "name one that exists", untrustedFile: nil))
+      missingFileHint: "name one that exists")
     if let variable = ProcessEnvironment.malformedVariable(beginning: prefix) {
       throw CacheError(
         .invalidOption, "the environment variable \(variable) is not written in UTF-8",

@@ -12,7 +12,7 @@ import Testing
   @Test func editingOneLineSwapsTheEngine() async throws {
     let scratch = try Scratch()
     for (engine, file) in [("lmdb", "lmdb/data.mdb"), ("plist", "plist/cities.json"), ("sqlite", "cache.sqlite")] {
-      try scratch.write(#"{"backend": "\#(engine)"}"#, to: "work/cachectl.json")
+      try scratch.configure(text: #"{"backend": "\#(engine)"}"#)
       #expect(!scratch.exists("home/\(file)"))
       let document = try await scratch.cachectl("fetch", "cities", "--output", "json").document()
       #expect(document["backend"] == .text(engine) && document["source"] == "origin")
@@ -20,7 +20,7 @@ import Testing
       let shown = try origin(
         of: "backend", try await scratch.cachectl("config", "show", "--origin", "--output", "json"))
       #expect(shown.value == engine)
-      #expect(shown.origin?.contains("cachectl.json:1:") == true, "\(shown.origin ?? "-")")
+      #expect(shown.origin?.contains("config.json:1:") == true, "\(shown.origin ?? "-")")
     }
   }
 
@@ -28,7 +28,7 @@ import Testing
     let scratch = try Scratch()
     let command = ["config", "show", "--origin", "--output", "json"]
     #expect(try origin(of: "backend", try await scratch.cachectl(command)) == ("sqlite", "default"))
-    try scratch.write(#"{"backend": "lmdb"}"#, to: "work/cachectl.json")
+    try scratch.configure(text: #"{"backend": "lmdb"}"#)
     #expect(try origin(of: "backend", try await scratch.cachectl(command)).value == "lmdb")
     let environment = ["CACHECTL_BACKEND": "plist", "CACHECTL_LMDB_MAP_SIZE": "1MiB"]
     let byVariable = try await scratch.cachectl(command, environment: environment)
@@ -40,8 +40,8 @@ import Testing
   @Test func theFilesAreLookedForInOrder() async throws {
     let scratch = try Scratch()
     try scratch.makeFolder("user/config/cachectl")
-    let places = ["user/config/cachectl/config.json", "work/cachectl.json", "variable.json", "flag.json"]
-    for (place, engine) in zip(places, ["lmdb", "plist", "memory", "sqlite"]) {
+    let places = [Scratch.configuration, "variable.json", "flag.json"]
+    for (place, engine) in zip(places, ["lmdb", "memory", "sqlite"]) {
       try scratch.write(#"{"backend": "\#(engine)"}"#, to: place)
     }
     let variable = ["CACHECTL_CONFIG": scratch.path("variable.json")]
@@ -51,11 +51,35 @@ import Testing
     }
     #expect(try await backend(["--config", scratch.path("flag.json")], variable) == "sqlite")
     #expect(try await backend([], variable) == "memory")
-    #expect(try await backend([], [:]) == "plist")
-    try FileManager.default.removeItem(atPath: scratch.path("work/cachectl.json"))
     #expect(try await backend([], [:]) == "lmdb")
     let path = try await scratch.cachectl("config", "path", "--output", "json").document()
     #expect(path["file"] == .text(scratch.path(places[0])))
+  }
+
+  /// It may have come with a folder of another person.
+  @Test(arguments: [
+    #"{"backend": "PLUGINS/libcachectl-folder.so", "plugins": {"searchPath": ["PLUGINS"]}}"#,
+    #"{"origin": {"cities": {"kind": "http", "baseURL": "http://127.0.0.1:9", "headers": {"X": {"env": "SECRET"}}}}}"#,
+    #"{"cache": {"maxEntries": 1}, "backends": {"sqlite": {"path": "/nowhere"}}}"#, "{ no JSON",
+  ])
+  func aFileInTheWorkingFolderChangesNothing(text: String) async throws {
+    let commands = [
+      ["fetch", "cities", "--output", "json", "--refresh"], ["ls"], ["stats"], ["queries"], ["config", "validate"],
+      ["config", "show", "--origin"], ["config", "path"], ["backends"], ["doctor"], ["rm", "--all", "--yes"],
+    ]
+    let (hostile, clean) = (try Scratch(), try Scratch())
+    try hostile.install(EngineLibraries.marking, as: "folder")
+    try hostile.write(text.replacing("PLUGINS", with: hostile.path("plugins")), to: "work/cachectl.json")
+    for command in commands {
+      var runs: [(status: Int32, text: String, errors: String)] = []
+      for scratch in [clean, hostile] {
+        let run = try await scratch.cachectl(command, environment: ["SECRET": "hush"])
+        let (text, errors) = (scratch.withoutPlacesAndTimes(run.text), scratch.withoutPlacesAndTimes(run.errors))
+        runs.append((run.status, text, errors))
+      }
+      #expect(runs[0] == runs[1], "\(command)")
+    }
+    #expect(!hostile.exists("work/marked"))
   }
 
   @Test func aVariableThatIsNoSettingIsMentionedWhereTheConfigurationIsLookedAt() async throws {
@@ -141,7 +165,6 @@ import Testing
     ("{\"backend\": \"lmdb\", \"backend\": \"plist\"}", ["backend"]),
   ]
 
-  /// In a file of the user's own: one that was found might name a library, and has to be trusted first.
   @Test func anUnknownBackendIsNamedWithThePlace() async throws {
     let scratch = try Scratch()
     try scratch.write(#"{"backend": "sqlit"}"#, to: "own.json")
@@ -153,9 +176,9 @@ import Testing
   @Test(arguments: mistakes)
   func aWrongFileIsNamedWithThePlace(text: String, words: [String]) async throws {
     let scratch = try Scratch()
-    try scratch.write(text, to: "work/cachectl.json")
+    try scratch.configure(text: text)
     for command in [["ls"], ["fetch", "cities"], ["config", "show"]] {
-      expectFailure(try await scratch.cachectl(command), status: 78, mentioning: ["cachectl.json:"] + words)
+      expectFailure(try await scratch.cachectl(command), status: 78, mentioning: ["config.json:"] + words)
     }
     let validation = try await scratch.cachectl("config", "validate", "--output", "json")
     #expect(validation.status == 78)
@@ -172,5 +195,17 @@ import Testing
   func aWrongVariableIsNamed(environment: [String: String], words: [String]) async throws {
     let run = try await Scratch().cachectl("ls", environment: environment)
     expectFailure(run, status: 78, mentioning: words)
+  }
+}
+
+extension Scratch {
+  /// `text` with the same in place of the path of this folder, each number, and each gap.
+  fileprivate func withoutPlacesAndTimes(_ text: String) -> String {
+    var shown = ""
+    for character in text.replacing(folder, with: "FOLDER") {
+      let mark: Character = character.isNumber ? "#" : character.isWhitespace ? " " : character
+      if !"# ".contains(mark) || shown.last != mark { shown.append(mark) }
+    }
+    return shown
   }
 }

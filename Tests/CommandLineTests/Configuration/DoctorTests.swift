@@ -68,12 +68,12 @@ import Testing
 
   @Test func everyMistakeOfTheConfigurationIsListed() async throws {
     let scratch = try Scratch()
-    try scratch.write(#"{"bakend": "lmdb", "cache": {"maxEntries": "many"}}"#, to: "work/cachectl.json")
+    try scratch.configure(text: #"{"bakend": "lmdb", "cache": {"maxEntries": "many"}}"#)
     let run = try await scratch.cachectl("doctor", "--output", "json")
     #expect(run.status == 78)
     let problems = try checks(run, "configuration")
     #expect(problems.count == 2 && problems.allSatisfy { $0["result"] == "problem" })
-    #expect(problems.first?["message"]?.text?.contains("cachectl.json:1:2") == true, "\(problems)")
+    #expect(problems.first?["message"]?.text?.contains("config.json:1:2") == true, "\(problems)")
   }
 
   @Test(arguments: [["--backend", "nosuch"], ["--config", "none.json"]])

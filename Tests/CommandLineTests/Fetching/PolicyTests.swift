@@ -52,7 +52,7 @@ import Testing
 
   @Test func aStaleEntryIsRevalidatedUnlessItIsAccepted() async throws {
     let scratch = try Scratch()
-    try scratch.write(#"{"cache": {"timeToLive": "0s"}}"#, to: "work/cachectl.json")
+    try scratch.configure(text: #"{"cache": {"timeToLive": "0s"}}"#)
     let command = ["fetch", "cities", "--output", "json"]
     expectSuccess(try await scratch.cachectl(command))
     let entry = try await scratch.cachectl("ls", "--state", "stale", "--output", "json").document()

@@ -104,9 +104,6 @@ import Testing
     let secret = try await scratch.cachectl("fetch", "url", url, "--set", "network.proxy=http://ada:s3cret@a:1")
     expectFailure(secret, status: 64, mentioning: ["network.proxy", "https_proxy"])
     #expect(!secret.errors.contains("s3cret"))
-    let trust = #"{"network": {"proxy": "http://127.0.0.1:9"}}"#
-    try scratch.write(trust, to: "work/cachectl.json")
-    expectFailure(try await scratch.cachectl("fetch", "cities"), status: 78, mentioning: ["network.proxy"])
   }
 
   /// The cache keeps what came, and each variant by itself.

@@ -7,7 +7,7 @@ import Testing
   func privateAnswersAreStoredInAPrivateCacheOnly(isShared: Bool, directives: String) async throws {
     let scratch = try Scratch()
     let server = try TestServer(script: [TestResponse(fields: ["Cache-Control": directives], "hello")])
-    try scratch.write(#"{"cache": {"shared": \#(isShared)}}"#, to: "work/cachectl.json")
+    try scratch.configure(text: #"{"cache": {"shared": \#(isShared)}}"#)
     let isStored = !isShared || !directives.contains("private")
     for _ in 1...2 {
       let run = try await scratch.cachectl("--backend", "sqlite", "fetch", "url", server.url)

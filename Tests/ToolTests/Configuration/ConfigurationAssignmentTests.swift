@@ -62,7 +62,7 @@ struct ConfigurationAssignmentTests {
   }
 
   @Test func flagBeforeVariableBeforeFile() throws {
-    let files = ["/project/cachectl.json": #"{"cache": {"timeToLive": "1m"}, "backend": "lmdb"}"#]
+    let files = [Fixtures.file: #"{"cache": {"timeToLive": "1m"}, "backend": "lmdb"}"#]
     let environment = ["CACHECTL_CACHE_TIME_TO_LIVE": "2m"]
     let loader = Fixtures.loader(files, environment: environment)
     #expect(try setting("cache.timeToLive", Fixtures.loader(files)).json == "1m")
@@ -133,7 +133,7 @@ struct ConfigurationAssignmentTests {
 
   @Test func theOptionsOfALibraryCanBeSet() throws {
     let loader = Fixtures.loader(
-      engines: Fixtures.engines, libraries: Fixtures.libraries([Fixtures.serverLibrary]), isTrusted: false)
+      engines: Fixtures.engines, libraries: Fixtures.libraries([Fixtures.serverLibrary]))
     let flags = ConfigurationFlags(backend: "server", settings: ["backends.server.maxRetryCount=2"])
     #expect(try loader.load(flags).options(of: "server")["maxRetryCount"] == .integer(2))
     #expect(try loader.load(ConfigurationFlags(settings: flags.settings)).backend == "sqlite")
@@ -143,7 +143,7 @@ struct ConfigurationAssignmentTests {
 
   @Test func theSchemaOfAFileIsNoSetting() throws {
     let text = #"{"$schema": "https://example.org/cachectl.schema.json", "backend": "lmdb"}"#
-    let configuration = try Fixtures.loader(["/project/cachectl.json": text], isTrusted: false).load()
+    let configuration = try Fixtures.loader([Fixtures.file: text]).load()
     #expect(configuration.backend == "lmdb" && configuration.document["$schema"] == nil)
   }
 
@@ -152,7 +152,7 @@ struct ConfigurationAssignmentTests {
       ConfigurationLoader(
         engines: Fixtures.engines, sections: Fixtures.sections, environment: environment, workingDirectory: "/project",
         userHome: "/",
-        libraries: EngineLibraries(), files: FakeFiles(), readFile: { _ in nil })
+        libraries: EngineLibraries(), readFile: { _ in nil })
     }
     for environment in [[:], ["CACHECTL_HOME": ""], ["XDG_CACHE_HOME": ""], ["XDG_CACHE_HOME": "relative"]]
       as [[String: String]]

@@ -43,16 +43,16 @@ struct ConfigurationLoaderTests {
   @Test(
     arguments: [
       (nil, nil, nil, "sqlite", ConfigurationSource.default),
-      ("plist", nil, nil, "plist", .file("/project/cachectl.json", SourcePlace(line: 2, column: 14))),
+      ("plist", nil, nil, "plist", .file(Fixtures.file, SourcePlace(line: 2, column: 14))),
       ("plist", "lmdb", nil, "lmdb", .variable("CACHECTL_BACKEND")),
-      ("plist", "", nil, "plist", .file("/project/cachectl.json", SourcePlace(line: 2, column: 14))),
+      ("plist", "", nil, "plist", .file(Fixtures.file, SourcePlace(line: 2, column: 14))),
       ("plist", "lmdb", "memory", "memory", .flag("--backend")),
       (nil, nil, "memory", "memory", .flag("--backend")),
     ] as [(String?, String?, String?, String, ConfigurationSource)])
   func flagBeforeVariableBeforeFileBeforeDefault(
     file: String?, variable: String?, flag: String?, backend: String, source: ConfigurationSource
   ) throws {
-    let files = file.map { ["/project/cachectl.json": "{\n  \"backend\": \"\($0)\"\n}"] } ?? [:]
+    let files = file.map { [Fixtures.file: "{\n  \"backend\": \"\($0)\"\n}"] } ?? [:]
     let loader = Fixtures.loader(files, environment: variable.map { ["CACHECTL_BACKEND": $0] } ?? [:])
     let configuration = try loader.load(ConfigurationFlags(backend: flag))
     #expect(configuration.backend == backend)
@@ -100,8 +100,8 @@ struct ConfigurationLoaderTests {
 
   @Test(
     arguments: [
-      (nil, [:], ["/project/cachectl.json", "/home/ada/.config/cachectl/config.json"]),
-      (nil, ["XDG_CONFIG_HOME": "/xdg"], ["/project/cachectl.json", "/xdg/cachectl/config.json"]),
+      (nil, [:], [Fixtures.file]),
+      (nil, ["XDG_CONFIG_HOME": "/xdg"], ["/xdg/cachectl/config.json"]),
       (nil, ["CACHECTL_CONFIG": "x.json"], ["/project/x.json"]),
       ("~/y.json", ["CACHECTL_CONFIG": "x.json"], ["/home/ada/y.json"]),
     ] as [(String?, [String: String], [String])])
@@ -127,7 +127,7 @@ struct ConfigurationLoaderTests {
     environment: String, cities: String, movies: String, source: ConfigurationSource
   ) throws {
     let file = "{\"environment\": \"\(environment)\"}"
-    let configuration = try Fixtures.loader(["/project/cachectl.json": file]).load()
+    let configuration = try Fixtures.loader([Fixtures.file: file]).load()
     #expect(configuration.cities.kind.rawValue == cities)
     #expect(configuration.movies.kind.rawValue == movies)
     #expect(configuration.entries.first { $0.key == "origin.cities.kind" }?.source == source)
@@ -145,7 +145,7 @@ struct ConfigurationLoaderTests {
   @Test(
     arguments: [
       (wrongURL, "x", nil, nil, "CACHECTL_SERVER_URL: option 'url': it is wrong"),
-      (wrongURL, nil, "x", nil, "/project/cachectl.json:1:33: option 'url': it is wrong"),
+      (wrongURL, nil, "x", nil, "\(Fixtures.file):1:33: option 'url': it is wrong"),
       (wrongURL, nil, nil, "x", "--set: option 'url': it is wrong"),
       (wrongURL, nil, nil, nil, "option 'url': it is wrong"),
       (CacheError(.invalidOption, "it is wrong"), "x", nil, nil, "it is wrong"),
@@ -154,7 +154,7 @@ struct ConfigurationLoaderTests {
   func anErrorAboutAnOptionNamesTheSourceOfItsValue(
     error: CacheError, variable: String?, file: String?, flag: String?, message: String
   ) throws {
-    let files = file.map { ["/project/cachectl.json": #"{"backends": {"server": {"url": "\#($0)"}}}"#] } ?? [:]
+    let files = file.map { [Fixtures.file: #"{"backends": {"server": {"url": "\#($0)"}}}"#] } ?? [:]
     let environment = variable.map { ["CACHECTL_SERVER_URL": $0] } ?? [:]
     let settings = flag.map { ["backends.server.url=\($0)"] } ?? []
     let configuration = try Fixtures.loader(files, environment: environment)
@@ -169,7 +169,7 @@ struct ConfigurationLoaderTests {
        "movies": {"baseURL": "http://localhost:8080", "apiKey": {"env": "KEY"}, "timeout": "1s500ms",
                   "headers": {"Accept": "a", "Authorization": {"env": "TOKEN"}}}}}
       """#
-    let loader = Fixtures.loader(["/project/cachectl.json": file], environment: ["KEY": "hush", "TOKEN": ""])
+    let loader = Fixtures.loader([Fixtures.file: file], environment: ["KEY": "hush", "TOKEN": ""])
     let configuration = try loader.load()
     #expect(configuration.cities.kind == .sample)
     #expect(configuration.movies.kind == .tmdb)

@@ -126,24 +126,6 @@ struct ConfigurationProblemTests {
     #expect(Fixtures.problems(wrong).map(\.code) == [.malformed])
   }
 
-  /// A file that asks for trust is judged by its own values, also by the rules between them.
-  @Test(
-    arguments: [
-      (#"{"origin": {"cities": {"kind": "http"}}}"#, [:], [.missing]),
-      (#"{"origin": {"cities": {"kind": "http", "baseURL": "https://a"}}}"#, [:], []),
-      (#"{"network": {"clientKey": "/k"}}"#, [:], [.missing]),
-      (#"{"environment": "real"}"#, [:], []),
-      (#"{"plugins": {"searchPath": []}}"#, ["CACHECTL_ORIGIN_CITIES_KIND": "http"], []),
-      (#"{"origin": {"cities": {"kind": "http"}}}"#, ["CACHECTL_ORIGIN_CITIES_BASE_URL": "https://a"], []),
-    ] as [(String, [String: String], [ConfigurationError.Code])])
-  func anUntrustedFileKeepsTheRules(text: String, environment: [String: String], codes: [ConfigurationError.Code]) {
-    let loader = Fixtures.loader(["/project/cachectl.json": text], environment: environment, isTrusted: false)
-    var flags = ConfigurationFlags()
-    flags.vouchesForFile = false
-    #expect(loader.problems(flags).map(\.code) == codes)
-    #expect(loader.problems().map(\.code) == [.untrusted] + codes)
-  }
-
   @Test func aKeyNeedsItsCertificate() throws {
     let text = #"{"network": {"clientKey": "/k"}}"#
     try expect(text, .missing, "'network.clientCertificate' is missing, which that key is for", "certificate")
@@ -158,7 +140,7 @@ struct ConfigurationProblemTests {
   }
 
   @Test func aFileThatIsNotJSON() throws {
-    try expect("{\n  backend: 1}", .syntax, "cachectl.json:2:3: expected a key in double quotes, found 'b'", "JSON")
+    try expect("{\n  backend: 1}", .syntax, "config.json:2:3: expected a key in double quotes, found 'b'", "JSON")
   }
 
   @Test func allProblemsAreReportedInOrder() {
@@ -169,7 +151,7 @@ struct ConfigurationProblemTests {
     #expect(
       found[3].description
         == "CACHECTL_LMDB_MAPSIZE: there is no such setting: the nearest known variable is CACHECTL_LMDB_MAP_SIZE")
-    let loader = Fixtures.loader(["/project/cachectl.json": text])
+    let loader = Fixtures.loader([Fixtures.file: text])
     #expect(throws: found[0]) { try loader.load() }
   }
 
@@ -227,7 +209,7 @@ struct ConfigurationProblemTests {
   @Test func aFileMayNotBeTooLargeOrUnreadable() {
     let large = String(repeating: " ", count: ConfigurationLoader.maximumFileSize) + "{}"
     #expect(
-      Fixtures.problems(large).map(\.message) == ["/project/cachectl.json: larger than 1MiB, the most that is read"])
+      Fixtures.problems(large).map(\.message) == ["\(Fixtures.file): larger than 1MiB, the most that is read"])
     #expect(Fixtures.problems(large).map(\.hint) == ["shorten it, or name another file"])
     let error = ConfigurationError.unreadable("/x", reason: "it is a folder")
     let loader = ConfigurationLoader(
@@ -256,7 +238,7 @@ struct ConfigurationProblemTests {
     let problem = try #require(found.first, sourceLocation: sourceLocation)
     #expect(found.count == 1, sourceLocation: sourceLocation)
     #expect(problem.code == code, sourceLocation: sourceLocation)
-    #expect(problem.message.hasPrefix("/project/cachectl.json:"), sourceLocation: sourceLocation)
+    #expect(problem.message.hasPrefix("\(Fixtures.file):"), sourceLocation: sourceLocation)
     #expect(problem.message.contains(message), "\(problem.message)", sourceLocation: sourceLocation)
     #expect(problem.hint.contains(hint), "\(problem.hint)", sourceLocation: sourceLocation)
   }

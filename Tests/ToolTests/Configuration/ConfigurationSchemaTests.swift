@@ -14,7 +14,7 @@ struct ConfigurationSchemaTests {
 
   @Test func theExampleIsValidAndSaysTheDefaults() throws {
     let text = ConfigurationExample.text(engines: Fixtures.engines, sections: Fixtures.sections)
-    let loaded = try Fixtures.loader(["/project/cachectl.json": text], engines: Fixtures.engines).load()
+    let loaded = try Fixtures.loader([Fixtures.file: text], engines: Fixtures.engines).load()
     let defaults = try Fixtures.loader(engines: Fixtures.engines).load()
     #expect(loaded.entries.map(\.key) == defaults.entries.map(\.key))
     #expect(loaded.entries.map(\.json) == defaults.entries.map(\.json))
@@ -55,7 +55,7 @@ struct ConfigurationSchemaTests {
   @Test func showingHidesSecrets() throws {
     let file = #"{"origin": {"movies": {"apiKey": {"env": "KEY"}, "headers": {"X": {"env": "KEY"}}}}}"#
     let environment = ["KEY": "hush", "CACHECTL_SERVER_PASSWORD": "hush"]
-    let configuration = try Fixtures.loader(["/project/cachectl.json": file], environment: environment).load()
+    let configuration = try Fixtures.loader([Fixtures.file: file], environment: environment).load()
     let entries = Dictionary(uniqueKeysWithValues: configuration.entries.map { ($0.key, $0) })
     #expect(entries["origin.movies.apiKey"]?.text == #"{"env":"KEY"} (set)"#)
     #expect(entries["origin.movies.apiKey"]?.json == ["env": .string("KEY")])

@@ -27,30 +27,18 @@ enum Fixtures {
     EngineDeclaration(name: name, version: "1", summary: "for tests", capabilities: [], options: options)
   }
 
-  /// A loader over files in memory, in the directory /project of a user who lives in /home/ada, and who trusts the file
-  /// in that directory unless `isTrusted` is false.
+  /// The path of the user's own file.
+  static let file = "/home/ada/.config/cachectl/config.json"
+
+  /// A loader over files in memory, in the directory /project of a user who lives in /home/ada.
   static func loader(
     _ files: [String: String] = [:], environment: [String: String] = [:],
-    engines: [EngineDeclaration] = engines + [server], libraries: EngineLibraries = EngineLibraries(),
-    isTrusted: Bool = true
+    engines: [EngineDeclaration] = engines + [server], libraries: EngineLibraries = EngineLibraries()
   ) -> ConfigurationLoader {
     ConfigurationLoader(
       engines: engines, sections: sections, environment: EnvironmentVariables(environment),
-      workingDirectory: "/project",
-      userHome: "/home/ada", libraries: libraries,
-      files: isTrusted ? trusting(files["/project/cachectl.json"] ?? "") : FakeFiles(),
+      workingDirectory: "/project", userHome: "/home/ada", libraries: libraries,
       readFile: { path in files[path].map { Array($0.utf8) } })
-  }
-
-  /// A file system in which the user trusts /project/cachectl.json with that content.
-  static func trusting(_ text: String) -> FakeFiles {
-    let path = "/project/cachectl.json"
-    var files = FakeFiles()
-    let records = TrustRecords(folder: "/home/ada/.local/state/cachectl/trusted", files: files)
-    files.files[records.folder] = .folder()
-    files.files[records.path(ofRecordFor: path)] = .file()
-    files.texts[records.path(ofRecordFor: path)] = TrustRecord(path: path, contents: Array(text.utf8)).text
-    return files
   }
 
   /// Libraries at the given paths, whose engines have the options of `server`. What is loaded goes to `load` first.
@@ -67,7 +55,7 @@ enum Fixtures {
 
   /// What is wrong with a file of that text.
   static func problems(_ text: String, environment: [String: String] = [:]) -> [ConfigurationError] {
-    loader(["/project/cachectl.json": text], environment: environment).problems()
+    loader([file: text], environment: environment).problems()
   }
 
   /// A plugin that opens nothing.

@@ -14,7 +14,7 @@ struct LibraryConfigurationTests {
     _ text: String = "{}", environment: [String: String] = [:], libraries: [String] = [Fixtures.serverLibrary]
   ) -> ConfigurationLoader {
     Fixtures.loader(
-      ["/project/cachectl.json": text], environment: environment, engines: Fixtures.engines,
+      [Fixtures.file: text], environment: environment, engines: Fixtures.engines,
       libraries: Fixtures.libraries(libraries))
   }
 
@@ -24,7 +24,7 @@ struct LibraryConfigurationTests {
     }
     let text = #"{"backend": "lmdb", "backends": {"server": {"anything": [1, {}]}, "redis": {"url": "x"}}}"#
     let loader = Fixtures.loader(
-      ["/project/cachectl.json": text], environment: ["CACHECTL_SERVER_ANYTHING": "x"], engines: Fixtures.engines,
+      [Fixtures.file: text], environment: ["CACHECTL_SERVER_ANYTHING": "x"], engines: Fixtures.engines,
       libraries: libraries)
     #expect(loader.problems().isEmpty)
     #expect(try loader.load().loadedEngines.isEmpty)
@@ -60,7 +60,7 @@ struct LibraryConfigurationTests {
     let text = #"{"backend": "server", "backends": {"server": {"ulr": "x", "maxRetryCount": 10}}}"#
     let found = loader(text, environment: ["CACHECTL_SERVER_USE_TSL": "true"]).problems()
     #expect(found.map(\.code) == [.unknownKey, .outOfRange, .unknownKey])
-    #expect(found[0].message == "/project/cachectl.json:1:47: unknown key 'backends.server.ulr'")
+    #expect(found[0].message == "\(Fixtures.file):1:47: unknown key 'backends.server.ulr'")
     #expect(found[0].hint == "the nearest known key is 'backends.server.url'")
     #expect(found[1].message.contains("'backends.server.maxRetryCount' is out of range"))
     #expect(found[2].hint.contains("CACHECTL_SERVER_USE_TLS"))
@@ -119,22 +119,23 @@ struct LibraryConfigurationTests {
       throw CacheError(thrown, "the library is wrong", hint: "mend it")
     }
     let loader = Fixtures.loader(
-      ["/project/cachectl.json": #"{"backend": "server"}"#], engines: Fixtures.engines, libraries: libraries)
+      [Fixtures.file: #"{"backend": "server"}"#], engines: Fixtures.engines, libraries: libraries)
     let found = loader.problems()
     #expect(found.map(\.code) == [reported])
-    #expect(found.map(\.description) == ["/project/cachectl.json:1:13: the library is wrong: mend it"])
+    #expect(found.map(\.description) == ["\(Fixtures.file):1:13: the library is wrong: mend it"])
     #expect(found.allSatisfy { !$0.isOfCommandLine })
   }
 
   @Test func theSearchPathIsSet() throws {
     let environment = ["CACHECTL_PLUGIN_PATH": "~/x:y:/z", "CACHECTL_HOME": "/home/ada/cache"]
     for folder in ["/home/ada/x", "/home/ada/cache/y", "/z"] {
-      let loader = loader(environment: environment, libraries: [folder + "/libcachectl-server.so"])
-      let library = try loader.library(ConfigurationFlags(backend: "server"))
-      #expect(library == EngineLibrary(name: "server", path: folder + "/libcachectl-server.so"))
+      let path = folder + "/libcachectl-server.so"
+      let loader = loader(environment: environment, libraries: [path])
+      let library = try loader.library(ConfigurationFlags(backend: "server"), in: Fixtures.libraries([path]))
+      #expect(library == EngineLibrary(name: "server", path: path))
     }
     let wrong = #"{"backend": "server", "plugins": {"searchPath": "x"}}"#
     #expect(loader(wrong).problems().map(\.key) == ["plugins.searchPath"], "Nothing is loaded from anywhere else")
-    #expect(try loader().library(ConfigurationFlags(backend: "lmdb")) == nil)
+    #expect(try loader().library(ConfigurationFlags(backend: "lmdb"), in: Fixtures.libraries([])) == nil)
   }
 }

@@ -145,7 +145,7 @@ struct BackendViewTests {
   /// A configuration that sets `text`, and the environment's `CACHECTL_BACKEND`.
   private static func configuration(_ text: String) throws -> Configuration {
     let environment = ["CACHECTL_BACKEND": "lmdb", "TMDB_API_KEY": "k"]
-    return try Fixtures.loader(["/project/cachectl.json": text], environment: environment).load()
+    return try Fixtures.loader([Fixtures.file: text], environment: environment).load()
   }
 
   private static let apiKey = #"{"origin": {"movies": {"apiKey": {"env": "TMDB_API_KEY"}}}}"#
@@ -167,13 +167,13 @@ struct BackendViewTests {
     #expect(lines.contains(["cache.timeToLive", "1h", "default"]))
     let apiKey = lines.first { $0.first == "origin.movies.apiKey" }
     #expect(apiKey?.dropLast() == ["origin.movies.apiKey", #"{"env":"TMDB_API_KEY"}"#])
-    #expect(apiKey?.last?.hasPrefix("/project/cachectl.json:") == true)
+    #expect(apiKey?.last?.hasPrefix("\(Fixtures.file):") == true)
     #expect(
       Self.text(view, .ndjson).contains(#"{"key":"backend","value":"lmdb","origin":"CACHECTL_BACKEND"}"# + "\n"))
-    #expect(view.json["file"] == "/project/cachectl.json" && view.json["trust"] == "trusted")
-    #expect(view.status == StatusLine(["/project/cachectl.json (trusted)"]))
+    #expect(view.json["file"] == Fixtures.file)
+    #expect(view.status == StatusLine([Fixtures.file]))
     let none = SettingsView(try Fixtures.loader().load(), showsOrigin: true)
-    #expect(none.json["file"] == .null && none.json["trust"] == .null)
+    #expect(none.json["file"] == .null)
     #expect(none.status == StatusLine(["No file: every setting has its default"]))
   }
 
@@ -198,10 +198,9 @@ struct BackendViewTests {
         """)
     let paths = PathsView([
       .init(
-        path: "/a/rather/long/path/to/cachectl.json", exists: true, isUsed: false, source: "default",
-        trust: "not trusted")
+        path: "/a/rather/long/path/to/config.json", exists: true, isUsed: true, source: "default")
     ])
     let lines = paths.table(on: screen, hasHeader: true).split(separator: "\n")
-    #expect(lines == ["/a/rather/long/path/to/cachectl.json", "  not trusted", "  default"] && paths.status == nil)
+    #expect(lines == ["/a/rather/long/path/to/config.json", "  used", "  default"] && paths.status == nil)
   }
 }

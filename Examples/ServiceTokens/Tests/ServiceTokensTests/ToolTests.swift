@@ -17,7 +17,9 @@ struct ToolTests {
   @Test func theConfigurationNamesTheEngine() async throws {
     let home = try TestHome()
     let tool = ToolRun(home)
-    try Data(#"{"backend": "plist"}"#.utf8).write(to: URL(filePath: home.folder + "/cachectl.json"))
+    let folder = home.folder + "/.config/cachectl"
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    try Data(#"{"backend": "plist"}"#.utf8).write(to: URL(filePath: folder + "/config.json"))
     #expect(await tool.run("insert", "a", "b").status == 0)
     #expect(await tool.run("list", "--backend", "sqlite").output == "")
     #expect(await tool.run("list", "--show").output == "a\tb\tnever\n")

@@ -17,7 +17,7 @@ public struct WeatherSettings: ConfigurationSection {
   public init(_ keys: inout SectionReader) {
     kind = keys.kind(default: .sample, outsideDevelopment: .http, help: "where weather comes from")
     address = keys.address("baseURL", required: [Kind.http], help: "the address of the server")
-    unit = keys.choice("unit", default: .celsius, safety: .anything, help: "the unit of temperatures")
+    unit = keys.choice("unit", default: .celsius, help: "the unit of temperatures")
     transport = keys.transport()
   }
 }

@@ -10,8 +10,6 @@ package struct ConfigurationKey: Sendable {
   package let defaultValue: ConfigurationValue?
   /// The purpose of the key, in one line without a final full stop.
   package let help: String
-  /// The values that an untrusted file in the working folder may set.
-  let safety: ConfigurationSafety
   /// The environment variable that the declaration names, without the program's prefix; otherwise the name derives from
   /// the path.
   let ownVariable: String?
@@ -20,24 +18,22 @@ package struct ConfigurationKey: Sendable {
 
   init(
     _ path: String, _ kind: ConfigurationKind, default defaultValue: ConfigurationValue? = nil,
-    safety: ConfigurationSafety, help: String, variable: String? = nil, rule: ConfigurationRule? = nil
+    help: String, variable: String? = nil, rule: ConfigurationRule? = nil
   ) {
     self.path = path
     self.kind = kind
     self.defaultValue = defaultValue
     self.help = help
-    self.safety = safety
     ownVariable = variable
     self.rule = rule
   }
 
-  /// The key for `option` of the engine called `engine`. An option may place data or weaken durability: without trust
-  /// it may only be set to a path below the home.
+  /// The key for `option` of the engine called `engine`.
   init(_ option: EngineOption, of engine: String) {
     self.init(
       Self.path(of: option.name, engine), option.isSecret ? .secret : .option(option.kind),
       default: option.isSecret ? nil : option.defaultValue.map(ConfigurationValue.option),
-      safety: option.kind == .path ? .belowHome : .nothing, help: option.help)
+      help: option.help)
   }
 
   /// The environment variable that overrides the file, without the program's prefix; `nil` for headers and lists of

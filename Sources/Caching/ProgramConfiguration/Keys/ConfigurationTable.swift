@@ -31,7 +31,7 @@ package struct ConfigurationTable: Sendable {
     keys.append(
       ConfigurationKey(
         ConfigurationKey.engine, loadsEngines ? .backend(engineNames) : .option(.choice(engineNames)),
-        default: engineNames.first.map { .text($0) }, safety: .builtInEngine, help: "the storage engine",
+        default: engineNames.first.map { .text($0) }, help: "the storage engine",
         variable: "BACKEND"))
     let grouped = Self.grouped(sections)
     for section in grouped where section.path.isEmpty { add(section) }

@@ -1,5 +1,5 @@
 internal import Spelling
-internal import StorageSPI
+public import StorageSPI
 
 /// The names of engines and of their library files.
 ///
@@ -52,5 +52,29 @@ public struct EngineReference: Sendable, Hashable {
   public init(_ text: String, flag: String) {
     self.text = text
     self.flag = flag
+  }
+}
+
+/// An engine that a setting or an argument names.
+package struct WantedEngine: Sendable {
+  /// The name of the engine, or the absolute path of its library.
+  package let reference: String
+  /// What names it.
+  package let source: ConfigurationSource
+  /// The path of the key that names it; `nil` for an argument.
+  package var key: String?
+}
+
+/// An engine whose library was loaded.
+public struct LoadedEngine: Sendable {
+  /// The engine.
+  public let plugin: any StoragePlugin
+  /// The absolute path of its library.
+  public let path: String
+
+  /// The engine `plugin` from the library at the absolute path `path`.
+  package init(plugin: any StoragePlugin, path: String) {
+    self.plugin = plugin
+    self.path = path
   }
 }

@@ -36,13 +36,13 @@ extension SectionReader {
     let policies = policies
     let policy = key(
       "eviction", .option(.choice(policies.map(\.name))), default: policies.first.map { .text($0.name) },
-      safety: .anything, help: "which entries go first when a limit is reached")
+      help: "which entries go first when a limit is reached")
     return policies.first { $0.name == policy?.text } ?? policies.first ?? .leastRecentlyUsed
   }
 
   /// Declares `shared`.
   package mutating func isShared() -> Bool {
     boolean(
-      "shared", default: false, safety: .anything, help: "whether several users share the cache, as RFC 9111 means it")
+      "shared", default: false, help: "whether several users share the cache, as RFC 9111 means it")
   }
 }

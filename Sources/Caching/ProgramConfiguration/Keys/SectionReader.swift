@@ -5,7 +5,6 @@ internal import StorageSPI
 /// Declares the keys of a section, or reads their values: the initializer of a `ConfigurationSection` does both with one
 /// call for each key.
 ///
-/// A file found in the working folder may set a key only to what its `safety` allows, until the user trusts the file.
 /// `help` says what the key is for, in one line without a final full stop.
 public struct SectionReader {
   package let section: String
@@ -37,7 +36,7 @@ public struct SectionReader {
   ///   path.
   package mutating func key(
     _ name: String, _ kind: @autoclosure () -> ConfigurationKind,
-    default value: @autoclosure () -> ConfigurationValue? = nil, safety: ConfigurationSafety = .nothing,
+    default value: @autoclosure () -> ConfigurationValue? = nil,
     rule: @autoclosure () -> ConfigurationRule? = nil, variable: String? = nil, help: @autoclosure () -> String
   ) -> ConfigurationValue? {
     if let settings {
@@ -48,7 +47,7 @@ public struct SectionReader {
     }
     keys.append(
       ConfigurationKey(
-        path(name), kind(), default: value(), safety: safety, help: help(),
+        path(name), kind(), default: value(), help: help(),
         // A key outside of all objects is found by its variable alone.
         variable: variable ?? (section.isEmpty ? ConfigurationKey.upperSnakeCase(name) : nil), rule: rule()))
     return nil
@@ -60,10 +59,10 @@ extension SectionReader {
   /// Declares a choice between the cases of a type.
   @inlinable
   public mutating func choice<Choice: RawRepresentable & CaseIterable>(
-    _ name: String, default value: Choice, safety: ConfigurationSafety = .nothing, help: @autoclosure () -> String
+    _ name: String, default value: Choice, help: @autoclosure () -> String
   ) -> Choice where Choice.RawValue == String {
     // What depends on the type is compiled with it: looking its conformances up would cost each start of a program.
-    choice(name, among: Choice.allCases.map(\.rawValue), default: value.rawValue, safety: safety, help: help())
+    choice(name, among: Choice.allCases.map(\.rawValue), default: value.rawValue, help: help())
       .flatMap { Choice(rawValue: $0) } ?? value
   }
 
@@ -71,61 +70,61 @@ extension SectionReader {
   @usableFromInline
   mutating func choice(
     _ name: String, among names: @autoclosure () -> [String], default value: @autoclosure () -> String,
-    safety: ConfigurationSafety, help: @autoclosure () -> String
+    help: @autoclosure () -> String
   ) -> String? {
-    key(name, .option(.choice(names())), default: .text(value()), safety: safety, help: help())?.text
+    key(name, .option(.choice(names())), default: .text(value()), help: help())?.text
   }
 
   /// Declares a duration, by default of at most ten years of 365 days.
   public mutating func duration(
     _ name: String, default value: Duration, in range: ClosedRange<Duration> = .zero ... .seconds(315_360_000),
-    safety: ConfigurationSafety = .upToDefault, help: @autoclosure () -> String
+    help: @autoclosure () -> String
   ) -> Duration {
     let read = key(
       name, .option(.duration(range.lowerBound.wholeMilliseconds...range.upperBound.wholeMilliseconds)),
-      default: .integer(value.wholeMilliseconds), safety: safety, help: help())
+      default: .integer(value.wholeMilliseconds), help: help())
     return read?.number.map { .milliseconds($0) } ?? value
   }
 
   /// Declares a whole number.
   public mutating func integer(
-    _ name: String, default value: Int, in range: ClosedRange<Int64>, safety: ConfigurationSafety = .nothing,
+    _ name: String, default value: Int, in range: ClosedRange<Int64>,
     help: @autoclosure () -> String
   ) -> Int {
-    let read = key(name, .option(.integer(range)), default: .integer(Int64(value)), safety: safety, help: help())
+    let read = key(name, .option(.integer(range)), default: .integer(Int64(value)), help: help())
     return read?.number.map { Int($0) } ?? value
   }
 
   /// Declares a number of bytes.
   public mutating func size(
-    _ name: String, default value: Int, in range: ClosedRange<Int64>, safety: ConfigurationSafety = .nothing,
+    _ name: String, default value: Int, in range: ClosedRange<Int64>,
     help: @autoclosure () -> String
   ) -> Int {
-    let read = key(name, .option(.size(range)), default: .integer(Int64(value)), safety: safety, help: help())
+    let read = key(name, .option(.size(range)), default: .integer(Int64(value)), help: help())
     return read?.number.map { Int($0) } ?? value
   }
 
   /// Declares a flag.
   public mutating func boolean(
-    _ name: String, default value: Bool, safety: ConfigurationSafety = .nothing, help: @autoclosure () -> String
+    _ name: String, default value: Bool, help: @autoclosure () -> String
   ) -> Bool {
-    let read = key(name, .option(.boolean), default: .option(.boolean(value)), safety: safety, help: help())
+    let read = key(name, .option(.boolean), default: .option(.boolean(value)), help: help())
     if case .option(.boolean(let flag))? = read { return flag }
     return value
   }
 
   /// Declares a text, `nil` if it is not set.
   public mutating func optionalText(
-    _ name: String, safety: ConfigurationSafety = .nothing, help: @autoclosure () -> String
+    _ name: String, help: @autoclosure () -> String
   ) -> String? {
-    key(name, .option(.text), safety: safety, help: help())?.text
+    key(name, .option(.text), help: help())?.text
   }
 
   /// Declares a path, which becomes absolute; `nil` if it is not set.
   public mutating func optionalPath(
-    _ name: String, safety: ConfigurationSafety = .nothing, help: @autoclosure () -> String
+    _ name: String, help: @autoclosure () -> String
   ) -> String? {
-    key(name, .option(.path), safety: safety, help: help())?.text
+    key(name, .option(.path), help: help())?.text
   }
 
   /// Declares a secret, for which the file names an environment variable; `nil` if it is not set.

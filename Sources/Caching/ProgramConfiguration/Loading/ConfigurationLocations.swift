@@ -8,31 +8,15 @@ package struct ConfigurationLocations: Sendable {
   /// Makes paths absolute from the current directory.
   let paths: PathResolver
 
-  /// The files to try, in order; only the named file if one was named.
+  /// The files to try, in order: the named file if one was named, otherwise the one in the user's folder for
+  /// configurations.
   func files(_ flags: ConfigurationFlags) -> [ConfigurationFile] {
     if let file = explicit(flags.file, names.arguments.file, names.fileVariable) {
-      return [
-        ConfigurationFile(path: file.path, source: file.source, isVouchedFor: flags.vouchesForFile, isExplicit: true)
-      ]
+      return [ConfigurationFile(path: file.path, source: file.source, isExplicit: true)]
     }
-    return names.advice.untrustedFile == nil ? [own] : [found(nil), own]
-  }
-
-  /// The file in the user's folder for configurations.
-  var own: ConfigurationFile {
     let (folder, source) = folder("XDG_CONFIG_HOME", otherwise: "~/.config")
-    return ConfigurationFile(
-      path: "\(folder)/\(names.program)/config.json", source: source, isVouchedFor: true, isExplicit: false)
+    return [ConfigurationFile(path: "\(folder)/\(names.program)/config.json", source: source, isExplicit: false)]
   }
-
-  /// The file at `path`, as if it were found in the working folder; with `nil` the default file there.
-  func found(_ path: String?) -> ConfigurationFile {
-    ConfigurationFile(
-      path: paths.absolute(path ?? names.program + ".json"), source: .default, isVouchedFor: false, isExplicit: false)
-  }
-
-  /// The folder with the records of trusted files.
-  var trust: String { folder("XDG_STATE_HOME", otherwise: "~/.local/state").path + "/\(names.program)/trusted" }
 
   /// The folder for stores.
   ///
@@ -76,9 +60,6 @@ public struct ConfigurationFile: Sendable, Hashable {
   public let path: String
   /// Where its name comes from.
   public let source: ConfigurationSource
-  /// Whether it is the user's own file, or named by the user for use. Any other file may not set what needs trust,
-  /// unless the user trusts the file.
-  public let isVouchedFor: Bool
   /// Whether the user named the file, by a flag or a variable. It must exist then.
   public let isExplicit: Bool
 }

@@ -15,8 +15,6 @@ package struct ConfigurationSettings: Sendable {
   let environment: EnvironmentVariables
   let paths: PathResolver
   package private(set) var problems: [ConfigurationError] = []
-  /// What the file sets for engines that are not known yet.
-  private(set) var libraryMembers: [UnsafeSetting] = []
   private var settings: [Setting?]
 
   /// The defaults. Relative paths are resolved in the home of `paths`.
@@ -92,9 +90,6 @@ package struct ConfigurationSettings: Sendable {
   /// address must not contain a password even now.
   private mutating func applyUnknown(_ members: [JSONDocument.Member], section: String, _ file: String) {
     for member in members {
-      libraryMembers.append(
-        UnsafeSetting(
-          key: "\(section).\(Self.shown(key: member.key))", value: JSONValue(member.node).withoutLogins))
       guard case .text = member.node.value else { continue }
       do {
         _ = try ValueReader(kind: .option(.text), environment: environment).value(member.node)

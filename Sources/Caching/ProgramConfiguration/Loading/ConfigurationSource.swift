@@ -29,8 +29,6 @@ public enum ConfigurationSource: Sendable, Hashable, CustomStringConvertible {
 public struct ConfigurationFlags: Sendable, Hashable {
   /// The path of the file; `nil` if not given.
   public var file: String?
-  /// Whether naming the file vouches for it; false if the command only checks the file.
-  public var vouchesForFile = true
   /// The name of the engine, or the path of its library; `nil` if not given.
   public var backend: String?
   /// What messages call `backend`; `nil` for the name of the program's argument.

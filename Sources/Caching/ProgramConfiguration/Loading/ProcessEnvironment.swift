@@ -32,7 +32,7 @@ package enum ProcessEnvironment {
   ///   - prefix: what the names of the program's own variables begin with.
   ///   - others: further variables that count.
   package static func malformedVariable(beginning prefix: String, others: [String] = []) -> String? {
-    let own = names(beginning: prefix) + others + ["HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"]
+    let own = names(beginning: prefix) + others + ["HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME"]
     return own.first { name in getenv(name).map { String(validatingCString: $0) == nil } ?? false }
   }
 

@@ -158,7 +158,7 @@ extension Configuration.Cache: ConfigurationSection {
     maxEntries = keys.maxEntries()
     maxBytes = keys.maxBytes()
     maxEntryBytes = keys.size(
-      "maxEntryBytes", default: 16 << 20, in: 1_024...(1 << 30), safety: .upToDefault,
+      "maxEntryBytes", default: 16 << 20, in: 1_024...(1 << 30),
       help: "how many bytes the answer of a URL may have to be kept, and any payload to be compressed")
     eviction = keys.eviction()
     isShared = keys.isShared()

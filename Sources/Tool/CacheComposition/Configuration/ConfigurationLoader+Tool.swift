@@ -1,4 +1,3 @@
-internal import Base
 public import ResponseStorage
 public import StorageSPI
 
@@ -8,16 +7,7 @@ extension ConfigurationNames {
     ConfigurationNames(
       "cachectl", prefix: "CACHECTL_",
       arguments: Arguments(file: "--config", home: "--home", engine: "--backend", setting: "--set"),
-      advice: Advice(
-        missingFile: "name one that exists, or make it: cachectl config init",
-        untrustedFile: { "read it, then trust it with: cachectl config trust \(shellWord($0))" }))
-  }
-
-  /// `text` as a single shell word.
-  private static func shellWord(_ text: String) -> String {
-    let isPlain = text.utf8.allSatisfy { $0.isASCIILetterOrDigit || "/._-+,".utf8.contains($0) }
-    return isPlain
-      ? text : "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
+      missingFileHint: "name one that exists, or make it: cachectl config init")
   }
 }
 
@@ -41,32 +31,18 @@ extension ConfigurationLoader {
     readFile: @escaping ReadFile
   ) {
     self.init(
-      engines: engines, sections: sections, policies: policies, environment: environment,
-      workingDirectory: workingDirectory, userHome: userHome, libraries: libraries, files: SystemFileInspection(),
-      readFile: readFile)
-  }
-
-  /// Creates a loader that examines links and trust records through `files`.
-  init(
-    engines: [EngineDeclaration], sections: [any ConfigurationSection.Type],
-    policies: [EvictionPolicy] = EvictionPolicy.standard, environment: EnvironmentVariables,
-    workingDirectory: String, userHome: String, libraries: EngineLibraries, files: any FileInspection,
-    readFile: @escaping ReadFile
-  ) {
-    self.init(
       names: .cachectl, engines: engines, sections: Configuration.sections + sections, policies: policies,
-      environment: environment,
-      workingDirectory: workingDirectory, userHome: userHome, engineLoader: libraries, files: files,
-      readFile: readFile)
+      environment: environment, workingDirectory: workingDirectory, userHome: userHome,
+      loadEngines: { libraries.engines($0, $1) }, readFile: readFile)
   }
 
-  /// Finds and loads named engines that are not built in.
-  package var libraries: EngineLibraries { engineLoader as? EngineLibraries ?? EngineLibraries() }
-
-  /// The library of the engine that `flags.backend` names, without loading it; `nil` if the engine is built in.
+  /// The library among `libraries` of the engine that `flags.backend` names, without loading it; `nil` if the engine is
+  /// built in.
   ///
   /// - Throws: `ConfigurationError`: the configuration has a mistake, or there is no such library.
-  public func library(_ flags: ConfigurationFlags) throws(ConfigurationError) -> EngineLibrary? {
+  public func library(
+    _ flags: ConfigurationFlags, in libraries: EngineLibraries
+  ) throws(ConfigurationError) -> EngineLibrary? {
     let settings = try settings(flags)
     guard let wanted = settings.engineToLoad else { return nil }
     let engines = NamedEngines(libraries, settings)

@@ -35,10 +35,10 @@ extension SectionReader {
       timeout: duration(
         "timeout", default: .seconds(30), in: .milliseconds(1) ... .seconds(3_600), help: "how long a request may take"),
       maxResponseBytes: size(
-        "maxResponseBytes", default: 16 << 20, in: 1...(1 << 30), safety: .upToDefault,
+        "maxResponseBytes", default: 16 << 20, in: 1...(1 << 30),
         help: "the largest answer that is accepted"),
       maxConcurrentRequests: integer(
-        "maxConcurrentRequests", default: 4, in: 1...64, safety: .upToDefault,
+        "maxConcurrentRequests", default: 4, in: 1...64,
         help: "how many requests may be under way at once"),
       headers: headers("headers", help: "headers that are sent with each request"),
       network: settings?.section(Configuration.Network.self) ?? Configuration.Network(), section: section)

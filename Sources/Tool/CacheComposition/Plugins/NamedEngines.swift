@@ -76,8 +76,10 @@ struct NamedEngines {
   }
 }
 
-extension EngineLibraries: EngineLoader {
-  package func load(
+extension EngineLibraries {
+  /// Loads the engines that `wanted` names, and says what is wrong with the others; `nil` if `settings` do not say where
+  /// to look.
+  func engines(
     _ wanted: [WantedEngine], _ settings: ConfigurationSettings
   ) -> (engines: [LoadedEngine], problems: [ConfigurationError])? {
     guard !settings.problems.contains(where: { $0.key == Configuration.Plugins.searchPathKey }) else { return nil }

@@ -49,7 +49,7 @@ struct ZstdSettings: TransformSettings {
   init(_ keys: inout SectionReader) {
     level = keys.integer(
       "level", default: ZstdTransform.defaultLevel,
-      in: Int64(ZstdTransform.levels.lowerBound)...Int64(ZstdTransform.levels.upperBound), safety: .upToDefault,
+      in: Int64(ZstdTransform.levels.lowerBound)...Int64(ZstdTransform.levels.upperBound),
       help: "how hard zstd compresses: a higher level takes longer to write, and no longer to read")
   }
 

@@ -112,7 +112,7 @@ struct TestBackend: AsyncParsableCommand {
   func run() async throws {
     let scratch = try ScratchFolder()
     defer { scratch.remove() }
-    let library = try loader.library(flags)
+    let library = try loader.library(flags, in: .ofProcess())
     let isIsolated = library != nil && !inProcess
     let view = try await test(isIsolated ? library : nil, in: scratch)
     if Task.isCancelled { throw CacheError.cancelled }

@@ -10,7 +10,7 @@ struct ConfigCommand: ParsableCommand {
     commandName: "config", abstract: "Show, check or make the configuration",
     subcommands: [
       ShowConfiguration.self, ValidateConfiguration.self, InitConfiguration.self, PathOfConfiguration.self,
-      SchemaOfConfiguration.self, TrustConfiguration.self,
+      SchemaOfConfiguration.self,
     ])
 }
 
@@ -61,11 +61,10 @@ struct PathOfConfiguration: ParsableCommand {
     let files = loader.searchPath(global.configurationFlags)
     let used = files.firstIndex { access($0.path, F_OK) == 0 }
     // A file that cannot be read is listed too; `config validate` says what is wrong with it.
-    let trust = (try? loader.trust(global.configurationFlags)) ?? nil
     let rows = files.enumerated().map { index, file in
       PathsView.PathRow(
-        path: file.path, exists: access(file.path, F_OK) == 0, isUsed: index == used && trust?.permits != false,
-        source: file.source.description, trust: index == used ? trust?.text : nil)
+        path: file.path, exists: access(file.path, F_OK) == 0, isUsed: index == used,
+        source: file.source.description)
     }
     try global.show(PathsView(rows))
   }
@@ -75,10 +74,7 @@ struct PathOfConfiguration: ParsableCommand {
 struct ValidateConfiguration: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "validate", abstract: "Check a configuration file, and list everything that is wrong with it",
-    discussion: """
-      Without FILE, the one is checked that would be used. The status is 78 where something is wrong. \
-      Of a file that asks for trust (see `cachectl help config trust`), no library is loaded to check its options.
-      """)
+    discussion: "Without FILE, the one is checked that would be used. The status is 78 if something is wrong.")
 
   @Argument(help: "The file to check", completion: .file(extensions: ["json"]))
   var file: String?
@@ -88,7 +84,7 @@ struct ValidateConfiguration: ParsableCommand {
 
   func run() throws {
     var flags = global.configurationFlags
-    if let file { (flags.file, flags.vouchesForFile) = (file, false) }
+    if let file { flags.file = file }
     let loader = ConfigurationLoader.ofProcess
     let problems = loader.problems(flags)
     global.warn(ofIgnoredVariables: loader)
@@ -101,8 +97,8 @@ struct ValidateConfiguration: ParsableCommand {
     if let status = [.badConfiguration, .refused].first(where: statuses.contains) ?? statuses.first { throw status }
   }
 
-  /// The error with which every command would refuse the engine, although each setting is valid; `nil` if there is none,
-  /// or the file asks for trust.
+  /// The error with which every command would refuse the engine, although each setting is valid; `nil` if there is
+  /// none.
   private func unusableEngine(_ flags: ConfigurationFlags) -> CacheError? {
     guard let container = try? AppDIContainer.ofProcess(flags) else { return nil }
     do throws(CacheError) { _ = try container.engine(container.configuration.backend) } catch { return error }
@@ -132,75 +128,6 @@ struct InitConfiguration: ParsableCommand {
     if file == nil { try AtomicFile.makeFolders(above: path) }
     try AtomicFile.write(Array(text.utf8), to: path, replacing: false)
     global.remark(StatusLine(["Wrote \(path)"]))
-  }
-}
-
-/// `config trust`.
-struct TrustConfiguration: ParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "trust", abstract: "Trust a configuration file that lies in a working folder",
-    discussion: """
-      A cachectl.json in the working folder may come from another person. Where it names a library, a server, a header, \
-      a secret, a place outside the home, or a limit of the store, nothing of it is used (status 78) until you have \
-      read it and trust it. Trust holds for the file's path and content: a changed file has to be trusted again.
-
-      Without FILE, cachectl.json in the working folder is meant. What it sets that asks for trust is printed.
-      """)
-
-  @Argument(help: "The file to trust", completion: .file(extensions: ["json"]))
-  var file: String?
-
-  @Flag(help: "Stop trusting the file")
-  var revoke = false
-
-  @Flag(help: "Show which files are trusted")
-  var list = false
-
-  @OptionGroup(title: "Global options")
-  var global: GlobalOptions
-
-  func validate() throws(ValidationError) {
-    if list, revoke || file != nil { throw ValidationError("--list takes nothing else") }
-  }
-
-  func run() throws {
-    let loader = ConfigurationLoader.ofProcess
-    if list {
-      try global.show(TrustedFilesView(loader.trustedFiles))
-    } else if revoke {
-      try end(loader)
-    } else {
-      try begin(loader)
-    }
-  }
-
-  private func begin(_ loader: ConfigurationLoader) throws {
-    let candidate = try loader.candidate(at: file, global.configurationFlags)
-    try AtomicFile.makeFolders(above: candidate.recordPath)
-    let record = try AtomicFile(candidate.recordPath, isPrivate: true)
-    try record.write(Array(candidate.record.utf8))
-    try record.commit()
-    guard loader.record(ofFileAt: file) != nil else {
-      throw CacheError(
-        .permissionDenied,
-        "\(candidate.recordPath) does not count: it, or its folder, is not yours alone to change",
-        hint: "make both yours, and take the permission to write from others")
-    }
-    try global.show(TrustView(path: candidate.path, settings: candidate.settings))
-  }
-
-  private func end(_ loader: ConfigurationLoader) throws {
-    guard let record = loader.record(ofFileAt: file) else {
-      throw CacheError(
-        .notFound, "\(file ?? "cachectl.json") is not trusted",
-        hint: "see which files are with: cachectl config trust --list")
-    }
-    guard unlink(record) == 0 else {
-      throw CacheError(
-        .ioFailed, "\(record) cannot be removed: \(String(cString: strerror(errno)))",
-        hint: "remove it yourself")
-    }
-    global.remark(StatusLine(["\(file ?? "cachectl.json") is trusted no longer"]))
   }
 }
 

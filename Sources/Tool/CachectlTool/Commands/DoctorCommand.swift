@@ -22,7 +22,9 @@ struct DoctorCommand: AsyncParsableCommand {
 
   func run() async throws {
     CrashNotice.install()
-    let (view, worst) = try await Doctor(loader: .ofProcess, catalogue: Cachectl.current.catalogue).examine(
+    let (view, worst) = try await Doctor(
+      loader: .ofProcess, libraries: .ofProcess(), catalogue: Cachectl.current.catalogue
+    ).examine(
       global.configurationFlags)
     if Task.isCancelled { throw CacheError.cancelled }
     try global.show(view)

@@ -18,13 +18,12 @@ struct ConfigurationCheck: Sendable {
         Self.name, problem.code == .permissionDenied ? .permissionDenied : .invalidOption, problem.message,
         hint: problem.hint)
     }
-    let trust = ((try? loader.trust(flags)) ?? nil)?.text ?? ""
     let used = loader.searchPath(flags).map(\.path).first { files.file(at: $0) != nil }
     let unsafe = used.map(permissions) ?? []
     let ignored = loader.ignoredVariables.map { Finding.warning(Self.name, $0.message, hint: $0.hint) }
     if !(problems + unsafe).isEmpty { return problems + unsafe + ignored }
     return ignored + [
-      .ok(Self.name, used.map { "\($0) is valid (\(trust))" } ?? "no file: every setting has its default")
+      .ok(Self.name, used.map { "\($0) is valid" } ?? "no file: every setting has its default")
     ]
   }
 

@@ -9,21 +9,18 @@ internal import StorageSPI
 /// creates no store.
 struct Doctor: Sendable {
   private let loader: ConfigurationLoader
+  private let libraries: EngineLibraries
   private let catalogue: PluginCatalogue
   private let clock: any WallClock
   private let files: any FileInspection
 
-  /// A doctor for what `loader` loads, with the engines of `catalogue` and the time of `clock`.
+  /// A doctor for what `loader` loads, with the engines of `catalogue`, others of `libraries`, and the time of `clock`.
   init(
-    loader: ConfigurationLoader, catalogue: PluginCatalogue, clock: any WallClock = SystemWallClock()
-  ) {
-    self.init(loader: loader, catalogue: catalogue, clock: clock, files: SystemFileInspection())
-  }
-
-  init(
-    loader: ConfigurationLoader, catalogue: PluginCatalogue, clock: any WallClock, files: any FileInspection
+    loader: ConfigurationLoader, libraries: EngineLibraries = EngineLibraries(), catalogue: PluginCatalogue,
+    clock: any WallClock = SystemWallClock(), files: any FileInspection = SystemFileInspection()
   ) {
     self.loader = loader
+    self.libraries = libraries
     self.catalogue = catalogue
     self.clock = clock
     self.files = files
@@ -45,7 +42,7 @@ struct Doctor: Sendable {
       let catalogue = catalogue.adding(configuration.loadedEngines)
       findings += folders.plugins(configuration.pluginSearchPath)
       let others = FoundLibraries(
-        loader.libraries, searchPath: configuration.pluginSearchPath, catalogue: catalogue)
+        libraries, searchPath: configuration.pluginSearchPath, catalogue: catalogue)
       findings += LibraryCheck(catalogue: catalogue, found: others).findings
       findings += await stores(configuration, catalogue, others)
     } else {

@@ -69,15 +69,13 @@ enum Manual {
     ("74", "Input or output failed; what was stored before is intact."),
     ("75", "Another process held the store for longer than the time-out, or its server was starting all that time."),
     ("77", "Access is refused, or others may change the library of an engine."),
-    ("78", "The configuration is wrong or not trusted, or the library of an engine cannot be used."),
+    ("78", "The configuration is wrong, or the library of an engine cannot be used."),
     ("129, 130, 143", "Hung up, interrupted, terminated; stores were closed in order."),
   ]
 
   /// Adds the files that are looked for.
   private static func addFiles(to page: inout ManualPage) {
     page.addHeading("FILES")
-    page.addItem(
-      "./cachectl.json", "The configuration for one folder. It is used only once `cachectl config trust` allows it.")
     page.addItem("~/.config/cachectl/config.json", "The user's configuration, below XDG_CONFIG_HOME if that is set.")
     page.addItem("~/.cache/cachectl", "The stores, below XDG_CACHE_HOME if that is set.")
   }

@@ -24,8 +24,7 @@ struct Session {
     let place = configuration.storePath ?? configuration.storeAddress
     global.explain("store", place.map { "\(configuration.backend) at \($0)" } ?? configuration.backend)
     for engine in configuration.loadedEngines { global.explain("library", engine.path) }
-    global.explain(
-      "configuration", configuration.file.map { "\($0) (\(configuration.trust.text))" } ?? "no file, all defaults")
+    global.explain("configuration", configuration.file ?? "no file, all defaults")
   }
 
   var configuration: Configuration { container.configuration }
