@@ -7,6 +7,10 @@ let features = [
 ]
 let settings: [SwiftSetting] = features.map { .enableUpcomingFeature($0) }
 
+func products(_ names: String...) -> [Target.Dependency] {
+  names.map { .product(name: $0, package: "cachectl") }
+}
+
 /// The benchmarks are a package of their own, so that building and testing the project does not build them.
 let package = Package(
   name: "benchmarks",
@@ -14,31 +18,8 @@ let package = Package(
   targets: [
     .executableTarget(
       name: "Driver",
-      dependencies: [
-        .product(name: "Platform", package: "cachectl"),
-        .product(name: "BuiltInEngines", package: "cachectl"), .product(name: "LibraryStorage", package: "cachectl"),
-        .product(name: "ResponseCache", package: "cachectl"), .product(name: "CacheFeatures", package: "cachectl"),
-        .product(name: "StorageBenchmark", package: "cachectl"), .product(name: "ZstdTransform", package: "cachectl"),
-      ],
+      dependencies: products("Platform", "BuiltInEngines", "ResponseCache", "CacheFeatures", "StorageBenchmark"),
       swiftSettings: settings),
-    // Reads from one thread, and from two at once.
-    .executableTarget(
-      name: "Reads",
-      dependencies: [
-        .product(name: "Platform", package: "cachectl"), .product(name: "StorageSPI", package: "cachectl"),
-        .product(name: "BuiltInEngines", package: "cachectl"),
-      ],
-      swiftSettings: settings),
-    // What Swift programs on Linux use now, beside this.
-    .executableTarget(
-      name: "Comparison",
-      dependencies: [
-        .product(name: "ResponseCache", package: "cachectl"), .product(name: "BuiltInEngines", package: "cachectl"),
-      ], swiftSettings: settings),
-    .executableTarget(
-      name: "Transfer",
-      dependencies: [
-        .product(name: "Platform", package: "cachectl"), .product(name: "Transport", package: "cachectl"),
-      ], swiftSettings: settings),
+    .executableTarget(name: "Transfer", dependencies: products("Platform", "Transport"), swiftSettings: settings),
   ]
 )

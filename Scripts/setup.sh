@@ -57,12 +57,6 @@ example_packages=(
   libhiredis-dev libssl-dev redis-server curl  # the servers that share a cache on Redis
 )
 
-# What the benchmarks measure with besides.
-benchmark_packages=(
-  time  # how much memory a process had, and how long it took
-  jq    # reads what commands tell
-)
-
 # How ./test builds, and what is to use the same build: an import that Package.swift does not declare is an error, and so
 # is a warning. The facts for debuggers, and an index of all that the system declares, would take two fifths of the time.
 # Several packages share the scratch folder: each is planned anew, because SwiftPM does not always see that the last plan

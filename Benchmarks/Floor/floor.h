@@ -3,7 +3,6 @@
 #pragma once
 #include <fcntl.h>
 #include <inttypes.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,9 +13,6 @@
 /// The store's path, and whether it is opened to be written.
 static void open_store(const char *path, int is_written);
 static void close_store(void);
-/// What a thread beside the first one needs to read the open store.
-static void open_reader(void);
-static void close_reader(void);
 /// Begins and ends the one read transaction in which all reads then are.
 static void hold_state(void);
 static void release_state(void);
@@ -31,10 +27,8 @@ static void put(const char *key, int key_size, const uint8_t *payload, int paylo
 /// the operations that write. The times are those of all entries.
 typedef struct {
   int64_t stored_at, fresh_until, retain_until;
-  uint32_t kind, entries, operations, key_size, payload_size, batch, threads, zero;
+  uint32_t kind, entries, operations, key_size, payload_size, batch;
 } trace;
-
-enum { most_threads = 64 };
 
 enum { kind_read, kind_write, kind_mix, kind_open };
 
@@ -86,43 +80,10 @@ static uint64_t examine(
   return sum + hash;
 }
 
-/// A thread, and the sum of what it has read.
-typedef struct {
-  pthread_t thread;
-  uint32_t number;
-  uint64_t sum;
-} reader;
-
-/// Reads the keys of a thread's share of the operations.
-static uint64_t read_share(uint32_t number) {
-  uint64_t sum = 0;
-  for (uint32_t i = number; i < load->operations; i += load->threads) {
-    sum += read_entry(key_of(i), (int)load->key_size, 0);
-  }
-  return sum;
-}
-
-static void *run_reader(void *argument) {
-  reader *own = argument;
-  open_reader();
-  own->sum = read_share(own->number);
-  close_reader();
-  return NULL;
-}
-
-/// Reads the key of each operation, by as many threads as the trace says.
+/// Reads the key of each operation.
 static uint64_t read_all(void) {
-  static reader readers[most_threads];
-  if (load->threads < 1 || load->threads > most_threads) fail("the number of threads");
-  for (uint32_t number = 1; number < load->threads; number++) {
-    readers[number].number = number;
-    check(pthread_create(&readers[number].thread, NULL, run_reader, &readers[number]), "pthread_create");
-  }
-  uint64_t sum = read_share(0);
-  for (uint32_t number = 1; number < load->threads; number++) {
-    check(pthread_join(readers[number].thread, NULL), "pthread_join");
-    sum += readers[number].sum;
-  }
+  uint64_t sum = 0;
+  for (uint32_t i = 0; i < load->operations; i++) sum += read_entry(key_of(i), (int)load->key_size, 0);
   return sum;
 }
 

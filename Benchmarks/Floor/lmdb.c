@@ -16,7 +16,7 @@ typedef struct {
 static MDB_env *environment;
 static MDB_dbi database;
 static MDB_txn *writing;
-static _Thread_local MDB_txn *reading;
+static MDB_txn *reading;
 static int is_held;
 
 static void open_store(const char *path, int is_written) {
@@ -27,20 +27,14 @@ static void open_store(const char *path, int is_written) {
   check(mdb_txn_begin(environment, NULL, is_written ? 0 : MDB_RDONLY, &reading), "mdb_txn_begin");
   check(mdb_dbi_open(reading, "bench", is_written ? MDB_CREATE : 0, &database), "mdb_dbi_open");
   check(mdb_txn_commit(reading), "mdb_txn_commit");
-  open_reader();
-}
-
-static void close_store(void) {
-  close_reader();
-  mdb_env_close(environment);
-}
-
-static void open_reader(void) {
   check(mdb_txn_begin(environment, NULL, MDB_RDONLY, &reading), "mdb_txn_begin");
   mdb_txn_reset(reading);
 }
 
-static void close_reader(void) { mdb_txn_abort(reading); }
+static void close_store(void) {
+  mdb_txn_abort(reading);
+  mdb_env_close(environment);
+}
 
 static void hold_state(void) {
   check(mdb_txn_renew(reading), "mdb_txn_renew");

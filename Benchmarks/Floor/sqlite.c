@@ -37,10 +37,6 @@ static void open_store(const char *path, int is_written) {
       "FROM entries WHERE key = ?1");
 }
 
-// A connection for each thread: no row needs one yet.
-static void open_reader(void) { fail("a second thread"); }
-static void close_reader(void) {}
-
 static void close_store(void) {
   sqlite3_finalize(selection);
   sqlite3_finalize(insertion);

@@ -24,8 +24,6 @@ struct StoreWorkload {
     var operations = 200_000
     var valueSize = 100
     var keyLength = 16
-    /// How many threads read, each its share.
-    var threads = 1
 
     static let named: [String: Size] = [
       "fill-single": Size(workload: "fill", phase: "single", kind: .write),
@@ -33,7 +31,6 @@ struct StoreWorkload {
       "fill-pages": Size(
         workload: "fill", phase: "batches", kind: .write, entries: 10_000, valueSize: 12_000, keyLength: 40),
       "read-small": Size(workload: "read", phase: "read", kind: .read),
-      "read-two": Size(workload: "read", phase: "read", kind: .read, threads: 2),
       "read-pages": Size(
         workload: "read", phase: "read", kind: .read, entries: 10_000, valueSize: 12_000, keyLength: 40),
       "ycsb-b": Size(workload: "ycsb-b", phase: "run", kind: .mix),
@@ -54,10 +51,10 @@ struct StoreWorkload {
   private let size: Size
   private let steps: [Step]
 
-  /// The workload called `name`, a `divisor`th of its size; `nil` if there is none.
-  init?(named name: String, divisor: Int) throws {
+  /// The workload called `name`, a `divisor`th of its size.
+  init(named name: String, divisor: Int) throws {
     guard let size = Size.named[name], var workload = try WorkloadCatalogue.workload(named: size.workload) else {
-      return nil
+      throw Failed("there is no workload '\(name)'")
     }
     workload.entries = max(1, size.entries / divisor)
     workload.operations = max(1, size.operations / divisor)
@@ -80,7 +77,7 @@ struct StoreWorkload {
     let metadata = trace.value(trace.operations[0]).metadata
     for time in [metadata.storedAt, metadata.freshUntil, metadata.retainUntil] { append(time.milliseconds) }
     append(kind.rawValue)
-    for number in [trace.entries, steps.count, size.keyLength, size.valueSize, trace.batchSize, size.threads, 0] {
+    for number in [trace.entries, steps.count, size.keyLength, size.valueSize, trace.batchSize] {
       append(UInt32(number))
     }
     for (operation, step) in zip(trace.operations, steps) {
@@ -92,7 +89,7 @@ struct StoreWorkload {
     for number in 0..<trace.entries { bytes += try trace.key(number).text.utf8 }
     for step in steps { bytes += step.payload }
     guard let file = fopen(path, "w"), fwrite(bytes, 1, bytes.count, file) == bytes.count, fclose(file) == 0 else {
-      throw Measured.Failed(what: "\(path) cannot be written")
+      throw Failed("\(path) cannot be written")
     }
   }
 
@@ -100,8 +97,9 @@ struct StoreWorkload {
   func run(_ store: Store) async throws {
     if kind == .open {
       _ = try await openAll(store)
-      let measured = Measured()
+      var measured = Measured()
       let sum = try await openAll(store)
+      measured.end()
       return measured.print(operations: steps.count, sum: sum)
     }
     let engine = try await store.open()
@@ -115,22 +113,8 @@ struct StoreWorkload {
   }
 
   private func readAll(_ engine: any StorageEngine) async throws -> UInt64 {
-    if size.threads == 1 { return try await readShare(0, engine) }
-    return try await withThrowingTaskGroup(of: UInt64.self) { group in
-      for number in 0..<size.threads { group.addTask { try await readShare(number, engine) } }
-      var sum: UInt64 = 0
-      for try await share in group { sum &+= share }
-      return sum
-    }
-  }
-
-  /// Reads the share of one thread.
-  private func readShare(_ number: Int, _ engine: any StorageEngine) async throws -> UInt64 {
-    var (sum, index) = (UInt64(0), number)
-    while index < steps.count {
-      sum &+= try await read(steps[index].key, engine)
-      index += size.threads
-    }
+    var sum: UInt64 = 0
+    for step in steps { sum &+= try await read(step.key, engine) }
     return sum
   }
 

@@ -5,7 +5,6 @@ internal import FoundationEssentials
 internal import ResponseStorage
 internal import SampleOrigin
 internal import StorageSPI
-internal import ZstdTransform
 
 /// Pages of 20 movies, read and decoded as a hit of the cache is; and for comparison by Foundation's decoder.
 ///
@@ -22,12 +21,6 @@ struct TypedHits {
     case firstByFoundation = "typed-first-foundation"
     /// The same as `again` by a plain read and Foundation's JSONDecoder.
     case againByFoundation = "typed-again-foundation"
-    /// Stores the pages by zstd.
-    case fillCompressed = "typed-fill-zstd"
-    /// The same as `first`, with a sum that is the same for pages as they are and compressed ones.
-    case firstOfEither = "typed-first-either"
-    /// The bytes that a page takes.
-    case size = "typed-size"
   }
 
   /// How many pages the store has, and of how many different contents: all that the sample answers to one search.
@@ -38,7 +31,6 @@ struct TypedHits {
   private static let examinedPages = 1_000
 
   private let engine: any StorageEngine
-  private let store: EntryStore
   private let storage: EngineMoviesResponseStorage
   private let requests: [MoviesRequestDTO]
   private let keys: [CacheKey]
@@ -46,26 +38,20 @@ struct TypedHits {
   /// Does what `kind` says, and prints its cost.
   static func run(_ kind: Kind, _ store: Store, divisor: Int) async throws {
     let engine = try await store.open()
-    let hits = try TypedHits(engine, pages: max(1, pages / divisor), compresses: kind == .fillCompressed)
+    let hits = try TypedHits(engine, pages: max(1, pages / divisor))
     switch kind {
-    case .fill, .fillCompressed: try await hits.fill()
+    case .fill: try await hits.fill()
     case .first: try await hits.measure(hits.requests.indices.map { $0 }) { try await hits.hit($0) }
     case .again: try await hits.measureAgain(divisor) { try await hits.hit($0) }
     case .firstByFoundation: try await hits.measure(hits.requests.indices.map { $0 }) { try await hits.plainHit($0) }
     case .againByFoundation: try await hits.measureAgain(divisor) { try await hits.plainHit($0) }
-    case .firstOfEither:
-      try await hits.measure(hits.requests.indices.map { $0 }, hashesBytes: false) { try await hits.hit($0) }
-    case .size: try await hits.printSize()
     }
     try await engine.close()
   }
 
-  private init(_ engine: any StorageEngine, pages: Int, compresses: Bool) throws {
-    let zstd = ZstdTransform()
-    let transforms = EntryTransforms(compresses ? [zstd] : []) { name in name == zstd.name ? zstd : nil }
+  private init(_ engine: any StorageEngine, pages: Int) throws {
     self.engine = engine
-    store = EntryStore(engine: engine, clock: FixedClock(), transforms: transforms)
-    storage = EngineMoviesResponseStorage(store: store)
+    storage = EngineMoviesResponseStorage(store: EntryStore(engine: engine, clock: FixedClock()))
     requests = try Self.requests(pages)
     keys = try requests.map { try CacheKey(for: $0) }
   }
@@ -92,27 +78,18 @@ struct TypedHits {
     return decoded
   }
 
-  /// All that the sample answers to one search, page by page.
-  static func contents(_ word: String = "the") async throws -> [MoviesPageDTO] {
+  private static func requests(_ count: Int) throws -> [MoviesRequestDTO] {
+    guard let query = MovieQuery("the") else { throw EntryMissing(key: "the") }
+    return (1...count).map { MoviesRequestDTO(origin: SampleMovieOrigin().name, query: query, page: $0) }
+  }
+
+  private func fill() async throws {
     var contents: [MoviesPageDTO] = []
-    for request in try requests(differentPages, for: word) {
+    for request in try Self.requests(Self.differentPages) {
       if let page = try await SampleMovieOrigin().answer(to: request, conditions: [:]).response {
         contents.append(page)
       }
     }
-    return contents
-  }
-
-  private static func requests(_ count: Int, for word: String = "the") throws -> [MoviesRequestDTO] {
-    try (0..<count).map { number in
-      guard let query = MovieQuery(word) else { throw EntryMissing(key: word) }
-      return MoviesRequestDTO(origin: SampleMovieOrigin().name, query: query, page: number + 1)
-    }
-  }
-
-  private func fill() async throws { try await fill(requests, with: try await Self.contents()) }
-
-  private func fill(_ requests: [MoviesRequestDTO], with contents: [MoviesPageDTO]) async throws {
     let now = Duration.milliseconds(FixedClock().now.milliseconds)
     let head = StoredHead(
       head: HTTPResponseHead(status: 200, fields: ["ETag": "\"1\""]), storedAt: now, freshUntil: now + .seconds(3_600),
@@ -130,11 +107,8 @@ struct TypedHits {
 
   /// Prints how long the hits take, and a sum over what some of them are. That is added up afterwards, because to go
   /// through a page takes longer than a repeated hit. The bytes are read once before: the disk is not measured.
-  private func measure(
-    _ pages: [Int], hashesBytes: Bool = true, _ hit: (Int) async throws -> MoviesPageDTO
-  ) async throws {
-    let hash = try await hashOfAll()
-    var sum = hashesBytes ? hash : 0
+  private func measure(_ pages: [Int], _ hit: (Int) async throws -> MoviesPageDTO) async throws {
+    var sum = try await hashOfAll()
     var measured = Measured()
     for page in pages { _ = try await hit(page) }
     measured.end()
@@ -142,14 +116,6 @@ struct TypedHits {
       sum = sum &* 31 &+ Self.titleBytes(try await hit(page))
     }
     measured.print(operations: pages.count, sum: sum)
-  }
-
-  /// Prints the bytes that a page takes in place of both times.
-  private func printSize() async throws {
-    let held = try await engine.statistics().tally.namespaces["movies"]
-    guard let held, held.entries == requests.count else { throw EntryMissing(key: "movies") }
-    let size = Double(held.payloadBytes) / Double(held.entries)
-    print(size, size, held.entries)
   }
 
   private func hashOfAll() async throws -> UInt64 {
@@ -165,7 +131,7 @@ struct TypedHits {
   }
 
   /// A sum over the titles of `page`.
-  static func titleBytes(_ page: MoviesPageDTO) -> UInt64 {
+  private static func titleBytes(_ page: MoviesPageDTO) -> UInt64 {
     page.toDomain().movies.reduce(0) { sum, movie in movie.title.utf8.reduce(sum) { $0 &* 31 &+ UInt64($1) } }
   }
 }

@@ -1,65 +1,102 @@
+internal import LMDBStorage
+internal import MemoryStorage
 internal import Platform
+internal import SQLiteStorage
 internal import StorageBenchmark
 internal import StorageSPI
 
-// The project's side of the tables, and the comparison of both sides. Arguments:
-//   run ENGINE WORKLOAD STORE DIVISOR   does a workload through `any StorageEngine`; ENGINE is sqlite, lmdb, memory
-//                                       or the path of a library
+// The project's side of the tables. Arguments:
+//   run ENGINE WORKLOAD STORE DIVISOR   does a workload through `any StorageEngine`; ENGINE is sqlite, lmdb or memory
 //   trace WORKLOAD FILE DIVISOR         writes the workload for the programs in Floor
-//   puts ENGINE LABEL ENTRIES COUNT ROUNDS FOLDER
-//                                       measures puts into a full store beside one with room, and prints rows
-//   uses ENGINE LABEL ENTRIES ROUNDS FOLDER
-//                                       measures reads whose use is recorded, by one thread and by two
-//   lru TRACE CAPACITY FILE DIVISOR     writes a generated trace for `cachectl simulate`, and prints the hit ratio of
-//                                       exact LRU in a cache of CAPACITY entries
-//   compare METRIC[,METRIC...] LABEL ROUNDS TARGET [fresh TEMPLATE STORE] -- FLOOR... -- PROJECT...
-//                                       measures two programs in turns, and prints rows of a Markdown table
+//   lru TRACE CAPACITY                  prints the hit ratio of exact LRU in a cache of CAPACITY entries
 
 let arguments = Array(CommandLine.arguments.dropFirst())
 do {
   switch (arguments.first, arguments.count, arguments.last.flatMap { Int($0) }) {
   case ("run", 5, let divisor?): try await run(arguments[2], Store(engine: arguments[1], path: arguments[3]), divisor)
-  case ("trace", 4, let divisor?): try workload(arguments[1], divisor).write(to: arguments[2])
-  case ("puts", 7, _):
-    let store = try FullStore(arguments[1], entries: number(arguments[3]), folder: arguments[6])
-    for line in try await store.puts(arguments[2], count: number(arguments[4]), rounds: number(arguments[5])) {
-      print(line)
-    }
-  case ("uses", 6, _):
-    let store = try FullStore(arguments[1], entries: number(arguments[3]), folder: arguments[5])
-    print(try await store.uses(arguments[2], rounds: number(arguments[4])))
-  case ("lru", 5, let divisor?):
-    guard let generated = GeneratedTrace(rawValue: arguments[1]) else {
-      throw Row.Mistake(message: "there is no trace '\(arguments[1])'")
-    }
-    let trace = LookUps(generated, divisor: divisor)
-    try trace.write(to: arguments[3])
-    let capacity = try number(arguments[2]) / divisor
-    print(Double(trace.hits(ofLeastRecentlyUsed: capacity)) / Double(trace.keys.count))
-  case ("compare", 2..., _): for line in try Row(arguments: Array(arguments.dropFirst())).measured() { print(line) }
-  default: throw Row.Mistake(message: "run, trace, puts, uses, lru or compare needed")
+  case ("trace", 4, let divisor?):
+    try StoreWorkload(named: arguments[1], divisor: divisor).write(to: arguments[2])
+  case ("lru", 3, let capacity?): print(try leastRecentlyUsedHitRatio(of: arguments[1], capacity: capacity))
+  default: throw Failed("run, trace or lru needed")
   }
 } catch {
   let line = Array("Driver: \(error)\n".utf8)
   _ = write(STDERR_FILENO, line, line.count)
-  exit(error is Row.Mistake ? 64 : 1)
+  exit(1)
 }
 
 func run(_ name: String, _ store: Store, _ divisor: Int) async throws {
   if name == "create" { return try await store.open().close() }
   if let typed = TypedHits.Kind(rawValue: name) { return try await TypedHits.run(typed, store, divisor: divisor) }
   if let calls = DoorCalls.Kind(rawValue: name) { return try await DoorCalls.run(calls, store, divisor: divisor) }
-  try await workload(name, divisor).run(store)
+  try await StoreWorkload(named: name, divisor: divisor).run(store)
 }
 
-func workload(_ name: String, _ divisor: Int) throws -> StoreWorkload {
-  guard let workload = try StoreWorkload(named: name, divisor: divisor) else {
-    throw Row.Mistake(message: "there is no workload '\(name)'")
+/// The share of a generated trace that a cache of `capacity` entries answers if it evicts exactly the least recently used.
+func leastRecentlyUsedHitRatio(of name: String, capacity: Int) throws -> Double {
+  guard let trace = GeneratedTrace(rawValue: name)?.trace() else { throw Failed("there is no trace '\(name)'") }
+  let keys = trace.lookUps.map { Int($0) }
+  // When each key that is held was looked up last; -1 for the others.
+  var lastUse = [Int](repeating: -1, count: trace.keyCount)
+  var (held, oldest, hits) = (0, 0, 0)
+  for (time, key) in keys.enumerated() {
+    if lastUse[key] >= 0 {
+      hits += 1
+    } else if held < capacity {
+      held += 1
+    } else {
+      while lastUse[keys[oldest]] != oldest { oldest += 1 }
+      lastUse[keys[oldest]] = -1
+    }
+    lastUse[key] = time
   }
-  return workload
+  return Double(hits) / Double(keys.count)
 }
 
-func number(_ text: String) throws -> Int {
-  guard let number = Int(text), number > 0 else { throw Row.Mistake(message: "'\(text)' is no number of 1 or more") }
-  return number
+/// What the program cannot do.
+struct Failed: Error {
+  let reason: String
+
+  init(_ reason: String) { self.reason = reason }
+}
+
+/// A clock that stands still, while all entries are fresh.
+struct FixedClock: WallClock {
+  let now = Timestamp(milliseconds: 1_767_225_600_000)
+}
+
+/// Which store is worked on. Its commits do not wait for the disk: SQLite's are `normal`, LMDB's `relaxed`. A store in
+/// memory has no path.
+struct Store {
+  let location: StorageLocation
+
+  init(engine: String, path: String) throws {
+    location =
+      switch engine {
+      case "memory": .memory
+      case "lmdb": .lmdb(path: path, durability: .relaxed)
+      case "sqlite": .sqlite(path: path, durability: .normal)
+      default: throw Failed("there is no engine '\(engine)'")
+      }
+  }
+
+  func open() async throws(CacheError) -> any StorageEngine { try await location.open(clock: FixedClock()) }
+}
+
+/// The time that passes, and the processor time that the process uses, from its making to `end`.
+struct Measured {
+  private let start = (BenchmarkProbe.system.now(), BenchmarkProbe.system.processorNanoseconds())
+  private var cost: (elapsed: UInt64, processor: UInt64) = (0, 0)
+
+  /// Ends the measurement.
+  mutating func end() {
+    let probe = BenchmarkProbe.system
+    cost = (probe.now() - start.0, probe.processorNanoseconds() - start.1)
+  }
+
+  /// Prints what `compare` reads: the nanoseconds that an operation took, those of processor time, and the sum of what
+  /// was read.
+  func print(operations: Int, sum: UInt64) {
+    Swift.print(Double(cost.elapsed) / Double(operations), Double(cost.processor) / Double(operations), sum)
+  }
 }
