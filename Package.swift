@@ -105,7 +105,7 @@ let package = Package(
     layer("Storage", "StoragePluginExport", ["Platform", "Base", "StorageSPI", "CCachectlPlugin"]),
     layer("Storage", "StorageConformance", ["Base", "StorageSPI"]),
     // The workloads that are built in, and what Swift cannot reach of the C library.
-    .target(name: "CStorageBenchmark", path: "Sources/Storage/CStorageBenchmark", exclude: ["README.md", "Data"]),
+    .target(name: "CStorageBenchmark", path: "Sources/Storage/CStorageBenchmark"),
     layer(
       "Storage", "StorageBenchmark",
       ["Platform", "Spelling", "Base", "StorageSPI", "EngineSupport", "CStorageBenchmark"]),

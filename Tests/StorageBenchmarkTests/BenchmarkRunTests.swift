@@ -12,7 +12,7 @@ struct BenchmarkRunTests {
     let task = Mutex<Task<BenchmarkReport, any Error>?>(nil)
     let gate = AsyncStream<Void>.makeStream()
     let workloads = [
-      try Fixtures.workload(#""kind": "read""#), try Fixtures.workload(#""kind": "update""#),
+      Fixtures.workload(.read), Fixtures.workload(.operations([.update: 1])),
     ]
     let started = Task {
       for await _ in gate.stream {}
@@ -38,7 +38,7 @@ struct BenchmarkRunTests {
   /// every read takes equally long.
   @Test(arguments: [(nil, 100, 100), (1_000, 200, 200), (1e9, 200, 200 * 50 - 49)] as [(Double?, UInt64, UInt64)])
   func waitingForTheOneBeforeCounts(rate: Double?, shortest: UInt64, longest: UInt64) async throws {
-    let workload = try Fixtures.workload(#""kind": "read""#, entries: 10, count: 50)
+    let workload = Fixtures.workload(.read, entries: 10, count: 50)
     let options = Fixtures.options { ($0.rounds, $0.targetRate) = (1, rate) }
     let report = try await Fixtures.run([TestPlugin()], [workload], options, probe: TestClock(step: 100).probe)
     let measurement = try #require(report.results.last?.measurement)
@@ -87,7 +87,7 @@ struct BenchmarkRunTests {
 
   @Test func sharesUseOneStoreAndAreMerged() async throws {
     let plugin = TestPlugin(capabilities: [.shared])
-    let workload = try Fixtures.workload(#""operations": {"read": 0.4, "scan": 0.3, "insert": 0.3}"#)
+    let workload = Fixtures.workload(.operations([.read: 0.4, .scan: 0.3, .insert: 0.3]))
     let names = Mutex<[String]>([])
     var reports: [BenchmarkReport] = []
     for index in 0..<3 {
@@ -114,13 +114,13 @@ struct BenchmarkRunTests {
 
   @Test func enginesThatAreNotSharedHaveNoShares() async throws {
     let options = Fixtures.options { $0.share = BenchmarkShare(index: 0, count: 2) }
-    let report = try await Fixtures.run([TestPlugin()], [try Fixtures.workload(#""kind": "read""#)], options)
+    let report = try await Fixtures.run([TestPlugin()], [Fixtures.workload(.read)], options)
     #expect(report.results.allSatisfy { $0.outcome == .skipped("cannot be used by several processes") })
   }
 
   @Test func storesOnAServerAreEmptiedAndHaveNamesOfTheirOwn() async throws {
     let plugin = TestPlugin(isNamed: true)
-    _ = try await Fixtures.run([plugin], [try Fixtures.workload(#""kind": "insert""#, entries: 1_500)])
+    _ = try await Fixtures.run([plugin], [Fixtures.workload(.operations([.insert: 1]), entries: 1_500)])
     #expect(plugin.keys == ["bench-test-0": [], "bench-test-2": []])
   }
 
@@ -150,7 +150,7 @@ struct BenchmarkRunTests {
 
   @Test func aRunMakesNoMoreStoresThanItNotes() async throws {
     let plugin = TestPlugin(isNamed: true)
-    let workloads = [try Fixtures.workload(#""kind": "insert""#), try Fixtures.workload(#""kind": "read""#)]
+    let workloads = [Fixtures.workload(.operations([.insert: 1])), Fixtures.workload(.read)]
     let options = Fixtures.options { ($0.entries, $0.warmUpRounds) = ([5, 10], 1) }
     _ = try await Fixtures.run([plugin], workloads, options)
     let numbers = plugin.keys.keys.compactMap { Int($0.dropFirst("bench-test-".count)) }
@@ -166,7 +166,7 @@ struct BenchmarkRunTests {
     let engine = try await plugin.open(configuration)
     try await engine.apply(try Fixtures.batch(of: [other.text]))
     let options = Fixtures.options { ($0.rounds, $0.share) = (1, BenchmarkShare(index: 0, count: 2)) }
-    let report = try await Fixtures.run([plugin], [try Fixtures.workload(#""kind": "scan""#)], options)
+    let report = try await Fixtures.run([plugin], [Fixtures.workload(.operations([.scan: 1]))], options)
     #expect(!report.hasFailure, "\(report.results)")
     #expect(plugin.keys == ["bench-test-0": [other.text]])
   }

@@ -50,16 +50,15 @@ struct EntryLedgerTests {
 }
 
 struct EntryValuesTests {
-  private func values(_ size: SizeDistribution, expiring: Double = 0) throws -> EntryValues {
-    var workload = try Fixtures.workload(#""kind": "read""#)
+  private func values(_ size: Int, expiringShare: Double = 0) -> EntryValues {
+    var workload = Fixtures.workload(.read, expiringShare: expiringShare)
     workload.valueSize = size
-    if expiring > 0 { workload = try Fixtures.workload(#""kind": "read""#, extra: #""expiring": \#(expiring),"#) }
     return EntryValues(workload, seed: 42, now: Fixtures.date)
   }
 
   @Test(arguments: [0, 1, 7, 8, 9, 63, 64, 1_000])
-  func aValueIsItselfAndNoOther(size: Int) throws {
-    let values = try values(.constant(size))
+  func aValueIsItselfAndNoOther(size: Int) {
+    let values = values(size)
     let tag = values.tag(3, 1)
     let payload = values.payload(tag: tag)
     #expect(payload.count == size && payload.allSatisfy { (0x60...0x6F).contains($0) })
@@ -76,14 +75,14 @@ struct EntryValuesTests {
     }
   }
 
-  @Test func tagsDiffer() throws {
-    let values = try values(.constant(1))
+  @Test func tagsDiffer() {
+    let values = values(1)
     let tags = (0..<1_000).flatMap { number in (1...10).map { values.tag(number, $0) } }
     #expect(Set(tags).count == 10_000)
   }
 
-  @Test func theShareOfExpiredEntriesIsThatOfTheWorkload() throws {
-    let values = try values(.constant(1), expiring: 0.25)
+  @Test func theShareOfExpiredEntriesIsThatOfTheWorkload() {
+    let values = values(1, expiringShare: 0.25)
     let expired = (0..<10_000).count { values.isExpired($0) }
     #expect((2_300...2_700).contains(expired))
     for number in 0..<100 {

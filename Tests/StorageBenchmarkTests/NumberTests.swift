@@ -146,35 +146,6 @@ struct NumberTests {
     #expect(neighbours < Int(count) / 10)
   }
 
-  @Test(arguments: [
-    (SizeDistribution.constant(7), 7.0), (.uniform(10...30), 20),
-    (.histogram([.init(size: 1, weight: 3), .init(size: 9, weight: 1)]), 3),
-  ])
-  func sizesAreDistributedAsAsked(distribution: SizeDistribution, mean: Double) {
-    let chooser = SizeChooser(distribution)
-    var random = SeededGenerator(seed: 8)
-    var sum = 0
-    for _ in 0..<20_000 {
-      let number = random.next()
-      let size = chooser.size(number)
-      #expect(size == chooser.size(number) && distribution.range.contains(size))
-      sum += size
-    }
-    #expect(abs(Double(sum) / 20_000 - mean) < 0.2)
-  }
-
-  @Test func zipfianSizesAreMostlySmall() {
-    let chooser = SizeChooser(.zipfian(100...1_099))
-    var random = SeededGenerator(seed: 9)
-    var smallest = 0
-    for _ in 0..<50_000 {
-      let size = chooser.size(random.next())
-      #expect((100...1_099).contains(size))
-      if size == 100 { smallest += 1 }
-    }
-    #expect(isNear(smallest, 50_000, 1 / ZipfianDistribution(count: 1_000).zeta))
-  }
-
   /// Whether a count of so many draws is within five standard deviations of its share.
   private func isNear(_ count: Int, _ draws: Int, _ share: Double) -> Bool {
     abs(Double(count) - Double(draws) * share) < 5 * (Double(draws) * share * (1 - share)).squareRoot()

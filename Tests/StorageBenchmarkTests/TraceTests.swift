@@ -4,35 +4,6 @@ import Testing
 @testable import StorageBenchmark
 
 struct TraceTests {
-  private func read(_ text: String, pieces: Int = 1) throws(CacheError) -> Trace {
-    var reader = TraceReader(file: "t")
-    let bytes = Array(text.utf8)
-    let size = max(1, (bytes.count + pieces - 1) / pieces)
-    var start = 0
-    while start < bytes.count {
-      try reader.read(Array(bytes[start..<min(start + size, bytes.count)]))
-      start += size
-    }
-    return try reader.finish()
-  }
-
-  @Test(arguments: [1, 2, 5, 40])
-  func linesAreKeysAndSizes(pieces: Int) throws {
-    let trace = try read("\u{FEFF}# a comment\na 10\nb\t20\r\n\n  a 99\nc", pieces: pieces)
-    #expect(trace.lookUps == [0, 1, 0, 2])
-    #expect(trace.sizes == [10, 20, 1] && trace.keyCount == 3 && trace.footprint == 31)
-  }
-
-  @Test(arguments: [
-    ("a 1\nb x\n", "t:2: the line is not a key and a size"), ("a -1", "t:1: the line is not a key and a size"),
-    ("a 1 2", "t:1: the line is not a key and a size"), ("", "t has no look-up"), ("# only\n", "t has no look-up"),
-    (String(repeating: "k", count: 70_000), "t:1: the line is longer than 64 KiB"),
-  ])
-  func mistakesNameTheirLine(text: String, message: String) {
-    let error = #expect(throws: CacheError.self) { try read(text) }
-    #expect(error?.code == .malformed && error?.message == message)
-  }
-
   @Test(arguments: GeneratedTrace.allCases)
   func theSameSeedGivesTheSameTrace(trace: GeneratedTrace) {
     let (one, same, other) = (trace.trace(), trace.trace(), trace.trace(seed: 2))

@@ -53,12 +53,12 @@ struct StoreWorkload {
 
   /// The workload called `name`, a `divisor`th of its size.
   init(named name: String, divisor: Int) throws {
-    guard let size = Size.named[name], var workload = try WorkloadCatalogue.workload(named: size.workload) else {
+    guard let size = Size.named[name], var workload = WorkloadCatalogue.workload(named: size.workload) else {
       throw Failed("there is no workload '\(name)'")
     }
     workload.entries = max(1, size.entries / divisor)
     workload.operations = max(1, size.operations / divisor)
-    (workload.valueSize, workload.keyLength) = (.constant(size.valueSize), size.keyLength)
+    (workload.valueSize, workload.keyLength) = (size.valueSize, size.keyLength)
     let trace = try OperationTrace(workload, phase: size.phase, now: FixedClock().now)
     (kind, self.trace, self.size) = (size.kind, trace, size)
     steps = try trace.operations.map { operation in

@@ -68,18 +68,10 @@ import Testing
     #expect(try run.document()["results"]?.elements.map { $0["backend"] } == ["lmdb"])
   }
 
-  @Test func aWorkloadMayBeAFileAndAnEngineALibrary() async throws {
+  @Test func anEngineMayBeALibrary() async throws {
     let scratch = try Scratch()
     let library = try scratch.install(EngineLibraries.folder, as: "folder")
-    try scratch.write(
-      """
-      {"name": "own", "summary": "mine", "entries": 20, "operations": 30,
-       "valueSize": {"uniform": {"minimum": 1, "maximum": 300}},
-       "phases": [{"name": "load", "kind": "load"}, {"name": "run", "operations": {"read": 0.5, "update": 0.5}}]}
-      """, to: "own.json")
-    let run = try await scratch.cachectl(
-      "bench", "--backends", "\(library),memory", "--workload", scratch.path("own.json"), "--rounds", "1", "--output",
-      "json")
+    let run = try await scratch.bench("ycsb-a", "--backends", "\(library),memory", "--output", "json")
     expectSuccess(run)
     let results = try run.document()["results"]?.elements ?? []
     #expect(results.map { $0["backend"] } == ["folder", "memory", "folder", "memory"])

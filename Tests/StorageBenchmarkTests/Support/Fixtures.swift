@@ -35,10 +35,6 @@ enum Fixtures {
     ).run()
   }
 
-  static func read(_ text: String) throws(CacheError) -> Workload {
-    try WorkloadReader.read(Array(text.utf8), file: "my.json")
-  }
-
   /// A batch that stores empty entries under `keys`.
   static func batch(of keys: [String]) throws(CacheError) -> WriteBatch {
     var batch = WriteBatch()
@@ -53,14 +49,12 @@ enum Fixtures {
 
   /// A workload with a load and one more phase.
   static func workload(
-    _ operations: String, entries: Int = 50, count: Int = 200, extra: String = "", phase: String = ""
-  ) throws -> Workload {
-    try read(
-      """
-      {"name": "own", "summary": "s", "entries": \(entries), "operations": \(count), "valueSize": 40, \(extra)
-       "phases": [{"name": "load", "kind": "load", "batchSize": 7},
-                  {"name": "run", \(operations)\(phase.isEmpty ? "" : ", " + phase)}]}
-      """)
+    _ kind: WorkloadPhase.Kind, _ distribution: KeyDistribution = .uniform, entries: Int = 50, count: Int = 200,
+    expiringShare: Double = 0
+  ) -> Workload {
+    Workload(
+      "own", entries: entries, operations: count, valueSize: 40, expiringShare: expiringShare,
+      [WorkloadPhase("load", .load, batchSize: 7), WorkloadPhase("run", kind, distribution)])
   }
 
   /// Records that are texts, and a fetcher that counts.

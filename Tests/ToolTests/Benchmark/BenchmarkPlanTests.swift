@@ -22,7 +22,7 @@ struct BenchmarkPlanTests {
     try FileManager.default.createDirectory(atPath: options.scratchFolder, withIntermediateDirectories: true)
     return try BenchmarkPlan(
       container ?? home.container(backend: "memory"), backends: backends,
-      workloads: try workloads.compactMap { try WorkloadCatalogue.workload(named: $0) }, options: options)
+      workloads: workloads.compactMap { WorkloadCatalogue.workload(named: $0) }, options: options)
   }
 
   @Test(arguments: ["typed", "typed-repeated", "full", "articles"])

@@ -1,17 +1,6 @@
 #ifndef CSTORAGEBENCHMARK_H
 #define CSTORAGEBENCHMARK_H
 
-#include <stddef.h>
-
-/// The number of workload files inside the program. All of them are constant and there as long as it runs.
-ptrdiff_t cstoragebenchmark_workload_count(void);
-
-/// The name of the file at `index`, which is below the count, without ".json".
-const char *_Nonnull cstoragebenchmark_workload_name(ptrdiff_t index);
-
-/// The text of the file at `index`, with a zero at its end.
-const char *_Nonnull cstoragebenchmark_workload_text(ptrdiff_t index);
-
 /// Gives memory that is free, but still held by the process, back to the system.
 void cstoragebenchmark_trim_memory(void);
 

@@ -26,8 +26,8 @@ public struct BenchmarkOptions: Sendable {
   public var entries: [Int] = []
   /// The number of operations; `nil` to use the workload's.
   public var operations: Int?
-  /// The sizes of values in bytes; `nil` to use the workload's.
-  public var valueSize: SizeDistribution?
+  /// The size of values in bytes; `nil` to use the workload's.
+  public var valueSize: Int?
   /// The number of workers, each on its own thread, within `threadsRange`.
   public var threads = 1
   /// The number of measured rounds. Fewer than five say little about the spread.
@@ -76,7 +76,7 @@ public struct BenchmarkOptions: Sendable {
     try require(operations.map(Workload.operationsRange.contains) ?? true, "operations", "1 to 1000000000 operations")
     try require(targetRate.map(Self.targetRateRange.contains) ?? true, "target rate", "a positive number")
     try require(
-      valueSize.map { Workload.valueSizeRange.contains($0.range) } ?? true, "value size",
+      valueSize.map(Workload.valueSizeRange.contains) ?? true, "value size",
       "sizes of 0 to 67108864 bytes")
     try require(EngineOption.isStoreName(runName) && runName.utf8.count <= 48, "run name", "letters and digits")
   }

@@ -42,7 +42,7 @@ final class EntryCheck: Sendable {
       let tag = values.tag(number, version)
       guard summary.metadata.checksum == tag else { continue }
       guard isRight(summary.metadata, number) else { break }
-      guard typed != nil || summary.payloadBytes == values.size(tag: tag) else {
+      guard typed != nil || summary.payloadBytes == values.size else {
         return .wrongAnswer("\(name(number)) is listed with \(summary.payloadBytes) bytes")
       }
       return nil

@@ -72,12 +72,13 @@ struct EntryValues: Sendable {
   let expiredMetadata: EntryMetadata
 
   private let seed: UInt64
-  private let sizes: SizeChooser
+  /// The size of a value.
+  let size: Int
   private let expiringShare: Double
 
   init(_ workload: Workload, seed: UInt64, now: Timestamp) {
     self.seed = seed
-    sizes = SizeChooser(workload.valueSize)
+    size = workload.valueSize
     expiringShare = workload.expiringShare
     let type = workload.payload == .bytes ? "text/plain" : "application/json"
     // Longer than a run takes, and short enough for a server to drop the leftovers of a killed run soon.
@@ -111,14 +112,9 @@ struct EntryValues: Sendable {
     return result
   }
 
-  /// The size of the value with the tag `tag`.
-  @inline(__always)
-  func size(tag: UInt64) -> Int { sizes.size(tag) }
-
   /// The value with the tag `tag`.
   func payload(tag: UInt64) -> [UInt8] {
-    let size = size(tag: tag)
-    return [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
+    [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
       let bytes = UnsafeMutableRawBufferPointer(buffer)
       var sequence = tag
       for offset in stride(from: 0, to: size - 7, by: 8) {
@@ -133,7 +129,7 @@ struct EntryValues: Sendable {
 
   /// Whether `payload` is the value with the tag `tag`. Cost: one pass.
   func isPayload(_ payload: Span<UInt8>, tag: UInt64) -> Bool {
-    guard payload.count == size(tag: tag) else { return false }
+    guard payload.count == size else { return false }
     return payload.withUnsafeBufferPointer { Self.matches(UnsafeRawBufferPointer($0), tag) }
   }
 

@@ -28,7 +28,6 @@ final class PhaseJob: Sendable {
   /// Nanoseconds between the intended starts of two calls of one worker; `nil` without a target rate.
   let interval: Double?
   let operations: [(operation: WorkloadOperation, share: Double)]
-  let scanLengths: SizeChooser
   let order: NumberPermutation
 
   private let cursor = Atomic<Int>(0)
@@ -48,7 +47,6 @@ final class PhaseJob: Sendable {
     let operationsAtOnce = Double(workers) * Double(phase.batchSize)
     interval = phase.isMeasured ? round.context.options.targetRate.map { 1e9 * operationsAtOnce / $0 } : nil
     operations = phase.cumulativeShares
-    scanLengths = SizeChooser(phase.scanLength)
     order = NumberPermutation(count: UInt64(round.workload.entries), seed: round.context.options.seed)
   }
 

@@ -146,7 +146,8 @@ extension Worker {
   /// Lists entries from a chosen one on, and checks that none is missing.
   mutating func scan() async throws(CacheError) {
     let first = choose()
-    let limit = job.scanLengths.size(random.next())
+    let lengths = job.phase.scanLength
+    let limit = lengths.lowerBound + Int(random.below(UInt64(lengths.count)))
     let expectation = ScanExpectation(job.check, first: first, limit: limit)
     let range = KeyRange(
       prefix: KeySpace.prefix, after: first + job.check.keys.base > 0 ? try job.check.keys.key(first - 1) : nil)

@@ -36,7 +36,7 @@ struct BenchmarkPlan: Sendable {
   init(
     _ container: AppDIContainer, backends: [String], workloads: [Workload], options: BenchmarkOptions
   ) throws(CacheError) {
-    self.workloads = try workloads.isEmpty ? Self.selection() : workloads
+    self.workloads = workloads.isEmpty ? Self.selection() : workloads
     self.options = options
     policy = container.configuration.cache.eviction
     self.options.date = Timestamp(milliseconds: container.now.wholeMilliseconds)
@@ -49,10 +49,10 @@ struct BenchmarkPlan: Sendable {
     self.subjects = subjects
   }
 
-  private static func selection() throws(CacheError) -> [Workload] {
+  private static func selection() -> [Workload] {
     var workloads: [Workload] = []
     for (name, entries, operations) in standardWorkloads {
-      guard var workload = try WorkloadCatalogue.workload(named: name) else { continue }
+      guard var workload = WorkloadCatalogue.workload(named: name) else { continue }
       (workload.entries, workload.operations) = (entries, operations)
       workloads.append(workload)
     }
@@ -98,7 +98,7 @@ struct BenchmarkPlan: Sendable {
     #endif
     // The settings that override the workloads: without them, rows of the same name would pass for the same work.
     facts["operations"] = options.operations.map(String.init)
-    facts["valueSize"] = options.valueSize.map { String($0.range.upperBound) }
+    facts["valueSize"] = options.valueSize.map(String.init)
     if isBounded, policy != .leastRecentlyUsed { facts["policy"] = policy.name }
     return facts
   }

@@ -14,8 +14,7 @@ struct BenchCommand: AsyncParsableCommand {
       its speed does not count. The memory engine is the control: it shows what the measuring itself costs.
 
       Workloads: ycsb-a to ycsb-f, fill, read, typed, typed-repeated, full, scan, expire, open, articles. Without \
-      --workload it is a selection that takes about a minute. A file with a workload of your own is named by a path \
-      with a slash, or one that ends in .json.
+      --workload it is a selection that takes about a minute.
 
       With --compare the status is 1 if something is worse than in FILE, beyond the noise of both runs. Runs of fewer \
       than five rounds cannot be compared.
@@ -35,7 +34,7 @@ struct BenchCommand: AsyncParsableCommand {
   var backends: NameList?
 
   @Option(
-    help: ArgumentHelp("Run the workload NAME, or that in FILE", valueName: "name|file"),
+    help: ArgumentHelp("Run the workload NAME", valueName: "name"),
     completion: .list(WorkloadCatalogue.names))
   var workload: [String] = []
 
@@ -63,7 +62,7 @@ struct BenchCommand: AsyncParsableCommand {
   }
 
   private func plan() throws -> BenchmarkPlan {
-    let (workloads, saved) = (try workload.map(read), try files.saved())
+    let (workloads, saved) = (try workload.map(named), try files.saved())
     let names = backends?.names ?? []
     let session = try Session(global, naming: names.map { EngineReference($0, flag: "--backends") })
     let only = global.backend == nil ? [] : [session.configuration.backend]
@@ -80,16 +79,11 @@ struct BenchCommand: AsyncParsableCommand {
     return plan
   }
 
-  /// The workload in the file `name`, or the built-in one of that name.
-  private func read(_ name: String) throws -> Workload {
-    if name.contains("/") || name.hasSuffix(".json") {
-      return try WorkloadReader.read(
-        try InputFile.bytes(of: name, limit: WorkloadReader.maximumFileSize), file: name)
-    }
-    if let workload = try WorkloadCatalogue.workload(named: name) { return workload }
+  private func named(_ name: String) throws(ValidationError) -> Workload {
+    if let workload = WorkloadCatalogue.workload(named: name) { return workload }
     let nearest = WorkloadCatalogue.nearestName(to: name).map { "; the nearest is \($0)" } ?? ""
     throw ValidationError(
       "--workload: there is no workload '\(name)': give one of "
-        + "\(WorkloadCatalogue.names.joined(separator: ", "))\(nearest), or the path of a file")
+        + "\(WorkloadCatalogue.names.joined(separator: ", "))\(nearest)")
   }
 }

@@ -11,22 +11,22 @@ struct SimulateCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "simulate", abstract: "Show how often caches of several sizes and policies would answer",
     discussion: """
-      A trace is replayed through a cache in memory, once for each policy and size. Each line of the file TRACE is a \
-      look-up: a key, a space, and the size of its value in bytes. The standard input is -. Without TRACE it is this \
-      cache's own record: its entries, looked up in random order as often as they were used.
+      A trace is replayed through a cache in memory, once for each policy and size. Without TRACE it is this cache's \
+      own record: its entries, looked up in random order as often as they were used.
 
-      These traces are generated: zipfian-0.7, zipfian-0.9, zipfian-1.1, scan, loop, working-set.
+      Traces are generated: zipfian-0.7, zipfian-0.9, zipfian-1.1, scan, loop, working-set.
 
       A size is a share of all values of the trace, or a number of bytes.
 
       Examples:
         cachectl simulate
-        cachectl simulate trace.txt --sizes 1%,5%,20%
+        cachectl simulate --sizes 1%,5%,64MiB
         cachectl simulate zipfian-0.9 --policies least-recently-used,s3-fifo
-        cut -d' ' -f 7,10 access.log | cachectl simulate - --sizes 64MiB,1GiB
       """)
 
-  @Argument(help: "The file to read, or the name of a generated trace", completion: .file())
+  @Argument(
+    help: "The name of a generated trace (default: this cache's own record)",
+    completion: .list(GeneratedTrace.allCases.map(\.rawValue)))
   var trace: String?
 
   @Option(help: ArgumentHelp("The sizes of the cache (default: 1%,2%,5%,10%,20%,50%,90%)", valueName: "size,..."))
@@ -75,13 +75,8 @@ struct SimulateCommand: AsyncParsableCommand {
   private func loadedTrace(_ session: Session) async throws -> (name: String, trace: Trace) {
     guard let trace else { return ("the record of \(session.configuration.backend)", try await recordedTrace(session)) }
     if let generated = GeneratedTrace(rawValue: trace) { return (trace, generated.trace()) }
-    let (input, name) = (try InputFile(trace), trace == "-" ? "the standard input" : trace)
-    var reader = TraceReader(file: name)
-    while true {
-      let bytes = try await input.next()
-      if bytes.isEmpty { return (name, try reader.finish()) }
-      try reader.read(bytes)
-    }
+    let names = GeneratedTrace.allCases.map(\.rawValue).joined(separator: ", ")
+    throw ValidationError("there is no trace '\(trace)': give one of \(names)")
   }
 
   private func recordedTrace(_ session: Session) async throws -> Trace {

@@ -2,7 +2,7 @@ internal import CachectlArguments
 internal import FetchVocabulary
 internal import StorageBenchmark
 
-/// The files that `bench` reads and writes besides its workloads.
+/// The files that `bench` reads and writes.
 struct BenchmarkFiles: ParsableArguments {
   @Option(
     help: ArgumentHelp("Write the results to FILE as a page for browsers", valueName: "file"),

@@ -62,7 +62,7 @@ struct BenchmarkFlags: ParsableArguments {
   var settings: BenchmarkOptions {
     var settings = BenchmarkOptions()
     (settings.entries, settings.operations) = (entries?.numbers ?? [], operations?.number)
-    settings.valueSize = valueSize.map { .constant($0.number) }
+    settings.valueSize = valueSize?.number
     (settings.threads, settings.rounds, settings.seed) = (threads, rounds, seed)
     (settings.targetRate, settings.durability) = (rate, durability)
     return settings

@@ -3,7 +3,7 @@ internal import ResponseStorage
 
 /// Which share of a trace's look-ups each policy answers, by the size of the cache.
 struct SimulationView: OutputView {
-  /// The file or the name of the trace.
+  /// The name of the trace.
   let name: String
   let lookUps: Int
   let keys: Int

@@ -1,10 +1,11 @@
+internal import Spelling
+
 /// What a benchmark does: its entries, and the phases that use them.
 ///
-/// Workloads are data. Well-known ones and this project's own are built in (`WorkloadCatalogue`); users' own are read
-/// from files of the same format (`WorkloadReader`).
+/// `WorkloadCatalogue` has the workloads.
 public struct Workload: Sendable, Hashable {
   /// The contents of the entries.
-  public enum Payload: String, Sendable, Hashable, CaseIterable {
+  public enum Payload: Sendable, Hashable {
     /// Meaningless bytes, of the sizes that the workload sets.
     case bytes
     /// Records that each read decodes; see `BenchmarkActions.typed`.
@@ -35,14 +36,12 @@ public struct Workload: Sendable, Hashable {
 
   /// The name: lower-case letters, digits and hyphens.
   public let name: String
-  /// The purpose of the workload, in one line without a final full stop.
-  public let summary: String
   /// The number of entries that a load stores, within `entriesRange`.
   public var entries: Int
-  /// The number of operations of a phase whose factor is 1, within `operationsRange`.
+  /// The number of operations of a phase, within `operationsRange`.
   public var operations: Int
-  /// The sizes of the values, in bytes; irrelevant unless the payload is `bytes` or `bounded`.
-  public var valueSize: SizeDistribution
+  /// The size of the values, in bytes; irrelevant unless the payload is `bytes` or `bounded`.
+  public var valueSize: Int
   /// The length of the keys in bytes, including the namespace, within `keyLengthRange`.
   public var keyLength: Int
   /// The contents of the entries.
@@ -53,6 +52,21 @@ public struct Workload: Sendable, Hashable {
   public let limit: Double
   /// The phases in order. The first is a load, and every load begins with an empty store.
   public let phases: [WorkloadPhase]
+
+  init(
+    _ name: String, entries: Int = 10_000, operations: Int = 10_000, valueSize: Int = 1_000, keyLength: Int = 24,
+    payload: Payload = .bytes, expiringShare: Double = 0, limit: Double = 1, _ phases: [WorkloadPhase]
+  ) {
+    self.name = name
+    self.entries = entries
+    self.operations = operations
+    self.valueSize = valueSize
+    self.keyLength = keyLength
+    self.payload = payload
+    self.expiringShare = expiringShare
+    self.limit = limit
+    self.phases = phases
+  }
 }
 
 /// A separately measured part of a workload.
@@ -68,6 +82,8 @@ public struct WorkloadPhase: Sendable, Hashable {
     case expire
     /// Opens the store, reads one entry, and closes the store.
     case open
+
+    static let read = operations([.read: 1])
   }
 
   /// The name, unique in the workload: lower-case letters, digits and hyphens.
@@ -79,12 +95,22 @@ public struct WorkloadPhase: Sendable, Hashable {
   public let distribution: KeyDistribution
   /// The number of entries in one call of the engine.
   public let batchSize: Int
-  /// The number of operations as a multiple of the workload's; irrelevant for a load and for `expire`.
-  public let operationsFactor: Double
-  /// The number of entries that a scan requests.
-  public let scanLength: SizeDistribution
+  /// The numbers of entries that a scan requests, each equally often.
+  public let scanLength: ClosedRange<Int>
   /// Whether to report the phase; an unreported one only prepares another.
   public let isMeasured: Bool
+
+  init(
+    _ name: String, _ kind: Kind, _ distribution: KeyDistribution = .uniform, batchSize: Int = 1,
+    scanLength: ClosedRange<Int> = 1...100, isMeasured: Bool = true
+  ) {
+    self.name = name
+    self.kind = kind
+    self.distribution = distribution
+    self.batchSize = batchSize
+    self.scanLength = scanLength
+    self.isMeasured = isMeasured
+  }
 }
 
 /// An operation of a phase on one entry, or on the entries from one on.
@@ -136,7 +162,7 @@ extension Workload {
     switch phase.kind {
     case .load: entries
     case .expire: Int(Double(entries) * expiringShare)
-    case .operations, .open: max(1, Int((Double(operations) * phase.operationsFactor).rounded()))
+    case .operations, .open: operations
     }
   }
 
@@ -152,4 +178,65 @@ extension Workload {
 
   /// Whether the workload reopens its store and expects it unchanged.
   var needsPersistence: Bool { phases.contains { $0.kind == .open } }
+}
+
+/// The workloads by name.
+///
+/// `ycsb-a` to `ycsb-f` are the core workloads of YCSB (Cooper et al., "Benchmarking cloud serving systems with YCSB",
+/// 2010) by their published definitions: proportions, distributions, a zipfian exponent of 0.99, records of 1,000 bytes,
+/// scans of 1 to 100 entries. Two things differ, because every answer is checked: keys are in the order in which entries
+/// are inserted after the load (which is itself in random order), and a record is one value, not ten fields.
+public enum WorkloadCatalogue {
+  private static let all = [
+    ycsb("a", [.read: 0.5, .update: 0.5]),
+    ycsb("b", [.read: 0.95, .update: 0.05]),
+    ycsb("c", [.read: 1]),
+    ycsb("d", [.read: 0.95, .insert: 0.05], .latest),
+    ycsb("e", [.scan: 0.95, .insert: 0.05]),
+    ycsb("f", [.read: 0.5, .readModifyWrite: 0.5]),
+    Workload(
+      "fill", valueSize: 100, keyLength: 16,
+      [WorkloadPhase("single", .load), WorkloadPhase("batches", .load, batchSize: 1_000)]),
+    Workload(
+      "read", entries: 100_000, operations: 100_000, valueSize: 100, keyLength: 16,
+      [load, WorkloadPhase("read", .read)]),
+    Workload(
+      "typed", entries: 1_000, operations: 20_000, keyLength: 40, payload: .typed,
+      [WorkloadPhase("load", .load, batchSize: 100, isMeasured: false), WorkloadPhase("read", .read)]),
+    Workload(
+      "typed-repeated", entries: 500, operations: 100_000, keyLength: 40, payload: .kept,
+      [
+        WorkloadPhase("load", .load, isMeasured: false), WorkloadPhase("first", .read, .sequential, isMeasured: false),
+        WorkloadPhase("read", .read),
+      ]),
+    Workload(
+      "full", entries: 100_000, operations: 100_000, payload: .bounded, limit: 0.1,
+      [WorkloadPhase("load", .load), WorkloadPhase("run", .read, .zipfian)]),
+    Workload(
+      "scan", operations: 1_000, [load, WorkloadPhase("scan", .operations([.scan: 1]), scanLength: 100...100)]),
+    Workload("expire", expiringShare: 0.5, [load, WorkloadPhase("expire", .expire), WorkloadPhase("read", .read)]),
+    Workload("open", operations: 1_000, valueSize: 100, keyLength: 16, [load, WorkloadPhase("open", .open)]),
+    Workload(
+      "articles", entries: 100, payload: .fetched,
+      [WorkloadPhase("miss", .load), WorkloadPhase("hit", .read, .zipfian)]),
+  ]
+
+  private static let load = WorkloadPhase("load", .load, batchSize: 1_000, isMeasured: false)
+
+  private static func ycsb(
+    _ letter: String, _ shares: [WorkloadOperation: Double], _ distribution: KeyDistribution = .zipfian
+  ) -> Workload {
+    Workload(
+      "ycsb-" + letter,
+      [WorkloadPhase("load", .load, batchSize: 1_000), WorkloadPhase("run", .operations(shares), distribution)])
+  }
+
+  /// The names, in the order of display.
+  public static var names: [String] { all.map(\.name) }
+
+  /// The workload called `name`; `nil` if there is none.
+  public static func workload(named name: String) -> Workload? { all.first { $0.name == name } }
+
+  /// The name closest to `name`.
+  public static func nearestName(to name: String) -> String? { Spelling.nearest(to: name, among: names) }
 }
