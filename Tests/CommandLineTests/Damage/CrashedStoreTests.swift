@@ -1,0 +1,156 @@
+import Foundation
+import TestOrigin
+import Testing
+
+/// A store whose damaged pages end the process that reads them: one line, a mark, and an empty store next time.
+@Suite struct CrashedStoreTests {
+  private static let mark = "home/lmdb.crashed"
+  private static let lmdb = ["--backend", "lmdb"]
+
+  private func filledStore() async throws -> Scratch {
+    let scratch = try Scratch()
+    expectSuccess(try await scratch.cachectl(Self.lmdb + ["fetch", "cities"]))
+    return scratch
+  }
+
+  /// A store of which only the two pages are intact that LMDB checks, and the heads of the others: the keys of each page
+  /// seem to be beyond the end of the file.
+  private func damagedStore() async throws -> Scratch {
+    let scratch = try await filledStore()
+    var data = try scratch.read("home/lmdb/data.mdb")
+    for start in stride(from: 8_192, to: data.count, by: 4_096) {
+      let content = start + 16..<min(start + 4_096, data.count)
+      data.replaceSubrange(content, with: repeatElement(0xFF, count: content.count))
+    }
+    // In place: the folder keeps its files.
+    let file = FileHandle(forUpdatingAtPath: scratch.path("home/lmdb/data.mdb"))
+    try file?.write(contentsOf: data)
+    try file?.close()
+    return scratch
+  }
+
+  private func crashedStore() async throws -> Scratch {
+    let scratch = try await damagedStore()
+    expectCrash(try await scratch.cachectl(Self.lmdb + ["ls"]), scratch)
+    return scratch
+  }
+
+  private func expectCrash(
+    _ run: Run, _ scratch: Scratch, isMarked: Bool = true, sourceLocation: SourceLocation = #_sourceLocation
+  ) {
+    let words = ["\(scratch.path("home/lmdb")) is damaged", "cachectl --backend lmdb verify --repair"]
+    #expect(run.status == 65, "\(run.errors)", sourceLocation: sourceLocation)
+    for word in words { #expect(run.errors.contains(word), "\(run.errors)", sourceLocation: sourceLocation) }
+    #expect(run.errors.hasPrefix("cachectl: "), "\(run.errors)", sourceLocation: sourceLocation)
+    #expect(run.errorLines.count <= 2, "\(run.errors)", sourceLocation: sourceLocation)
+    #expect(scratch.exists(Self.mark) == isMarked, sourceLocation: sourceLocation)
+  }
+
+  private func movedStores(_ scratch: Scratch) -> [String] {
+    scratch.names(below: "home").filter { $0.hasPrefix("lmdb.damaged-") && !$0.contains("/") }
+  }
+
+  @Test(arguments: [["ls"], ["show", Contract.citiesKey], ["fetch", "cities"], ["stats"], ["rm", Contract.citiesKey]])
+  func theProcessEndsWithOneLineAndLeavesAMark(command: [String]) async throws {
+    let scratch = try await damagedStore()
+    let before = try scratch.read("home/lmdb/data.mdb")
+    expectCrash(try await scratch.cachectl(Self.lmdb + command), scratch)
+    #expect(try scratch.read("home/lmdb/data.mdb") == before)
+  }
+
+  @Test func withJSONTheLineIsADocument() async throws {
+    let scratch = try await damagedStore()
+    let run = try await scratch.cachectl(Self.lmdb + ["ls", "--output", "json"])
+    let error = try JSON(Data(run.errors.utf8))["error"]
+    #expect(run.status == 65 && error?["code"] == "damaged")
+    #expect(error?["message"] == .text("the store \(scratch.path("home/lmdb")) is damaged"))
+  }
+
+  @Test func aFetchMovesTheStoreAsideAndBeginsWithAnEmptyOne() async throws {
+    let scratch = try await crashedStore()
+    let damaged = try scratch.read("home/lmdb/data.mdb")
+    let fetch = Self.lmdb + ["fetch", "cities", "--output", "json"]
+    let run = try await scratch.cachectl(fetch)
+    expectSuccess(run)
+    #expect(try run.document()["source"] == "origin")
+    let moved = try #require(movedStores(scratch).first)
+    #expect(run.errorLines.count == 1 && run.errors.contains(moved), "\(run.errors)")
+    #expect(try scratch.read("home/\(moved)/data.mdb") == damaged)
+    #expect(!scratch.exists(Self.mark))
+    // The warning comes once, and the new store is as any.
+    let again = try await scratch.cachectl(fetch)
+    #expect(try again.document()["source"] == "cache" && again.errors.isEmpty, "\(again.errors)")
+    #expect(movedStores(scratch) == [moved])
+    expectSuccess(try await scratch.cachectl(Self.lmdb + ["verify"]))
+  }
+
+  @Test(arguments: [["ls"], ["stats"], ["compact"]])
+  func otherCommandsBeginWithAnEmptyStoreToo(command: [String]) async throws {
+    let scratch = try await crashedStore()
+    let run = try await scratch.cachectl(Self.lmdb + command)
+    expectSuccess(run)
+    #expect(run.errors.contains("lmdb.damaged-") && movedStores(scratch).count == 1, "\(run.errors)")
+    #expect(try await scratch.cachectl(Self.lmdb + ["ls", "--output", "json"]).document()["entries"]?.elements == [])
+  }
+
+  /// The pipe keeps the import, and with it the store, open until the test writes to it.
+  @Test func whileAnotherProcessHasTheStoreOpenItStaysWhereItIs() async throws {
+    let scratch = try await filledStore()
+    let gate = try TestGate()
+    let server = try TestServer { _ in TestResponse("late").held(by: gate) }
+    let holder = try RunningProgram(Binary.path, Self.lmdb + ["fetch", server.url], in: scratch)
+    await server.received(1)
+    try scratch.write("", to: Self.mark)
+    let fetch = Self.lmdb + ["fetch", "cities", "--output", "json"]
+    for command in [["ls"], ["rm", "--all", "--yes"]] {
+      let busy = try await scratch.cachectl(Self.lmdb + command)
+      #expect(busy.status == 75, "\(busy.errors)")
+    }
+    let run = try await scratch.cachectl(fetch)
+    expectSuccess(run)
+    #expect(try run.document()["source"] == "origin")
+    #expect(!run.errors.isEmpty && scratch.exists(Self.mark) && movedStores(scratch).isEmpty)
+    gate.open()
+    expectSuccess(try await holder.end())
+    expectSuccess(try await scratch.cachectl(fetch))
+    #expect(!scratch.exists(Self.mark) && movedStores(scratch).count == 1)
+  }
+
+  @Test func aRemovalOfEverythingDeletesTheStoreAndTheMark() async throws {
+    let scratch = try await crashedStore()
+    expectSuccess(try await scratch.cachectl(Self.lmdb + ["rm", "--all", "--yes"]))
+    #expect(!scratch.exists(Self.mark) && movedStores(scratch).isEmpty)
+    let list = try await scratch.cachectl(Self.lmdb + ["ls", "--output", "json"])
+    #expect(try list.document()["entries"]?.elements == [] && list.errors.isEmpty, "\(list.errors)")
+  }
+
+  /// Neither may lose what a repair could still save.
+  @Test(arguments: [["doctor"], ["verify"], ["verify", "--output", "json"]])
+  func aCheckLeavesTheStoreWhereItIs(command: [String]) async throws {
+    let scratch = try await crashedStore()
+    let run = try await scratch.cachectl(Self.lmdb + command)
+    #expect(run.status == 65 && run.text.contains("lmdb.crashed"), "\(run.text)\(run.errors)")
+    #expect(scratch.exists(Self.mark) && movedStores(scratch).isEmpty)
+  }
+
+  @Test func completionLeavesTheStoreWhereItIs() async throws {
+    let scratch = try await crashedStore()
+    let run = try await scratch.cachectl("__complete", "keys", "ci", "--backend", "lmdb", "show")
+    #expect(run.output.isEmpty && run.errors.isEmpty)
+    #expect(scratch.exists(Self.mark) && movedStores(scratch).isEmpty)
+  }
+
+  /// A crash for any other reason stays one, even while a store is open.
+  @Test(arguments: [SIGSEGV, SIGBUS, SIGABRT]) func anotherCrashIsADefect(signal: Int32) async throws {
+    let scratch = try await filledStore()
+    let gate = try TestGate()
+    let server = try TestServer { _ in TestResponse("late").held(by: gate) }
+    let program = try RunningProgram(Binary.path, Self.lmdb + ["fetch", server.url], in: scratch)
+    await server.received(1)
+    program.signal(signal)
+    #expect(try await program.end().status == 128 + signal)
+    gate.open()
+    #expect(!scratch.exists(Self.mark))
+    expectSuccess(try await scratch.cachectl(Self.lmdb + ["verify"]))
+  }
+}
