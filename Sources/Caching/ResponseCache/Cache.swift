@@ -29,6 +29,9 @@ public struct Cache: Sendable {
 
   /// Opens the cache at `location`, and creates it first if there is none.
   ///
+  /// An engine that maps its file into memory can end the process if the file is damaged. The cache installs no signal
+  /// handlers: the process dies of the signal, unless the program has a handler.
+  ///
   /// - Parameters:
   ///   - location: the engine and where its store is, in the short form that the engine's module has.
   ///   - limits: how much the cache may hold, more than nothing; `nil` for no limits. What was not used for the longest
