@@ -125,7 +125,7 @@ extension EntryStore {
     if let kept = found.kept, let count, count == found.changeCount {
       return kept.metadata.state(at: now) == .expired ? nil : kept
     }
-    let read = try await lend(key) { [transforms] bytes, metadata throws(CacheError) -> Decoded<Value>? in
+    let read = try await engine.read(key) { [transforms] bytes, metadata throws(CacheError) -> Decoded<Value>? in
       let isPlain = try metadata.verify(key: key, payload: bytes)
       if metadata.state(at: now) == .expired { return nil }
       if let kept = found.kept, kept.isSame(metadata) { return kept }

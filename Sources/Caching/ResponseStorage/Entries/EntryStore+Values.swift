@@ -87,7 +87,7 @@ extension EntryStore {
     _ key: CacheKey, _ codec: PayloadCodec<Value>
   ) async throws(CacheError) -> (value: Value?, checksum: UInt64)? {
     let now = clock.now
-    return try await lend(key) { [transforms] bytes, metadata throws(CacheError) in
+    return try await engine.read(key) { [transforms] bytes, metadata throws(CacheError) in
       let isPlain = try metadata.verify(key: key, payload: bytes)
       if metadata.state(at: now) == .expired { return (nil, metadata.checksum) }
       if isPlain, transforms.servesPlain { return (try codec.decode(bytes, key, metadata), metadata.checksum) }
