@@ -99,7 +99,7 @@ public struct Cachectl: Sendable {
       if let number = ProcessEnvironment.malformedArgument {
         throw ValidationError("argument \(number) is not written in UTF-8")
       }
-      if let name = ProcessEnvironment.malformedVariable {
+      if let name = ProcessEnvironment.malformedVariable(beginning: "CACHECTL_", others: ["TMPDIR"]) {
         throw ConfigurationError(
           .malformed, "the environment variable \(name) is not written in UTF-8",
           hint: "set it to text in UTF-8, or unset it")

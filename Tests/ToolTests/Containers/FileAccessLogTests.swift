@@ -166,24 +166,6 @@ struct FileAccessLogTests {
     #expect(try log.histories(of: [5]).first?.count == 1)
   }
 
-  /// The format before was a head, with a count of records in order, and then records.
-  @Test func aFileOfTheFormatBeforeIsTakenOver() throws {
-    let home = try TestHome()
-    let path = home.folder + "/x.uses"
-    var bytes: [UInt8] = []
-    AccessRecord(digest: 0x3173_6573_7568_6163, history: AccessHistory(count: 2)).append(to: &bytes)
-    for (number, count) in [(1, 2), (2, 5), (1, 3)] as [(UInt64, Int64)] {
-      Self.record(Self.digest(number), 7, count).append(to: &bytes)
-    }
-    try Data(bytes + [1, 2, 3]).write(to: URL(filePath: path))
-    #expect(try Self.counts(path, 4) == [0, 5, 5, 0])
-    try FileAccessLog(UsageFile(path: path), capacity: 10).add([
-      Self.record(Self.digest(2)), Self.record(Self.digest(3)),
-    ])
-    #expect(try Self.counts(path, 4) == [0, 5, 6, 1])
-    #expect(try Self.size(path) == 2 * 4_096)
-  }
-
   @Test func whatWasUsedTheLongestAgoIsForgotten() throws {
     let home = try TestHome()
     let path = home.folder + "/x.uses"

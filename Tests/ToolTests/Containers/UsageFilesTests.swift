@@ -20,12 +20,6 @@ struct UsageFilesTests {
     return counts
   }
 
-  private func text(of counts: OperationCounts, in home: TestHome) throws -> Data {
-    let path = home.folder + "/written.usage"
-    try FileOperationLedger(file: UsageFile(path: path)).add(counts)
-    return try Data(contentsOf: URL(fileURLWithPath: path))
-  }
-
   @Test(arguments: Backends.persistent)
   func twoStoresOfOneEngineInOneHomeCountApart(backend: String) async throws {
     let home = try TestHome()
@@ -39,22 +33,6 @@ struct UsageFilesTests {
     #expect(FileManager.default.fileExists(atPath: home.home + "/other.usage"))
   }
 
-  /// Earlier versions called the files after the engine.
-  @Test(arguments: Backends.persistent)
-  func theUsualStoreTakesOverTheFilesCalledAfterItsEngine(backend: String) async throws {
-    let home = try TestHome()
-    let container = try home.container(backend: backend)
-    let old = OperationCounts(hits: 41, misses: 7)
-    try FileManager.default.createDirectory(atPath: home.home, withIntermediateDirectories: true)
-    try text(of: old, in: home).write(to: URL(fileURLWithPath: "\(home.home)/\(backend).usage"))
-    let other = try home.container(#"{"backend": "\#(backend)", "backends": {"\#(backend)": {"path": "other"}}}"#)
-    #expect(try await usage(other) == OperationCounts())
-    #expect(try await usage(container) == old)
-    #expect(try await usage(container, fetching: true) == old + OperationCounts(misses: 1))
-    let names = try FileManager.default.contentsOfDirectory(atPath: home.home).filter { $0.hasSuffix(".usage") }
-    #expect(names.count == 1, "\(names)")
-  }
-
   /// The address and the name identify a store on a server; the login does not.
   @Test func storesOnServersCountApart() {
     let engine = EngineDeclaration(
@@ -66,7 +44,7 @@ struct UsageFilesTests {
       ])
     func path(_ values: [String: OptionValue]) -> String {
       let files = UsageFiles(of: engine, values, home: "/home")
-      #expect(files.accesses.path == files.operations.path.dropLast(3) + "es" && files.accesses.formerPath == nil)
+      #expect(files.accesses.path == files.operations.path.dropLast(3) + "es")
       return files.operations.path
     }
     let usual: [String: OptionValue] = ["url": .text("redis://127.0.0.1"), "prefix": .text("cachectl")]

@@ -66,10 +66,10 @@ extension ConfigurationSettings {
       if !known.contains(name) {
         let nearest = Spelling.nearest(to: name, among: known).map { "; the nearest is \($0)" } ?? ""
         problem = (
-          "cannot contain \(ValueReader.shown(name))", "give some of \(known.joined(separator: ", "))\(nearest)"
+          "cannot contain \(SettingReader.shown(name))", "give some of \(known.joined(separator: ", "))\(nearest)"
         )
       } else if names[..<index].contains(name) {
-        problem = ("contains \(ValueReader.shown(name)) twice", "give each name once")
+        problem = ("contains \(SettingReader.shown(name)) twice", "give each name once")
       } else {
         continue
       }

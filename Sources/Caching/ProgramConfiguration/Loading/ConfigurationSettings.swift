@@ -92,7 +92,7 @@ package struct ConfigurationSettings: Sendable {
     for member in members {
       guard case .text = member.node.value else { continue }
       do {
-        _ = try ValueReader(kind: .option(.text), environment: environment).value(member.node)
+        _ = try SettingReader(kind: .option(.text), environment: environment).value(member.node)
       } catch {
         let path = "\(section).\(Self.shown(key: member.key))"
         report(Self.problem(error, path, .file(file, member.node.place)))
@@ -127,7 +127,7 @@ package struct ConfigurationSettings: Sendable {
 
   private mutating func apply(_ node: JSONDocument.Node, _ position: Int, _ file: String) {
     do {
-      let value = try ValueReader(kind: table.keys[position].kind, environment: environment).value(node)
+      let value = try SettingReader(kind: table.keys[position].kind, environment: environment).value(node)
       set(position, value, .file(file, node.place))
     } catch {
       report(Self.problem(error, table.keys[position].path, .file(file, error.place ?? node.place)))
@@ -157,7 +157,7 @@ package struct ConfigurationSettings: Sendable {
     guard let sign = text.utf8.firstIndex(of: UInt8(ascii: "=")), sign > text.startIndex else {
       return report(
         ConfigurationError(
-          .malformed, "\(flag): \(ValueReader.shown(text)) names no key and value",
+          .malformed, "\(flag): \(SettingReader.shown(text)) names no key and value",
           hint: "write KEY=VALUE, such as cache.timeToLive=5m", source: source))
     }
     let path = String(text[..<sign])
@@ -188,7 +188,7 @@ package struct ConfigurationSettings: Sendable {
       return set(position, .secret(Secret(variable: name, value: text)), source)
     }
     do {
-      let reader = ValueReader(kind: key.kind, environment: environment)
+      let reader = SettingReader(kind: key.kind, environment: environment)
       // A secret on the command line would be visible to everyone, and headers are several values: both are written as
       // in the file.
       set(position, key.kind.isStructured ? try reader.value(json: text) : try reader.value(text), source)
@@ -213,7 +213,7 @@ package struct ConfigurationSettings: Sendable {
   }
 
   private static func problem(
-    _ mismatch: ValueReader.Mismatch, _ path: String, _ source: ConfigurationSource
+    _ mismatch: SettingReader.Mismatch, _ path: String, _ source: ConfigurationSource
   ) -> ConfigurationError {
     ConfigurationError(
       mismatch.code, "\(source): '\(path)\(mismatch.part)' \(mismatch.message)", hint: mismatch.hint, key: path,

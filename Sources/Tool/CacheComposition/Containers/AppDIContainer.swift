@@ -55,8 +55,13 @@ public struct AppDIContainer: Sendable {
   ///
   /// - Throws: `CacheError` with the code of the engine's failure, or `unknownBackend`.
   public func openStore(backend: String) async throws(CacheError) -> OpenStore {
-    let (engine, warning) = try await openEngine(backend)
-    return makeStore(over: engine, of: backend, warning: warning)
+    do throws(CacheError) {
+      let (plugin, options) = try engine(backend)
+      let (engine, warning) = try await plugin.openReplacingCrashed(options)
+      return makeStore(over: engine, of: plugin, warning: warning)
+    } catch {
+      throw configuration.namingSource(of: error, backend: backend)
+    }
   }
 
   /// The store of the engine called `backend` if its damage has ended a process.
@@ -86,13 +91,12 @@ public struct AppDIContainer: Sendable {
   ///
   /// - Throws: `CacheError` if the store cannot be created at all, or the set-up has another mistake.
   public func openStoreForFetching() async throws(CacheError) -> OpenStore {
-    let backend = configuration.backend
     try requireTransforms()
     do throws(CacheError) {
       return try await openStore()
     } catch {
       if [.cannotCreate, .unknownBackend, .invalidOption].contains(error.code) { throw error }
-      return makeStore(over: UnavailableEngine(reason: error), of: backend)
+      return makeStore(over: UnavailableEngine(reason: error), of: try? layered(configuration.backend))
     }
   }
 
@@ -135,48 +139,31 @@ public struct AppDIContainer: Sendable {
     return try EngineConfiguration(for: declaration, values: values, clock: clock)
   }
 
-  private func openEngine(
-    _ backend: String
-  ) async throws(CacheError) -> (engine: any StorageEngine, warning: CacheError?) {
-    do throws(CacheError) {
-      let (plugin, options) = try engine(backend)
-      return try await plugin.openReplacingCrashed(options)
-    } catch {
-      throw configuration.namingSource(of: error, backend: backend)
-    }
-  }
-
-  func makeStore(
-    over engine: any StorageEngine, of backend: String, warning: CacheError? = nil
+  /// The store over `engine`, which `plugin` has opened or could not open; `nil` if there is no such engine.
+  private func makeStore(
+    over engine: any StorageEngine, of plugin: (any StoragePlugin)?, warning: CacheError? = nil
   ) -> OpenStore {
-    let (usage, cache) = (usageFiles(of: backend), configuration.cache)
+    let capabilities = plugin?.declaration.capabilities ?? []
+    let usage = plugin.flatMap { usageFiles(of: $0.declaration) }
+    let cache = configuration.cache
     // Remembers as many evicted entries as the cache may hold, so that one that comes back is known.
     let capacity = max(cache.maxEntries * 2, 1 << 16)
     let entries = EntryStore(
       engine: engine, clock: clock, limits: StoreLimits(cache),
       accesses: AccessRecorder(log: usage.map { FileAccessLog($0.accesses, capacity: capacity) } ?? MemoryAccessLog()),
-      sweeps: usage.map { FileSweepLog(file: $0.sweep) }, removesExpired: !engineOf(backend, has: .nativeExpiry),
+      sweeps: usage.map { FileSweepLog(file: $0.sweep) }, removesExpired: !capabilities.contains(.nativeExpiry),
       transforms: entryTransforms)
     return OpenStore(
-      entries: entries, flights: makeFlights(entries, of: backend),
+      entries: entries,
+      flights: plugin?.takesLeases == true ? LeasedFlights(store: entries) : LocalFlights(entries.underWay),
       ledger: usage.map { FileOperationLedger(file: $0.operations) } ?? MemoryOperationLedger(), warning: warning,
-      recordsUse: !engineOf(backend, has: .readOnly))
+      recordsUse: !capabilities.contains(.readOnly))
   }
 
   /// The files that record the use of the store; `nil` if the store does not outlive the process.
-  private func usageFiles(of backend: String) -> UsageFiles? {
-    guard let declaration = try? layered(backend).declaration,
-      declaration.capabilities.contains(.persistent)
-    else { return nil }
+  private func usageFiles(of declaration: EngineDeclaration) -> UsageFiles? {
+    guard declaration.capabilities.contains(.persistent) else { return nil }
     return UsageFiles(of: declaration, configuration.options(of: declaration.name), home: configuration.home)
-  }
-
-  private func engineOf(_ backend: String, has capability: EngineCapability) -> Bool {
-    (try? layered(backend))?.declaration.capabilities.contains(capability) == true
-  }
-
-  private func makeFlights(_ store: EntryStore, of backend: String) -> any FetchFlights {
-    (try? layered(backend))?.takesLeases == true ? LeasedFlights(store: store) : LocalFlights(store.underWay)
   }
 
   private func services(_ store: OpenStore) -> FetchServices {

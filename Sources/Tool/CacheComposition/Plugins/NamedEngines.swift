@@ -53,7 +53,7 @@ struct NamedEngines {
         hint: ErrorView(error).hint, key: key, source: source)
     }
     let isFlag = if case .flag = source { true } else { false }
-    let message = isFlag ? error.message : "'\(key ?? "")' cannot be \(ValueReader.shown(reference))"
+    let message = isFlag ? error.message : "'\(key ?? "")' cannot be \(SettingReader.shown(reference))"
     return ConfigurationError(
       .outOfRange, "\(source): \(message)",
       hint: hint(forUnknown: reference, mayBeMadeOfOthers: key == ConfigurationKey.engine), key: key, source: source)

@@ -1,30 +1,19 @@
+internal import CachedFetching
 internal import EngineSupport
 internal import FetchVocabulary
 internal import Platform
+package import StorageSPI
 
 /// A small file beside a store, which several processes read and change under a lock.
 package struct UsageFile: Sendable {
   /// The path of the file.
   let path: String
-  /// Where an earlier version kept the file; `nil` if that is the same path, or belongs to another store.
-  var formerPath: String?
   /// How long to wait for the lock. Each process holds it for some microseconds; one that is suspended meanwhile must not
   /// stop the others for ever.
   var patience = Duration.seconds(60)
 
-  /// Whether the file exists; first moves it here from its former place. Any other obstacle shows when the file is
-  /// opened.
-  var exists: Bool { isThere || isTakenOver }
-
-  private var isThere: Bool { faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW) == 0 || errno != ENOENT }
-
-  /// Moves the file from its former place in one step: every reader sees it in one place or the other.
-  private var isTakenOver: Bool {
-    guard let formerPath else { return false }
-    var status = stat()
-    guard lstat(formerPath, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return false }
-    return rename(formerPath, path) == 0 || isThere
-  }
+  /// Whether the file exists. Any other obstacle shows when the file is opened.
+  var exists: Bool { faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW) == 0 || errno != ENOENT }
 
   /// Opens the file, creating it for the user alone if needed, and calls `body` while no other process has it open.
   func change<Output>(_ body: (Int32) throws(CacheError) -> Output) throws(CacheError) -> Output {
@@ -113,5 +102,65 @@ package struct UsageFile: Sendable {
     return CacheError(
       isRefusal ? .permissionDenied : .ioFailed,
       "\(path) \(what): \(String(cString: strerror(number)))", hint: "check its permissions and the free space")
+  }
+}
+
+/// The files that record the use of a store. They are next to the store and named after it, except the uses of a store
+/// whose engine has put its mark into a folder: they are in that file. Those of a store without a path are in the home,
+/// named after the engine and, unless it is in the usual place, a digest of its address.
+package struct UsageFiles: Sendable {
+  /// The suffixes of their names.
+  package static let suffixes = [".usage", ".uses", ".sweep"]
+
+  /// How often the cache answered.
+  package let operations: UsageFile
+  /// When and how often each entry was read.
+  package let accesses: UsageFile
+  /// Where the next eviction goes on.
+  package let sweep: UsageFile
+
+  /// The files for the store of the engine that declares `declaration`, with `values` for its options.
+  package init(of declaration: EngineDeclaration, _ values: [String: OptionValue], home: String) {
+    let given = Self.path(of: declaration, values, home: home)
+    // An engine puts the mark of a file beside the file itself. One beside the link would outlive the link.
+    let path = if case .file(_)? = try? StorePlace(given) { StorePlace.resolved(given) } else { given }
+    let files = Self.suffixes.map { UsageFile(path: path + $0) }
+    let mark = StoreMark(inFolder: path)
+    operations = files[0]
+    sweep = files[2]
+    accesses = mark.isPresent ? UsageFile(path: mark.path) : files[1]
+  }
+
+  /// What the paths of files beside that store begin with.
+  static func path(of declaration: EngineDeclaration, _ values: [String: OptionValue], home: String) -> String {
+    var path = "\(home)/\(declaration.name)" + (declaration.digest(ofAddressIn: values).map { "-\($0)" } ?? "")
+    if case .text(let text)? = values["path"] { path = text }
+    while path.count > 1, path.hasSuffix("/") { path.removeLast() }
+    return path
+  }
+
+  /// Whether files called `name`, without their suffix, may belong to a store of `engine` on a server.
+  package static func mayBeOnServer(_ name: String, _ engine: String) -> Bool {
+    guard name.hasPrefix("\(engine)-") else { return false }
+    let digest = name.utf8.dropFirst(engine.utf8.count + 1)
+    return digest.count == EngineDeclaration.digestLength
+      && digest.allSatisfy { (48...57).contains($0) || (97...102).contains($0) }
+  }
+}
+
+extension EngineDeclaration {
+  fileprivate static let digestLength = 16
+
+  /// A digest of the address and the name of the store, which tell stores on servers apart; `nil` if both are the usual
+  /// ones.
+  fileprivate func digest(ofAddressIn values: [String: OptionValue]) -> String? {
+    let parts = options.filter { $0.name == "url" || $0.kind == .storeName }
+    let given = parts.map { values[$0.name] ?? $0.defaultValue }
+    guard given != parts.map(\.defaultValue) else { return nil }
+    var digest = SHA256()
+    for (option, value) in zip(parts, given) {
+      if case .text(let text)? = value { digest.update(Array("\(option.name)=\(text)\n".utf8)) }
+    }
+    return String(digest.hexText.prefix(Self.digestLength))
   }
 }

@@ -1,5 +1,6 @@
 internal import CacheComposition
 internal import CachePresentation
+internal import Platform
 internal import StorageConformance
 internal import StorageSPI
 
@@ -81,4 +82,16 @@ extension ChecksView.CheckRow {
     else { return nil }
     self.init(name: name, result: result, message: message)
   }
+}
+
+/// The names of signals.
+private enum SignalName {
+  private static let names: [Int32: String] = [
+    SIGABRT: "SIGABRT", SIGALRM: "SIGALRM", SIGBUS: "SIGBUS", SIGFPE: "SIGFPE", SIGILL: "SIGILL", SIGKILL: "SIGKILL",
+    SIGPIPE: "SIGPIPE", SIGSEGV: "SIGSEGV", SIGSYS: "SIGSYS", SIGTERM: "SIGTERM", SIGTRAP: "SIGTRAP",
+    SIGXCPU: "SIGXCPU", SIGXFSZ: "SIGXFSZ",
+  ]
+
+  /// The name of the signal `number`, such as "SIGSEGV".
+  static func text(_ number: Int32) -> String { names[number] ?? "signal \(number)" }
 }

@@ -4,7 +4,7 @@ internal import Spelling
 internal import StorageSPI
 
 /// Turns what the file, a variable or a flag says into the checked value of a key.
-package struct ValueReader {
+package struct SettingReader {
   typealias Node = JSONDocument.Node
 
   /// A mistake in a value.
