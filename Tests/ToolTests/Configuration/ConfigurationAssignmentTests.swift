@@ -162,7 +162,7 @@ struct ConfigurationAssignmentTests {
     }
     #expect(try loader(["CACHECTL_HOME": "/stores"]).load().home == "/stores")
     #expect(try loader(["XDG_CACHE_HOME": "/cache"]).load().home == "/cache/cachectl")
-    #expect(loader([:]).searchPath().last?.path == "/.config/cachectl/config.json")
+    #expect(loader([:]).file().path == "/.config/cachectl/config.json")
     let empty = Fixtures.loader().problems(ConfigurationFlags(home: ""))
     #expect(empty.map(\.message) == ["--home is empty"] && empty.allSatisfy(\.isOfCommandLine))
   }

@@ -100,18 +100,20 @@ struct ConfigurationLoaderTests {
 
   @Test(
     arguments: [
-      (nil, [:], [Fixtures.file]),
-      (nil, ["XDG_CONFIG_HOME": "/xdg"], ["/xdg/cachectl/config.json"]),
-      (nil, ["CACHECTL_CONFIG": "x.json"], ["/project/x.json"]),
-      ("~/y.json", ["CACHECTL_CONFIG": "x.json"], ["/home/ada/y.json"]),
-    ] as [(String?, [String: String], [String])])
-  func theFilesLookedFor(flag: String?, environment: [String: String], paths: [String]) throws {
+      (nil, [:], Fixtures.file), (nil, ["XDG_CONFIG_HOME": "/xdg"], "/xdg/cachectl/config.json"),
+      (nil, ["CACHECTL_CONFIG": "x.json"], "/project/x.json"),
+      ("~/y.json", ["CACHECTL_CONFIG": "x.json"], "/home/ada/y.json"),
+    ] as [(String?, [String: String], String)])
+  func theFileLookedFor(flag: String?, environment: [String: String], path: String) throws {
     let flags = ConfigurationFlags(file: flag)
-    #expect(Fixtures.loader(environment: environment).searchPath(flags).map(\.path) == paths)
-    let files = Dictionary(uniqueKeysWithValues: paths.map { ($0, "{}") })
-    #expect(try Fixtures.loader(files, environment: environment).load(flags).file == paths.first)
-    guard let last = paths.last else { return }
-    #expect(try Fixtures.loader([last: "{}"], environment: environment).load(flags).file == last)
+    #expect(Fixtures.loader(environment: environment).file(flags).path == path)
+    let paths = [path, Fixtures.file, "/project/cachectl.json", "/project/x.json"]
+    let files = Dictionary(paths.map { ($0, "{}") }) { first, _ in first }
+    #expect(try Fixtures.loader(files, environment: environment).load(flags).file == path)
+    if flag == nil, environment["CACHECTL_CONFIG"] == nil {
+      let others = files.filter { $0.key != path }
+      #expect(try Fixtures.loader(others, environment: environment).load(flags).file == nil)
+    }
   }
 
   @Test func aListInAVariableIsSeparatedByColons() throws {

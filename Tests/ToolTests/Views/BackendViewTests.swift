@@ -196,10 +196,7 @@ struct BackendViewTests {
         ok  home  is there
 
         """)
-    let paths = PathsView([
-      .init(
-        path: "/a/rather/long/path/to/config.json", exists: true, isUsed: true, source: "default")
-    ])
+    let paths = PathView(path: "/a/rather/long/path/to/config.json", exists: true, source: "default")
     let lines = paths.table(on: screen, hasHeader: true).split(separator: "\n")
     #expect(lines == ["/a/rather/long/path/to/config.json", "  used", "  default"] && paths.status == nil)
   }

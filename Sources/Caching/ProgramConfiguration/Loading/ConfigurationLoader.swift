@@ -50,10 +50,8 @@ public struct ConfigurationLoader: Sendable {
     self.readFile = readFile
   }
 
-  /// The candidate files, the first found wins.
-  public func searchPath(_ flags: ConfigurationFlags = ConfigurationFlags()) -> [ConfigurationFile] {
-    locations.files(flags)
-  }
+  /// The file that is read if it exists.
+  public func file(_ flags: ConfigurationFlags = ConfigurationFlags()) -> ConfigurationFile { locations.file(flags) }
 
   /// The configuration. Loads the engines that it or `references` name and that are not built in.
   ///
@@ -145,21 +143,11 @@ public struct ConfigurationLoader: Sendable {
   }
 
   private func document(_ flags: ConfigurationFlags) throws(ConfigurationError) -> Document? {
-    guard let (file, bytes) = try find(flags) else { return nil }
-    return (file.path, try parse(file.path, bytes))
-  }
-
-  private func find(
-    _ flags: ConfigurationFlags
-  ) throws(ConfigurationError) -> (file: ConfigurationFile, bytes: [UInt8])? {
-    for file in locations.files(flags) {
-      if let bytes = try readFile(file.path) { return (file, bytes) }
-      guard file.isExplicit else { continue }
-      throw ConfigurationError(
-        .missingFile, "\(file.source): there is no file \(file.path)",
-        hint: names.missingFileHint, source: file.source)
-    }
-    return nil
+    let file = locations.file(flags)
+    if let bytes = try readFile(file.path) { return (file.path, try parse(file.path, bytes)) }
+    guard file.isExplicit else { return nil }
+    throw ConfigurationError(
+      .missingFile, "\(file.source): there is no file \(file.path)", hint: names.missingFileHint, source: file.source)
   }
 
   /// The document in `bytes`, the contents of the file at `path`.

@@ -8,14 +8,13 @@ package struct ConfigurationLocations: Sendable {
   /// Makes paths absolute from the current directory.
   let paths: PathResolver
 
-  /// The files to try, in order: the named file if one was named, otherwise the one in the user's folder for
-  /// configurations.
-  func files(_ flags: ConfigurationFlags) -> [ConfigurationFile] {
+  /// The file to read: the named one, otherwise the one in the user's folder for configurations.
+  func file(_ flags: ConfigurationFlags) -> ConfigurationFile {
     if let file = explicit(flags.file, names.arguments.file, names.fileVariable) {
-      return [ConfigurationFile(path: file.path, source: file.source, isExplicit: true)]
+      return ConfigurationFile(path: file.path, source: file.source, isExplicit: true)
     }
     let (folder, source) = folder("XDG_CONFIG_HOME", otherwise: "~/.config")
-    return [ConfigurationFile(path: "\(folder)/\(names.program)/config.json", source: source, isExplicit: false)]
+    return ConfigurationFile(path: "\(folder)/\(names.program)/config.json", source: source, isExplicit: false)
   }
 
   /// The folder for stores.

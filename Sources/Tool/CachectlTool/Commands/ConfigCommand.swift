@@ -57,16 +57,10 @@ struct PathOfConfiguration: ParsableCommand {
   var global: GlobalOptions
 
   func run() throws {
-    let loader = ConfigurationLoader.ofProcess
-    let files = loader.searchPath(global.configurationFlags)
-    let used = files.firstIndex { access($0.path, F_OK) == 0 }
-    // A file that cannot be read is listed too; `config validate` says what is wrong with it.
-    let rows = files.enumerated().map { index, file in
-      PathsView.PathRow(
-        path: file.path, exists: access(file.path, F_OK) == 0, isUsed: index == used,
-        source: file.source.description)
-    }
-    try global.show(PathsView(rows))
+    // A file that cannot be read is shown too; `config validate` says what is wrong with it.
+    let file = ConfigurationLoader.ofProcess.file(global.configurationFlags)
+    try global.show(
+      PathView(path: file.path, exists: access(file.path, F_OK) == 0, source: file.source.description))
   }
 }
 
@@ -122,9 +116,7 @@ struct InitConfiguration: ParsableCommand {
     try ConfigurationLoader.ofProcess.checkDeclarations()
     let text = Cachectl.current.configurationExample
     if file == "-" { return try Console.output.write(text) }
-    guard let path = file ?? ConfigurationLoader.ofProcess.searchPath(global.configurationFlags).last?.path else {
-      return
-    }
+    let path = file ?? ConfigurationLoader.ofProcess.file(global.configurationFlags).path
     if file == nil { try AtomicFile.makeFolders(above: path) }
     try AtomicFile.write(Array(text.utf8), to: path, replacing: false)
     global.remark(StatusLine(["Wrote \(path)"]))

@@ -18,7 +18,8 @@ struct ConfigurationCheck: Sendable {
         Self.name, problem.code == .permissionDenied ? .permissionDenied : .invalidOption, problem.message,
         hint: problem.hint)
     }
-    let used = loader.searchPath(flags).map(\.path).first { files.file(at: $0) != nil }
+    let path = loader.file(flags).path
+    let used = files.file(at: path) == nil ? nil : path
     let unsafe = used.map(permissions) ?? []
     let ignored = loader.ignoredVariables.map { Finding.warning(Self.name, $0.message, hint: $0.hint) }
     if !(problems + unsafe).isEmpty { return problems + unsafe + ignored }

@@ -80,58 +80,34 @@ struct ProblemsView: OutputView {
   }
 }
 
-/// The places where a file may be.
-struct PathsView: OutputView {
-  /// A place for the file.
-  struct PathRow: Sendable, Hashable {
-    /// The absolute path.
-    let path: String
-    /// Whether the file exists.
-    let exists: Bool
-    /// Whether this file is in use.
-    let isUsed: Bool
-    /// What gives the place, such as "--config" or "default".
-    let source: String
-  }
-
-  private let paths: [PathRow]
-
-  /// The view of `paths`, in the order in which they are searched.
-  init(_ paths: [PathRow]) {
-    self.paths = paths
-  }
+/// The place where the file may be.
+struct PathView: OutputView {
+  /// The absolute path.
+  let path: String
+  /// Whether the file exists, and is used.
+  let exists: Bool
+  /// What gives the place, such as "--config" or "default".
+  let source: String
 
   /// The document `{"file", "searched": [{"path", "exists", "used", "source"}]}`.
-  var json: JSONValue {
-    ["file": JSONValue(paths.first(where: \.isUsed)?.path), "searched": .array(records)]
-  }
+  var json: JSONValue { ["file": exists ? .string(path) : .null, "searched": .array(records)] }
 
   /// The names of the members of a place.
   var columns: [String] { ["path", "exists", "used", "source"] }
 
-  /// One object for each place.
+  /// The place.
   var records: [JSONValue] {
-    paths.map { row in
-      [
-        "path": .string(row.path), "exists": .boolean(row.exists), "used": .boolean(row.isUsed),
-        "source": .string(row.source),
-      ]
-    }
+    [["path": .string(path), "exists": .boolean(exists), "used": .boolean(exists), "source": .string(source)]]
   }
 
-  /// One line for each place.
+  /// One line.
   func table(on screen: Screen, hasHeader: Bool) -> String {
-    let rows: [[Table.Cell]] = paths.map { row in
-      let use: Table.Cell =
-        row.isUsed ? .init("used", .green) : .init(row.exists ? "not reached" : "not there", .dim)
-      return [.init(row.path), use, .init(row.source, .dim)]
-    }
-    let table = Table([.init("File"), .init("State"), .init("Named by")], rows: rows)
+    let use: Table.Cell = exists ? .init("used", .green) : .init("not there", .dim)
+    let columns: [Table.Column] = [.init("File"), .init("State"), .init("Named by")]
+    let table = Table(columns, rows: [[.init(path), use, .init(source, .dim)]])
     return table.stackedText(on: screen, below: .max) ?? table.text(on: screen, hasHeader: hasHeader)
   }
 
   /// The remark that defaults are used, if there is no file.
-  var status: StatusLine? {
-    paths.contains(where: \.isUsed) ? nil : StatusLine(["No file: every setting has its default"])
-  }
+  var status: StatusLine? { exists ? nil : StatusLine(["No file: every setting has its default"]) }
 }
