@@ -179,7 +179,7 @@ let package = Package(
     .target(
       name: "CSampleData", dependencies: ["CZlib"], path: "Sources/Features/CSampleData",
       exclude: ["README.md", "Data"]),
-    layer("Features", "SampleOrigin", caching + ["CacheDomain", "CacheData", "CSampleData", "CZlib"]),
+    layer("Features", "SampleOrigin", caching + ["CacheDomain", "CacheData", "CSampleData"]),
 
     // The program.
     layer("Tool", "CachectlArguments", ["Spelling"]),

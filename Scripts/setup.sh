@@ -8,7 +8,7 @@ build_packages=(
   libsqlite3-dev  # the SQLite engine
   liblmdb-dev     # the LMDB engine
   libxxhash-dev   # the checksum of each entry
-  zlib1g-dev      # the images of the sample origin's posters, and answers that servers have compressed
+  zlib1g-dev      # the sample's movies, and answers that servers have compressed
   libzstd-dev     # answers that servers have compressed by Zstandard, and the transform zstd
   "libcurl4-openssl-dev|libcurl4-gnutls-dev|libcurl4-nss-dev" # the header of libcurl: installing one removes another
   "libcurl4|libcurl4t64" # what is sent over the network; the program loads the library itself when it first needs it

@@ -37,12 +37,6 @@ struct MappingTests {
     #expect(try throughJSON(MoviesPageDTO(page)).toDomain() == page)
   }
 
-  @Test(arguments: [[], [0], Array(0...255)] as [[UInt8]])
-  func postersComeBack(bytes: [UInt8]) {
-    let poster = PosterDTO(bytes: bytes, contentType: "image/png").toDomain()
-    #expect(poster == Poster(bytes: bytes, contentType: "image/png"))
-  }
-
   @Test func storedNamesAreTheOnesThatNativeToolsDocument() throws {
     let cities = CitiesPage(page: 1, totalPages: 2, totalItems: 3, cities: [Self.cities[0]])
     #expect(

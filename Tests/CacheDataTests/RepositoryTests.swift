@@ -47,8 +47,8 @@ struct RepositoryTests {
 
     func answer(
       to request: PosterRequestDTO, conditions: HTTPFields
-    ) async throws(CacheError) -> OriginAnswer<PosterDTO> {
-      .whole(PosterDTO(bytes: Array(request.query.path.utf8), contentType: "image/png"))
+    ) async throws(CacheError) -> OriginAnswer<Poster> {
+      .whole(Poster(bytes: Array(request.query.path.utf8), contentType: "image/png"))
     }
   }
 
@@ -67,7 +67,7 @@ struct RepositoryTests {
   }
 
   @Test func postersAreKeptByTheirRequest() async throws {
-    let (storage, query) = (Shelf<PosterRequestDTO, PosterDTO>(), PosterQuery(path: "/7.png", width: 92))
+    let (storage, query) = (Shelf<PosterRequestDTO, Poster>(), PosterQuery(path: "/7.png", width: 92))
     let repository = DefaultPosterImagesRepository(
       storage: storage, origin: Posters(), services: .at1000())
     var sources: [Snapshot<Poster>.Source] = []
@@ -123,4 +123,4 @@ extension RepositoryTests.Shelf: MoviesResponseStorage
 where Request == MoviesRequestDTO, Response == MoviesPageDTO {}
 
 extension RepositoryTests.Shelf: PosterResponseStorage
-where Request == PosterRequestDTO, Response == PosterDTO {}
+where Request == PosterRequestDTO, Response == Poster {}

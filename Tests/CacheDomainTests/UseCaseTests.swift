@@ -3,7 +3,7 @@ import Testing
 
 struct UseCaseTests {
   /// Repositories that write down what they are asked.
-  struct FakeRepository: CityRepository, MoviesRepository, PosterImagesRepository, MovieQueriesRepository {
+  struct FakeRepository: CityRepository, MoviesRepository, MovieQueriesRepository {
     let journal = Journal()
     var pages = 1
     var fetchError: CacheError?
@@ -20,13 +20,6 @@ struct UseCaseTests {
       journal.add("movies \(query.text) \(page) \(options.policy)")
       let pages = Array(repeating: Fixtures.page, count: self.pages)
       return Fixtures.snapshots(pages, then: fetchError, journal: Journal())
-    }
-
-    func poster(_ query: PosterQuery, options: FetchOptions) -> Snapshots<Poster> {
-      journal.add("poster \(query.path) \(query.width) \(options.policy)")
-      return Snapshots(explain: Fixtures.explain) {
-        .init(Fixtures.snapshot(Poster(bytes: [1], contentType: "image/png")))
-      }
     }
 
     func recentQueries() async throws(CacheError) -> [RecentMovieQuery] {
@@ -107,20 +100,17 @@ struct UseCaseTests {
     #expect(error?.code == .damaged)
   }
 
-  @Test func citiesAndPostersComeFromTheirRepositories() async throws {
+  @Test func citiesComeFromTheirRepository() async throws {
     let repository = FakeRepository()
     let options = FetchOptions(policy: .cacheOnly)
     let cities = FetchCitiesUseCase(repository: repository)
       .execute(CitiesQuery(order: .name, direction: .descending, page: 4), options: options)
-    let poster = FetchPosterUseCase(repository: repository)
-      .execute(PosterQuery(path: "7.png", width: 93), options: options)
-    #expect(repository.journal.entries == ["cities name descending 4 cacheOnly", "poster /7.png 92 cacheOnly"])
+    #expect(repository.journal.entries == ["cities name descending 4 cacheOnly"])
     #expect(await Fixtures.collect(cities).snapshots.map(\.value.page) == [4])
     for page in [5, Int.max] {
       let beyond = FetchCitiesUseCase(repository: repository).execute(CitiesQuery(page: page))
       let (snapshots, error) = await Fixtures.collect(beyond)
       #expect(snapshots.isEmpty && error?.code == .notFound && error?.hint.contains("the last is 4") == true)
     }
-    #expect(await Fixtures.collect(poster).snapshots.map(\.value.bytes) == [[1]])
   }
 }

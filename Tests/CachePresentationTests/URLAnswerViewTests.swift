@@ -5,10 +5,15 @@ import Testing
 
 struct URLAnswerViewTests {
   private static func view(_ body: [UInt8], field: String = "text/plain") -> URLAnswerView {
-    let answer = URLAnswer(
-      url: "https://example.com/a", status: 404, fields: ["Content-Type": field], body: body)
+    view(HTTPResponse(HTTPResponseHead(status: 404, fields: ["Content-Type": field]), body: body))
+  }
+
+  private static func view(_ response: HTTPResponse, from source: Snapshot<LocatedResponse>.Source = .cache)
+    -> URLAnswerView
+  {
     let entry = EntryFacts(key: "k", storedAt: .seconds(60), freshUntil: .seconds(120), now: .seconds(90))
-    return URLAnswerView(Snapshot(value: answer, source: .cache, entry: entry), backend: "lmdb")
+    let value = LocatedResponse(url: "https://example.com/a", response: response)
+    return URLAnswerView(Snapshot(value: value, source: source, entry: entry), backend: "lmdb")
   }
 
   @Test func theHeadIsThatOfHTTP() {
@@ -17,24 +22,21 @@ struct URLAnswerViewTests {
 
   /// A store can hold what no server sends.
   @Test func aLineEndInAFieldAddsNoLineToTheHead() {
-    let answer = URLAnswer(
-      url: "https://example.com/a", version: "HTTP/1.1", status: 200, reason: "OK\r\nX-Evil: 1",
-      fields: ["A": "b\rc\nd\0e"], trailers: ["T": "\r\nX: 1"])
-    let entry = EntryFacts(key: "k", storedAt: .seconds(60), freshUntil: .seconds(120), now: .seconds(90))
-    let view = URLAnswerView(Snapshot(value: answer, source: .cache, entry: entry), backend: "lmdb")
+    var response = HTTPResponse(
+      HTTPResponseHead(version: .http11, status: 200, reason: "OK\r\nX-Evil: 1", fields: ["A": "b\rc\nd\0e"]))
+    response.trailers = ["T": "\r\nX: 1"]
+    let view = Self.view(response)
     #expect(view.head == "HTTP/1.1 200 OK  X-Evil: 1\r\nA: b c d e\r\n\r\n")
     #expect(view.trailers == "T:   X: 1\r\n")
   }
 
   @Test func interimResponsesComeBeforeTheHeadAndTrailersAfterTheContent() {
-    let hints = URLAnswer(
-      url: "https://example.com/a", version: "HTTP/1.1", status: 103, reason: "Early Hints",
-      fields: ["Link": "</b>"])
-    let answer = URLAnswer(
-      url: "https://example.com/a", version: "HTTP/2", status: 200, fields: [:], interim: [hints],
-      trailers: ["X-Sum": "1"])
-    let entry = EntryFacts(key: "k", storedAt: .seconds(60), freshUntil: .seconds(120), now: .seconds(90))
-    let view = URLAnswerView(Snapshot(value: answer, source: .origin, entry: entry), backend: "lmdb")
+    var response = HTTPResponse(HTTPResponseHead(version: .http2, status: 200))
+    response.interim = [
+      HTTPResponseHead(version: .http11, status: 103, reason: "Early Hints", fields: ["Link": "</b>"])
+    ]
+    response.trailers = ["X-Sum": "1"]
+    let view = Self.view(response, from: .origin)
     #expect(view.head == "HTTP/1.1 103 Early Hints\r\nLink: </b>\r\n\r\nHTTP/2 200 \r\n\r\n")
     #expect(view.trailers == "X-Sum: 1\r\n")
   }

@@ -71,6 +71,20 @@ public struct HTTPResponse: Sendable, Hashable {
   }
 }
 
+/// A response and the URL that it came from.
+public struct LocatedResponse: Sendable, Hashable {
+  /// The URL, without credentials and without a fragment.
+  public let url: String
+  /// The response from that URL.
+  public let response: HTTPResponse
+
+  /// Creates the response from `url`.
+  public init(url: String, response: HTTPResponse) {
+    self.url = url
+    self.response = response
+  }
+}
+
 /// The status line and the header fields of a response.
 public struct HTTPResponseHead: Sendable, Hashable {
   /// The protocol version; `nil` in a response that no server sent.

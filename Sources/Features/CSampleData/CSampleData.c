@@ -34,6 +34,26 @@ static const uint8_t version[] = {
 #embed "Data/version.txt"
 };
 
+static const uint8_t hills[] = {
+#embed "Data/poster-0.png"
+};
+
+static const uint8_t sea[] = {
+#embed "Data/poster-1.png"
+};
+
+static const uint8_t forest[] = {
+#embed "Data/poster-2.png"
+};
+
+CSampleText csample_poster(uint64_t number) {
+  switch (number % 3) {
+    case 0: return (CSampleText){hills, sizeof hills};
+    case 1: return (CSampleText){sea, sizeof sea};
+    default: return (CSampleText){forest, sizeof forest};
+  }
+}
+
 CSampleText csample_cities(void) { return (CSampleText){cities, sizeof cities}; }
 
 CSampleText csample_city_orders(void) { return (CSampleText){city_orders, sizeof city_orders}; }

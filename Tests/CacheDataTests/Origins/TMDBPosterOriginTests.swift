@@ -3,7 +3,7 @@ import FetchVocabulary
 import Testing
 
 struct TMDBPosterOriginTests {
-  private func answer(_ transfer: FakeTransfer) async throws -> PosterDTO? {
+  private func answer(_ transfer: FakeTransfer) async throws -> Poster? {
     let origin = TMDBPosterOrigin(try server("https://a.example", transfer))
     return try await origin.answer(to: Asked.poster(), conditions: [:]).response
   }
@@ -15,7 +15,7 @@ struct TMDBPosterOriginTests {
   func anImageIsTakenAsItIs(type: String, expected: String) async throws {
     let bytes = Array(UInt8.min...UInt8.max)
     let response = HTTPResponse(HTTPResponseHead(status: 200, fields: ["content-type": type]), body: bytes)
-    #expect(try await answer(FakeTransfer(response)) == PosterDTO(bytes: bytes, contentType: expected))
+    #expect(try await answer(FakeTransfer(response)) == Poster(bytes: bytes, contentType: expected))
   }
 
   @Test(

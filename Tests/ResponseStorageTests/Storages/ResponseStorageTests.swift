@@ -88,7 +88,7 @@ struct ResponseStorageTests {
     let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0) }
     let test = try await TestStore()
     let request = PosterRequestDTO(origin: "o", query: PosterQuery(path: "/7.png"))
-    let poster = PosterDTO(bytes: bytes, contentType: "image/webp; q=1")
+    let poster = Poster(bytes: bytes, contentType: "image/webp; q=1")
     try await test.posters.store(poster, head: test.head(), for: request)
     #expect(try await test.posters.response(for: request)?.response == poster)
     let key = try #require(try await test.onlyKey())

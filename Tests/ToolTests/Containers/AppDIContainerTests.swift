@@ -59,11 +59,11 @@ struct AppDIContainerTests {
     let home = try TestHome()
     let container = try home.container(#"{"backend": "\#(backend)", "queries": {"maxCount": 2}}"#)
     let store = try await container.openStore()
-    let movies = try container.makeMoviesDIContainer(store)
+    let context = container.context(store)
     var poster: String?
     for text in ["star", "wire", "dark"] {
       let query = try #require(MovieQuery(text))
-      for try await snapshot in movies.makeSearchMoviesUseCase().execute(query) {
+      for try await snapshot in try context.makeSearchMoviesUseCase().execute(query) {
         #expect(snapshot.warnings.isEmpty)
         poster = poster ?? snapshot.value.movies.first?.posterPath
       }
@@ -71,10 +71,11 @@ struct AppDIContainerTests {
     var sources: [Snapshot<Poster>.Source] = []
     let query = PosterQuery(path: try #require(poster), width: 92)
     for _ in 0..<2 {
-      for try await snapshot in movies.makeFetchPosterUseCase().execute(query) { sources.append(snapshot.source) }
+      let snapshots = try context.makePosterImagesRepository().poster(query, options: FetchOptions())
+      for try await snapshot in snapshots { sources.append(snapshot.source) }
     }
     #expect(sources == [.origin, .cache])
-    let recent = container.makeMovieQueriesDIContainer(store).makeFetchRecentMovieQueriesUseCase()
+    let recent = context.makeFetchRecentMovieQueriesUseCase()
     #expect(try await recent.execute().map(\.query.text) == ["dark", "wire"])
     try await store.close()
   }

@@ -24,7 +24,7 @@ struct OriginTests {
   private func movies(_ container: AppDIContainer, _ store: OpenStore, _ options: FetchOptions = FetchOptions())
     async throws -> [Snapshot<MoviesPage>]
   {
-    let useCase = try container.makeMoviesDIContainer(store).makeSearchMoviesUseCase()
+    let useCase = try container.context(store).makeSearchMoviesUseCase()
     var snapshots: [Snapshot<MoviesPage>] = []
     let query = try #require(MovieQuery("the wire"))
     for try await snapshot in useCase.execute(query, options: options) { snapshots.append(snapshot) }
@@ -32,9 +32,11 @@ struct OriginTests {
   }
 
   private func poster(_ container: AppDIContainer, _ store: OpenStore) async throws -> [Snapshot<Poster>] {
-    let useCase = try container.makeMoviesDIContainer(store).makeFetchPosterUseCase()
+    let repository = try container.context(store).makePosterImagesRepository()
     var snapshots: [Snapshot<Poster>] = []
-    for try await snapshot in useCase.execute(PosterQuery(path: "/w.jpg")) { snapshots.append(snapshot) }
+    for try await snapshot in repository.poster(PosterQuery(path: "/w.jpg"), options: FetchOptions()) {
+      snapshots.append(snapshot)
+    }
     return snapshots
   }
 

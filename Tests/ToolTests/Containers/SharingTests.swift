@@ -17,7 +17,7 @@ struct SharingTests {
       for handle in 0..<4 {
         group.addTask {
           let store = try await container.openStore()
-          let search = try container.makeMoviesDIContainer(store).makeSearchMoviesUseCase()
+          let search = try container.context(store).makeSearchMoviesUseCase()
           for number in 0..<5 {
             let query = try #require(MovieQuery("handle\(handle) query\(number)"))
             for try await snapshot in search.execute(query) { #expect(snapshot.warnings.isEmpty) }
@@ -28,7 +28,7 @@ struct SharingTests {
       try await group.waitForAll()
     }
     let store = try await container.openStore()
-    let recent = container.makeMovieQueriesDIContainer(store).makeFetchRecentMovieQueriesUseCase()
+    let recent = container.context(store).makeFetchRecentMovieQueriesUseCase()
     let expected = (0..<4).flatMap { handle in (0..<5).map { "handle\(handle) query\($0)" } }
     #expect(try await recent.execute().map(\.query.text).sorted() == expected)
     // The queries share one entry; each search has one of its own.

@@ -53,7 +53,7 @@ func fetchCities(
   _ container: AppDIContainer, _ store: OpenStore, _ options: FetchOptions = FetchOptions()
 ) async throws -> [Snapshot<CitiesPage>] {
   var snapshots: [Snapshot<CitiesPage>] = []
-  let useCase = try container.makeCitiesDIContainer(store).makeFetchCitiesUseCase()
+  let useCase = try container.context(store).makeFetchCitiesUseCase()
   for try await snapshot in useCase.execute(CitiesQuery(), options: options) { snapshots.append(snapshot) }
   return snapshots
 }

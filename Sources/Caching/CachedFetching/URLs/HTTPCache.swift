@@ -100,20 +100,6 @@ public struct HTTPCache: HTTPResponseSource {
   }
 }
 
-/// A response and the URL that it came from.
-public struct LocatedResponse: Sendable, Hashable {
-  /// The URL, without credentials and without a fragment.
-  public let url: String
-  /// The response from that URL.
-  public let response: HTTPResponse
-
-  /// Creates the response from `url`.
-  public init(url: String, response: HTTPResponse) {
-    self.url = url
-    self.response = response
-  }
-}
-
 /// A request was redirected more often than the caller allows.
 public struct TooManyRedirects: Error {}
 

@@ -4,8 +4,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/// Text that the program brings along: UTF-8, constant, not terminated by a zero byte, there as long as the program
-/// runs.
+/// Text, in UTF-8, or a picture that the program brings along: constant, not terminated by a zero byte, there as long as
+/// the program runs.
 typedef struct {
   const uint8_t *_Nonnull bytes;
   size_t count;
@@ -27,7 +27,10 @@ CSampleText csample_movie_titles(void);
 /// What characters beyond ASCII are folded to for a search, in the order of their UTF-8 bytes.
 CSampleText csample_folding(void);
 
-/// The version of all of these.
+/// One of three pictures in PNG, which `number` chooses.
+CSampleText csample_poster(uint64_t number);
+
+/// The version of the texts.
 CSampleText csample_version(void);
 
 /// The offset of the first `needle` in `text`; `count`, the length of the text, where there is none.

@@ -25,44 +25,27 @@ public struct PosterRequestDTO: CacheableRequest {
   }
 }
 
-/// A poster as it is stored and transferred: the bytes as they arrived.
-public struct PosterDTO: Sendable, Hashable {
-  /// The encoded image.
-  public let bytes: [UInt8]
-  /// Its media type, such as "image/png".
-  public let contentType: String
-
-  /// Creates the DTO of a poster.
-  public init(bytes: [UInt8], contentType: String) {
-    self.bytes = bytes
-    self.contentType = contentType
-  }
-
-  /// The poster as the domain represents it.
-  public func toDomain() -> Poster { Poster(bytes: bytes, contentType: contentType) }
-}
-
 /// An origin of posters.
-public protocol PosterOrigin: ResponseOrigin where Request == PosterRequestDTO, Response == PosterDTO {}
+public protocol PosterOrigin: ResponseOrigin where Request == PosterRequestDTO, Response == Poster {}
 
 /// Stores posters.
-public protocol PosterResponseStorage: ResponseStore where Request == PosterRequestDTO, Response == PosterDTO {}
+public protocol PosterResponseStorage: ResponseStore where Request == PosterRequestDTO, Response == Poster {}
 
 /// Stores posters as entries of an engine.
-public typealias EnginePosterResponseStorage = EngineResponseStorage<PosterRequestDTO, PosterDTO>
+public typealias EnginePosterResponseStorage = EngineResponseStorage<PosterRequestDTO, Poster>
 
-extension EngineResponseStorage: PosterResponseStorage where Request == PosterRequestDTO, Response == PosterDTO {
+extension EngineResponseStorage: PosterResponseStorage where Request == PosterRequestDTO, Response == Poster {
   /// Creates a storage over `store` whose payloads are the images' bytes, as they arrived.
   public init(store: EntryStore) {
     self.init(store: store, codec: .poster)
   }
 }
 
-extension PayloadCodec<PosterDTO> {
+extension PayloadCodec<Poster> {
   fileprivate static let poster = PayloadCodec(
     "poster", encode: { poster in (poster.bytes, poster.contentType) },
     decode: { bytes, _, metadata in
-      PosterDTO(bytes: bytes.withUnsafeBufferPointer { Array($0) }, contentType: metadata.contentType)
+      Poster(bytes: bytes.withUnsafeBufferPointer { Array($0) }, contentType: metadata.contentType)
     })
 }
 
@@ -84,6 +67,6 @@ public struct DefaultPosterImagesRepository: PosterImagesRepository {
     fetch(
       PosterRequestDTO(origin: origin.name, query: query), storage: storage, origin: origin,
       services: services, options: options
-    ) { $0.toDomain() }
+    ) { $0 }
   }
 }

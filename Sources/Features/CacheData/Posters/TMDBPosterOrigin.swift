@@ -35,12 +35,12 @@ public struct TMDBPosterOrigin: PosterOrigin, HTTPOrigin {
   /// Returns the image in `response`.
   ///
   /// - Throws: `CacheError` with the code `invalidAnswer` if it is empty, or is not labelled as an image.
-  public func decode(_ response: HTTPResponse, for request: PosterRequestDTO) throws(CacheError) -> PosterDTO {
+  public func decode(_ response: HTTPResponse, for request: PosterRequestDTO) throws(CacheError) -> Poster {
     if response.body.isEmpty { throw .invalidAnswer(name, "an empty answer for an image") }
     if HTMLPage.isIn(response) { throw .invalidAnswer(name, "a page of HTML instead of an image") }
     guard let type = response.mediaType, type.hasPrefix("image/"), type != "image/" else {
       throw .invalidAnswer(name, "something else than an image for a poster")
     }
-    return PosterDTO(bytes: response.body, contentType: type)
+    return Poster(bytes: response.body, contentType: type)
   }
 }

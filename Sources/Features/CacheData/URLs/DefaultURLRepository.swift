@@ -1,13 +1,13 @@
 internal import Base
 public import CacheDomain
 
-/// Answers to requests for URLs from an HTTP cache.
+/// Responses to requests for URLs from an HTTP cache.
 public struct DefaultURLRepository: URLRepository {
   private let source: any HTTPResponseSource
   private let userAgent: String
   private let clientIdentity: String?
 
-  /// Creates a repository over `source`, such as an `HTTPCache`. `userAgent` names the client to servers if a query does
+  /// Creates a repository over `source`, such as an `HTTPCache`. `userAgent` names the client to servers if a request does
   /// not; `clientIdentity` is a digest of the client's certificate.
   public init(source: any HTTPResponseSource, userAgent: String, clientIdentity: String? = nil) {
     self.source = source
@@ -15,60 +15,45 @@ public struct DefaultURLRepository: URLRepository {
     self.clientIdentity = clientIdentity
   }
 
-  /// Fetches the answer to `query` as `options` say. Follows redirects; each response is cached on its own.
-  public func answer(to query: URLQuery, options: FetchOptions) -> Snapshots<URLAnswer> {
-    let snapshots = Snapshots.deferred { () throws(CacheError) in
-      var request = try HTTPRequest(query)
-      request.fields.add("User-Agent", userAgent, for: query)
+  /// Fetches the response to `request` as `options` say. Follows redirects; each response is cached on its own.
+  public func response(
+    to request: HTTPRequest, maxRedirects: Int, unwantedFields: Set<String>, options: FetchOptions
+  ) -> Snapshots<LocatedResponse> {
+    Snapshots.deferred { () throws(CacheError) in
+      var request = try request.checked(unwantedFields: unwantedFields)
+      request.fields.add("User-Agent", userAgent, unless: unwantedFields)
       request.clientIdentity = clientIdentity
-      return source.followedResponses(to: request, options: options, maxRedirects: query.maxRedirects)
+      return source.followedResponses(to: request, options: options, maxRedirects: maxRedirects)
     }
-    return snapshots.mapValues { URLAnswer($0) }
-  }
-}
-
-extension URLAnswer {
-  fileprivate init(_ located: LocatedResponse) {
-    let response = located.response
-    self.init(
-      located.url, response.head, body: response.body, rest: response.rest,
-      interim: response.interim.map { URLAnswer(located.url, $0) }, trailers: response.trailers)
-  }
-
-  private init(
-    _ url: String, _ head: HTTPResponseHead, body: [UInt8] = [], rest: StreamedContent? = nil,
-    interim: [URLAnswer] = [], trailers: HTTPFields = [:]
-  ) {
-    self.init(
-      url: url, version: head.version?.rawValue, status: head.status, reason: head.reason, fields: head.fields,
-      body: body, rest: rest, interim: interim, trailers: trailers)
   }
 }
 
 extension HTTPRequest {
-  /// Creates the request that `query` describes, with its URL in the form of `normalizedURL`. Credentials before an `@`
-  /// are sent in a field (RFC 7617).
+  /// This request, which a person wrote, with its URL in the form of `normalizedURL`. Credentials before an `@` are sent
+  /// in a field (RFC 7617).
   ///
   /// - Throws: `CacheError` with the code `invalidRequest`, and a message that says what is wrong.
-  init(_ query: URLQuery) throws(CacheError) {
-    guard HTTPSyntax.isToken(query.method) else {
-      throw CacheError(.invalidRequest, "'\(query.method)' is no method", hint: "use one such as GET or POST")
+  func checked(unwantedFields: Set<String> = []) throws(CacheError) -> HTTPRequest {
+    guard HTTPSyntax.isToken(method) else {
+      throw CacheError(.invalidRequest, "'\(method)' is no method", hint: "use one such as GET or POST")
     }
     // RFC 9110, section 9.3.1: the content would have no meaning. The entry stored under the URL would answer anyway.
-    let hasContent = !query.body.isEmpty || query.stream != nil
-    guard !hasContent || !Self.retrieves(query.method) else {
+    let hasContent = !body.isEmpty || stream != nil
+    guard !hasContent || !Self.retrieves(method) else {
       throw CacheError(
-        .invalidRequest, "a \(query.method) has no content",
+        .invalidRequest, "a \(method) has no content",
         hint: "leave it out, or send it with another method such as POST")
     }
-    var fields = HTTPFields(try query.fields.lines.map { field throws(CacheError) in try Self.field(field) })
-    if let credentials = Self.credentials(query.url) { fields.add("Authorization", credentials, for: query) }
-    if hasContent { fields.add("Content-Type", "application/x-www-form-urlencoded", for: query) }
-    self.init(
-      method: query.method, url: try Self.normalizedURL(query.url, keepingDots: query.keepsDotSegments),
-      fields: fields, body: query.body, stream: query.stream)
-    secretFields = query.secretFields
-    keepsDotSegments = query.keepsDotSegments
+    var request = self
+    request.fields = HTTPFields(try fields.lines.map { field throws(CacheError) in try Self.field(field) })
+    if let credentials = Self.credentials(url) {
+      request.fields.add("Authorization", credentials, unless: unwantedFields)
+    }
+    if hasContent {
+      request.fields.add("Content-Type", "application/x-www-form-urlencoded", unless: unwantedFields)
+    }
+    request.url = try Self.normalizedURL(url, keepingDots: keepsDotSegments)
+    return request
   }
 
   private static func credentials(_ url: String) -> String? {
@@ -88,9 +73,9 @@ extension HTTPRequest {
 }
 
 extension HTTPFields {
-  /// Adds a field that `query` neither has nor declines.
-  fileprivate mutating func add(_ name: String, _ value: String, for query: URLQuery) {
-    guard !contains(name), !query.unwantedFields.contains(name.lowercased()) else { return }
+  /// Adds a field that is not there, unless it is one of `unwanted`.
+  fileprivate mutating func add(_ name: String, _ value: String, unless unwanted: Set<String>) {
+    guard !contains(name), !unwanted.contains(name.lowercased()) else { return }
     append(name, value)
   }
 }

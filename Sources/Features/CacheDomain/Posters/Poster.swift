@@ -1,3 +1,9 @@
+/// A source of posters.
+public protocol PosterImagesRepository: Sendable {
+  /// Fetches the poster that `query` describes, as `options` say.
+  func poster(_ query: PosterQuery, options: FetchOptions) -> Snapshots<Poster>
+}
+
 /// The image of a movie's poster.
 public struct Poster: Sendable, Hashable {
   /// The encoded image.

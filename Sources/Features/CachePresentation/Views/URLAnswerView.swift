@@ -1,43 +1,48 @@
 public import CacheDomain
-internal import HTTPMessages
+public import HTTPMessages
 
-/// The answer of a URL, without its content.
+/// The response of a URL, without its content.
 public struct URLAnswerView: SingleRecordView {
   private let origin: SnapshotOrigin
-  private let answer: URLAnswer
+  private let url: String
+  private let response: HTTPResponse
 
   /// The view of `snapshot`, which came through the store called `backend`.
-  public init(_ snapshot: Snapshot<URLAnswer>, backend: String?) {
+  public init(_ snapshot: Snapshot<LocatedResponse>, backend: String?) {
     self.origin = SnapshotOrigin(snapshot, backend: backend)
-    self.answer = snapshot.value
+    self.url = snapshot.value.url
+    self.response = snapshot.value.response
   }
 
   /// The document: the members of every fetch, then "url", "status", "headers" (a list of {"name", "value"}), "bytes"
-  /// (null if an answer still coming in does not say), and "body" if the content is text and complete.
+  /// (null if a response still coming in does not say), and "body" if the content is text and complete.
   public var json: JSONValue {
-    let headers = answer.fields.lines.map { ["name": .string($0.name), "value": .string($0.value)] as JSONValue }
-    let body = answer.rest == nil ? String(validating: answer.body, as: UTF8.self) : nil
+    let headers = response.head.fields.lines.map {
+      ["name": .string($0.name), "value": .string($0.value)] as JSONValue
+    }
+    let body = response.rest == nil ? String(validating: response.body, as: UTF8.self) : nil
     return .object(
       origin.members(resource: "url") + [
-        .init("url", .string(answer.url)), .init("status", .integer(answer.status)),
+        .init("url", .string(url)), .init("status", .integer(response.head.status)),
         .init("headers", .array(headers)), .init("bytes", JSONValue(byteCount)), .init("body", JSONValue(body)),
       ])
   }
 
   private var byteCount: Int? {
-    guard let rest = answer.rest else { return answer.body.count }
-    return rest.length.map { answer.body.count + $0 }
+    guard let rest = response.rest else { return response.body.count }
+    return rest.length.map { response.body.count + $0 }
   }
 
   /// The status line and the header fields as they came, in the form of HTTP/1.1 and with an empty line at the end.
   /// Those of interim responses come first.
-  public var head: String { (answer.interim + [answer]).map(Self.head).joined() }
+  public var head: String { (response.interim + [response.head]).map(Self.head).joined() }
 
   /// The fields after the content, in the form of HTTP/1.1. Content that is still coming in has them only at its end.
-  public var trailers: String { Self.lines(answer.rest?.trailers ?? answer.trailers) }
+  public var trailers: String { Self.lines(response.rest?.trailers ?? response.trailers) }
 
-  private static func head(_ answer: URLAnswer) -> String {
-    "\(answer.version ?? "HTTP/1.1") \(answer.status) \(oneLine(answer.reason ?? ""))\r\n\(lines(answer.fields))\r\n"
+  private static func head(_ head: HTTPResponseHead) -> String {
+    let version = head.version?.rawValue ?? "HTTP/1.1"
+    return "\(version) \(head.status) \(oneLine(head.reason ?? ""))\r\n\(lines(head.fields))\r\n"
   }
 
   private static func lines(_ fields: HTTPFields) -> String {
@@ -53,7 +58,7 @@ public struct URLAnswerView: SingleRecordView {
 
   /// The content for a terminal; `nil` if it is not text, or too long to hold in memory.
   public var terminalText: String? {
-    guard answer.rest == nil, let text = String(validating: answer.body, as: UTF8.self),
+    guard response.rest == nil, let text = String(validating: response.body, as: UTF8.self),
       !text.unicodeScalars.contains("\0")
     else {
       return nil
@@ -64,9 +69,9 @@ public struct URLAnswerView: SingleRecordView {
   /// The head for a terminal.
   public func table(on screen: Screen, hasHeader: Bool) -> String { TerminalText.block(head) }
 
-  /// Where the answer came from.
-  public var status: StatusLine? { origin.status(["HTTP \(answer.status)"]) }
+  /// Where the response came from.
+  public var status: StatusLine? { origin.status(["HTTP \(response.head.status)"]) }
 
-  /// The failures on the way to this answer.
+  /// The failures on the way to this response.
   public var warnings: [ErrorView] { origin.warnings }
 }

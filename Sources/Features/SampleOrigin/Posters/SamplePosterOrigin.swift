@@ -1,11 +1,9 @@
 internal import Base
+internal import CSampleData
 public import CacheData
 internal import CacheDomain
 
-/// The posters of the bundled movies: PNG images drawn by the program, each with its own pattern and colours, and with
-/// title and year.
-///
-/// The same request always gives the same bytes.
+/// The posters of the bundled movies: one of three pictures, which the path chooses, whatever the width.
 public struct SamplePosterOrigin: PosterOrigin {
   /// The origin's name, "sample".
   public var name: String { SampleVersion.origin }
@@ -16,31 +14,28 @@ public struct SamplePosterOrigin: PosterOrigin {
   /// The origin. It has no state and costs nothing.
   public init() {}
 
-  /// The poster for `request`, in its width and half as high again.
+  /// The poster for `request`. It does not suspend.
   ///
-  /// Drawing takes at most a millisecond for narrow posters and about ten for the widest; it does not suspend.
-  ///
-  /// - Throws: `CacheError`: `notFound` if the path belongs to no movie, `cancelled`, `invalidAnswer` if there is no
-  ///   memory to compress the image.
+  /// - Throws: `CacheError`: `notFound` if the path belongs to no movie, `cancelled`.
   public func answer(
     to request: PosterRequestDTO, conditions: HTTPFields
-  ) async throws(CacheError) -> OriginAnswer<PosterDTO> {
-    guard let record = Self.record(request.query.path) else {
+  ) async throws(CacheError) -> OriginAnswer<Poster> {
+    let path = request.query.path
+    guard let id = Self.movie(path), MovieTable.record(id: id) != nil else {
       throw CacheError(
-        .notFound, "the sample has no poster \(request.query.path)",
+        .notFound, "the sample has no poster \(path)",
         hint: "take the posterPath of a movie that 'fetch movies' finds")
     }
-    return try SampleAnswer.to(request, conditions) { () throws(CacheError) in
-      let image = try PosterPainter.paint(record, width: request.query.width)
-      return PosterDTO(bytes: try PNGEncoder.encode(image), contentType: "image/png")
+    return try SampleAnswer.to(request, conditions) {
+      let picture = EmbeddedText(csample_poster(FNV1a.hash(path.utf8)))
+      return Poster(bytes: Array(picture.bytes), contentType: "image/png")
     }
   }
 
-  /// The movie whose poster is at `path`, which is `/<id>.png`.
-  private static func record(_ path: String) -> MovieRecord? {
+  /// The identifier of the movie whose poster is at `path`, which is `/<id>.png`.
+  private static func movie(_ path: String) -> String? {
     guard path.hasPrefix("/"), path.hasSuffix(".png") else { return nil }
     let id = path.dropFirst().dropLast(4)
-    guard !id.isEmpty, id.utf8.allSatisfy(\.isASCIIDigit) else { return nil }
-    return MovieTable.record(id: String(id))
+    return !id.isEmpty && id.utf8.allSatisfy(\.isASCIIDigit) ? String(id) : nil
   }
 }

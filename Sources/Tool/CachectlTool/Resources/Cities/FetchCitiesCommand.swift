@@ -37,7 +37,7 @@ struct FetchCitiesCommand: AsyncParsableCommand {
   func run() async throws {
     let session = try Session(global)
     try await session.fetching(fetch) { store, writes throws(CacheError) in
-      let useCase = try session.container.makeCitiesDIContainer(store).makeFetchCitiesUseCase()
+      let useCase = try session.container.context(store).makeFetchCitiesUseCase()
       if all {
         let cities = AllCities(session: session, cities: cities, options: fetch.options, limit: limit)
         return try await cities.show(from: useCase, &writes)
@@ -75,7 +75,7 @@ extension CitiesOptions: ExplainableOptions {
   func snapshots(
     _ context: ResourceContext, _ options: FetchOptions
   ) throws(CacheError) -> Snapshots<CitiesPage> {
-    try CitiesDIContainer(context).makeFetchCitiesUseCase().execute(query, options: options)
+    try context.makeFetchCitiesUseCase().execute(query, options: options)
   }
 }
 

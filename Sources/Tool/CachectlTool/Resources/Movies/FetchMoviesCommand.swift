@@ -34,7 +34,7 @@ struct FetchMoviesCommand: AsyncParsableCommand {
   func run() async throws {
     let (session, query) = (try Session(global), try movies.movieQuery)
     try await session.fetching(fetch) { store, writes throws(CacheError) in
-      let useCase = try session.container.makeMoviesDIContainer(store).makeSearchMoviesUseCase()
+      let useCase = try session.container.context(store).makeSearchMoviesUseCase()
       let snapshots = useCase.execute(query, page: movies.page, options: fetch.options)
       try await SnapshotsDisplay(global: global).show(snapshots) { snapshot in
         writes.note(snapshot)
@@ -74,7 +74,7 @@ extension MoviesOptions: ExplainableOptions {
   func snapshots(
     _ context: ResourceContext, _ options: FetchOptions
   ) throws(CacheError) -> Snapshots<MoviesPage> {
-    try MoviesDIContainer(context).makeSearchMoviesUseCase()
+    try context.makeSearchMoviesUseCase()
       .execute(movieQuery, page: page, options: options)
   }
 }

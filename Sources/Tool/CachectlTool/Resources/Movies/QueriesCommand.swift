@@ -21,7 +21,7 @@ struct QueriesCommand: AsyncParsableCommand {
   func run() async throws {
     let session = try Session(global)
     let (queries, damage) = try await session.withStoreToRead { store throws(CacheError) in
-      let useCase = session.container.makeMovieQueriesDIContainer(store).makeFetchRecentMovieQueriesUseCase()
+      let useCase = session.container.context(store).makeFetchRecentMovieQueriesUseCase()
       return (try await useCase.execute(limit: limit ?? .max), store.damage)
     }
     try global.show(QueriesView(queries, now: session.container.now, limit: limit))

@@ -38,9 +38,9 @@ struct FetchPosterCommand: AsyncParsableCommand {
     let session = try Session(global)
     let query = poster.query
     try await session.fetching(fetch) { store, writes throws(CacheError) in
-      let useCase = try session.container.makeMoviesDIContainer(store).makeFetchPosterUseCase()
+      let posters = try session.container.context(store).makePosterImagesRepository()
       var last: Snapshot<Poster>?
-      for try await snapshot in useCase.execute(query, options: fetch.options) {
+      for try await snapshot in posters.poster(query, options: fetch.options) {
         writes.note(snapshot)
         last = snapshot
       }
@@ -87,7 +87,7 @@ extension PosterOptions: ExplainableOptions {
   func snapshots(
     _ context: ResourceContext, _ options: FetchOptions
   ) throws(CacheError) -> Snapshots<Poster> {
-    try MoviesDIContainer(context).makeFetchPosterUseCase().execute(query, options: options)
+    try context.makePosterImagesRepository().poster(query, options: options)
   }
 }
 

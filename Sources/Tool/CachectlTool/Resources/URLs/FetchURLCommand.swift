@@ -58,7 +58,7 @@ struct FetchURLCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
-    let (session, query) = (try Session(global), try url.query)
+    let (session, request) = (try Session(global), try url.request)
     var demands = try url.network.demands
     demands.maxTime = maxTime.map { Duration.seconds($0) }
     demands.retries = retry
@@ -66,9 +66,8 @@ struct FetchURLCommand: AsyncParsableCommand {
     let deadline = demands.maxTime.map { Deadline($0) }
     do throws(CacheError) {
       try await session.fetching(fetch) { store, writes throws(CacheError) in
-        let urls = session.container.makeURLsDIContainer(store, demands)
-        var last: Snapshot<URLAnswer>?
-        for try await snapshot in urls.makeFetchURLUseCase().execute(query, options: fetch.options) {
+        var last: Snapshot<LocatedResponse>?
+        for try await snapshot in request.responses(session.container.context(store), demands, fetch.options) {
           writes.note(snapshot)
           last = snapshot
         }
@@ -85,19 +84,19 @@ struct FetchURLCommand: AsyncParsableCommand {
   /// Whether to print the head of the answer: a HEAD request gives nothing else.
   private var showsHead: Bool { include || url.head }
 
-  private func deliver(_ snapshot: Snapshot<URLAnswer>, _ session: Session) async throws(CacheError) {
+  private func deliver(_ snapshot: Snapshot<LocatedResponse>, _ session: Session) async throws(CacheError) {
     let view = URLAnswerView(snapshot, backend: session.configuration.backend)
     if fail, let error = CacheError(failing: snapshot.value) {
       for warning in view.warnings { global.warn(warning) }
       throw error
     }
-    warnOfRedirect(snapshot.value)
+    warnOfRedirect(snapshot.value.response.head)
     if let error = CacheError(refusedByProxy: snapshot.value) { global.warn(ErrorView(error)) }
-    if let out, out != "-" { try await write(snapshot.value, view, to: out) }
+    if let out, out != "-" { try await write(snapshot.value.response, view, to: out) }
     guard global.output == .table else { return try global.show(view) }
     for warning in view.warnings { global.warn(warning) }
     if let out, out != "-" { return global.remark(view.status) }
-    guard Console.output.screen.isTerminal, out == nil else { return try await write(snapshot.value, view) }
+    guard Console.output.screen.isTerminal, out == nil else { return try await write(snapshot.value.response, view) }
     guard let text = view.terminalText else {
       throw CacheError(
         .invalidRequest, "the answer is not text, or too long for a terminal",
@@ -109,56 +108,57 @@ struct FetchURLCommand: AsyncParsableCommand {
   }
 
   /// Warns of a redirection that is printed instead of being followed: it would pass for the expected answer.
-  private func warnOfRedirect(_ answer: URLAnswer) {
-    guard url.maxRedirects > 0, HTTPResponseHead.redirectStatuses.contains(answer.status) else { return }
+  private func warnOfRedirect(_ head: HTTPResponseHead) {
+    guard url.maxRedirects > 0, HTTPResponseHead.redirectStatuses.contains(head.status) else { return }
     global.warn(
       ErrorView(
         CacheError(
-          .invalidAnswer, "the redirection (status \(answer.status)) was not followed",
+          .invalidAnswer, "the redirection (status \(head.status)) was not followed",
           hint:
             "a GET, a HEAD and the GET that takes the place of a POST go on to http or https, but not from https to http"
         )))
   }
 
   /// Writes the answer to the file at `path`, which is complete or not there.
-  private func write(_ answer: URLAnswer, _ view: URLAnswerView, to path: String) async throws(CacheError) {
+  private func write(_ response: HTTPResponse, _ view: URLAnswerView, to path: String) async throws(CacheError) {
     let file = try AtomicFile(path)
     if showsHead { try file.write(FieldText.encode(view.head)) }
-    try file.write(answer.body)
-    while let bytes = try await answer.rest?.next() { try file.write(bytes) }
+    try file.write(response.body)
+    while let bytes = try await response.rest?.next() { try file.write(bytes) }
     if showsHead { try file.write(FieldText.encode(view.trailers)) }
     try file.commit()
   }
 
   /// Writes the answer to the standard output as it comes in.
-  private func write(_ answer: URLAnswer, _ view: URLAnswerView) async throws(CacheError) {
+  private func write(_ response: HTTPResponse, _ view: URLAnswerView) async throws(CacheError) {
     if showsHead { try Console.output.write(FieldText.encode(view.head)) }
-    try Console.output.write(answer.body)
-    while let bytes = try await answer.rest?.next() { try Console.output.write(bytes) }
+    try Console.output.write(response.body)
+    while let bytes = try await response.rest?.next() { try Console.output.write(bytes) }
     if showsHead { try Console.output.write(FieldText.encode(view.trailers)) }
   }
 }
 
 extension CacheError {
   /// The error for an `answer` from a proxy that wants credentials; `nil` for any other answer.
-  fileprivate init?(refusedByProxy answer: URLAnswer) {
-    guard answer.status == 407 else { return nil }
+  fileprivate init?(refusedByProxy answer: LocatedResponse) {
+    guard answer.response.head.status == 407 else { return nil }
     self = .refusedByProxy(HTTPRequest(url: answer.url).authority ?? "the server")
   }
 
   /// The error for the status of `answer`, for a caller who asked for failures; `nil` if it is no failure.
-  fileprivate init?(failing answer: URLAnswer) {
-    guard answer.status >= 400 else { return nil }
+  fileprivate init?(failing answer: LocatedResponse) {
+    guard answer.response.head.status >= 400 else { return nil }
     if let error = CacheError(refusedByProxy: answer) {
       self = error
       return
     }
     let code: CacheError.Code =
-      switch answer.status {
+      switch answer.response.head.status {
       case 401, 403: .originRefused
       case 404, 410: .notFound
       default: .originUnreachable
       }
-    self.init(code, "the server answered with status \(answer.status)", hint: "see its answer without --fail")
+    self.init(
+      code, "the server answered with status \(answer.response.head.status)", hint: "see its answer without --fail")
   }
 }

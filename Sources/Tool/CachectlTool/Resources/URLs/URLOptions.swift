@@ -39,7 +39,7 @@ struct URLOptions: ParsableArguments {
   var head = false
 
   @Option(help: ArgumentHelp("Follow N redirections at most; with 0 show a redirection as it is", valueName: "n"))
-  var maxRedirects = URLQuery.usualRedirects
+  var maxRedirects = 5
 
   @Flag(help: "Keep . and .. in the path of the URL, which are resolved otherwise")
   var pathAsIs = false
@@ -66,13 +66,30 @@ struct URLOptions: ParsableArguments {
   ///
   /// - Throws: `CacheError`: `ioFailed` if a file cannot be read; `invalidRequest` if a header field is malformed, or the
   ///   variable with its value is not set.
-  var query: URLQuery {
+  var request: WrittenRequest {
     get throws(CacheError) {
       let header = try RequestHeader(headers, user: user, cookies: cookies)
-      return URLQuery(
-        url: url, method: head ? "HEAD" : method ?? (data.isEmpty ? "GET" : "POST"),
-        fields: HTTPFields(header.fields), body: text, stream: try stream, maxRedirects: maxRedirects,
-        keepsDotSegments: pathAsIs, secretFields: header.secretNames, unwantedFields: header.unwantedNames)
+      var message = HTTPRequest(
+        method: head ? "HEAD" : method ?? (data.isEmpty ? "GET" : "POST"), url: url, fields: HTTPFields(header.fields),
+        body: text, stream: try stream)
+      message.keepsDotSegments = pathAsIs
+      message.secretFields = header.secretNames
+      return WrittenRequest(message: message, maxRedirects: maxRedirects, unwantedFields: header.unwantedNames)
+    }
+  }
+
+  /// A request with what it asks of the repository.
+  struct WrittenRequest {
+    fileprivate let message: HTTPRequest
+    fileprivate let maxRedirects: Int
+    fileprivate let unwantedFields: Set<String>
+
+    /// Fetches the response through the cache.
+    func responses(
+      _ context: ResourceContext, _ demands: TransferDemands, _ options: FetchOptions
+    ) -> Snapshots<LocatedResponse> {
+      context.makeURLRepository(demands)
+        .response(to: message, maxRedirects: maxRedirects, unwantedFields: unwantedFields, options: options)
     }
   }
 
@@ -106,9 +123,8 @@ extension URLOptions: ExplainableOptions {
 
   func snapshots(
     _ context: ResourceContext, _ options: FetchOptions
-  ) throws(CacheError) -> Snapshots<URLAnswer> {
-    URLsDIContainer(context, try network.demands).makeFetchURLUseCase()
-      .execute(try query, options: options)
+  ) throws(CacheError) -> Snapshots<LocatedResponse> {
+    try request.responses(context, try network.demands, options)
   }
 }
 

@@ -5,7 +5,7 @@ import Testing
 @testable import HTTPCaching
 
 /// Requests as a person writes them.
-struct URLQueryTests {
+struct WrittenRequestTests {
   @Test(arguments: [
     ("http://example.com", "http://example.com/"), ("HTTP://Example.COM:80/a", "http://example.com/a"),
     ("https://example.com:443", "https://example.com/"), ("https://example.com:444/", "https://example.com:444/"),
@@ -16,11 +16,13 @@ struct URLQueryTests {
     ("http://h/\u{F7E9}", "http://h/%EF%9F%A9"),
   ])
   func theURLIsNormalised(text: String, url: String) throws {
-    #expect(try HTTPRequest(URLQuery(url: text)).url == url)
+    #expect(try HTTPRequest(url: text).checked().url == url)
   }
 
   @Test func dotSegmentsAreKeptOnRequest() throws {
-    let request = try HTTPRequest(URLQuery(url: "HTTP://h/a/../%2e/b", keepsDotSegments: true))
+    var written = HTTPRequest(url: "HTTP://h/a/../%2e/b")
+    written.keepsDotSegments = true
+    let request = try written.checked()
     #expect(request.url == "http://h/a/../%2e/b" && request.keepsDotSegments)
   }
 
@@ -29,13 +31,13 @@ struct URLQueryTests {
     "http://a／b/", "http://a@b\\c/", "http://a/\n", "http://a/x\r",
   ])
   func whatIsNoURLOfAServerIsRefused(text: String) throws {
-    let error = #expect(throws: CacheError.self) { try HTTPRequest(URLQuery(url: text)) }
+    let error = #expect(throws: CacheError.self) { try HTTPRequest(url: text).checked() }
     #expect(error?.code == .invalidRequest)
     #expect(error?.hint.isEmpty == false)
   }
 
   @Test func aRefusedURLIsNotRepeated() throws {
-    let error = #expect(throws: CacheError.self) { try HTTPRequest(URLQuery(url: "ftp://u:s3cret@example.com/")) }
+    let error = #expect(throws: CacheError.self) { try HTTPRequest(url: "ftp://u:s3cret@example.com/").checked() }
     #expect(error?.message.contains("s3cret") == false)
   }
 
@@ -46,37 +48,37 @@ struct URLQueryTests {
       ("https://user:pass@example.com/", [HTTPFields.Field("authorization", "Bearer t")], "Bearer t"),
     ] as [(String, [HTTPFields.Field], String?)])
   func credentialsInTheURLBecomeAField(url: String, fields: [HTTPFields.Field], authorization: String?) throws {
-    let request = try HTTPRequest(URLQuery(url: url, fields: HTTPFields(fields)))
+    let request = try HTTPRequest(url: url, fields: HTTPFields(fields)).checked()
     #expect(request.fields["Authorization"] == authorization)
   }
 
   @Test(arguments: [("", "a"), ("a b", "c"), ("a:", "b"), ("a", "b\r\nc: d"), ("a", "\u{0}"), ("ä", "b")])
   func malformedFieldsAreRefused(name: String, value: String) {
-    let query = URLQuery(url: "http://a/", fields: HTTPFields([HTTPFields.Field(name, value)]))
-    #expect(throws: CacheError.self) { try HTTPRequest(query) }
+    let request = HTTPRequest(url: "http://a/", fields: HTTPFields([HTTPFields.Field(name, value)]))
+    #expect(throws: CacheError.self) { try request.checked() }
   }
 
   @Test(arguments: ["", "GE T", "GET\n", "G(T"])
   func malformedMethodsAreRefused(method: String) {
-    #expect(throws: CacheError.self) { try HTTPRequest(URLQuery(url: "http://a/", method: method)) }
+    #expect(throws: CacheError.self) { try HTTPRequest(method: method, url: "http://a/").checked() }
   }
 
   /// Answers are stored by URL: an answer to a request with other content, or none, would be taken for this one's.
   @Test(arguments: ["GET", "HEAD"])
   func contentForARequestThatReadsIsRefused(method: String) throws {
     let error = #expect(throws: CacheError.self) {
-      try HTTPRequest(URLQuery(url: "http://a/", method: method, body: [1]))
+      try HTTPRequest(method: method, url: "http://a/", body: [1]).checked()
     }
     #expect(error?.code == .invalidRequest)
-    #expect(try HTTPRequest(URLQuery(url: "http://a/", method: method)).body.isEmpty)
+    #expect(try HTTPRequest(method: method, url: "http://a/").checked().body.isEmpty)
   }
 
   @Test func contentHasAType() throws {
-    let form = try HTTPRequest(URLQuery(url: "http://a/", method: "POST", body: [1]))
+    let form = try HTTPRequest(method: "POST", url: "http://a/", body: [1]).checked()
     #expect(form.fields["Content-Type"] == "application/x-www-form-urlencoded")
     let type: HTTPFields = ["content-type": "text/plain"]
-    let text = try HTTPRequest(URLQuery(url: "http://a/", method: "POST", fields: type, body: [1]))
+    let text = try HTTPRequest(method: "POST", url: "http://a/", fields: type, body: [1]).checked()
     #expect(text.fields.values(of: "Content-Type") == ["text/plain"])
-    #expect(try HTTPRequest(URLQuery(url: "http://a/")).fields.lines.isEmpty)
+    #expect(try HTTPRequest(url: "http://a/").checked().fields.lines.isEmpty)
   }
 }
