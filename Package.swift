@@ -291,9 +291,7 @@ let package = Package(
       data: ["Fixtures"]),
     tests(
       "SQLiteStorageTests", "Platform", "ChildProcesses", "Base", "StorageSPI", "EngineSupport", "SQLiteStorage",
-      "CSQLite",
-      "SeededNumbers",
-      data: ["Fixtures"]),
+      "CSQLite", "SeededNumbers"),
     tests(
       "LMDBStorageTests", "Platform", "ChildProcesses", "Base", "StorageSPI", "EngineSupport", "LMDBStorage", "CLMDB",
       "SeededNumbers",

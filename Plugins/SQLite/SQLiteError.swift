@@ -45,21 +45,21 @@ extension CacheError {
     }
   }
 
-  /// The error for a row that this engine cannot have written.
-  static func undecodable(_ what: String, key: String, path: String) -> CacheError {
-    CacheError(.damaged, "\(path): entry \(key): \(what)")
+  /// The error for a row that this engine cannot have written, or that SQLite cannot read.
+  static func undecodable(_ what: String, key: String, path: String, cause: SQLiteFailure? = nil) -> CacheError {
+    CacheError(.damaged, "\(path): entry \(key): \(what)", cause: cause)
   }
 
-  /// The error for a store whose version is newer than this program.
-  static func laterVersion(_ version: Int, path: String) -> CacheError {
+  /// The error for a store of a version that this program does not read.
+  static func otherVersion(_ version: Int64, path: String) -> CacheError {
     CacheError(
       .unsupportedFormat,
-      "\(path): has format version \(version), and this program reads versions 1 to \(SQLiteSchema.version)",
-      hint: "use a newer version; where there is none, the file is damaged: move it away")
+      "\(path): has format version \(version), and this program reads version \(SQLiteSchema.version)",
+      hint: "use the version that wrote it; if there is none, the file is damaged: move it away")
   }
 
   /// The error for a database that belongs to another application.
-  static func foreign(_ application: Int, path: String) -> CacheError {
+  static func foreign(_ application: Int64, path: String) -> CacheError {
     .notAStore(path, "it is a database of another application (application_id \(application))")
   }
 }

@@ -21,39 +21,45 @@ public struct SQLitePlugin: StoragePlugin {
   /// A store on a read-only medium can be opened and read; only writes to it fail.
   ///
   /// - Throws: `CacheError`: `cannotCreate` if there is no database and none can be created, or the file belongs to
-  ///   someone else; `unsupportedFormat` if it is of a later version; `damaged`, `permissionDenied`, `busy`.
+  ///   someone else; `unsupportedFormat` if it is of another version; `damaged`, `permissionDenied`, `busy`.
   public func open(_ configuration: EngineConfiguration) async throws(CacheError) -> any StorageEngine {
     let options = try SQLiteOptions(configuration)
+    let isWhole =
+      if case .file(let size) = try StorePlace(options.path) { size >= SQLiteFiles.smallestPage } else { false }
     // A file too short to be a store may be one that another process creates just now: creation looks under its lock.
-    if try SQLiteFiles.sizeOfStore(at: options.path) ?? 0 < SQLiteFiles.smallestPage {
-      let maker = BlockingExecutor()
-      try await maker.run { () throws(CacheError) in try SQLiteCreation.createStore(options) }
+    if !isWhole {
+      try await BlockingExecutor().run { () throws(CacheError) in try SQLiteCreation.createStore(options) }
     }
     return try SQLiteEngine(options, clock: configuration.clock)
   }
 
-  /// Inspects the file and its log without opening or changing them. Cost: reading the log.
-  ///
-  /// SQLite silently ends a damaged log at the first wrong frame, and removes the rest when it closes the store: that
-  /// is the hidden damage.
+  /// Inspects the header of the file without opening the store.
   ///
   /// - Throws: `CacheError`: `cannotCreate` if the file belongs to someone else, `permissionDenied`, `ioFailed`.
   public func inspect(_ configuration: EngineConfiguration) async throws(CacheError) -> StoreInspection {
-    try StoreInspection(try SQLiteOptions(configuration))
+    let path = try SQLiteOptions(configuration).path
+    let current = Int(SQLiteSchema.version)
+    guard try SQLiteFiles.sizeOfStore(at: path) != nil else {
+      return StoreInspection(path: path, files: [], format: nil, currentFormat: current)
+    }
+    let connection = try SQLiteConnection(path: path, flags: SQLITE_OPEN_READONLY, busyTimeout: 0)
+    return StoreInspection(
+      path: path, files: ([""] + SQLiteFiles.companions).map { path + $0 }.filter(SQLiteFiles.exists),
+      format: try SQLiteHeader(of: connection).format, currentFormat: current)
   }
 
-  /// Removes the database, its log and its mark, unless another connection has it open. A link to it stays, and leads to
-  /// an empty file.
+  /// Removes the database, its log and its mark, or moves them aside, unless another connection has it open. A link to it
+  /// stays, and leads to an empty file.
   ///
   /// - Throws: `CacheError`: `busy` if another connection has it open, `cannotCreate` if the file belongs to someone else,
-  ///   `unsupportedFormat` if it is of a later version, `permissionDenied`, `ioFailed`.
+  ///   `unsupportedFormat` if it is of another version, `permissionDenied`, `ioFailed`.
   public func removeStore(
     _ configuration: EngineConfiguration, movingAside suffix: String?
   ) async throws(CacheError) -> [String] {
-    guard suffix == nil else { throw .cannotMoveAside(declaration.name) }
     let options = try SQLiteOptions(configuration)
-    try await BlockingExecutor().run { () throws(CacheError) in try SQLiteRemoval.run(options) }
-    return []
+    return try await BlockingExecutor().run { () throws(CacheError) in
+      try SQLiteRemoval.run(options, movingAside: suffix)
+    }
   }
 }
 
@@ -82,12 +88,6 @@ struct SQLiteOptions: Sendable {
     self.durability = try configuration.durability()
     self.busyTimeout = Int32(clamping: try configuration.integer(EngineOption.busyTimeout.name))
   }
-
-  /// The options of `other` for another file.
-  init(path: String, _ other: SQLiteOptions) {
-    (self.path, isLinked) = (path, false)
-    (durability, busyTimeout) = (other.durability, other.busyTimeout)
-  }
 }
 
 extension Durability {
@@ -97,42 +97,6 @@ extension Durability {
     case .full: "FULL"
     case .normal: "NORMAL"
     case .relaxed: "OFF"
-    }
-  }
-}
-
-extension StoreInspection {
-  /// Inspects the path of `options` without SQLite, which would create a log.
-  init(_ options: SQLiteOptions) throws(CacheError) {
-    let path = options.path
-    let isStore = try SQLiteFiles.sizeOfStore(at: path) != nil
-    let files = ([""] + SQLiteFiles.companions).map { path + $0 }.filter(SQLiteFiles.exists)
-    let pages = isStore ? try SQLitePages(SQLiteFile(path), log: path + "-wal") : nil
-    let damage = if let pages { try SQLiteLogDamage.found(at: path, .certain, in: pages.log) } else { String?.none }
-    self.init(
-      path: path, files: isStore ? files : [], format: pages.flatMap { SQLiteMarks($0).format },
-      currentFormat: Int(SQLiteSchema.version),
-      hiddenDamage: damage)
-  }
-}
-
-/// Removes stores, whatever their state. It writes nothing, so it works on a full disk.
-enum SQLiteRemoval {
-  /// Removes the database and the files next to it.
-  static func run(_ options: SQLiteOptions) throws(CacheError) {
-    let path = options.path
-    guard try SQLiteFiles.sizeOfStore(at: path) != nil else { return }
-    let folder = SQLiteFiles.folder(of: path)
-    try SQLiteFiles.withLock(onFolder: folder, timeout: options.busyTimeout) { () throws(CacheError) in
-      guard try SQLiteFiles.sizeOfStore(at: path) != nil else { return }
-      let file = try SQLiteFile.locked(path, timeout: options.busyTimeout)
-      try SQLiteMarks(try SQLitePages(file, log: path + "-wal")).requireStore(path)
-      // The database goes first: if a log is left without one, creating the next store removes it.
-      for suffix in [""] + SQLiteFiles.companions { try SQLiteFiles.removeIfPresent(path + suffix) }
-      StoreMark(ofFile: path).remove()
-      // An empty file is an empty store. A link that leads nowhere is refused.
-      if options.isLinked { try? SQLiteFiles.createFile(path) }
-      withExtendedLifetime(file) {}
     }
   }
 }

@@ -102,18 +102,12 @@ static inline int csqlite_lock_file(sqlite3 *database) {
   return SQLITE_OK;
 }
 
-/// The size of the file in bytes; 0 if it is unknown.
-static inline long long csqlite_file_size(sqlite3 *database) {
-  sqlite3_file *file = csqlite_file(database);
-  sqlite3_int64 size = 0;
-  return file != NULL && file->pMethods->xFileSize(file, &size) == SQLITE_OK ? size : 0;
-}
-
-/// Reads bytes of the file as they are on disk. It uses SQLite's descriptor, because closing one of our own would drop
-/// the locks that this process has on the file.
+/// Reads bytes of the file as they are on disk; zeros follow the end of the file. It uses SQLite's descriptor, because
+/// closing one of our own would drop the locks that this process has on the file.
 static inline int csqlite_file_read(sqlite3 *database, void *bytes, int count, long long offset) {
   sqlite3_file *file = csqlite_file(database);
-  return file == NULL ? SQLITE_CANTOPEN : file->pMethods->xRead(file, bytes, count, offset);
+  int code = file == NULL ? SQLITE_CANTOPEN : file->pMethods->xRead(file, bytes, count, offset);
+  return code == SQLITE_IOERR_SHORT_READ ? SQLITE_OK : code;
 }
 
 /// The start of the log's index, as described in "WAL-mode File Format" in SQLite's documentation: two copies of a

@@ -1,48 +1,21 @@
 internal import CSQLite
+internal import EngineSupport
 internal import StorageSPI
 
 /// The tables, and the marks that identify a database as a store of this engine.
 enum SQLiteSchema {
   /// The bytes "CaCh" in the file's header: "this is a store of cachectl".
   static let applicationID: Int64 = 0x4361_4368
-  /// The version that this engine writes. It upgrades an older store before writing to it.
-  static let version: Int64 = 3
-  /// Stores of version 1 have no tally; those of version 2 have one without a mark, which counts every entry.
-  static let firstVersionWithTally: Int64 = 2
-  static let firstVersionWithMark: Int64 = 3
-  /// The versions that this engine reads.
-  static let readableVersions: ClosedRange<Int64> = 1...version
-  /// The versions that later programs may write. Any other number is damage.
-  static let laterVersions: ClosedRange<Int64> = (version + 1)...(version + 100)
+  static let version: Int64 = 1
 
   /// The statements that create a new store.
-  static let creation = marked(definitions.map { $0 + ";" }.joined(separator: "\n"))
+  static let creation = """
+    \(definitions.joined(separator: ";\n"));
+    PRAGMA application_id = \(applicationID); PRAGMA user_version = \(version);
+    """
 
-  /// The statements that upgrade a store from version `old`, to run in order and commit together. The first transaction
-  /// afterwards counts the entries, because there is no mark.
-  static func upgrade(from old: Int64) -> [String] {
-    (old < firstVersionWithTally ? tallyUpgrade : []) + ["PRAGMA user_version = \(version)"]
-  }
-
-  /// Drops the index by expiry: it was there for counting, and maintaining it cost more than the tally does.
-  private static let tallyUpgrade = ["DROP INDEX IF EXISTS entries_by_expiry", tallyTable] + tallyTriggers
-
-  /// Every definition in the database, with the exact text that SQLite stores. Versions 2 and 3 differ only in rows.
+  /// Every definition in the database, with the exact text that SQLite stores.
   static let definitions = [entriesTable, readableView, tallyTable] + tallyTriggers
-  /// The definitions in a store of version 1.
-  static let firstDefinitions = [
-    entriesTable, readableView,
-    "CREATE INDEX entries_by_expiry ON entries (retain_until, namespace, payload_bytes)",
-  ]
-
-  /// The definitions of all versions.
-  static let allDefinitions = Set(definitions + firstDefinitions)
-
-  /// Whether `found` is the complete set of definitions of a readable version. A later version has other definitions:
-  /// they act as a second copy of the version, which tells a later version from damage.
-  static func areDefinitions(_ found: Set<String>) -> Bool {
-    found == Set(definitions) || found == Set(firstDefinitions)
-  }
 
   /// The payload comes last, so that reading the other columns of a large entry does not touch the payload's pages.
   private static let entriesTable = """
@@ -92,41 +65,43 @@ enum SQLiteSchema {
     "CREATE TRIGGER tally_\(change.lowercased()) AFTER \(change) ON entries BEGIN DELETE FROM tally; END"
   }
 
-  private static func marked(_ statements: String) -> String {
-    "\(statements)\nPRAGMA application_id = \(applicationID); PRAGMA user_version = \(version);"
-  }
-
-  /// The version of the store; throws unless it is a store of this engine, of a version that it reads. It needs no
-  /// write lock, and does not parse another application's tables.
-  @discardableResult
-  static func verify(_ connection: SQLiteConnection) throws(CacheError) -> Int64 {
-    let application = try connection.integer("PRAGMA application_id")
-    let found = try connection.integer("PRAGMA user_version")
-    // From here on the connection holds a lock that keeps the file from being replaced.
-    guard csqlite_has_moved(connection.handle) == 0 else {
-      throw CacheError(sqlite: SQLITE_BUSY, message: "it was replaced meanwhile", path: connection.path)
-    }
-    if application == applicationID, readableVersions.contains(found) { return found }
-    if let definitions = try? definitions(in: connection), definitions.isEmpty || areDefinitions(definitions) {
-      throw CacheError(
-        .damaged, "\(connection.path): its marks are damaged (application_id \(application), user_version \(found))")
-    }
-    guard application == applicationID else {
-      throw .foreign(Int(application), path: connection.path)
-    }
-    throw .laterVersion(Int(found), path: connection.path)
-  }
-
-  private static func definitions(in connection: SQLiteConnection) throws(CacheError) -> Set<String> {
-    let statement = try SQLiteStatement("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL", on: connection)
+  /// The definitions in the database, as far as they can be read.
+  static func definitions(in connection: SQLiteConnection) -> Set<String> {
     var found: Set<String> = []
-    while try statement.step() { found.insert(String(decoding: statement.bytes(0), as: UTF8.self)) }
+    do throws(CacheError) {
+      let statement = try SQLiteStatement("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL", on: connection)
+      while try statement.step() { found.insert(String(decoding: statement.bytes(0), as: UTF8.self)) }
+    } catch {}
     return found
   }
 
+  /// Throws unless the database is a store of this engine, of the version that it reads. It needs no write lock, and runs
+  /// no statement on the database of another application.
+  static func verify(_ connection: SQLiteConnection) throws(CacheError) {
+    let path = connection.path
+    let header = try SQLiteHeader(of: connection)
+    try header.requireOwn(path)
+    let version = try connection.integer("PRAGMA user_version")
+    // From here on the connection holds a lock that keeps the file from being replaced.
+    guard csqlite_has_moved(connection.handle) == 0 else {
+      throw CacheError(sqlite: SQLITE_BUSY, message: "it was replaced meanwhile", path: path)
+    }
+    // The log may have a newer header.
+    let isMarked = try header.isMarked ? true : connection.integer("PRAGMA application_id") == applicationID
+    guard isMarked, version > 0 else {
+      throw CacheError(.damaged, "\(path): its marks are damaged")
+    }
+    guard version == Self.version else { throw .otherVersion(version, path: path) }
+  }
+
   static let read = "SELECT \(columns), payload FROM entries WHERE key = ?1"
-  static let scan = "SELECT \(columns), key FROM entries WHERE key >= ?1 AND key < ?2 ORDER BY key LIMIT ?3"
-  static let everything = "SELECT \(columns), payload, key, namespace FROM entries ORDER BY key"
+  static let scan = "SELECT \(columns), key FROM entries WHERE \(range) ORDER BY key LIMIT ?3"
+  static let scanBackwards = "SELECT \(columns), key FROM entries WHERE \(range) ORDER BY key DESC LIMIT ?3"
+  /// These two read the index of keys alone.
+  static let firstKey = "SELECT key FROM entries WHERE \(range) ORDER BY key LIMIT 1"
+  static let lastKey = "SELECT key FROM entries WHERE \(range) ORDER BY key DESC LIMIT 1"
+  private static let range = "key >= ?1 AND key < ?2"
+  static let everything = "SELECT \(columns), payload, key, namespace FROM entries WHERE key > ?1 ORDER BY key"
   /// A size, clamped so that a damaged one cannot make sums overflow. SQLite stores nothing larger.
   private static let payloadBytes = "max(0, min(payload_bytes, 1000000000))"
   static let tally =
@@ -177,4 +152,62 @@ enum SQLiteSchema {
   /// The columns that start every query, in the order in which `SQLiteRow` reads them.
   private static let columns =
     "stored_at, fresh_until, retain_until, content_type, attributes, checksum, payload_bytes"
+}
+
+/// The marks in the header of a database file, as they are on disk. They are read without a statement, which could create
+/// a log next to the database of another application.
+struct SQLiteHeader {
+  private let isDatabase: Bool
+  private let application: Int64
+  private let version: Int64
+
+  /// Cost: reading 72 bytes.
+  init(of connection: SQLiteConnection) throws(CacheError) {
+    var header = [UInt8](repeating: 0, count: 72)
+    let code = csqlite_file_read(connection.handle, &header, 72, 0)
+    guard code == SQLITE_OK else {
+      throw CacheError(sqlite: code, message: "its header cannot be read", path: connection.path)
+    }
+    isDatabase = header.starts(with: "SQLite format 3\0".utf8)
+    application = Self.number(header[68..<72])
+    version = Self.number(header[60..<64])
+  }
+
+  private static func number(_ bytes: ArraySlice<UInt8>) -> Int64 {
+    Int64(Int32(truncatingIfNeeded: bytes.reduce(0) { $0 << 8 | Int($1) }))
+  }
+
+  /// Whether the file says that it is a store.
+  var isMarked: Bool { isDatabase && application == SQLiteSchema.applicationID }
+
+  /// The store's version; `nil` if its marks are damaged.
+  var format: Int? { isMarked && version > 0 ? Int(version) : nil }
+
+  /// Throws unless the file at `path` is a store, damaged or not.
+  ///
+  /// If its own mark is damaged, the file is a store because it still contains definitions of a store, or because of
+  /// the mark next to it. The definitions of another application count for more than that one. Those in a log cannot be
+  /// read without changing files.
+  func requireOwn(_ path: String) throws(CacheError) {
+    if isMarked { return }
+    let found = isDatabase ? Self.definitions(inFile: path) : []
+    if !found.isDisjoint(with: SQLiteSchema.definitions) { return }
+    let isOthers = isDatabase && (!found.isEmpty || SQLiteFiles.size(of: path + "-wal") > 0)
+    if !isOthers, StoreMark(ofFile: path).isPresent { return }
+    throw isDatabase ? .foreign(application, path: path) : .notAStore(path, "it is a file of another kind")
+  }
+
+  /// Throws if the file at `path`, which is a store, may have been written by another version. The definitions act as a
+  /// second copy of the version: if they are those of this version, its number is damaged.
+  func requireRemovable(_ path: String) throws(CacheError) {
+    guard isMarked, version > 0, version != SQLiteSchema.version else { return }
+    let found = Self.definitions(inFile: path)
+    if !found.isEmpty, found != Set(SQLiteSchema.definitions) { throw .otherVersion(version, path: path) }
+  }
+
+  /// The definitions in the file without its log, as far as they can be read.
+  private static func definitions(inFile path: String) -> Set<String> {
+    let connection = try? SQLiteConnection(path: path, flags: SQLITE_OPEN_READONLY, busyTimeout: 0, immutable: true)
+    return connection.map(SQLiteSchema.definitions) ?? []
+  }
 }

@@ -8,14 +8,6 @@ import Testing
 
 /// What may lie at the path, and what is made of it.
 @Suite struct OpeningTests {
-  /// A log that cannot be read does not end where the reading failed. A folder opens like a file and fails to be read.
-  @Test func aLogThatCannotBeReadIsNotTakenForAnEmptyOne() throws {
-    let folder = try TestFolder()
-    let error = #expect(throws: CacheError.self) { _ = try SQLiteLog(folder.path) }
-    #expect(error?.code == .ioFailed)
-    #expect(error?.message == "\(folder.path) cannot be read: Is a directory")
-  }
-
   @Test func aNewStoreIsForTheUserAlone() async throws {
     let folder = try TestFolder()
     let path = folder.path + "/a/b/cache.sqlite"
@@ -28,24 +20,69 @@ import Testing
       try FileManager.default.contentsOfDirectory(atPath: folder.path + "/a/b").allSatisfy { !$0.hasSuffix("-new") })
   }
 
-  @Test(arguments: [
-    ("CREATE TABLE notes (text); INSERT INTO notes VALUES ('mine')", "cannotCreate", "another application"),
-    ("PRAGMA application_id = 5; CREATE TABLE entries (key)", "cannotCreate", "application_id 5"),
-    (
-      "PRAGMA application_id = 0x43614368; PRAGMA user_version = 4; CREATE TABLE a (b)", "unsupportedFormat",
-      "version 4"
-    ),
-    ("PRAGMA application_id = 0x43614368; PRAGMA user_version = 1; CREATE TABLE a (b)", "damaged", "no such table"),
-  ])
-  func otherDatabasesAreRefusedAndNotAltered(sql: String, expected: String, words: String) async throws {
+  @Test(
+    arguments: [
+      ("CREATE TABLE notes (text); INSERT INTO notes VALUES ('mine')", "cannotCreate", "another application"),
+      ("PRAGMA application_id = 5; CREATE TABLE entries (key)", "cannotCreate", "application_id 5"),
+      ("PRAGMA journal_mode = WAL; CREATE TABLE notes (text)", "cannotCreate", "another application"),
+      (
+        "PRAGMA application_id = 0x43614368; PRAGMA user_version = 4; CREATE TABLE a (b)", "unsupportedFormat",
+        "version 4"
+      ),
+      ("PRAGMA application_id = 0x43614368; PRAGMA user_version = 1; CREATE TABLE a (b)", "damaged", "no such table"),
+      ("PRAGMA application_id = 0x43614368; CREATE TABLE a (b)", "damaged", "marks are damaged"),
+    ], [true, false])
+  func otherDatabasesAreRefusedAndNotAltered(
+    database: (String, String, String), hasMark: Bool
+  ) async throws {
+    let (sql, expected, words) = database
     let folder = try TestFolder()
     try OtherConnection(folder.store).execute(sql)
+    for suffix in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: folder.store + suffix) }
+    if hasMark { try StoreMark(ofFile: folder.store).create() }
+    let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
     let before = try Data(contentsOf: URL(fileURLWithPath: folder.store))
     let error = await #expect(throws: CacheError.self) { _ = try await folder.open() }
     #expect(error?.code.rawValue == expected)
     #expect(error?.message.contains(words) == true && error?.message.contains(folder.store) == true, "\(error as Any)")
     #expect(try Data(contentsOf: URL(fileURLWithPath: folder.store)) == before)
-    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["cache.sqlite"])
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() == names)
+  }
+
+  /// A flipped byte in the header of a store with the mark next to it is damage.
+  @Test(arguments: [(0, 7), (63, 0), (60, 0xFF), (68, 0), (71, 0x69)] as [(Int, UInt8)], [true, false])
+  func damagedMarksAreDamage(byte: (Int, UInt8), hasMark: Bool) async throws {
+    let (place, value) = byte
+    let folder = try TestFolder()
+    try await folder.open().close()
+    if !hasMark { StoreMark(ofFile: folder.store).remove() }
+    var content = try Data(contentsOf: URL(fileURLWithPath: folder.store))
+    content[place] = value
+    try content.write(to: URL(fileURLWithPath: folder.store))
+    let found = try await code { try await folder.open().close() }
+    #expect(found == (place == 0 && !hasMark ? .cannotCreate : .damaged))
+    #expect(try Data(contentsOf: URL(fileURLWithPath: folder.store)) == content)
+  }
+
+  @Test func inspectingTellsTheFormatAndCreatesNothing() async throws {
+    let folder = try TestFolder()
+    func inspect(_ path: String) async throws -> StoreInspection {
+      let values: [String: OptionValue] = ["path": .text(path)]
+      return try await SQLitePlugin().inspect(
+        EngineConfiguration(for: SQLitePlugin().declaration, values: values, clock: FixedClock(now: .distantFuture)))
+    }
+    let engine = try await folder.open()
+    try await engine.put("cities/a", [1])
+    let found = try await inspect(folder.store)
+    #expect(found.format == 1 && found.currentFormat == 1 && found.path == folder.store)
+    #expect(found.files == ["", "-wal", "-shm"].map { folder.store + $0 })
+    #expect(try await engine.payload("cities/a") == [1])
+    try await engine.close()
+    let none = try await inspect(folder.path + "/none/none.sqlite")
+    #expect(none.format == nil && none.files.isEmpty)
+    try Data("no database".utf8).write(to: URL(fileURLWithPath: folder.path + "/x"))
+    #expect(try await code { _ = try await inspect(folder.path + "/x") } == .cannotCreate)
+    #expect(!FileManager.default.fileExists(atPath: folder.path + "/none"))
   }
 
   /// What has the mark of a store next to it is a damaged store; anything else belongs to someone else.

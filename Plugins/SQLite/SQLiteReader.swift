@@ -62,7 +62,7 @@ final class SQLiteReader: SnapshotHolding, @unchecked Sendable {
 
   /// The first `limit` entries of `range`, without payloads.
   func scan(_ range: KeyRange, limit: Int) throws(CacheError) -> [EntrySummary] {
-    let listing = if let known = self.listing { known } else { try SQLiteEntryListing(on: connection) }
+    let listing = try SQLiteEntryListing.of(range, on: connection, known: listing)
     self.listing = listing
     return try listing.entries(in: range, limit: limit, &snapshot)
   }
@@ -92,34 +92,79 @@ final class SQLiteReader: SnapshotHolding, @unchecked Sendable {
   }
 }
 
-/// The statement that lists entries in the order of their keys, on a reading or a writing connection.
+/// The statement that lists entries in the order of their keys or backwards, on a reading or a writing connection.
 final class SQLiteEntryListing {
+  private let isDescending: Bool
   private let statement: SQLiteStatement
   private var row = SQLiteRow()
 
-  init(on connection: SQLiteConnection) throws(CacheError) {
-    statement = try SQLiteStatement(SQLiteSchema.scan, on: connection)
+  private init(isDescending: Bool, on connection: SQLiteConnection) throws(CacheError) {
+    self.isDescending = isDescending
+    statement = try SQLiteStatement(isDescending ? SQLiteSchema.scanBackwards : SQLiteSchema.scan, on: connection)
+  }
+
+  /// The listing for `range`: the one that is `known` if it has the same direction.
+  static func of(
+    _ range: KeyRange, on connection: SQLiteConnection, known: SQLiteEntryListing?
+  ) throws(CacheError) -> SQLiteEntryListing {
+    if let known, known.isDescending == range.isDescending { return known }
+    return try SQLiteEntryListing(isDescending: range.isDescending, on: connection)
   }
 
   /// The first `limit` entries of `range` in the latest state, without payloads. `snapshot` may keep that state open.
+  ///
+  /// The index of keys leads to the rows, so the error for a row that cannot be read names its key.
   func entries(
     in range: KeyRange, limit: Int, _ snapshot: inout SQLiteSnapshot
   ) throws(CacheError) -> [EntrySummary] {
-    // Keys consist of bytes from 0x21 to 0x7E. So nothing lies between a key and that key followed by 0x01, and
-    // everything with the prefix lies before the prefix followed by 0x7F.
-    let lower = max(range.prefix, range.after.map { $0.text + "\u{01}" } ?? "")
-    return try lower.withBytes { lower throws(CacheError) in
-      try (range.prefix + "\u{7F}").withBytes { upper throws(CacheError) in
+    var entries: [EntrySummary] = []
+    do throws(CacheError) {
+      try Self.withBounds(of: range) { lower, upper throws(CacheError) in
         try snapshot.begin()
         defer { statement.reset() }
         try statement.bind(lower, at: 1)
         try statement.bind(upper, at: 2)
         try statement.bind(Int64(limit), at: 3)
-        var entries: [EntrySummary] = []
         while try statement.step() { entries.append(try summary()) }
         try snapshot.stay()
-        return entries
       }
+    } catch {
+      guard error.code == .damaged, error.cause is SQLiteFailure else { throw error }
+      let rest = KeyRange(prefix: range.prefix, after: entries.last?.key ?? range.after, isDescending: isDescending)
+      throw try Self.naming(rest, error, on: statement.connection)
+    }
+    return entries
+  }
+
+  /// `error`, with the first key of `range` if the index of keys has one.
+  private static func naming(
+    _ range: KeyRange, _ error: CacheError, on connection: SQLiteConnection
+  ) throws(CacheError) -> CacheError {
+    let query = range.isDescending ? SQLiteSchema.lastKey : SQLiteSchema.firstKey
+    let statement = try SQLiteStatement(query, on: connection)
+    let key = try withBounds(of: range) { lower, upper throws(CacheError) -> CacheKey? in
+      try statement.bind(lower, at: 1)
+      try statement.bind(upper, at: 2)
+      return try statement.step() ? try SQLiteReader.key(of: statement, column: 0) : nil
+    }
+    guard let key, let failure = error.cause as? SQLiteFailure else { return error }
+    return .undecodable(failure.message, key: key.text, path: connection.path, cause: failure)
+  }
+
+  /// Calls `body` with the first possible key of `range` and the first one behind it.
+  private static func withBounds<Output>(
+    of range: KeyRange,
+    _ body: (UnsafeBufferPointer<UInt8>, UnsafeBufferPointer<UInt8>) throws(CacheError) -> Output
+  ) throws(CacheError) -> Output {
+    // Keys consist of bytes from 0x21 to 0x7E. So nothing lies between a key and that key followed by 0x01, and
+    // everything with the prefix lies before the prefix followed by 0x7F.
+    var lower = range.prefix
+    var upper = range.prefix + "\u{7F}"
+    if let after = range.after?.text {
+      if range.isDescending { upper = min(upper, after) } else { lower = max(lower, after + "\u{01}") }
+    }
+    return try lower.withBytes { lower throws(CacheError) in
+      try upper.withBytes { upper throws(CacheError) in try body(lower, upper) }
     }
   }
 

@@ -111,4 +111,62 @@ import Testing
     #expect(issues.map(\.key?.text) == ["cities/a"] && issues.map(\.kind) == [.undecodable])
     try await engine.close()
   }
+
+  /// The index of keys still has the rows of a page that is lost: a scan names the first of them, the check all.
+  @Test func rowsOfALostPageAreNamed() async throws {
+    var content = try await Self.content.value
+    let pages = stride(from: 4_096, to: content.count, by: 4_096).filter { content[$0] == 0x0D }
+    try #require(pages.count > 3)
+    content.replaceSubrange(pages[2]..<pages[2] + 4_096, with: Data(count: 4_096))
+    let folder = try await Self.store(content)
+    let engine = try await folder.open()
+    let keys = try (0..<Self.count).map(Self.key).sorted()
+    var lost: Set<CacheKey> = []
+    for key in keys {
+      if try await unlessDamaged({ try await engine.payload(key.text) }) == nil { lost.insert(key) }
+    }
+    #expect(lost.count > 1 && lost.count < 100)
+    for isDescending in [false, true] {
+      var range = KeyRange(isDescending: isDescending)
+      var found: Set<CacheKey> = []
+      var named: Set<CacheKey> = []
+      while named.count < 100 {
+        do {
+          guard let entry = try await engine.scan(range, limit: 1).first else { break }
+          found.insert(entry.key)
+          range.after = entry.key
+        } catch {
+          let key = try #require(lost.first { error.message.contains(" \($0):") }, "\(error)")
+          #expect(error.code == .damaged)
+          named.insert(key)
+          range.after = key
+        }
+      }
+      #expect(named == lost && found == Set(keys).subtracting(lost), "descending: \(isDescending)")
+    }
+    let issues = try await engine.checkIntegrity()
+    #expect(Set(issues.compactMap(\.key)) == lost && issues.contains { $0.key == nil })
+    try await engine.close()
+  }
+
+  /// SQLite ends a log at the first damaged frame. What precedes it is there, and what is in the database.
+  @Test func aDamagedLogLosesNothingBeforeTheDamage() async throws {
+    let folder = try TestFolder()
+    let other = try await Self.store(try await Self.content.value)
+    let engine = try await other.open()
+    for number in 1...3 { try await engine.put("movies/\(number)", [UInt8](repeating: 7, count: 5_000)) }
+    for suffix in ["", "-wal", ".uses"] {
+      try FileManager.default.copyItem(atPath: other.store + suffix, toPath: folder.store + suffix)
+    }
+    try await engine.close()
+    var log = try Data(contentsOf: URL(fileURLWithPath: folder.store + "-wal"))
+    log[log.count - 5_000] ^= 1
+    try log.write(to: URL(fileURLWithPath: folder.store + "-wal"))
+    let damaged = try await folder.open()
+    #expect(try await damaged.payload("movies/2")?.count == 5_000)
+    #expect(try await damaged.payload("movies/3") == nil)
+    #expect(try await damaged.statistics().entries == Self.count + 2)
+    #expect(try await damaged.checkIntegrity().isEmpty)
+    try await damaged.close()
+  }
 }
