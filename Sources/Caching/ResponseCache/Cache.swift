@@ -127,7 +127,7 @@ public struct Cache: Sendable {
     } catch {
       throw error.callersError
     }
-    if let warning = store.tierReporter?.tierWarning { warn(warning) }
+    if let warning = store.tiered?.tierWarning { warn(warning) }
   }
 }
 

@@ -85,9 +85,6 @@ extension WrappingEngine {
   /// What follows the changes of `base`.
   public var changeFollower: (any ChangeFollowing)? { base.changeFollower }
 
-  /// What reports of the tiers of `base`.
-  public var tierReporter: (any TierReporting)? { base.tierReporter }
-
   /// Passes the call on to `base`.
   public func close() async throws(CacheError) { try await base.close() }
 }

@@ -89,10 +89,6 @@ public protocol StorageEngine: AnyObject, Sendable {
   /// implements it.
   var changeFollower: (any ChangeFollowing)? { get }
 
-  /// This engine if it is `TierReporting`, else `nil`. Both defaults are provided; an engine that wraps another one
-  /// implements it.
-  var tierReporter: (any TierReporting)? { get }
-
   /// Closes the store after the running calls have ended. Closing again does nothing; every other call fails with the
   /// code `closed` afterwards.
   func close() async throws(CacheError)
@@ -113,9 +109,6 @@ extension StorageEngine {
 
   /// `nil`: the engine learns of others' changes when it reads.
   public var changeFollower: (any ChangeFollowing)? { nil }
-
-  /// `nil`: the engine is a single one.
-  public var tierReporter: (any TierReporting)? { nil }
 }
 
 /// An engine that can tell cheaply whether anything in its store has changed.

@@ -30,7 +30,7 @@ final class TestTiers: Sendable {
     limits: StoreLimits = .standard, nearMaxAge: Duration = .seconds(60), isFollowing: Bool = false
   ) async throws(CacheError) -> any StorageEngine {
     let base = TestPlugin(inner: far) { [self] engine throws(CacheError) in
-      if let error = unreachable { throw error }
+      if let error = absence.withLock({ $0 }) { throw error }
       let faulty = FaultyEngine(over: engine, faults.withLock { $0 })
       farEngines.withLock { $0.append(faulty) }
       return isFollowing ? FollowingEngine(base: faulty, mark: { [self] in mark.withLock { $0 } }) : faulty
@@ -46,12 +46,13 @@ final class TestTiers: Sendable {
     return try await layer.open(try EngineConfiguration(for: base.declaration, clock: clock))
   }
 
-  private let isAway = Atomic(false)
+  /// Why far is away.
+  private let absence = Mutex<CacheError?>(nil)
 
   /// Takes far away, and brings it back.
-  func setAway(_ isAway: Bool) {
-    self.isAway.store(isAway, ordering: .sequentiallyConsistent)
-    let error = unreachable
+  func setAway(_ isAway: Bool, _ code: CacheError.Code = .unreachable) {
+    let error = isAway ? CacheError(code, "far is away") : nil
+    absence.withLock { $0 = error }
     faults.withLock { faults in
       faults.before = { call, _ throws(CacheError) in
         if case .close = call { return }
@@ -61,10 +62,6 @@ final class TestTiers: Sendable {
     for engine in farEngines.withLock({ $0 }) { engine.faults = faults.withLock { $0 } }
     // An engine that was not open may be tried again a second later.
     clock.advance(by: .seconds(2))
-  }
-
-  private var unreachable: CacheError? {
-    isAway.load(ordering: .sequentiallyConsistent) ? CacheError(.unreachable, "far is away") : nil
   }
 
   /// Far and near as the first process has opened them.
@@ -79,35 +76,12 @@ final class TestTiers: Sendable {
   /// Moves the time of day.
   func advance(by duration: Duration) { clock.advance(by: duration) }
 
-  /// Makes far count its changes.
-  func countChanges() { faults.withLock { $0.changeCount = { $0 } } }
-
-  /// Calls `body` once, before the next batch that reaches far.
-  func beforeNextBatch(_ body: @escaping @Sendable () -> Void) {
-    let once = Once(body)
-    for engine in farEngines.withLock({ $0 }) {
-      engine.faults.before = { call, _ throws(CacheError) in if case .apply = call { once.run() } }
-    }
-  }
-
   /// The number of reads that reached far.
   var farReads: Int { farEngines.withLock { $0.reduce(0) { $0 + $1.reads } } }
 
   /// Another machine's engine over far.
   func other() async throws(CacheError) -> any StorageEngine {
     try await far.open(try EngineConfiguration(for: far.declaration, clock: clock))
-  }
-}
-
-/// Calls a function the first time only.
-private final class Once: Sendable {
-  private let body: @Sendable () -> Void
-  private let isDone = Atomic(false)
-
-  init(_ body: @escaping @Sendable () -> Void) { self.body = body }
-
-  func run() {
-    if !isDone.exchange(true, ordering: .sequentiallyConsistent) { body() }
   }
 }
 
@@ -177,7 +151,7 @@ extension StorageEngine {
   }
 
   /// The warning about the tiers.
-  var warning: CacheError? { tierReporter?.tierWarning }
+  var warning: CacheError? { tiered?.tierWarning }
 }
 
 extension EntryMetadata {

@@ -90,7 +90,7 @@ struct TieredReadingTests {
     let engine = try await tiers.open()
     try await engine.store("lease", "leases/a")
     #expect(try await engine.text("leases/a") == "lease" && tiers.farReads == 1)
-    let reports = await engine.tierReporter?.tiers()
+    let reports = await engine.tiered?.tiers()
     #expect(reports?.map { $0.statistics?.entries } == [0, 1])
   }
 
@@ -111,7 +111,7 @@ struct TieredReadingTests {
   @Test func nearKeepsToItsOwnLimits() async throws {
     let engine = try await tiers.open(limits: StoreLimits(maxEntries: 3, maxBytes: 1 << 20))
     for number in 0..<10 { try await engine.store("\(number)", "cities/\(number)") }
-    let reports = try #require(await engine.tierReporter?.tiers())
+    let reports = try #require(await engine.tiered?.tiers())
     #expect(reports.map { $0.statistics?.entries } == [3, 10])
     for number in 0..<10 { #expect(try await engine.text("cities/\(number)") == "\(number)") }
   }

@@ -38,7 +38,7 @@ extension StoreAdministration {
     }
     return StoreReport(
       tally: tally, storageBytes: held.storageBytes, damage: damage, states: census.states,
-      isEstimated: isEstimated, operations: operations, tiers: await store.tierReporter?.tiers() ?? [])
+      isEstimated: isEstimated, operations: operations, tiers: await store.tiered?.tiers() ?? [])
   }
 }
 

@@ -7,8 +7,8 @@ public import StorageSPI
 public struct EntryStore: Sendable {
   let engine: any StorageEngine
 
-  /// What reports of the engine's tiers; `nil` if it has none.
-  public var tierReporter: (any TierReporting)? { engine.tierReporter }
+  /// The engine's tiers; `nil` if it has none.
+  package var tiered: TieredEngine? { engine.tiered }
 
   /// The clock that decides whether entries are fresh, stale or expired.
   public let clock: any WallClock

@@ -58,11 +58,6 @@ final class NearTier: Sendable {
     }
   }
 
-  /// The checksum of the entry under `key`; `nil` if there is none, or it cannot be read.
-  func checksum(of key: CacheKey) async -> UInt64? {
-    try? await read(key, where: { _ in true }) { _, metadata throws(CacheError) in metadata.checksum }
-  }
-
   /// Records a use of the entry whose key has that digest, by which the limits choose.
   func countUse(_ digest: UInt64, at now: Timestamp) { accesses.record(digest: digest, at: now) }
 

@@ -1,5 +1,6 @@
+internal import EngineSupport
 internal import FetchVocabulary
-internal import StorageSPI
+public import StorageSPI
 internal import Synchronization
 
 /// An engine over two: near, on this machine, in front of far, which all machines share. See `TieredLayer`.
@@ -7,36 +8,30 @@ internal import Synchronization
 /// Far decides: it judges each batch, and each read that near may not answer. Near answers for an entry while it is fresh and
 /// `NearConfirmations` says that far holds the same. Far is asked about a stale entry in any case, since another machine may
 /// have revalidated it.
-final class TieredEngine: Evicting, ChangeCounting {
+package final class TieredEngine: Evicting, ChangeCounting {
   private let far: any StorageEngine
   private let near: NearTier
-  private let pending: PendingWrites
   private let confirmations: NearConfirmations
   private let clock: any WallClock
   private let evicts: Bool
   private let maximumPayload: Int
-  private let counts: TierCounts
+  private let counts = TierCounts()
 
-  init(
-    near: NearTier, far: any StorageEngine, pending: PendingWrites, _ confirmations: NearConfirmations,
-    _ layer: TieredLayer, clock: any WallClock
-  ) {
-    (self.near, self.far, self.pending, self.confirmations) = (near, far, pending, confirmations)
-    (self.clock, counts) = (clock, pending.counts)
+  init(near: NearTier, far: any StorageEngine, _ layer: TieredLayer, clock: any WallClock) {
+    self.near = near
+    self.far = far
+    self.clock = clock
+    confirmations = NearConfirmations(maxAge: layer.nearMaxAge, now: layer.uptime)
     evicts = layer.base.declaration.capabilities.contains(.eviction)
     maximumPayload = layer.limits.maxBytes
   }
 
   // MARK: Reading
 
-  func read<Output: Sendable>(
+  package func read<Output: Sendable>(
     _ key: CacheKey, _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(CacheError) -> Output
   ) async throws(CacheError) -> Output? {
     if key.isLease { return try await far.read(key, body) }
-    if pending.count > 0 {
-      pending.passOnSoon()
-      if let output = try await pending.read(key, body) { return output }
-    }
     let (digest, knowledge, now) = (AccessRecord.digest(of: key), knowledge(of: key), clock.now)
     var held: UInt64?
     do throws(NearRefusal) {
@@ -117,7 +112,7 @@ final class TieredEngine: Evicting, ChangeCounting {
 
   // MARK: Writing
 
-  func apply(_ batch: WriteBatch) async throws(CacheError) {
+  package func apply(_ batch: WriteBatch) async throws(CacheError) {
     _ = try await write(batch) { far throws(CacheError) in
       try await far.apply(batch)
       return 0
@@ -125,9 +120,9 @@ final class TieredEngine: Evicting, ChangeCounting {
   }
 
   /// The engine itself if far evicts.
-  var evictor: (any Evicting)? { evicts ? self : nil }
+  package var evictor: (any Evicting)? { evicts ? self : nil }
 
-  func apply(_ batch: WriteBatch, evicting order: EvictionOrder) async throws(CacheError) -> Int {
+  package func apply(_ batch: WriteBatch, evicting order: EvictionOrder) async throws(CacheError) -> Int {
     try await write(batch) { far throws(CacheError) in
       if let evictor = far.evictor { return try await evictor.apply(batch, evicting: order) }
       try await far.apply(batch)
@@ -135,7 +130,7 @@ final class TieredEngine: Evicting, ChangeCounting {
     }
   }
 
-  func add(_ uses: [EntryUse]) async throws(CacheError) { try await far.evictor?.add(uses) }
+  package func add(_ uses: [EntryUse]) async throws(CacheError) { try await far.evictor?.add(uses) }
 
   /// Writes to far, then to near. Returns how many entries far evicted.
   private func write(
@@ -148,82 +143,62 @@ final class TieredEngine: Evicting, ChangeCounting {
       return (checksum: put?.metadata.checksum, reading: confirmations.beginChange(digest, knowledge(of: key)))
     }
     do throws(CacheError) {
-      let evicted = try await pending.superseding(changes) { () throws(CacheError) in try await commit(far) }
+      let evicted = try await commit(far)
       counts.noteAnswer()
       // What went is not known: near must not go on answering for it.
       if evicted > 0 { confirmations.forgetAll() }
-      pending.passOnSoon()
       await near.apply(changes)
       for change in begun { confirmations.endChange(change.checksum, change.reading) }
       return evicted
     } catch {
-      // The change lasts until the batch is kept: what is read meanwhile must not be confirmed.
-      defer { for change in begun { confirmations.endChange(nil, change.reading) } }
+      for change in begun { confirmations.endChange(nil, change.reading) }
       counts.note(error)
-      guard error.isAway, try await keep(batch, changes) else { throw error }
-      return 0
+      throw error
     }
-  }
-
-  /// Keeps a batch that far did not take; `false` if it cannot be kept.
-  private func keep(_ batch: WriteBatch, _ changes: TieredChanges) async throws(CacheError) -> Bool {
-    let isKept = try await pending.keep(batch) { [near] key in await near.checksum(of: key) }
-    // Near answers when far is away again after the batch was passed on.
-    if isKept { await near.apply(changes) }
-    return isKept
   }
 
   // MARK: Everything else
 
-  func scan(_ range: KeyRange, limit: Int) async throws(CacheError) -> [EntrySummary] {
-    await pending.passOn()
-    return try await far.scan(range, limit: limit)
+  package func scan(_ range: KeyRange, limit: Int) async throws(CacheError) -> [EntrySummary] {
+    try await far.scan(range, limit: limit)
   }
 
-  func statistics() async throws(CacheError) -> StorageStatistics {
-    await pending.passOn()
-    return try await far.statistics()
-  }
+  package func statistics() async throws(CacheError) -> StorageStatistics { try await far.statistics() }
 
   /// What is wrong with far. If something is wrong with near, near is rebuilt.
-  func checkIntegrity() async throws(CacheError) -> [IntegrityIssue] {
+  package func checkIntegrity() async throws(CacheError) -> [IntegrityIssue] {
     await near.check()
     return try await far.checkIntegrity()
   }
 
-  func compact() async throws(CacheError) {
+  package func compact() async throws(CacheError) {
     await near.compact()
     try await far.compact()
   }
 
-  func releaseMemory() async {
+  package func releaseMemory() async {
     await near.releaseMemory()
     await far.releaseMemory()
   }
 
   /// The engine itself if far counts its changes.
-  var changeCounter: (any ChangeCounting)? { far.changeCounter == nil ? nil : self }
+  package var changeCounter: (any ChangeCounting)? { far.changeCounter == nil ? nil : self }
 
-  /// The count of far, which does not know of writes that are kept for it.
-  func changeCount() throws(CacheError) -> UInt64? {
-    guard pending.count == 0 else { return nil }
-    return try far.changeCounter?.changeCount()
-  }
+  package func changeCount() throws(CacheError) -> UInt64? { try far.changeCounter?.changeCount() }
 
-  var batchReader: (any BatchReading)? { far.batchReader }
+  package var batchReader: (any BatchReading)? { far.batchReader }
 
-  func close() async throws(CacheError) {
-    await pending.close()
+  package func close() async throws(CacheError) {
     await near.close()
     try await far.close()
   }
 }
 
-extension TieredEngine: TierReporting {
-  func tiers() async -> [TierReport] {
+extension TieredEngine {
+  /// What each tier holds, and how it has served, near first. Cost: that of `statistics()` of each tier.
+  package func tiers() async -> [TierReport] {
     let counts = self.counts.current
-    var nearReport = TierReport(name: "near", hits: counts.near, failure: near.failure ?? pending.loss)
-    nearReport.pendingWrites = pending.count
+    var nearReport = TierReport(name: "near", hits: counts.near, failure: near.failure)
     var farReport = TierReport(name: "far", hits: counts.far, failure: counts.failure)
     do throws(CacheError) { nearReport.statistics = try await near.statistics() } catch {
       nearReport.failure = nearReport.failure ?? error
@@ -236,8 +211,8 @@ extension TieredEngine: TierReporting {
     return [nearReport, farReport]
   }
 
-  func tier(of key: CacheKey) async -> String {
-    if pending.checksum(of: key) != nil { return "in near, to be written to far" }
+  /// Where the entry under `key` is, in a few words. It changes nothing. Cost: a read of near.
+  package func tier(of key: CacheKey) async -> String {
     let (digest, knowledge, now) = (AccessRecord.digest(of: key), knowledge(of: key), clock.now)
     do throws(NearRefusal) {
       let isUsable = { @Sendable metadata in self.isConfirmed(digest, metadata, knowledge, at: now) }
@@ -248,12 +223,15 @@ extension TieredEngine: TierReporting {
     }
   }
 
-  var tierWarning: CacheError? {
-    if let loss = pending.loss ?? near.failure { return loss }
+  /// What users should know of the tiers now, such as that one of them is away; `nil` if all is well. Cost: a lock.
+  package var tierWarning: CacheError? {
+    if let failure = near.failure { return failure }
     guard let failure = counts.current.failure else { return nil }
-    let kept = pending.count
-    let writes = kept == 0 ? "" : "; \(kept) \(kept == 1 ? "write is" : "writes are") kept for far"
-    return CacheError(
-      failure.code, "far is away, and near stands in for it\(writes): \(failure.message)", hint: failure.hint)
+    return CacheError(failure.code, "far is away, and near stands in for it: \(failure.message)", hint: failure.hint)
   }
+}
+
+extension StorageEngine {
+  /// The engine of the layer `tiered` in this one; `nil` if it has none.
+  package var tiered: TieredEngine? { self as? TieredEngine ?? (self as? any WrappingEngine)?.base.tiered }
 }

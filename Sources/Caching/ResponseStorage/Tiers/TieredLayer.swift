@@ -14,10 +14,7 @@ public import StorageSPI
 /// message if far is `ChangeFollowing`, and no time at all if it is `ChangeCounting`. A process that has just started asks
 /// far about each entry once.
 ///
-/// **While far is away** (`unreachable` or `busy`), near answers with what it has, and entries that are written are kept in
-/// the folder until far is back: up to 10,000 of them, and 256 MiB. A removal fails, because others would not learn of it.
-/// When far is back, it keeps its own entry if that was stored at the same time or later, or is not the one that the writer
-/// required. If near is in memory, nothing is kept.
+/// **While far is away** (`unreachable` or `busy`), near answers with what it has, and writes fail as they do without it.
 ///
 /// **If near is damaged**, far answers, and near is rebuilt. Inspecting and repairing a store concern far's.
 public struct TieredLayer: WrappingPlugin {
@@ -25,7 +22,7 @@ public struct TieredLayer: WrappingPlugin {
   public let base: any StoragePlugin
   /// The plugin of near.
   public let near: any StoragePlugin
-  /// The absolute path of the folder for near and for the writes that far did not take.
+  /// The absolute path of the folder for near.
   public let folder: String
   /// How much near may hold, and what goes first.
   public let limits: StoreLimits
@@ -59,19 +56,15 @@ public struct TieredLayer: WrappingPlugin {
 
   /// Opens both stores. Far may be away: then each call tries to open it.
   ///
-  /// Without near, far answers, and `TierReporting` says why.
+  /// Without near, far answers, and a warning says why.
   ///
   /// - Throws: `CacheError`: far's failure unless it is away; see `StoragePlugin.open(_:)`.
   public func open(_ configuration: EngineConfiguration) async throws(CacheError) -> any StorageEngine {
-    let entries = try nearConfiguration("entries", configuration.clock)
-    let kept = try nearConfiguration("pending", configuration.clock)
-    // First, because near's stores are next to far's: none is created next to what belongs to someone else.
+    let entries = try nearConfiguration(configuration.clock)
+    // First, because near's store is next to far's: none is created next to what belongs to someone else.
     let far = try await openFar(configuration)
     let tier = await NearTier(near, entries, limits)
-    let confirmations = NearConfirmations(maxAge: nearMaxAge, now: uptime)
-    let pending = pendingWrites(to: far, configuration.clock) { confirmations.forgetAll() }
-    await load(pending, kept)
-    return TieredEngine(near: tier, far: far, pending: pending, confirmations, self, clock: configuration.clock)
+    return TieredEngine(near: tier, far: far, self, clock: configuration.clock)
   }
 
   private func openFar(_ configuration: EngineConfiguration) async throws(CacheError) -> any StorageEngine {
@@ -86,45 +79,11 @@ public struct TieredLayer: WrappingPlugin {
     }
   }
 
-  private func pendingWrites(
-    to far: any StorageEngine, _ clock: any WallClock, didPass: @escaping @Sendable () -> Void
-  ) -> PendingWrites {
-    let canKeep = near.declaration.capabilities.contains(.persistent)
-    return PendingWrites(to: far, clock: clock, canKeep: canKeep, didPass: didPass) { () throws(CacheError) in
-      try await near.open(try nearConfiguration("pending", clock))
-    }
-  }
-
-  /// Reads the writes that an earlier process has kept. If they cannot be read, the cache works without.
-  private func load(_ pending: PendingWrites, _ configuration: EngineConfiguration) async {
-    do throws(CacheError) {
-      if try await mayExist(configuration) { try await pending.load() }
-    } catch {
-      guard error.isDamage else { return pending.note(error) }
-      await pending.giveUp(error)
-      do throws(CacheError) {
-        _ = try await near.removeStore(configuration, movingAside: nil)
-      } catch {
-        pending.note(error)
-      }
-    }
-  }
-
-  private func mayExist(_ configuration: EngineConfiguration) async throws(CacheError) -> Bool {
-    guard near.declaration.capabilities.contains(.persistent) else { return false }
-    do throws(CacheError) {
-      return try await near.inspect(configuration).exists
-    } catch {
-      guard error.code == .unsupported else { throw error }
-      return true
-    }
-  }
-
-  /// What to open near's store called `store` with.
-  private func nearConfiguration(_ store: String, _ clock: any WallClock) throws(CacheError) -> EngineConfiguration {
+  /// What to open near's store with.
+  private func nearConfiguration(_ clock: any WallClock) throws(CacheError) -> EngineConfiguration {
     var values: [String: OptionValue] = [:]
     for option in near.declaration.options where option.kind == .path {
-      values[option.name] = .text("\(folder)/\(store)/\(option.name)")
+      values[option.name] = .text("\(folder)/\(option.name)")
     }
     guard !values.isEmpty || !near.declaration.capabilities.contains(.persistent) else {
       throw CacheError(
@@ -134,50 +93,15 @@ public struct TieredLayer: WrappingPlugin {
     return try EngineConfiguration(for: near.declaration, values: values, clock: clock)
   }
 
-  /// Counts what near holds, and the writes that wait for far, without opening far or creating anything.
-  ///
-  /// - Throws: `CacheError`: near's failure.
-  public func examineNear(clock: any WallClock) async throws(CacheError) -> NearExamination {
-    guard near.declaration.capabilities.contains(.persistent) else { return NearExamination() }
-    return NearExamination(
-      entries: try await count("entries", clock), pendingWrites: try await count("pending", clock) ?? 0)
-  }
-
-  /// The number of entries in near's store called `store`; `nil` if there is no such store.
-  private func count(_ store: String, _ clock: any WallClock) async throws(CacheError) -> Int? {
-    let configuration = try nearConfiguration(store, clock)
-    guard try await near.inspect(configuration).exists else { return nil }
-    let engine = try await near.open(configuration)
-    let entries: Int
-    do throws(CacheError) {
-      entries = try await engine.statistics().entries
-    } catch {
-      try? await engine.close()
-      throw error
-    }
-    try await engine.close()
-    return entries
-  }
-
-  /// Removes both stores, and the writes that far did not take. Moves the store of far aside.
+  /// Removes both stores. Moves the store of far aside.
   public func removeStore(
     _ configuration: EngineConfiguration, movingAside suffix: String?
   ) async throws(CacheError) -> [String] {
     let moved = try await base.removeStore(configuration, movingAside: suffix)
     guard near.declaration.capabilities.contains(.persistent) else { return moved }
-    for store in ["entries", "pending"] {
-      _ = try await near.removeStore(try nearConfiguration(store, configuration.clock), movingAside: nil)
-    }
+    _ = try await near.removeStore(try nearConfiguration(configuration.clock), movingAside: nil)
     return moved
   }
-}
-
-/// What is on this machine of a store with tiers.
-public struct NearExamination: Sendable, Hashable {
-  /// The number of entries in near; `nil` if it has no store.
-  public var entries: Int?
-  /// The number of writes that wait for far.
-  public var pendingWrites = 0
 }
 
 extension StoragePlugin {

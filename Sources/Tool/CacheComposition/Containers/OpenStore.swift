@@ -28,12 +28,12 @@ public struct OpenStore: Sendable {
   public var administration: StoreAdministration { StoreAdministration(store: entries, ledger: ledger) }
 
   /// What users should know of the tiers of the store now; `nil` if all is well, or it has none.
-  public var tierWarning: CacheError? { entries.tierReporter?.tierWarning }
+  public var tierWarning: CacheError? { entries.tiered?.tierWarning }
 
   /// In which tier of the store the entry under `key` is, in a few words; `nil` if it has no tiers.
   public func tier(of key: String) async -> String? {
-    guard let reporter = entries.tierReporter, let key = try? CacheKey(key) else { return nil }
-    return await reporter.tier(of: key)
+    guard let tiered = entries.tiered, let key = try? CacheKey(key) else { return nil }
+    return await tiered.tier(of: key)
   }
 
   /// How many unexpired entries were evicted so far to keep the store within its bounds.

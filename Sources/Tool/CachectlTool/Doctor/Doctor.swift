@@ -67,7 +67,6 @@ struct Doctor: Sendable {
       home: configuration.home, maximumBytes: configuration.cache.maxBytes,
       usedBytes: stores.first { $0.name == configuration.storeEngine }?.result.payloadBytes ?? 0)
     return TransformCheck(container: container).findings + [space] + stores.flatMap(\.result.findings)
-      + (await TierCheck(container: container).findings())
       + LeftoverCheck(files: files).findings(
         home: configuration.home, stores: stores + others.usable.map { ($0.name, StoreCheck.Result()) })
       + ClockCheck(now: clock.now).findings(

@@ -121,7 +121,6 @@ struct Session {
     return output
   }
 
-  /// Closing a store may pass writes on, or give them up.
   private func warnOfTiers(_ store: OpenStore, _ backend: String) {
     if let warning = store.tierWarning { global.warn(ErrorView(warning, backend: backend)) }
   }

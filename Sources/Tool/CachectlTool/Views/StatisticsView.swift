@@ -41,8 +41,7 @@ struct StatisticsView: SingleRecordView {
     [
       "name": .string(tier.name), "entries": JSONValue(tier.statistics?.tally.withoutLeases.total().entries),
       "payloadBytes": JSONValue(tier.statistics?.tally.withoutLeases.total().payloadBytes),
-      "storageBytes": JSONValue(tier.statistics?.storageBytes), "pendingWrites": .integer(tier.pendingWrites),
-      "failure": JSONValue(tier.failure?.message),
+      "storageBytes": JSONValue(tier.statistics?.storageBytes), "failure": JSONValue(tier.failure?.message),
     ]
   }
 
@@ -84,9 +83,7 @@ struct StatisticsView: SingleRecordView {
 
   private static func text(_ tier: TierReport) -> String {
     let entries = tier.statistics.map { NumberText.count($0.tally.withoutLeases.total().entries, "entry", "entries") }
-    let pending = NumberText.count(tier.pendingWrites, "write", "writes") + " kept until far is back"
-    return [entries, tier.pendingWrites > 0 ? pending : nil, tier.failure?.message].compactMap(\.self).joined(
-      separator: "; ")
+    return [entries, tier.failure?.message].compactMap(\.self).joined(separator: "; ")
   }
 
   private var hitText: String {

@@ -1,4 +1,4 @@
-internal import StorageSPI
+public import StorageSPI
 internal import Synchronization
 
 /// Which tier answered how often, and why far did not.
@@ -43,6 +43,18 @@ final class TierCounts: Sendable {
       hasFailure.store(true, ordering: .relaxed)
     }
   }
+}
+
+/// What one tier of an engine holds, and how it has served.
+public struct TierReport: Sendable {
+  /// The tier: "near" or "far".
+  public let name: String
+  /// How many reads it has answered with an entry since the store was opened.
+  public let hits: Int
+  /// Why it cannot be used; `nil` if all is well.
+  public internal(set) var failure: CacheError?
+  /// How much it holds; `nil` if that cannot be told.
+  public internal(set) var statistics: StorageStatistics?
 }
 
 extension CacheError {
