@@ -67,7 +67,7 @@ extension CachedFetch {
     let answer = try await subject.ask(conditions, completing: plan.lookup.part, during: plan.flight)
     // What changed at the origin must change the cache, even if the caller no longer waits for the answer.
     if Task.isCancelled, plan.message.isSafe { throw .cancelled }
-    let exchange = Exchange(
+    let exchange = OriginExchange(
       head: answer.head, status: answer.status, requestTime: requestTime, responseTime: services.now())
     if let response = answer.response { return try await accept(response, exchange, plan) }
     guard let base, !conditions.lines.isEmpty else {
@@ -80,7 +80,7 @@ extension CachedFetch {
     return try await confirm(base, exchange, plan)
   }
 
-  private func confirm(_ base: Stored, _ exchange: Exchange, _ plan: Plan) async throws(CacheError) -> Outcome {
+  private func confirm(_ base: Stored, _ exchange: OriginExchange, _ plan: Plan) async throws(CacheError) -> Outcome {
     var trace = plan.trace
     var head = services.rules.updated(
       base.head, by: exchange.head, requestTime: exchange.requestTime, responseTime: exchange.responseTime,
@@ -94,7 +94,7 @@ extension CachedFetch {
   }
 
   private func accept(
-    _ answer: Subject.Answer, _ exchange: Exchange, _ plan: Plan
+    _ answer: Subject.Answer, _ exchange: OriginExchange, _ plan: Plan
   ) async throws(CacheError) -> Outcome {
     // With no stored entry to fall back on, return the response as it is. It is not shared: each waiting fetch asks for
     // its own.
@@ -114,7 +114,7 @@ extension CachedFetch {
   }
 
   private func keep(
-    _ answer: Subject.Answer, _ head: StoredHead, _ exchange: Exchange, confirming base: Stored?, _ plan: Plan,
+    _ answer: Subject.Answer, _ head: StoredHead, _ exchange: OriginExchange, confirming base: Stored?, _ plan: Plan,
     _ trace: CacheTrace
   ) async throws(CacheError) -> Outcome {
     var delivery = delivery(
@@ -149,7 +149,7 @@ extension CachedFetch {
   }
 
   private func settle(
-    _ answer: Subject.Answer, _ exchange: Exchange, _ plan: Plan, _ trace: CacheTrace
+    _ answer: Subject.Answer, _ exchange: OriginExchange, _ plan: Plan, _ trace: CacheTrace
   ) async throws(CacheError) -> Outcome {
     let plan = try await settle(exchange, plan)
     observe(plan, trace)
@@ -160,7 +160,7 @@ extension CachedFetch {
   }
 
   /// Updates or removes the entries that the request affects. A failure becomes a warning of the plan.
-  private func settle(_ exchange: Exchange, _ plan: Plan) async throws(CacheError) -> Plan {
+  private func settle(_ exchange: OriginExchange, _ plan: Plan) async throws(CacheError) -> Plan {
     var plan = plan
     do throws(CacheError) {
       try await subject.settle(exchange, during: plan.flight)

@@ -52,7 +52,7 @@ protocol FetchSubject: Sendable {
   /// invalid.
   ///
   /// - Parameter flight: the flight under way; `nil` if there is none. If it is outdated, nothing is changed.
-  func settle(_ exchange: Exchange, during flight: FlightTicket?) async throws(CacheError)
+  func settle(_ exchange: OriginExchange, during flight: FlightTicket?) async throws(CacheError)
 
   /// Makes the caller's value from an answer.
   func value(_ delivery: Delivery<Answer>) -> Value
@@ -76,7 +76,7 @@ struct Lookup<Answer: Sendable>: Sendable {
 }
 
 /// The origin's answer to a request, without its content, and the times of both.
-struct Exchange: Sendable {
+struct OriginExchange: Sendable {
   let head: HTTPResponseHead
   /// The status that the origin sent.
   let status: Int

@@ -96,7 +96,7 @@ where Origin.Request == Storage.Request, Origin.Response == Answer, Storage.Resp
   func mayShare(_ answer: Answer, _ head: StoredHead) -> Bool { true }
 
   /// Removes what the answer replaces: a typed resource is only ever read, and as a whole.
-  func settle(_ exchange: Exchange, during flight: FlightTicket?) async throws(CacheError) {
+  func settle(_ exchange: OriginExchange, during flight: FlightTicket?) async throws(CacheError) {
     // What was fetched before a change removes nothing that came after it.
     if flight?.isOutdated != true { try await storage.remove(request) }
   }

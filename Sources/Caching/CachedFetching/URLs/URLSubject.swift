@@ -164,7 +164,7 @@ struct URLSubject: FetchSubject {
     return answer.rest == nil && decision.action == .serve && !rules.hasFieldsOfOneUse(answer.head.fields)
   }
 
-  func settle(_ exchange: Exchange, during flight: FlightTicket?) async throws(CacheError) {
+  func settle(_ exchange: OriginExchange, during flight: FlightTicket?) async throws(CacheError) {
     guard rules.believesServer(of: request) else { return }
     guard request.retrieves else { return try await invalidate(by: exchange.head) }
     var outdated: [String] = []
@@ -193,7 +193,7 @@ struct URLSubject: FetchSubject {
   }
 
   /// RFC 9111, section 4.3.5: a HEAD updates the response that it describes.
-  private func refresh(_ key: String, _ exchange: Exchange, during flight: FlightTicket?) async throws(CacheError) {
+  private func refresh(_ key: String, _ exchange: OriginExchange, during flight: FlightTicket?) async throws(CacheError) {
     try await change(key, during: flight) { [rules] head in
       var trace = CacheTrace(isRecording: false)
       head = rules.updated(
