@@ -1,3 +1,6 @@
+public import FetchVocabulary
+internal import Base
+
 /// A message of a command besides its data, on the standard error.
 public enum Diagnostic: Sendable, Hashable {
   /// Why the command failed.
@@ -32,5 +35,188 @@ public enum Diagnostic: Sendable, Hashable {
       ["detail": ["topic": .string(topic), "message": .string(MessageText.hint(text))]]
     case .question(let text): ["question": ["message": .string(text)]]
     }
+  }
+}
+
+/// A failure as people and scripts see it: of what a message quotes, they see no more than `MessageText` allows.
+public struct ErrorView: Sendable, Hashable {
+  /// The kind of the failure, in camel case.
+  public let code: String
+  /// What went wrong, in one line without a final full stop.
+  public let message: String
+  /// What to do about it; empty if there is no advice.
+  public let hint: String
+
+  /// A failure with its kind, message and hint.
+  public init(code: String, message: String, hint: String = "") {
+    self.code = code
+    self.message = message
+    self.hint = hint
+  }
+
+  /// The failure `error`, with the command that helps if it has no hint of its own, and the full names of settings.
+  ///
+  /// - Parameter backend: the engine of the store that failed; `nil` for the configured one.
+  public init(_ error: CacheError, backend: String? = nil) {
+    self.init(
+      code: error.code.rawValue, message: SettingNames.completed(in: error.message),
+      hint: SettingNames.completed(in: CommandAdvice.hint(for: error, backend: backend)))
+  }
+
+  /// This failure without what `earlier` ones have already said: if it ends with the message of one of them, that message and
+  /// its hint are left out. `nil` if nothing is left.
+  public func news(after earlier: [ErrorView]) -> ErrorView? {
+    let isKnown = earlier.contains { $0 == self || $0.hint == hint && $0.message.hasSuffix(": \(message)") }
+    if isKnown { return nil }
+    let causes = earlier.filter { message.hasSuffix(": \($0.message)") }
+    guard let cause = causes.max(by: { $0.message.count < $1.message.count }) else { return self }
+    let rest = String(message.dropLast(cause.message.count + 2))
+    return ErrorView(code: code, message: rest, hint: hint == cause.hint ? "" : hint)
+  }
+
+  /// The object `{"code", "message", "hint"}`; `hint` is null if there is none.
+  public var json: JSONValue {
+    [
+      "code": .string(code), "message": .string(MessageText.message(message)),
+      "hint": hint.isEmpty ? .null : .string(MessageText.hint(hint)),
+    ]
+  }
+
+  /// The line `what went wrong: what to do about it`, without its line end.
+  public var line: String {
+    let parts = [MessageText.message(message), MessageText.hint(hint)].filter { !$0.isEmpty }
+    return TerminalText.line(parts.joined(separator: ": "))
+  }
+
+  /// The line `cachectl: what went wrong: what to do about it`, with its line end.
+  public func errorLine(on screen: Screen) -> String { line("cachectl:", .red, screen) }
+
+  /// The line `cachectl: warning: what went wrong: what to do about it`, with its line end.
+  public func warningLine(on screen: Screen) -> String { line("cachectl: warning:", .yellow, screen) }
+
+  private func line(_ prefix: String, _ style: TextStyle, _ screen: Screen) -> String {
+    "\(style.apply(prefix, hasColor: screen.hasColor)) \(line)\n"
+  }
+}
+
+/// The commands that help after a failure, by its code. The libraries below know no command and say only what went wrong.
+enum CommandAdvice {
+  /// What to do about `error`: its own hint if it has one, otherwise the command that helps; empty if there is none.
+  ///
+  /// - Parameter backend: the engine of the store that failed; `nil` for the configured one.
+  static func hint(for error: CacheError, backend: String?) -> String {
+    // The library's hint about another type is for programmers.
+    guard error.hint.isEmpty || error.code == .wrongType else { return error.hint }
+    return command(after: error.code, key: error.key, backend)
+  }
+
+  private static func command(after code: CacheError.Code, key: String?, _ backend: String?) -> String {
+    let program = backend.map { "cachectl --backend \($0)" } ?? "cachectl"
+    return switch code {
+    case .damaged:
+      key.map { "remove it with: \(program) rm \($0)" } ?? "save what can be read with: \(program) verify --repair"
+    case .wrongType:
+      key.map { "fetch it again with --refresh, or remove it with: \(program) rm \($0)" } ?? ""
+    case .notCached: "fetch it once without --offline"
+    case .insecure: "name the certificates to trust with --cacert FILE"
+    case .invalidOption: "see the options with: cachectl backends show \(backend ?? "NAME")"
+    case .invalidPlugin: "see: cachectl backends list"
+    default: ""
+    }
+  }
+}
+
+/// Keeps messages short: what they quote is as long as a server or a command line makes it.
+enum MessageText {
+  /// The longest part of a message without a space, such as a path, a URL or a header field, in Unicode scalars.
+  static let longestWord = 200
+  /// The longest message, in Unicode scalars.
+  static let longestMessage = 1_000
+  /// The longest hint, in Unicode scalars. Its words stay whole: a command in it is there to be copied.
+  static let longestHint = 4_000
+
+  /// `text` as a message.
+  static func message(_ text: String) -> String {
+    guard text.utf8.count > longestWord else { return text }
+    let words = text.split(separator: " ", omittingEmptySubsequences: false).map { cut(String($0), to: longestWord) }
+    return cut(words.joined(separator: " "), to: longestMessage)
+  }
+
+  /// `text` as a hint.
+  static func hint(_ text: String) -> String { cut(text, to: longestHint) }
+
+  /// `text` cut in the middle, because the end of a path or a URL says more than its middle, to at most `limit` Unicode
+  /// scalars. Escapes, such as `\u{1B}`, stay whole.
+  static func cut(_ text: String, to limit: Int) -> String {
+    guard text.utf8.count > limit else { return text }
+    let scalars = Array(text.unicodeScalars)
+    guard scalars.count > limit else { return text }
+    let (lastEnd, firstStart) = (limit / 2, scalars.count - (limit - limit / 2 - 1))
+    var (position, end) = (0, 0)
+    while position < firstStart {
+      if position <= lastEnd { end = position }
+      position += lengthOfUnit(scalars[position...])
+    }
+    // A mark would combine with the sign of the cut.
+    while position < scalars.count, scalars[position].properties.isGraphemeExtend { position += 1 }
+    var short = String.UnicodeScalarView(scalars[..<end])
+    short.append("…")
+    short.append(contentsOf: scalars.dropFirst(position))
+    return String(short)
+  }
+
+  /// The number of scalars at the start of `scalars` that belong together: one, or those of an escape.
+  private static func lengthOfUnit(_ scalars: ArraySlice<Unicode.Scalar>) -> Int {
+    guard scalars.first == "\\", let kind = scalars.dropFirst().first else { return 1 }
+    guard kind == "u" else { return 2 }
+    guard scalars.dropFirst(2).first == "{" else { return 6 }
+    return (scalars.prefix(12).firstIndex(of: "}") ?? scalars.startIndex) - scalars.startIndex + 1
+  }
+}
+
+/// The settings that the errors of libraries mention, by their full names: a library knows no section of the
+/// configuration.
+enum SettingNames {
+  /// The limits of a store, which are in the section `cache`.
+  private static let limits = ["maxEntries", "maxBytes", "maxEntryBytes"]
+
+  /// `text` with the full names of settings: `cache.maxBytes` for the word maxBytes, and `'backends.b.a'` for
+  /// "option 'a' of backend b".
+  static func completed(in text: String) -> String {
+    guard limits.contains(where: text.holds) || text.holds("' of backend ") else { return text }
+    let words = text.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
+    var (result, index) = ([String](), 0)
+    while index < words.count {
+      if let name = option(words[index...]) {
+        if result.last == "the" { result.removeLast() }
+        result.append(name)
+        index += 5
+      } else {
+        result.append(limit(words[index]))
+        index += 1
+      }
+    }
+    return result.joined(separator: " ")
+  }
+
+  /// The setting that `words` begin with, as in "option 'path' of backend NAME, ..."; `nil` if they begin otherwise.
+  private static func option(_ words: ArraySlice<String>) -> String? {
+    let words = Array(words.prefix(5))
+    guard words.count == 5, words[0] == "option", words[2] == "of", words[3] == "backend", words[1].utf8.count > 2,
+      words[1].hasPrefix("'"), words[1].hasSuffix("'")
+    else { return nil }
+    let engine = words[4].utf8.prefix { $0.isASCIILetterOrDigit }
+    let rest = words[4].utf8.dropFirst(engine.count)
+    return "'backends.\(Substring(engine)).\(words[1].dropFirst().dropLast())'\(Substring(rest))"
+  }
+
+  private static func limit(_ word: String) -> String {
+    let begins = word.utf8.drop { $0 == UInt8(ascii: "(") }
+    let name = begins.prefix { $0.isASCIILetterOrDigit }
+    let rest = begins.dropFirst(name.count)
+    guard limits.contains(where: { $0.utf8.elementsEqual(name) }), rest.allSatisfy({ "),;:".utf8.contains($0) }) else {
+      return word
+    }
+    return "\(word.utf8.count > begins.count ? "(" : "")cache.\(Substring(name))\(Substring(rest))"
   }
 }

@@ -1,3 +1,5 @@
+public import HTTPMessages
+
 /// A source of posters.
 public protocol PosterImagesRepository: Sendable {
   /// Fetches the poster that `query` describes, as `options` say.
@@ -36,4 +38,16 @@ public struct PosterQuery: Sendable, Hashable {
     let wanted = min(max(width, 0), 1_000)
     self.width = Self.widths.reversed().min { abs($0 - wanted) < abs($1 - wanted) } ?? 342
   }
+}
+
+/// A source of responses to requests for URLs.
+public protocol URLRepository: Sendable {
+  /// Fetches the response to `request`, which a person wrote, as `options` say, and follows redirects.
+  ///
+  /// - Parameters:
+  ///   - maxRedirects: how many redirects to follow, 0 or more; with 0, a redirect is a response like any other.
+  ///   - unwantedFields: the names, in lower case, of the fields that are not to be added by default.
+  func response(
+    to request: HTTPRequest, maxRedirects: Int, unwantedFields: Set<String>, options: FetchOptions
+  ) -> Snapshots<LocatedResponse>
 }

@@ -1,2 +1,0 @@
-// A resource is fetched and kept by means of the cache, whose names its containers use.
-@_exported public import CachedFetching
