@@ -1,5 +1,7 @@
 internal import Base
 internal import StorageSPI
+internal import EngineSupport
+internal import Platform
 
 /// One of the workers of a phase. It has its own thread, random numbers and histogram, and shares a `PhaseJob` with the
 /// others.
@@ -40,7 +42,6 @@ struct Worker: Sendable {
     case .expire: try await expire()
     case .open: try await repeated(count) { worker throws(CacheError) in try await worker.open() }
     case .operations:
-      if job.phase.batchSize > 1 { return try await runBatches(count) }
       if job.operations.count == 1, job.operations[0].operation == .read {
         return try await repeated(count) { worker throws(CacheError) in try await worker.read() }
       }
@@ -78,8 +79,8 @@ struct Worker: Sendable {
   private mutating func runOne() async throws(CacheError) {
     switch nextOperation() {
     case .read: try await read()
-    case .update: try await update(1)
-    case .insert: try await insert(1)
+    case .update: try await update()
+    case .insert: try await insert()
     case .scan: try await scan()
     case .readModifyWrite: try await readModifyWrite()
     }
@@ -89,17 +90,6 @@ struct Worker: Sendable {
     let draw = random.unit()
     for (operation, share) in job.operations where draw < share { return operation }
     return job.operations.last?.operation ?? .read
-  }
-
-  private mutating func runBatches(_ count: Int) async throws(CacheError) {
-    let isInsertion = job.operations.first?.operation == .insert
-    var rest = count
-    while rest > 0 {
-      if Task.isCancelled { throw .cancelledRun }
-      let size = min(rest, job.phase.batchSize)
-      if isInsertion { try await insert(size) } else { try await update(size) }
-      rest -= size
-    }
   }
 }
 
@@ -176,23 +166,17 @@ extension Worker {
     }
   }
 
-  /// Stores new values under the keys of `count` entries, in one batch.
-  mutating func update(_ count: Int) async throws(CacheError) {
-    var claims: [Claim] = []
-    for _ in 0..<count {
-      if let claim = claim() { claims.append(claim) }
-    }
-    try await write(claims)
+  /// Stores a new value under the key of an entry.
+  mutating func update() async throws(CacheError) {
+    if let claim = claim() { try await write([claim]) }
   }
 
-  /// Stores `count` new entries in one batch.
-  mutating func insert(_ count: Int) async throws(CacheError) {
-    var claims: [Claim] = []
-    for _ in 0..<count {
-      guard let number = job.check.ledger.reserveInsertion() else { break }
-      if let version = job.check.ledger.beginWrite(number) { claims.append(Claim(number: number, version: version)) }
+  /// Stores a new entry.
+  mutating func insert() async throws(CacheError) {
+    guard let number = job.check.ledger.reserveInsertion(), let version = job.check.ledger.beginWrite(number) else {
+      return
     }
-    try await write(claims)
+    try await write([Claim(number: number, version: version)])
     job.check.ledger.acknowledgeInsertions()
   }
 
@@ -248,7 +232,7 @@ extension Worker {
   private mutating func claim() -> Claim? {
     let ledger = job.check.ledger
     let (first, count) = (choose(), ledger.count)
-    for step in 0..<min(count, job.workers * job.phase.batchSize + 1) {
+    for step in 0..<min(count, job.workers + 1) {
       let number = (first + step) % count
       if let version = ledger.beginWrite(number) { return Claim(number: number, version: version) }
     }
@@ -260,5 +244,60 @@ extension Worker {
     let tag = check.values.tag(number, claim.version)
     let payload = try check.typed?.encode(number) ?? check.values.payload(tag: tag)
     batch.put(try check.keys.key(number), payload: payload, metadata: check.values.metadata(number, tag: tag))
+  }
+}
+
+/// A thread for one worker of a benchmark: an executor that the worker's task prefers.
+///
+/// Swift's cooperative pool has as many threads as there are processors, and all tasks share them: eight workers would
+/// be two on a small machine, and an engine with a blocking call would hold up the others. `nonisolated(nonsending)`
+/// functions run on their caller's executor, and the rest of a call runs on the executor of its task. So everything
+/// that an engine does for a worker without leaving its task is done on this thread.
+///
+/// `@unchecked`: the list of jobs is accessed only with the lock of `monitor` held.
+final class WorkerThread: TaskExecutor, @unchecked Sendable {
+  private let monitor = Monitor()
+  private var jobs: [UnownedJob] = []
+  private var isStopped = false
+
+  /// Starts a thread that runs until `stop()`.
+  ///
+  /// - Throws: `CacheError` with the code `failed` if the system has no more threads.
+  init() throws(CacheError) {
+    guard DetachedThread.start({ self.runJobs() }) else {
+      throw CacheError(.failed, "no more threads can be started", hint: "ask for fewer threads")
+    }
+  }
+
+  /// Runs `job` after all earlier jobs.
+  func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    monitor.withLock {
+      jobs.append(job)
+      monitor.signal()
+    }
+  }
+
+  /// Ends the thread once it has no more jobs.
+  func stop() {
+    monitor.withLock {
+      isStopped = true
+      monitor.signal()
+    }
+  }
+
+  private func runJobs() {
+    while let jobs = takeJobs() {
+      for job in jobs { job.runSynchronously(on: asUnownedTaskExecutor()) }
+    }
+  }
+
+  /// Waits for a job and takes all that are queued; `nil` if the thread should end.
+  private func takeJobs() -> [UnownedJob]? {
+    monitor.withLock {
+      while jobs.isEmpty, !isStopped { monitor.wait() }
+      defer { jobs = [] }
+      return jobs.isEmpty ? nil : jobs
+    }
   }
 }
