@@ -215,4 +215,37 @@ struct SealTests {
       #expect(report.entriesChecked == 2)
     }
   }
+
+  @Test(arguments: [true, false])
+  func aRepairDropsForgedEntries(isDryRun: Bool) async throws {
+    let (scratch, repaired) = (try await Scratch(TestedEngine.all[0]), try await Scratch(TestedEngine.all[0]))
+    let transforms = try Transforms.named(["sealed"], required: true)
+    let keys = try ["notes/a", "notes/b", "notes/c"].map { text throws(CacheError) in try CacheKey(text) }
+    for key in keys {
+      try await scratch.store(transforms).write(key, payload: [1], metadata: scratch.metadata())
+    }
+    var (payload, metadata) = try await scratch.stored(keys[0])
+    metadata.retainUntil = .distantFuture
+    try await scratch.replace(keys[0], payload, metadata, isSound: true)
+    try await scratch.store().write(keys[1], payload: [2], metadata: scratch.metadata())
+    var items: [DamagedStoreItem] = [.end]
+    for key in keys.reversed() {
+      (payload, metadata) = try await scratch.stored(key)
+      items.append(.entry(ExportedEntry(key: key, metadata: metadata, payload: payload)))
+    }
+    var repair = StoreRepair(
+      ItemReader(items: items), into: isDryRun ? nil : repaired.store(transforms), transforms: transforms)
+    let report = try await repair.run()
+    #expect(report.lost.map(\.key) == [keys[0], keys[1]])
+    #expect(report.lost.map(\.kind) == [.notAuthentic, .notSealed])
+    #expect(report.saved == 1)
+    #expect(try await repaired.engine.scan(KeyRange(), limit: 9).map(\.key) == (isDryRun ? [] : [keys[2]]))
+  }
+
+  /// Returns the items of a list, the last one first.
+  private struct ItemReader: DamagedStoreReader {
+    var items: [DamagedStoreItem]
+    mutating func begin(_ range: KeyRange, pageSize: Int) throws(CacheError) {}
+    mutating func next() async throws(CacheError) -> DamagedStoreItem { items.removeLast() }
+  }
 }

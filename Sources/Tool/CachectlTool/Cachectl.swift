@@ -109,7 +109,10 @@ public struct Cachectl: Sendable {
         try request.answer()
         return .success
       }
-      switch try CachectlCommand.parseAsRoot(arguments) {
+      let command: any ParsableCommand.Type =
+        arguments.first == DamagedStoreCommand.name ? DamagedStoreCommand.self : CachectlCommand.self
+      let words = command == CachectlCommand.self ? arguments : Array(arguments.dropFirst())
+      switch try command.parseAsRoot(words) {
       case .command(var command, let path):
         do { try await command.runToEnd() } catch let error as ValidationError {
           throw CommandLineError(error, in: path)

@@ -206,21 +206,6 @@ struct HTTPCacheTests {
     #expect(error?.code == .damaged)
   }
 
-  /// Replaced and invalidated variants are removed, even if another variant cannot be read.
-  @Test(arguments: ["GET", "POST"])
-  func aDamagedVariantHidesNoOther(method: String) async throws {
-    let bench = HTTPCacheBench(FakeTransfer(200, ["Cache-Control": "max-age=60", "Vary": "Accept"], "a"))
-    _ = try await bench.get(["Accept": "a"])
-    let sound = try #require(bench.storage.keys.first)
-    _ = try await bench.get(["Accept": "b"])
-    let damaged = try #require(bench.storage.keys.first { $0 != sound })
-    bench.storage.damage(damaged)
-    let other = FakeTransfer(200, ["Cache-Control": "max-age=60"], "c")
-    _ = try await bench.get(["Accept": "a"], method: method, from: other)
-    #expect(!bench.storage.keys.contains(sound) && bench.storage.keys.contains(damaged))
-    #expect(bench.storage.keys.count == (method == "GET" ? 2 : 1))
-  }
-
   @Test func anExplanationAsksAndChangesNothing() async throws {
     let bench = HTTPCacheBench(FakeTransfer(200, ["Cache-Control": "max-age=10"], "a"))
     let request = HTTPRequest(url: HTTPCacheBench.url)

@@ -34,14 +34,9 @@ final class ShelfOfResponses: HTTPResponseStorage {
     let damaged = state.withLock { state in state.damaged.contains { state.kept[$0] != nil && $0.hasPrefix("\(url) ") }
     }
     if damaged { throw CacheError(.damaged, "an entry is damaged") }
-    return try await readableVariants(of: url)
-  }
-
-  func readableVariants(of url: String) async throws(CacheError) -> [StoredVariant] {
     if let error { throw error }
     return state.withLock { state in
-      state.kept.filter { $0.key.hasPrefix("\(url) ") && !state.damaged.contains($0.key) }
-        .map { StoredVariant(key: $0.key, head: $0.value.head) }
+      state.kept.filter { $0.key.hasPrefix("\(url) ") }.map { StoredVariant(key: $0.key, head: $0.value.head) }
     }
   }
 

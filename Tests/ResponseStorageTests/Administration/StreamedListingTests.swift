@@ -13,7 +13,7 @@ struct StreamedListingTests {
     ] {
       let whole = try await store.administration.list(selection, after: nil, limit: limit)
       var pages: [[EntrySummary]] = []
-      let (cursor, _) = try await store.administration.list(selection, after: nil, limit: limit) { page, readAt in
+      let cursor = try await store.administration.list(selection, after: nil, limit: limit) { page, readAt in
         #expect(readAt == store.test.clock.now)
         pages.append(page)
       }

@@ -36,7 +36,7 @@ struct ImportTests {
     let exported = try await StoreExport(source.store).run(EntrySelection(), progress: { _, _ in }) {
       (piece) throws(CacheError) in lines += piece
     }
-    #expect(exported.exported == entries.count && exported.damage.isEmpty)
+    #expect(exported.exported == entries.count && exported.damaged.count == 0)
     #expect(exported.bytes == entries.reduce(0) { $0 + $1.payload.count })
     let report = try await run(lines, into: destination)
     #expect(report.imported == entries.count && report.bytes == exported.bytes)

@@ -129,8 +129,8 @@ struct MigrationTests {
     source.engine.alter { $0.key.text.hasSuffix("7") ? ($0.key, $0.payload + [0], $0.metadata) : $0 }
     let report = try await migrate(source, destination)
     #expect(
-      report.damage.entries.count == 5
-        && report.damage.entries.first.map(\.text) == ["07", "17", "27", "37", "47"].map { "a/1\($0)" })
+      report.damaged.count == 5
+        && report.damaged.first.map(\.text) == ["07", "17", "27", "37", "47"].map { "a/1\($0)" })
     #expect(report.copied == 45 && report.verified == 45 && report.different.count == 0)
   }
 
@@ -199,41 +199,5 @@ struct MigrationTests {
       _ = try await migrate(source, destination)
       #expect(try destination.store.accesses.histories(of: [key, try CacheKey("a/2")]) == uses)
     }
-  }
-
-  @Test(arguments: [1, 8, 999, 1_000, 1_001, 2_500])
-  func theWalkGoesPastWhatCannotBeDecoded(index: Int) async throws {
-    let entries = try (0..<2_501).map { try Self.entry("a/\(10_000 + $0)") }
-    let (source, destination) = try await stores(entries)
-    let damaged = [entries[0].key, entries[index].key]
-    let store = EntryStore(
-      engine: FaultyEngine(over: source.engine, Damage(entries: Set(damaged))), clock: source.clock)
-    let report = try await StoreMigration(from: store, to: destination.store).run(TransferOptions()) { _, _, _ in }
-    #expect(report.damage.entries.count == 2 && report.damage.entries.first == damaged)
-    #expect(report.copied == 2_499 && report.verified == 2_499)
-  }
-
-  /// An entry with an unreadable key is not named, and the entries between it and a named one must not be skipped.
-  @Test(arguments: [0, 3, 6])
-  func theWalkGoesPastWhatCannotBeNamed(index: Int) async throws {
-    let entries = try (0..<9).map { try Self.entry("a/\($0)") }
-    let (source, destination) = try await stores(entries)
-    let unnamed = FaultyEngine(over: source.engine, Damage(entries: [entries[index].key], isNamed: false))
-    let store = EntryStore(engine: FaultyEngine(over: unnamed, Damage(entries: [entries[8].key])), clock: source.clock)
-    let report = try await StoreMigration(from: store, to: destination.store).run(TransferOptions()) { _, _, _ in }
-    #expect(report.copied == 7 && report.verified == 7)
-    let export = try await StoreExport(store).run(EntrySelection(), progress: { _, _ in }) { _ in }
-    #expect(export.exported == 7)
-    for damage in [report.damage, export.damage] {
-      #expect(damage.entries.first == [entries[8].key] && damage.placeCount == 1, "\(damage)")
-    }
-  }
-
-  @Test func aStoreThatCannotSayWhatIsDamagedIsReadAllTheSame() async throws {
-    let (source, destination) = try await stores([try Self.entry("a/1"), try Self.entry("a/2")])
-    let engine = FaultyEngine(over: source.engine, Damage(entries: [try CacheKey("a/2")], isNamed: false))
-    let migration = StoreMigration(from: EntryStore(engine: engine, clock: source.clock), to: destination.store)
-    let report = try await migration.run(TransferOptions()) { _, _, _ in }
-    #expect(report.copied == 1 && report.damage.entries.count == 0 && report.damage.placeCount == 1)
   }
 }

@@ -53,7 +53,8 @@ struct Damage: Sendable {
   private func list(
     _ found: [EntrySummary], _ range: KeyRange, _ limit: Int
   ) throws(CacheError) -> [EntrySummary] {
-    let page = (found + phantoms.filter { range.contains($0.key) }).sorted { $0.key < $1.key }.prefix(limit)
+    let page = (found + phantoms.filter { range.contains($0.key) })
+      .sorted { range.isDescending ? $0.key > $1.key : $0.key < $1.key }.prefix(limit)
     if !isListed, let bad = page.first(where: { entries.contains($0.key) }) {
       throw CacheError(code, "entry \(bad.key) cannot be listed")
     }

@@ -62,7 +62,7 @@ struct ReadAheadTests {
     let damaged = entries[50].key
     let subject = try await subject(entries, damaged: [damaged])
     let (report, _) = try await export(subject.store)
-    #expect(report.exported == 99 && report.damage.entries.first == [damaged])
+    #expect(report.exported == 99 && report.damaged.first == [damaged])
     let issues = try await subject.administration.verify().issues
     #expect(issues.map(\.key) == [damaged])
   }

@@ -72,7 +72,7 @@ struct EnginePairTests {
       from: EntryStore(engine: source, clock: home.clock), to: EntryStore(engine: destination, clock: home.clock))
     let report = try await migration.run(TransferOptions()) { _, _, _ in }
     #expect(report.copied == entries.count && report.verified == entries.count)
-    #expect(report.damage.isEmpty && report.different.count == 0 && report.kept == 0 && report.expired == 0)
+    #expect(report.damaged.count == 0 && report.different.count == 0 && report.kept == 0 && report.expired == 0)
     try await expect(entries, in: destination)
     try await expect(entries, in: source)
     for engine in [source, destination] { try await engine.close() }
@@ -87,7 +87,7 @@ struct EnginePairTests {
     let exported = try await StoreExport(EntryStore(engine: source, clock: home.clock)).run(
       EntrySelection(), progress: { _, _ in }
     ) { (lines) throws(CacheError) in pieces.append(lines) }
-    #expect(exported.exported == entries.count && exported.damage.isEmpty)
+    #expect(exported.exported == entries.count && exported.damaged.count == 0)
     var rest = pieces[...]
     let imported = try await StoreImport(into: EntryStore(engine: destination, clock: home.clock)).run(
       "the test", TransferOptions(), progress: { _, _ in }

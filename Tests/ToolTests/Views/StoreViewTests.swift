@@ -40,15 +40,13 @@ private enum StoreSamples {
 
   static var statistics: StatisticsView { StatisticsView(backend: "lmdb", path: "/cache/lmdb", report) }
 
-  static var report: StoreReport { report(StoreDamage()) }
-
-  static func report(_ damage: StoreDamage) -> StoreReport {
+  static var report: StoreReport {
     let slot = { (name: String) in EntryTally.Slot(namespace: name, freshSlot: 1, retainSlot: 2) }
     var tally = EntryTally()
     tally.add(.init(entries: 1_200, payloadBytes: 14_400_000), to: slot("cities"))
     tally.add(.init(entries: 2, payloadBytes: 9), to: slot("movies"))
     return StoreReport(
-      tally: tally, storageBytes: 16_777_216, damage: damage,
+      tally: tally, storageBytes: 16_777_216,
       states: [.fresh: 1_000, .stale: 200, .expired: 2], isEstimated: false,
       operations: OperationCounts(hits: 3, misses: 1, evictions: 5))
   }

@@ -20,10 +20,10 @@ struct TransferViewTests {
     MigrationView(from: "plist", to: "lmdb", report: report, isDryRun: isDryRun)
   }
 
-  private static func damage(_ keys: String...) throws -> StoreDamage {
-    var damage = StoreDamage()
-    for key in keys { damage.add(try CacheKey(key)) }
-    return damage
+  private static func damaged(_ keys: String...) throws -> KeySample {
+    var sample = KeySample()
+    for key in keys { sample.add(try CacheKey(key)) }
+    return sample
   }
 
   @Test func aMigration() {
@@ -48,7 +48,7 @@ struct TransferViewTests {
   @Test func aMigrationThatLeftEntriesOut() throws {
     var report = Self.copied
     (report.present, report.kept, report.expired) = (0, 1, 1)
-    report.damage = try Self.damage("a/1", "a/2", "a/3", "a/4")
+    report.damaged = try Self.damaged("a/1", "a/2", "a/3", "a/4")
     let view = Self.migration(report)
     #expect(Self.text(view, .table).contains("Skipped   2 (1 older than there, 1 expired)\n"))
     #expect(Self.text(view, .table).hasSuffix("Damaged   4\n"))
@@ -69,7 +69,7 @@ struct TransferViewTests {
     var report = ExportReport()
     (report.exported, report.bytes) = (1, 2_048)
     #expect(ExportView(backend: "lmdb", file: nil, report: report).failure == nil)
-    report.damage = try Self.damage("a/1")
+    report.damaged = try Self.damaged("a/1")
     let view = ExportView(backend: "lmdb", file: file, report: report)
     let name = file.map { "\"\($0)\"" } ?? "null"
     #expect(

@@ -7,11 +7,6 @@ public protocol HTTPResponseStorage: Sendable {
   /// - Throws: `CacheError`: the storage failed; `invalidRequest` if the URL is too long for a key.
   func variants(of url: String) async throws(CacheError) -> [StoredVariant]
 
-  /// Like `variants(of:)`, but leaves damaged responses out.
-  ///
-  /// - Throws: `CacheError`: as `variants(of:)`, except `damaged`.
-  func readableVariants(of url: String) async throws(CacheError) -> [StoredVariant]
-
   /// The stored response under `key`; `nil` if it is gone.
   ///
   /// - Throws: `CacheError`: the storage failed, or the entry is damaged (`damaged`).
@@ -63,7 +58,7 @@ extension HTTPResponseStorage {
   /// Removes the stored responses; for a storage without flights.
   public func invalidate(_ urls: [String]) async throws(CacheError) {
     var keys: [String] = []
-    for url in urls { keys += try await readableVariants(of: url).map(\.key) }
+    for url in urls { keys += try await variants(of: url).map(\.key) }
     if !keys.isEmpty { try await remove(keys) }
   }
 }

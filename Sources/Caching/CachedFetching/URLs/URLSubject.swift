@@ -107,9 +107,8 @@ struct URLSubject: FetchSubject {
     _ answer: HTTPResponse, _ head: StoredHead, confirming base: StoredResponse<HTTPResponse>?,
     in storage: any HTTPResponseStorage
   ) async throws(CacheError) -> String {
-    // A damaged variant must prevent neither storing the answer nor removing the variants that it replaces.
     try rules.requireCredentialKey(for: request)
-    let variants = selected(try await storage.readableVariants(of: request.target))
+    let variants = selected(try await storage.variants(of: request.target))
     guard head.retainUntil > head.storedAt else {
       if !variants.isEmpty { try await storage.remove(variants.map(\.key)) }
       return try key()
@@ -168,7 +167,7 @@ struct URLSubject: FetchSubject {
     guard rules.believesServer(of: request) else { return }
     guard request.retrieves else { return try await invalidate(by: exchange.head) }
     var outdated: [String] = []
-    for variant in selected(try await storage.readableVariants(of: request.target)) {
+    for variant in selected(try await storage.variants(of: request.target)) {
       if request.method == "HEAD", rules.describes(exchange.head, variant.head),
         rules.mayStay(exchange.head, for: request)
       {

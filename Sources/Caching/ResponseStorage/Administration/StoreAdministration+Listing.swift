@@ -6,14 +6,14 @@ extension StoreAdministration {
   /// so memory stays bounded for any limit. `body` also gets the time at which the page was read, which determines the
   /// states.
   ///
-  /// - Returns: the key after which the listing continues, `nil` if it is complete; and what could not be listed.
+  /// - Returns: the key after which the listing continues; `nil` if it is complete.
   /// - Throws: `CacheError`: what `body` throws, or the engine failed.
   public func list(
     _ selection: EntrySelection, after cursor: CacheKey?, limit: Int,
     _ body: (_ page: [EntrySummary], _ readAt: Timestamp) async throws(CacheError) -> Void
-  ) async throws(CacheError) -> (cursor: CacheKey?, damage: StoreDamage) {
+  ) async throws(CacheError) -> CacheKey? {
     var (count, last, hasMore) = (0, CacheKey?.none, false)
-    let damage = try await visit(selection, after: cursor) { page throws(CacheError) in
+    try await visit(selection, after: cursor) { page throws(CacheError) in
       let wanted = page.prefix(limit - count)
       hasMore = page.count > wanted.count
       if !wanted.isEmpty { try await body(Array(wanted), store.clock.now) }
@@ -21,7 +21,7 @@ extension StoreAdministration {
       last = wanted.last?.key ?? last
       return !hasMore
     }
-    return (hasMore ? last : nil, damage)
+    return hasMore ? last : nil
   }
 
   /// Lists the entries in one piece.
@@ -31,11 +31,11 @@ extension StoreAdministration {
     _ selection: EntrySelection, after cursor: CacheKey?, limit: Int
   ) async throws(CacheError) -> EntryListing {
     var (entries, readAt) = ([EntrySummary](), store.clock.now)
-    let (cursor, damage) = try await list(selection, after: cursor, limit: limit) { page, time in
+    let cursor = try await list(selection, after: cursor, limit: limit) { page, time in
       entries += page
       readAt = time
     }
-    return EntryListing(entries: entries, cursor: cursor, damage: damage, readAt: readAt)
+    return EntryListing(entries: entries, cursor: cursor, readAt: readAt)
   }
 
   /// Lists the first `limit` (1 or more) selected entries in `order`, without their attributes.
@@ -48,7 +48,7 @@ extension StoreAdministration {
     _ selection: EntrySelection, by order: EntryOrder, limit: Int
   ) async throws(CacheError) -> EntryListing {
     var first: [RankedEntry] = []
-    let damage = try await visit(selection, after: nil) { page throws(CacheError) in
+    try await visit(selection, after: nil) { page throws(CacheError) in
       let uses = order == .used ? try store.accesses.histories(of: page.map(\.key)) : []
       for (index, entry) in page.enumerated() {
         first.append(RankedEntry(entry, by: order, uses.isEmpty ? AccessHistory() : uses[index]))
@@ -57,8 +57,7 @@ extension StoreAdministration {
       return true
     }
     first.keepFirst(limit)
-    return EntryListing(
-      entries: first.map(\.entry), cursor: nil, damage: damage, readAt: store.clock.now)
+    return EntryListing(entries: first.map(\.entry), cursor: nil, readAt: store.clock.now)
   }
 }
 
@@ -68,8 +67,6 @@ public struct EntryListing: Sendable {
   public let entries: [EntrySummary]
   /// The key after which the listing continues; `nil` if it is complete.
   public let cursor: CacheKey?
-  /// What could not be listed.
-  public let damage: StoreDamage
   /// When the entries were read. Their states are those at this time.
   public let readAt: Timestamp
 }

@@ -2,22 +2,18 @@ public import FetchVocabulary
 public import StorageSPI
 
 extension StoreAdministration {
-  /// Removes all entries except leases, returns their space to the file system, and checks that an empty, sound store is
-  /// left.
+  /// Removes all entries except leases, returns their space to the file system, and checks that an empty, intact store
+  /// is left.
   ///
   /// - Parameter held: called with what the store held, before anything is removed; and again, once all is removed, with
   ///   what this call has removed. Others may have removed the rest.
   /// - Throws: `CacheError`: the engine failed, or part of the store is `damaged`; some entries may have been removed.
   public func removeAll(held: (EntryTally.Count) -> Void) async throws(CacheError) {
-    held(try await StoreCount(store.engine).tally.total(except: Lease.namespace))
+    held(try await store.engine.statistics().tally.total(except: Lease.namespace))
     let report = try await remove(EntrySelection(), dryRun: false)
-    var problem = report.damage.entries.first.first.map { "entry \($0) cannot be read" } ?? report.damage.places.first
-    if problem == nil {
-      held(EntryTally.Count(entries: report.entries, payloadBytes: report.payloadBytes))
-      try await giveRoomBack()
-      problem = try await store.engine.checkIntegrity().first?.message
-    }
-    if let problem { throw CacheError(.damaged, problem) }
+    held(EntryTally.Count(entries: report.entries, payloadBytes: report.payloadBytes))
+    try await giveRoomBack()
+    if let issue = try await store.engine.checkIntegrity().first { throw CacheError(.damaged, issue.message) }
   }
 
   /// Checks that the emptied store can hold an entry: on a full disk a removal may take up more space than it frees.
@@ -120,8 +116,8 @@ public struct RemovalReport: Sendable, Hashable {
   /// The requested keys that have no entry.
   public internal(set) var missing: [CacheKey] = []
 
-  /// What could not be listed, and so was not removed; also entries too damaged to be made stale.
-  public internal(set) var damage = StoreDamage()
+  /// The entries that are too damaged to be made stale.
+  public internal(set) var damaged = KeySample()
 
   package init(entries: Int = 0, payloadBytes: Int = 0) {
     (self.entries, self.payloadBytes) = (entries, payloadBytes)
@@ -138,7 +134,6 @@ public struct RemovalReport: Sendable, Hashable {
     entries += other.entries
     payloadBytes += other.payloadBytes
     missing += other.missing
-    damage = damage + other.damage
   }
 
   /// The error for a removal that was cancelled after what this report counts. `verb` says what happens to an entry.

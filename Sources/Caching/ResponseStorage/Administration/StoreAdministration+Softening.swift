@@ -22,13 +22,12 @@ extension StoreAdministration {
     fresh.state = .fresh
     do throws(CacheError) {
       if !dryRun { try await endFlights(selection) }
-      let unlisted = try await visit(fresh, after: nil) { page throws(CacheError) in
+      try await visit(fresh, after: nil) { page throws(CacheError) in
         let keys = page.map(\.key)
         if !dryRun, selection.selectsFlightsByEntry { try await store.endFlights(of: keys) }
         try await makeStale(keys, selectedBy: fresh, dryRun: dryRun, &report)
         return true
       }
-      report.damage = report.damage + unlisted
     } catch {
       throw error.code == .cancelled ? report.interruption("made stale", dryRun: dryRun) : error
     }
@@ -90,7 +89,7 @@ extension StoreAdministration {
         bytes += entry.payload.count
       } catch {
         guard error.code == .damaged else { throw error }
-        part.damage.add(key)
+        part.damaged.add(key)
       }
     }
     return (batch, part, left)

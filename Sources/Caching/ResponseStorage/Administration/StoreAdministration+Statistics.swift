@@ -9,13 +9,10 @@ extension StoreAdministration {
   /// estimates the states if there are more, which the report says. An entry stored ahead of the clock then counts as
   /// fresh until its time comes.
   ///
-  /// Damaged entries are left out and reported. The others are then counted one by one.
-  ///
   /// - Throws: `CacheError`: the engine or the ledger failed.
   public func statistics() async throws(CacheError) -> StoreReport {
     let operations = try ledger.totals()
-    let held = try await StoreCount(store.engine)
-    var damage = (store.damage + held.damage).explained(by: held.reason)
+    let held = try await store.engine.statistics()
     let tally = held.tally.withoutLeases
     let isSmall = tally.total().entries <= Self.maximumCensus
     var census = StateCensus(tally, at: store.clock.now, trustsTimes: !isSmall)
@@ -24,20 +21,15 @@ extension StoreAdministration {
     if isEstimated {
       census.estimate()
     } else {
-      var unlisted = StoreDamage()
       for namespace in namespaces {
-        let selection = EntrySelection(namespace: namespace)
-        let met = try await visit(selection, after: nil) { page throws(CacheError) in
+        try await visit(EntrySelection(namespace: namespace), after: nil) { page throws(CacheError) in
           for entry in page { census.count(entry) }
           return true
         }
-        unlisted = unlisted + met
       }
-      // What keeps entries from being listed also keeps them from being counted by state.
-      if damage.isEmpty { damage = unlisted }
     }
     return StoreReport(
-      tally: tally, storageBytes: held.storageBytes, damage: damage, states: census.states,
+      tally: tally, storageBytes: held.storageBytes, states: census.states,
       isEstimated: isEstimated, operations: operations, tiers: await store.tiered?.tiers() ?? [])
   }
 }
@@ -46,10 +38,8 @@ extension StoreAdministration {
 public struct StoreReport: Sendable {
   /// The entries, without the leases of flights.
   public let tally: EntryTally
-  /// The space that the store takes up on its medium, in bytes; `nil` if damage prevents the engine from knowing.
-  public let storageBytes: Int?
-  /// What could not be counted.
-  public let damage: StoreDamage
+  /// The space that the store takes up on its medium, in bytes.
+  public let storageBytes: Int
   /// How often the cache answered.
   public let operations: OperationCounts
   /// Whether the counts by state are estimates. Only entries whose state changes within the present slot of 17.5
@@ -61,11 +51,11 @@ public struct StoreReport: Sendable {
   private let states: [EntryState: Int]
 
   package init(
-    tally: EntryTally, storageBytes: Int?, damage: StoreDamage, states: [EntryState: Int], isEstimated: Bool,
+    tally: EntryTally, storageBytes: Int, states: [EntryState: Int], isEstimated: Bool,
     operations: OperationCounts, tiers: [TierReport] = []
   ) {
     self.tiers = tiers
-    (self.tally, self.storageBytes, self.damage) = (tally, storageBytes, damage)
+    (self.tally, self.storageBytes) = (tally, storageBytes)
     self.isEstimated = isEstimated
     self.states = states
     self.operations = operations

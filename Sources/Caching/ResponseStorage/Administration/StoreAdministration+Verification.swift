@@ -4,7 +4,7 @@ public import StorageSPI
 extension StoreAdministration {
   /// Lets the engine check the structure of the store, then reads each entry and compares its checksum.
   ///
-  /// An unreadable entry is an issue, but does not stop the check. The leases of flights are checked, but not counted.
+  /// An unreadable entry is an issue, but does not stop the check, unless the engine cannot list the entries behind it. The leases of flights are checked, but not counted.
   /// Checksums are over the stored bytes, so the check needs no key. Sealed entries whose key is at hand are authenticated
   /// too; the others are counted. Cost: each payload is read twice, in bounded memory, and a sealed one is opened.
   ///
@@ -15,46 +15,33 @@ extension StoreAdministration {
   public func verify(
     progress: (_ done: Int, _ total: Int?) -> Void = { _, _ in }
   ) async throws(CacheError) -> VerificationReport {
-    let total = try await store.count().total
+    let total = try? await store.count()
     progress(0, total)
     var report = VerificationReport()
     for issue in try await structuralIssues() { report.add(issue) }
     let unreadable = report.keys
-    var (walk, ahead) = (StoreWalk(engine: store.engine, known: report.issues), ReadAhead(store.engine))
-    while let page = try await walk.next() {
-      await store.engine.releaseMemory()
-      ahead.expect(page)
-      for entry in page {
-        if entry.key.namespace != Lease.namespace { report.countEntries(1) }
-        if unreadable.contains(entry.key) { continue }
-        switch try await check(entry, &ahead) {
-        case .sound: break
-        case .unauthenticated: report.unauthenticated += 1
-        case .issue(let issue): report.add(issue)
+    var (walk, ahead) = (StoreWalk(engine: store.engine), ReadAhead(store.engine))
+    do throws(CacheError) {
+      while let page = try await walk.next() {
+        await store.engine.releaseMemory()
+        ahead.expect(page)
+        for entry in page {
+          if entry.key.namespace != Lease.namespace { report.entriesChecked += 1 }
+          if unreadable.contains(entry.key) { continue }
+          switch try await check(entry, &ahead) {
+          case .sound: break
+          case .unauthenticated: report.unauthenticated += 1
+          case .issue(let issue): report.add(issue)
+          }
         }
+        progress(report.entriesChecked, total)
       }
-      progress(report.entriesChecked, total)
+    } catch {
+      guard error.isOfData else { throw error }
+      // The check of the structure may have said it, or named the entry that stops the listing.
+      if report.issueCount == 0 { report.add(IntegrityIssue(kind: .structure, message: error.message)) }
     }
-    report.countEntries(walk.unreadableEntries.count)
-    for issue in walk.gaps { report.add(issue) }
     return report
-  }
-
-  /// The issues whose entries no longer exist. Cost: a read for each.
-  ///
-  /// - Throws: `CacheError`: the engine failed, other than by damage.
-  public func aboutAbsentEntries(_ issues: [IntegrityIssue]) async throws(CacheError) -> [IntegrityIssue] {
-    var found: [IntegrityIssue] = []
-    for issue in issues {
-      guard let key = issue.key else { continue }
-      do throws(CacheError) {
-        let entry: Void? = try await store.engine.read(key) { _, _ throws(CacheError) in }
-        if entry == nil { found.append(issue) }
-      } catch {
-        guard error.isOfData else { throw error }
-      }
-    }
-    return found
   }
 
   private func structuralIssues() async throws(CacheError) -> [IntegrityIssue] {
@@ -109,7 +96,7 @@ extension IntegrityIssue {
     }
   }
 
-  fileprivate static func unknownTransforms(_ key: CacheKey) -> IntegrityIssue {
+  static func unknownTransforms(_ key: CacheKey) -> IntegrityIssue {
     IntegrityIssue(
       key: key, kind: .undecodable,
       message: "its attribute '\(EntryMetadata.transformsName)' is not what a transform writes")
@@ -133,8 +120,8 @@ public struct VerificationReport: Sendable {
   /// How many issues to keep: a completely damaged store must not fill the memory.
   public static let maximumIssues = 10_000
 
-  /// The number of entries checked, including unreadable ones.
-  public private(set) var entriesChecked = 0
+  /// The number of entries checked, including unreadable ones that are listed.
+  public internal(set) var entriesChecked = 0
   /// The first `maximumIssues` issues found.
   public private(set) var issues: [IntegrityIssue] = []
   /// The total number of issues.
@@ -152,6 +139,4 @@ public struct VerificationReport: Sendable {
     issueCount += 1
     if issues.count < Self.maximumIssues { issues.append(issue) }
   }
-
-  mutating func countEntries(_ count: Int) { entriesChecked += count }
 }

@@ -32,8 +32,8 @@ public struct StoreAdministration: Sendable {
     }
   }
 
-  /// Removes the selected entries, in pages; with `dryRun` it only counts them. Damaged entries that cannot be listed
-  /// stay, and are reported. What is being fetched of the selected entries now is not stored.
+  /// Removes the selected entries, in pages; with `dryRun` it only counts them. What is being fetched of the selected
+  /// entries now is not stored.
   ///
   /// - Throws: `CacheError`: the engine failed, or other writers kept changing entries (`conflict`). Entries removed
   ///   before that stay removed.
@@ -41,7 +41,7 @@ public struct StoreAdministration: Sendable {
     var report = RemovalReport()
     do throws(CacheError) {
       if !dryRun { try await endFlights(selection) }
-      report.damage = try await visit(selection, after: nil) { page throws(CacheError) in
+      try await visit(selection, after: nil) { page throws(CacheError) in
         report.add(dryRun ? page : try await remove(page, selectedBy: selection))
         return true
       }
@@ -105,18 +105,14 @@ public struct StoreAdministration: Sendable {
   }
 
   /// Passes the selected entries to `body`, in pages, as long as it returns `true`.
-  ///
-  /// - Returns: what could not be listed.
-  @discardableResult
   func visit(
     _ selection: EntrySelection, after cursor: CacheKey?,
     _ body: ([EntrySummary]) async throws(CacheError) -> Bool
-  ) async throws(CacheError) -> StoreDamage {
+  ) async throws(CacheError) {
     var walk = EntryWalk(store, selection, after: cursor, includesLeases: true)
     while let page = try await walk.next() {
       guard try await body(page) else { break }
     }
-    return walk.damage
   }
 }
 
@@ -140,7 +136,7 @@ extension StoreAdministration {
   ///
   /// - Throws: `CacheError`: the engine failed.
   public func extent() async throws(CacheError) -> CompactionReport.Extent {
-    CompactionReport.Extent(try await StoreCount(store.engine))
+    CompactionReport.Extent(try await store.engine.statistics())
   }
 }
 
@@ -159,9 +155,9 @@ public struct CompactionReport: Sendable, Hashable {
       (self.entries, self.payloadBytes, self.storageBytes) = (entries, payloadBytes, storageBytes)
     }
 
-    init(_ held: StoreCount) {
+    init(_ held: StorageStatistics) {
       let total = held.tally.total(except: Lease.namespace)
-      self.init(entries: total.entries, payloadBytes: total.payloadBytes, storageBytes: held.storageBytes ?? 0)
+      self.init(entries: total.entries, payloadBytes: total.payloadBytes, storageBytes: held.storageBytes)
     }
   }
 

@@ -97,7 +97,7 @@ struct RoomMaker: Sendable {
 
   /// How much the store holds, and how much of that must go to make the batch fit.
   private func excess() async throws(CacheError) -> (tally: EntryTally, needed: EntryTally.Count) {
-    let tally = try await StoreCount(writer.engine).tally
+    let tally = try await writer.engine.statistics().tally
     var after = tally.total(except: Lease.namespace)
     for (key, newSize) in batch.finalSizes where !key.text.hasPrefix(Lease.keyPrefix) {
       if let oldSize = try await size(of: key) { after = after + .init(entries: -1, payloadBytes: -oldSize) }
@@ -107,15 +107,9 @@ struct RoomMaker: Sendable {
     return (tally, after.excess(over: allowed))
   }
 
-  /// The size of the payload under `key`; `nil` if there is none, or if the entry is damaged and cannot be listed. Room
-  /// for a damaged entry is made again.
+  /// The size of the payload under `key`; `nil` if there is none.
   private func size(of key: CacheKey) async throws(CacheError) -> Int? {
-    do throws(CacheError) {
-      return try await writer.engine.scan(KeyRange(prefix: key.text), limit: 1).first { $0.key == key }?.payloadBytes
-    } catch {
-      guard error.code == .damaged else { throw error }
-      return nil
-    }
+    try await writer.engine.scan(KeyRange(prefix: key.text), limit: 1).first { $0.key == key }?.payloadBytes
   }
 
   /// Removes `victims` and makes the changes of `batch`, in batches of bounded size. Returns `false` if an entry has
@@ -140,7 +134,6 @@ struct RoomMaker: Sendable {
 extension RoomMaker {
   /// Offers `search` all entries, or as many as are enough if only expired ones may go.
   private func lookAtAll(_ search: inout VictimSearch) async throws(CacheError) {
-    // A damaged entry can be neither counted nor evicted, but must not prevent the eviction of others.
     var walk = StoreWalk(engine: writer.engine, pageSize: BoundedWriter.batchSize)
     while !(limits.eviction == .none && search.choose().isEnough), let page = try await walk.next() {
       search.offer(page, histories)
@@ -165,23 +158,13 @@ extension RoomMaker {
           guard round == firstRound else { return search.offer(entries, histories) }
           (search, entries, round) = (empty, [], sweep.rounds)
         }
-        let page = try await list(sweep.range(of: stretch))
+        let page = try await writer.engine.scan(sweep.range(of: stretch), limit: EvictionSweep.pageSize)
         entries += page.prefix(sweep.note(page.lazy.map(\.key), in: stretch))
       }
       search.offer(entries, histories)
       choice = search.choose()
       // Where memory limits the victims, these are the best of as many entries as all of them would need.
     } while !isOneLook && (!choice.isEnough && !choice.isBeginning || search.seen < search.goal(atLeast: 0))
-  }
-
-  /// A page of the sweep; empty if it cannot be listed because of damage.
-  private func list(_ range: KeyRange) async throws(CacheError) -> [EntrySummary] {
-    do throws(CacheError) {
-      return try await writer.engine.scan(range, limit: EvictionSweep.pageSize)
-    } catch {
-      guard error.code == .damaged || error.code == .unsupportedFormat else { throw error }
-      return []
-    }
   }
 
   /// How entries were used. That only decides the order: if it cannot be read, the write must not fail.

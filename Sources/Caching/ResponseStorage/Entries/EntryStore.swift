@@ -22,12 +22,6 @@ public struct EntryStore: Sendable {
   /// The decoded values; `nil` if none are kept.
   let decodedEntries: DecodedEntries?
 
-  /// The damage that is known without reading entries. Empty if the store is read as it is.
-  public var damage: StoreDamage { salvageDamage ?? StoreDamage() }
-
-  /// The damage of a store that is read as a repair would save it; `nil` if the store is read as it is.
-  var salvageDamage: StoreDamage? { nil }
-
   /// The leases that this process holds on flights over this store.
   let leases = HeldLeases()
 

@@ -37,21 +37,6 @@ public struct EngineHTTPResponseStorage: HTTPResponseStorage {
     }
   }
 
-  /// Like `variants(of:)`, but leaves damaged responses out.
-  ///
-  /// Cost: about sixty scans of the engine if there is such a one.
-  public func readableVariants(of url: String) async throws(CacheError) -> [StoredVariant] {
-    do throws(CacheError) { return try await variants(of: url) } catch {
-      guard error.isOfOneEntry else { throw error }
-    }
-    // Use the whole prefix that the keys share, so that the walk finds the keys behind damage by the rest.
-    let (range, now) = (KeyRange(prefix: Self.keyPrefix(of: url) + Self.variantName), store.clock.now)
-    var walk = StoreWalk(engine: store.engine, range, unreadable: [], pageSize: Self.variantsPerScan)
-    var found: [StoredVariant] = []
-    while let page = try await walk.next() { found += try variants(in: page, at: now) }
-    return found
-  }
-
   /// The listed variants that have not expired at `now`.
   private func variants(in page: [EntrySummary], at now: Timestamp) throws(CacheError) -> [StoredVariant] {
     var found: [StoredVariant] = []
@@ -114,7 +99,7 @@ public struct EngineHTTPResponseStorage: HTTPResponseStorage {
     let prefixes = urls.map(Self.keyPrefix)
     try await store.endFlights { scope in prefixes.contains { scope.meets(prefix: $0) } }
     var keys: [String] = []
-    for url in urls { keys += try await readableVariants(of: url).map(\.key) }
+    for url in urls { keys += try await variants(of: url).map(\.key) }
     if !keys.isEmpty { try await remove(keys) }
   }
 

@@ -7,8 +7,8 @@ public struct ExportReport: Sendable, Hashable {
   public package(set) var exported = 0
   /// The total size of their payloads, in bytes.
   public package(set) var bytes = 0
-  /// Damaged entries that were left out.
-  public package(set) var damage = StoreDamage()
+  /// Entries that are not what was written, and were left out.
+  public package(set) var damaged = KeySample()
 
   package init() {}
 }
@@ -29,12 +29,12 @@ public struct StoreExport: Sendable {
   /// Passes the lines of the selected entries to `write`, several at a time, without leases. Entries are exported as they
   /// are stored.
   ///
-  /// Damaged entries are left out and reported. Expired entries that still exist are exported too.
+  /// Entries that are not what was written are left out and reported. Expired entries that still exist are exported too.
   /// - Throws: `CacheError`: the engine failed, what `write` throws, or `cancelled`.
   public func run(
     _ selection: EntrySelection, progress: TransferProgress, to write: ([UInt8]) throws(CacheError) -> Void
   ) async throws(CacheError) -> ExportReport {
-    let (total, reason) = selection == EntrySelection() ? try await store.count() : (nil, nil)
+    let total = selection == EntrySelection() ? try await store.count() : nil
     var (report, lines) = (ExportReport(), [UInt8]())
     var reading = EntryReading(store, selection)
     while let entry = try await reading.next() {
@@ -48,7 +48,7 @@ public struct StoreExport: Sendable {
       progress(report.exported, total)
     }
     if !lines.isEmpty { try write(lines) }
-    report.damage = reading.damage.explained(by: reason)
+    report.damaged = reading.damaged
     return report
   }
 }

@@ -15,8 +15,8 @@ public struct MigrationReport: Sendable, Hashable {
   public package(set) var expired = 0
   /// The number of entries that were finally read from both stores, and are the same.
   public package(set) var verified = 0
-  /// Damage of the source, which was left out.
-  public package(set) var damage = StoreDamage()
+  /// Entries of the source that are not what was written, and were left out.
+  public package(set) var damaged = KeySample()
   /// The entries that differ between source and destination.
   public package(set) var different = KeySample()
 
@@ -46,19 +46,17 @@ public struct StoreMigration: Sendable {
 
   /// Copies the entries except leases, and compares the stores unless it is a dry run.
   ///
-  /// Damage and differences are not errors: they are reported, and the other entries are copied.
-  /// - Parameter progress: called with the stage, the number of entries done, and the total (`nil` if damage prevents
-  ///   counting).
+  /// Damaged entries and differences are not errors: they are reported, and the other entries are copied.
+  /// - Parameter progress: called with the stage, the number of entries done, and the total.
   /// - Throws: `CacheError`: one of the engines failed, or `cancelled`.
   public func run(
     _ options: TransferOptions, progress: (MigrationStage, _ done: Int, _ total: Int?) -> Void
   ) async throws(CacheError) -> MigrationReport {
-    let (total, reason) = try await source.count()
+    let total = try await source.count()
     var report = try await copy(options) { progress(.copying, $0, total) }
     if !options.isDryRun, let destination {
       try await verify(destination, &report) { progress(.verifying, $0, total) }
     }
-    report.damage = report.damage.explained(by: reason)
     return report
   }
 
@@ -78,7 +76,7 @@ public struct StoreMigration: Sendable {
     } catch {
       throw error.code == .cancelled ? writer.interruption(of: "the migration", "copied") : error
     }
-    return MigrationReport(writer.counts, expired: reading.expired, damage: reading.damage)
+    return MigrationReport(writer.counts, expired: reading.expired, damaged: reading.damaged)
   }
 
   /// Walks through the source once more, and reads each entry from both stores.
@@ -138,8 +136,8 @@ extension ReadAhead {
 }
 
 extension MigrationReport {
-  fileprivate init(_ counts: EntryWriter.Counts, expired: Int, damage: StoreDamage) {
+  fileprivate init(_ counts: EntryWriter.Counts, expired: Int, damaged: KeySample) {
     (copied, bytes, present, kept) = (counts.written, counts.bytes, counts.present, counts.kept)
-    (self.expired, self.damage) = (expired, damage)
+    (self.expired, self.damaged) = (expired, damaged)
   }
 }

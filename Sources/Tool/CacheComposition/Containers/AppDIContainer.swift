@@ -64,6 +64,14 @@ public struct AppDIContainer: Sendable {
     }
   }
 
+  /// Opens the store of the configured engine as it is, even if its damage has ended a process.
+  ///
+  /// - Throws: `CacheError` with the code of the engine's failure.
+  package func openDamagedStore() async throws(CacheError) -> OpenStore {
+    let (plugin, options) = try engine(configuration.backend)
+    return makeStore(over: try await plugin.open(options), of: configuration.backend)
+  }
+
   /// The store of the engine called `backend` if its damage has ended a process.
   ///
   /// - Throws: `CacheError` with the code `unknownBackend` or `invalidOption`.
@@ -182,27 +190,5 @@ extension FreshnessPolicy {
     self.init(
       timeToLive: cache.timeToLive, staleIfError: cache.staleIfError,
       staleWhileRevalidate: cache.staleWhileRevalidate)
-  }
-}
-
-extension AppDIContainer {
-  /// Makes sure that opening the configured engine's store hides no damage.
-  ///
-  /// - Throws: `CacheError` with the code `damaged`.
-  package func requireNothingHidden() async throws(CacheError) {
-    let (plugin, options) = try engine(configuration.backend)
-    try await requireNothingHidden(in: plugin, options)
-  }
-
-  /// A store without a path is on a server or in memory: it hides nothing, and asking would cost a connection.
-  private func requireNothingHidden(
-    in plugin: any StoragePlugin, _ options: EngineConfiguration
-  ) async throws(CacheError) {
-    let name = plugin.declaration.name
-    // If the engine cannot inspect the store, it cannot open it either.
-    guard configuration.storePath(of: name) != nil, let damage = try? await plugin.inspect(options).hiddenDamage else {
-      return
-    }
-    throw CacheError(.damaged, damage, hint: "save the rest with: cachectl --backend \(name) verify --repair")
   }
 }

@@ -31,7 +31,7 @@ struct ExportCommand: AsyncParsableCommand {
 
   func run() async throws {
     let session = try Session(global)
-    let view = try await session.withStoreToRead { store throws(CacheError) in
+    let view = try await session.withStore { store throws(CacheError) in
       try await writeEntries(of: store, session)
     }
     if path == nil { global.remark(view.remark) } else { try global.show(view) }

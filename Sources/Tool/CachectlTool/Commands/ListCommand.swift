@@ -47,23 +47,29 @@ struct ListCommand: AsyncParsableCommand {
   func run() async throws {
     let session = try Session(global)
     var listing = EntriesStream(global.output, on: Console.output.screen)
-    let (next, damage) = try await session.withStoreToRead { store throws(CacheError) -> (CacheKey?, StoreDamage) in
-      let write = { (page: [EntrySummary], readAt: Timestamp) throws(CacheError) in
-        try Console.output.write(listing.text(page, now: readAt))
+    let next: CacheKey?
+    do throws(CacheError) {
+      next = try await session.withStore { store throws(CacheError) in
+        let write = { (page: [EntrySummary], readAt: Timestamp) throws(CacheError) in
+          try Console.output.write(listing.text(page, now: readAt))
+        }
+        let (selection, limit) = (entries.selection(), limit ?? .max)
+        if sort == .key {
+          let cursor: CacheKey? = if let cursor { try CacheKey(argument: cursor) } else { nil }
+          return try await store.administration.list(selection, after: cursor, limit: limit, write)
+        }
+        let sorted = try await store.administration.list(selection, by: sort, limit: limit)
+        try write(sorted.entries, sorted.readAt)
+        return nil
       }
-      let (selection, limit) = (entries.selection(), limit ?? .max)
-      if sort == .key {
-        let cursor: CacheKey? = if let cursor { try CacheKey(argument: cursor) } else { nil }
-        return try await store.administration.list(selection, after: cursor, limit: limit, write)
-      }
-      let sorted = try await store.administration.list(selection, by: sort, limit: limit)
-      try write(sorted.entries, sorted.readAt)
-      return (nil, sorted.damage)
+    } catch {
+      // What was listed before the damage is a whole document.
+      if error.code == .damaged, listing.hasBegun { try Console.output.write(listing.end(cursor: nil)) }
+      throw error
     }
     try Console.output.write(listing.end(cursor: next?.text))
     // Only a JSON document has a place for the cursor.
     if global.output == .table || (next != nil && global.output != .json) { global.remark(listing.status) }
-    if let failure = damage.failure(of: session.configuration.backend) { throw failure }
   }
 }
 

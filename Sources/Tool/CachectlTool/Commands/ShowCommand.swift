@@ -25,10 +25,9 @@ struct ShowCommand: AsyncParsableCommand {
 
   func run() async throws {
     let session = try Session(global)
-    let (entry, damage) = try await session.withStoreToRead { store throws(CacheError) in
-      (try await session.container.makeStorePresenter(store).entry(key), store.damage)
+    let entry = try await session.withStore { store throws(CacheError) in
+      try await session.container.makeStorePresenter(store).entry(key)
     }
     if raw { try Console.output.write(entry.payload) } else { try global.show(entry.view) }
-    if let failure = damage.failure(of: session.configuration.backend) { throw failure }
   }
 }

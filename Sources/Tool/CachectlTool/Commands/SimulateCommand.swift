@@ -80,7 +80,7 @@ struct SimulateCommand: AsyncParsableCommand {
   }
 
   private func recordedTrace(_ session: Session) async throws -> Trace {
-    let record = try await session.withStoreToRead { store throws(CacheError) -> RecordedTrace in
+    let record = try await session.withStore { store throws(CacheError) -> RecordedTrace in
       var record = RecordedTrace()
       let all = EntrySelection()
       _ = try await store.administration.list(all, after: nil, limit: .max) {

@@ -13,10 +13,9 @@ struct StatsCommand: AsyncParsableCommand {
 
   func run() async throws {
     let session = try Session(global)
-    let view = try await session.withStoreToRead { store throws(CacheError) in
+    let view = try await session.withStore { store throws(CacheError) in
       try await session.container.makeStorePresenter(store).statistics()
     }
     try global.show(view)
-    if let failure = view.failure { throw failure }
   }
 }

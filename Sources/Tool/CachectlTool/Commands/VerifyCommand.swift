@@ -11,11 +11,11 @@ struct VerifyCommand: AsyncParsableCommand {
     commandName: "verify", abstract: "Check the store and every entry in it, and repair it on demand",
     discussion: """
       The structure of the store is checked by the engine's own means, then each entry by its checksum, and by its \
-      seal if it is sealed and its key is configured. The status is 65 if something is wrong.
+      seal if it is sealed and its key is configured. The exit code is 65 if something is wrong.
 
-      A repair saves every entry that can still be read. The damaged files are moved aside, never removed: their new \
-      names tell the time of the repair. The status is 65 if an entry was lost, or may have been, or something \
-      remains wrong; otherwise 0. A dry run says what a repair would save and lose, and changes nothing.
+      A repair moves the damaged store aside, and never deletes it. Another process, which damage can end, reads what can \
+      still be read, and a new store receives it. There may have been more entries, so the exit code is 65 even then. A \
+      dry run only says what would be saved.
 
       Examples:
         cachectl verify
@@ -23,10 +23,10 @@ struct VerifyCommand: AsyncParsableCommand {
         cachectl --backend lmdb verify --repair
       """)
 
-  @Flag(help: "Save what can be read, and set the damaged files aside")
+  @Flag(help: "Save what can be read into a new store, and move the damaged one aside")
   var repair = false
 
-  @Flag(help: "With --repair: only say what would be saved and lost")
+  @Flag(help: "With --repair: only say what would be saved")
   var dryRun = false
 
   @OptionGroup(title: "Global options")
@@ -38,67 +38,64 @@ struct VerifyCommand: AsyncParsableCommand {
 
   func run() async throws {
     let session = try Session(global)
-    let found = try await verify(session, "Verifying")
-    guard found.hasIssues, repair, let result = try await repair(session) else {
+    let found = try await verify(session)
+    guard found.hasIssues, repair else {
       try global.show(found)
-      if found.hasIssues, !repair { adviseRepair(session.configuration.backend) }
-      if found.hasIssues { throw ExitCode.dataError }
-      return
+      guard found.hasIssues else { return }
+      if global.output == .table {
+        let backend = session.configuration.backend
+        global.remark(StatusLine(["Save what can be read with: cachectl --backend \(backend) verify --repair"]))
+      }
+      throw ExitCode.dataError
     }
-    let view =
-      dryRun
-      ? RepairView(result, isDryRun: true, result: found)
-      : RepairView(
-        try await completed(result, by: found, session), result: try await verify(session, "Verifying again"))
-    try global.show(view)
-    if view.isFailure { throw ExitCode.dataError }
+    let report = try await repaired(found, session)
+    try global.show(RepairView(report, isDryRun: dryRun, result: found))
+    throw ExitCode.dataError
   }
 
-  private func verify(_ session: Session, _ label: String) async throws(CacheError) -> IntegrityView {
-    let progress = ProgressDisplay(label, isVisible: global.showsProgress)
+  private func verify(_ session: Session) async throws(CacheError) -> IntegrityView {
+    let progress = ProgressDisplay("Verifying", isVisible: global.showsProgress)
     defer { progress.finish() }
     return try await session.container.verify(
-      repairs: repair,
       withStore: { body throws(CacheError) in try await session.withStore(body) },
       progress: { progress.update(done: $0, total: $1) })
   }
 
-  /// Adds lost entries to `result` that only the check before the repair has seen: a check of a server removes the index
-  /// lines of entries that the server has dropped, so the repair no longer knows of them.
-  private func completed(
-    _ result: RepairReport, by found: IntegrityView, _ session: Session
-  ) async throws(CacheError) -> RepairReport {
-    let named = Set((result.lost + result.mended).compactMap(\.key))
-    let others = found.issues.filter { issue in issue.key.map { !named.contains($0) } ?? false }
-    if others.isEmpty { return result }
-    var lost = try await session.withStore { store throws(CacheError) in
-      try await store.administration.aboutAbsentEntries(others)
-    }
-    if !lost.isEmpty, found.omitted > 0 {
-      let rest = NumberText.count(found.omitted, "further issue was", "further issues were")
-      lost.append(
-        IntegrityIssue(kind: .structure, message: "\(rest) found before the repair, and may be about lost entries"))
-    }
-    return RepairReport(saved: result.saved, lost: lost + result.lost, mended: result.mended, movedTo: result.movedTo)
-  }
-
-  private func adviseRepair(_ backend: String) {
-    guard global.output == .table else { return }
-    global.remark(StatusLine(["Save the sound entries with: cachectl --backend \(backend) verify --repair"]))
-  }
-
-  /// What the repair did; `nil`, after telling the user, if the engine cannot repair.
-  private func repair(_ session: Session) async throws(CacheError) -> RepairReport? {
-    var line = TransientLine(isVisible: global.showsProgress)
-    line.show("\(dryRun ? "Examining" : "Repairing") \(session.configuration.backend)")
-    defer { line.clear() }
+  /// Repairs the store. If the engine cannot move it aside, removes the damaged entries from it instead.
+  private func repaired(_ found: IntegrityView, _ session: Session) async throws(CacheError) -> RepairReport {
+    let progress = ProgressDisplay("Repairing", isVisible: global.showsProgress)
+    defer { progress.finish() }
     do throws(CacheError) {
-      return try await session.container.repairStore(isDryRun: dryRun)
+      return try await session.container.repairStore(
+        isDryRun: dryRun, progress: { progress.update(done: $0, total: nil) }
+      ) { name, path throws(CacheError) in
+        try DamagedStoreProcess(name, at: path, session.configuration, global)
+      }
     } catch {
       guard error.code == .unsupported else { throw error }
-      line.clear()
-      global.warn(ErrorView(error))
-      return nil
+      return try await removed(found, because: error, session)
     }
+  }
+
+  private func removed(
+    _ found: IntegrityView, because reason: CacheError, _ session: Session
+  ) async throws(CacheError) -> RepairReport {
+    var report = RepairReport()
+    report.lost = found.issues.filter { $0.key != nil }
+    report.possiblyLost = found.issues.filter { $0.key == nil }
+    let keys = Set(report.lost.compactMap(\.key))
+    if !dryRun, !keys.isEmpty {
+      _ = try await session.withStore { store throws(CacheError) in
+        try await store.administration.remove(keys: Array(keys), dryRun: false)
+      }
+    }
+    report.saved = max(0, found.entriesChecked - keys.count)
+    let backend = session.configuration.backend
+    let advice = "empty the store with: cachectl --backend \(backend) rm --all --yes"
+    global.warn(
+      ErrorView(
+        code: reason.code.rawValue, message: "\(reason.message): its damaged entries are removed",
+        hint: report.possiblyLost.isEmpty ? "" : advice))
+    return report
   }
 }

@@ -52,9 +52,6 @@ struct StoreCheck: Sendable {
       lookAtFiles(inspection, &result)
       if let crashed = CrashedStore(plugin, configuration) {
         result.findings.append(.problem(name, crashed.error))
-      } else if let damage = inspection.hiddenDamage {
-        result.findings.append(
-          .problem(name, .damaged, damage, hint: "cachectl --backend \(name) verify --repair"))
       } else if isReadable(inspection, &result) {
         await open(configuration, inspection, &result)
       }
@@ -159,10 +156,7 @@ struct LeftoverCheck: Sendable {
 
   /// The leftovers in `home`, and in the folders of the stores found.
   func findings(home: String, stores: [(name: String, result: StoreCheck.Result)]) -> [Finding] {
-    // Repairs set files aside in place: beside a store that is a file, inside a store that is a folder.
-    let paths = stores.compactMap(\.result.path)
-    let folders = Set([home] + paths + paths.map(SystemFileInspection.parent)).sorted()
-    return usage(home, stores) + folders.flatMap(setAside)
+    usage(home, stores) + Set(stores.compactMap(\.result.path)).sorted().compactMap(setAside)
   }
 
   /// The usage files of stores that are gone. A usage file is named after the store beside it, or after the engine if
@@ -185,15 +179,21 @@ struct LeftoverCheck: Sendable {
     }
   }
 
-  /// The files that repairs have set aside.
-  private func setAside(_ folder: String) -> [Finding] {
-    let names = files.names(in: folder).filter { $0.holds(".damaged-") }
-    guard let first = names.first else { return [] }
-    let count = NumberText.count(names.count, "damaged file", "damaged files")
-    return [
-      .warning(
-        "set aside", "\(folder) has \(count) that a repair has set aside, such as \(first)",
-        hint: "remove what you have no more use for")
-    ]
+  /// What was moved aside next to the store at `path`, and its size.
+  private func setAside(_ path: String) -> Finding? {
+    let folder = SystemFileInspection.parent(of: path)
+    let start = path.dropFirst(folder == "/" ? 1 : folder.utf8.count + 1) + ".damaged-"
+    let names = files.names(in: folder).filter { $0.hasPrefix(start) }
+    guard let first = names.first else { return nil }
+    let bytes = names.reduce(0) { sum, name in
+      let path = "\(folder)/\(name)"
+      // Not a folder's own size, but that of the files in it.
+      let inside = files.names(in: path).map { "\(path)/\($0)" }
+      return sum + (inside.isEmpty ? [path] : inside).reduce(0) { $0 + (files.file(at: $1)?.size ?? 0) }
+    }
+    let more = names.count > 1 ? " and \(NumberText.count(names.count - 1, "other", "others"))" : ""
+    return .warning(
+      "set aside", "\(folder)/\(first)\(more) was moved aside as damaged (\(ByteCountText.text(bytes)))",
+      hint: "delete it if you have no more use for it")
   }
 }

@@ -5,41 +5,66 @@ internal import ResponseStorage
 internal import StorageSPI
 
 extension AppDIContainer {
-  /// Opens the store and checks every entry. A store that is too damaged to open, or has damage that opening would
-  /// hide, is reported as a finding, and is not opened.
+  /// Opens the store and checks every entry. A store that is too damaged to open, or has ended a process, is reported as
+  /// a finding.
   ///
-  /// - Parameters:
-  ///   - repairs: whether a repair follows. A store of an unknown version is then a finding, too: the repair tells
-  ///     whether it is a later version or damage.
-  ///   - withStore: opens the store, passes it to its argument, and closes it.
+  /// - Parameter withStore: opens the store, passes it to its argument, and closes it.
   /// - Throws: `CacheError`: the check could not be made.
   func verify(
-    repairs: Bool = false,
     withStore: ((OpenStore) async throws(CacheError) -> IntegrityView) async throws(CacheError) -> IntegrityView,
     progress: @escaping (_ done: Int, _ total: Int?) -> Void
   ) async throws(CacheError) -> IntegrityView {
     do throws(CacheError) {
       // Opening the store would begin with an empty one.
       if let crashed = try crashedStore(backend: configuration.backend) { throw crashed.error }
-      try await requireNothingHidden()
       return try await withStore { store throws(CacheError) in
         try await makeStorePresenter(store).verify(progress: progress)
       }
     } catch {
-      guard error.code == .damaged || (repairs && error.code == .unsupportedFormat) else { throw error }
+      guard error.code == .damaged else { throw error }
       let issue = IntegrityIssue(kind: .structure, message: error.message)
       return IntegrityView(backend: configuration.backend, entriesChecked: 0, issues: [issue])
     }
   }
 
-  /// Saves what can be read of the configured engine's store, which must not be open. Sets the damaged files aside,
-  /// named with the time of the repair.
+  /// Moves the configured engine's damaged store aside, which must not be open, and writes what can be read of it into a
+  /// new one.
   ///
-  /// - Parameter isDryRun: whether to leave the store as it is and only find out what would be saved.
-  /// - Throws: `CacheError`: the store is unchanged; `unsupported` if the engine cannot repair, or cannot say what it
-  ///   would do.
-  func repairStore(isDryRun: Bool = false) async throws(CacheError) -> RepairReport {
-    throw CacheError(.unsupported, "backend \(configuration.backend) cannot repair a store")
+  /// - Parameters:
+  ///   - isDryRun: whether to leave the store as it is, and only find out what would be saved.
+  ///   - reader: makes what reads the store of the engine with a name at a path.
+  /// - Throws: `CacheError`: `unsupported` if the engine cannot move a store; `unsupportedFormat` if a later version wrote
+  ///   it. If the new store cannot be written, the message says where the damaged one is.
+  func repairStore(
+    isDryRun: Bool, progress: @escaping (Int) -> Void,
+    reader: (_ engine: String, _ path: String) throws(CacheError) -> some DamagedStoreReader
+  ) async throws(CacheError) -> RepairReport {
+    let (plugin, options) = try engine(configuration.backend)
+    let name = plugin.declaration.name
+    var moved: [String] = []
+    if !isDryRun {
+      moved = try await plugin.removeStore(options, movingAside: clock.now.damagedSuffix)
+      try crashedStore(backend: configuration.backend)?.removeMark()
+    }
+    guard let path = isDryRun ? configuration.storePath(of: name) : moved.first else {
+      throw CacheError(.unsupported, "backend \(name) cannot move a store aside")
+    }
+    do throws(CacheError) {
+      let store = isDryRun ? nil : try await openStore()
+      var repair = StoreRepair(
+        try reader(name, path), into: store?.entries, transforms: entryTransforms, progress: progress)
+      var report = try await repair.run()
+      report.movedTo = moved
+      try await store?.close()
+      return report
+    } catch {
+      if isDryRun { throw error }
+      let message = "\(error.message); what could not be written is still in \(path)"
+      throw CacheError(
+        error.code, message,
+        hint: "read it with: cachectl --backend \(name) --set backends.\(name).path=\(path) export",
+        cause: error)
+    }
   }
 
   /// The failures that stop the removal of entries, but not of the whole store.
@@ -100,14 +125,5 @@ extension AppDIContainer {
     } catch {
       throw error.code == .unsupported ? reason : error
     }
-  }
-}
-
-extension Timestamp {
-  /// The time to the second in the basic format of ISO 8601, such as "20260131T120000Z": a shell needs no quotes for
-  /// it, and names sort by it.
-  var basicText: String {
-    let second = Duration.seconds(milliseconds / 1_000)
-    return RFC3339Text.text(second).filter { $0 != "-" && $0 != ":" }
   }
 }

@@ -82,7 +82,7 @@ struct StorePresenter: Sendable {
       var keys: [CacheKey] = []
       for prefix in Set([url, unresolved].map(EngineHTTPResponseStorage.keyPrefix(of:))).sorted() {
         let listing = try await store.administration.list(EntrySelection(prefix: prefix), after: nil, limit: .max)
-        keys += listing.entries.map(\.key) + listing.damage.entries.first
+        keys += listing.entries.map(\.key)
       }
       return keys
     }

@@ -93,8 +93,3 @@ extension MigrationStage {
     }
   }
 }
-
-extension OpenStore {
-  /// The known losses of the store that no listing or other report names.
-  var damage: StoreDamage { entries.damage }
-}

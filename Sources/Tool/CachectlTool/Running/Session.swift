@@ -36,16 +36,6 @@ struct Session {
     try await using(configuration.backend, { () async throws(CacheError) in try await container.openStore() }, body)
   }
 
-  /// Opens the store for reading only, passes it to `body`, and closes it. If the store is too damaged to open, reads
-  /// what a repair would save, with a warning.
-  func withStoreToRead<Output>(
-    of backend: String? = nil, _ body: (OpenStore) async throws(CacheError) -> Output
-  ) async throws(CacheError) -> Output {
-    let backend = backend ?? configuration.backend
-    return try await using(
-      backend, { () async throws(CacheError) in try await container.openStore(backend: backend) }, body)
-  }
-
   /// Opens the store of the engine called `backend` for reading only, passes it to `body`, and closes it. The store
   /// must exist.
   func withStore<Output>(
@@ -55,7 +45,8 @@ struct Session {
       throw CacheError(
         .notFound, "backend \(backend) has no store to read", hint: "see where it would be with: cachectl config show")
     }
-    return try await withStoreToRead(of: backend, body)
+    return try await using(
+      backend, { () async throws(CacheError) in try await container.openStore(backend: backend) }, body)
   }
 
   /// Opens the store of the engine called `backend` for writing, passes it to `body`, and closes it. A dry run does not

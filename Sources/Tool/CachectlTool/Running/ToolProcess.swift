@@ -21,6 +21,8 @@ struct ToolProcess: ~Copyable {
   /// The descriptor that leads to the standard input of the process; -1 if it gets no input from here.
   private var input: Int32
   private var buffer: [UInt8] = []
+  /// How much of the buffer has no line end in it.
+  private var searched = 0
   private var hasEnded = false
 
   /// Starts the program with `arguments`.
@@ -78,10 +80,13 @@ struct ToolProcess: ~Copyable {
 
   /// The next line of the output; `nothing` if no line comes within `milliseconds`.
   mutating func next(within milliseconds: Int32) -> Event {
-    if let end = buffer.firstIndex(of: UInt8(ascii: "\n")) {
-      defer { buffer.removeSubrange(...end) }
-      return .line(Array(buffer[..<end]))
+    if let end = buffer[searched...].firstIndex(of: UInt8(ascii: "\n")) {
+      let line = Array(buffer[..<end])
+      buffer.removeSubrange(...end)
+      searched = 0
+      return .line(line)
     }
+    searched = buffer.count
     if hasEnded { return .end }
     var descriptor = pollDescriptor
     guard poll(&descriptor, 1, milliseconds) > 0 else { return .nothing }

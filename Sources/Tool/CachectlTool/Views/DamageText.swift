@@ -2,35 +2,6 @@ internal import FetchVocabulary
 internal import CachePresentation
 internal import ResponseStorage
 
-extension StoreDamage {
-  /// The number of entries and places.
-  var count: Int { entries.count + placeCount }
-
-  /// The error that these parts could not be read; `nil` if there are none.
-  ///
-  /// It reads like "2 entries of ENGINE are damaged, and not exported (a/1, a/2)", or "1 part of ENGINE is damaged, and
-  /// not exported (the entries of cities/ cannot be listed: ...)", or "ENGINE is damaged, but all its entries can be
-  /// read (...)".
-  ///
-  /// - Parameter consequence: what was not done, such as "exported"; `nil` to leave it out.
-  func failure(of backend: String, not consequence: String? = nil) -> CacheError? {
-    let hint = "see: cachectl --backend \(backend) verify"
-    let ending = consequence.map { ", and not \($0)" } ?? ""
-    guard let first = places.first else {
-      return entries.failure("of \(backend)", ("is", "are"), "damaged\(ending)", hint: hint)
-    }
-    let repair = "repair it with: cachectl --backend \(backend) verify --repair"
-    if count == 0 {
-      return CacheError(.damaged, "\(backend) is damaged, but all its entries can be read (\(first))", hint: repair)
-    }
-    let parts = NumberText.count(placeCount, "part", "parts") + " of \(backend)"
-    let known = entries.count > 0 ? " and \(NumberText.count(entries.count, "entry", "entries"))" : ""
-    let verb = count == 1 ? "is" : "are"
-    let more = placeCount > 1 ? "; ..." : ""
-    return CacheError(.damaged, "\(parts)\(known) \(verb) damaged\(ending) (\(first)\(more))", hint: repair)
-  }
-}
-
 extension KeySample {
   /// The number of keys to name in a message.
   private static let named = 3
@@ -46,5 +17,13 @@ extension KeySample {
     let entries = NumberText.count(count, "entry", "entries")
     return CacheError(
       .damaged, "\(entries) \(whose) \(count == 1 ? verb.singular : verb.plural) \(what) (\(names))", hint: hint)
+  }
+
+  /// The error that the entries of `backend` are damaged, such as "2 entries of ENGINE are damaged, and not exported (a/1,
+  /// a/2)"; `nil` if there are none.
+  func damage(of backend: String, not consequence: String) -> CacheError? {
+    failure(
+      "of \(backend)", ("is", "are"), "damaged, and not \(consequence)",
+      hint: "see: cachectl --backend \(backend) verify --repair")
   }
 }

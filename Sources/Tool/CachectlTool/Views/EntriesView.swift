@@ -97,7 +97,7 @@ struct EntriesStream: Sendable {
   private var count = 0
   private var bytes = 0
   private var cursor: String?
-  private var hasBegun = false
+  private(set) var hasBegun = false
   private var widths: [Int] = []
 
   /// A listing in `format` on `screen`.

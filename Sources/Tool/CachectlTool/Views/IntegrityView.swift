@@ -5,7 +5,7 @@ internal import StorageSPI
 /// The findings of a check of a store.
 struct IntegrityView: OutputView {
   private let backend: String
-  private let entriesChecked: Int
+  let entriesChecked: Int
   let issues: [IntegrityIssue]
   private let issueCount: Int
   private let unauthenticated: Int
@@ -66,10 +66,7 @@ struct IntegrityView: OutputView {
   }
 
   /// How much was checked, and whether all is well.
-  var status: StatusLine? { status(noting: nil) }
-
-  /// The same remark, except that with a `remark` it does not say that all is well.
-  fileprivate func status(noting remark: String?) -> StatusLine {
+  var status: StatusLine? {
     let checked = "\(NumberText.count(entriesChecked, "entry", "entries")) of \(backend) checked"
     let found = hasIssues ? NumberText.count(issueCount, "issue", "issues") : "no issues"
     let listed = issueCount > issues.count ? ["the first \(NumberText.text(issues.count)) are listed"] : []
@@ -77,86 +74,65 @@ struct IntegrityView: OutputView {
       unauthenticated > 0
       ? ["\(NumberText.count(unauthenticated, "sealed entry", "sealed entries")) without a key: only checksums checked"]
       : []
-    let isWell = !hasIssues && remark == nil
-    return StatusLine([checked, found] + listed + sealed + [remark].compactMap(\.self), style: isWell ? .green : .red)
+    return StatusLine([checked, found] + listed + sealed, style: hasIssues ? .red : .green)
   }
 }
 
-/// The repair of a store and the check after it, or its dry run.
+/// The repair of a store, or its dry run, and the check that led to it.
 struct RepairView: OutputView {
   private let repair: RepairReport
   private let isDryRun: Bool
   private let result: IntegrityView
-  /// The lost entries whose keys are known.
-  private let lost: [IntegrityIssue]
-  /// The places where unknown entries may have been lost.
-  private let mayHaveLost: [IntegrityIssue]
 
-  /// The view of `repair`, or of what it would do, and of the check `result`, made after the repair, or before a dry
-  /// run.
+  /// The view of `repair`, or of what it would do, after the check `result`.
   init(_ repair: RepairReport, isDryRun: Bool = false, result: IntegrityView) {
-    self.repair = repair
-    self.isDryRun = isDryRun
-    self.result = result
-    lost = repair.lost.filter { $0.key != nil }
-    mayHaveLost = repair.lost.filter { $0.key == nil }
+    (self.repair, self.isDryRun, self.result) = (repair, isDryRun, result)
   }
-
-  /// Whether the store still has issues, or entries may have been lost.
-  var isFailure: Bool { result.hasIssues || !repair.lost.isEmpty }
 
   /// The document of `verify`, with the member "repair".
   var json: JSONValue {
     guard case .object(let members) = result.json else { return result.json }
-    return .object(members + [.init("repair", repairDocument)])
-  }
-
-  private var repairDocument: JSONValue {
-    [
-      "dryRun": .boolean(isDryRun), "saved": .integer(repair.saved), "lost": .array(lost.map(\.record)),
-      "mayHaveLost": .array(mayHaveLost.map(\.record)), "mended": .array(repair.mended.map(\.record)),
-      "movedTo": JSONValue(repair.movedTo),
+    let document: JSONValue = [
+      "dryRun": .boolean(isDryRun), "saved": .integer(repair.saved), "lost": .array(repair.lost.map(\.record)),
+      "possiblyLost": .array(repair.possiblyLost.map(\.record)), "movedTo": JSONValue(repair.movedTo),
     ]
+    return .object(members + [.init("repair", document)])
   }
 
   /// The names of the members of an issue, and its outcome.
   var columns: [String] { result.columns + ["outcome"] }
 
-  /// What was lost, what may be lost, what was mended, then what remains.
+  /// The issues that led to the repair, then those that it met.
   var records: [JSONValue] {
-    lost.map { Self.record($0.record, "lost") }
-      + mayHaveLost.map { Self.record($0.record, "mayHaveLost") }
-      + repair.mended.map { Self.record($0.record, "mended") }
-      + result.records.map { Self.record($0, "remains") }
+    let groups = [
+      (result.records, "found"), (repair.lost.map(\.record), "lost"),
+      (repair.possiblyLost.map(\.record), "possiblyLost"),
+    ]
+    return groups.flatMap { records, outcome in records.map { Self.record($0, outcome) } }
   }
 
-  /// What was saved, and where the damaged files are, then tables of what was lost, was mended and remains.
+  /// What was saved, and where the damaged store is, then what was found and lost.
   func table(on screen: Screen, hasHeader: Bool) -> String {
     let (saved, lossTitle) = isDryRun ? ("Would save", "Would lose") : ("Saved", "Lost")
-    let files = repair.movedTo.map { (name: "Damaged file", value: Table.Cell($0, .plain)) }
-    let figures: [(name: String, value: Table.Cell)] = [
-      (saved, .init(NumberText.count(repair.saved, "entry", "entries"), .green)),
-      (lossTitle, .init(lostText, repair.lost.isEmpty ? .green : .red)),
+    var figures: [(name: String, value: Table.Cell)] = [
+      (saved, .init(NumberText.count(repair.saved, "entry", "entries"), .green))
     ]
+    if !repair.lost.isEmpty {
+      figures.append((lossTitle, .init(NumberText.count(repair.lost.count, "entry", "entries"), .red)))
+    }
+    figures += repair.movedTo.prefix(1).map { (name: "Damaged store", value: Table.Cell($0, .plain)) }
     let tables = [
-      IntegrityView.table(lost + mayHaveLost, title: lossTitle, on: screen),
-      IntegrityView.table(repair.mended, title: isDryRun ? "Would mend" : "Mended", on: screen),
       result.table(on: screen, hasHeader: true),
+      IntegrityView.table(repair.lost + repair.possiblyLost, title: lossTitle, on: screen),
     ]
-    return ([Details.text(figures + files, on: screen)] + tables.filter { !$0.isEmpty }).joined(separator: "\n")
+    return ([Details.text(figures, on: screen)] + tables.filter { !$0.isEmpty }).joined(separator: "\n")
   }
 
-  /// The result of the check after the repair, and the losses of the repair.
+  /// How much was saved.
   var status: StatusLine? {
     if isDryRun { return StatusLine(["Dry run: nothing was changed"]) }
-    return repair.lost.isEmpty ? result.status : result.status(noting: "lost \(lostText)")
-  }
-
-  /// The number of lost entries with known keys, and of places whose entries are unknown.
-  private var lostText: String {
-    let entries = NumberText.count(lost.count, "entry", "entries")
-    if mayHaveLost.isEmpty { return entries }
-    return "\(entries), and what was in \(NumberText.count(mayHaveLost.count, "damaged place", "damaged places"))"
+    let saved = NumberText.count(repair.saved, "entry", "entries")
+    return StatusLine(["saved \(saved); there may have been more"], style: .red)
   }
 
   private static func record(_ record: JSONValue, _ outcome: String) -> JSONValue {

@@ -50,6 +50,6 @@ struct RemovalView: SingleRecordView {
     return TerminalText.line(text) + "\n"
   }
 
-  /// The error that damaged parts were left as they are; `nil` if nothing is damaged.
-  var failure: CacheError? { report.damage.failure(of: backend, not: isSoft ? "made stale" : "removed") }
+  /// The error that damaged entries were not made stale; `nil` if there are none.
+  var failure: CacheError? { report.damaged.damage(of: backend, not: "made stale") }
 }

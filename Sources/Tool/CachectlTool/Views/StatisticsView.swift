@@ -26,9 +26,6 @@ struct StatisticsView: SingleRecordView {
     "\(NumberText.count(total.entries, "entry", "entries")), \(ByteCountText.text(total.payloadBytes))"
   }
 
-  /// The error that part of the store could not be counted; `nil` if all of it was.
-  var failure: CacheError? { report.damage.failure(of: backend, not: "counted") }
-
   /// The document of `stats`, with "tiers" for a store that has some.
   var json: JSONValue {
     guard !report.tiers.isEmpty, case .object(let members) = document,
@@ -49,7 +46,7 @@ struct StatisticsView: SingleRecordView {
     [
       "backend": .string(backend), "path": JSONValue(path), "address": JSONValue(address),
       "entries": .integer(total.entries),
-      "payloadBytes": .integer(total.payloadBytes), "storageBytes": JSONValue(report.storageBytes),
+      "payloadBytes": .integer(total.payloadBytes), "storageBytes": .integer(report.storageBytes),
       "fresh": .integer(report.count(.fresh)), "stale": .integer(report.count(.stale)),
       "expired": .integer(report.count(.expired)), "estimated": .boolean(report.isEstimated),
       "hits": .integer(report.operations.hits), "misses": .integer(report.operations.misses),
@@ -74,7 +71,7 @@ struct StatisticsView: SingleRecordView {
       [
         ("Backend", .init(backend, .bold)), place, ("Entries", "\(NumberText.text(total.entries)) (\(stateText))"),
         ("Payload", Details.bytes(total.payloadBytes)),
-        ("On disk", report.storageBytes.map(Details.bytes) ?? .init("unknown", .dim)),
+        ("On disk", Details.bytes(report.storageBytes)),
         ("Hits", .init(hitText, .plain)), ("Evictions", .init(NumberText.text(report.operations.evictions), .plain)),
       ] + report.tiers.map { ($0.name.prefix(1).uppercased() + $0.name.dropFirst(), .init(Self.text($0), .plain)) },
       on: screen)

@@ -15,7 +15,7 @@ struct ExportView: SingleRecordView {
   var json: JSONValue {
     [
       "backend": .string(backend), "file": JSONValue(file), "exported": .integer(report.exported),
-      "bytes": .integer(report.bytes), "damaged": .integer(report.damage.count),
+      "bytes": .integer(report.bytes), "damaged": .integer(report.damaged.count),
     ]
   }
 
@@ -30,7 +30,7 @@ struct ExportView: SingleRecordView {
   }
 
   /// The error that entries are missing from the export; `nil` if none is.
-  var failure: CacheError? { report.damage.failure(of: backend, not: "exported") }
+  var failure: CacheError? { report.damaged.damage(of: backend, not: "exported") }
 }
 
 /// The result of an import or of its dry run.
@@ -88,7 +88,7 @@ struct MigrationView: SingleRecordView {
     [
       "from": .string(from), "to": .string(to), "copied": .integer(report.copied), "skipped": .integer(skipped),
       "verified": .integer(report.verified), "bytes": .integer(report.bytes), "kept": .integer(report.kept),
-      "expired": .integer(report.expired), "damaged": .integer(report.damage.count),
+      "expired": .integer(report.expired), "damaged": .integer(report.damaged.count),
       "different": .integer(report.different.count), "dryRun": .boolean(isDryRun),
     ]
   }
@@ -102,7 +102,7 @@ struct MigrationView: SingleRecordView {
     ]
     if !isDryRun { fields.append(("Verified", .init(NumberText.text(report.verified), .plain))) }
     fields.append(("Payload", Details.bytes(report.bytes)))
-    for (name, count) in [("Damaged", report.damage.count), ("Different", report.different.count)] where count > 0 {
+    for (name, count) in [("Damaged", report.damaged.count), ("Different", report.different.count)] where count > 0 {
       fields.append((name, .init(NumberText.text(count), .red)))
     }
     return Details.text(fields, on: screen)
@@ -126,7 +126,7 @@ struct MigrationView: SingleRecordView {
   var failure: CacheError? {
     report.different.failure(
       "of \(to)", ("is", "are"), "not as in \(from)", hint: "migrate again: what is there is skipped")
-      ?? report.damage.failure(of: from, not: "copied")
+      ?? report.damaged.damage(of: from, not: "copied")
   }
 }
 

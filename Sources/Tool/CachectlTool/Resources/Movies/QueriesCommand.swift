@@ -20,11 +20,10 @@ struct QueriesCommand: AsyncParsableCommand {
 
   func run() async throws {
     let session = try Session(global)
-    let (queries, damage) = try await session.withStoreToRead { store throws(CacheError) in
+    let queries = try await session.withStore { store throws(CacheError) in
       let useCase = session.container.context(store).makeFetchRecentMovieQueriesUseCase()
-      return (try await useCase.execute(limit: limit ?? .max), store.damage)
+      return try await useCase.execute(limit: limit ?? .max)
     }
     try global.show(QueriesView(queries, now: session.container.now, limit: limit))
-    if let failure = damage.failure(of: session.configuration.backend) { throw failure }
   }
 }

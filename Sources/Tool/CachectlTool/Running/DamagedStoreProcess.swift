@@ -1,0 +1,146 @@
+internal import Base
+internal import CachectlArguments
+internal import CacheComposition
+internal import FetchVocabulary
+internal import Platform
+internal import ResponseStorage
+internal import StorageSPI
+
+/// Reads a damaged store in another process of this program, which writes a line for each thing it meets.
+final class DamagedStoreProcess: DamagedStoreReader {
+  /// How long the process may take for one line: it may have to read a whole file first.
+  private static let limit = Duration.seconds(60)
+
+  private let arguments: [String]
+  private let scratch: ScratchFolder
+  private var process: ToolProcess?
+
+  /// Reads the store of `configuration` that is now at `path`, with the options that `global` gives.
+  ///
+  /// - Throws: `CacheError` with the code `cannotCreate` if there is no folder for temporary files.
+  init(_ engine: String, at path: String, _ configuration: Configuration, _ global: GlobalOptions) throws(CacheError) {
+    scratch = try ScratchFolder()
+    let name = configuration.loadedEngines.first { $0.plugin.declaration.name == engine }?.path ?? engine
+    var arguments = [DamagedStoreCommand.name, "--backend", name]
+    if let config = global.config { arguments += ["--config", config] }
+    if let home = global.home { arguments += ["--home", home] }
+    for setting in global.settings + ["backends.\(engine).path=\(path)"] { arguments += ["--set", setting] }
+    self.arguments = arguments
+  }
+
+  deinit {
+    end()
+    scratch.remove()
+  }
+
+  func begin(_ range: KeyRange, pageSize: Int) throws(CacheError) {
+    end()
+    var arguments = arguments + ["--page-size", String(pageSize)]
+    if range.isDescending { arguments.append("--descending") }
+    if let after = range.after { arguments.append("--after=\(after)") }
+    process = try ToolProcess(arguments, errors: scratch.path + "/errors", temporaryFolder: scratch.path)
+  }
+
+  func next() async throws(CacheError) -> DamagedStoreItem {
+    guard var process = process.take() else { return .end }
+    let start = ContinuousClock.now
+    while true {
+      switch process.next(within: 100) {
+      case .line(let line):
+        guard let item = DamagedStoreItem(line: line) else { continue }
+        self.process = process
+        return item
+      case .end: return .stopped(reason: "the process that read the store \(process.wait().text)")
+      case .nothing:
+        let isCancelled = Task.isCancelled
+        guard isCancelled || ContinuousClock.now - start > Self.limit else { continue }
+        process.send(SIGKILL)
+        _ = process.wait()
+        if isCancelled { throw .cancelled }
+        return .stopped(reason: "the engine has returned nothing for \(DurationText(Self.limit))")
+      }
+    }
+  }
+
+  private func end() {
+    guard let process = process.take() else { return }
+    process.send(SIGKILL)
+    _ = process.wait()
+  }
+}
+
+/// The command of that process. It is none of the program's commands: neither help nor completion knows it.
+struct DamagedStoreCommand: AsyncParsableCommand {
+  static let name = "__read"
+  static let configuration = CommandConfiguration(commandName: name)
+
+  @Option var pageSize = 1
+  @Option var after: String?
+  @Flag var descending = false
+  @OptionGroup var global: GlobalOptions
+
+  func run() async throws {
+    do throws(CacheError) {
+      let container: AppDIContainer
+      do throws(ConfigurationError) { container = try .ofProcess(global.configurationFlags) } catch {
+        throw CacheError(.failed, error.message)
+      }
+      let store = try await container.openDamagedStore()
+      let after: CacheKey? = if let after { try CacheKey(after) } else { nil }
+      let range = KeyRange(after: after, isDescending: descending)
+      try await store.administration.readDamaged(range, pageSize: pageSize, Self.write)
+    } catch {
+      try Self.write(.stopped(reason: error.message))
+    }
+  }
+
+  private static func write(_ item: DamagedStoreItem) throws(CacheError) { try Console.output.write(item.line) }
+}
+
+extension DamagedStoreItem {
+  /// A line: an entry as in an export; or a sign, and a key or a reason. No key has a space in it.
+  fileprivate var line: [UInt8] {
+    var line: [UInt8] = []
+    switch self {
+    case .entry(let entry): entry.encode(to: &line)
+    case .reading(let key): line += "?\(key)\n".utf8
+    case .lost(let key, let reason): line += "-\(key) \(Self.single(reason))\n".utf8
+    case .end: line += ".\n".utf8
+    case .stopped(let reason): line += "!\(Self.single(reason))\n".utf8
+    }
+    return line
+  }
+
+  private static func single(_ reason: String) -> String { reason.split(separator: "\n").joined(separator: " ") }
+
+  /// `nil` for anything else, such as output of an engine.
+  fileprivate init?(line: [UInt8]) {
+    let rest = String(decoding: line.dropFirst(), as: UTF8.self)
+    switch line.first {
+    case UInt8(ascii: "{"):
+      guard let entry = try? ExportedEntry.decode(line) else { return nil }
+      self = .entry(entry)
+    case UInt8(ascii: "?"):
+      guard let key = try? CacheKey(rest) else { return nil }
+      self = .reading(key)
+    case UInt8(ascii: "-"):
+      let parts = rest.split(separator: " ", maxSplits: 1)
+      guard let key = parts.first, let key = try? CacheKey(String(key)) else { return nil }
+      self = .lost(key, reason: parts.count > 1 ? String(parts[1]) : "it cannot be read")
+    case UInt8(ascii: "."): self = .end
+    case UInt8(ascii: "!"): self = .stopped(reason: rest)
+    default: return nil
+    }
+  }
+}
+
+extension IsolatedChecks.End {
+  /// The end of a sentence about the process.
+  fileprivate var text: String {
+    switch self {
+    case .exited(let status): "ended with status \(status)"
+    case .killed(let signal): "was ended by \(SignalName.text(signal))"
+    case .gaveUp(let limit): "did nothing for \(DurationText(limit))"
+    }
+  }
+}
