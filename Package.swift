@@ -294,8 +294,7 @@ let package = Package(
       "CSQLite", "SeededNumbers"),
     tests(
       "LMDBStorageTests", "Platform", "ChildProcesses", "Base", "StorageSPI", "EngineSupport", "LMDBStorage", "CLMDB",
-      "SeededNumbers",
-      data: ["Fixtures"]),
+      "SeededNumbers"),
     tests(
       "ConformanceTests", "Base", "StorageSPI", "TestStorage", "EngineSupport", "StorageConformance",
       "ResponseStorage", "MemoryStorage", "PlistStorage", "SQLiteStorage", "LMDBStorage"),

@@ -28,7 +28,7 @@ final class LMDBEngine: ImmediateReading, ChangeCounting {
   }
 
   /// Separate from `read`, because generic code costs an asynchronous function an allocation. It has no closures that
-  /// return an `Output`, because they cost a look-up of the metadata of `Output?`.
+  /// return an `Output`, because they cost a lookup of the metadata of `Output?`.
   @inline(never)
   private func readAtOnce<Output>(
     _ key: CacheKey, _ body: (Span<UInt8>, EntryMetadata) throws(CacheError) -> Output
@@ -91,9 +91,11 @@ final class LMDBEngine: ImmediateReading, ChangeCounting {
     let use = try openEnvironment()
     defer { withExtendedLifetime(use) {} }
     return try withReader { reader throws(CacheError) in
-      try reader.withSnapshot { transaction throws(CacheError) in
+      try reader.withDatabases(of: { range.mayHoldKeys(of: $0.name) }) { transaction, databases throws(CacheError) in
         var scan = LMDBScan(range, limit: limit, transaction)
-        for namespace in try transaction.namespaces() where !scan.isFull { try scan.visit(namespace) }
+        for database in range.isDescending ? databases.reversed() : databases where !scan.isFull {
+          try scan.visit(database)
+        }
         return scan.summaries
       }
     }

@@ -33,7 +33,8 @@ extension CacheError {
 
   private static func meaning(of code: Int32) -> (Code, hint: String) {
     switch code {
-    case MDB_CORRUPTED, MDB_INVALID, MDB_PAGE_NOTFOUND, MDB_PANIC, MDB_INCOMPATIBLE, MDB_BAD_TXN:
+    case MDB_CORRUPTED, MDB_INVALID, MDB_PAGE_NOTFOUND, MDB_PANIC, MDB_INCOMPATIBLE, MDB_BAD_TXN, MDB_CURSOR_FULL,
+      MDB_PAGE_FULL:
       (.damaged, "")
     // The errors for mapping a folder.
     case ENODEV, EISDIR: (.damaged, "something else is in the place of a file of the store: move it away")
@@ -41,7 +42,7 @@ extension CacheError {
     case MDB_MAP_FULL, ENOMEM: (.noSpace, "free address space: raise the limit of virtual memory (ulimit -v)")
     case ENOSPC, EDQUOT, EFBIG: (.noSpace, "free space on the disk, or compact or bound the cache")
     case EACCES, EPERM, EROFS: (.permissionDenied, "check the owner and the permissions of the folder and its files")
-    case MDB_BAD_VALSIZE, MDB_TXN_FULL, MDB_PAGE_FULL, MDB_CURSOR_FULL:
+    case MDB_BAD_VALSIZE, MDB_TXN_FULL:
       (.tooLarge, "store less at once")
     case MDB_DBS_FULL: (.tooLarge, "a store holds at most \(LMDBEnvironment.maximumNamespaces) namespaces")
     case MDB_READERS_FULL, MDB_TLS_FULL, EBUSY, EAGAIN: (.busy, "try again when fewer processes use the store")
@@ -64,7 +65,7 @@ extension CacheError {
   /// The error for an operation that needs a store to itself while another process or handle has it open.
   static func lmdbStoreInUse(_ path: String) -> CacheError {
     CacheError(
-      .busy, "the LMDB store \(path) is in use, and cannot be repaired meanwhile",
+      .busy, "the LMDB store \(path) is in use, and can be neither removed nor moved meanwhile",
       hint: "end the processes that have it open, then try again")
   }
 

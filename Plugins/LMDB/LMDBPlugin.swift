@@ -1,6 +1,5 @@
 internal import CLMDB
 internal import EngineSupport
-internal import Platform
 public import StorageSPI
 
 /// Keeps entries in an LMDB environment: one memory-mapped B+ tree per namespace, read without copying.
@@ -23,7 +22,7 @@ public struct LMDBPlugin: StoragePlugin {
   /// Opens the store, and creates it first if there is none.
   ///
   /// Handles on one store within a process share one environment, as LMDB requires. Cost: about a tenth of a
-  /// millisecond, plus the check of the tree's pages (see the README).
+  /// millisecond.
   ///
   /// - Throws: `CacheError`: `cannotCreate` if no store can be created, or the folder belongs to someone else; `damaged`,
   ///   `unsupportedFormat`, `permissionDenied`, `noSpace`, `busy`, `ioFailed`.
@@ -40,24 +39,22 @@ public struct LMDBPlugin: StoragePlugin {
     let path = try LMDBOptions(configuration).path
     try LMDBOwnership.requireOwn(path)
     let files = [LMDBFile.data(in: path), LMDBFile.lock(in: path)].filter { LMDBFile.status($0) != nil }
-    let format = try LMDBDataFile(readingIfPresentIn: path)?.format
-    return StoreInspection(
-      path: path, files: files, format: format, currentFormat: Int(LMDBSummary.currentFormat))
+    let format = try LMDBDataFile(in: path)?.format
+    return StoreInspection(path: path, files: files, format: format, currentFormat: LMDBSummary.format)
   }
 
-  /// Removes the data file, whatever it contains, unless a process has the store open.
+  /// Removes the data file, whatever it contains, or moves it aside with the mark of the store, unless a process has the
+  /// store open.
   ///
   /// - Throws: `CacheError`: `busy` if a process has the store open, `cannotCreate` if the folder belongs to someone else,
   ///   `unsupportedFormat` if the store is of a later version, `permissionDenied`, `ioFailed`.
   public func removeStore(
     _ configuration: EngineConfiguration, movingAside suffix: String?
   ) async throws(CacheError) -> [String] {
-    guard suffix == nil else { throw .cannotMoveAside(declaration.name) }
     let path = try LMDBOptions(configuration).path
-    try await BlockingExecutor().run { () throws(CacheError) in
-      try LMDBRegistry.shared.whileClosed(at: path) { () throws(CacheError) in try LMDBRemoval.run(path) }
+    return try await BlockingExecutor().run { () throws(CacheError) in
+      try LMDBRegistry.shared.removeStore(at: path, movingAside: suffix)
     }
-    return []
   }
 }
 
@@ -81,28 +78,6 @@ struct LMDBOptions {
     path = try configuration.text("path")
     mapSize = Int(try configuration.integer("mapSize"))
     durability = try configuration.durability()
-  }
-}
-
-/// Removes stores, whatever their state. It writes nothing, so it works on a full disk.
-enum LMDBRemoval {
-  /// Removes the data file of the store in the folder `path` and its record; the lock file stays, emptied. No environment
-  /// of the store may be open in this process.
-  static func run(_ path: String) throws(CacheError) {
-    try LMDBOwnership.requireOwn(path)
-    let data = LMDBFile.data(in: path)
-    guard LMDBFile.status(data) != nil else { return }
-    let lock = try LMDBExclusiveLock(path)
-    // A folder, or a file that cannot be mapped, is not a store of a later version.
-    if let file = try? LMDBDataFile(readingIfPresentIn: path) { try LMDBSalvage(file).requireKnownFormat(path) }
-    // The next process creates a new store, and must not mistake these locks for that store's.
-    guard ftruncate(lock.descriptor, 0) == 0 else { throw .lmdb(errno, "empty", path: path) }
-    unlink(LMDBFile.record(in: path))
-    guard unlink(data) != 0, errno != ENOENT else { return }
-    guard errno == EISDIR || errno == EPERM else { throw .lmdb(errno, "remove", path: path) }
-    guard rmdir(data) == 0 else {
-      throw CacheError(.ioFailed, "\(data) is a folder with something in it", hint: "move it away")
-    }
   }
 }
 

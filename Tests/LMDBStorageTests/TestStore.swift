@@ -47,8 +47,8 @@ final class TestStore: Sendable {
 
   /// An environment beside that of the process, as another process would have one.
   func openEnvironment(snapshots: SnapshotKeeper = SnapshotKeeper()) throws -> LMDBEnvironment {
-    let opened = try LMDBOpenedEnvironment(path: path, mapSize: 1_048_576)
-    let environment = LMDBEnvironment(opened, path: path, keyCoding: LMDBKeyCoding(), snapshots: snapshots)
+    try LMDBCreation.ensureStore(at: path)
+    let environment = try LMDBEnvironment(path: path, mapSize: 1_048_576, snapshots: snapshots)
     try environment.openMainDatabase()
     return environment
   }
@@ -94,13 +94,14 @@ extension StorageEngine {
     try await read(CacheKey(key)) { bytes, _ in bytes.withUnsafeBufferPointer { Array($0) } }
   }
 
-  /// All keys of a range, gathered with scans of `step` entries.
-  func keys(prefix: String = "", step: Int = 1_000) async throws -> [String] {
-    var (keys, range) = ([String](), KeyRange(prefix: prefix))
+  /// All keys of a range, gathered with scans of `step` entries, ascending.
+  func keys(prefix: String = "", step: Int = 1_000, descending: Bool = false) async throws -> [String] {
+    var keys: [String] = []
+    var range = KeyRange(prefix: prefix, isDescending: descending)
     while true {
       let found = try await scan(range, limit: step)
       keys += found.map(\.key.text)
-      guard found.count == step else { return keys }
+      guard found.count == step else { return descending ? keys.reversed() : keys }
       range.after = found.last?.key
     }
   }

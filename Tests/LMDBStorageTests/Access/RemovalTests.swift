@@ -34,4 +34,45 @@ import Testing
     _ = try await LMDBPlugin().removeStore(configuration, movingAside: nil)
     #expect(!FileManager.default.fileExists(atPath: store.dataFile))
   }
+
+  /// The moved store opens where it is, and an empty one takes its place. A taken name gets a number.
+  @Test func aStoreIsMovedAsideWithItsMark() async throws {
+    let store = try TestStore()
+    var moved: [String] = []
+    for number in UInt8(1)...3 {
+      let engine = try await store.open()
+      try await engine.put("cities/a", [number])
+      try await engine.close()
+      moved += try await LMDBPlugin().removeStore(store.configuration, movingAside: ".damaged-today")
+    }
+    #expect(moved == ["", "-2", "-3"].map { "\(store.path).damaged-today\($0)" })
+    for (index, path) in moved.enumerated() {
+      #expect(try FileManager.default.contentsOfDirectory(atPath: path).sorted() == ["data.mdb", "store.uses"])
+      let use = try LMDBRegistry.shared.environment(at: path, mapSize: 1 << 20)
+      let engine = LMDBEngine(use, durability: .relaxed, clock: FixedClock(now: .zero))
+      #expect(try await engine.payload("cities/a") == [UInt8(index + 1)])
+      try await engine.close()
+    }
+    let engine = try await store.open()
+    #expect(try await engine.keys() == [])
+    #expect(await code { _ = try await LMDBPlugin().removeStore(store.configuration, movingAside: ".x") } == .busy)
+    try await engine.close()
+    #expect(!FileManager.default.fileExists(atPath: store.path + ".x"))
+    let missing = try TestStore()
+    #expect(try await LMDBPlugin().removeStore(missing.configuration, movingAside: ".x") == [])
+  }
+
+  /// Files of others stay where they are. A store without any readable part is moved, too.
+  @Test func onlyWhatIsOursIsMoved() async throws {
+    let store = try TestStore()
+    try store.mark()
+    let note = store.path + "/note.txt"
+    try Data("mine".utf8).write(to: URL(fileURLWithPath: note))
+    try Data("no store".utf8).write(to: URL(fileURLWithPath: store.dataFile))
+    let moved = try await LMDBPlugin().removeStore(store.configuration, movingAside: ".damaged")
+    #expect(moved == [store.path + ".damaged"])
+    #expect(try Data(contentsOf: URL(fileURLWithPath: store.path + ".damaged/data.mdb")) == Data("no store".utf8))
+    #expect(FileManager.default.fileExists(atPath: note))
+    #expect(!FileManager.default.fileExists(atPath: store.dataFile))
+  }
 }

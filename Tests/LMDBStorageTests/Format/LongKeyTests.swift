@@ -30,7 +30,10 @@ import Testing
     let engine = try store.open(hash: Self.hashes[hash].hash)
     for key in Self.keys.shuffled() { try await engine.put(key, Array(key.utf8)) }
     for step in [1, 2, 3, 7, 1_000] {
-      #expect(try await engine.keys(step: step) == Self.keys.sorted(), "\(Self.hashes[hash].name), step \(step)")
+      for descending in [false, true] {
+        let keys = try await engine.keys(step: step, descending: descending)
+        #expect(keys == Self.keys.sorted(), "\(Self.hashes[hash].name), step \(step), descending \(descending)")
+      }
     }
     for key in Self.keys { #expect(try await engine.payload(key) == Array(key.utf8)) }
     #expect(try await engine.checkIntegrity() == [])
@@ -46,7 +49,31 @@ import Testing
       + [500, 501, 502, 503, 504, 510, 511, 512, 600].map({ String(long.prefix($0)) })
     {
       let expected = Self.keys.filter { $0.hasPrefix(prefix) }.sorted()
-      #expect(try await engine.keys(prefix: prefix, step: 3) == expected, "prefix of \(prefix.utf8.count) bytes")
+      for descending in [false, true] {
+        let keys = try await engine.keys(prefix: prefix, step: 3, descending: descending)
+        #expect(keys == expected, "prefix of \(prefix.utf8.count) bytes, descending \(descending)")
+      }
+    }
+    try await engine.close()
+  }
+
+  /// Keys that are not stored, too, and any prefix.
+  @Test func aScanStartsAfterAnyKeyInBothDirections() async throws {
+    let store = try TestStore()
+    let engine = try store.open(hash: Self.hashes[0].hash)
+    for key in Self.keys { try await engine.put(key) }
+    let long = Self.keys[Self.keys.count - 1]
+    for after in Self.keys + ["aaa/a", "cities/!", "zzz/z", long + "x", String(long.prefix(505))] {
+      for prefix in ["", "cities/", "cities/k", "movies/", "none/", String(long.prefix(503))] {
+        for isDescending in [false, true] {
+          let range = KeyRange(prefix: prefix, after: try CacheKey(after), isDescending: isDescending)
+          let expected = try Self.keys.map { try CacheKey($0) }.filter(range.contains).sorted {
+            ($0 < $1) != isDescending
+          }
+          let found = try await engine.scan(range, limit: 7).map(\.key)
+          #expect(found == Array(expected.prefix(7)), "\(after.prefix(20)), \(prefix.prefix(20)), \(isDescending)")
+        }
+      }
     }
     try await engine.close()
   }

@@ -16,8 +16,8 @@ struct LMDBSummary: Equatable {
     var count: EntryTally.Count
   }
 
-  /// The format that this engine writes. Version 1 has no such record.
-  static let currentFormat: UInt32 = 2
+  /// The format version that this engine writes and reads.
+  static let format = 1
   static let key: [UInt8] = [0]
 
   private static let fixedSize = 16
@@ -31,13 +31,8 @@ struct LMDBSummary: Equatable {
 
   /// Parses the record in `bytes`.
   init(_ bytes: UnsafeRawBufferPointer) throws(LMDBFault) {
-    guard bytes.count >= 4 else { throw .damaged("its format record is cut off") }
-    let word = UInt32(littleEndian: bytes.loadUnaligned(as: UInt32.self))
-    let format = word & 0xFFFF
-    guard word == Self.word(format) else { throw .damaged("its format record has no version") }
-    guard format == Self.currentFormat else {
-      throw format > Self.currentFormat ? .laterVersion(format) : .damaged("its format record is of version \(format)")
-    }
+    guard let format = Self.format(of: bytes) else { throw .damaged("its format record has no version") }
+    guard format == Self.format else { throw .laterVersion(UInt32(format)) }
     guard bytes.count >= Self.fixedSize, (bytes.count - Self.fixedSize) % Self.totalSize == 0,
       UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: 4, as: UInt32.self))
         == (bytes.count - Self.fixedSize) / Self.totalSize
@@ -53,12 +48,19 @@ struct LMDBSummary: Equatable {
   /// A 16-bit format version with its complement above it.
   private static func word(_ format: UInt32) -> UInt32 { format | (~format & 0xFFFF) << 16 }
 
+  /// The version in the record `bytes`; `nil` if it is damaged.
+  static func format(of bytes: UnsafeRawBufferPointer) -> Int? {
+    guard bytes.count >= 4 else { return nil }
+    let word = UInt32(littleEndian: bytes.loadUnaligned(as: UInt32.self))
+    return word == Self.word(word & 0xFFFF) ? Int(word & 0xFFFF) : nil
+  }
+
   /// The size of the record, in bytes.
   var size: Int { Self.fixedSize + totals.count * Self.totalSize }
 
   /// Writes the record to `room`, which has exactly its size.
   func write(to room: UnsafeMutableRawBufferPointer) {
-    room.storeBytes(of: Self.word(Self.currentFormat).littleEndian, as: UInt32.self)
+    room.storeBytes(of: Self.word(UInt32(Self.format)).littleEndian, as: UInt32.self)
     room.storeBytes(of: UInt32(totals.count).littleEndian, toByteOffset: 4, as: UInt32.self)
     room.storeBytes(of: transaction.littleEndian, toByteOffset: 8, as: Int.self)
     for (index, total) in totals.enumerated() {

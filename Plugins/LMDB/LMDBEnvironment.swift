@@ -1,6 +1,7 @@
 internal import CCrashNotice
 internal import CLMDB
 internal import EngineSupport
+internal import Platform
 internal import StorageSPI
 internal import Synchronization
 
@@ -28,9 +29,8 @@ final class LMDBEnvironment: @unchecked Sendable {
   let writing = BlockingExecutor()
   /// Runs checks of the whole store, which may have to read all of it from disk.
   let checking = BlockingExecutor()
-
   /// The number of the store among those that a crash of the process names.
-  let notice: Int32
+  private let notice: Int32
 
   private let databases = Mutex<[LMDBDatabase]>([])
   /// The tally's summary after this process's last transaction that changed entries; `nil` while one is running.
@@ -38,45 +38,64 @@ final class LMDBEnvironment: @unchecked Sendable {
   private let databaseOpening = Mutex<Void>(())
   /// The number of the latest transaction that a reader of this process has seen.
   private let confirmed = Atomic<UInt64>(0)
-  /// Whether a check, or LMDB itself, has found damage.
-  let isDamaged = Atomic(false)
-  private let whenClosed: @Sendable (LMDBFileIdentity, _ latestSound: UInt64?) -> Void
+  private let whenClosed: @Sendable (LMDBFileIdentity) -> Void
 
+  /// Opens the store in the folder `path`, which `LMDBDataFile` has checked.
+  ///
+  /// If the files are read-only, it opens the store for reading only. If not even the reader table can be written, it
+  /// opens without one, which is safe as long as no one else writes.
+  ///
+  /// - Parameter attempts: the flags to try in turn, each after the previous ones were refused.
   init(
-    _ opened: consuming LMDBOpenedEnvironment, path: String, keyCoding: LMDBKeyCoding,
+    path: String, mapSize: Int, keyCoding: LMDBKeyCoding = LMDBKeyCoding(),
     snapshots: SnapshotKeeper = SnapshotKeeper(),
-    whenClosed: @escaping @Sendable (LMDBFileIdentity, _ latestSound: UInt64?) -> Void = { _, _ in }
-  ) {
+    attempts: [Int32] = [0, MDB_RDONLY, MDB_RDONLY | MDB_NOLOCK],
+    whenClosed: @escaping @Sendable (LMDBFileIdentity) -> Void = { _ in }
+  ) throws(CacheError) {
+    (pointer, identity, isReadOnly) = try Self.open(path, mapSize, attempts)
     self.path = path
-    self.identity = opened.state.identity
-    self.isReadOnly = opened.isReadOnly
-    let pointer = opened.release()
-    self.pointer = pointer
-    let (start, length) = Self.map(of: pointer)
-    notice = ccrash_add(start, length, path, "lmdb", EngineConfiguration.crashMark(ofStore: path))
+    self.keyCoding = keyCoding
+    self.snapshots = snapshots
+    self.whenClosed = whenClosed
+    notice = ccrash_add(nil, 0, path, "lmdb", EngineConfiguration.crashMark(ofStore: path))
     mdb_env_set_userctx(pointer, UnsafeMutableRawPointer(bitPattern: Int(notice) + 1))
     // LMDB ends the process if this returns.
     mdb_env_set_assert(pointer) { pointer, _ in
       ccrash_end(Int32(Int(bitPattern: mdb_env_get_userctx(pointer))) - 1)
     }
-    self.keyCoding = keyCoding
-    self.snapshots = snapshots
-    self.whenClosed = whenClosed
   }
 
   deinit {
-    let latest = isDamaged.load(ordering: .relaxed) ? nil : latestTransaction
     ccrash_remove(notice)
     mdb_env_close(pointer)
-    whenClosed(identity, latest)
+    whenClosed(identity)
+  }
+
+  private static func open(
+    _ path: String, _ mapSize: Int, _ attempts: [Int32]
+  ) throws(CacheError) -> (pointer: OpaquePointer, identity: LMDBFileIdentity, isReadOnly: Bool) {
+    for flags in attempts {
+      if flags & MDB_NOLOCK == 0 { try LMDBFile.reserveLocks(in: path) }
+      var pointer: OpaquePointer?
+      var status = mdb_env_create(&pointer)
+      guard let pointer, status == MDB_SUCCESS else { throw .lmdb(status, "open", path: path) }
+      mdb_env_set_mapsize(pointer, (mapSize + mapGranularity - 1) / mapGranularity * mapGranularity)
+      mdb_env_set_maxdbs(pointer, MDB_dbi(maximumNamespaces))
+      mdb_env_set_maxreaders(pointer, maximumReaders)
+      status = mdb_env_open(pointer, path, UInt32(flags | MDB_NOTLS), 0o600)
+      var file = stat()
+      var descriptor: mdb_filehandle_t = -1
+      if status == MDB_SUCCESS, mdb_env_get_fd(pointer, &descriptor) == MDB_SUCCESS, fstat(descriptor, &file) == 0 {
+        return (pointer, LMDBFileIdentity(file), flags != 0)
+      }
+      mdb_env_close(pointer)
+      guard [EACCES, EPERM, EROFS].contains(status) else { throw .lmdb(status, "open", path: path) }
+    }
+    throw .lmdb(EACCES, "open", path: path)
   }
 
   /// The `CacheError` for an LMDB status.
-  func error(_ status: Int32, _ action: String) -> CacheError {
-    let error = CacheError.lmdb(status, action, path: path)
-    if error.code == .damaged { isDamaged.store(true, ordering: .relaxed) }
-    return error
-  }
+  func error(_ status: Int32, _ action: String) -> CacheError { .lmdb(status, action, path: path) }
 
   /// The databases whose handles are known. Transactions that begin from now on can use these and no others. The list
   /// only ever grows.
@@ -88,10 +107,10 @@ final class LMDBEnvironment: @unchecked Sendable {
   /// Keeps the summary for the transaction that it names.
   func keepSummary(_ latest: LMDBSummary) { summary.withLock { $0 = latest } }
 
-  /// Makes LMDB order the names of databases by their bytes. LMDB sets this only when a database is opened by name, and
-  /// looking for a name before that ends the process.
+  /// Makes LMDB order the names of databases by their bytes, and checks the version of the format. LMDB sets the order
+  /// only when a database is opened by name, and looking for a name before that ends the process.
   ///
-  /// - Throws: `busy` if the lock file belongs to another data file, which this one has replaced and which another
+  /// - Throws: `unsupportedFormat`, `damaged`; `busy` if the lock file belongs to another data file, which this one has replaced and which another
   ///   process still has open. The lock file says which transaction was last, and LMDB chooses the meta page by it.
   func openMainDatabase() throws(CacheError) {
     gate.enter()
@@ -103,7 +122,14 @@ final class LMDBEnvironment: @unchecked Sendable {
     let number = UInt64(bitPattern: Int64(transaction.number))
     guard number + 1 >= latest, number <= latestTransaction else { throw .lmdbStoreReplaced(path) }
     _ = try transaction.openDatabase(nil)
+    _ = try transaction.summary()
+    try noteMap(transaction)
     try transaction.commit()
+  }
+
+  /// Tells where the map is, in case a fault there ends the process.
+  private func noteMap(_ transaction: LMDBTransaction) throws(CacheError) {
+    ccrash_move(notice, try transaction.mapStart(), Self.mapUse(of: pointer).size)
   }
 
   /// Opens the existing databases of `namespaces`, so that their handles become known. The caller is inside the gate
@@ -223,5 +249,100 @@ extension LMDBEnvironment {
   var changeCount: UInt64? {
     let latest = latestTransaction
     return latest <= confirmed.load(ordering: .acquiring) ? latest : nil
+  }
+}
+
+/// The size of the memory map, which is address space rather than memory or disk. It only ever grows.
+///
+/// LMDB requires that no transaction of this process is open when the size is set. Readers are taken from their pool
+/// and returned to it inside the gate. So a thread that is alone in the gate finds all of them idle, and ends those
+/// that kept their snapshot.
+extension LMDBEnvironment {
+  /// The size of the map is rounded up to a multiple of this.
+  static let mapGranularity = 1_048_576
+
+  /// Runs `work`; the caller is inside the gate and has no transaction open. If another process has written beyond the
+  /// map, this leaves the gate to enlarge the map, and runs `work` again.
+  func adoptingMapSize<Output>(_ work: () throws(CacheError) -> Output) throws(CacheError) -> Output {
+    while true {
+      do { return try work() } catch {
+        guard error.lmdbStatus == MDB_MAP_RESIZED else { throw error }
+        gate.leave()
+        defer { gate.enter() }
+        try adoptMapSize()
+      }
+    }
+  }
+
+  /// Enlarges the map to hold what another process has written beyond it, unless another thread already has.
+  private func adoptMapSize() throws(CacheError) {
+    try gate.alone { () throws(CacheError) in
+      let (size, used) = Self.mapUse(of: pointer)
+      if used > size { try enlarge(from: size, toHold: used, "map") }
+    }
+  }
+
+  /// Runs `work`, which writes about `bytes` bytes, inside the gate. If the map is too small, it grows and `work`
+  /// starts again from the beginning. If that is foreseeable, the map grows beforehand.
+  func growing<Output>(
+    for bytes: Int, _ work: () throws(CacheError) -> Output
+  ) throws(CacheError) -> Output {
+    while true {
+      gate.enter()
+      let (size, used) = Self.mapUse(of: pointer)
+      let status: Int32?
+      do throws(CacheError) {
+        defer { gate.leave() }
+        if used + bytes <= size { return try work() }
+        status = nil
+      } catch {
+        status = error.lmdbStatus
+        guard status == MDB_MAP_RESIZED || status == MDB_MAP_FULL else { throw error }
+      }
+      switch status {
+      case MDB_MAP_RESIZED: try adoptMapSize()
+      case MDB_MAP_FULL: try grow(from: size, toHold: size + bytes)
+      default: try grow(from: size, toHold: used + bytes)
+      }
+    }
+  }
+
+  /// At least doubles the map, unless another thread already has.
+  ///
+  /// It first clears the readers of crashed processes, which stop freed pages from being reused.
+  private func grow(from size: Int, toHold bytes: Int) throws(CacheError) {
+    mdb_reader_check(pointer, nil)
+    try gate.alone { () throws(CacheError) in
+      if Self.mapUse(of: pointer).size == size { try enlarge(from: size, toHold: bytes, "grow the map of") }
+    }
+  }
+
+  /// At least doubles the map. No other thread is inside the gate.
+  ///
+  /// LMDB gives up its map before it asks for a new one. If it got none, the next call would end the process; so this
+  /// reserves the addresses beforehand.
+  private func enlarge(from size: Int, toHold bytes: Int, _ action: String) throws(CacheError) {
+    snapshots.endIdle()
+    let wanted = max(size * 2, bytes + bytes / 4)
+    let rounded = (wanted / Self.mapGranularity + 1) * Self.mapGranularity
+    let room = mmap(nil, rounded, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
+    guard let room, room != MAP_FAILED else { throw error(errno, action) }
+    munmap(room, rounded)
+    ccrash_move(notice, nil, 0)
+    let status = mdb_env_set_mapsize(pointer, rounded)
+    guard status == MDB_SUCCESS else { throw error(status, action) }
+    if let transaction = try? LMDBTransaction(self, flags: MDB_RDONLY) {
+      try? noteMap(transaction)
+      transaction.abort()
+    }
+  }
+
+  /// The size of the map, and how much of it is in use or free for reuse, in bytes. It reads the map, so the caller
+  /// must be inside the gate.
+  static func mapUse(of pointer: OpaquePointer) -> (size: Int, used: Int) {
+    var (info, stat) = (MDB_envinfo(), MDB_stat())
+    mdb_env_info(pointer, &info)
+    mdb_env_stat(pointer, &stat)
+    return (info.me_mapsize, (info.me_last_pgno + 1) * Int(stat.ms_psize))
   }
 }

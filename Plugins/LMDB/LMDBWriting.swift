@@ -15,31 +15,7 @@ extension LMDBEnvironment {
     try change(
       needs.namespaces, bytes: needs.bytes, durability, bounds: batch.bounds
     ) { transaction, databases, tally throws(CacheError) in
-      try requireSoundPages(forRemovalsOf: batch)
       for operation in batch.operations { try apply(operation, databases, transaction, &tally) }
-    }
-  }
-
-  /// A removal reads pages beside its own, and LMDB does not check them.
-  private func requireSoundPages(forRemovalsOf batch: WriteBatch) throws(CacheError) {
-    guard batch.operations.contains(where: \.isRemoval) else { return }
-    let reader = try LMDBTransaction(self, flags: MDB_RDONLY)
-    defer { reader.abort() }
-    var latest: (namespace: LMDBNamespace, walk: LMDBTreeWalk?)?
-    for operation in batch.operations where operation.isRemoval {
-      let key = operation.key
-      try key.withBytes { bytes throws(CacheError) in
-        let namespace = LMDBNamespace(bytes, count: key.namespaceLength)
-        if latest?.namespace != namespace { latest = (namespace, try reader.walk(through: namespace)) }
-        if bytes.count <= LMDBKeyCoding.prefixSize {
-          try latest?.walk?.requireSoundPages(toRemove: bytes)
-        } else {
-          let stored = keyCoding.shortened(bytes, probe: 0)
-          try stored.span.withUnsafeBytes { stored throws(CacheError) in
-            try latest?.walk?.requireSoundPages(toRemove: stored)
-          }
-        }
-      }
     }
   }
 
@@ -157,10 +133,6 @@ extension WriteBatch {
 }
 
 extension WriteBatch.Operation {
-  fileprivate var isRemoval: Bool {
-    if case .remove = self { true } else { false }
-  }
-
   fileprivate var key: CacheKey {
     switch self {
     case .put(let key, _, _), .remove(let key), .require(let key, _): key

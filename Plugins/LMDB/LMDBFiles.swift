@@ -1,4 +1,5 @@
 internal import CLMDB
+internal import EngineSupport
 internal import Platform
 internal import StorageSPI
 
@@ -15,9 +16,11 @@ struct LMDBFileIdentity: Sendable, Hashable {
 
 /// The folder of a store and the files in it.
 enum LMDBFile {
+  /// The number with which LMDB begins a meta page, and its lock file.
+  static let magic: UInt32 = 0xBEEF_C0DE
+
   static func data(in folder: String) -> String { folder + "/data.mdb" }
   static func lock(in folder: String) -> String { folder + "/lock.mdb" }
-  static func record(in folder: String) -> String { folder + "/sound" }
 
   static func status(_ path: String) -> stat? {
     var status = stat()
@@ -52,11 +55,6 @@ enum LMDBFile {
     let descriptor = open(lock(in: folder), O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { return }
     defer { close(descriptor) }
-    try reserveLocks(descriptor, in: folder)
-  }
-
-  /// Does the same for the open lock file.
-  static func reserveLocks(_ descriptor: Int32, in folder: String) throws(CacheError) {
     for size in [locksSize, locksHeaderSize] where clmdb_reserve(descriptor, off_t(size)) == 0 { return }
     guard errno != ENOSPC, errno != EDQUOT else { throw .lmdb(errno, "open", path: folder) }
   }
@@ -82,23 +80,59 @@ enum LMDBFile {
   }
 }
 
-/// A file mapped for reading during the value's lifetime.
-struct LMDBMappedFile: ~Copyable {
-  let bytes: UnsafeRawBufferPointer
-
-  /// Maps the file at its current size; `nil` if that fails, with `errno` set.
-  init?(descriptor: Int32) {
-    var status = stat()
-    guard fstat(descriptor, &status) == 0 else { return nil }
-    guard status.st_size > 0 else {
-      bytes = UnsafeRawBufferPointer(start: nil, count: 0)
-      return
-    }
-    let size = Int(status.st_size)
-    let start = mmap(nil, size, PROT_READ, MAP_SHARED, descriptor, 0)
-    guard start != MAP_FAILED else { return nil }
-    bytes = UnsafeRawBufferPointer(start: start, count: size)
+/// Creates new stores so that the data file appears whole or not at all. LMDB itself creates the file first and then
+/// fills it, so an empty file could be an interrupted creation, or a store that something has emptied.
+enum LMDBCreation {
+  /// Creates an empty store in the folder `path`, unless there is one.
+  ///
+  /// - Throws: `CacheError`: `cannotCreate` if the folder belongs to someone else; `damaged` if LMDB cannot map what is
+  ///   there; `unsupportedFormat`, `noSpace`, `permissionDenied`, `ioFailed`.
+  static func ensureStore(at path: String) throws(CacheError) {
+    try LMDBOwnership.requireOwn(path)
+    if try LMDBDataFile.check(in: path) { return }
+    try LMDBFile.makeFolder(path)
+    try makeStore(in: path)
   }
 
-  deinit { if let start = bytes.baseAddress { munmap(UnsafeMutableRawPointer(mutating: start), bytes.count) } }
+  /// Creates an empty store in `folder`, unless another process has just created one.
+  ///
+  /// It creates the mark first. Then it creates the data file in a folder of its own, and links it into place once it is
+  /// complete and on disk.
+  private static func makeStore(in folder: String) throws(CacheError) {
+    do throws(CacheError) {
+      try StoreMark(inFolder: folder).create()
+    } catch {
+      throw error.code == .permissionDenied ? LMDBFile.cannotCreate(folder, EACCES) : error
+    }
+    // Two containers may share the folder, and give their processes the same numbers.
+    let space = SmallFile.target("/proc/self/ns/pid")?.filter(\.isNumber) ?? ""
+    let scratch = "\(folder)/new-\(space)-\(getpid())"
+    removeFolder(scratch)
+    defer { removeFolder(scratch) }
+    guard mkdir(scratch, 0o700) == 0 else { throw LMDBFile.cannotCreate(folder, errno) }
+    do throws(CacheError) { try makeDataFile(in: scratch) } catch {
+      throw LMDBFile.cannotCreate(folder, error.lmdbStatus ?? EIO)
+    }
+    guard link(LMDBFile.data(in: scratch), LMDBFile.data(in: folder)) == 0 || errno == EEXIST else {
+      throw LMDBFile.cannotCreate(folder, errno)
+    }
+  }
+
+  /// Creates a data file with an empty tally, and waits until it is on disk.
+  private static func makeDataFile(in folder: String) throws(CacheError) {
+    // Without locks: no other process knows of it, and the disk may have no room for them.
+    let environment = try LMDBEnvironment(
+      path: folder, mapSize: 10 * LMDBEnvironment.mapGranularity, attempts: [MDB_NOLOCK])
+    let transaction = try LMDBTransaction(environment, flags: 0)
+    _ = try transaction.openDatabase(nil)
+    try transaction.write(LMDBSummary(transaction: transaction.number))
+    try transaction.commit()
+  }
+
+  /// Also removes what a process with the same number left behind when it died here.
+  private static func removeFolder(_ folder: String) {
+    unlink(LMDBFile.data(in: folder))
+    unlink(LMDBFile.lock(in: folder))
+    rmdir(folder)
+  }
 }

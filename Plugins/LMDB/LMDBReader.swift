@@ -1,12 +1,11 @@
 internal import CLMDB
 internal import EngineSupport
-internal import Platform
 internal import StorageSPI
 
 /// A reusable read transaction, with the handles of the databases that it has used. If nothing changes it stays open
 /// and keeps seeing its state; see `KeptSnapshot`.
 ///
-/// It is taken from its pool, used and returned inside the environment's gate; see `LMDBEnvironment+MapSize.swift`.
+/// It is taken from its pool, used and returned inside the environment's gate.
 ///
 /// `@unchecked Sendable`: the pool gives it to one caller at a time.
 final class LMDBReader: SnapshotHolding, @unchecked Sendable {
@@ -62,6 +61,26 @@ final class LMDBReader: SnapshotHolding, @unchecked Sendable {
     try begin()
     defer { end() }
     return try body(transaction)
+  }
+
+  /// Calls `body` with the latest state, and the databases of the namespaces that `isWanted`, in order.
+  func withDatabases<Output>(
+    of isWanted: (LMDBNamespace) -> Bool = { _ in true },
+    _ body: (LMDBTransaction, [LMDBDatabase]) throws(CacheError) -> Output
+  ) throws(CacheError) -> Output {
+    while true {
+      var namespaces: [LMDBNamespace] = []
+      do {
+        try begin()
+        defer { end() }
+        namespaces = try transaction.namespaces().filter(isWanted)
+        let found = namespaces.compactMap { namespace in databases.first { $0.namespace == namespace } }
+        if found.count == namespaces.count { return try body(transaction, found) }
+      }
+      endKeptSnapshot(unlessUsed: false)
+      try environment.learnDatabases(namespaces)
+      refreshDatabases()
+    }
   }
 
   /// The handle of a namespace's database; `nil` if it does not exist. The handle must be known before the transaction
@@ -122,19 +141,4 @@ func decoding<Output>(
   _ key: @autoclosure () -> CacheKey, _ body: () throws(LMDBFault) -> Output
 ) throws(CacheError) -> Output {
   do throws(LMDBFault) { return try body() } catch { throw .lmdb(error, in: "entry \(key())") }
-}
-
-extension LMDBReader {
-  /// Removes the file's pages from this process's memory; they stay in the system's cache. Concurrent readers find them
-  /// there again.
-  func releaseMappedPages() throws(CacheError) {
-    try withSnapshot { transaction throws(CacheError) in
-      let first = try transaction.withCursor(on: LMDBEnvironment.mainDatabase) { cursor throws(CacheError) in
-        try cursor.seek([1])?.value  // Of a namespace.
-      }
-      guard let map = first.flatMap({ transaction.mappedPages(around: $0) })?.bytes else { return }
-      // It is not an error if the system ignores the advice.
-      madvise(UnsafeMutableRawPointer(mutating: map.baseAddress), map.count, MADV_DONTNEED)
-    }
-  }
 }

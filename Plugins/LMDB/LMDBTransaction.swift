@@ -171,6 +171,12 @@ struct LMDBCursor: ~Copyable {
   /// The first item of the database.
   func first() throws(CacheError) -> Item? { try get(MDB_FIRST, MDB_val()) }
 
+  /// The last item of the database.
+  func last() throws(CacheError) -> Item? { try get(MDB_LAST, MDB_val()) }
+
+  /// The item before the current one.
+  func previous() throws(CacheError) -> Item? { try get(MDB_PREV, MDB_val()) }
+
   /// The item after the current one, or after one that was just removed.
   func next() throws(CacheError) -> Item? { try get(MDB_NEXT, MDB_val()) }
 

@@ -1,4 +1,5 @@
 internal import CLMDB
+internal import Platform
 internal import StorageSPI
 
 /// Maps keys of any length to LMDB's keys, which have at most 511 bytes.
@@ -118,4 +119,61 @@ extension LMDBTransaction {
   private static var tooManyCollisions: CacheError {
     CacheError(.tooLarge, "256 keys of more than \(LMDBKeyCoding.prefixSize) bytes share their prefix and hash")
   }
+}
+
+/// A namespace's name as 32 bytes, padded with zeros, so that a comparison takes four words.
+///
+/// (`SIMD32` would be the natural type, but its metadata costs a tenth of a millisecond at process start.)
+struct LMDBNamespace: Sendable, Hashable {
+  private var words: (UInt64, UInt64, UInt64, UInt64) { (first, second, third, fourth) }
+  private let first, second, third, fourth: UInt64
+
+  /// The namespace of a key, from the key's bytes and the namespace's length (32 at most).
+  init(_ key: UnsafeRawBufferPointer, count: Int) {
+    var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
+    withUnsafeMutableBytes(of: &words) { $0.copyMemory(from: UnsafeRawBufferPointer(rebasing: key[..<count])) }
+    (first, second, third, fourth) = words
+  }
+
+  /// The namespace called `name`; `nil` if that cannot be a namespace.
+  init?(name: UnsafeRawBufferPointer) {
+    guard CacheKey.isNamespace(String(decoding: name, as: UTF8.self)) else { return nil }
+    self.init(name, count: name.count)
+  }
+
+  /// The longest name, in bytes.
+  static let size = CacheKey.maximumNamespaceLength
+
+  /// The length of the name, in bytes.
+  var length: Int { withUnsafeBytes(of: words) { bytes in bytes.firstIndex(of: 0) ?? Self.size } }
+
+  /// Writes the name, padded with zeros to 32 bytes, at `offset` of `room`.
+  func write(to room: UnsafeMutableRawBufferPointer, at offset: Int) {
+    room.storeBytes(of: words, toByteOffset: offset, as: (UInt64, UInt64, UInt64, UInt64).self)
+  }
+
+  /// The name.
+  var name: String {
+    withUnsafeBytes(of: words) { bytes in String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self) }
+  }
+}
+
+/// A write transaction's need of a namespace.
+struct LMDBNamespaceUse {
+  let namespace: LMDBNamespace
+  /// Whether to create its database if there is none.
+  var creates: Bool
+}
+
+/// A namespace and LMDB's handle of its database, which is valid for the environment's lifetime.
+struct LMDBDatabase: Sendable {
+  let namespace: LMDBNamespace
+  let handle: MDB_dbi
+}
+
+/// Compares two keys by their bytes, a shorter one first: below zero if `left` comes first.
+func byteOrder(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Int {
+  guard let first = left.baseAddress, let second = right.baseAddress else { return left.count - right.count }
+  let order = Int(memcmp(first, second, min(left.count, right.count)))
+  return order == 0 ? left.count - right.count : order
 }
