@@ -107,8 +107,10 @@ static int folder_scan(
   if (code == OK) code = read_all(&call, 0, NULL, NULL);
   if (code == OK && call.count > 0) qsort(call.items, call.count, sizeof *call.items, by_key);
   for (size_t i = 0, left = range->limit; i < call.count && left > 0 && code == OK; i++) {
-    const cachectl_entry *entry = &call.items[i].record.entry;
-    if (!has_prefix(entry->key, range->prefix) || compare(entry->key, range->after) <= 0) continue;
+    const cachectl_entry *entry = &call.items[range->is_descending ? call.count - 1 - i : i].record.entry;
+    const int order = compare(entry->key, range->after);
+    if (range->after.length > 0 && (range->is_descending ? order >= 0 : order <= 0)) continue;
+    if (!has_prefix(entry->key, range->prefix)) continue;
     code = visit(context, entry);
     left--;
   }

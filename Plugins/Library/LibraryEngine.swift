@@ -30,11 +30,10 @@ final class LibraryEngine: Evicting, BatchReading, ChangeFollowing {
   }
 
   /// The engine itself if its reads wait, and the library can read several entries at once.
-  var batchReader: (any BatchReading)? { reading.isEmpty || store.table.functions.readAll == nil ? nil : self }
+  var batchReader: (any BatchReading)? { reading.isEmpty || !store.table.readsBatches ? nil : self }
 
   func read(_ keys: [CacheKey]) async throws(CacheError) -> [Result<ReadEntry?, CacheError>] {
-    guard let readAll = store.table.functions.readAll else { throw .notReadingBatches(store.table.name) }
-    return try await run(on: looking) { store throws(CacheError) in try store.read(keys, readAll) }
+    try await run(on: looking) { store throws(CacheError) in try store.read(keys) }
   }
 
   func apply(_ batch: WriteBatch) async throws(CacheError) {
@@ -42,7 +41,7 @@ final class LibraryEngine: Evicting, BatchReading, ChangeFollowing {
   }
 
   /// The engine itself if the library evicts.
-  var evictor: (any Evicting)? { store.table.functions.eviction == nil ? nil : self }
+  var evictor: (any Evicting)? { store.table.evicts ? self : nil }
 
   func apply(_ batch: WriteBatch, evicting order: EvictionOrder) async throws(CacheError) -> Int {
     try await run(on: writing) { store throws(CacheError) in try store.apply(batch, evicting: order) }
@@ -90,44 +89,16 @@ final class LibraryEngine: Evicting, BatchReading, ChangeFollowing {
     try await writing.run { [store] () throws(CacheError) in try store.close() }
   }
 
-  /// Not asynchronous, so that its locals are on the stack. It avoids generic types made of `Output`, such as an
-  /// optional or a result, whose metadata would have to be looked up.
+  /// Not asynchronous, so that its locals are on the stack.
   private func readInPlace<Output: Sendable>(
     _ key: CacheKey, _ body: (Span<UInt8>, EntryMetadata) throws(CacheError) -> Output
   ) throws(CacheError) -> Output? {
     try gate.enter()
     defer { gate.leave() }
-    let fits = MemoryLayout<Output>.size <= MemoryLayout<Room>.size && MemoryLayout<Output>.alignment <= 8
-    let allocated = fits ? nil : UnsafeMutablePointer<Output>.allocate(capacity: 1)
-    defer { allocated?.deallocate() }
-    var room: Room = (0, 0, 0, 0, 0, 0, 0, 0)
-    var (failure, isFilled): (CacheError?, Bool) = (nil, false)
-    withUnsafeMutablePointer(to: &room) { room in
-      let place = allocated ?? UnsafeMutableRawPointer(room).assumingMemoryBound(to: Output.self)
-      do throws(CacheError) {
-        try store.read(key) { payload, metadata in
-          do throws(CacheError) {
-            place.initialize(to: try body(payload, metadata))
-            isFilled = true
-            return nil
-          } catch {
-            return error
-          }
-        }
-      } catch {
-        failure = error
-      }
-      if isFilled, failure != nil { place.deinitialize(count: 1) }
-    }
-    if let failure { throw failure }
-    guard isFilled else { return nil }
-    return withUnsafeMutablePointer(to: &room) { room in
-      (allocated ?? UnsafeMutableRawPointer(room).assumingMemoryBound(to: Output.self)).move()
-    }
+    var output: Output?
+    try store.read(key) { payload, metadata throws(CacheError) in output = try body(payload, metadata) }
+    return output
   }
-
-  /// Stack space for an output. A larger one costs an allocation.
-  private typealias Room = (UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64)
 
   private func readWaiting<Output: Sendable>(
     _ key: CacheKey, _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(CacheError) -> Output
@@ -148,5 +119,63 @@ final class LibraryEngine: Evicting, BatchReading, ChangeFollowing {
       defer { gate.leave() }
       return try work(store)
     }
+  }
+}
+
+/// Counts the calls in progress, and lets `close()` wait until they have returned.
+///
+/// A call costs two atomic additions. Waiting blocks no thread.
+final class LibraryGate: Sendable {
+  private struct Waiting {
+    var isEmpty = false
+    var continuations: [CheckedContinuation<Void, Never>] = []
+  }
+
+  private static let closed = 1 << 62
+
+  /// The number of calls in progress; closing adds `closed` to it.
+  private let calls = Atomic<Int>(0)
+  private let waiting = Mutex(Waiting())
+
+  /// Counts a call in, until `leave()`.
+  ///
+  /// - Throws: `CacheError` with the code `closed` after `close()`.
+  @inline(__always)
+  func enter() throws(CacheError) {
+    if calls.add(1, ordering: .acquiring).newValue > Self.closed { try refuse() }
+  }
+
+  /// Counts a call out.
+  @inline(__always)
+  func leave() {
+    if calls.subtract(1, ordering: .acquiringAndReleasing).newValue == Self.closed { reportEmpty() }
+  }
+
+  /// Rejects new calls from now on, and waits for those in progress.
+  func close() async {
+    let before = calls.bitwiseOr(Self.closed, ordering: .acquiringAndReleasing).oldValue
+    if before & ~Self.closed == 0 { reportEmpty() }
+    await withCheckedContinuation { continuation in
+      let isEmpty = waiting.withLock { waiting in
+        if !waiting.isEmpty { waiting.continuations.append(continuation) }
+        return waiting.isEmpty
+      }
+      if isEmpty { continuation.resume() }
+    }
+  }
+
+  @inline(never)
+  private func refuse() throws(CacheError) {
+    leave()
+    throw .storeClosed
+  }
+
+  private func reportEmpty() {
+    let continuations = waiting.withLock { waiting in
+      waiting.isEmpty = true
+      defer { waiting.continuations = [] }
+      return waiting.continuations
+    }
+    for continuation in continuations { continuation.resume() }
   }
 }

@@ -179,6 +179,27 @@ struct DefectTests {
     #expect(error?.code == .failed)
     #expect(error?.message.contains(text) == true, "\(error.debugDescription)")
   }
+
+  @Test func aDescendingScanIsInItsOrder() async throws {
+    let store = try await Library("defects.c").open(["defect": .text("scan-order")])
+    let range = KeyRange(prefix: "cities/", isDescending: true)
+    let error = await cacheError { _ = try await store.scan(range, limit: 10) }
+    #expect(error?.code == .failed && error?.message.contains("gave entry cities/b after cities/a") == true)
+  }
+
+  @Test(
+    arguments: [
+      ("moved-null", ".x", "without its bytes"), ("moved-relative", ".x", "a file that is not absolute"),
+      ("moved-endless", nil, "moved files that it was to delete"),
+    ] as [(String, String?, String)])
+  func aRemovalIsChecked(_ defect: String, _ suffix: String?, _ text: String) async throws {
+    let plugin = try Library("defects.c").plugin()
+    let error = await cacheError {
+      _ = try await plugin.removeStore(try plugin.configuration(defect), movingAside: suffix)
+    }
+    #expect(error?.code == .failed)
+    #expect(error?.message.contains(text) == true, "\(error.debugDescription)")
+  }
 }
 
 extension StoragePlugin {

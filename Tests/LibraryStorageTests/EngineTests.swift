@@ -37,10 +37,9 @@ struct EngineTests {
     #expect(try await plugin.inspect(configuration) == expected)
   }
 
-  /// A library that was compiled before it could be said tells by its files whether there is a store.
   @Test(
     arguments: [
-      ("older", true), ("older nofile", false), ("files", true), ("nofile", false), ("present nofile", true),
+      ("files", true), ("nofile", false), ("present nofile", true),
       ("absent", false),
     ])
   func whetherThereIsAStoreArrives(note: String, exists: Bool) async throws {
@@ -50,8 +49,7 @@ struct EngineTests {
     #expect(try await plugin.inspect(configuration).exists == exists)
   }
 
-  /// Of a library that was compiled before it could be said, nothing is known to be hidden.
-  @Test(arguments: [("older", nil), ("any", nil), ("hidden", "its log is bent")] as [(String, String?)])
+  @Test(arguments: [("any", nil), ("hidden", "its log is bent")] as [(String, String?)])
   func whatOpeningWouldHideArrives(note: String, damage: String?) async throws {
     let plugin = try Library("tiny.c").plugin()
     let configuration = try EngineConfiguration(
@@ -77,13 +75,22 @@ struct EngineTests {
     #expect(error?.code == .invalidOption)
   }
 
-  /// A library that cannot remove its store names the files that go.
-  @Test func theFilesThatALibraryNamesAreRemoved() async throws {
+  @Test func aRemovalArrives() async throws {
     let plugin = try Library("tiny.c").plugin()
     let configuration = try EngineConfiguration(
       for: plugin.declaration, clock: FixedClock(now: Timestamp(milliseconds: 0)))
-    // Its one file is not there.
-    _ = try await plugin.removeStore(configuration, movingAside: nil)
+    #expect(try await plugin.removeStore(configuration, movingAside: nil) == [])
+    #expect(try await plugin.removeStore(configuration, movingAside: ".äside") == ["/tiny/file.äside"])
+  }
+
+  @Test func aScanRunsInItsDirection() async throws {
+    let store = try await Library("tiny.c").open()
+    try await store.apply(try .put("cities/a", "cities/b", "cities/c", "movies/a"))
+    func keys(_ range: KeyRange) async throws -> [String] { try await store.scan(range, limit: 2).map(\.key.text) }
+    #expect(try await keys(KeyRange(prefix: "cities/")) == ["cities/a", "cities/b"])
+    #expect(try await keys(KeyRange(prefix: "cities/", isDescending: true)) == ["cities/c", "cities/b"])
+    let last = try CacheKey("cities/b")
+    #expect(try await keys(KeyRange(after: last, isDescending: true)) == ["cities/a"])
   }
 
   @Test func anIssueIsReported() async throws {

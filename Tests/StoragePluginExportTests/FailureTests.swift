@@ -57,7 +57,7 @@ import Testing
     let store = try Store()
     #expect(table.read(nil, key, nil, nil, failure.pointer) == 1 && failure.message == "the store is missing")
     #expect(table.read(store.handle, key, nil, nil, nil) == 1 && table.apply(store.handle, nil, nil) == 1)
-    #expect(table.open(nil, nil, nil) == 1)
+    #expect(table.open(nil, nil, nil) == 1 && table.remove(nil, nil, nil, nil, nil) == 1)
     #expect(store.close() == 0)
   }
 

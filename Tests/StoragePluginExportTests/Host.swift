@@ -44,15 +44,15 @@ struct Store: @unchecked Sendable {
 
   /// Opens a store whose clock says 1,000,000, with the given values.
   ///
-  /// - Parameter isCancelled: what the host says of the calls; `nil` for one that was compiled before it could.
+  /// - Parameter isCancelled: what the host says of the calls.
   init(
     _ texts: [String: String] = [:], numbers: [String: Int64] = [:],
-    isCancelled: (@convention(c) (UnsafeMutableRawPointer?) -> Int32)? = nil
+    isCancelled: @escaping @convention(c) (UnsafeMutableRawPointer?) -> Int32 = { _ in 0 }
   ) throws {
     let (table, failure) = (try StoragePluginExportTests.table(), Failure())
     var handle: OpaquePointer?
     let status = withConfiguration(texts, numbers) { configuration in
-      if let isCancelled { configuration.is_cancelled = isCancelled } else { configuration.size -= 8 }
+      configuration.is_cancelled = isCancelled
       return table.open(&configuration, &handle, failure.pointer)
     }
     try #require(status == 0, "\(failure.message)")
@@ -138,21 +138,17 @@ struct Store: @unchecked Sendable {
   }
 
   /// Scans: what the callback saw of each entry.
-  func scan(prefix: String, limit: Int, answer: Int32 = 0) -> (status: Int32, texts: [String]) {
-    scan(prefix, limit, answer) { table.scan(handle, $0, describeEntry, $1, nil) }
-  }
-
-  private func scan(
-    _ prefix: String, _ limit: Int, _ answer: Int32,
-    by function: (UnsafePointer<cachectl_range>, UnsafeMutableRawPointer) -> Int32
+  func scan(
+    prefix: String, limit: Int, isDescending: Bool = false, answer: Int32 = 0
   ) -> (status: Int32, texts: [String]) {
     let gathered = Gathered()
     gathered.answer = answer
     let status = gathered.lend { context in
       prefix.lent { prefix in
         var range = cachectl_range(
-          size: MemoryLayout<cachectl_range>.size, prefix: prefix, after: cachectl_bytes(), limit: limit)
-        return function(&range, context)
+          size: MemoryLayout<cachectl_range>.size, prefix: prefix, after: cachectl_bytes(), limit: limit,
+          is_descending: isDescending ? 1 : 0)
+        return table.scan(handle, &range, describeEntry, context, nil)
       }
     }
     return (status, gathered.texts)
@@ -181,8 +177,7 @@ func withConfiguration<Output>(
     var configuration = cachectl_configuration(
       size: MemoryLayout<cachectl_configuration>.size, values: values.baseAddress, value_count: values.count,
       value_size: MemoryLayout<cachectl_value>.stride, now: { _ in 1_000_000 }, clock: nil,
-      // The library must not read this field when the size says that it is absent.
-      is_cancelled: { _ in 1 })
+      is_cancelled: { _ in 0 })
     return try body(&configuration)
   }
 }

@@ -77,7 +77,9 @@ struct ScriptedPlugin: StoragePlugin {
     _ configuration: EngineConfiguration, movingAside suffix: String?
   ) async throws(CacheError) -> [String] {
     await Task.yield()
-    throw CacheError(.busy, "\(try configuration.text("path")) is open")
+    let path = try configuration.text("path")
+    guard let suffix else { throw CacheError(.busy, "\(path) is open") }
+    return [path + suffix, path + suffix + "-log"]
   }
 }
 

@@ -56,6 +56,8 @@ import Testing
     let all = store.scan(prefix: "cities/", limit: 2)
     #expect(all.status == 0)
     #expect(all.texts.map { $0.prefix(21) } == ["cities/v1/a = 3 bytes", "cities/v1/b = 3 bytes"])
+    let backwards = store.scan(prefix: "cities/", limit: 2, isDescending: true)
+    #expect(backwards.texts.map { $0.prefix(21) } == ["cities/v1/c = 3 bytes", "cities/v1/b = 3 bytes"])
     let stopped = store.scan(prefix: "", limit: .max, answer: 42)
     #expect(stopped.status == 42 && stopped.texts.count == 1)
     #expect(store.close() == 0)

@@ -71,9 +71,19 @@ import Testing
   }
 
   @Test func theRemovalOfAStoreIsPassedOn() throws {
-    let (table, failure) = (try table(), Failure())
-    let status = withConfiguration(["path": "/ünder"], [:]) { table.remove_store(&$0, failure.pointer) }
-    #expect(status != 0 && failure.message == "/ünder is open")
+    let (table, gathered, failure) = (try table(), Gathered(), Failure())
+    let status = gathered.lend { context in
+      withConfiguration(["path": "/ünder"], [:]) { table.remove(&$0, nil, takePath, context, failure.pointer) }
+    }
+    #expect(status != 0 && failure.message == "/ünder is open" && gathered.texts.isEmpty)
+  }
+
+  @Test func aStoreCanBeMovedAside() throws {
+    let (table, gathered, failure) = (try table(), Gathered(), Failure())
+    let status = gathered.lend { context in
+      withConfiguration(["path": "/ünder"], [:]) { table.remove(&$0, ".äside", takePath, context, failure.pointer) }
+    }
+    #expect(status == 0 && gathered.texts == ["/ünder.äside", "/ünder.äside-log"])
   }
 }
 
@@ -83,5 +93,10 @@ private let describeInspection: cachectl_visit_inspection = { context, inspectio
   gathered.texts += UnsafeBufferPointer(start: found.files, count: found.file_count).map(\.text)
   let numbers = "\(found.format) \(found.current_format) \(found.presence)"
   gathered.texts.append("\(numbers) \(found.hidden_damage.text) \(found.caution.text)")
+  return 0
+}
+
+private let takePath: cachectl_visit_path = {
+  Gathered.of($0)?.texts.append($1.text)
   return 0
 }

@@ -8,7 +8,7 @@ _Static_assert(sizeof(cachectl_metadata) == 64, "cachectl_metadata");
 _Static_assert(offsetof(cachectl_entry, metadata) == 40, "cachectl_entry");
 _Static_assert(offsetof(cachectl_operation, entry) == 8, "cachectl_operation");
 _Static_assert(offsetof(cachectl_batch, exempt) == 56, "cachectl_batch");
-_Static_assert(offsetof(cachectl_range, limit) == 40, "cachectl_range");
+_Static_assert(offsetof(cachectl_range, is_descending) == 48, "cachectl_range");
 _Static_assert(offsetof(cachectl_slot, payload_bytes) == 48, "cachectl_slot");
 _Static_assert(offsetof(cachectl_issue, message) == 32, "cachectl_issue");
 _Static_assert(offsetof(cachectl_option, default_value) == 56, "cachectl_option");
@@ -18,16 +18,7 @@ _Static_assert(offsetof(cachectl_configuration, is_cancelled) == 48, "cachectl_c
 _Static_assert(offsetof(cachectl_inspection, presence) == 56, "cachectl_inspection");
 _Static_assert(offsetof(cachectl_inspection, hidden_damage) == 64, "cachectl_inspection");
 _Static_assert(offsetof(cachectl_inspection, caution) == 80, "cachectl_inspection");
-_Static_assert(offsetof(cachectl_repair, context) == 48, "cachectl_repair");
-_Static_assert(offsetof(cachectl_repair, mended) == 56, "cachectl_repair");
 _Static_assert(offsetof(cachectl_engine, open) == 72, "cachectl_engine");
-_Static_assert(offsetof(cachectl_engine, repair) == 152, "cachectl_engine");
-_Static_assert(offsetof(cachectl_engine, preview_repair) == 160, "cachectl_engine");
-_Static_assert(offsetof(cachectl_engine, remove_store) == 168, "cachectl_engine");
-_Static_assert(offsetof(cachectl_engine, apply_evicting) == 176, "cachectl_engine");
-_Static_assert(offsetof(cachectl_engine, add_uses) == 184, "cachectl_engine");
-_Static_assert(offsetof(cachectl_engine, read_all) == 192, "cachectl_engine");
-_Static_assert(offsetof(cachectl_engine, change_mark) == 200, "cachectl_engine");
-_Static_assert(offsetof(cachectl_engine, scan_reachable) == 208, "cachectl_engine");
-_Static_assert(offsetof(cachectl_engine, statistics_reachable) == 216, "cachectl_engine");
+_Static_assert(offsetof(cachectl_engine, remove) == 152, "cachectl_engine");
+_Static_assert(offsetof(cachectl_engine, change_mark) == 184, "cachectl_engine");
 #endif

@@ -7,28 +7,21 @@ internal import Synchronization
 ///
 /// Cost: about half a microsecond if the call does not suspend.
 final class CallingThread: TaskExecutor {
-  private enum Work {
-    /// A part of the call that is ready to run.
-    case job(UnownedJob)
-    /// A request that another thread waits for.
-    case request(@Sendable () -> Void)
-  }
-
-  private let work = Mutex<[Work]>([])
+  /// The parts of the call that are ready to run.
+  private let jobs = Mutex<[UnownedJob]>([])
   private let available = Semaphore()
-  private let thread = SystemThread.current
 
   /// Runs `call` and returns its result. It cancels the call's task when `host` reports that the call is cancelled.
   ///
   /// - Throws: what `call` throws.
   static func run<Output: Sendable>(
-    _ host: HostCall, _ call: @escaping @Sendable (CallingThread) async throws(CacheError) -> Output
+    _ host: HostCall, _ call: @escaping @Sendable () async throws(CacheError) -> Output
   ) throws(CacheError) -> Output {
     let thread = CallingThread()
     let outcome = Outcome<Output>()
     let task = Task.detached(executorPreference: thread) {
       do throws(CacheError) {
-        outcome.set(.success(try await call(thread)))
+        outcome.set(.success(try await call()))
       } catch {
         outcome.set(.failure(error))
       }
@@ -42,23 +35,10 @@ final class CallingThread: TaskExecutor {
     }
   }
 
-  /// Runs `body` on this object's thread, and returns when it is done. Any thread may call this.
-  func perform(_ body: @escaping @Sendable () -> Void) {
-    if thread.isCurrent { return body() }
-    let done = Semaphore()
-    add(
-      .request {
-        body()
-        done.signal()
-      })
-    done.wait()
-  }
-
   /// Accepts a part of the call that is ready to run.
-  func enqueue(_ job: consuming ExecutorJob) { add(.job(UnownedJob(job))) }
-
-  private func add(_ piece: Work) {
-    work.withLock { $0.append(piece) }
+  func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    jobs.withLock { $0.append(job) }
     available.signal()
   }
 
@@ -71,11 +51,8 @@ final class CallingThread: TaskExecutor {
   }
 
   private func doNext() {
-    switch work.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) {
-    case .job(let job): job.runSynchronously(on: asUnownedTaskExecutor())
-    case .request(let body): body()
-    case nil: break
-    }
+    let job = jobs.withLock { $0.isEmpty ? nil : $0.removeFirst() }
+    job?.runSynchronously(on: asUnownedTaskExecutor())
   }
 }
 

@@ -23,9 +23,35 @@ final class ExportedStore: Sendable {
   ) throws(CacheError) -> Int32 {
     let (plugin, host) = (try PluginExport.plugin(), HostCall(configuration))
     let configuration = try EngineConfiguration(configuration, for: plugin.declaration)
-    let engine = try CallingThread.run(host) { _ async throws(CacheError) in try await plugin.open(configuration) }
+    let engine = try CallingThread.run(host) { () async throws(CacheError) in try await plugin.open(configuration) }
     store?.pointee = OpaquePointer(Unmanaged.passRetained(ExportedStore(engine, host)).toOpaque())
     return CACHECTL_OK.status
+  }
+
+  /// Inspects a store without opening it.
+  static func inspect(
+    _ configuration: UnsafePointer<cachectl_configuration>?, _ visitor: Visitor<cachectl_visit_inspection>
+  ) throws(CacheError) -> Int32 {
+    let plugin = try PluginExport.plugin()
+    let host = HostCall(configuration)
+    let configuration = try EngineConfiguration(configuration, for: plugin.declaration)
+    let found = try CallingThread.run(host) { () async throws(CacheError) in try await plugin.inspect(configuration) }
+    return found.lend { visitor.visit(visitor.context, $0) }
+  }
+
+  /// Removes a store, whatever its state, or moves it aside.
+  static func remove(
+    _ configuration: UnsafePointer<cachectl_configuration>?, _ suffix: UnsafePointer<CChar>?,
+    _ visitor: Visitor<cachectl_visit_path>
+  ) throws(CacheError) -> Int32 {
+    let plugin = try PluginExport.plugin()
+    let host = HostCall(configuration)
+    let configuration = try EngineConfiguration(configuration, for: plugin.declaration)
+    let suffix = suffix.map { String(cString: $0) }
+    let moved = try CallingThread.run(host) { () async throws(CacheError) in
+      try await plugin.removeStore(configuration, movingAside: suffix)
+    }
+    return firstFailure(moved) { $0.lend { visitor.visit(visitor.context, $0) } }
   }
 
   /// Closes a store and takes it back from the host.
@@ -33,7 +59,7 @@ final class ExportedStore: Sendable {
     defer { if let store { Unmanaged<ExportedStore>.fromOpaque(UnsafeRawPointer(store)).release() } }
     return call(store, failure) { store throws(CacheError) in
       let engine = store.engine
-      try CallingThread.run(HostCall()) { _ async throws(CacheError) in try await engine.close() }
+      try CallingThread.run(HostCall()) { () async throws(CacheError) in try await engine.close() }
       return CACHECTL_OK.status
     }
   }
@@ -71,7 +97,7 @@ final class ExportedStore: Sendable {
     _ bytes: cachectl_bytes, _ visitor: Visitor<cachectl_visit_entry>
   ) throws(CacheError) -> Int32 {
     let (engine, key) = (engine, CacheKey(trusting: bytes.buffer.span))
-    let entry = try CallingThread.run(host) { _ async throws(CacheError) in
+    let entry = try CallingThread.run(host) { () async throws(CacheError) in
       try await engine.read(key) { payload, metadata throws(CacheError) in
         (bytes: payload.withUnsafeBufferPointer { Array($0) }, metadata: metadata)
       }
@@ -88,7 +114,7 @@ final class ExportedStore: Sendable {
       CacheKey(trusting: $0.buffer.span)
     }
     let engine = engine
-    let results = try CallingThread.run(host) { _ async throws(CacheError) in
+    let results = try CallingThread.run(host) { () async throws(CacheError) in
       if let reader = engine.batchReader { return try await reader.read(keys) }
       return try await engine.readEach(keys)
     }
@@ -117,7 +143,7 @@ final class ExportedStore: Sendable {
   func apply(_ batch: UnsafePointer<cachectl_batch>?) throws(CacheError) -> Int32 {
     guard let batch else { throw CacheError(.failed, "the batch is missing") }
     let (engine, changes) = (engine, try WriteBatch(batch.pointee))
-    try CallingThread.run(host) { _ async throws(CacheError) in try await engine.apply(changes) }
+    try CallingThread.run(host) { () async throws(CacheError) in try await engine.apply(changes) }
     return CACHECTL_OK.status
   }
 
@@ -130,7 +156,7 @@ final class ExportedStore: Sendable {
       throw CacheError(.failed, "the batch is missing, or the order of eviction is unknown")
     }
     let (evictor, changes) = (try evictor(), try WriteBatch(batch.pointee))
-    let count = try CallingThread.run(host) { _ async throws(CacheError) in
+    let count = try CallingThread.run(host) { () async throws(CacheError) in
       try await evictor.apply(changes, evicting: order)
     }
     evicted?.pointee = UInt64(clamping: count)
@@ -150,7 +176,7 @@ final class ExportedStore: Sendable {
           count: Int64(clamping: lent.count)))
     }
     let (evictor, all) = (try evictor(), copies)
-    try CallingThread.run(host) { _ async throws(CacheError) in try await evictor.add(all) }
+    try CallingThread.run(host) { () async throws(CacheError) in try await evictor.add(all) }
     return CACHECTL_OK.status
   }
 
@@ -165,7 +191,7 @@ final class ExportedStore: Sendable {
   ) throws(CacheError) -> Int32 {
     guard let range else { throw CacheError(.failed, "the range is missing") }
     let (engine, keys, limit) = (engine, try KeyRange(range.pointee), Int(clamping: range.pointee.limit))
-    let found = try CallingThread.run(host) { _ async throws(CacheError) in try await engine.scan(keys, limit: limit) }
+    let found = try CallingThread.run(host) { () async throws(CacheError) in try await engine.scan(keys, limit: limit) }
     return firstFailure(found) { entry in
       entry.key.text.lend { key in
         visitor(key: key, payload: cachectl_bytes(data: nil, length: entry.payloadBytes), entry.metadata)
@@ -178,7 +204,7 @@ final class ExportedStore: Sendable {
     _ visitor: Visitor<cachectl_visit_slot>, _ storageBytes: UnsafeMutablePointer<UInt64>?
   ) throws(CacheError) -> Int32 {
     let engine = engine
-    let statistics = try CallingThread.run(host) { _ async throws(CacheError) in try await engine.statistics() }
+    let statistics = try CallingThread.run(host) { () async throws(CacheError) in try await engine.statistics() }
     storageBytes?.pointee = UInt64(clamping: statistics.storageBytes)
     return firstFailure(statistics.tally.slots) { slot, count in
       slot.namespace.lend { namespace in
@@ -194,21 +220,21 @@ final class ExportedStore: Sendable {
   /// Visits the issues with the store.
   func checkIntegrity(_ visitor: Visitor<cachectl_visit_issue>) throws(CacheError) -> Int32 {
     let engine = engine
-    let issues = try CallingThread.run(host) { _ async throws(CacheError) in try await engine.checkIntegrity() }
+    let issues = try CallingThread.run(host) { () async throws(CacheError) in try await engine.checkIntegrity() }
     return firstFailure(issues) { $0.lend { visitor.visit(visitor.context, $0) } }
   }
 
   /// Removes expired entries.
   func compact() throws(CacheError) -> Int32 {
     let engine = engine
-    try CallingThread.run(host) { _ async throws(CacheError) in try await engine.compact() }
+    try CallingThread.run(host) { () async throws(CacheError) in try await engine.compact() }
     return CACHECTL_OK.status
   }
 
   /// Releases memory; the engine's own call cannot fail.
   func releaseMemory() throws(CacheError) -> Int32 {
     let engine = engine
-    try CallingThread.run(host) { _ async throws(CacheError) in await engine.releaseMemory() }
+    try CallingThread.run(host) { () async throws(CacheError) in await engine.releaseMemory() }
     return CACHECTL_OK.status
   }
 }

@@ -126,6 +126,7 @@ static int32_t defective_scan(
   cachectl_store *store, const cachectl_range *range, cachectl_visit_entry visit, void *context,
   cachectl_failure *failure) {
   cachectl_entry one = entry("cities/b"), other = entry("cities/a");
+  if (range->is_descending) one = other, other = entry("cities/b");
   kept_visit = visit;
   if (!*store->defect) return tiny_scan(store, range, visit, context, failure);
   if (is(store, "scan-null")) visit(context, NULL);
@@ -166,33 +167,6 @@ static int32_t defective_statistics(
     while (visit(context, &slot) == CACHECTL_OK) {}
   if (is(store, "storage-bytes")) *storage_bytes = UINT64_MAX;
   return CACHECTL_OK;
-}
-
-/* Reaches what there is, and says what is missing as the defect says. */
-static void say_missing(const cachectl_store *store, cachectl_failure *missing) {
-  if (is(store, "missing-lines")) snprintf(missing->message, sizeof missing->message, "one\ntwo");
-  if (is(store, "missing-endless")) memset(missing, 'x', sizeof *missing);
-  if (is(store, "missing-some")) tiny_fail(missing, 0, "half of it", "ignored");
-}
-
-static int32_t defective_scan_reachable(
-  cachectl_store *store, const cachectl_range *range, cachectl_visit_entry visit, void *context,
-  cachectl_failure *missing, cachectl_failure *failure) {
-  int32_t status;
-  say_missing(store, missing);
-  if (returns(store, &status, failure)) return status;
-  if (!strncmp(store->defect, "missing", 7)) return tiny_scan(store, range, visit, context, failure);
-  return defective_scan(store, range, visit, context, failure);
-}
-
-static int32_t defective_statistics_reachable(
-  cachectl_store *store, cachectl_visit_slot visit, void *context, uint64_t *storage_bytes, cachectl_failure *missing,
-  cachectl_failure *failure) {
-  int32_t status;
-  say_missing(store, missing);
-  if (returns(store, &status, failure)) return status;
-  if (!strncmp(store->defect, "missing", 7)) return tiny_statistics(store, visit, context, storage_bytes, failure);
-  return defective_statistics(store, visit, context, storage_bytes, failure);
 }
 
 static int32_t defective_check(
@@ -249,16 +223,15 @@ static int32_t defective_inspect(
   return CACHECTL_OK;
 }
 
-static int32_t defective_repair(
-  const cachectl_configuration *configuration, const cachectl_repair *plan, uint64_t *saved,
+static int32_t defective_remove(
+  const cachectl_configuration *configuration, const char *suffix, cachectl_visit_path moved, void *context,
   cachectl_failure *failure) {
   const char *defect = defect_of(configuration);
-  cachectl_issue issue = {sizeof issue, bytes("no key"), "undecodable", "it is cut off"};
-  (void)failure;
-  if (!strcmp(defect, "lost-key")) plan->lost(plan->context, &issue);
-  if (!strcmp(defect, "moved-null")) plan->moved(plan->context, (cachectl_bytes){NULL, 5});
-  if (!strcmp(defect, "moved-relative")) plan->moved(plan->context, bytes("here"));
-  if (!strcmp(defect, "saved")) *saved = UINT64_MAX;
+  (void)suffix, (void)failure;
+  if (!strcmp(defect, "moved-null")) moved(context, (cachectl_bytes){NULL, 5});
+  if (!strcmp(defect, "moved-relative")) moved(context, bytes("here"));
+  if (!strcmp(defect, "moved-endless"))
+    while (moved(context, bytes("/there")) == CACHECTL_OK) {}
   return CACHECTL_OK;
 }
 
@@ -277,13 +250,11 @@ const cachectl_engine *cachectl_plugin(uint32_t abi) {
   tiny_engine.read = defective_read;
   tiny_engine.read_all = defective_read_all;
   tiny_engine.change_mark = defective_change_mark;
-  tiny_engine.scan_reachable = defective_scan_reachable;
-  tiny_engine.statistics_reachable = defective_statistics_reachable;
   tiny_engine.apply = defective_apply;
   tiny_engine.scan = defective_scan;
   tiny_engine.statistics = defective_statistics;
   tiny_engine.check_integrity = defective_check;
   tiny_engine.inspect = defective_inspect;
-  tiny_engine.repair = defective_repair;
+  tiny_engine.remove = defective_remove;
   return &tiny_engine;
 }

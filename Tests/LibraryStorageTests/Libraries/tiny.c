@@ -228,15 +228,15 @@ static int32_t tiny_scan(
   cachectl_failure *failure) {
   (void)failure;
   int32_t status = CACHECTL_OK;
-  size_t visited = 0;
   pthread_rwlock_rdlock(&store->lock);
-  cachectl_bytes start = tiny_compare(range->after, range->prefix) > 0 ? range->after : range->prefix;
-  for (size_t i = tiny_place(&store->table, start); i < store->table.count && status == CACHECTL_OK; i++) {
-    const cachectl_entry *entry = &store->table.entries[i]->entry;
-    if (visited == range->limit || !tiny_begins(entry->key, range->prefix)) break;
-    if (range->after.length && tiny_compare(entry->key, range->after) <= 0) continue;
+  size_t count = store->table.count, left = range->limit;
+  for (size_t i = 0; i < count && left > 0 && status == CACHECTL_OK; i++) {
+    const cachectl_entry *entry = &store->table.entries[range->is_descending ? count - 1 - i : i]->entry;
+    int order = tiny_compare(entry->key, range->after);
+    if (!tiny_begins(entry->key, range->prefix)) continue;
+    if (range->after.length && (range->is_descending ? order >= 0 : order <= 0)) continue;
     status = visit(context, entry);
-    visited++;
+    left--;
   }
   pthread_rwlock_unlock(&store->lock);
   return status;
@@ -304,9 +304,6 @@ static int32_t tiny_inspect(
   cachectl_inspection inspection = {
     sizeof inspection, {(const uint8_t *)text, strlen(text)}, &file, 1, -1, configuration->now(configuration->clock),
     CACHECTL_AS_FILES_TELL, {NULL, 0}, {NULL, 0}};
-  /* What a library says that was compiled before there was the field, and what one can say that knows it. */
-  if (strstr(text, "note=older")) inspection.size = offsetof(cachectl_inspection, presence);
-  if (strstr(text, "note=older")) inspection.presence = 99;
   if (strstr(text, "note=present")) inspection.presence = CACHECTL_PRESENT;
   if (strstr(text, "note=absent")) inspection.presence = CACHECTL_ABSENT;
   if (strstr(text, "note=hidden")) inspection.hidden_damage = (cachectl_bytes){(const uint8_t *)"its log is bent", 15};
@@ -315,29 +312,15 @@ static int32_t tiny_inspect(
   return visit(context, &inspection);
 }
 
-static int32_t tiny_repair(
-  const cachectl_configuration *configuration, const cachectl_repair *plan, uint64_t *saved,
+/* Says where it has moved what there is not. */
+static int32_t tiny_remove_store(
+  const cachectl_configuration *configuration, const char *suffix, cachectl_visit_path moved, void *context,
   cachectl_failure *failure) {
   (void)configuration, (void)failure;
-  cachectl_entry entry = {sizeof entry, {(const uint8_t *)"cities/saved", 12}, {NULL, 0}, {0}};
-  *saved = plan->is_sound(plan->context, &entry) == 1 ? 1 : 0;
-  entry.key = (cachectl_bytes){(const uint8_t *)"no key", 6};
-  *saved += plan->is_sound(plan->context, &entry) == 1 ? 1 : 0;
-  cachectl_issue issue = {sizeof issue, {(const uint8_t *)"cities/lost", 11}, "undecodable", "it is\ncut off."};
-  int32_t status = plan->lost(plan->context, &issue);
-  if (status != CACHECTL_OK) return status;
   char path[256];
-  int length = snprintf(path, sizeof path, "/tiny/file%.*s", (int)plan->suffix.length, (const char *)plan->suffix.data);
-  return plan->moved(plan->context, (cachectl_bytes){(const uint8_t *)path, (size_t)length});
-}
-
-static int32_t tiny_preview_repair(
-  const cachectl_configuration *configuration, const cachectl_repair *plan, uint64_t *saved,
-  cachectl_failure *failure) {
-  (void)configuration, (void)failure;
-  *saved = 3;
-  cachectl_issue issue = {sizeof issue, {NULL, 0}, "structure", "it is bent"};
-  return plan->mended(plan->context, &issue);
+  if (!suffix) return CACHECTL_OK;
+  int length = snprintf(path, sizeof path, "/tiny/file%s", suffix);
+  return moved(context, (cachectl_bytes){(const uint8_t *)path, (size_t)length});
 }
 
 static const char *const tiny_capabilities[] = {"atomic-batches", NULL};
@@ -374,8 +357,7 @@ static cachectl_engine tiny_engine = {
   .check_integrity = tiny_check,
   .compact = tiny_compact,
   .inspect = tiny_inspect,
-  .repair = tiny_repair,
-  .preview_repair = tiny_preview_repair,
+  .remove = tiny_remove_store,
 };
 
 #ifndef TINY_BROKEN

@@ -120,12 +120,13 @@ typedef struct cachectl_batch {
 } cachectl_batch;
 
 /* The entries that a scan visits: those whose keys start with `prefix` and come after `after`, ordered by the bytes of
- * their keys, at most `limit`. */
+ * their keys, at most `limit`. If it descends, it visits them from the last one to the first, and only keys below `after`. */
 typedef struct cachectl_range {
   size_t size; /* sizeof(cachectl_range) */
   cachectl_bytes prefix; /* empty for all */
-  cachectl_bytes after;  /* empty to begin with the first */
+  cachectl_bytes after;  /* empty to begin with the first one, or with the last one if the scan descends */
   size_t limit;          /* 1 or more */
+  uint32_t is_descending; /* 0 or 1 */
 } cachectl_range;
 
 /* The number of entries of one namespace that become stale within the same 2^20 milliseconds and expire within the same
@@ -184,9 +185,9 @@ typedef struct cachectl_configuration {
    * has returned. */
   int64_t (*now)(void *clock);
   void *clock;
-  /* Whether the caller of the current function on this thread has stopped waiting: 1 or 0; NULL in an older host. A
-   * function that waits for a server asks this now and then, on the thread of the call. Once it is 1, the function
-   * returns within a few tenths of a second, with CACHECTL_CANCELLED if the server has not answered by then. */
+  /* Whether the caller of the current function on this thread has stopped waiting: 1 or 0. A function that waits for a
+   * server asks this now and then, on the thread of the call. Once it is 1, the function returns within a few tenths of a
+   * second, with CACHECTL_CANCELLED if the server has not answered by then. */
   int32_t (*is_cancelled)(void *clock);
 } cachectl_configuration;
 
@@ -219,19 +220,6 @@ typedef struct cachectl_inspection {
     needs, one line; empty where there is nothing */
 } cachectl_inspection;
 
-/* How to repair a damaged store, for `repair`. */
-typedef struct cachectl_repair {
-  size_t size; /* sizeof(cachectl_repair) */
-  cachectl_bytes suffix; /* appended to the names of the damaged files, which are moved aside and never removed */
-  int32_t (*is_sound)(void *context, const cachectl_entry *entry); /* 1 where the entry may be kept, 0 where not */
-  int32_t (*lost)(void *context, const cachectl_issue *issue); /* to be called for each entry lost, by its key; and for
-    each place where entries may have been lost, without one */
-  int32_t (*moved)(void *context, cachectl_bytes path); /* to be called for each file that was moved aside */
-  void *context;
-  int32_t (*mended)(void *context, const cachectl_issue *issue); /* to be called for all that was wrong and cost no
-    entry; NULL in an older host, which takes it as lost */
-} cachectl_repair;
-
 /* An open store; the plugin defines the structure. */
 typedef struct cachectl_store cachectl_store;
 
@@ -240,6 +228,7 @@ typedef int32_t (*cachectl_visit_one)(void *context, size_t index, const cachect
 typedef int32_t (*cachectl_visit_slot)(void *context, const cachectl_slot *slot);
 typedef int32_t (*cachectl_visit_issue)(void *context, const cachectl_issue *issue);
 typedef int32_t (*cachectl_visit_inspection)(void *context, const cachectl_inspection *inspection);
+typedef int32_t (*cachectl_visit_path)(void *context, cachectl_bytes path);
 
 /* For `flags`: a read may wait for a disk or a network. Without this flag, `read` is called on threads that must not
  * block. All other functions are always called on a thread that may block. */
@@ -290,19 +279,15 @@ typedef struct cachectl_engine {
   int32_t (*inspect)(
     const cachectl_configuration *configuration, cachectl_visit_inspection visit, void *context,
     cachectl_failure *failure);
-  /* Optional: saves the readable entries of a damaged store, and replaces it with a new one in a single step. Sets
-   * *saved to the number of saved entries. */
-  int32_t (*repair)(
-    const cachectl_configuration *configuration, const cachectl_repair *plan, uint64_t *saved,
+  /* Optional: deletes the store with everything in it, whatever its state, without needing disk space. If `suffix` is not
+   * NULL, moves all that aside instead, and calls `moved` with where it is now, the file or folder to open first. A store
+   * that is a file NAME is moved to NAME with the suffix, and its side files to that name with their own endings; a store
+   * that is a folder moves its own files into a new folder of that name. If the name is taken, "-2", "-3" and so on is
+   * appended to it. The store can then be opened there. Fails with CACHECTL_BUSY if another handle has the store open and
+   * would continue to use those files. */
+  int32_t (*remove)(
+    const cachectl_configuration *configuration, const char *suffix, cachectl_visit_path moved, void *context,
     cachectl_failure *failure);
-  /* Optional: reports what `repair` would save and lose, without creating, moving or changing a file; works on a
-   * read-only store too. Does not call `moved`, or any function that changes something. */
-  int32_t (*preview_repair)(
-    const cachectl_configuration *configuration, const cachectl_repair *plan, uint64_t *saved,
-    cachectl_failure *failure);
-  /* Optional: removes the store with everything in it, whatever its state, without needing disk space; fails with
-   * CACHECTL_BUSY if another handle has it open. Without it, the host removes the files that `inspect` names. */
-  int32_t (*remove_store)(const cachectl_configuration *configuration, cachectl_failure *failure);
   /* With the capability "eviction", otherwise NULL: does what `apply` does; if the store would exceed the bounds of the
    * batch, removes other entries in the same commit, expired ones first, then by `order`, and sets *evicted to how many of
    * them had not expired. Fails with CACHECTL_OVER_BOUNDS, having changed nothing, if it finds too little that may go.
@@ -331,17 +316,6 @@ typedef struct cachectl_engine {
    * missed no change. With an empty key the host only asks whether it follows the store: 0 or -1.
    * Called on any thread, far more often than `read`: it neither waits nor makes a system call. */
   int32_t (*change_mark)(cachectl_store *store, cachectl_bytes key, uint64_t *number, uint64_t *age);
-  /* Optional, for an engine that spreads its entries over several servers: does what `scan` does without the entries on
-   * servers that cannot be reached. If there are such servers, it writes to missing->message, which is empty before, how
-   * much of the store is missing, and where it is; the host ignores missing->hint. It waits for a lost server only once, not
-   * in each call. Fails with CACHECTL_UNREACHABLE only if no server can be reached. */
-  int32_t (*scan_reachable)(
-    cachectl_store *store, const cachectl_range *range, cachectl_visit_entry visit, void *context,
-    cachectl_failure *missing, cachectl_failure *failure);
-  /* Likewise, with `scan_reachable`: does what `statistics` does for what can be reached. */
-  int32_t (*statistics_reachable)(
-    cachectl_store *store, cachectl_visit_slot visit, void *context, uint64_t *storage_bytes,
-    cachectl_failure *missing, cachectl_failure *failure);
 } cachectl_engine;
 
 #if defined(__GNUC__)

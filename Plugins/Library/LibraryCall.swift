@@ -4,44 +4,25 @@ internal import Platform
 internal import StorageSPI
 internal import Synchronization
 
-/// What the callbacks of a call change, and the errors they found.
-protocol LibraryCallState {
-  /// The rule that the library broke in a callback.
-  var defect: LibraryDefect? { get set }
-  /// What the caller's own code threw in a callback; it takes precedence over everything else.
-  var thrown: CacheError? { get }
-}
-
-extension LibraryCallState {
-  var thrown: CacheError? { nil }
-
-  /// Lets `visit` process a callback's argument, unless the library has already broken a rule, and records a rule that
-  /// it breaks now. Returns the callback's result.
-  mutating func visiting(_ visit: (inout Self) throws(LibraryDefect) -> Void) -> Int32 {
-    guard defect == nil else { return LibraryCall.stop }
-    do throws(LibraryDefect) {
-      try visit(&self)
-      return LibraryCall.goOn
-    } catch {
-      defect = error
-      return LibraryCall.stop
-    }
-  }
-}
-
 /// A library call in progress on this thread.
 ///
 /// The library never gets a pointer to it, only the table's address. So a callback that comes too late, on another
 /// thread or for another call finds nothing to damage. Such a callback fails, and so does the call.
 struct LibraryCall {
-  /// The function being called, which determines the type of the state.
+  /// The function being called, which determines the type of what the callbacks get.
   enum Kind {
-    case read, readAll, scan, statistics, integrity, inspection, repair
+    case read, readAll, scan, statistics, integrity, inspection, removal
   }
 
+  /// Takes what the library passes to a callback, and an index that some callbacks have.
+  typealias Visit = (UnsafeRawPointer?, Int) throws(LibraryDefect) -> Void
+  typealias Context = UnsafeMutableRawPointer
+  typealias Failure = UnsafeMutablePointer<cachectl_failure>
+
   private let kind: Kind
-  private let context: UnsafeMutableRawPointer
-  private let state: UnsafeMutableRawPointer
+  private let context: Context
+  private let visit: Visit
+  private var defect: LibraryDefect?
   private var hasStray = false
 
   /// The result of a callback that lets the function continue.
@@ -55,77 +36,67 @@ struct LibraryCall {
     return pthread_key_create(&key, nil) == 0 ? key : nil
   }()
 
-  /// Calls `function` of `table`, whose callbacks change `state`.
+  /// Calls `function` of `table`, whose callbacks call `visit`. After a rule that the library broke there, `visit` is not
+  /// called again.
   ///
-  /// - Throws: `CacheError`: what the caller's code threw in a callback; otherwise `failed` if the library broke a
-  ///   rule; otherwise the library's own error.
+  /// - Throws: `CacheError`: `failed` if the library broke a rule; otherwise the library's own error.
   @inline(__always)
-  static func make<State: LibraryCallState>(
-    _ kind: Kind, _ table: LibraryTable, _ state: inout State,
-    _ function: (LibraryFunctions.Context, LibraryFunctions.Failure) -> Int32
+  static func make(
+    _ kind: Kind, _ table: LibraryTable, _ visit: Visit, function: (Context, Failure) -> Int32
   ) throws(CacheError) {
     var failure = cachectl_failure()
-    let (status, hasStray) = withUnsafeMutablePointer(to: &state) { state in
-      withThreadCall(LibraryCall(kind: kind, context: table.context, state: state), table.callKey) {
-        function(table.context, &failure)
+    var status = goOn
+    var hasStray = false
+    var defect: LibraryDefect?
+    withoutActuallyEscaping(visit) { visit in
+      var call = LibraryCall(kind: kind, context: table.context, visit: visit)
+      let outer = pthread_getspecific(table.callKey)
+      status = withUnsafeMutablePointer(to: &call) { call in
+        pthread_setspecific(table.callKey, call)
+        defer { pthread_setspecific(table.callKey, outer) }
+        return function(table.context, &failure)
       }
+      hasStray = call.hasStray
+      defect = call.defect
     }
-    if status == goOn, !hasStray, state.defect == nil, state.thrown == nil, !table.takeStrays() { return }
-    throw error(status, hasStray, table, state, failure)
+    if status == goOn, !hasStray, defect == nil, !table.takeStrays() { return }
+    if let defect { throw .defect(defect.text, of: table.name) }
+    if hasStray || table.takeStrays() || status == goOn { throw strayed(table) }
+    throw .reported(status, &failure, by: table.name)
   }
 
   /// Calls `function` of `table`, which has no callbacks.
   ///
   /// - Throws: `CacheError`: the library's error.
-  static func make(_ table: LibraryTable, _ function: (LibraryFunctions.Failure) -> Int32) throws(CacheError) {
+  static func make(_ table: LibraryTable, _ function: (Failure) -> Int32) throws(CacheError) {
     var failure = cachectl_failure()
     let status = function(&failure)
     guard status == goOn else { throw .reported(status, &failure, by: table.name) }
     guard !table.takeStrays() else { throw strayed(table) }
   }
 
-  /// The state of the call of `kind` in progress on this thread; `nil` if there is none with that context, which then
-  /// counts as a fault of the library.
-  static func state<State>(
-    _ context: UnsafeMutableRawPointer?, _ kind: Kind, _: State.Type
-  ) -> UnsafeMutablePointer<State>? {
+  /// Passes what a callback got to the call of `kind` in progress on this thread, and returns the callback's result. If
+  /// there is no such call with that context, that counts as a fault of the library.
+  static func callback(
+    _ context: Context?, _ kind: Kind, _ lent: UnsafeRawPointer?, at index: Int = 0
+  ) -> Int32 {
     guard let key = threadKey, let current = pthread_getspecific(key) else {
       if let context { LibraryRegistry.countStray(context) }
-      return nil
+      return stop
     }
     let call = current.assumingMemoryBound(to: LibraryCall.self)
     guard call.pointee.context == context, call.pointee.kind == kind else {
       call.pointee.hasStray = true
-      return nil
+      return stop
     }
-    return call.pointee.state.assumingMemoryBound(to: State.self)
-  }
-
-  /// Calls `function` with `call` as the call that this thread's callbacks find.
-  @inline(__always)
-  private static func withThreadCall(
-    _ call: LibraryCall, _ key: pthread_key_t, _ function: () -> Int32
-  ) -> (status: Int32, hasStray: Bool) {
-    var call = call
-    let outer = pthread_getspecific(key)
-    let status = withUnsafeMutablePointer(to: &call) { call in
-      pthread_setspecific(key, call)
-      defer { pthread_setspecific(key, outer) }
-      return function()
+    guard call.pointee.defect == nil else { return stop }
+    do throws(LibraryDefect) {
+      try call.pointee.visit(lent, index)
+      return goOn
+    } catch {
+      call.pointee.defect = error
+      return stop
     }
-    return (status, call.hasStray)
-  }
-
-  @inline(never)
-  private static func error(
-    _ status: Int32, _ hasStray: Bool, _ table: LibraryTable, _ state: borrowing some LibraryCallState,
-    _ failure: borrowing cachectl_failure
-  ) -> CacheError {
-    if let thrown = state.thrown { return thrown }
-    if let defect = state.defect { return .defect(defect.text, of: table.name) }
-    var failure = copy failure
-    if hasStray || table.takeStrays() || status == goOn { return strayed(table) }
-    return .reported(status, &failure, by: table.name)
   }
 
   private static func strayed(_ table: LibraryTable) -> CacheError {

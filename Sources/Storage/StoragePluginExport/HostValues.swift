@@ -2,16 +2,17 @@ internal import CCachectlPlugin
 internal import StorageSPI
 
 extension EngineConfiguration {
-  /// The configuration that the host passes to open, inspect or repair a store of the engine that `declaration`
+  /// The configuration that the host passes to open, inspect or remove a store of the engine that `declaration`
   /// describes.
   ///
   /// - Throws: `CacheError` with the code `invalidOption`.
   init(
     _ configuration: UnsafePointer<cachectl_configuration>?, for declaration: EngineDeclaration
   ) throws(CacheError) {
-    guard let configuration = configuration.map({ copy(of: $0, cachectl_configuration()) }), let now = configuration.now
+    guard let configuration = configuration?.pointee, let now = configuration.now,
+      configuration.size >= MemoryLayout<cachectl_configuration>.size
     else {
-      throw CacheError(.failed, "the configuration is missing, or has no clock")
+      throw CacheError(.failed, "the configuration is missing or too small, or has no clock")
     }
     var values: [String: OptionValue] = [:]
     for index in 0..<configuration.value_count {
@@ -60,43 +61,20 @@ struct HostCall: @unchecked Sendable {
 
   /// From the host that made `configuration`; `nil` for a call that nothing can cancel.
   init(_ configuration: UnsafePointer<cachectl_configuration>? = nil) {
-    let configuration = configuration.map { copy(of: $0, cachectl_configuration()) }
-    (function, context) = (configuration?.is_cancelled, configuration?.clock)
+    function = configuration?.pointee.is_cancelled
+    context = configuration?.pointee.clock
   }
 
-  /// Whether the host can cancel calls: an older one cannot.
+  /// Whether the host can cancel the call.
   var canBeCancelled: Bool { function != nil }
 
   /// Whether the caller has stopped waiting.
   var isCancelled: Bool { function.map { $0(context) != 0 } ?? false }
 }
 
-/// Copies the structure at `pointer`, which starts with its size, as far as the host knows its fields; the rest comes
-/// from `empty`.
-func copy<Structure>(of pointer: UnsafePointer<Structure>, _ empty: Structure) -> Structure {
-  let size = UnsafeRawPointer(pointer).loadUnaligned(as: Int.self)
-  var copy = empty
-  withUnsafeMutableBytes(of: &copy) { room in
-    room.copyMemory(from: UnsafeRawBufferPointer(start: pointer, count: max(0, min(size, room.count))))
-  }
-  return copy
-}
-
-/// Inspects a store without opening it.
-enum Inspecting {
-  static func inspect(
-    _ configuration: UnsafePointer<cachectl_configuration>?, _ visitor: Visitor<cachectl_visit_inspection>
-  ) throws(CacheError) -> Int32 {
-    let (plugin, host) = (try PluginExport.plugin(), HostCall(configuration))
-    let configuration = try EngineConfiguration(configuration, for: plugin.declaration)
-    let found = try CallingThread.run(host) { _ async throws(CacheError) in try await plugin.inspect(configuration) }
-    return found.lend { visitor.visit(visitor.context, $0) }
-  }
-}
-
 extension StoreInspection {
   /// Lends the inspection for the duration of the call.
-  fileprivate func lend(_ body: (UnsafePointer<cachectl_inspection>) -> Int32) -> Int32 {
+  func lend(_ body: (UnsafePointer<cachectl_inspection>) -> Int32) -> Int32 {
     path.lend { path in
       StoragePluginExport.lend(files) { files in
         (hiddenDamage ?? "").lend { damage in
@@ -113,5 +91,58 @@ extension StoreInspection {
         }
       }
     }
+  }
+}
+
+extension WriteBatch {
+  /// Copies the batch that the host passes.
+  ///
+  /// - Throws: `CacheError`: `unsupported` if an operation belongs to a later version of the interface, `invalidKey`.
+  init(_ batch: cachectl_batch) throws(CacheError) {
+    self.init()
+    let start = UnsafeRawPointer(batch.operations)
+    for index in 0..<batch.operation_count {
+      // The host's operations may be longer than this version's.
+      guard let operation = start?.advanced(by: index * batch.operation_size) else { break }
+      try add(operation.assumingMemoryBound(to: cachectl_operation.self).pointee)
+    }
+    if batch.has_bounds != 0 {
+      bounds = StoreBounds(
+        maxEntries: Int(clamping: batch.max_entries), maxPayloadBytes: Int(clamping: batch.max_payload_bytes),
+        exemptNamespace: batch.exempt.length == 0 ? nil : batch.exempt.text)
+    }
+  }
+
+  private mutating func add(_ operation: cachectl_operation) throws(CacheError) {
+    let (entry, key) = (operation.entry, try CacheKey(operation.entry.key.text))
+    switch cachectl_operation_kind(operation.kind) {
+    case CACHECTL_PUT: put(key, payload: Array(entry.payload.buffer), metadata: EntryMetadata(entry.metadata))
+    case CACHECTL_REMOVE: remove(key)
+    case CACHECTL_REQUIRE_ABSENT: require(key, .absent)
+    case CACHECTL_REQUIRE_CHECKSUM: require(key, .checksum(entry.metadata.checksum))
+    default: throw CacheError(.unsupported, "operations of kind \(operation.kind) are unknown to this version")
+    }
+  }
+}
+
+extension EntryMetadata {
+  /// Copies the metadata that the host passes.
+  init(_ metadata: cachectl_metadata) {
+    let attributes = UnsafeBufferPointer(start: metadata.attributes, count: metadata.attribute_count)
+    self.init(
+      storedAt: Timestamp(milliseconds: metadata.stored_at), freshUntil: Timestamp(milliseconds: metadata.fresh_until),
+      retainUntil: Timestamp(milliseconds: metadata.retain_until), contentType: metadata.content_type.text,
+      attributes: Dictionary(attributes.map { ($0.name.text, $0.value.text) }) { _, last in last },
+      checksum: metadata.checksum)
+  }
+}
+
+extension KeyRange {
+  /// Copies the range that the host passes.
+  ///
+  /// - Throws: `CacheError` with the code `invalidKey` if `after` is not a valid key.
+  init(_ range: cachectl_range) throws(CacheError) {
+    self.init(prefix: range.prefix.text, isDescending: range.is_descending != 0)
+    if range.after.length > 0 { after = try CacheKey(range.after.text) }
   }
 }
