@@ -50,7 +50,9 @@ import Testing
     scratch.names(below: "home").filter { $0.hasPrefix("lmdb.damaged-") && !$0.contains("/") }
   }
 
-  @Test(arguments: [["ls"], ["show", Contract.citiesKey], ["fetch", "cities"], ["stats"], ["rm", Contract.citiesKey]])
+  @Test(arguments: [
+    ["ls"], ["show", Contract.citiesKey], ["fetch", "cities"], ["stats"], ["rm", Contract.citiesKey],
+  ])
   func theProcessEndsWithOneLineAndLeavesAMark(command: [String]) async throws {
     let scratch = try await damagedStore()
     let before = try scratch.read("home/lmdb/data.mdb")

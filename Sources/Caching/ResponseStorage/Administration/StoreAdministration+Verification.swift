@@ -37,7 +37,8 @@ extension StoreAdministration {
         progress(report.entriesChecked, total)
       }
     } catch {
-      guard error.isOfData else { throw error }
+      // A later version of the program may read what this one does not know.
+      guard error.isOfData, error.code != .unsupportedFormat else { throw error }
       // The check of the structure may have said it, or named the entry that stops the listing.
       if report.issueCount == 0 { report.add(IntegrityIssue(kind: .structure, message: error.message)) }
     }

@@ -174,6 +174,7 @@ extension StoreAdministration {
       let entries = page.filter { range.contains($0.key) }
       let histories = (try? store.accesses.histories(of: entries.map(\.key))) ?? []
       for (index, entry) in entries.enumerated() where entry.key.namespace != Lease.namespace {
+        if Task.isCancelled { throw .cancelled }
         try body(.reading(entry.key))
         try body(await item(entry.key, index < histories.count ? histories[index] : AccessHistory()))
       }

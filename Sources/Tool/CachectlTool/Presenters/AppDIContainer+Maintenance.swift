@@ -62,7 +62,7 @@ extension AppDIContainer {
       let message = "\(error.message); what could not be written is still in \(path)"
       throw CacheError(
         error.code, message,
-        hint: "read it with: cachectl --backend \(name) --set backends.\(name).path=\(path) export",
+        hint: "then save it with: cachectl --backend \(name) --set backends.\(name).path=\(path) verify --repair",
         cause: error)
     }
   }

@@ -10,6 +10,8 @@ internal import StorageSPI
 final class DamagedStoreProcess: DamagedStoreReader {
   /// How long the process may take for one line: it may have to read a whole file first.
   private static let limit = Duration.seconds(60)
+  /// How long it may take to end.
+  private static let grace = Duration.seconds(2)
 
   private let arguments: [String]
   private let scratch: ScratchFolder
@@ -49,6 +51,7 @@ final class DamagedStoreProcess: DamagedStoreReader {
       case .line(let line):
         guard let item = DamagedStoreItem(line: line) else { continue }
         self.process = process
+        if item.isLast { end() }
         return item
       case .end: return .stopped(reason: "the process that read the store \(process.wait().text)")
       case .nothing:
@@ -62,8 +65,14 @@ final class DamagedStoreProcess: DamagedStoreReader {
     }
   }
 
+  /// Ends the process. It closes the store in order if it can.
   private func end() {
-    guard let process = process.take() else { return }
+    guard var process = process.take() else { return }
+    process.send(SIGTERM)
+    let start = ContinuousClock.now
+    wait: while ContinuousClock.now - start < Self.grace {
+      if case .end = process.next(within: 50) { break wait }
+    }
     process.send(SIGKILL)
     _ = process.wait()
   }
@@ -88,7 +97,13 @@ struct DamagedStoreCommand: AsyncParsableCommand {
       let store = try await container.openDamagedStore()
       let after: CacheKey? = if let after { try CacheKey(after) } else { nil }
       let range = KeyRange(after: after, isDescending: descending)
-      try await store.administration.readDamaged(range, pageSize: pageSize, Self.write)
+      do throws(CacheError) {
+        try await store.administration.readDamaged(range, pageSize: pageSize, Self.write)
+      } catch {
+        try? await store.entries.close()
+        throw error
+      }
+      try await store.entries.close()
     } catch {
       try Self.write(.stopped(reason: error.message))
     }
@@ -98,6 +113,13 @@ struct DamagedStoreCommand: AsyncParsableCommand {
 }
 
 extension DamagedStoreItem {
+  fileprivate var isLast: Bool {
+    switch self {
+    case .end, .stopped: true
+    case .reading, .entry, .lost: false
+    }
+  }
+
   /// A line: an entry as in an export; or a sign, and a key or a reason. No key has a space in it.
   fileprivate var line: [UInt8] {
     var line: [UInt8] = []
