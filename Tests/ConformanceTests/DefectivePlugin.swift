@@ -31,6 +31,8 @@ struct Defect: Sendable {
   /// Changes what a read lends.
   var payload: @Sendable ([UInt8]) -> [UInt8] = { $0 }
   var metadata: @Sendable (EntryMetadata) -> EntryMetadata = { $0 }
+  /// Changes where a store is said to be that was moved aside, and what is there.
+  var moving: @Sendable ([String], StoreRegistry) -> [String] = { moved, _ in moved }
   /// How often a read calls its closure, and whether it lets its errors through.
   var bodyCalls = 1
   var hidesReadErrors = false
@@ -83,6 +85,14 @@ struct DefectivePlugin: StoragePlugin {
     let engine = RegistryEngine(registry: sound.registry, path: path, clock: defect.clock(configuration.clock))
     try await defect.onOpen(engine, configuration)
     return DefectiveEngine(engine, defect)
+  }
+}
+
+extension DefectivePlugin {
+  func removeStore(
+    _ configuration: EngineConfiguration, movingAside suffix: String?
+  ) async throws(CacheError) -> [String] {
+    defect.moving(try await sound.removeStore(configuration, movingAside: suffix), sound.registry)
   }
 }
 

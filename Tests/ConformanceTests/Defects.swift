@@ -7,7 +7,8 @@ extension Defect: CustomTestStringConvertible {
   /// Every bug that the suite is known to find.
   static let all: [Defect] =
     [
-      OpeningDefects.declarations, OpeningDefects.opening, OpeningDefects.closing, ValueDefects.payloads,
+      OpeningDefects.declarations, OpeningDefects.opening, OpeningDefects.moving, OpeningDefects.closing,
+      ValueDefects.payloads,
       ValueDefects.metadata, ValueDefects.keys, BatchDefects.batches, BatchDefects.requirements, ScanDefects.scans,
       ScanDefects.expiry, ScanDefects.counted, BoundsDefects.bounds, BoundsDefects.batches, BoundsDefects.tallies,
       BoundsDefects.evictions, ChangeCountDefects.all,

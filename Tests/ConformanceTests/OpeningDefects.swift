@@ -55,6 +55,19 @@ enum OpeningDefects {
     ]
   }
 
+  static let moving = [
+    Defect(name: "says nothing of what it moves", caughtBy: ["moving-aside"], moving: { _, _ in [] }),
+    Defect(
+      name: "moves all to one place", caughtBy: ["moving-aside"],
+      moving: { moved, _ in moved.map { String($0.prefix { $0 != "." }) + ".damaged-1" } }),
+    Defect(
+      name: "deletes what it moves", caughtBy: ["moving-aside"],
+      moving: { moved, registry in
+        for path in moved { registry.remove(path) }
+        return moved
+      }),
+  ]
+
   static let closing = [
     Defect(name: "closes once", caughtBy: ["close-twice"], closesOnce: true),
     Defect(

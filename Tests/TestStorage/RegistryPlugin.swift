@@ -18,6 +18,23 @@ package final class StoreRegistry: Sendable {
   /// The stores by their paths.
   package var all: [String: Store] { stores.withLock { $0 } }
 
+  /// Removes the store at `path`, and returns it; `nil` if there is none.
+  @discardableResult package func remove(_ path: String) -> Store? { stores.withLock { $0.removeValue(forKey: path) } }
+
+  /// Moves the store at `path` to where that is free, and returns where.
+  func move(_ path: String, appending suffix: String) -> [String] {
+    stores.withLock { stores in
+      guard let store = stores.removeValue(forKey: path) else { return [] }
+      var (place, number) = (path + suffix, 1)
+      while stores[place] != nil {
+        number += 1
+        place = "\(path)\(suffix)-\(number)"
+      }
+      stores[place] = store
+      return [place]
+    }
+  }
+
   /// Lends the store at `path`, which is made where there is none.
   package func withStore<Output: Sendable>(
     _ path: String, _ body: (inout Store) throws(CacheError) -> Output
@@ -44,6 +61,15 @@ package struct RegistryPlugin: StoragePlugin {
     let path = try configuration.text("path")
     if path.hasPrefix("/dev/null") { throw CacheError(.cannotCreate, "no store can be made at \(path)") }
     return RegistryEngine(registry: registry, path: path, clock: configuration.clock)
+  }
+
+  package func removeStore(
+    _ configuration: EngineConfiguration, movingAside suffix: String?
+  ) async throws(CacheError) -> [String] {
+    let path = try configuration.text("path")
+    if let suffix { return registry.move(path, appending: suffix) }
+    registry.remove(path)
+    return []
   }
 }
 

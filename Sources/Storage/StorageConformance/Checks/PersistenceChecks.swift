@@ -9,6 +9,8 @@ enum PersistenceChecks {
     check("reopen-keeps-removals", "what was removed or compacted away stays away", removals),
     check(
       "reopen-namespaces", "namespaces are kept apart though some are read first while others are created", namespaces),
+    check(
+      "moving-aside", "a store that is moved aside leaves an empty one, and can be opened where it is", movingAside),
     check("durability-modes", "the store opens and keeps its entries in each mode of durability", durability),
   ]
 
@@ -109,6 +111,46 @@ enum PersistenceChecks {
       engine = try await context.open(overrides: overrides)
       try await engine.expectHolds(entries)
       try await engine.close()
+    }
+  }
+
+  private static func movingAside(_ context: ConformanceContext) async throws {
+    let path = context.subject.plugin.declaration.options.first { $0.kind == .path }?.name
+    guard let path else { return }
+    var moved: [(path: String, entries: [CacheKey: Entry])] = []
+    for number in 1...2 {
+      let engine = try await context.open()
+      try await engine.expectHolds([:])
+      var entries: [CacheKey: Entry] = [:]
+      for key in try Sample.keys(number) + Sample.keys(number, namespace: "movies") {
+        entries[key] = Sample.entry(number)
+      }
+      try await engine.put(entries.map { ($0.key, $0.value) })
+      try await engine.close()
+      guard let place = try await context.moveAside() else { return }
+      try expect(!moved.contains { $0.path == place }, "two stores were moved to \(place)")
+      moved.append((place, entries))
+    }
+    for (place, entries) in moved {
+      let engine = try await context.open(overrides: [path: .text(place)])
+      try await engine.expectHolds(entries)
+      try await engine.close()
+    }
+    try await context.open().expectHolds([:])
+  }
+}
+
+extension ConformanceContext {
+  /// Moves the check's store aside, and returns where it is now; `nil` if the engine cannot move it.
+  fileprivate func moveAside() async throws -> String? {
+    let configuration = try subject.configuration(store: "\(check)/store", run: run, clock: clock)
+    do throws(CacheError) {
+      let moved = try await subject.plugin.removeStore(configuration, movingAside: ".damaged-1")
+      guard let place = moved.first else { throw CacheError(.failed, "the engine does not say where the store is") }
+      return place
+    } catch {
+      guard error.code == .unsupported else { throw error }
+      return nil
     }
   }
 }
