@@ -110,8 +110,9 @@ final class LMDBEnvironment: @unchecked Sendable {
   /// Makes LMDB order the names of databases by their bytes, and checks the version of the format. LMDB sets the order
   /// only when a database is opened by name, and looking for a name before that ends the process.
   ///
-  /// - Throws: `unsupportedFormat`, `damaged`; `busy` if the lock file belongs to another data file, which this one has replaced and which another
-  ///   process still has open. The lock file says which transaction was last, and LMDB chooses the meta page by it.
+  /// - Throws: `unsupportedFormat`, `damaged`; `busy` if the lock file belongs to another data file, which this one has
+  ///   replaced and which another process still has open. The lock file says which transaction was last, and LMDB chooses
+  ///   the meta page by it.
   func openMainDatabase() throws(CacheError) {
     gate.enter()
     defer { gate.leave() }
@@ -129,7 +130,8 @@ final class LMDBEnvironment: @unchecked Sendable {
 
   /// Tells where the map is, in case a fault there ends the process.
   private func noteMap(_ transaction: LMDBTransaction) throws(CacheError) {
-    ccrash_move(notice, try transaction.mapStart(), Self.mapUse(of: pointer).size)
+    guard let start = try transaction.mapStart() else { return }
+    ccrash_move(notice, start, Self.mapUse(of: pointer).size)
   }
 
   /// Opens the existing databases of `namespaces`, so that their handles become known. The caller is inside the gate
