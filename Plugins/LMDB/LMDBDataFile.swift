@@ -56,9 +56,8 @@ final class LMDBDataFile {
       throw .damaged("it is cut off")
     }
     // The last pages may be missing: LMDB does not write a page that the same transaction has freed again.
-    guard try latest.lastPage < pages || freePages(latest, from: pages) == latest.lastPage + 1 - pages else {
-      throw .damaged("it is cut off")
-    }
+    guard latest.lastPage >= pages else { return }
+    guard try freePages(latest, from: pages) == latest.lastPage + 1 - pages else { throw .damaged("it is cut off") }
   }
 
   private func metaPage(_ number: UInt64, at offset: Int) throws(LMDBFault) -> LMDBMetaPage {
