@@ -43,7 +43,7 @@ import Testing
       }
     let number = origin.count + 1
     let reading = Task { try await process.fetch(row.subject, policy) }
-    try await origin.arrival(of: number)
+    await origin.arrival(of: number)
     return (reading, number)
   }
 
@@ -57,14 +57,14 @@ import Testing
     let later = Task { try await here.fetch(row.subject, .networkOnly) }
     if row.place == .elsewhere {
       let elsewhere = Task { try await other.fetch(row.subject, .networkOnly) }
-      try await origin.arrival(of: number + 1)
+      await origin.arrival(of: number + 1)
       origin.answer(number)
       _ = try await reading.value
       origin.answer(number + 1)
       origin.answer(number + 2)
       #expect(try await elsewhere.value.last ?? 0 > number)
     } else {
-      try await origin.arrival(of: number + 1)
+      await origin.arrival(of: number + 1)
       origin.answer(number)
       _ = try await reading.value
       await here.cache.services.background.finish()
@@ -101,7 +101,7 @@ import Testing
     #expect(try await here.hasFresh(.url))
     let request = HTTPRequest(method: "HEAD", url: ChangedProcess.url)
     let reading = Task { try await here.cache.response(to: request, over: server, policy: .networkOnly) }
-    try await server.origin.arrival(of: 2)
+    await server.origin.arrival(of: 2)
     try await here.make(.select(EntrySelection(), isSoft: true))
     server.origin.answer(2)
     _ = try await reading.value
@@ -116,7 +116,7 @@ import Testing
       var snapshots = here.numbers.snapshots(for: "a").makeAsyncIterator()
       return try await snapshots.next()
     }
-    try await origin.arrival(of: 1)
+    await origin.arrival(of: 1)
     try await here.numbers.invalidate("a")
     origin.answer(1)
     let snapshot = try #require(try await reading.value)
@@ -129,7 +129,7 @@ import Testing
     let origin = StagedOrigin()
     let (here, _) = try await processes(origin, isShared: false)
     let first = Task { try await here.numbers("a") }
-    try await origin.arrival(of: 1)
+    await origin.arrival(of: 1)
     let second = Task { try await here.numbers("a") }
     try await here.waiters(1)
     try await here.numbers.invalidate("a")
@@ -147,11 +147,11 @@ import Testing
     _ = try await here.fetch(subject)
     clock.advance(by: .seconds(150))
     #expect(try await here.fetch(subject) == [1])
-    try await origin.arrival(of: 2)
+    await origin.arrival(of: 2)
     #expect(try await here.fetch(subject) == [1])
     try await here.make(.select(EntrySelection(), isSoft: true))
     #expect(try await here.fetch(subject) == [1])
-    try await origin.arrival(of: 3)
+    await origin.arrival(of: 3)
     origin.answer(3)
     try await becomes { try await here.hasFresh(subject) }
     origin.answer(2)
@@ -172,7 +172,7 @@ import Testing
     let origin = StagedOrigin()
     let (here, _) = try await processes(origin, isShared: true)
     let first = Task { try await here.numbers("a") }
-    try await origin.arrival(of: 1)
+    await origin.arrival(of: 1)
     try await here.make(change)
     origin.answer(1)
     #expect(try await first.value == 1)
@@ -189,7 +189,7 @@ import Testing
     _ = try await here.numbers("a")
     clock.advance(by: .seconds(5_000))
     let first = Task { try await here.numbers("a") }
-    try await origin.arrival(of: 2)
+    await origin.arrival(of: 2)
     try await here.make(.select(selection, isSoft: false))
     origin.answer(2)
     #expect(try await first.value == 2)
@@ -203,7 +203,7 @@ import Testing
     let (here, _) = try await processes(origin, isShared: true)
     let request = HTTPRequest(url: ChangedProcess.url)
     let reading = Task { try await here.cache.response(to: request, over: server) }
-    try await server.origin.arrival(of: 1)
+    await server.origin.arrival(of: 1)
     if isChanged { try await here.make(.post) }
     server.origin.answer(1)
     await #expect(throws: CacheError.self) { try await reading.value }
@@ -215,7 +215,7 @@ import Testing
     let origin = StagedOrigin()
     let (here, _) = try await processes(origin, isShared: true)
     let first = Task { try await here.numbers("a") }
-    try await origin.arrival(of: 1)
+    await origin.arrival(of: 1)
     let administration = StoreAdministration(store: here.cache.store, ledger: MemoryOperationLedger())
     if isSoft { _ = try await administration.makeStale(EntrySelection(), dryRun: true) }
     if !isSoft { _ = try await administration.remove(EntrySelection(), dryRun: true) }

@@ -28,7 +28,7 @@ import Testing
     _ process: ChangedProcess, count: Int = waiting
   ) async throws -> (first: Task<Int, any Error>, others: [Task<Int, any Error>]) {
     let first = Task { try await process.numbers("a") }
-    try await origin.arrival(of: 1)
+    await origin.arrival(of: 1)
     let others = (0..<count).map { _ in Task { try await process.numbers("a") } }
     try await process.waiters(count)
     return (first, others)
@@ -56,10 +56,10 @@ import Testing
       #expect(!origin.isCancelled(1))
     }
     tasks.last?.cancel()
-    try await becomes { origin.isCancelled(1) }
+    await origin.cancellation(of: 1)
     // The request still ignores its cancellation, and nobody waits for its answer any more.
     let later = Task { try await process.numbers("a") }
-    try await origin.arrival(of: 2)
+    await origin.arrival(of: 2)
     origin.answer(1)
     for task in tasks { await #expect(throws: CancellationError.self) { try await task.value } }
     #expect(try await !process.hasFresh(.resource), "the answer to a cancelled request is not stored")
@@ -74,9 +74,9 @@ import Testing
       defer { isOver.withLock { $0 = true } }
       return try await process.numbers("a")
     }
-    try await origin.arrival(of: 1)
+    await origin.arrival(of: 1)
     alone.cancel()
-    try await becomes { origin.isCancelled(1) }
+    await origin.cancellation(of: 1)
     #expect(!isOver.withLock { $0 })
     origin.answer(1)
     await #expect(throws: CancellationError.self) { try await alone.value }
@@ -90,7 +90,7 @@ import Testing
     _ = try await process.numbers("a")
     clock.advance(by: .seconds(150))
     #expect(try await process.numbers("a") == 1)
-    try await origin.arrival(of: 2)
+    await origin.arrival(of: 2)
     let other = Task { try await process.numbers("a", policy: .networkOnly) }
     try await process.waiters(1)
     let closing = Task { await process.cache.services.background.finish() }

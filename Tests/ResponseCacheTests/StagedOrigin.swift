@@ -6,11 +6,20 @@ import Synchronization
 /// An origin whose requests are numbered from 1 and wait until the test answers them, each with its number. A request
 /// whose task is cancelled goes on waiting.
 final class StagedOrigin: Sendable {
-  private struct State {
+  private struct State: Sendable {
     var count = 0
     var answered: Set<Int> = []
     var waiting: [Int: CheckedContinuation<Void, Never>] = [:]
     var cancelled: Set<Int> = []
+    /// Tests that wait until something holds.
+    var watchers: [(isTime: @Sendable (State) -> Bool, test: CheckedContinuation<Void, Never>)] = []
+
+    /// Takes the tests that need not wait any longer.
+    mutating func takeReady() -> [CheckedContinuation<Void, Never>] {
+      let now = self
+      watchers.removeAll { $0.isTime(now) }
+      return now.watchers.filter { $0.isTime(now) }.map(\.test)
+    }
   }
 
   private let state = Mutex(State())
@@ -34,11 +43,38 @@ final class StagedOrigin: Sendable {
   }
 
   /// Returns once `count` requests have arrived.
-  func arrival(of count: Int) async throws { try await becomes { self.count >= count } }
+  func arrival(of count: Int) async { await waits { $0.count >= count } }
+
+  /// Returns once the task of request `number` is cancelled.
+  func cancellation(of number: Int) async { await waits { $0.cancelled.contains(number) } }
+
+  /// A test that is cancelled goes on, too.
+  private func waits(until isTime: @escaping @Sendable (State) -> Bool) async {
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { test in
+        if Task.isCancelled { return test.resume() }
+        change { $0.watchers.append((isTime, test)) }
+      }
+    } onCancel: {
+      let tests = state.withLock { state in
+        defer { state.watchers = [] }
+        return state.watchers.map(\.test)
+      }
+      for test in tests { test.resume() }
+    }
+  }
+
+  /// Changes the state, and lets the tests go on that waited for that.
+  @discardableResult
+  private func change<Output: Sendable>(_ body: (inout State) -> Output) -> Output {
+    let (output, ready) = state.withLock { state in (body(&state), state.takeReady()) }
+    for test in ready { test.resume() }
+    return output
+  }
 
   /// Waits for an answer, and returns the number of the request.
   func request() async -> Int {
-    let number = state.withLock { state in
+    let number = change { state in
       state.count += 1
       return state.count
     }
@@ -51,7 +87,7 @@ final class StagedOrigin: Sendable {
         if isAnswered { continuation.resume() }
       }
     } onCancel: {
-      state.withLock { _ = $0.cancelled.insert(number) }
+      change { _ = $0.cancelled.insert(number) }
     }
     return number
   }
