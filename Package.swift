@@ -252,8 +252,7 @@ let package = Package(
     tests(
       "ResponseStorageTests", "FetchVocabulary", "HTTPCaching", "CachedFetching", "CacheDomain", "CacheData",
       "HTTPMessages", "Base", "StorageSPI", "TestStorage", "EngineSupport", "ResponseStorage",
-      "StorageConformance",
-      "MemoryStorage"),
+      "StorageConformance", "MemoryStorage", "SeededNumbers"),
     tests(
       "SampleOriginTests", "FetchVocabulary", "HTTPCaching", "CachedFetching", "ResponseStorage", "StorageSPI", "Base",
       "CacheDomain", "CacheData", "HTTPMessages", "CSampleData", "CZlib", "SampleOrigin",

@@ -6,6 +6,9 @@ public enum Thoroughness {
   /// Whether everything is tried.
   public static let isFull = ProcessInfo.processInfo.environment["CACHECTL_THOROUGH"] == "1"
 
+  /// The seeds of `usual` histories, or of `all`, from 1.
+  public static func seeds(_ usual: UInt64, of all: UInt64) -> ClosedRange<UInt64> { 1...(isFull ? all : usual) }
+
   /// How many of `usual` steps lie between two places that are tried.
   public static func step(_ usual: Int) -> Int { isFull ? 1 : usual }
 }

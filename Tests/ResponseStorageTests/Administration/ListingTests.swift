@@ -1,5 +1,6 @@
 import FetchVocabulary
 import ResponseStorage
+import SeededNumbers
 import StorageConformance
 import StorageSPI
 import Testing
@@ -20,7 +21,7 @@ struct ListingTests {
     return pages
   }
 
-  @Test(arguments: [1, 2] as [UInt64])
+  @Test(arguments: Thoroughness.seeds(1, of: 2))
   func everySelectionListsWhatTheModelSelects(seed: UInt64) async throws {
     let store = try await GeneratedStore(seed: seed)
     for selection in GeneratedStore.selections + GeneratedStore.patterns {

@@ -1,4 +1,5 @@
 import Foundation
+import SeededNumbers
 import StorageConformance
 import StorageSPI
 import TestStorage
@@ -123,7 +124,7 @@ struct HitRatioTests {
 
   private static let names = ["zipf 0.7", "zipf 1.1", "scan", "loop", "working set"]
 
-  @Test(arguments: names, [UInt64(1), 2])
+  @Test(arguments: names, Thoroughness.seeds(1, of: 2))
   func leastRecentlyUsedIsWithinAPointOfTheExactOne(name: String, seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
     let trace = Self.trace(name, &generator)
@@ -132,7 +133,7 @@ struct HitRatioTests {
     #expect(found > exact - trace.count / 100, "\(name), seed \(seed): \(found) of \(trace.count), exactly \(exact)")
   }
 
-  @Test(arguments: names, [UInt64(1), 2])
+  @Test(arguments: names, Thoroughness.seeds(1, of: 2))
   func scansAndLoopsDoNotPushOutWhatIsUsed(name: String, seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
     let trace = Self.trace(name, &generator)

@@ -1,3 +1,4 @@
+import SeededNumbers
 import StorageConformance
 import StorageSPI
 import Testing
@@ -36,7 +37,7 @@ struct VictimSelectionTests {
     return sorted.prefix(total.covers(needed) ? count + spare : sorted.count).map(\.key)
   }
 
-  @Test(arguments: UInt64(1)...300)
+  @Test(arguments: Thoroughness.seeds(60, of: 300))
   func theFewestThatAreEnoughAreChosen(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
     // One seed in ten offers enough candidates to sort and drop in between.

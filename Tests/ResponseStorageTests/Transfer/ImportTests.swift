@@ -1,4 +1,5 @@
 import FetchVocabulary
+import SeededNumbers
 import StorageConformance
 import StorageSPI
 import TestStorage
@@ -27,7 +28,7 @@ struct ImportTests {
     return try GeneratedEntries.sealed(key, Array(text.utf8), metadata)
   }
 
-  @Test(arguments: [1, 2] as [UInt64])
+  @Test(arguments: Thoroughness.seeds(1, of: 2))
   func whatIsExportedIsImported(seed: UInt64) async throws {
     let (source, destination) = (try await TestStore(), try await TestStore())
     let entries = try GeneratedEntries.entries(seed: seed, count: 9_000, at: source.clock.now)

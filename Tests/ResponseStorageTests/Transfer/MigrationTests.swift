@@ -1,4 +1,5 @@
 import FetchVocabulary
+import SeededNumbers
 import StorageConformance
 import StorageSPI
 import Synchronization
@@ -31,7 +32,7 @@ struct MigrationTests {
     return try GeneratedEntries.sealed(key, Array(text.utf8), metadata)
   }
 
-  @Test(arguments: [1, 2] as [UInt64])
+  @Test(arguments: Thoroughness.seeds(1, of: 2))
   func everyEntryArrivesAndIsCompared(seed: UInt64) async throws {
     let entries = try GeneratedEntries.entries(seed: seed, count: 5_000, at: Self.now)
     let (source, destination) = try await stores(entries + [try Self.entry("leases/v1/a")])
