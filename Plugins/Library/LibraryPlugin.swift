@@ -135,8 +135,7 @@ extension LibraryTable {
     return StoreInspection(
       path: path, exists: try exists(lent.presence), files: try files(lent),
       format: lent.format < 0 ? nil : Int(lent.format),
-      currentFormat: Int(lent.current_format), hiddenDamage: try line(lent.hidden_damage, "hidden damage"),
-      caution: try line(lent.caution, "caution"))
+      currentFormat: Int(lent.current_format), caution: try line(lent.caution, "caution"))
   }
 
   /// The text `bytes`; `nil` if it is empty.

@@ -170,7 +170,7 @@ struct DefectTests {
     ("path-lines", "path that is not one line"), ("files-null", "gave a list of 1 files"),
     ("files-absurd", "gave a list of"), ("file-relative", "not absolute"), ("format", "gave -2 and 1 as versions"),
     ("current-format", "as versions"), ("presence", "as the presence"),
-    ("hidden-lines", "hidden damage that is not one line"), ("caution-lines", "caution that is not one line"),
+    ("caution-lines", "caution that is not one line"),
     ("twice", "said twice"),
   ])
   func anInspectionIsChecked(_ defect: String, _ text: String) async throws {

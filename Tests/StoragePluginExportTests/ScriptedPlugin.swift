@@ -70,7 +70,7 @@ struct ScriptedPlugin: StoragePlugin {
     await Task.yield()
     return StoreInspection(
       path: try configuration.text("path"), files: ["/a", "", "/ünder/c"], format: nil, currentFormat: 3,
-      hiddenDamage: "bënt", caution: "sløw")
+      caution: "sløw")
   }
 
   func removeStore(

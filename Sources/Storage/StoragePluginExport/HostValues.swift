@@ -77,16 +77,13 @@ extension StoreInspection {
   func lend(_ body: (UnsafePointer<cachectl_inspection>) -> Int32) -> Int32 {
     path.lend { path in
       StoragePluginExport.lend(files) { files in
-        (hiddenDamage ?? "").lend { damage in
-          (caution ?? "").lend { caution in
-            files.withUnsafeBufferPointer { files in
-              var lent = cachectl_inspection(
-                size: MemoryLayout<cachectl_inspection>.size, path: path, files: files.baseAddress,
-                file_count: files.count, format: Int64(format ?? -1), current_format: Int64(currentFormat),
-                presence: (exists ? CACHECTL_PRESENT : CACHECTL_ABSENT).rawValue, hidden_damage: damage,
-                caution: caution)
-              return withUnsafePointer(to: &lent, body)
-            }
+        (caution ?? "").lend { caution in
+          files.withUnsafeBufferPointer { files in
+            var lent = cachectl_inspection(
+              size: MemoryLayout<cachectl_inspection>.size, path: path, files: files.baseAddress,
+              file_count: files.count, format: Int64(format ?? -1), current_format: Int64(currentFormat),
+              presence: (exists ? CACHECTL_PRESENT : CACHECTL_ABSENT).rawValue, caution: caution)
+            return withUnsafePointer(to: &lent, body)
           }
         }
       }

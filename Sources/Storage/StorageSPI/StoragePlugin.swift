@@ -77,24 +77,19 @@ public struct StoreInspection: Sendable, Hashable {
   public let format: Int?
   /// The version that the engine writes. Opening a store of an older version for writing upgrades it.
   public let currentFormat: Int
-  /// Damage that opening the store would hide or remove, in one line; `nil` if the engine finds none. The rest of the
-  /// store may still be damaged.
-  public let hiddenDamage: String?
   /// What users should know of the place of the store, such as that its server may drop what the store needs, in one line;
   /// `nil` if there is nothing.
   public let caution: String?
 
   /// An inspection. If `exists` is not given, the store exists if it has files.
   public init(
-    path: String, exists: Bool? = nil, files: [String], format: Int?, currentFormat: Int, hiddenDamage: String? = nil,
-    caution: String? = nil
+    path: String, exists: Bool? = nil, files: [String], format: Int?, currentFormat: Int, caution: String? = nil
   ) {
     self.path = path
     self.exists = exists ?? !files.isEmpty
     self.files = files
     self.format = format
     self.currentFormat = currentFormat
-    self.hiddenDamage = hiddenDamage
     self.caution = caution
   }
 }

@@ -203,7 +203,7 @@ static int32_t defective_inspect(
   cachectl_failure *failure) {
   const char *defect = defect_of(configuration);
   cachectl_bytes file = bytes("/tiny/file");
-  cachectl_inspection inspection = {sizeof inspection, bytes("/tiny"), &file, 1, 1, 1, CACHECTL_AS_FILES_TELL, {NULL, 0}, {NULL, 0}};
+  cachectl_inspection inspection = {sizeof inspection, bytes("/tiny"), &file, 1, 1, 1, CACHECTL_AS_FILES_TELL, {NULL, 0}};
   (void)failure;
   if (!strcmp(defect, "silent")) return CACHECTL_OK;
   if (!strcmp(defect, "null")) return visit(context, NULL), CACHECTL_OK;
@@ -216,7 +216,6 @@ static int32_t defective_inspect(
   if (!strcmp(defect, "format")) inspection.format = -2;
   if (!strcmp(defect, "current-format")) inspection.current_format = INT64_MAX;
   if (!strcmp(defect, "presence")) inspection.presence = 3;
-  if (!strcmp(defect, "hidden-lines")) inspection.hidden_damage = bytes("two\nlines");
   if (!strcmp(defect, "caution-lines")) inspection.caution = bytes("two\nlines");
   visit(context, &inspection);
   if (!strcmp(defect, "twice")) visit(context, &inspection);

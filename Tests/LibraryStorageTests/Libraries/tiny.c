@@ -303,11 +303,10 @@ static int32_t tiny_inspect(
   cachectl_bytes file = {(const uint8_t *)"/tiny/file", 10};
   cachectl_inspection inspection = {
     sizeof inspection, {(const uint8_t *)text, strlen(text)}, &file, 1, -1, configuration->now(configuration->clock),
-    CACHECTL_AS_FILES_TELL, {NULL, 0}, {NULL, 0}};
+    CACHECTL_AS_FILES_TELL, {NULL, 0}};
   if (strstr(text, "note=present")) inspection.presence = CACHECTL_PRESENT;
   if (strstr(text, "note=absent")) inspection.presence = CACHECTL_ABSENT;
-  if (strstr(text, "note=hidden")) inspection.hidden_damage = (cachectl_bytes){(const uint8_t *)"its log is bent", 15};
-  if (strstr(text, "note=hidden")) inspection.caution = (cachectl_bytes){(const uint8_t *)"it may rain", 11};
+  if (strstr(text, "note=rain")) inspection.caution = (cachectl_bytes){(const uint8_t *)"it may rain", 11};
   if (strstr(text, "nofile")) inspection.file_count = 0;
   return visit(context, &inspection);
 }

@@ -214,8 +214,6 @@ typedef struct cachectl_inspection {
   int64_t format; /* the version of its format; -1 where it is not known */
   int64_t current_format; /* the version that the engine writes */
   uint32_t presence; /* a cachectl_presence; say it where stores are on a server, and so have no files */
-  cachectl_bytes hidden_damage; /* what is wrong that opening the store would hide or remove, one line; empty where nothing
-    is known to be */
   cachectl_bytes caution; /* what users should know of the place of the store, such as that its server may drop what the store
     needs, one line; empty where there is nothing */
 } cachectl_inspection;

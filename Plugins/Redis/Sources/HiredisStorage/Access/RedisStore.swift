@@ -105,7 +105,7 @@ struct RedisStore: Sendable {
     let (exists, format, damage) = try presence()
     return StoreInspection(
       path: options.description, exists: exists, files: [], format: exists ? format : nil,
-      currentFormat: RedisLayout.format, hiddenDamage: damage, caution: caution())
+      currentFormat: RedisLayout.format, caution: damage ?? caution())
   }
 
   /// Whether there is a store, and its version; no version, but the damage, if the tally is lost or cannot be read.

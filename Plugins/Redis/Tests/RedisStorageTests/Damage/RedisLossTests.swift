@@ -138,7 +138,7 @@ struct RedisLossTests {
     try subject.lose(1)
     #expect(await damage { _ = try await subject.engine.statistics() } != nil)
     let inspection = try subject.store.inspect()
-    #expect(inspection.exists && inspection.hiddenDamage?.contains("tally") == true)
+    #expect(inspection.exists && inspection.caution?.contains("tally") == true)
     #expect(try await subject.engine.keys().count == 20)
     // A listing that forgets the line of an entry that is gone counts nothing.
     let payload = try #require(try await subject.engine.text("cities/7"))
