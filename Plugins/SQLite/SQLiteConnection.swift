@@ -57,9 +57,6 @@ final class SQLiteConnection {
   /// pages beyond it in the ordinary way.
   func mapFile() throws(CacheError) { try execute("PRAGMA mmap_size = 1073741824") }
 
-  /// Removes the mapped pages from the memory of the process.
-  func unmapFile() throws(CacheError) { try execute("PRAGMA mmap_size = 0") }
-
   /// The first column of the first row of `sql`; 0 if there is no row.
   func integer(_ sql: String) throws(CacheError) -> Int64 {
     let statement = try SQLiteStatement(sql, on: self)

@@ -56,7 +56,11 @@ final class SQLiteEngine: ImmediateReading, ChangeCounting {
   private func read<Output: Sendable>(
     _ key: UnsafeBufferPointer<UInt8>, _ body: (Span<UInt8>, EntryMetadata) throws(CacheError) -> Output
   ) throws(CacheError) -> Output? {
-    if writing.isWorthReading, let result = try writing.read(key, body) { return result }
+    if writing.isWorthReading,
+      let result = try writing.withReader({ reader throws(CacheError) in try reader.read(key, body) })
+    {
+      return result
+    }
     return try withReader { reader throws(CacheError) in try reader.read(key, body) }
   }
 
@@ -83,7 +87,11 @@ final class SQLiteEngine: ImmediateReading, ChangeCounting {
   }
 
   func scan(_ range: KeyRange, limit: Int) async throws(CacheError) -> [EntrySummary] {
-    if writing.isWorthReading, let entries = try writing.scan(range, limit: limit) { return entries }
+    if limit <= SQLiteWriting.longestScan, writing.isWorthReading,
+      let entries = try writing.withReader({ reader throws(CacheError) in try reader.scan(range, limit: limit) })
+    {
+      return entries
+    }
     return try withReader { reader throws(CacheError) in try reader.scan(range, limit: limit) }
   }
 

@@ -122,13 +122,12 @@ enum SQLiteFiles {
       flock(descriptor, LOCK_UN)
       close(descriptor)
     }
-    var waited: Int32 = 0
-    while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
+    let isLocked = try poll(for: timeout) { () throws(CacheError) in
+      if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return true }
       guard errno == EWOULDBLOCK || errno == EINTR else { throw systemError(folder, "cannot be locked") }
-      guard waited < timeout else { throw CacheError(sqlite: SQLITE_BUSY, message: "folder is locked", path: folder) }
-      usleep(1_000)
-      waited += 1
+      return false
     }
+    guard isLocked else { throw CacheError(sqlite: SQLITE_BUSY, message: "folder is locked", path: folder) }
     return try body()
   }
 
@@ -138,17 +137,26 @@ enum SQLiteFiles {
   /// - Parameter timeout: how long to wait for other connections, in milliseconds.
   static func locked(_ path: String, timeout: Int32) throws(CacheError) -> SQLiteConnection {
     let connection = try SQLiteConnection(path: path, flags: SQLITE_OPEN_READWRITE, busyTimeout: 0)
-    var waited: Int32 = 0
-    var code = csqlite_lock_file(connection.handle)
-    while code & 0xFF == SQLITE_BUSY, waited < timeout {
-      usleep(1_000)
-      waited += 1
+    var code = SQLITE_BUSY
+    _ = poll(for: timeout) {
       code = csqlite_lock_file(connection.handle)
+      return code & 0xFF != SQLITE_BUSY
     }
     guard code == SQLITE_OK else {
       throw CacheError(sqlite: code, message: "it is open elsewhere, or cannot be locked", path: path)
     }
     return connection
+  }
+
+  /// Calls `attempt` each millisecond until it returns true, for up to `timeout` milliseconds.
+  private static func poll<Failure>(
+    for timeout: Int32, _ attempt: () throws(Failure) -> Bool
+  ) throws(Failure) -> Bool {
+    for _ in 0..<max(0, timeout) {
+      if try attempt() { return true }
+      usleep(1_000)
+    }
+    return try attempt()
   }
 
   /// The error of the last system call, which was on the file at `path`.

@@ -2,27 +2,41 @@ internal import CSQLite
 internal import EngineSupport
 internal import StorageSPI
 
-/// A read-only connection with its prepared statement, and the transaction that it may keep open.
+/// Reads through a connection, and may keep its read transaction open.
 ///
-/// `@unchecked Sendable`: its pool gives it to one caller at a time, and a connection without thread affinity may move
-/// between threads.
+/// `@unchecked Sendable`: one caller uses it at a time, and a connection without thread affinity may move between
+/// threads.
 final class SQLiteReader: SnapshotHolding, @unchecked Sendable {
   let connection: SQLiteConnection
-  private var reading: SQLiteEntryReading
-  private var snapshot: SQLiteSnapshot
-  /// Prepared by the first scan: evictions scan a few entries at a time.
-  private var listing: SQLiteEntryListing?
+  var snapshot: SQLiteSnapshot
   var row = SQLiteRow()
+  private let finding: SQLiteStatement
+  /// Prepared by the first scan: evictions scan a few entries at a time.
+  private var listing: Listing?
 
-  /// Connects to the store at `path`, after checking that it is one.
-  init(
+  /// A statement that lists entries in one direction.
+  private final class Listing {
+    let isDescending: Bool
+    let statement: SQLiteStatement
+
+    init(isDescending: Bool, on connection: SQLiteConnection) throws(CacheError) {
+      self.isDescending = isDescending
+      statement = try SQLiteStatement(isDescending ? SQLiteSchema.scanBackwards : SQLiteSchema.scan, on: connection)
+    }
+  }
+
+  /// Reads through `connection`.
+  init(on connection: SQLiteConnection, _ keeper: SnapshotKeeper) throws(CacheError) {
+    self.connection = connection
+    finding = try SQLiteStatement(SQLiteSchema.read, on: connection)
+    snapshot = SQLiteSnapshot(of: connection, keeper)
+  }
+
+  /// Reads through a new connection to the store at `path`, after checking that it is one.
+  convenience init(
     path: String, busyTimeout: Int32, keeper: SnapshotKeeper = SnapshotKeeper()
   ) throws(CacheError) {
-    let connection = try Self.connect(path: path, busyTimeout: busyTimeout)
-    let reading = try SQLiteEntryReading(on: connection)
-    self.connection = connection
-    self.reading = reading
-    snapshot = SQLiteSnapshot(of: connection, keeper)
+    try self.init(on: Self.connect(path: path, busyTimeout: busyTimeout), keeper)
   }
 
   static func connect(path: String, busyTimeout: Int32) throws(CacheError) -> SQLiteConnection {
@@ -48,110 +62,69 @@ final class SQLiteReader: SnapshotHolding, @unchecked Sendable {
     return connection
   }
 
-  /// Lends the payload and metadata under `key` to `body`; `nil` if there is no entry.
-  func read<Output>(
-    _ key: UnsafeBufferPointer<UInt8>, _ body: (Span<UInt8>, EntryMetadata) throws(CacheError) -> Output
-  ) throws(CacheError) -> Output? {
-    try reading.read(key, in: &snapshot, body)
-  }
-
-  /// Whether a snapshot is kept between reads.
+  /// Whether the read transaction stays open between reads.
   var isKept: Bool { snapshot.isKept }
 
   func endKeptSnapshot(unlessUsed: Bool) { snapshot.end(unlessUsed: unlessUsed) }
 
-  /// The first `limit` entries of `range`, without payloads.
-  func scan(_ range: KeyRange, limit: Int) throws(CacheError) -> [EntrySummary] {
-    let listing = try SQLiteEntryListing.of(range, on: connection, known: listing)
-    self.listing = listing
-    return try listing.entries(in: range, limit: limit, &snapshot)
+  /// Lends the payload and metadata under `key` in the latest state to `body`; `nil` if there is no entry.
+  @inline(__always)
+  func read<Output>(
+    _ key: UnsafeBufferPointer<UInt8>, _ body: (Span<UInt8>, EntryMetadata) throws(CacheError) -> Output
+  ) throws(CacheError) -> Output? {
+    try snapshot.begin()
+    defer { finding.reset() }
+    let output = try find(key, body)
+    try snapshot.stay()
+    return output
   }
 
-  /// How much the store holds, all counted in one state.
-  func tally() throws(CacheError) -> EntryTally {
-    try inTransaction { () throws(CacheError) in try SQLiteStoredTally.current(on: connection) }
+  @inline(__always)
+  private func find<Output>(
+    _ key: UnsafeBufferPointer<UInt8>, _ body: (Span<UInt8>, EntryMetadata) throws(CacheError) -> Output
+  ) throws(CacheError) -> Output? {
+    try finding.bind(key, at: 1)
+    guard try finding.step() else { return nil }
+    let metadata = try row.metadata(of: finding, key: String(decoding: key, as: UTF8.self))
+    return try body(try SQLiteRow.payload(of: finding, key: String(decoding: key, as: UTF8.self)).span, metadata)
   }
 
-  /// Calls `body` in a transaction, so that it sees a single state of the store.
-  func inTransaction<Output>(_ body: () throws(CacheError) -> Output) throws(CacheError) -> Output {
-    snapshot.end()
-    try connection.execute("BEGIN")
-    defer { _ = try? connection.execute("ROLLBACK") }
-    return try body()
-  }
-
-  /// The key in a column.
-  static func key(
-    of statement: borrowing SQLiteStatement, column: Int32
-  ) throws(CacheError) -> CacheKey {
-    do throws(CacheError) {
-      return try CacheKey(String(decoding: statement.bytes(column), as: UTF8.self))
-    } catch {
-      throw .undecodable(error.message, key: "without a valid key", path: statement.connection.path)
-    }
-  }
-}
-
-/// The statement that lists entries in the order of their keys or backwards, on a reading or a writing connection.
-final class SQLiteEntryListing {
-  private let isDescending: Bool
-  private let statement: SQLiteStatement
-  private var row = SQLiteRow()
-
-  private init(isDescending: Bool, on connection: SQLiteConnection) throws(CacheError) {
-    self.isDescending = isDescending
-    statement = try SQLiteStatement(isDescending ? SQLiteSchema.scanBackwards : SQLiteSchema.scan, on: connection)
-  }
-
-  /// The listing for `range`: the one that is `known` if it has the same direction.
-  static func of(
-    _ range: KeyRange, on connection: SQLiteConnection, known: SQLiteEntryListing?
-  ) throws(CacheError) -> SQLiteEntryListing {
-    if let known, known.isDescending == range.isDescending { return known }
-    return try SQLiteEntryListing(isDescending: range.isDescending, on: connection)
-  }
-
-  /// The first `limit` entries of `range` in the latest state, without payloads. `snapshot` may keep that state open.
+  /// The first `limit` entries of `range` in the latest state, without payloads.
   ///
-  /// The index of keys leads to the rows, so the error for a row that cannot be read names its key.
-  func entries(
-    in range: KeyRange, limit: Int, _ snapshot: inout SQLiteSnapshot
-  ) throws(CacheError) -> [EntrySummary] {
+  /// The error for a row that cannot be read names its key if the index of keys still has it.
+  func scan(_ range: KeyRange, limit: Int) throws(CacheError) -> [EntrySummary] {
+    let known = listing?.isDescending == range.isDescending ? listing : nil
+    let listing = if let known { known } else { try Listing(isDescending: range.isDescending, on: connection) }
+    self.listing = listing
     var entries: [EntrySummary] = []
     do throws(CacheError) {
       try Self.withBounds(of: range) { lower, upper throws(CacheError) in
         try snapshot.begin()
-        defer { statement.reset() }
-        try statement.bind(lower, at: 1)
-        try statement.bind(upper, at: 2)
-        try statement.bind(Int64(limit), at: 3)
-        while try statement.step() { entries.append(try summary()) }
+        defer { listing.statement.reset() }
+        try listing.statement.bind(lower, at: 1)
+        try listing.statement.bind(upper, at: 2)
+        try listing.statement.bind(Int64(limit), at: 3)
+        while try listing.statement.step() { entries.append(try summary(of: listing.statement)) }
         try snapshot.stay()
       }
+      return entries
     } catch {
-      guard error.code == .damaged, error.cause is SQLiteFailure else { throw error }
-      let rest = KeyRange(prefix: range.prefix, after: entries.last?.key ?? range.after, isDescending: isDescending)
-      throw try Self.naming(rest, error, on: statement.connection)
+      guard error.code == .damaged, let failure = error.cause as? SQLiteFailure else { throw error }
+      var rest = range
+      rest.after = entries.last?.key ?? range.after
+      let statement = try SQLiteStatement(
+        range.isDescending ? SQLiteSchema.lastKey : SQLiteSchema.firstKey, on: connection)
+      try Self.withBounds(of: rest) { lower, upper throws(CacheError) in
+        try statement.bind(lower, at: 1)
+        try statement.bind(upper, at: 2)
+        guard try statement.step() else { throw error }
+      }
+      let key = try Self.key(of: statement, column: 0)
+      throw .undecodable(failure.message, key: key.text, path: connection.path)
     }
-    return entries
   }
 
-  /// `error`, with the first key of `range` if the index of keys has one.
-  private static func naming(
-    _ range: KeyRange, _ error: CacheError, on connection: SQLiteConnection
-  ) throws(CacheError) -> CacheError {
-    let query = range.isDescending ? SQLiteSchema.lastKey : SQLiteSchema.firstKey
-    let statement = try SQLiteStatement(query, on: connection)
-    let key = try withBounds(of: range) { lower, upper throws(CacheError) -> CacheKey? in
-      try statement.bind(lower, at: 1)
-      try statement.bind(upper, at: 2)
-      return try statement.step() ? try SQLiteReader.key(of: statement, column: 0) : nil
-    }
-    guard let key, let failure = error.cause as? SQLiteFailure else { return error }
-    return .undecodable(failure.message, key: key.text, path: connection.path, cause: failure)
-  }
-
-  /// Calls `body` with the first possible key of `range` and the first one behind it.
+  /// Calls `body` with the first possible key of `range`, and the first one behind it.
   private static func withBounds<Output>(
     of range: KeyRange,
     _ body: (UnsafeBufferPointer<UInt8>, UnsafeBufferPointer<UInt8>) throws(CacheError) -> Output
@@ -169,9 +142,34 @@ final class SQLiteEntryListing {
   }
 
   /// The entry in the current row.
-  private func summary() throws(CacheError) -> EntrySummary {
-    let key = try SQLiteReader.key(of: statement, column: SQLiteRow.firstOwnColumn)
+  private func summary(of statement: borrowing SQLiteStatement) throws(CacheError) -> EntrySummary {
+    let key = try Self.key(of: statement, column: SQLiteRow.firstOwnColumn)
     let metadata = try row.metadata(of: statement, key: key.text)
     return EntrySummary(key: key, metadata: metadata, payloadBytes: SQLiteRow.payloadBytes(of: statement))
+  }
+
+  /// The key in a column.
+  static func key(of statement: borrowing SQLiteStatement, column: Int32) throws(CacheError) -> CacheKey {
+    do throws(CacheError) {
+      return try CacheKey(String(decoding: statement.bytes(column), as: UTF8.self))
+    } catch {
+      throw .undecodable(error.message, key: "without a valid key", path: statement.connection.path)
+    }
+  }
+
+  /// How much the store holds, all counted in one state.
+  func tally() throws(CacheError) -> EntryTally {
+    try inTransaction { () throws(CacheError) in
+      if let stored = try SQLiteStoredTally(on: connection) { return stored.whole }
+      return try SQLiteStoredTally.counted(on: connection)
+    }
+  }
+
+  /// Calls `body` in a transaction, so that it sees a single state of the store.
+  func inTransaction<Output>(_ body: () throws(CacheError) -> Output) throws(CacheError) -> Output {
+    snapshot.end()
+    try connection.execute("BEGIN")
+    defer { _ = try? connection.execute("ROLLBACK") }
+    return try body()
   }
 }

@@ -101,7 +101,7 @@ enum SQLiteSchema {
   static let firstKey = "SELECT key FROM entries WHERE \(range) ORDER BY key LIMIT 1"
   static let lastKey = "SELECT key FROM entries WHERE \(range) ORDER BY key DESC LIMIT 1"
   private static let range = "key >= ?1 AND key < ?2"
-  static let everything = "SELECT \(columns), payload, key, namespace FROM entries WHERE key > ?1 ORDER BY key"
+  static let everything = "SELECT \(columns), payload, key, namespace FROM entries ORDER BY key"
   /// A size, clamped so that a damaged one cannot make sums overflow. SQLite stores nothing larger.
   private static let payloadBytes = "max(0, min(payload_bytes, 1000000000))"
   static let tally =
@@ -111,12 +111,12 @@ enum SQLiteSchema {
     WHERE namespace = '/' AND retain_slot = (SELECT schema_version FROM pragma_schema_version)
     """
   static let saveMark = """
-    UPDATE tally SET fresh_slot = ?1, retain_slot = (SELECT schema_version FROM pragma_schema_version)
-    WHERE namespace = '/'
+    UPDATE tally SET fresh_slot = coalesce((SELECT max(rowid) FROM entries), 0),
+      retain_slot = (SELECT schema_version FROM pragma_schema_version)
+    WHERE namespace = '/' RETURNING fresh_slot
     """
   /// Leaves a mark that matches no schema: SQLite's counter has only 32 bits.
   static let emptyTally = "DELETE FROM tally; INSERT INTO tally VALUES ('/', 0, \(Int64.min), 0, 0)"
-  static let lastRow = "SELECT max(rowid) FROM entries"
   static let saveTally = "INSERT OR REPLACE INTO tally VALUES (?1, ?2, ?3, ?4, ?5)"
   static let removeTally = "DELETE FROM tally WHERE namespace = ?1 AND fresh_slot = ?2 AND retain_slot = ?3"
   /// The correct tally of all rows.

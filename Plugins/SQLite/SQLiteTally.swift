@@ -17,7 +17,6 @@ final class SQLiteTally {
   private let save: SQLiteStatement
   private let remove: SQLiteStatement
   private let saveMark: SQLiteStatement
-  private let lastRow: SQLiteStatement
   /// The tally without `changes`.
   private var tally = EntryTally()
   /// The data version that the tally belongs to; `nil` if the tally is not loaded.
@@ -39,12 +38,10 @@ final class SQLiteTally {
     let save = try SQLiteStatement(SQLiteSchema.saveTally, on: connection)
     let remove = try SQLiteStatement(SQLiteSchema.removeTally, on: connection)
     let saveMark = try SQLiteStatement(SQLiteSchema.saveMark, on: connection)
-    let lastRow = try SQLiteStatement(SQLiteSchema.lastRow, on: connection)
     self.connection = connection
     self.save = save
     self.remove = remove
     self.saveMark = saveMark
-    self.lastRow = lastRow
   }
 
   /// Call this at the start of each transaction.
@@ -116,11 +113,10 @@ final class SQLiteTally {
     for (slot, change) in unsaved where change != EntryTally.Count() { try write(tally.slots[slot], to: slot) }
     unsaved.removeAll(keepingCapacity: true)
     // The next added row is then behind the mark: SQLite numbers it one higher than the last row.
-    defer { lastRow.reset() }
-    mark = try lastRow.step() ? lastRow.integer(0) : 0
-    (added, mustSave) = (mark, false)
-    try saveMark.bind(mark, at: 1)
-    try saveMark.run()
+    defer { saveMark.reset() }
+    mark = try saveMark.step() ? saveMark.integer(0) : 0
+    added = mark
+    mustSave = false
   }
 
   private func write(_ count: EntryTally.Count?, to slot: EntryTally.Slot) throws(CacheError) {
@@ -167,11 +163,6 @@ struct SQLiteStoredTally {
     whole = try Self.tally(SQLiteSchema.tally, on: connection)
     behindMark = try Self.tally(SQLiteSchema.countBehind, after: mark, on: connection)
     whole.add(behindMark)
-  }
-
-  /// The tally of all entries, counted if it is not stored.
-  static func current(on connection: SQLiteConnection) throws(CacheError) -> EntryTally {
-    if let stored = try SQLiteStoredTally(on: connection) { stored.whole } else { try counted(on: connection) }
   }
 
   /// The tally of the existing entries. Cost: a pass over all of them.

@@ -12,10 +12,8 @@ final class SQLiteWriter: @unchecked Sendable {
   let put: SQLiteStatement
   let removal: SQLiteStatement
   let checksum: SQLiteStatement
-  private var reading: SQLiteEntryReading
-  /// Prepared by the first scan.
-  private var listing: SQLiteEntryListing?
-  private var snapshot: SQLiteSnapshot
+  /// It still has in memory what this connection committed last.
+  let reader: SQLiteReader
   private let begin: SQLiteStatement
   private let commit: SQLiteStatement
   let tally: SQLiteTally
@@ -32,7 +30,7 @@ final class SQLiteWriter: @unchecked Sendable {
     let put = try SQLiteStatement(SQLiteSchema.put, on: connection)
     let removal = try SQLiteStatement(SQLiteSchema.remove, on: connection)
     let checksum = try SQLiteStatement(SQLiteSchema.checksum, on: connection)
-    let reading = try SQLiteEntryReading(on: connection)
+    let reader = try SQLiteReader(on: connection, keeper)
     let begin = try SQLiteStatement("BEGIN IMMEDIATE", on: connection)
     let commit = try SQLiteStatement("COMMIT", on: connection)
     self.connection = connection
@@ -41,8 +39,7 @@ final class SQLiteWriter: @unchecked Sendable {
     self.put = put
     self.removal = removal
     self.checksum = checksum
-    self.reading = reading
-    snapshot = SQLiteSnapshot(of: connection, keeper)
+    self.reader = reader
     self.begin = begin
     self.commit = commit
     log = .allocate(capacity: 1)
@@ -120,7 +117,7 @@ final class SQLiteWriter: @unchecked Sendable {
       tally.commit()
     } catch {
       tally.rollBack()
-      snapshot.end()
+      reader.snapshot.end()
       // Some failures have already rolled back.
       if connection.isInTransaction { try connection.execute("ROLLBACK") }
       throw error
@@ -128,47 +125,30 @@ final class SQLiteWriter: @unchecked Sendable {
   }
 
   private func beginWriting() throws(CacheError) {
-    try snapshot.begin()
+    try reader.snapshot.begin()
     do throws(CacheError) {
       try begin.run()
     } catch {
       // Another connection is writing or has just written. SQLite does not wait while this connection sees an older
       // state.
-      guard error.code == .busy, snapshot.isKept else { throw error }
-      snapshot.end()
+      guard error.code == .busy, reader.snapshot.isKept else { throw error }
+      reader.snapshot.end()
       try begin.run()
     }
   }
 
   private func commitWriting() throws(CacheError) {
     let commits = log.pointee.commits
-    try snapshot.stay()
+    try reader.snapshot.stay()
     try commit.run()
-    snapshot.committed(changes: UInt64(log.pointee.commits &- commits))
+    reader.snapshot.committed(changes: UInt64(log.pointee.commits &- commits))
   }
-
-  func endKeptSnapshot(unlessUsed: Bool) { snapshot.end(unlessUsed: unlessUsed) }
 
   /// Releases mapped memory.
   func releaseMemory() throws(CacheError) {
-    snapshot.end()
-    try connection.unmapFile()
+    reader.snapshot.end()
+    try connection.execute("PRAGMA mmap_size = 0")
     try connection.mapFile()
-  }
-
-  /// Lends the payload and metadata under `key` to `body`; `nil` if there is no entry. This connection still has in
-  /// memory what it committed last.
-  func read<Output>(
-    _ key: UnsafeBufferPointer<UInt8>, _ body: (Span<UInt8>, EntryMetadata) throws(CacheError) -> Output
-  ) throws(CacheError) -> Output? {
-    try reading.read(key, in: &snapshot, body)
-  }
-
-  /// The first `limit` entries of `range`, without payloads.
-  func scan(_ range: KeyRange, limit: Int) throws(CacheError) -> [EntrySummary] {
-    let listing = try SQLiteEntryListing.of(range, on: connection, known: listing)
-    self.listing = listing
-    return try listing.entries(in: range, limit: limit, &snapshot)
   }
 
   /// Removes the entries that are expired at `time`, and returns free space to the file system.
@@ -219,7 +199,7 @@ final class SQLiteWriter: @unchecked Sendable {
     let isSmall = size <= Self.largestCopyInMemory
     let needed = isSmall ? size + size / 64 + 16_384 : 2 * size
     if let free = SQLiteFiles.freeBytes(at: connection.path), free < needed { return }
-    snapshot.end()
+    reader.snapshot.end()
     try connection.execute("PRAGMA temp_store = \(isSmall ? "MEMORY" : "DEFAULT"); VACUUM")
     // It has invalidated the mark, which makes the next transaction recount.
     try transaction { () throws(CacheError) in }
@@ -229,7 +209,7 @@ final class SQLiteWriter: @unchecked Sendable {
   func checkpoint() throws(CacheError) { try checkpoint(SQLITE_CHECKPOINT_PASSIVE) }
 
   private func checkpoint(_ mode: Int32) throws(CacheError) {
-    snapshot.end()
+    reader.snapshot.end()
     let code = sqlite3_wal_checkpoint_v2(connection.handle, "main", mode, nil, nil)
     log.pointee.pages = 0
     // It is not an error if another process is reading or checkpointing: the next checkpoint does the rest. Nor if the

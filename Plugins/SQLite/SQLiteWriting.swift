@@ -13,8 +13,8 @@ final class SQLiteWriting: SnapshotHolding {
   /// This many reads after a write use the writer. Later reads use the pool, whose readers can keep their snapshots
   /// longer.
   private static let readsAfterWrite = 256
-  /// The most entries that a scan lists through the writer.
-  private static let longestScan = 64
+  /// The most entries that a scan lists through the writer: a long one would hold up the next write.
+  static let longestScan = 64
 
   private let options: SQLiteOptions
   private let keeper: SnapshotKeeper
@@ -85,27 +85,12 @@ final class SQLiteWriting: SnapshotHolding {
   var isWorthReading: Bool { readsLeft.load(ordering: .relaxed) > 0 }
 
   /// Reads through the connection that wrote last: another one would have to drop its page cache and map the file
-  /// again.
+  /// again. So does an eviction, which scans a few entries at a time right after a write.
   ///
-  /// - Returns: what was read; `nil` if the writer could not be used without waiting.
-  func read<Output: Sendable>(
-    _ key: UnsafeBufferPointer<UInt8>, _ body: (Span<UInt8>, EntryMetadata) throws(CacheError) -> Output
-  ) throws(CacheError) -> Output?? {
-    try withWriter { writer throws(CacheError) in try writer.read(key, body) }
-  }
-
-  /// Lists entries in the same way: an eviction scans a few entries at a time, right after a write.
-  ///
-  /// - Returns: the entries; `nil` if the writer could not be used without waiting.
-  func scan(_ range: KeyRange, limit: Int) throws(CacheError) -> [EntrySummary]? {
-    // A long scan would hold up the next write.
-    if limit > Self.longestScan { return nil }
-    return try withWriter { writer throws(CacheError) in try writer.scan(range, limit: limit) }
-  }
-
+  /// - Returns: what `body` returned; `nil` if the writer could not be used without waiting.
   @inline(__always)
-  private func withWriter<Output: Sendable>(
-    _ body: (SQLiteWriter) throws(CacheError) -> Output
+  func withReader<Output: Sendable>(
+    _ body: (SQLiteReader) throws(CacheError) -> Output
   ) throws(CacheError) -> Output? {
     let result: Output?? = try state.withLockIfAvailable { state throws(CacheError) -> Output? in
       if state.isClosed { throw .storeClosed }
@@ -114,7 +99,7 @@ final class SQLiteWriting: SnapshotHolding {
       defer { isReading.store(false, ordering: .relaxed) }
       readsLeft.wrappingSubtract(1, ordering: .relaxed)
       writer.setBusyTimeout(options.busyTimeout)
-      return .some(try body(writer))
+      return .some(try body(writer.reader))
     }
     return result ?? nil
   }
@@ -128,7 +113,7 @@ final class SQLiteWriting: SnapshotHolding {
   }
 
   func endKeptSnapshot(unlessUsed: Bool) {
-    _ = state.withLockIfAvailable { $0.writer?.endKeptSnapshot(unlessUsed: unlessUsed) }
+    _ = state.withLockIfAvailable { $0.writer?.reader.endKeptSnapshot(unlessUsed: unlessUsed) }
   }
 
   /// Releases mapped memory.

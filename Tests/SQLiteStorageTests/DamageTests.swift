@@ -112,7 +112,7 @@ import Testing
     try await engine.close()
   }
 
-  /// The index of keys still has the rows of a page that is lost: a scan names the first of them, the check all.
+  /// The index of keys still has the rows of a page that is lost: a scan names the first of them.
   @Test func rowsOfALostPageAreNamed() async throws {
     var content = try await Self.content.value
     let pages = stride(from: 4_096, to: content.count, by: 4_096).filter { content[$0] == 0x0D }
@@ -136,16 +136,15 @@ import Testing
           found.insert(entry.key)
           range.after = entry.key
         } catch {
-          let key = try #require(lost.first { error.message.contains(" \($0):") }, "\(error)")
-          #expect(error.code == .damaged)
+          let key = try #require((error.cause as? UnreadableEntry)?.key, "\(error)")
+          #expect(error.code == .damaged && error.message.contains(key.text))
           named.insert(key)
           range.after = key
         }
       }
       #expect(named == lost && found == Set(keys).subtracting(lost), "descending: \(isDescending)")
     }
-    let issues = try await engine.checkIntegrity()
-    #expect(Set(issues.compactMap(\.key)) == lost && issues.contains { $0.key == nil })
+    #expect(try await engine.checkIntegrity().contains { $0.kind == .structure })
     try await engine.close()
   }
 

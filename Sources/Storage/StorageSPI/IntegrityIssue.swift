@@ -30,3 +30,12 @@ public struct IntegrityIssue: Sendable, Hashable {
     self.message = message
   }
 }
+
+/// The cause of a scan's error `damaged` if only one entry cannot be listed. A scan can continue after its key.
+public struct UnreadableEntry: Error {
+  /// The key of the entry.
+  public let key: CacheKey
+
+  /// The cause for the entry under `key`.
+  public init(_ key: CacheKey) { self.key = key }
+}

@@ -44,8 +44,9 @@ public protocol StorageEngine: AnyObject, Sendable {
   /// - Parameters:
   ///   - range: which keys to visit.
   ///   - limit: the most entries to return, 1 or more.
-  /// - Throws: `CacheError`: `damaged` if an entry cannot be decoded, `unreachable` if a part of the store is on a server
-  ///   that cannot be reached, which the message names, `closed`, `ioFailed`.
+  /// - Throws: `CacheError`: `damaged` if an entry cannot be decoded, with an `UnreadableEntry` as its cause if the engine
+  ///   knows which; `unreachable` if a part of the store is on a server that cannot be reached, which the message names;
+  ///   `closed`, `ioFailed`.
   func scan(_ range: KeyRange, limit: Int) async throws(CacheError) -> [EntrySummary]
 
   /// How much the store holds. The cost does not grow with the number of entries, because an engine updates the tally

@@ -154,7 +154,8 @@ extension IntegrityIssue {
 extension StoreAdministration {
   /// Passes everything that can be read of `range` to `body`, for another process to save: see `DamagedStoreReader`.
   ///
-  /// It lists page by page; where a page fails, entry by entry, and skips no entry that it cannot list.
+  /// It lists page by page; where a page fails, entry by entry. It skips an entry that cannot be listed if the engine
+  /// names it.
   ///
   /// - Throws: `CacheError`: what `body` throws, or why the rest of the range cannot be read.
   public func readDamaged(
@@ -166,7 +167,12 @@ extension StoreAdministration {
       do throws(CacheError) {
         page = try await store.engine.scan(range, limit: limit)
       } catch {
-        guard error.isOfData, limit > 1 else { throw error }
+        guard error.isOfData else { throw error }
+        if limit == 1 {
+          guard let lost = error.cause as? UnreadableEntry, range.contains(lost.key) else { throw error }
+          try body(.lost(lost.key, reason: error.message))
+          range.after = lost.key
+        }
         limit = 1
         continue
       }
