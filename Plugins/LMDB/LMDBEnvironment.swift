@@ -57,7 +57,9 @@ final class LMDBEnvironment: @unchecked Sendable {
     self.keyCoding = keyCoding
     self.snapshots = snapshots
     self.whenClosed = whenClosed
-    notice = ccrash_add(nil, 0, path, "lmdb", EngineConfiguration.crashMark(ofStore: path))
+    var descriptor: mdb_filehandle_t = -1
+    mdb_env_get_fd(pointer, &descriptor)
+    notice = ccrash_add(descriptor, path, "lmdb", EngineConfiguration.crashMark(ofStore: path))
     mdb_env_set_userctx(pointer, UnsafeMutableRawPointer(bitPattern: Int(notice) + 1))
     // LMDB ends the process if this returns.
     mdb_env_set_assert(pointer) { pointer, _ in
@@ -124,14 +126,7 @@ final class LMDBEnvironment: @unchecked Sendable {
     guard number + 1 >= latest, number <= latestTransaction else { throw .lmdbStoreReplaced(path) }
     _ = try transaction.openDatabase(nil)
     _ = try transaction.summary()
-    try noteMap(transaction)
     try transaction.commit()
-  }
-
-  /// Tells where the map is, in case a fault there ends the process.
-  private func noteMap(_ transaction: LMDBTransaction) throws(CacheError) {
-    guard let start = try transaction.mapStart() else { return }
-    ccrash_move(notice, start, Self.mapUse(of: pointer).size)
   }
 
   /// Opens the existing databases of `namespaces`, so that their handles become known. The caller is inside the gate
@@ -330,13 +325,8 @@ extension LMDBEnvironment {
     let room = mmap(nil, rounded, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
     guard let room, room != MAP_FAILED else { throw error(errno, action) }
     munmap(room, rounded)
-    ccrash_move(notice, nil, 0)
     let status = mdb_env_set_mapsize(pointer, rounded)
     guard status == MDB_SUCCESS else { throw error(status, action) }
-    if let transaction = try? LMDBTransaction(self, flags: MDB_RDONLY) {
-      try? noteMap(transaction)
-      transaction.abort()
-    }
   }
 
   /// The size of the map, and how much of it is in use or free for reuse, in bytes. It reads the map, so the caller

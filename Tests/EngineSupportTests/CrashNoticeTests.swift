@@ -1,49 +1,72 @@
 import CCrashNotice
+import Foundation
+import Platform
 import Testing
 
 /// The table of mapped stores.
 @Suite(.serialized) struct CrashNoticeTests {
-  private func add(_ map: UnsafeMutableRawBufferPointer) -> Int32 {
-    ccrash_add(map.baseAddress, map.count, "/store", "mapped", "/store.crashed")
-  }
+  /// A file of one page that is mapped with room behind its end.
+  private final class MappedFile {
+    static let length = 1 << 16
+    let folder = NSTemporaryDirectory() + "cachectl-tests-\(UUID().uuidString)"
+    let descriptor: Int32
+    let map: UnsafeMutableRawPointer
 
-  @Test func anAddressBelongsToTheStoreThatHasItInItsMap() {
-    let (first, second) = (
-      UnsafeMutableRawBufferPointer.allocate(byteCount: 4_096, alignment: 1),
-      UnsafeMutableRawBufferPointer.allocate(byteCount: 64, alignment: 1)
-    )
-    defer {
-      first.deallocate()
-      second.deallocate()
+    /// - Parameter name: a name may have spaces, as a path in the list of mappings.
+    init(_ name: String = "a  file") throws {
+      try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+      descriptor = open("\(folder)/\(name)", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+      #expect(ftruncate(descriptor, 4_096) == 0)
+      map = try #require(mmap(nil, Self.length, PROT_READ, MAP_SHARED, descriptor, 0))
     }
-    let store = add(first)
-    #expect(store >= 0)
-    #expect(ccrash_find(first.baseAddress) == store && ccrash_find(first.baseAddress! + 4_095) == store)
-    #expect(ccrash_find(first.baseAddress! + 4_096) != store && ccrash_find(first.baseAddress! - 1) != store)
-    #expect(ccrash_find(nil) == -1)
-    ccrash_move(store, second.baseAddress, second.count)
-    #expect(ccrash_find(first.baseAddress) == -1 && ccrash_find(second.baseAddress) == store)
-    ccrash_remove(store)
-    #expect(ccrash_find(second.baseAddress) == -1)
+
+    deinit {
+      munmap(map, Self.length)
+      close(descriptor)
+      try? FileManager.default.removeItem(atPath: folder)
+    }
+
+    func add() -> Int32 { ccrash_add(descriptor, "/store", "mapped", "/store.crashed") }
   }
 
-  @Test func aFullTableRefusesAStoreAndTakesItOnceThereIsRoom() {
-    let map = UnsafeMutableRawBufferPointer.allocate(byteCount: 1, alignment: 1)
-    defer { map.deallocate() }
+  @Test func anAddressBelongsToTheStoreWhoseFileIsMappedThere() throws {
+    let (first, second) = (try MappedFile(), try MappedFile("second"))
+    let store = first.add()
+    #expect(store >= 0)
+    let last = MappedFile.length - 1
+    #expect(ccrash_find(first.map) == store && ccrash_find(first.map + last) == store, "behind the file's end, too")
+    #expect(ccrash_find(second.map) == -1 && ccrash_find(nil) == -1)
+    withUnsafePointer(to: store) { #expect(ccrash_find($0) == -1) }
+    let other = second.add()
+    #expect(ccrash_find(first.map) == store && ccrash_find(second.map) == other && store != other)
+    ccrash_remove(store)
+    #expect(ccrash_find(first.map) == -1 && ccrash_find(second.map) == other)
+    ccrash_remove(other)
+  }
+
+  @Test func aMapThatWasMadeAgainIsFound() throws {
+    let file = try MappedFile()
+    let store = file.add()
+    let map = try #require(mmap(nil, 1 << 20, PROT_READ, MAP_SHARED, file.descriptor, 0))
+    #expect(ccrash_find(map + (1 << 20) - 1) == store)
+    munmap(map, 1 << 20)
+    ccrash_remove(store)
+  }
+
+  @Test func aFullTableRefusesAStoreAndTakesItOnceThereIsRoom() throws {
+    let file = try MappedFile()
     var stores: [Int32] = []
-    while case let store = add(map), store >= 0 { stores.append(store) }
+    while case let store = file.add(), store >= 0 { stores.append(store) }
     #expect(stores.count > 1 && Set(stores).count == stores.count)
-    stores.popLast().map(ccrash_remove)
-    let store = add(map)
+    ccrash_remove(stores.removeLast())
+    let store = file.add()
     #expect(store >= 0)
     for store in stores + [store] { ccrash_remove(store) }
-    #expect(ccrash_find(map.baseAddress) == -1)
+    #expect(ccrash_find(file.map) == -1)
   }
 
-  @Test func withoutHandlersNothingEndsTheProcess() {
-    let map = UnsafeMutableRawBufferPointer.allocate(byteCount: 1, alignment: 1)
-    defer { map.deallocate() }
-    let store = add(map)
+  @Test func withoutHandlersNothingEndsTheProcess() throws {
+    let store = try MappedFile().add()
     ccrash_end(store)
     ccrash_end(-1)
     ccrash_remove(store)

@@ -5,18 +5,21 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#ifdef __APPLE__
+#include <libproc.h>
+#endif
 
-enum { capacity = 64 };
+enum { capacity = 64, path_size = 4096 };
 enum { unused, changing, used };
 
 static struct {
   atomic_int state;
-  atomic_uintptr_t start;
-  atomic_size_t length;
-  char *path, *engine, *mark;
+  int file;
+  char link[32], engine[32], path[path_size], mark[path_size];
 } stores[capacity];
 
 static struct {
@@ -30,62 +33,79 @@ static const int signals[] = {SIGSEGV, SIGBUS, SIGABRT, SIGILL, SIGFPE, SIGTRAP}
 enum { count = sizeof signals / sizeof *signals };
 static struct sigaction former[count];
 
-// A copy that a terminal and a JSON string can take.
-static char *plain(const char *text) {
-  char *copy = strdup(text);
-  for (char *byte = copy; byte && *byte; byte++) {
-    if ((unsigned char)*byte < ' ' || *byte == 127 || *byte == '"' || *byte == '\\') *byte = '?';
-  }
-  return copy;
-}
-
-static void release(int store) {
-  free(stores[store].path);
-  free(stores[store].engine);
-  free(stores[store].mark);
-  atomic_store(&stores[store].state, unused);
-}
-
-int ccrash_add(const void *map, size_t length, const char *path, const char *engine, const char *mark) {
+int ccrash_add(int file, const char *path, const char *engine, const char *mark) {
+  if (strlen(mark) >= path_size || strlen(path) >= path_size) return -1;
   for (int store = 0; store < capacity; store++) {
     int state = unused;
     if (!atomic_compare_exchange_strong(&stores[store].state, &state, changing)) continue;
-    stores[store].path = plain(path);
-    stores[store].engine = plain(engine);
-    stores[store].mark = strdup(mark);
-    if (!stores[store].path || !stores[store].engine || !stores[store].mark) {
-      release(store);
-      return -1;
+    stores[store].file = file;
+    snprintf(stores[store].link, sizeof stores[store].link, "/proc/self/fd/%d", file);
+    snprintf(stores[store].engine, sizeof stores[store].engine, "%s", engine);
+    strcpy(stores[store].path, path);
+    strcpy(stores[store].mark, mark);
+    // A terminal and a JSON string can take the rest.
+    for (char *byte = stores[store].path; *byte; byte++) {
+      if ((unsigned char)*byte < ' ' || *byte == 127 || *byte == '"' || *byte == '\\') *byte = '?';
     }
-    ccrash_move(store, map, length);
     atomic_store(&stores[store].state, used);
     return store;
   }
   return -1;
 }
 
-void ccrash_move(int store, const void *map, size_t length) {
-  if (store < 0) return;
-  atomic_store(&stores[store].length, 0);
-  atomic_store(&stores[store].start, (uintptr_t)map);
-  atomic_store(&stores[store].length, length);
+void ccrash_remove(int store) {
+  if (store >= 0) atomic_store(&stores[store].state, unused);
 }
 
-void ccrash_remove(int store) {
-  if (store < 0) return;
-  atomic_store(&stores[store].state, changing);
-  release(store);
+// From here on, only what signal-safety(7) allows, and strtoull and strchr, which use no more than their arguments.
+
+#ifdef __APPLE__
+static const char *path_at(uintptr_t address, char *line) {
+  return proc_regionfilename(getpid(), address, line, path_size) > 0 ? line : NULL;
 }
+
+static int is_file(int store, const char *path) {
+  char file[path_size];
+  return fcntl(stores[store].file, F_GETPATH, file) == 0 && strcmp(file, path) == 0;
+}
+#else
+// The path of the file that is mapped at `address`. A line is "START-END rwxp OFFSET DEVICE INODE   PATH".
+static const char *path_at(uintptr_t address, char *line) {
+  char piece[1024];
+  const char *path = NULL;
+  int is_found = 0, length = 0, file = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+  for (ssize_t size; !is_found && (size = read(file, piece, sizeof piece)) > 0;) {
+    for (char *byte = piece; !is_found && byte < piece + size; byte++) {
+      line[length] = *byte == '\n' ? 0 : *byte;
+      if (*byte != '\n') {
+        if (length < path_size - 1) length++;
+        continue;
+      }
+      char *end;
+      is_found = strtoull(line, &end, 16) <= address && address < strtoull(end + 1, NULL, 16);
+      path = is_found ? strchr(line, '/') : NULL;
+      length = 0;
+    }
+  }
+  if (file >= 0) close(file);
+  return path;
+}
+
+static int is_file(int store, const char *path) {
+  char file[path_size];
+  ssize_t length = readlink(stores[store].link, file, sizeof file);
+  return length > 0 && (size_t)length == strlen(path) && memcmp(file, path, (size_t)length) == 0;
+}
+#endif
 
 int ccrash_find(const void *address) {
-  for (int store = 0; store < capacity; store++) {
-    if (atomic_load(&stores[store].state) != used) continue;
-    if ((uintptr_t)address - atomic_load(&stores[store].start) < atomic_load(&stores[store].length)) return store;
+  char line[path_size];
+  const char *path = path_at((uintptr_t)address, line);
+  for (int store = 0; path && store < capacity; store++) {
+    if (atomic_load(&stores[store].state) == used && is_file(store, path)) return store;
   }
   return -1;
 }
-
-// From here on, only what signal-safety(7) allows.
 
 static void say(const char *text) { (void)!write(STDERR_FILENO, text, strlen(text)); }
 

@@ -1,27 +1,22 @@
 #ifndef CCRASHNOTICE_H
 #define CCRASHNOTICE_H
 
-#include <stddef.h>
-
 /// The last words of a process. A program that trusts a mapped file dies if the file is damaged: this names the store,
 /// leaves a mark next to it and ends the process with a status. Any other crash stays one.
 ///
 /// An engine adds the stores that it has mapped. Only a program installs handlers; without them the table has no effect.
 /// All functions may be called from any thread, and accept -1 for a store.
 
-/// Adds a store whose file is mapped at `map`.
+/// Adds a store that maps the open file `file`, wherever and as often as it likes.
 ///
 /// `path` and `engine` name the store in the notice, and `mark` is the file to create. Returns the number of the store;
 /// -1 if there is no room for it, and it is not noticed.
-int ccrash_add(const void *map, size_t length, const char *path, const char *engine, const char *mark);
+int ccrash_add(int file, const char *path, const char *engine, const char *mark);
 
-/// Notes that the file of `store` is mapped at `map` from now on.
-void ccrash_move(int store, const void *map, size_t length);
-
-/// Forgets `store`, before its file is unmapped.
+/// Forgets `store`, before its file is closed.
 void ccrash_remove(int store);
 
-/// The store in whose map `address` is; -1 if there is none.
+/// The store whose file is mapped at `address`; -1 if there is none. Cost: reads the process's list of mappings.
 int ccrash_find(const void *address);
 
 /// Ends the process because `store` is damaged. Returns if no handlers are installed.
