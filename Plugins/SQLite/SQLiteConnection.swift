@@ -17,7 +17,7 @@ final class SQLiteConnection {
   /// - Parameter immutable: whether the file cannot change, so that SQLite needs neither locks nor a log.
   init(path: String, flags: Int32, busyTimeout: Int32, immutable: Bool = false) throws(CacheError) {
     var handle: OpaquePointer?
-    let name = immutable ? Self.immutableName(of: path) : path
+    let name = immutable ? "file:\(PercentEncoding.path(path))?immutable=1" : path
     let mode = flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE | (immutable ? SQLITE_OPEN_URI : 0)
     let code = sqlite3_open_v2(name, &handle, mode, nil)
     guard let handle, code == SQLITE_OK else {
@@ -65,11 +65,6 @@ final class SQLiteConnection {
 
   /// Whether a transaction is open.
   var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
-
-  /// The file as a URI.
-  private static func immutableName(of path: String) -> String {
-    "file:\(PercentEncoding.path(path))?immutable=1"
-  }
 }
 
 /// A prepared statement, finalised when it goes out of scope.

@@ -14,6 +14,9 @@ final class SQLiteEngine: ImmediateReading, ChangeCounting {
     var isClosed = false
   }
 
+  /// The most entries that a scan lists through the writer.
+  private static let longestScanByWriter = 64
+
   private let options: SQLiteOptions
   private let clock: any WallClock
   private let readers = ResourcePool<SQLiteReader>()
@@ -41,27 +44,26 @@ final class SQLiteEngine: ImmediateReading, ChangeCounting {
   func read<Output: Sendable>(
     _ key: CacheKey, _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(CacheError) -> Output
   ) async throws(CacheError) -> Output? {
-    try key.text.withBytes { bytes throws(CacheError) in try read(bytes, body) }
+    try key.text.withBytes { key throws(CacheError) in
+      try read { reader throws(CacheError) in try reader.read(key, body) }
+    }
   }
 
   func readNow(
     keyBytes: Span<UInt8>, _ body: (Span<UInt8>, EntryMetadata) throws(CacheError) -> Void
   ) throws(CacheError) -> Bool {
-    try keyBytes.withUnsafeBufferPointer { bytes throws(CacheError) in
-      try read(bytes, body) != nil
+    try keyBytes.withUnsafeBufferPointer { key throws(CacheError) in
+      try read { reader throws(CacheError) in try reader.read(key, body) } != nil
     }
   }
 
+  /// Reads through the connection that wrote last as long as that is worthwhile, and otherwise through any idle one.
   @inline(__always)
   private func read<Output: Sendable>(
-    _ key: UnsafeBufferPointer<UInt8>, _ body: (Span<UInt8>, EntryMetadata) throws(CacheError) -> Output
-  ) throws(CacheError) -> Output? {
-    if writing.isWorthReading,
-      let result = try writing.withReader({ reader throws(CacheError) in try reader.read(key, body) })
-    {
-      return result
-    }
-    return try withReader { reader throws(CacheError) in try reader.read(key, body) }
+    _ body: (SQLiteReader) throws(CacheError) -> Output
+  ) throws(CacheError) -> Output {
+    if writing.isWorthReading, let result = try writing.withReader(body) { return result }
+    return try withReader(body)
   }
 
   func changeCount() throws(CacheError) -> UInt64? {
@@ -83,16 +85,16 @@ final class SQLiteEngine: ImmediateReading, ChangeCounting {
         try self.writing.apply(batch)
       }
     }
-    if needsCheckpoint { await checkpoint() }
+    guard needsCheckpoint else { return }
+    // If copying the log fails, the batch is still committed: the next checkpoint tries again, and `close()` reports the
+    // error if it is more than a lack of space.
+    _ = try? await writes.run { () throws(CacheError) in try self.writing.checkpoint() }
   }
 
   func scan(_ range: KeyRange, limit: Int) async throws(CacheError) -> [EntrySummary] {
-    if limit <= SQLiteWriting.longestScan, writing.isWorthReading,
-      let entries = try writing.withReader({ reader throws(CacheError) in try reader.scan(range, limit: limit) })
-    {
-      return entries
-    }
-    return try withReader { reader throws(CacheError) in try reader.scan(range, limit: limit) }
+    // A long scan would hold up the next write.
+    let list = { (reader: SQLiteReader) throws(CacheError) in try reader.scan(range, limit: limit) }
+    return try limit > Self.longestScanByWriter ? withReader(list) : read(list)
   }
 
   func statistics() async throws(CacheError) -> StorageStatistics {
@@ -138,11 +140,5 @@ final class SQLiteEngine: ImmediateReading, ChangeCounting {
       make: { () throws(CacheError) in
         try SQLiteReader(path: options.path, busyTimeout: options.busyTimeout, keeper: keeper)
       }, body)
-  }
-
-  /// Copies the log into the database. If that fails, the batch is still committed: the next checkpoint tries again,
-  /// and `close()` reports the error if it is more than a lack of space.
-  private func checkpoint() async {
-    _ = try? await writes.run { () throws(CacheError) in try self.writing.checkpoint() }
   }
 }

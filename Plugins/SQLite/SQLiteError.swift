@@ -15,34 +15,24 @@ struct SQLiteFailure: Error, CustomStringConvertible {
 extension CacheError {
   /// The error for the result `code` of a call on the database at `path`.
   init(sqlite code: Int32, message: String, path: String) {
-    let kind = Self.kind(of: code)
-    self.init(
-      kind, "\(path): \(message)", hint: Self.hint(for: kind), cause: SQLiteFailure(code: code, message: message))
-  }
-
-  private static func kind(of code: Int32) -> Code {
-    switch code & 0xFF {
-    case SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_FORMAT: .damaged
-    case SQLITE_BUSY, SQLITE_LOCKED, SQLITE_PROTOCOL: .busy
-    case SQLITE_FULL: .noSpace
-    case SQLITE_READONLY, SQLITE_PERM, SQLITE_AUTH: .permissionDenied
-    case SQLITE_TOOBIG: .tooLarge
-    case SQLITE_IOERR, SQLITE_CANTOPEN: .ioFailed
-    // A table or column is missing although the version is ours: something else removed it.
-    case SQLITE_ERROR, SQLITE_MISMATCH, SQLITE_CONSTRAINT: .damaged
-    default: .failed
-    }
-  }
-
-  private static func hint(for kind: Code) -> String {
-    switch kind {
-    case .busy: "another process holds the store: try again, or raise option 'busyTimeout' of backend sqlite"
-    case .noSpace: "make room on the file system; nothing was changed"
-    case .permissionDenied: "check the permissions of the file and its folder"
-    case .tooLarge: "SQLite holds at most 1,000,000,000 bytes in one entry"
-    case .ioFailed: "check the file system, and that the file and its folder can be read and written"
-    default: ""
-    }
+    let (kind, hint): (Code, String) =
+      switch code & 0xFF {
+      case SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_FORMAT: (.damaged, "")
+      // A table or column is missing although the version is ours: something else removed it.
+      case SQLITE_ERROR, SQLITE_MISMATCH, SQLITE_CONSTRAINT: (.damaged, "")
+      case SQLITE_BUSY, SQLITE_LOCKED, SQLITE_PROTOCOL:
+        (.busy, "another process holds the store: try again, or raise option 'busyTimeout' of backend sqlite")
+      case SQLITE_FULL: (.noSpace, "make room on the file system; nothing was changed")
+      case SQLITE_READONLY, SQLITE_PERM, SQLITE_AUTH:
+        (.permissionDenied, "check the permissions of the file and its folder")
+      case SQLITE_TOOBIG: (.tooLarge, "SQLite holds at most 1,000,000,000 bytes in one entry")
+      // SQLITE_IOERR_SHORT_READ: the file has been cut off.
+      case SQLITE_IOERR where code >> 8 == 2: (.damaged, "")
+      case SQLITE_IOERR, SQLITE_CANTOPEN:
+        (.ioFailed, "check the file system, and that the file and its folder can be read and written")
+      default: (.failed, "")
+      }
+    self.init(kind, "\(path): \(message)", hint: hint, cause: SQLiteFailure(code: code, message: message))
   }
 
   /// The error for a row that this engine cannot have written, or that SQLite cannot read.

@@ -122,12 +122,13 @@ enum SQLiteFiles {
       flock(descriptor, LOCK_UN)
       close(descriptor)
     }
-    let isLocked = try poll(for: timeout) { () throws(CacheError) in
-      if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return true }
+    var waited: Int32 = 0
+    while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
       guard errno == EWOULDBLOCK || errno == EINTR else { throw systemError(folder, "cannot be locked") }
-      return false
+      guard waited < timeout else { throw CacheError(sqlite: SQLITE_BUSY, message: "folder is locked", path: folder) }
+      usleep(1_000)
+      waited += 1
     }
-    guard isLocked else { throw CacheError(sqlite: SQLITE_BUSY, message: "folder is locked", path: folder) }
     return try body()
   }
 
@@ -137,26 +138,15 @@ enum SQLiteFiles {
   /// - Parameter timeout: how long to wait for other connections, in milliseconds.
   static func locked(_ path: String, timeout: Int32) throws(CacheError) -> SQLiteConnection {
     let connection = try SQLiteConnection(path: path, flags: SQLITE_OPEN_READWRITE, busyTimeout: 0)
-    var code = SQLITE_BUSY
-    _ = poll(for: timeout) {
+    var code = csqlite_lock_file(connection.handle)
+    for _ in 0..<max(0, timeout) where code & 0xFF == SQLITE_BUSY {
+      usleep(1_000)
       code = csqlite_lock_file(connection.handle)
-      return code & 0xFF != SQLITE_BUSY
     }
     guard code == SQLITE_OK else {
       throw CacheError(sqlite: code, message: "it is open elsewhere, or cannot be locked", path: path)
     }
     return connection
-  }
-
-  /// Calls `attempt` each millisecond until it returns true, for up to `timeout` milliseconds.
-  private static func poll<Failure>(
-    for timeout: Int32, _ attempt: () throws(Failure) -> Bool
-  ) throws(Failure) -> Bool {
-    for _ in 0..<max(0, timeout) {
-      if try attempt() { return true }
-      usleep(1_000)
-    }
-    return try attempt()
   }
 
   /// The error of the last system call, which was on the file at `path`.
@@ -184,7 +174,9 @@ enum SQLiteCreation {
       do throws(CacheError) {
         try create(options, in: folder)
       } catch {
-        throw [.noSpace, .cannotCreate].contains(error.code) ? error : cannotCreate(options.path, error)
+        if error.code == .noSpace || error.code == .cannotCreate { throw error }
+        let message = "\(options.path) cannot be made: \(error.message)"
+        throw CacheError(.cannotCreate, message, hint: error.hint, cause: error)
       }
     }
   }
@@ -236,10 +228,6 @@ enum SQLiteCreation {
     try connection.execute(
       "PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; BEGIN; \(SQLiteSchema.creation) COMMIT")
     try connection.execute("PRAGMA journal_mode = WAL")
-  }
-
-  private static func cannotCreate(_ path: String, _ error: CacheError) -> CacheError {
-    CacheError(.cannotCreate, "\(path) cannot be made: \(error.message)", hint: error.hint, cause: error)
   }
 }
 

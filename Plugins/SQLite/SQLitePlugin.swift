@@ -90,17 +90,6 @@ struct SQLiteOptions: Sendable {
   }
 }
 
-extension Durability {
-  /// The value of `PRAGMA synchronous` that provides the durability in write-ahead mode.
-  var synchronous: String {
-    switch self {
-    case .full: "FULL"
-    case .normal: "NORMAL"
-    case .relaxed: "OFF"
-    }
-  }
-}
-
 extension StorageLocation {
   /// The store in the database file `path`, with what commits survive by `durability`.
   public static func sqlite(path: String, durability: Durability = .normal) -> StorageLocation {

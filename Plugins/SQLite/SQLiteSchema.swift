@@ -83,7 +83,7 @@ enum SQLiteSchema {
     try header.requireOwn(path)
     let version = try connection.integer("PRAGMA user_version")
     // From here on the connection holds a lock that keeps the file from being replaced.
-    guard csqlite_has_moved(connection.handle) == 0 else {
+    guard csqlite_control(connection.handle, SQLITE_FCNTL_HAS_MOVED, 0) == 0 else {
       throw CacheError(sqlite: SQLITE_BUSY, message: "it was replaced meanwhile", path: path)
     }
     // The log may have a newer header.

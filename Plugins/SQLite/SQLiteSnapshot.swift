@@ -109,19 +109,11 @@ struct SQLiteLogIndex {
   /// The index that `connection` has mapped once it has read something; `nil` if it uses no log, such as on a read-only
   /// medium.
   init?(of connection: SQLiteConnection) {
-    guard !connection.isImmutable, Self.hasLog(connection),
-      let index = csqlite_find_log_index(connection.handle)
-    else { return nil }
-    self.index = index
-  }
-
-  private static func hasLog(_ connection: SQLiteConnection) -> Bool {
-    do throws(CacheError) {
-      let mode = try SQLiteStatement("PRAGMA journal_mode", on: connection)
-      return try mode.step() && mode.text(0) == "wal"
-    } catch {
-      return false
+    let hasLog = try? connection.integer("SELECT journal_mode = 'wal' FROM pragma_journal_mode")
+    guard !connection.isImmutable, hasLog == 1, let index = csqlite_find_log_index(connection.handle) else {
+      return nil
     }
+    self.index = index
   }
 
   /// A number that changes with each commit, and how many pages of the log have been copied into the database; `nil`

@@ -20,7 +20,7 @@ final class SQLiteTally {
   /// The tally without `changes`.
   private var tally = EntryTally()
   /// The data version that the tally belongs to; `nil` if the tally is not loaded.
-  private var version: UInt32?
+  private var version: Int32?
   /// The last row that the stored tally counts.
   private var mark: Int64 = 0
   /// The difference between `tally` and the stored tally.
@@ -46,7 +46,7 @@ final class SQLiteTally {
 
   /// Call this at the start of each transaction.
   func begin() throws(CacheError) {
-    if version == csqlite_data_version(connection.handle) { return }
+    if version == dataVersion { return }
     if let stored = try SQLiteStoredTally(on: connection) {
       (tally, mark, added) = (stored.whole, stored.mark, stored.mark)
       (unsaved, mustSave) = (stored.behindMark.slots, true)
@@ -140,7 +140,11 @@ final class SQLiteTally {
   }
 
   /// Call this after each commit.
-  func commit() { version = csqlite_data_version(connection.handle) }
+  func commit() { version = dataVersion }
+
+  /// A number that changes with each commit of this connection, and at its next transaction after another connection's
+  /// commit.
+  private var dataVersion: Int32 { csqlite_control(connection.handle, SQLITE_FCNTL_DATA_VERSION, 0) }
 
   /// Call this after each rollback.
   func rollBack() { version = nil }

@@ -25,7 +25,7 @@ final class SQLiteWriter: @unchecked Sendable {
     _ options: SQLiteOptions, busyTimeout: Int32, keeper: SnapshotKeeper = SnapshotKeeper()
   ) throws(CacheError) {
     let connection = try Self.connect(options, busyTimeout: busyTimeout)
-    let replaced = try Self.observeReplaced(on: connection)
+    guard let replaced = csqlite_observe_replaced(connection.handle) else { throw connection.error(SQLITE_NOMEM) }
     let tally = try SQLiteTally(on: connection)
     let put = try SQLiteStatement(SQLiteSchema.put, on: connection)
     let removal = try SQLiteStatement(SQLiteSchema.remove, on: connection)
@@ -52,30 +52,26 @@ final class SQLiteWriter: @unchecked Sendable {
     log.deallocate()
   }
 
-  /// Where statements record what they replace.
-  private static func observeReplaced(
-    on connection: SQLiteConnection
-  ) throws(CacheError) -> UnsafeMutablePointer<csqlite_replaced> {
-    guard let replaced = csqlite_observe_replaced(connection.handle) else {
-      let code = sqlite3_errcode(connection.handle)
-      throw connection.error(code == SQLITE_OK ? SQLITE_NOMEM : code)
-    }
-    return replaced
-  }
-
   private static func connect(_ options: SQLiteOptions, busyTimeout: Int32) throws(CacheError) -> SQLiteConnection {
     let connection = try SQLiteConnection(
       path: options.path, flags: SQLITE_OPEN_READWRITE, busyTimeout: busyTimeout)
     try SQLiteSchema.verify(connection)
+    let synchronous =
+      switch options.durability {
+      case .full: "FULL"
+      case .normal: "NORMAL"
+      case .relaxed: "OFF"
+      }
     // The file stores the journal mode, so setting it again matters only if something has changed it. The limit is how
     // much disk space an empty log may keep.
     try connection.execute(
       """
-      PRAGMA journal_mode = WAL; PRAGMA synchronous = \(options.durability.synchronous);
+      PRAGMA journal_mode = WAL; PRAGMA synchronous = \(synchronous);
       PRAGMA journal_size_limit = 16777216
       """)
     try connection.mapFile()
-    _ = csqlite_keep_log(connection.handle)
+    // Keeps the log and its index on disk after the last connection closes: a later reader need not create them.
+    _ = csqlite_control(connection.handle, SQLITE_FCNTL_PERSIST_WAL, 1)
     let code = csqlite_disable_triggers(connection.handle)
     if code != SQLITE_OK { throw connection.error(code) }
     return connection
@@ -157,20 +153,18 @@ final class SQLiteWriter: @unchecked Sendable {
   /// stays there for new entries.
   func compact(at time: Timestamp) throws(CacheError) {
     // From here on the log is written from its start, in the space that it already has.
-    do throws(CacheError) {
-      try checkpoint()
-    } catch {
-      guard error.code == .noSpace else { throw error }
-    }
+    try Self.ignoringFullDisk(checkpoint)
     try removeExpired(at: time)
     // The space that the log has taken can be freed too.
     try checkpoint(SQLITE_CHECKPOINT_TRUNCATE)
-    do throws(CacheError) {
-      try vacuumIfThereIsRoom()
-    } catch {
+    try Self.ignoringFullDisk(vacuumIfThereIsRoom)
+    try checkpoint(SQLITE_CHECKPOINT_TRUNCATE)
+  }
+
+  static func ignoringFullDisk(_ body: () throws(CacheError) -> Void) throws(CacheError) {
+    do throws(CacheError) { try body() } catch {
       guard error.code == .noSpace else { throw error }
     }
-    try checkpoint(SQLITE_CHECKPOINT_TRUNCATE)
   }
 
   private func removeExpired(at time: Timestamp) throws(CacheError) {
@@ -227,7 +221,12 @@ extension SQLiteWriter {
       count(key, EntryTally.Slot(namespace: key.namespace, metadata), payloadBytes: payload.count)
     case .remove(let key): try remove(key)
     case .require(let key, let expectation):
-      guard expectation.isMet(byChecksum: try storedChecksum(of: key)) else { throw .conflict(on: key) }
+      let found = try key.text.withBytes { key throws(CacheError) -> UInt64? in
+        defer { checksum.reset() }
+        try checksum.bind(key, at: 1)
+        return try checksum.step() ? UInt64(bitPattern: checksum.integer(0)) : nil
+      }
+      guard expectation.isMet(byChecksum: found) else { throw .conflict(on: key) }
     }
   }
 
@@ -268,15 +267,6 @@ extension SQLiteWriter {
       retainSlot: replaced.pointee.retain_until >> bits)
   }
 
-  /// The checksum of the entry under `key`; `nil` if there is none.
-  func storedChecksum(of key: CacheKey) throws(CacheError) -> UInt64? {
-    try key.text.withBytes { key throws(CacheError) in
-      defer { checksum.reset() }
-      try checksum.bind(key, at: 1)
-      return try checksum.step() ? UInt64(bitPattern: checksum.integer(0)) : nil
-    }
-  }
-
   private func put(_ key: CacheKey, _ payload: [UInt8], _ metadata: EntryMetadata) throws(CacheError) {
     let attributes = metadata.attributes.isEmpty ? [] : SQLiteRow.encoded(metadata.attributes)
     defer { put.reset() }
@@ -291,19 +281,14 @@ extension SQLiteWriter {
         try put.bind(contentType, at: 4)
         try attributes.span.withUnsafeBufferPointer { attributes throws(CacheError) in
           if !attributes.isEmpty { try put.bind(attributes, at: 5) }
-          try execute(put, key)
+          try key.text.withBytes { bytes throws(CacheError) in
+            try put.bind(bytes, at: 9)
+            try put.bind(UnsafeBufferPointer(rebasing: bytes[..<key.namespaceLength]), at: 10)
+            replaced.pointee.count = 0
+            _ = try put.step()
+          }
         }
       }
-    }
-  }
-
-  /// Runs the statement with the key and its namespace as its last parameters.
-  private func execute(_ put: borrowing SQLiteStatement, _ key: CacheKey) throws(CacheError) {
-    try key.text.withBytes { bytes throws(CacheError) in
-      try put.bind(bytes, at: 9)
-      try put.bind(UnsafeBufferPointer(rebasing: bytes[..<key.namespaceLength]), at: 10)
-      replaced.pointee.count = 0
-      _ = try put.step()
     }
   }
 

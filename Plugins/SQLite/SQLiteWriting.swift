@@ -13,8 +13,6 @@ final class SQLiteWriting: SnapshotHolding {
   /// This many reads after a write use the writer. Later reads use the pool, whose readers can keep their snapshots
   /// longer.
   private static let readsAfterWrite = 256
-  /// The most entries that a scan lists through the writer: a long one would hold up the next write.
-  static let longestScan = 64
 
   private let options: SQLiteOptions
   private let keeper: SnapshotKeeper
@@ -138,9 +136,7 @@ final class SQLiteWriting: SnapshotHolding {
     try state.withLock { state throws(CacheError) in
       state.isClosed = true
       let writer = state.writer.take()
-      do throws(CacheError) { try writer?.checkpoint() } catch {
-        guard error.code == .noSpace else { throw error }
-      }
+      try SQLiteWriter.ignoringFullDisk { () throws(CacheError) in try writer?.checkpoint() }
     }
   }
 

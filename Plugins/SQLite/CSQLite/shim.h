@@ -2,11 +2,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/// Keeps the log and its index on disk after the last connection closes, so that a later reader need not create them.
-/// Swift cannot call `sqlite3_file_control` itself with a pointer of the right type without a cast.
-static inline int csqlite_keep_log(sqlite3 *database) {
-  int keep = 1;
-  return sqlite3_file_control(database, "main", SQLITE_FCNTL_PERSIST_WAL, &keep);
+/// Calls `sqlite3_file_control` for an operation that takes and returns an `int`: Swift would need a cast for its pointer.
+static inline int csqlite_control(sqlite3 *database, int operation, int value) {
+  sqlite3_file_control(database, "main", operation, &value);
+  return value;
 }
 
 /// The length of the log after a connection's last commit, and how many commits have written to it.
@@ -63,21 +62,6 @@ static inline int csqlite_disable_triggers(sqlite3 *database) {
   int enabled = 1;
   int code = sqlite3_db_config(database, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, &enabled);
   return code == SQLITE_OK && enabled ? SQLITE_ERROR : code;
-}
-
-/// A number that changes with each commit of this connection, and at its next transaction after another connection's
-/// commit.
-static inline unsigned csqlite_data_version(sqlite3 *database) {
-  unsigned version = 0;
-  sqlite3_file_control(database, "main", SQLITE_FCNTL_DATA_VERSION, &version);
-  return version;
-}
-
-/// Whether the open file is no longer the one at its path.
-static inline int csqlite_has_moved(sqlite3 *database) {
-  int has_moved = 0;
-  sqlite3_file_control(database, "main", SQLITE_FCNTL_HAS_MOVED, &has_moved);
-  return has_moved;
 }
 
 /// The main database file as SQLite has it open; NULL if there is none.
