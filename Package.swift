@@ -113,7 +113,9 @@ let package = Package(
     // The cache, as a library.
     layer("Caching", "FetchVocabulary", ["Base"]),
     // libidn2, loaded when the first name of a server is not ASCII.
-    .target(name: "CIDN", path: "Sources/Caching/CIDN"),
+    // Loads libraries at the first use of what they are for.
+    .target(name: "CLoader", path: "Sources/Caching/CLoader"),
+    .target(name: "CIDN", dependencies: ["CLoader"], path: "Sources/Caching/CIDN"),
     layer("Caching", "HTTPMessages", ["Platform", "Base", "CIDN"]),
     // The rules of RFC 9111, as values and pure functions.
     layer("Caching", "HTTPCaching", ["Base", "FetchVocabulary", "HTTPMessages"]),
@@ -124,7 +126,7 @@ let package = Package(
     // Payload transforms. Whatever else there is comes from outside, in the same way.
     layer("Caching", "ZstdTransform", ["Base", "FetchVocabulary", "StorageSPI", "ResponseStorage", "CZstd"]),
     // libsodium, loaded when the first payload is sealed.
-    .target(name: "CSodium", path: "Sources/Caching/CSodium"),
+    .target(name: "CSodium", dependencies: ["CLoader"], path: "Sources/Caching/CSodium"),
     layer("Caching", "SealedTransform", ["Base", "FetchVocabulary", "StorageSPI", "ResponseStorage", "CSodium"]),
     // The front door: what a program imports.
     layer("Caching", "ResponseCache", caching + ["StorageSPI", "ResponseStorage"]),
@@ -139,7 +141,7 @@ let package = Package(
       "Caching", "ResponseCacheTesting",
       caching + ["StorageSPI", "ResponseStorage", "ResponseCache", "StorageConformance", "MemoryStorage"]),
     // libcurl, loaded when the first request is made.
-    .target(name: "CCurl", path: "Sources/Caching/CCurl"),
+    .target(name: "CCurl", dependencies: ["CLoader"], path: "Sources/Caching/CCurl"),
     layer("Caching", "Transport", ["Platform", "Base", "HTTPMessages", "CCurl"]),
     // The cache's requests over `Transport`, and compression.
     .systemLibrary(name: "CZlib", path: "Sources/Caching/CZlib", providers: [.apt(["zlib1g-dev"])]),

@@ -1,11 +1,12 @@
 #define _GNU_SOURCE
 #include "ccurl.h"
 
-#include <dlfcn.h>
 #include <limits.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
+
+#include "cloader.h"
 
 // The functions that are used, each with the type that libcurl's header gives it.
 #define FUNCTIONS(F)          \
@@ -34,38 +35,29 @@ static struct {
 } libcurl;
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static char failure[512];
+static struct cloader loader;
 
 #ifdef __APPLE__
 // The whole path: a mere name is also looked for in the working folder.
-#define LIBRARY "/usr/lib/libcurl.4.dylib"
+static const char *const libraries[] = {"/usr/lib/libcurl.4.dylib", NULL};
 #else
-#define LIBRARY "libcurl.so.4"
+static const char *const libraries[] = {"libcurl.so.4", NULL};
 #endif
 
-static void *find(void *library, const char *name) {
-  void *function = dlsym(library, name);
-  if (!function && !failure[0]) snprintf(failure, sizeof failure, "libcurl is too old: it has no function %s", name);
-  return function;
-}
-
 static void load(void) {
-  void *library = dlopen(LIBRARY, RTLD_LAZY | RTLD_LOCAL);
-  if (!library) {
-    const char *reason = dlerror();
-    snprintf(failure, sizeof failure, "%s", reason ? reason : LIBRARY " cannot be loaded");
-    return;
-  }
-#define FIND(name) libcurl.name = find(library, #name);
+  cloader_open(&loader, "libcurl", libraries);
+#define FIND(name) libcurl.name = cloader_find(&loader, #name);
   FUNCTIONS(FIND)
-  if (failure[0]) return;
+  if (loader.failure[0]) return;
   CURLcode code = libcurl.curl_global_init(CURL_GLOBAL_ALL);
-  if (code) snprintf(failure, sizeof failure, "libcurl cannot be used: %s", libcurl.curl_easy_strerror(code));
+  if (!code) return;
+  snprintf(
+      loader.failure, sizeof loader.failure, "libcurl cannot be used: %s", libcurl.curl_easy_strerror(code));
 }
 
 const char *ccurl_load(void) {
   pthread_once(&once, load);
-  return failure[0] ? failure : NULL;
+  return loader.failure[0] ? loader.failure : NULL;
 }
 
 CURL *ccurl_easy_init(void) { return libcurl.curl_easy_init(); }

@@ -1,9 +1,9 @@
-#define _GNU_SOURCE
 #include "csodium.h"
 
-#include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
+
+#include "cloader.h"
 
 typedef unsigned char byte;
 typedef unsigned long long count;
@@ -16,40 +16,28 @@ static struct {
 } libsodium;
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static char failure[512];
+static struct cloader loader;
 
 #ifdef __APPLE__
 // Whole paths: a mere name is also looked for in the working folder.
-static const char *const libraries[] = {"/opt/homebrew/lib/libsodium.dylib", "/usr/local/lib/libsodium.dylib"};
+static const char *const libraries[] = {"/opt/homebrew/lib/libsodium.dylib", "/usr/local/lib/libsodium.dylib", NULL};
 #else
-static const char *const libraries[] = {"libsodium.so.23", "libsodium.so.26", "libsodium.so"};
+static const char *const libraries[] = {"libsodium.so.23", "libsodium.so.26", "libsodium.so", NULL};
 #endif
 
-static void *find(void *library, const char *name) {
-  void *function = dlsym(library, name);
-  if (!function && !failure[0]) snprintf(failure, sizeof failure, "libsodium is too old: it has no function %s", name);
-  return function;
-}
-
 static void load(void) {
-  void *library = NULL;
-  for (size_t i = 0; !library && i < sizeof libraries / sizeof *libraries; i++)
-    library = dlopen(libraries[i], RTLD_NOW | RTLD_LOCAL);
-  if (!library) {
-    snprintf(failure, sizeof failure, "%s cannot be loaded", libraries[0]);
-    return;
-  }
-  libsodium.init = find(library, "sodium_init");
-  libsodium.seal = find(library, "crypto_aead_xchacha20poly1305_ietf_encrypt");
-  libsodium.open = find(library, "crypto_aead_xchacha20poly1305_ietf_decrypt");
-  libsodium.hash = find(library, "crypto_generichash");
-  if (failure[0]) return;
-  if (libsodium.init() < 0) snprintf(failure, sizeof failure, "libsodium cannot be used: it fails to initialize");
+  cloader_open(&loader, "libsodium", libraries);
+  libsodium.init = cloader_find(&loader, "sodium_init");
+  libsodium.seal = cloader_find(&loader, "crypto_aead_xchacha20poly1305_ietf_encrypt");
+  libsodium.open = cloader_find(&loader, "crypto_aead_xchacha20poly1305_ietf_decrypt");
+  libsodium.hash = cloader_find(&loader, "crypto_generichash");
+  if (!loader.failure[0] && libsodium.init() < 0)
+    snprintf(loader.failure, sizeof loader.failure, "libsodium cannot be used: it fails to initialize");
 }
 
 const char *csodium_load(void) {
   pthread_once(&once, load);
-  return failure[0] ? failure : NULL;
+  return loader.failure[0] ? loader.failure : NULL;
 }
 
 void csodium_seal(
