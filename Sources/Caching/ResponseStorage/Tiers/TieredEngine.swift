@@ -1,6 +1,6 @@
 internal import EngineSupport
 internal import FetchVocabulary
-public import StorageSPI
+package import StorageSPI
 internal import Synchronization
 
 /// An engine over two: near, on this machine, in front of far, which all machines share. See `TieredLayer`.
