@@ -33,8 +33,6 @@ public struct Workload: Sendable, Hashable {
   public static let operationsRange = 1...1_000_000_000
   /// The allowed sizes of values, in bytes: every engine accepts them.
   public static let valueSizeRange = 0...(64 << 20)
-  /// The allowed lengths of keys, in bytes.
-  public static let keyLengthRange = 16...1_024
 
   /// The name: lower-case letters, digits and hyphens.
   public let name: String
@@ -44,7 +42,7 @@ public struct Workload: Sendable, Hashable {
   public var operations: Int
   /// The size of the values, in bytes; irrelevant unless the payload is `bytes` or `bounded`.
   public var valueSize: Int
-  /// The length of the keys in bytes, including the namespace, within `keyLengthRange`.
+  /// The length of the keys in bytes, including the namespace, 16 or more.
   public var keyLength: Int
   /// The contents of the entries.
   public let payload: Payload
