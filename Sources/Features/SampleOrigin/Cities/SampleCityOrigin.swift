@@ -27,11 +27,8 @@ public struct SampleCityOrigin: CityOrigin {
   public func answer(
     to request: CitiesRequestDTO, conditions: HTTPFields
   ) async throws(CacheError) -> OriginAnswer<CitiesPageDTO> {
-    guard request.query.page >= 0 else {
-      throw CacheError(
-        .invalidRequest, "there is no page \(request.query.page) of cities", hint: "pages of cities begin at 0")
-    }
-    return try SampleAnswer.to(request, conditions) { CitiesPageDTO(page(request.query)) }
+    let query = try request.query.checked()
+    return try SampleAnswer.to(request, conditions) { CitiesPageDTO(page(query)) }
   }
 
   private func page(_ query: CitiesQuery) -> CitiesPage {
