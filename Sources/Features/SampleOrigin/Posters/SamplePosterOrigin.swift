@@ -1,7 +1,7 @@
 internal import Base
 internal import CSampleData
 public import CacheData
-internal import CacheDomain
+public import CacheDomain
 
 /// The posters of the bundled movies: one of three pictures, which the path chooses, whatever the width.
 public struct SamplePosterOrigin: PosterOrigin {
