@@ -134,12 +134,6 @@ struct SQLiteStatement: ~Copyable {
     return UnsafeBufferPointer(start: start, count: start == nil ? 0 : Int(sqlite3_column_bytes(handle, column)))
   }
 
-  /// The text of a column; `nil` if it is not valid UTF-8.
-  func text(_ column: Int32) -> String? {
-    guard let text = try? UTF8Span(validating: bytes(column).span) else { return nil }
-    return String(copying: text)
-  }
-
   private func check(_ code: Int32) throws(CacheError) {
     if code != SQLITE_OK { throw connection.error(code) }
   }

@@ -28,8 +28,7 @@ enum SQLiteFiles {
     case .folder, .other: throw .notAStore(path, "it is not a regular file")
     case .file(size: 0): return StoreMark(ofFile: path).isPresent && !exists(path + draft) ? 0 : nil
     case .file(let size):
-      let connection = try SQLiteConnection(path: path, flags: SQLITE_OPEN_READONLY, busyTimeout: 0)
-      try SQLiteHeader(of: connection).requireOwn(path)
+      try SQLiteHeader(at: path).requireOwn(path)
       return size
     }
   }

@@ -62,7 +62,8 @@ extension SQLiteReader {
       key = found
       _ = try row.metadata(of: statement, key: found.text)
       _ = try SQLiteRow.payload(of: statement, key: found.text)
-      if statement.text(SQLiteRow.firstOwnColumn + 2) == found.namespace { return nil }
+      let namespace = String(decoding: statement.bytes(SQLiteRow.firstOwnColumn + 2), as: UTF8.self)
+      if namespace == found.namespace { return nil }
       throw .undecodable("its namespace is another", key: found.text, path: connection.path)
     } catch {
       return IntegrityIssue(key: key, kind: .undecodable, message: error.message)

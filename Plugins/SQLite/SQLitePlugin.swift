@@ -38,14 +38,10 @@ public struct SQLitePlugin: StoragePlugin {
   /// - Throws: `CacheError`: `cannotCreate` if the file belongs to someone else, `permissionDenied`, `ioFailed`.
   public func inspect(_ configuration: EngineConfiguration) async throws(CacheError) -> StoreInspection {
     let path = try SQLiteOptions(configuration).path
-    let current = Int(SQLiteSchema.version)
-    guard try SQLiteFiles.sizeOfStore(at: path) != nil else {
-      return StoreInspection(path: path, files: [], format: nil, currentFormat: current)
-    }
-    let connection = try SQLiteConnection(path: path, flags: SQLITE_OPEN_READONLY, busyTimeout: 0)
-    return StoreInspection(
-      path: path, files: ([""] + SQLiteFiles.companions).map { path + $0 }.filter(SQLiteFiles.exists),
-      format: try SQLiteHeader(of: connection).format, currentFormat: current)
+    let exists = try SQLiteFiles.sizeOfStore(at: path) != nil
+    let files = exists ? ([""] + SQLiteFiles.companions).map { path + $0 }.filter(SQLiteFiles.exists) : []
+    let format = exists ? try SQLiteHeader(at: path).format : nil
+    return StoreInspection(path: path, files: files, format: format, currentFormat: Int(SQLiteSchema.version))
   }
 
   /// Removes the database, its log and its mark, or moves them aside, unless another connection has it open. A link to it

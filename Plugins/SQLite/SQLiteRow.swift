@@ -73,20 +73,15 @@ struct SQLiteRow {
     let bytes = statement.bytes(4)
     if let latest, latest.json.withUnsafeBufferPointer({ Self.areEqual($0, bytes) }) { return latest.attributes }
     let json = Array(bytes)
-    guard let attributes = Self.attributes(json: json) else { return nil }
-    latest = (json, attributes)
-    return attributes
-  }
-
-  /// The attributes in a JSON object of strings; `nil` if `json` is not one.
-  static func attributes(json: [UInt8]) -> [String: String]? {
-    var (reader, attributes) = (JSONReader(json), [String: String]())
+    var reader = JSONReader(json)
+    var attributes: [String: String] = [:]
     do throws(JSONReader.Failure) {
       try reader.object { reader, name throws(JSONReader.Failure) in attributes[name] = try reader.string() }
       try reader.end()
     } catch {
       return nil
     }
+    latest = (json, attributes)
     return attributes
   }
 

@@ -173,6 +173,11 @@ struct SQLiteHeader {
     version = Self.number(header[60..<64])
   }
 
+  /// The marks of the file at `path`.
+  init(at path: String) throws(CacheError) {
+    try self.init(of: SQLiteConnection(path: path, flags: SQLITE_OPEN_READONLY, busyTimeout: 0))
+  }
+
   private static func number(_ bytes: ArraySlice<UInt8>) -> Int64 {
     Int64(Int32(truncatingIfNeeded: bytes.reduce(0) { $0 << 8 | Int($1) }))
   }
