@@ -1,4 +1,5 @@
 import Foundation
+import HTTPCaching
 import ResponseStorage
 import StorageSPI
 import Testing
@@ -26,8 +27,10 @@ struct ConfigurationLoaderTests {
   @Test func defaultsOfTheCacheAndTheOrigins() throws {
     let configuration = try Fixtures.loader().load()
     let cache = Configuration.Cache(
-      timeToLive: .seconds(3_600), staleIfError: .seconds(604_800), staleWhileRevalidate: .zero, maxEntries: 100_000,
-      maxBytes: 1_073_741_824, maxEntryBytes: 16 << 20, eviction: .leastRecentlyUsed, isShared: false,
+      freshness: FreshnessPolicy(
+        timeToLive: .seconds(3_600), staleIfError: .seconds(604_800), staleWhileRevalidate: .zero),
+      limits: StoreLimits(maxEntries: 100_000, maxBytes: 1_073_741_824, eviction: .leastRecentlyUsed),
+      maxEntryBytes: 16 << 20, isShared: false,
       transforms: [], layers: [])
     var transport = Configuration.Transport(
       timeout: .seconds(30), maxResponseBytes: 16_777_216, maxConcurrentRequests: 4, headers: [],

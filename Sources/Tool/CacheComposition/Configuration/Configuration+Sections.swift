@@ -1,4 +1,4 @@
-internal import HTTPCaching
+package import HTTPCaching
 public import ResponseStorage
 internal import StorageSPI
 
@@ -30,20 +30,12 @@ extension Configuration {
 
   /// How long entries are used, and how many are kept.
   public struct Cache: Sendable, Hashable {
-    /// How long an entry is fresh if its origin does not say.
-    public let timeToLive: Duration
-    /// How long a stale entry stands in for an origin that fails.
-    public let staleIfError: Duration
-    /// How long a stale entry is served while the origin is asked again.
-    public let staleWhileRevalidate: Duration
-    /// The maximum number of entries, 1 or more.
-    public let maxEntries: Int
-    /// The maximum number of payload bytes in all, 1,024 or more.
-    public let maxBytes: Int
+    /// How long an entry is used.
+    package let freshness: FreshnessPolicy
+    /// How much the store may hold, and which entries are evicted first.
+    public let limits: StoreLimits
     /// The maximum number of payload bytes of a stored URL answer. A larger answer is passed on as it comes in.
     public let maxEntryBytes: Int
-    /// Which entries are evicted first when a limit is reached.
-    public let eviction: EvictionPolicy
     /// Whether this is a shared cache as defined by RFC 9111.
     public let isShared: Bool
     /// The names of the transforms that entries are written with, in this order.
@@ -150,17 +142,14 @@ extension Configuration.Cache: ConfigurationSection {
 
   /// Declares and reads the keys.
   public init(_ keys: inout SectionReader) {
-    let freshness = keys.freshness(
+    freshness = keys.freshness(
       default: FreshnessPolicy(timeToLive: .seconds(3_600), staleIfError: .seconds(604_800)))
-    timeToLive = freshness.timeToLive
-    staleIfError = freshness.staleIfError
-    staleWhileRevalidate = freshness.staleWhileRevalidate
-    maxEntries = keys.maxEntries()
-    maxBytes = keys.maxBytes()
+    let maxEntries = keys.maxEntries()
+    let maxBytes = keys.maxBytes()
     maxEntryBytes = keys.size(
       "maxEntryBytes", default: 16 << 20, in: 1_024...(1 << 30),
       help: "how many bytes the answer of a URL may have to be kept, and any payload to be compressed")
-    eviction = keys.eviction()
+    limits = StoreLimits(maxEntries: maxEntries, maxBytes: maxBytes, eviction: keys.eviction())
     isShared = keys.isShared()
     transforms =
       keys.key(

@@ -155,9 +155,9 @@ public struct AppDIContainer: Sendable {
     let usage = plugin.flatMap { usageFiles(of: $0.declaration) }
     let cache = configuration.cache
     // Remembers as many evicted entries as the cache may hold, so that one that comes back is known.
-    let capacity = max(cache.maxEntries * 2, 1 << 16)
+    let capacity = max(cache.limits.maxEntries * 2, 1 << 16)
     let entries = EntryStore(
-      engine: engine, clock: clock, limits: StoreLimits(cache),
+      engine: engine, clock: clock, limits: cache.limits,
       accesses: AccessRecorder(log: usage.map { FileAccessLog($0.accesses, capacity: capacity) } ?? MemoryAccessLog()),
       sweeps: usage.map { FileSweepLog(file: $0.sweep) }, removesExpired: !capabilities.contains(.nativeExpiry),
       transforms: entryTransforms)
@@ -176,19 +176,10 @@ public struct AppDIContainer: Sendable {
 
   private func services(_ store: OpenStore) -> FetchServices {
     let cache = configuration.cache
-    var rules = HTTPCacheRules(isShared: cache.isShared, freshness: FreshnessPolicy(cache))
+    var rules = HTTPCacheRules(isShared: cache.isShared, freshness: cache.freshness)
     rules.credentialKey = CredentialKey(file: "\(configuration.home)/credentials.key")
     return FetchServices(
       rules: rules,
       now: { [clock] in clock.now.sinceEpoch }, flights: store.flights, background: store.background, observe: observe)
-  }
-}
-
-extension FreshnessPolicy {
-  /// The configured times.
-  fileprivate init(_ cache: Configuration.Cache) {
-    self.init(
-      timeToLive: cache.timeToLive, staleIfError: cache.staleIfError,
-      staleWhileRevalidate: cache.staleWhileRevalidate)
   }
 }

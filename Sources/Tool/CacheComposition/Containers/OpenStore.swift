@@ -62,10 +62,3 @@ public struct OpenStore: Sendable {
     if let failure { throw failure }
   }
 }
-
-extension StoreLimits {
-  /// The configured limits.
-  init(_ cache: Configuration.Cache) {
-    self.init(maxEntries: cache.maxEntries, maxBytes: cache.maxBytes, eviction: cache.eviction)
-  }
-}

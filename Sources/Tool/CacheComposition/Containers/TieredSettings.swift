@@ -61,7 +61,7 @@ extension Configuration {
     let path = UsageFiles.path(of: far.declaration, options(of: settings.far), home: home)
     return TieredLayer(
       over: far, near: near, folder: path + ".near",
-      limits: StoreLimits(maxEntries: cache.maxEntries, maxBytes: settings.nearMaxBytes),
+      limits: StoreLimits(maxEntries: cache.limits.maxEntries, maxBytes: settings.nearMaxBytes),
       nearMaxAge: settings.nearMaxAge)
   }
 }

@@ -40,7 +40,7 @@ struct BenchmarkPlan: Sendable {
   ) throws(CacheError) {
     self.workloads = workloads.isEmpty ? Self.selection() : workloads
     self.options = options
-    policy = container.configuration.cache.eviction
+    policy = container.configuration.cache.limits.eviction
     self.options.date = Timestamp(milliseconds: container.now.wholeMilliseconds)
     var subjects: [BenchmarkSubject] = []
     for name in backends.isEmpty ? BackendsPresenter.programNames : backends

@@ -64,7 +64,7 @@ struct Doctor: Sendable {
       stores.append((plugin.declaration.name, await check.run()))
     }
     let space = SpaceCheck(files: files).finding(
-      home: configuration.home, maximumBytes: configuration.cache.maxBytes,
+      home: configuration.home, maximumBytes: configuration.cache.limits.maxBytes,
       usedBytes: stores.first { $0.name == configuration.storeEngine }?.result.payloadBytes ?? 0)
     return TransformCheck(container: container).findings + [space] + stores.flatMap(\.result.findings)
       + LeftoverCheck(files: files).findings(

@@ -65,7 +65,7 @@ struct TransferPresenter: Sendable {
   /// warn of that.
   private func warnings(of store: OpenStore, _ backend: String) async throws(CacheError) -> [ErrorView] {
     let bounds = StoreBounds(
-      maxEntries: configuration.cache.maxEntries, maxPayloadBytes: configuration.cache.maxBytes)
+      maxEntries: configuration.cache.limits.maxEntries, maxPayloadBytes: configuration.cache.limits.maxBytes)
     let tally = try await store.administration.statistics().tally
     if bounds.contain(tally) { return [] }
     let total = tally.total()
