@@ -13,7 +13,8 @@ public struct AppDIContainer: Sendable {
   private let transforms: [any TransformSettings.Type]
   private let layers: [any LayerSettings.Type]
   package let clock: any WallClock
-  private let servers: ServerFactory
+  private let userAgent: String
+  private let transfer: @Sendable (Configuration.Transport) -> any DataTransferService
   private let observe: (@Sendable (FetchExplanation) -> Void)?
 
   /// The container for `configuration`, with the engines of `catalogue`, the engines loaded for the configuration, and
@@ -36,7 +37,8 @@ public struct AppDIContainer: Sendable {
     observe: (@Sendable (FetchExplanation) -> Void)? = nil
   ) {
     self.observe = observe
-    servers = ServerFactory(configuration: configuration, userAgent: userAgent, makeTransfer: transfer)
+    self.userAgent = userAgent
+    self.transfer = transfer
     self.configuration = configuration
     self.catalogue = catalogue.adding(configuration.loadedEngines)
     self.transforms = transforms
@@ -111,7 +113,8 @@ public struct AppDIContainer: Sendable {
   /// What the container of a resource over `store` is made of.
   public func context(_ store: OpenStore) -> ResourceContext {
     ResourceContext(
-      store: store.entries, configuration: configuration, services: services(store), servers: servers)
+      store: store.entries, configuration: configuration, services: services(store), userAgent: userAgent,
+      makeTransfer: transfer)
   }
 
   /// What entries are written with, and what those that were written with something else are read with.

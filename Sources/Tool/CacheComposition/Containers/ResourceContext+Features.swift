@@ -91,10 +91,10 @@ extension ResourceContext {
     services.rules.isInsecure = demands.isInsecure
     let cache = HTTPCache(
       storage: EngineHTTPResponseStorage(store: store),
-      transfer: files.problem.map { UnavailableTransfer(reason: $0) } ?? servers.makeTransfer(transport),
+      transfer: files.problem.map { UnavailableTransfer(reason: $0) } ?? makeTransfer(transport),
       services: services, name: "cachectl", maxContentBytes: maxEntryBytes)
     return DefaultURLRepository(
       source: demands.isCompressed ? DecodingResponseSource(cache, limit: maxEntryBytes) : cache,
-      userAgent: servers.userAgent, clientIdentity: files.clientIdentity)
+      userAgent: userAgent, clientIdentity: files.clientIdentity)
   }
 }

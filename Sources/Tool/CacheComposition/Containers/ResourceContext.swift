@@ -11,12 +11,15 @@ public struct ResourceContext: Sendable {
   public let configuration: Configuration
   /// The caching rules, the clock, and the fetches under way, for `fetch`.
   public let services: FetchServices
-  let servers: ServerFactory
+  /// The client's name for servers.
+  let userAgent: String
+  /// Makes the service that transfers an origin's requests, under its configured limits.
+  let makeTransfer: @Sendable (Configuration.Transport) -> any DataTransferService
 
   /// The server at `address`, for an origin that asks one.
   ///
   /// Its requests carry the configured headers, and `credentials` made of the configured `secret`. A secret that is not
-  /// set fails the first request, not this call. The cache then has only what was stored without it.
+  /// set fails the first request, not this call: the cache still answers with what was stored without it.
   ///
   /// - Throws: `CacheError` if `address` is not the address of a server.
   public func server(
@@ -24,7 +27,19 @@ public struct ResourceContext: Sendable {
     credentials: (String) -> OriginCredentials = OriginCredentials.bearerToken
   ) throws(CacheError) -> OriginServer {
     let secrets = OriginSecrets(transport.headers, secret: secret, credentials: credentials)
-    return try servers.makeServer(address, secrets, transport)
+    let files = NetworkFiles(transport.network, of: configuration)
+    let transfer: any DataTransferService =
+      if let problem = secrets.problem ?? files.problem {
+        UnavailableTransfer(reason: problem)
+      } else {
+        DecodingTransferService(
+          makeTransfer(transport), maxResponseBytes: transport.maxResponseBytes, settings: transport.settings)
+      }
+    var fields: HTTPFields = ["User-Agent": userAgent]
+    for line in secrets.plainFields.lines { fields[line.name] = line.value }
+    return OriginServer(
+      try BaseURL(address), fields: fields, secretFields: secrets.secretFields, credentials: secrets.credentials,
+      clientIdentity: files.clientIdentity, transfer: transfer)
   }
 }
 
@@ -64,36 +79,7 @@ struct OriginSecrets: Sendable {
   }
 }
 
-/// Makes the servers that origins ask.
-struct ServerFactory: Sendable {
-  /// The configuration, which knows the source of each value.
-  let configuration: Configuration
-  /// The client's name for servers.
-  let userAgent: String
-  /// Makes the service that transfers an origin's requests, under its configured limits.
-  let makeTransfer: @Sendable (Configuration.Transport) -> any DataTransferService
-
-  /// A missing secret matters only once the server is asked: the cache answers without it.
-  func makeServer(
-    _ url: String, _ secrets: OriginSecrets, _ transport: Configuration.Transport
-  ) throws(CacheError) -> OriginServer {
-    let files = NetworkFiles(transport.network, of: configuration)
-    let transfer: any DataTransferService =
-      if let problem = secrets.problem ?? files.problem {
-        UnavailableTransfer(reason: problem)
-      } else {
-        DecodingTransferService(
-          makeTransfer(transport), maxResponseBytes: transport.maxResponseBytes, settings: transport.settings)
-      }
-    var fields: HTTPFields = ["User-Agent": userAgent]
-    for line in secrets.plainFields.lines { fields[line.name] = line.value }
-    return OriginServer(
-      try BaseURL(url), fields: fields, secretFields: secrets.secretFields, credentials: secrets.credentials,
-      clientIdentity: files.clientIdentity, transfer: transfer)
-  }
-}
-
-/// Stands in for a transfer that cannot be made: every request fails for the same reason, without leaving the process.
+/// Takes the place of a transfer that cannot be made: every request fails for the same reason, without leaving the process.
 struct UnavailableTransfer: DataTransferService {
   let reason: CacheError
 
