@@ -88,8 +88,8 @@ enum LMDBCreation {
   /// - Throws: `CacheError`: `cannotCreate` if the folder belongs to someone else; `damaged` if LMDB cannot map what is
   ///   there; `unsupportedFormat`, `noSpace`, `permissionDenied`, `ioFailed`.
   static func ensureStore(at path: String) throws(CacheError) {
-    try LMDBOwnership.requireOwn(path)
-    if try LMDBDataFile.check(in: path) { return }
+    let isStore = try LMDBOwnership.requireOwn(path)
+    if isStore, try LMDBDataFile.check(in: path) { return }
     try LMDBFile.makeFolder(path)
     try makeStore(in: path)
   }

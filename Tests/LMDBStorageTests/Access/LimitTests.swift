@@ -53,6 +53,9 @@ import Testing
     let store = try TestStore()
     let engine = try await store.open(mapSize: 1 << 30)
     try await engine.put("cities/a")
+    // Then the batch takes these pages for everything but the large value.
+    for number in 0..<20 { try await engine.put("movies/\(number)", [UInt8](repeating: 1, count: 9_000)) }
+    for number in 0..<20 { try await engine.remove("movies/\(number)") }
     var batch = WriteBatch()
     batch.put(try CacheKey("cities/b"), payload: [UInt8](repeating: 1, count: 1 << 20), metadata: .sample())
     batch.remove(try CacheKey("cities/b"))
