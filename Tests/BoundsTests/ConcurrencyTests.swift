@@ -9,7 +9,7 @@ import Testing
 struct ConcurrencyTests {
   private static let writers = 6
 
-  @Test(arguments: TestedEngine.all, EvictionPolicy.standard.filter { $0 != .none })
+  @Test(arguments: Effort.pairs(EvictionPolicy.standard.filter { $0 != .none }))
   func boundsHoldAtEveryInstantBesideAllWriters(engine: TestedEngine, policy: EvictionPolicy) async throws {
     let scratch = try Scratch(engine)
     let engines = try await scratch.open(Self.writers + 1)

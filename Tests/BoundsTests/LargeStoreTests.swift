@@ -65,7 +65,7 @@ struct LargeStoreTests {
     return count
   }
 
-  @Test(arguments: TestedEngine.all, policies)
+  @Test(arguments: Effort.pairs(policies))
   func limitsHoldAndNoMoreGoesThanMustAndMay(tested: TestedEngine, policy: EvictionPolicy) async throws {
     for round in 0..<Effort.rounds { try await history(tested, policy, seed: Effort.seed + UInt64(round)) }
   }
