@@ -9,8 +9,9 @@ enum ScanChecks {
       "scan-summaries", "a scan gives the metadata and the size of the payload of each entry", summaries),
     ConformanceCheck("scan-prefix", "a prefix selects exactly the keys that begin with it", prefix),
     ConformanceCheck("scan-after", "a scan begins behind the given key, whether or not there is such a key", after),
-    ConformanceCheck("scan-prefix-and-after", "prefix and beginning hold both", prefixAndAfter),
-    ConformanceCheck("scan-limit", "a scan gives the first entries, as many as allowed", limit),
+    ConformanceCheck("scan-prefix-and-after", "prefix and beginning hold both, in both directions", prefixAndAfter),
+    ConformanceCheck(
+      "scan-limit", "a scan gives the first entries, as many as allowed, or the last ones if it descends", limit),
     ConformanceCheck("scan-descending", "a scan can run from the last key to the first", descending),
   ]
 
@@ -109,6 +110,11 @@ enum ScanChecks {
         let expected = keys.filter { $0 > after && $0.text.utf8.starts(with: prefix.utf8) }
         let got = try await engine.scanAll(prefix: prefix, after: after)
         try expectKeys(got, expected, "prefix '\(prefix.prefix(30))' after \(after.abbreviated)")
+        let range = KeyRange(prefix: prefix, after: after, isDescending: true)
+        let below = try await engine.scan(range, limit: .max)
+        try expectKeys(
+          below, keys.filter { range.contains($0) }.reversed(),
+          "prefix '\(prefix.prefix(30))' backwards from \(after.abbreviated)")
       }
     }
   }
@@ -119,6 +125,8 @@ enum ScanChecks {
     for limit in [1, 2, keys.count - 1, keys.count, keys.count + 1, .max] {
       let got = try await engine.scan(KeyRange(), limit: limit)
       try expectKeys(got, Array(keys.prefix(limit)), "a scan with the limit \(limit)")
+      let last = try await engine.scan(KeyRange(isDescending: true), limit: limit)
+      try expectKeys(last, Array(keys.reversed().prefix(limit)), "a descending scan with the limit \(limit)")
     }
   }
 
