@@ -1,4 +1,5 @@
 import Foundation
+import SeededNumbers
 import StorageSPI
 import Synchronization
 import Testing
@@ -37,6 +38,9 @@ private struct Scenario: Sendable, CustomTestStringConvertible {
 
 /// Makes each system call of a commit fail in turn.
 @Suite struct CrashTests {
+  /// `normal` makes the calls of `full` but the last one.
+  private static let durabilities: [Durability] = Thoroughness.isFull ? Durability.allCases : [.full, .relaxed]
+
   /// Runs the scenario on a fresh store with `fault(n)` for n = 1, 2, ... until the fault comes too late to matter.
   private func forEveryCall(
     of scenario: Scenario, _ durability: Durability, _ fault: (Int) -> FaultyFileSystem.Fault,
@@ -61,7 +65,7 @@ private struct Scenario: Sendable, CustomTestStringConvertible {
     #expect(number > 6)
   }
 
-  @Test(arguments: Scenario.all, Durability.allCases)
+  @Test(arguments: Scenario.all, durabilities)
   private func deathLeavesOldOrNew(scenario: Scenario, durability: Durability) async throws {
     try await forEveryCall(of: scenario, durability, { .death(at: $0) }) { folder, _, failure, number in
       let contents = try await folder.open().contents()
@@ -72,7 +76,7 @@ private struct Scenario: Sendable, CustomTestStringConvertible {
     }
   }
 
-  @Test(arguments: Scenario.all, Durability.allCases)
+  @Test(arguments: Scenario.all, durabilities)
   private func failureChangesNothing(scenario: Scenario, durability: Durability) async throws {
     for errno in [EIO, ENOSPC] {
       try await forEveryCall(of: scenario, durability, { .once(at: $0, errno: errno) }) {
@@ -88,7 +92,7 @@ private struct Scenario: Sendable, CustomTestStringConvertible {
   }
 
   /// From some call on, nothing can be written any more, but files can still be made, renamed and removed.
-  @Test(arguments: Scenario.all, Durability.allCases)
+  @Test(arguments: Scenario.all, durabilities)
   private func aDiskThatStaysFullLeavesOldOrNew(scenario: Scenario, durability: Durability) async throws {
     let fault = { (number: Int) in
       let calls = Mutex(0)

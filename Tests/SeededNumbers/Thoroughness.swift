@@ -1,6 +1,6 @@
 import Foundation
 
-/// How much the tests try that go through many places or histories: `./test` a sample of them, and `.ci/nightly`, which
+/// How much the tests try that go through many histories: `./test` a sample of them, and `.ci/nightly`, which
 /// sets `CACHECTL_THOROUGH=1`, all.
 public enum Thoroughness {
   /// Whether everything is tried.
@@ -8,7 +8,4 @@ public enum Thoroughness {
 
   /// The seeds of `usual` histories, or of `all`, from 1.
   public static func seeds(_ usual: UInt64, of all: UInt64) -> ClosedRange<UInt64> { 1...(isFull ? all : usual) }
-
-  /// How many of `usual` steps lie between two places that are tried.
-  public static func step(_ usual: Int) -> Int { isFull ? 1 : usual }
 }
