@@ -320,9 +320,7 @@ let package = Package(
       "StoragePluginExport"),
     tests(
       "CommandLineTests", "Platform", "Base", "ChildProcesses", "CachectlArguments", "FetchVocabulary",
-      "CachePresentation",
-      "cachectl",
-      "TestOrigin",
+      "CachePresentation", "SeededNumbers", "cachectl", "TestOrigin",
       data: ["Libraries"]),
   ]
 )
