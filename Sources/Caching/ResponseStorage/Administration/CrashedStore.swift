@@ -31,8 +31,10 @@ package struct CrashedStore: Sendable {
   /// Moves the store aside, and removes the mark.
   ///
   /// - Returns: a warning that says where the store is now; `nil` if another process has moved it, or there is none.
-  /// - Throws: `CacheError`: `busy` if the store is open, or another process is moving it; the engine's failure.
+  /// - Throws: `CacheError`: `busy` if the store is open, or another process is moving it; `damaged` if the store may only
+  ///   be read; the engine's failure.
   package func moveAside() async throws(CacheError) -> CacheError? {
+    if plugin.declaration.capabilities.contains(.readOnly) { throw error }
     let file = open(mark, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
     guard file >= 0 else {
       guard errno != ENOENT else { return nil }

@@ -126,7 +126,9 @@ final class NearTier: Sendable {
 
   private func opened() async -> State {
     let engine: any StorageEngine
-    do throws(CacheError) { engine = try await plugin.open(configuration) } catch { return .failed(error) }
+    do throws(CacheError) { engine = try await plugin.openReplacingCrashed(configuration).engine } catch {
+      return .failed(error)
+    }
     let isTidy = plugin.declaration.capabilities.contains(.nativeExpiry)
     let writer = BoundedWriter(
       engine: engine, clock: configuration.clock, limits: limits, operations: OperationCounter(), accesses: accesses,
