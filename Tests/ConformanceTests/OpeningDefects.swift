@@ -1,6 +1,7 @@
 import Foundation
 import StorageSPI
 import Synchronization
+import TestStorage
 
 /// Bugs in what an engine declares, and in how it opens and closes.
 enum OpeningDefects {
