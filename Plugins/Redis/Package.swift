@@ -37,14 +37,6 @@ let package = Package(
     library("Redis"),
     library("RedisCluster"),
     library("RedisCache"),
-    // Measures the figures in README.md.
-    .executableTarget(
-      name: "redis-throughput",
-      dependencies: [
-        core("RedisStorage"), core("Platform"), core("ResponseCache"), core("StorageSPI"), core("BuiltInEngines"),
-      ],
-      path: "Sources/RedisThroughput",
-      swiftSettings: settings),
     // A program that tests run several times at once: for tests only, and in no product.
     .executableTarget(
       name: "RedisExerciser",

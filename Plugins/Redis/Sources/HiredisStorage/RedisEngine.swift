@@ -94,18 +94,6 @@ final class RedisEngine: Evicting, BatchReading, ChangeFollowing {
     try await run { store throws(CacheError) in try store.statistics() }
   }
 
-  func scanReachable(_ range: KeyRange, limit: Int) async throws(CacheError) -> Reachable<[EntrySummary]> {
-    try await run { store throws(CacheError) in
-      try store.reachable { store throws(CacheError) in try store.scan(range, limit: limit) }
-    }
-  }
-
-  func reachableStatistics() async throws(CacheError) -> Reachable<StorageStatistics> {
-    try await run { store throws(CacheError) in
-      try store.reachable { store throws(CacheError) in try store.statistics() }
-    }
-  }
-
   func checkIntegrity() async throws(CacheError) -> [IntegrityIssue] {
     try await run { store throws(CacheError) in try store.examine() }
   }

@@ -57,7 +57,7 @@ extension CacheError {
       return
     }
     if error.description.contains(RedisScript.lostTally) {
-      self.init(.damaged, "\(store): the tally was lost, and does not count what the index has")
+      self.init(.damaged, "\(store): the tally was lost, and does not count what the index has", hint: Self.removal)
       return
     }
     if error.description.contains(RedisScript.lostLines) {
@@ -118,21 +118,24 @@ extension CacheError {
       hint: "see the options user and password, or userFile and passwordFile")
   }
 
+  /// What to do about damage of the index or the tally.
+  private static let removal = "remove the store: rm --all --yes"
+
   /// The error for an unreadable tally.
   static func damagedTally(store: String) -> CacheError {
-    CacheError(.damaged, "\(store): the tally cannot be read")
+    CacheError(.damaged, "\(store): the tally cannot be read", hint: removal)
   }
 
   /// The error for an index or a tally of the wrong type.
   static func foreignTable(store: String) -> CacheError {
     CacheError(
       .damaged, "\(store): another program has made a key in the place of the index or the tally",
-      hint: "if that program needs the key, give another prefix; otherwise a repair removes it")
+      hint: "if that program needs the key, give another prefix; otherwise remove the store: rm --all --yes")
   }
 
   /// The error for a listing from its beginning of an index that lacks lines.
   static func lostLines(store: String) -> CacheError {
-    CacheError(.damaged, "\(store): the index lacks entries that the tally counts")
+    CacheError(.damaged, "\(store): the index lacks entries that the tally counts", hint: removal)
   }
 
   /// The error for something on the server that this engine cannot have written.

@@ -28,15 +28,15 @@ public struct RedisPlugin: StoragePlugin {
       switch kind {
       case .server:
         EngineDeclaration(
-          name: "redis", version: "2", summary: "one Redis server that many machines share",
+          name: "redis", version: "1", summary: "one Redis server that many machines share",
           capabilities: [.persistent, .shared, .atomicBatches, .nativeExpiry, .eviction], options: RedisOptions.all)
       case .cluster:
         EngineDeclaration(
-          name: "rediscluster", version: "2", summary: "a Redis Cluster, the entries spread over its nodes",
+          name: "rediscluster", version: "1", summary: "a Redis Cluster, the entries spread over its nodes",
           capabilities: [.persistent, .shared, .nativeExpiry, .eviction], options: RedisOptions.all)
       case .evictingServer:
         EngineDeclaration(
-          name: "rediscache", version: "2",
+          name: "rediscache", version: "1",
           summary: "one Redis server that evicts by itself (allkeys-lru, allkeys-lfu)",
           capabilities: [.persistent, .shared, .atomicBatches, .nativeExpiry, .ownBounds], options: RedisOptions.all)
       }

@@ -39,11 +39,6 @@ struct RedisCall {
     pendingServers(topology).contains(where: isSilent)
   }
 
-  /// Whether each unanswered request is for a server that `isSilent`, or for none.
-  func isLost(_ topology: RedisTopology, _ isSilent: (RedisAddress) -> Bool) -> Bool {
-    pendingServers(topology).allSatisfy(isSilent)
-  }
-
   /// The servers of the unanswered requests.
   func pendingServers(_ topology: RedisTopology) -> Set<RedisAddress> {
     Set(requests.indices.lazy.filter { replies[$0] == nil }.compactMap { topology.owner(of: requests[$0].part) })

@@ -13,8 +13,6 @@ struct RedisRouter: Sendable {
   var patience: RedisPatience?
   /// What the current call has tried before, in vain.
   var attempt: RedisAttempt?
-  /// What the current call could not reach; `nil` for a call that needs all of it.
-  var gaps: RedisGaps?
 
   init(_ options: RedisOptions) {
     self.options = options
@@ -60,6 +58,33 @@ struct RedisRouter: Sendable {
     let replies = try perform([request])
     guard let reply = replies.first else { throw undecodable("an answer is missing") }
     return reply.value
+  }
+
+  /// The replies to requests that are each about several of `parts`, or of all parts: what one server has. A request without
+  /// an answer is sent again, because its parts may have moved, so it must be safe to repeat.
+  ///
+  /// - Parameter request: makes the request about some parts.
+  /// - Returns: the parts of each request, and the reply.
+  func performOnNodes(
+    _ parts: [Int]? = nil, _ request: (RedisPartGroup) -> RedisRequest
+  ) throws(CacheError) -> [(parts: [Int], reply: RedisReply)] {
+    let deadline = ContinuousClock.now.advanced(by: options.timeout)
+    var groups = parts.map { topology.groups($0) } ?? topology.groups
+    var pause = Duration.milliseconds(2)
+    var answers: [(parts: [Int], reply: RedisReply)] = []
+    while true {
+      if patience?.isOver == true { throw .abandoned }
+      var call = RedisCall(groups.map(request), deadline: deadline)
+      makeRound(&call)
+      if let failure = call.failure { throw failure }
+      var open: [Int] = []
+      for (group, reply) in zip(groups, call.replies) {
+        if let reply { answers.append((group.parts, reply)) } else { open += group.parts }
+      }
+      if open.isEmpty { return answers }
+      try prepareNextRound(&call, &pause, mayWait: false)
+      groups = topology.groups(open)
+    }
   }
 
   /// The replies of the servers that can be asked now, in the order of `requests`; `nil` for the others. It does not
@@ -227,16 +252,9 @@ struct RedisRouter: Sendable {
     guard call.needsMap, options.findsServers else { return }
     try findOwners(call, trouble)
     // No other node has replaced the silent one, so calls should not each wait for it.
-    if !mayWait, isHopeless(call, trouble) {
+    if !mayWait, case .silent = trouble, call.isStuck(topology, pool.isSilent) {
       throw CacheError(trouble, store: options.description, mayBeDone: call.mayBeDone)
     }
-  }
-
-  /// Whether waiting cannot complete `call`. A call that does without silent nodes goes on waiting for the others.
-  private func isHopeless(_ call: RedisCall, _ trouble: RedisTrouble) -> Bool {
-    if gaps != nil { return call.isLost(topology, pool.isSilent) }
-    guard case .silent = trouble else { return false }
-    return call.isStuck(topology, pool.isSilent)
   }
 
   /// Records that nodes have refused connections for all the time of `call`, and no other node has replaced them, so that

@@ -8,8 +8,7 @@
 ///
 /// Those that look at all parts on a node take none: a node refuses any key that is not its own.
 enum RedisScript: Int, Sendable, CaseIterable {
-  case apply, use, list, lines, heads, count, totals, examine, tidy, rebuild, clear, upgrade, former, retire, store,
-    ends, put, unlisted, relist
+  case apply, use, list, lines, heads, count, totals, examine, tidy, clear, store, ends, put, unlisted
 
   /// The script's text, without indentation and comments: a server takes no more than 16 KiB from a client that it may not
   /// admit, and then closes the connection instead of saying why.
@@ -33,15 +32,10 @@ enum RedisScript: Int, Sendable, CaseIterable {
     case .totals: Self.common + Self.partsSource + Self.totalsSource
     case .examine: Self.common + Self.endSource + Self.examineSource
     case .tidy: Self.common + Self.upkeep + Self.publishSource + Self.tidySource
-    case .rebuild: Self.common + Self.rebuildSource
     case .clear: Self.common + Self.upkeep + Self.publishSource + Self.clearSource
-    case .upgrade: Self.upgradeSource
-    case .former: Self.formerSource
-    case .retire: Self.retireSource
     case .store: Self.common + Self.publishSource + Self.requirementSource + Self.storeSource
     case .put: Self.putSource
     case .ends: Self.common + Self.endSource + Self.endsSource
-    case .relist: Self.common + Self.relistSource
     case .unlisted: Self.common + Self.endSource + Self.unlistedSource
     }
   }
@@ -146,7 +140,7 @@ enum RedisScript: Int, Sendable, CaseIterable {
     local function endingOf(name) return tonumber(string.match(name, '^%S+ %x+ .-(%x+)$') or '', 16) end
 
     -- Whether this version may change the tally.
-    local function isCurrent() return not field('format') or field('format') == '2' end
+    local function isCurrent() return not field('format') or field('format') == '1' end
 
     -- The slot before which nothing is counted.
     local function firstCounted() return swept or tonumber(field('swept') or '0') or 0 end
@@ -168,9 +162,6 @@ enum RedisScript: Int, Sendable, CaseIterable {
 
     local function isWrongType(answer) return type(answer) == 'table' and answer.err and
       string.find(answer.err, 'WRONGTYPE', 1, true) end
-
-    -- Whether the first version wrote what is there.
-    local function isFormer(name) return redis.pcall('HEXISTS', name, 'storedAt') == 1 end
 
     -- Whether `tail` is what an entry ends with.
     local function isTail(tail)
@@ -236,7 +227,7 @@ enum RedisScript: Int, Sendable, CaseIterable {
     -- Makes the changes to the tables. `fields` are more fields and values of the tally, `last` is the latest end of an
     -- entry that was put.
     local function commit(fields, last)
-      -- A repair relies on this number, so it must also change when only the index does and the counts cancel out.
+      -- A check relies on this number, so it must also change when only the index does and the counts cancel out.
       local gone, lines, changed = forgotten, {}, forgotten[1] or next(dropped) or last
       fields = fields or {}
       -- Read everything that could fail before the first write.
@@ -264,7 +255,7 @@ enum RedisScript: Int, Sendable, CaseIterable {
       if isLater then set('ends', text(last)) end
       if changed then set('changes', text((tonumber(field('changes') or '0') or 0) + 1)) end
       if #fields > 0 then
-        if not field('format') then set('format', '2') end
+        if not field('format') then set('format', '1') end
         if swept then set('swept', text(swept)) end
         all('HSET', tally, fields)
       end

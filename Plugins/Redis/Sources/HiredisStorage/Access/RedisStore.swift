@@ -35,20 +35,14 @@ struct RedisStore: Sendable {
     return limited
   }
 
-  /// The same store for a call that does without what it cannot reach, and records that in `gaps`.
-  func tolerating(_ gaps: RedisGaps) -> RedisStore {
-    var partial = self
-    partial.router.gaps = gaps
-    return partial
-  }
-
-  /// Upgrades a store of the first version. On one server it throws `unsupportedFormat` if a later version wrote the
-  /// store; on a cluster the first write to a part that a later version wrote does. On a cluster it skips nodes that do
-  /// not answer.
+  /// On one server it throws `unsupportedFormat` if a later version wrote the store; on a cluster the first write to a part
+  /// that a later version wrote does. On a cluster it is enough that one node answers.
   func checkFormat() throws(CacheError) {
     guard layout.isIndexed else { return try checkAbsenceOfTables() }
-    if !layout.isSpread { try checkFormatAlone() }
-    try upgrade()
+    if !layout.isSpread { return try checkFormatAlone() }
+    // Parts of all nodes.
+    let parts = stride(from: 0, to: layout.parts.count, by: 512)
+    _ = try router.ask(parts.map { RedisRequest($0, RedisCommand("EXISTS", layout.tables(of: $0)[0])) })
   }
 
   private func checkFormatAlone() throws(CacheError) {
@@ -87,7 +81,7 @@ struct RedisStore: Sendable {
       if layout.isIndexed { try check(format: try count(onlyReading: true).format) }
     } catch {
       guard error.code == .damaged else { throw error }
-      for tables in try tallies(of: Array(layout.parts)).values { try check(format: tables.format) }
+      try checkFormats()
     }
     if layout.isSpread { return }
     var tables = RedisCommand("EXISTS")
@@ -98,6 +92,19 @@ struct RedisStore: Sendable {
     let (hasTables, hasMarker) = (replies[0].value.integer != 0, replies[1].value.integer != 0)
     if layout.isIndexed, hasMarker, !hasTables { throw ofOther("rediscache") }
     if !layout.isIndexed, hasTables, !hasMarker { throw ofOther("redis") }
+  }
+
+  /// Checks the format of each part whose tally cannot be read otherwise. Accepts tallies of another type.
+  private func checkFormats() throws(CacheError) {
+    let replies: [RedisReply]
+    do throws(CacheError) {
+      replies = try router.perform(
+        layout.parts.map { RedisRequest($0, RedisCommand("HGET", layout.tables(of: $0)[1], "format")) })
+    } catch {
+      guard error.code == .damaged else { throw error }
+      return
+    }
+    for reply in replies { try check(format: reply.value.number) }
   }
 
   /// Inspects the store. Cost: a round trip, which asks all nodes at once.
@@ -111,7 +118,6 @@ struct RedisStore: Sendable {
   /// Whether there is a store, and its version; no version, but the damage, if the tally is lost or cannot be read.
   private func presence() throws(CacheError) -> (exists: Bool, format: Int?, damage: String?) {
     guard layout.isIndexed else { return (try hasEntries(), RedisLayout.format, nil) }
-    if try hasFormerEntries() { return (true, 1, nil) }
     do throws(CacheError) {
       let count = try count(onlyReading: true)
       return (count.format != nil || count.tally.total().entries > 0, count.format.flatMap { Int(exactly: $0) }, nil)

@@ -8,13 +8,14 @@ extension RedisStore {
   func examine() throws(CacheError) -> [IntegrityIssue] {
     guard layout.isIndexed else { return try examineUnindexed() }
     let issues = try examineListed()
-    var unlisted = Set<CacheKey>()
-    try eachUnlisted { unlisted.insert($0.key) }
-    return unlisted.isEmpty ? issues : issues + [.unlisted(unlisted.count)]
+    let count = try unlisted().count
+    if count == 0 { return issues }
+    let entries = count == 1 ? "1 entry that is" : "\(count) entries that are"
+    return issues + [IntegrityIssue(kind: .structure, message: "the index lacks \(entries) on the server")]
   }
 
   /// Makes the same check, but does not look for entries that are missing from the index.
-  func examineListed() throws(CacheError) -> [IntegrityIssue] {
+  private func examineListed() throws(CacheError) -> [IntegrityIssue] {
     for _ in 0..<3 {
       do throws(CacheError) {
         let before = try count().changes
@@ -32,38 +33,34 @@ extension RedisStore {
 
   private func lookAtAll() throws(CacheError) -> RedisExamination {
     var examination = RedisExamination()
-    try examine(layout.parts) { _, values in examination.look(at: values) }
-    return examination
-  }
-
-  /// Passes each index line of `parts` to `look`, with its part, in the form that the script `examine` returns.
-  func examine(_ parts: some Sequence<Int>, _ look: (Int, [RedisValue]) -> Void) throws(CacheError) {
-    try walk(.examine, over: parts, size: Self.linesAtOnce) { part, value throws(CacheError) in
+    try walk(.examine, size: Self.linesAtOnce) { value throws(CacheError) in
       guard let lines = value.elements else { throw router.undecodable("a check gives no list") }
-      for line in lines { look(part, line.elements ?? []) }
+      for line in lines { examination.look(at: line.elements ?? []) }
       guard lines.count == Self.linesAtOnce, let last = lines.last?.elements?.first else { return nil }
       guard let line = last.text else { throw router.undecodable("the index has a line that is no text") }
       return "(\(line)"
     }
+    return examination
   }
 
   private static let linesAtOnce = 500
 
-  /// Passes each sound entry that is missing from the index to `body`. An entry may come twice, unless `body` adds its line.
-  /// Other keys are skipped: they may belong to another program.
+  /// The keys of sound entries that are missing from the index. Other keys are skipped: they may belong to another program.
   ///
   /// Cost: two round trips for each 1,000 keys of any kind on a server.
-  func eachUnlisted(_ body: (EntrySummary) throws(CacheError) -> Void) throws(CacheError) {
+  private func unlisted() throws(CacheError) -> Set<CacheKey> {
+    var found = Set<CacheKey>()
     for group in router.topology.groups {
       try eachPage(in: group) { keys throws(CacheError) in
-        for entry in try unlisted(keys) { try body(entry) }
+        found.formUnion(try unlisted(keys))
         return true
       }
     }
+    return found
   }
 
   /// The sound entries under `keys` that are missing from the index.
-  private func unlisted(_ keys: [CacheKey]) throws(CacheError) -> [EntrySummary] {
+  private func unlisted(_ keys: [CacheKey]) throws(CacheError) -> [CacheKey] {
     if keys.isEmpty { return [] }
     let places = Dictionary(grouping: keys) { layout.part(of: $0) }
     let replies = try router.performOnNodes(Array(places.keys)) { group in
@@ -74,24 +71,17 @@ extension RedisStore {
         group.parts[0], .unlisted, keys: [],
         arguments: ([String(RedisEntry.usualLength)] + pairs).map { Array($0.utf8) })
     }
-    var found: [EntrySummary] = []
+    var found: [CacheKey] = []
     for (parts, reply) in replies {
       let keys = parts.flatMap { places[$0] ?? [] }
       guard let ends = reply.value.elements, ends.count == keys.count else {
         throw router.undecodable("a check gives no list")
       }
       for (key, end) in zip(keys, ends) {
-        if let entry = RedisListing(key, end), !entry.isDamaged { found.append(entry.summary) }
+        if let entry = RedisListing(key, end), !entry.isDamaged { found.append(key) }
       }
     }
     return found
-  }
-}
-
-extension IntegrityIssue {
-  static func unlisted(_ count: Int) -> IntegrityIssue {
-    let entries = count == 1 ? "1 entry that is" : "\(count) entries that are"
-    return IntegrityIssue(kind: .structure, message: "the index lacks \(entries) on the server")
   }
 }
 

@@ -6,8 +6,8 @@ internal import StorageSPI
 ///     · storedAt (6) · freshUntil (6) · retainUntil (6) · checksum (8) · last use (6) · uses (3)
 ///     · length of the content type (3) · kind (1)
 ///
-/// Numbers begin with the most significant byte; times are milliseconds since 1970 in UTC. The kind is the version of
-/// the layout, and 3 if there are attributes; without them their JSON and its length are left out. What the scripts need
+/// Numbers begin with the most significant byte; times are milliseconds since 1970 in UTC. The kind is 2, and 3 if
+/// there are attributes; without them their JSON and its length are left out. What the scripts need
 /// has fixed places before the end: see `tailLength`.
 enum RedisEntry {
   /// The bytes at the end whose places are fixed.

@@ -7,7 +7,7 @@ internal import StorageSPI
 /// can change all of a part. A part without entries has no keys.
 struct RedisLayout: Sendable, Hashable {
   /// The layout version, which is stored on the server.
-  static let format = 2
+  static let format = 1
 
   let prefix: String
   /// Whether the store is on a cluster.

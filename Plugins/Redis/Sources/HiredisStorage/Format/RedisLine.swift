@@ -10,8 +10,6 @@ struct RedisLine: Sendable {
   let key: CacheKey
   let slot: EntryTally.Slot
   let bytes: Int
-  /// The slot in which the server drops the entry.
-  let endSlot: Int64
 
   init?(_ text: String) {
     let words = text.split(separator: " ")
@@ -20,22 +18,6 @@ struct RedisLine: Sendable {
     guard numbers.count == words.count - 1, numbers.allSatisfy({ $0 >= 0 }) else { return nil }
     (self.text, self.key, bytes) = (text, key, Int(numbers[2]))
     slot = EntryTally.Slot(namespace: key.namespace, freshSlot: numbers[0], retainSlot: numbers[1])
-    endSlot = numbers.count == 4 ? numbers[3] : numbers[1]
-  }
-
-  /// The line of `entry`, if the server drops the entry at its own end.
-  init(_ entry: EntrySummary) {
-    (key, bytes) = (entry.key, entry.payloadBytes)
-    slot = EntryTally.Slot(namespace: key.namespace, entry.metadata)
-    endSlot = slot.retainSlot
-    text =
-      "\(key) \([slot.freshSlot, slot.retainSlot, Int64(bytes)].map { String($0, radix: 16) }.joined(separator: " "))"
-  }
-
-  /// The field of the tally that counts the entry.
-  var field: String {
-    let numbers = [slot.freshSlot, slot.retainSlot] + (endSlot == slot.retainSlot ? [] : [endSlot])
-    return ([slot.namespace] + numbers.map { String($0, radix: 16) }).joined(separator: " ")
   }
 }
 
@@ -55,18 +37,6 @@ enum RedisTally {
   static func namespace(_ field: String) -> String? {
     let name = field.dropLast()
     return field.last == "/" && CacheKey.isNamespace(name) ? String(name) : nil
-  }
-
-  /// The slot in which what `field` counts has ended; `nil` if it counts others.
-  static func endSlot(_ field: String) -> Int64? {
-    slot(field) == nil ? nil : field.split(separator: " ").last.flatMap { Int64($0, radix: 16) }
-  }
-
-  /// The value of `field` in the fields and values `hash`; `nil` if there is none.
-  static func value(_ field: String, in hash: RedisValue) -> RedisValue? {
-    let values = hash.elements ?? []
-    let index = stride(from: 0, to: values.count - 1, by: 2).first { values[$0].text == field }
-    return index.map { values[$0 + 1] }
   }
 
   private static let others: Set<String> = ["format", "changes", "swept", "ends"]

@@ -14,12 +14,12 @@ extension RedisScript {
 
     """#
 
-  /// Functions for the index of the part with the prefix `base`. `linesBetween` returns its lines, and none if the key has
-  /// the wrong type. `requireLines` fails if the key has the wrong type or the index lacks lines: the tally never counts more
+  /// Functions for the index of the part with the prefix `base`. `linesBetween` returns its lines by `command`, which is
+  /// `ZRANGEBYLEX` or `ZREVRANGEBYLEX`, and none if the key has the wrong type. `requireLines` fails if the key has the wrong type or the index lacks lines: the tally never counts more
   /// entries than the index has lines, even if some have expired or been evicted.
   static let lossSource = #"""
-    local function linesBetween(base, first, last, most)
-      local page = redis.pcall('ZRANGEBYLEX', base .. 'index', first, last, 'LIMIT', 0, most)
+    local function linesBetween(command, base, first, last, most)
+      local page = redis.pcall(command, base .. 'index', first, last, 'LIMIT', 0, most)
       if not page.err then return page end
       if not string.find(page.err, 'WRONGTYPE', 1, true) then error(page) end
       return {}
@@ -33,17 +33,17 @@ extension RedisScript {
 
     """#
 
-  /// For one server. `ARGV`: the first and the last line in the form of `ZRANGEBYLEX`, the most lines, and how many bytes
-  /// at the end of an entry to read at first; where a range begins, how the line of its first possible key begins. Returns
-  /// the lines, and for each the end of the entry, or nothing if that is gone. It forgets the lines of those.
+  /// For one server. `ARGV`: the command for lines, the first and the last line in its form, the most lines, and how many
+  /// bytes at the end of an entry to read at first; where a range begins, how the line of its first possible key begins.
+  /// Returns the lines, and for each the end of the entry, or nothing if that is gone. It forgets the lines of those.
   static let listSource = #"""
-    local lines, ends = linesBetween(prefix, ARGV[1], ARGV[2], ARGV[3]), {}
+    local lines, ends = linesBetween(ARGV[1], prefix, ARGV[2], ARGV[3], ARGV[4]), {}
     -- The line of the only key that is wanted is enough.
-    local isFound = ARGV[3] == '1' and lines[1] and string.sub(lines[1], 1, #(ARGV[5] or '')) == ARGV[5]
-    if ARGV[5] and not isFound then requireLines(prefix) end
+    local isFound = ARGV[4] == '1' and lines[1] and string.sub(lines[1], 1, #(ARGV[6] or '')) == ARGV[6]
+    if ARGV[6] and not isFound then requireLines(prefix) end
     for at, line in ipairs(lines) do
       local key = string.match(line, '^(%S+/%S*) %x')
-      ends[at] = key and endOf(prefix .. key, tonumber(ARGV[4])) or false
+      ends[at] = key and endOf(prefix .. key, tonumber(ARGV[5])) or false
       if type(ends[at]) == 'table' then return ends[at] end
       if key and not ends[at] then forget(line) end
     end
@@ -76,16 +76,16 @@ extension RedisScript {
 
     """#
 
-  /// For a cluster. `ARGV`, after the parts: the first and the last line in the form of `ZRANGEBYLEX`, and the most lines
-  /// of each part; where a range begins, anything. Returns the lines; the last line of each part that may have more; the
+  /// For a cluster. `ARGV`, after the parts: the command for lines, the first and the last line in its form, and the most
+  /// lines of each part; where a range begins, anything. Returns the lines; the last line of each part that may have more; the
   /// tags of the parts that are elsewhere.
   static let linesSource = #"""
     local found, last = {}, {}
     local elsewhere, failure = eachPart(function(base)
-      local page = linesBetween(base, ARGV[3], ARGV[4], ARGV[5])
-      if ARGV[6] then requireLines(base) end
+      local page = linesBetween(ARGV[3], base, ARGV[4], ARGV[5], ARGV[6])
+      if ARGV[7] then requireLines(base) end
       for _, line in ipairs(page) do found[#found + 1] = line end
-      if #page == tonumber(ARGV[5]) then last[#last + 1] = page[#page] end
+      if #page == tonumber(ARGV[6]) then last[#last + 1] = page[#page] end
     end)
     return failure or {found, last, elsewhere}
     """#

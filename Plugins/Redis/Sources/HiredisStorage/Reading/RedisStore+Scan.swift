@@ -29,7 +29,7 @@ extension RedisStore {
     var beginning = range.after == nil ? ["\(range.prefix) "] : []
     var (found, from, size) = ([RedisListing](), bounds.first, min(limit, Self.entriesAtOnce))
     while found.count < limit {
-      let arguments = [from, bounds.last, String(size), String(RedisEntry.usualLength)] + beginning
+      let arguments = [bounds.command, from, bounds.last, String(size), String(RedisEntry.usualLength)] + beginning
       let answer = try router.perform(
         RedisRequest(0, .list, keys: layout.tables(of: 0), arguments: arguments.map { Array($0.utf8) }))
       beginning = []
@@ -52,12 +52,12 @@ extension RedisStore {
     _ range: KeyRange, _ bounds: RedisLines, _ limit: Int
   ) throws(CacheError) -> [RedisListing] {
     if limit == 1, let found = try listOne(range) { return [found] }
-    var lines = ahead.take(range, router.gaps) ?? RedisLineBuffer(from: bounds.first, generation: ahead.generation)
+    var lines = ahead.take(range) ?? RedisLineBuffer(from: bounds.first, generation: ahead.generation)
     var (found, size, isBeginning) = ([RedisListing](), Self.linesPerPart, range.after == nil)
     while found.count < limit {
       if lines.isEmpty {
         if lines.isComplete { break }
-        try fill(&lines, to: bounds.last, size, isBeginning: isBeginning)
+        try fill(&lines, bounds, size, isBeginning: isBeginning)
         isBeginning = false
         size = max(size, min(2 * size, Self.entriesAtOnce))
       }
@@ -65,10 +65,7 @@ extension RedisStore {
       let page = lines.take(min(limit - found.count, Self.entriesAtOnce)).compactMap { RedisLine($0) }
       found += try look(at: page)
     }
-    if let last = found.last {
-      lines.gaps = router.gaps?.found
-      ahead.keep(lines, after: last.summary.key, prefix: range.prefix)
-    }
+    ahead.keep(lines, of: range, after: found.last?.summary.key)
     return found
   }
 
@@ -80,7 +77,7 @@ extension RedisStore {
   /// The entry under the key that is all of the prefix of `range`, which is the first one; `nil` if there is none, or it
   /// is another range.
   private func listOne(_ range: KeyRange) throws(CacheError) -> RedisListing? {
-    guard range.after == nil, let key = try? CacheKey(range.prefix) else { return nil }
+    guard range.after == nil, !range.isDescending, let key = try? CacheKey(range.prefix) else { return nil }
     let part = layout.part(of: key)
     let command = RedisCommand("ZRANGEBYLEX", layout.tables(of: part)[0], "[\(key.text) ", "(\(key.text)!")
     guard let reply = try askOwners([part], { _ in command }).first else { return nil }
@@ -96,12 +93,12 @@ extension RedisStore {
 
   /// Lists the next lines.
   private func fill(
-    _ buffer: inout RedisLineBuffer, to last: String, _ size: Int, isBeginning: Bool
+    _ buffer: inout RedisLineBuffer, _ bounds: RedisLines, _ size: Int, isBeginning: Bool
   ) throws(CacheError) {
     let (from, start) = (buffer.from, ContinuousClock.now)
     let replies = try router.performOnNodes { group in
-      let bounds = ([from, last, String(size)] + (isBeginning ? ["beginning"] : [])).map { Array($0.utf8) }
-      return RedisRequest(group.parts[0], .lines, keys: [], arguments: group.names + bounds)
+      let arguments = [bounds.command, from, bounds.last, String(size)] + (isBeginning ? ["beginning"] : [])
+      return RedisRequest(group.parts[0], .lines, keys: [], arguments: group.names + arguments.map { Array($0.utf8) })
     }
     var (lines, ends, elsewhere) = ([String](), [String](), [Int]())
     for (_, reply) in replies {
@@ -113,15 +110,17 @@ extension RedisStore {
       elsewhere += RedisSlot.slots(tags: values[2].bytes)
     }
     let others = try askOwners(elsewhere) {
-      RedisCommand("ZRANGEBYLEX", layout.tables(of: $0)[0], from, last, "LIMIT", "0", String(size))
+      RedisCommand(bounds.command, layout.tables(of: $0)[0], from, bounds.last, "LIMIT", "0", String(size))
     }
     for page in others.map({ $0.elements ?? [] }) {
       lines += page.compactMap(\.text)
       if page.count == size, let last = page.last { ends.append(try text(of: last)) }
     }
     // What is beyond the first of the ends may lack lines of that part.
-    if let end = ends.min() { lines.removeAll { $0 > end } }
-    buffer.fill(lines.sorted(), to: ends.min(), at: start)
+    let comesBefore: (String, String) -> Bool = bounds.isDescending ? (>) : (<)
+    let end = ends.min(by: comesBefore)
+    if let end { lines.removeAll { comesBefore(end, $0) } }
+    buffer.fill(lines.sorted(by: comesBefore), to: end, at: start)
   }
 
   /// The entries for `lines`, skipping any that no longer exist.
@@ -181,22 +180,32 @@ struct RedisListing {
   }
 }
 
-/// The index lines for a range of keys, in the form of `ZRANGEBYLEX`.
+/// The index lines for a range of keys, in the form of `command`.
 ///
-/// A space is less than every character of a key, so lines sort by key, and `!`, the next character, comes after all lines
-/// of one key.
+/// A space is less than every character of a key, so lines sort by key; all lines of a key are between the key with a space
+/// and the key with `!`, the next character.
 struct RedisLines {
   let first: String
   let last: String
+  let isDescending: Bool
+
+  var command: String { isDescending ? "ZREVRANGEBYLEX" : "ZRANGEBYLEX" }
 
   /// `nil` if no key can be in the range.
   init?(_ range: KeyRange) {
     guard range.prefix.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else { return nil }
-    let after = range.after.map { "\($0.text)!" } ?? ""
-    let start = max(after, range.prefix)
-    first = start.isEmpty ? "-" : "[\(start)"
+    isDescending = range.isDescending
     // DEL is greater than every character of a key.
-    last = range.prefix.isEmpty ? "+" : "(\(range.prefix)\u{7F}"
+    let end = "\(range.prefix)\u{7F}"
+    guard isDescending else {
+      let after = range.after.map { "\($0.text)!" } ?? ""
+      let start = max(after, range.prefix)
+      first = start.isEmpty ? "-" : "[\(start)"
+      last = range.prefix.isEmpty ? "+" : "(\(end)"
+      return
+    }
+    first = "(\(range.after.map { min("\($0.text) ", end) } ?? end)"
+    last = range.prefix.isEmpty ? "-" : "[\(range.prefix)"
   }
 }
 
@@ -206,8 +215,6 @@ struct RedisLineBuffer {
   private(set) var from: String
   /// The number of the changes, by this handle, that are in the lines.
   let generation: Int
-  /// The parts that are missing from the lines because they could not be reached.
-  fileprivate(set) var gaps: RedisGaps.Found?
   /// When the listing began.
   fileprivate private(set) var time = ContinuousClock.now
   private var lines: ArraySlice<String> = []
@@ -241,8 +248,8 @@ struct RedisLineBuffer {
 final class RedisReadAhead: Sendable {
   private struct Kept {
     let lines: RedisLineBuffer
-    let after: CacheKey
-    let prefix: String
+    /// The rest of the range that was listed.
+    let range: KeyRange
   }
 
   private struct State {
@@ -256,23 +263,22 @@ final class RedisReadAhead: Sendable {
   /// The number of changes by this handle so far.
   var generation: Int { state.withLock { $0.generation } }
 
-  func keep(_ lines: RedisLineBuffer, after: CacheKey, prefix: String) {
+  /// Keeps `lines` of `range` behind `key`; nothing if that is `nil`.
+  func keep(_ lines: RedisLineBuffer, of range: KeyRange, after key: CacheKey?) {
+    guard let key else { return }
+    var range = range
+    range.after = key
+    let kept = Kept(lines: lines, range: range)
     state.withLock {
-      if lines.generation == $0.generation { $0.kept = Kept(lines: lines, after: after, prefix: prefix) }
+      if lines.generation == $0.generation { $0.kept = kept }
     }
   }
 
-  /// The lines for a scan of `range`, if it continues the last one. Incomplete lines are only used by a scan that tolerates
-  /// gaps, and recorded in its `gaps`.
-  func take(_ range: KeyRange, _ gaps: RedisGaps?) -> RedisLineBuffer? {
-    let kept = state.withLock { $0.kept }
-    guard let kept, kept.after == range.after, kept.prefix == range.prefix,
+  /// The lines for a scan of `range`, if it continues the last one.
+  func take(_ range: KeyRange) -> RedisLineBuffer? {
+    guard let kept = state.withLock({ $0.kept }), kept.range == range,
       kept.lines.time.duration(to: .now) < Self.lifetime
     else { return nil }
-    if let found = kept.lines.gaps, !found.parts.isEmpty {
-      guard let gaps else { return nil }
-      gaps.add(found)
-    }
     return kept.lines
   }
 

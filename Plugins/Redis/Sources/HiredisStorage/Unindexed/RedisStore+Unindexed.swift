@@ -28,10 +28,12 @@ extension RedisStore {
   /// Cost: the server looks at all its keys; not again for a scan that continues within two seconds. The keys of the range
   /// are kept in memory until then.
   func listUnindexed(_ range: KeyRange, _ limit: Int) throws(CacheError) -> [RedisListing] {
-    if limit == 1, range.after == nil, let key = try? CacheKey(range.prefix), let found = try look(at: [key]).first {
+    if limit == 1, range.after == nil, !range.isDescending, let key = try? CacheKey(range.prefix),
+      let found = try look(at: [key]).first
+    {
       return [found]
     }
-    var keys = if let kept = ahead.take(range, router.gaps) { kept } else { try allKeys(of: range) }
+    var keys = if let kept = ahead.take(range) { kept } else { try allKeys(of: range) }
     var found: [RedisListing] = []
     while found.count < limit, !keys.isEmpty {
       let page = keys.take(min(limit - found.count, Self.entriesAtOnce))
@@ -39,7 +41,7 @@ extension RedisStore {
     }
     // Scanning all keys is slow, so a listing keeps using them as long as its pages follow each other.
     keys.renew()
-    if let last = found.last { ahead.keep(keys, after: last.summary.key, prefix: range.prefix) }
+    ahead.keep(keys, of: range, after: found.last?.summary.key)
     return found
   }
 
@@ -57,7 +59,14 @@ extension RedisStore {
   func compactUnindexed(at now: Timestamp) throws(CacheError) {
     try eachEntry { entry throws(CacheError) in
       let (key, metadata) = (entry.summary.key, entry.summary.metadata)
-      if !entry.isDamaged, metadata.retainUntil <= now { try remove(key, ifStill: metadata.checksum) }
+      guard !entry.isDamaged, metadata.retainUntil <= now else { return }
+      var batch = WriteBatch()
+      batch.require(key, .checksum(metadata.checksum))
+      batch.remove(key)
+      do throws(CacheError) { try apply(try RedisBatch(batch)) } catch {
+        // Another process has replaced the entry.
+        guard error.code == .conflict else { throw error }
+      }
     }
   }
 
@@ -87,7 +96,8 @@ extension RedisStore {
       keys.formUnion(page.lazy.filter { range.contains($0) })
       return true
     }
-    buffer.fill(keys.sorted().map(\.text), to: nil, at: .now)
+    let sorted = range.isDescending ? keys.sorted(by: >) : keys.sorted()
+    buffer.fill(sorted.map(\.text), to: nil, at: .now)
     return buffer
   }
 

@@ -37,8 +37,6 @@ struct RedisApplication: Sendable {
   let name: RedisBatchName?
   /// The name under which the changes are published; empty if they are not.
   let publisher: String
-  /// Whether what is required is that the entries are those of the first version.
-  var requiresFormer = false
   /// Whether it takes samples of the index: one put in so many, and each batch of several.
   private let takesSample: Bool
 
@@ -58,7 +56,7 @@ struct RedisApplication: Sendable {
     var (required, put, removed) = ([String](), [String](), [String]())
     for (key, expectation) in batch.requirements {
       required.append(layout.name(of: key, in: part))
-      checksums.append(requiresFormer ? Array("former".utf8) : expectation.bytes)
+      checksums.append(expectation.bytes)
     }
     for (key, change) in batch.changes {
       switch change {
@@ -94,7 +92,7 @@ struct RedisApplication: Sendable {
 
   /// The request to store one entry, if that is likely to be all there is to do; else `nil`.
   private func putRequest(_ options: RedisOptions) throws(CacheError) -> RedisRequest? {
-    guard case .apply(let bounds, _) = mode, options.layout.isIndexed, !takesSample, !requiresFormer,
+    guard case .apply(let bounds, _) = mode, options.layout.isIndexed, !takesSample,
       batch.changes.count == 1, let (key, change) = batch.changes.first, case .put(let payload, let metadata) = change,
       batch.requirements.allSatisfy({ $0.key == key }), batch.requirements.count <= 1,
       payload.count <= Self.largestPlainPayload, metadata.retainUntil < .distantFuture

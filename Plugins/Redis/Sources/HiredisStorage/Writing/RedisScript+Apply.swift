@@ -56,10 +56,7 @@ extension RedisScript {
       for at = 1, required do
         local entry, wanted, checksum = KEYS[keys + at], ARGV[arguments + at], ''
         local found = redis.pcall('GETRANGE', entry, -39, -1)
-        if isWrongType(found) and isFormer(entry) then
-          -- An entry of the first version counts as absent, except to the upgrade that moves it.
-          checksum = wanted == 'former' and 'former' or ''
-        elseif type(found) == 'table' and not isWrongType(found) then
+        if type(found) == 'table' and not isWrongType(found) then
           return found
         elseif found ~= '' or redis.call('EXISTS', entry) == 1 then
           -- A damaged entry has the checksum 0, as in a listing.
@@ -76,8 +73,7 @@ extension RedisScript {
   /// to remember them; the bounds (entries or nothing, bytes, exempt namespace) and what all parts hold (entries and bytes,
   /// or nothing if this is the only one); the numbers of requirements, of puts and of removals; what to evict by, and two
   /// times (see `evictSource`), or nothing; how many entries and bytes to make room for at the most, or nothing; the
-  /// publisher or nothing; for each requirement a checksum, nothing, or "former" for an entry of the first version; for
-  /// each put the entry, the slots of its times and its payload's size as in its line, and when it ends. `KEYS`, after
+  /// publisher or nothing; for each requirement a checksum or nothing; for each put the entry, the slots of its times and its payload's size as in its line, and when it ends. `KEYS`, after
   /// the tables: the entries in the same order.
   ///
   /// Returns "done", "conflict" with the number of the requirement, or "over"; then by how much the part grows (entries,
@@ -103,7 +99,7 @@ extension RedisScript {
       want(names[at])
     end
     load(wanted)
-    if known.format and known.format ~= '2' then return redis.error_reply('ERR \#(otherFormat)') end
+    if known.format and known.format ~= '1' then return redis.error_reply('ERR \#(otherFormat)') end
     -- First of all: what was done must not fail, such as for want of room, because it is asked for again.
     local latest = ARGV[2] ~= '' and known[batch] and tonumber(string.match(known[batch], '^%d+'))
     if latest and latest >= tonumber(ARGV[3]) then return {'done', '0', '0', 0, 0} end
@@ -127,10 +123,9 @@ extension RedisScript {
       local place, key, entry = argument + (at - 1) * 4, changed[at], KEYS[before + at]
       local found, former = redis.pcall('GETRANGE', entry, '-39', '-1'), linesOf(key)
       if type(found) == 'table' then
-        -- In the place of an entry it is damage, and goes, like an entry of the first version. A key that was never an
-        -- entry is another program's.
+        -- In the place of an entry it is damage, and goes. A key that was never an entry is another program's.
         if not isWrongType(found) then return found end
-        if not former[1] and not isFormer(entry) then return redis.error_reply('WRONGTYPE \#(foreignEntry)') end
+        if not former[1] then return redis.error_reply('WRONGTYPE \#(foreignEntry)') end
       elseif isTail(found) then
         local use = string.sub(found, 27, 35)
         if use ~= '\0\0\0\0\0\0\0\0\0' then uses[at] = use end

@@ -37,7 +37,7 @@ extension RedisScript {
     local seconds, ending = call('TIME')[1], tonumber(ARGV[6])
     local current = math.floor(seconds / 1048.576)
     -- A slot of time is over, or the tables must last longer.
-    if fields[1] ~= '2' or tonumber(fields[2] or '') ~= current or ending > tonumber(fields[3] or '0') then return end
+    if fields[1] ~= '1' or tonumber(fields[2] or '') ~= current or ending > tonumber(fields[3] or '0') then return end
     if ending < seconds * 1000 + 1000 then return end
     local changes = tonumber(fields[5] or '0')
     local latest = fields[4] and tonumber(match(fields[4], '^%d+'))

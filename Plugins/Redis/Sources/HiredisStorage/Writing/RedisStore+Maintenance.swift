@@ -81,11 +81,10 @@ extension RedisStore {
       entries: Int(Double(sum.entries) * share), payloadBytes: Int(Double(sum.payloadBytes) * share))
   }
 
-  /// The replies to a command for each of `parts` with one key, which follows its key to where a slot is migrated. None for
-  /// parts that the call does without.
+  /// The replies to a command for each of `parts` with one key, which follows its key to where a slot is migrated.
   func askOwners(_ parts: [Int], _ command: (Int) -> RedisCommand) throws(CacheError) -> [RedisValue] {
     if parts.isEmpty { return [] }
-    return try router.performReachable(parts.map { RedisRequest($0, command($0)) }).compactMap { $0?.value }
+    return try router.perform(parts.map { RedisRequest($0, command($0)) }).map(\.value)
   }
 
   /// How much the store holds, counted exactly.
@@ -121,24 +120,24 @@ extension RedisStore {
   /// index, a round trip for each 1,000 of a part.
   func compact(at now: Timestamp) throws(CacheError) {
     guard layout.isIndexed else { return try compactUnindexed(at: now) }
-    // A store whose tally is damaged must be repaired first.
+    // This fails if the tally is damaged.
     _ = try count()
     try walk(.tidy, size: Self.linesPerStep, arguments: [String(now.milliseconds), publisher], isChange: true) {
-      _, value throws(CacheError) in try next(value).position
+      value throws(CacheError) in try next(value).position
     }
   }
 
-  /// Runs `script` over the index of all `parts`, page by page, many parts at a time.
+  /// Runs `script` over the index of all parts, page by page, many parts at a time.
   ///
   /// - Parameters:
   ///   - size: the number of lines in a page.
   ///   - arguments: what follows the first line and that number.
-  ///   - body: gets a part and the script's answer, and returns the line to continue from; `nil` at the end.
+  ///   - body: gets the script's answer, and returns the line to continue from; `nil` at the end.
   func walk(
-    _ script: RedisScript, over parts: some Sequence<Int>, size: Int, arguments: [String] = [], isChange: Bool = false,
-    _ body: (Int, RedisValue) throws(CacheError) -> String?
+    _ script: RedisScript, size: Int, arguments: [String] = [], isChange: Bool = false,
+    _ body: (RedisValue) throws(CacheError) -> String?
   ) throws(CacheError) {
-    var open = parts.map { (part: $0, from: "-") }[...]
+    var open = layout.parts.map { (part: $0, from: "-") }[...]
     while !open.isEmpty {
       let page = open.prefix(Self.partsAtOnce)
       open.removeFirst(page.count)
@@ -149,17 +148,9 @@ extension RedisStore {
             arguments: ([place.from, String(size)] + arguments).map { Array($0.utf8) }, isChange: isChange)
         })
       for (place, reply) in zip(page, replies) {
-        if let from = try body(place.part, reply.value) { open.append((place.part, from)) }
+        if let from = try body(reply.value) { open.append((place.part, from)) }
       }
     }
-  }
-
-  /// Runs `script` over the index of all parts.
-  func walk(
-    _ script: RedisScript, size: Int, arguments: [String] = [], isChange: Bool = false,
-    _ body: (Int, RedisValue) throws(CacheError) -> String?
-  ) throws(CacheError) {
-    try walk(script, over: layout.parts, size: size, arguments: arguments, isChange: isChange, body)
   }
 
   private static let partsAtOnce = 256
@@ -196,13 +187,6 @@ extension RedisStore {
     return count > 0
   }
 
-  /// Forgets all index lines of `parts` whose entries the server has dropped. Cost: a round trip for each 1,000 lines.
-  func tidyAll(_ parts: some Sequence<Int>) throws(CacheError) {
-    try walk(.tidy, over: parts, size: Self.linesPerStep, arguments: ["", publisher], isChange: true) {
-      _, value throws(CacheError) in try next(value).position
-    }
-  }
-
   private func tidy(_ part: Int, from: String) throws(CacheError) -> (forgotten: Int, position: String?) {
     let arguments = [from, String(Self.linesPerStep), "", publisher].map { Array($0.utf8) }
     return try next(
@@ -222,7 +206,6 @@ extension RedisStore {
   /// Cost: a round trip for each 1,000 entries of a part, and for each 1,000 keys on a server.
   func removeAll() throws(CacheError) {
     try checkOwnership()
-    try removeFormer()
     var open = Array(layout.parts)[...]
     while !open.isEmpty {
       let page = open.prefix(256)

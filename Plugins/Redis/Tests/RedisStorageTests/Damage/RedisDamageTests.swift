@@ -64,7 +64,7 @@ struct RedisDamageTests {
   }
 
   @Test(
-    "Another program's key in the place of an index is reported, and what other indexes list is still listed",
+    "Another program's key in the place of an index is reported",
     arguments: [false, true])
   func foreignIndex(_ isCluster: Bool) async throws {
     let kind: RedisPlugin.Kind = isCluster ? .cluster : .server
@@ -86,10 +86,7 @@ struct RedisDamageTests {
     }
     let administration = StoreAdministration(
       store: EntryStore(engine: engine, clock: SystemClock()), ledger: MemoryOperationLedger())
-    let listing = try await administration.list(EntrySelection(), after: nil, limit: 100)
-    // The entries in other indexes are listed.
-    #expect(listing.entries.count == (isCluster ? 20 : 0) && listing.damage.placeCount == 1)
-    #expect(listing.damage.places.first?.hasPrefix("the entries cannot be listed: ") == true)
+    #expect(await code { _ = try await administration.list(EntrySelection(), after: nil, limit: 100) } == .damaged)
     _ = try store.router.perform(RedisRequest(part, RedisCommand("DEL", index)))
     if isCluster { #expect(try await engine.keys().count == 20) }
     try await engine.close()

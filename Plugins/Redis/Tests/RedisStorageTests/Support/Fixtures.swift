@@ -39,6 +39,13 @@ extension StoragePlugin {
   }
 }
 
+extension StoragePlugin {
+  /// Removes a store.
+  func removeStore(_ configuration: EngineConfiguration) async throws {
+    #expect(try await removeStore(configuration, movingAside: nil) == [])
+  }
+}
+
 extension StorageEngine {
   /// The payload under `key` as text; `nil` where there is none.
   func text(_ key: String) async throws -> String? {

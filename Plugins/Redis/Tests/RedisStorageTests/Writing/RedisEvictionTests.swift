@@ -56,7 +56,7 @@ struct RedisEvictionTests {
     }
     try await put(0..<400, store(1_000))
     let redis = RedisStore(try options(.cluster, cluster.url, ["prefix": .text(prefix)]))
-    _ = try redis.hasFormerEntries()
+    try redis.checkFormat()
     #expect(try redis.total(except: nil) == redis.count().total && redis.count().total.entries == 400)
     #expect(try redis.total(except: "cities").entries == 0)
     try await put(400..<401, store(100))
