@@ -15,7 +15,10 @@ struct FailingStoreTests {
   @Test(arguments: failures)
   func withoutAStoreTheTasksOfTheProcessShareTheFlight(code: CacheError.Code) async throws {
     let test = try await FlightTest()
-    let engine = UnavailableEngine(reason: CacheError(code, "no store"))
+    let reason = CacheError(code, "no store")
+    let engine = AwaitedEngine(after: reason, clock: ManualClock(Timestamp(milliseconds: 0))) {
+      () throws(CacheError) in throw reason
+    }
     let flights = test.flights(1, store: EntryStore(engine: engine, clock: test.test.clock))
     let ticket = try #require(try await flights.join("a").ticket)
     let follower = test.joining(flights)

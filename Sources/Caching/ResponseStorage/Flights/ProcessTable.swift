@@ -1,3 +1,5 @@
+internal import Platform
+
 /// Tells whether the process that left something in a store is still running. It is passed in, because only the
 /// operating system knows.
 public protocol ProcessTable: Sendable {
@@ -45,5 +47,73 @@ extension ProcessIdentity {
   /// The attributes that name the process.
   public var attributes: [String: String] {
     [Name.system: system, Name.number: String(number), Name.start: String(startedAt)]
+  }
+}
+
+/// The processes of the operating system, through kill(2), and Linux's /proc (proc(5)) or sysctl(3) of macOS.
+///
+/// Cost: about 20 microseconds each for `current` and for `hasEnded(_:)`; a cache hit calls neither.
+public struct SystemProcessTable: ProcessTable {
+  /// The table.
+  public init() {}
+
+  /// This process; `nil` if the system does not tell, as Linux without /proc.
+  public var current: ProcessIdentity? {
+    guard let system, let status = ProcessStatus(of: getpid()) else { return nil }
+    return ProcessIdentity(system: system, number: getpid(), startedAt: status.startedAt)
+  }
+
+  /// Whether the process has ended: its number is unused or belongs to a newer process, or it only waits for its parent
+  /// to collect its status. A process whose status cannot be read counts as running.
+  public func hasEnded(_ process: ProcessIdentity) -> Bool {
+    guard process.number > 0, process.system == system else { return false }
+    if kill(process.number, 0) != 0, errno == ESRCH { return true }
+    guard let status = ProcessStatus(of: process.number) else { return false }
+    return status.isOver || status.startedAt != process.startedAt
+  }
+
+  /// The run of the kernel and the process namespace: within both, a number identifies one process at a time.
+  private var system: String? {
+    guard let run = KernelRun.identifier else { return nil }
+    #if os(Linux)
+      guard let space = SmallFile.target("/proc/self/ns/pid") else { return nil }
+      return "\(run)/\(space)"
+    #else
+      return run
+    #endif
+  }
+}
+
+/// What the system knows of a process: on Linux the contents of /proc/PID/stat.
+package struct ProcessStatus: Hashable {
+  /// Whether the process has ended and its parent has not collected its status yet.
+  package let isOver: Bool
+  /// When it started, in a unit of the system: on Linux clock ticks since the start of the machine.
+  package let startedAt: UInt64
+
+  package init?(of process: Int32) {
+    #if os(Linux)
+      guard let text = SmallFile.text("/proc/\(process)/stat") else { return nil }
+      self.init(text)
+    #else
+      var (name, information) = ([CTL_KERN, KERN_PROC, KERN_PROC_PID, process], kinfo_proc())
+      var size = MemoryLayout<kinfo_proc>.stride
+      guard sysctl(&name, UInt32(name.count), &information, &size, nil, 0) == 0, size > 0 else { return nil }
+      isOver = Int32(information.kp_proc.p_stat) == SZOMB
+      let start = information.kp_proc.p_un.__p_starttime
+      startedAt = UInt64(start.tv_sec) * 1_000_000 + UInt64(start.tv_usec)
+    #endif
+  }
+
+  /// The status in the format of proc(5): the state is field 3, the start time field 22. Field 2 is the program's name
+  /// in parentheses, and may itself contain spaces and parentheses: count fields from the last parenthesis.
+  package init?(_ text: String) {
+    guard let end = text.utf8.lastIndex(of: UInt8(ascii: ")")) else { return nil }
+    let fields = text[end...].split(separator: " ").dropFirst()
+    guard fields.count >= 20, let state = fields.first,
+      let startedAt = UInt64(fields[fields.startIndex + 19])
+    else { return nil }
+    isOver = ["Z", "X", "x"].contains(state)
+    self.startedAt = startedAt
   }
 }

@@ -106,7 +106,8 @@ public struct AppDIContainer: Sendable {
       return try await openStore()
     } catch {
       if [.cannotCreate, .unknownBackend, .invalidOption].contains(error.code) { throw error }
-      return makeStore(over: UnavailableEngine(reason: error), of: try? layered(configuration.backend))
+      let engine = AwaitedEngine(after: error, clock: clock) { () throws(CacheError) in throw error }
+      return makeStore(over: engine, of: try? layered(configuration.backend))
     }
   }
 

@@ -6,16 +6,19 @@ import StorageSPI
 import TestStorage
 import Testing
 
-struct UnavailableEngineTests {
+/// A store that cannot be opened.
+struct AwayEngineTests {
   private static let reason = CacheError(.unreachable, "the server is away", hint: "start it")
 
-  private let engine = UnavailableEngine(reason: reason)
+  private let engine = AwaitedEngine(after: reason, clock: ManualClock(Timestamp(milliseconds: 0))) {
+    () throws(CacheError) in throw AwayEngineTests.reason
+  }
 
   private var store: EntryStore { EntryStore(engine: engine, clock: ManualClock(Timestamp(milliseconds: 0))) }
 
   @Test func everyCallOfTheEngineFailsWithTheReason() async throws {
     let key = try CacheKey("cities/v1")
-    let calls: [@Sendable (UnavailableEngine) async throws -> Void] = [
+    let calls: [@Sendable (AwaitedEngine) async throws -> Void] = [
       { _ = try await $0.read(key) { bytes, _ in bytes.count } },
       { try await $0.apply(WriteBatch()) },
       { _ = try await $0.scan(KeyRange(), limit: 1) },
