@@ -1,4 +1,5 @@
 import CacheData
+import CacheDomain
 import FetchVocabulary
 import Testing
 
