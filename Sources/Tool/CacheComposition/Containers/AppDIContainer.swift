@@ -71,7 +71,7 @@ public struct AppDIContainer: Sendable {
   /// - Throws: `CacheError` with the code of the engine's failure.
   package func openDamagedStore() async throws(CacheError) -> OpenStore {
     let (plugin, options) = try engine(configuration.backend)
-    return makeStore(over: try await plugin.open(options), of: configuration.backend)
+    return makeStore(over: try await plugin.open(options), of: plugin)
   }
 
   /// The store of the engine called `backend` if its damage has ended a process.
