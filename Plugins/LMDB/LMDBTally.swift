@@ -4,7 +4,7 @@ internal import StorageSPI
 /// The tally that the store keeps: see `LMDBSummary` and `LMDBSlot`.
 extension LMDBEnvironment {
   /// Changes entries and the tally in one transaction. Changes nothing if `body` fails, or if the store would exceed
-  /// `bounds`.
+  /// `bounds`. After a program that keeps no tally has written to the store, it first counts all entries.
   ///
   /// - Parameters:
   ///   - needed: namespaces that `body` needs besides those whose databases are known.
@@ -13,26 +13,26 @@ extension LMDBEnvironment {
     _ needed: [LMDBNamespaceUse], bytes: Int, _ durability: Durability, bounds: StoreBounds? = nil,
     _ body: (LMDBTransaction, [LMDBDatabase], inout LMDBTallyChange) throws(CacheError) -> Void
   ) throws(CacheError) {
-    while true {
+    var isDone = false
+    while !isDone {
       let known = knownDatabases
-      let attempt = try growing(for: bytes) { () throws(CacheError) -> LMDBChangeAttempt in
+      isDone = try growing(for: bytes) { () throws(CacheError) -> Bool in
         let transaction = try beginWriting(durability)
-        guard let summary = try validSummary(transaction) else {
-          transaction.abort()
-          return .isNotCounted
-        }
-        var change = LMDBTallyChange(transaction, summary)
-        let isDone = try withDatabases(known, and: needed, in: transaction) { databases throws(CacheError) in
+        defer { transaction.abort() }
+        var summary = try validSummary(transaction)
+        let isCounted = summary != nil
+        let all =
+          isCounted
+          ? needed : needed + (try transaction.namespaces()).map { LMDBNamespaceUse(namespace: $0, creates: false) }
+        let isCommitted = try withDatabases(known, and: all, in: transaction) { databases throws(CacheError) in
+          let start = if let kept = summary.take() { kept } else { try transaction.countAnew(databases) }
+          var change = LMDBTallyChange(transaction, start, hasChanges: !isCounted)
           try body(transaction, databases, &change)
           try change.finish(bounds)
+          summary = change.summary
         }
-        if isDone { keepSummary(change.summary) }
-        return isDone ? .isDone : .knowsTooLittle
-      }
-      switch attempt {
-      case .isDone: return
-      case .knowsTooLittle: continue
-      case .isNotCounted: try countAnew(durability)
+        if isCommitted, let summary { keepSummary(summary) }
+        return isCommitted
       }
     }
   }
@@ -47,26 +47,6 @@ extension LMDBEnvironment {
     if let kept = takeSummary(), kept.transaction == last { return kept }
     guard let summary = try transaction.summary(), summary.transaction == last else { return nil }
     return summary
-  }
-
-  /// Counts all entries and writes the tally, in one transaction, after a program that keeps no tally has written to the
-  /// store.
-  ///
-  /// Cost: a pass over all entries.
-  func countAnew(_ durability: Durability) throws(CacheError) {
-    while true {
-      let known = knownDatabases
-      let isDone = try growing(for: Self.mapGranularity) { () throws(CacheError) -> Bool in
-        let transaction = try beginWriting(durability)
-        defer { transaction.abort() }
-        if try validSummary(transaction) != nil { return true }
-        let needed = try transaction.namespaces().map { LMDBNamespaceUse(namespace: $0, creates: false) }
-        return try withDatabases(known, and: needed, in: transaction) { databases throws(CacheError) in
-          try transaction.countAnew(databases)
-        }
-      }
-      if isDone { return }
-    }
   }
 
   /// How much the store holds, from the stored tally. If a program that keeps no tally has written to it, this takes a
@@ -122,8 +102,10 @@ extension LMDBTransaction {
     }
   }
 
-  /// Replaces all records of the tally.
-  fileprivate func countAnew(_ databases: [LMDBDatabase]) throws(CacheError) {
+  /// Counts all entries, and replaces the slots.
+  ///
+  /// - Returns: the summary, which is not written yet.
+  fileprivate func countAnew(_ databases: [LMDBDatabase]) throws(CacheError) -> LMDBSummary {
     try withCursor(on: LMDBEnvironment.mainDatabase) { cursor throws(CacheError) in
       var item = try cursor.first()
       while let (key, _) = item {
@@ -141,17 +123,8 @@ extension LMDBTransaction {
       _ = try add(count, to: slot)
       _ = summary.add(count, to: slot.namespace)
     }
-    try write(summary)
+    return summary
   }
-}
-
-/// The result of an attempt to change entries.
-private enum LMDBChangeAttempt {
-  case isDone
-  /// The tally does not belong to the store's latest state.
-  case isNotCounted
-  /// Another thread has opened a database since the transaction began.
-  case knowsTooLittle
 }
 
 /// A transaction's changes to the tally, collected while it changes entries and written at its end.
@@ -166,15 +139,18 @@ struct LMDBTallyChange {
   /// The summary, including the changes written so far.
   private(set) var summary: LMDBSummary
   private var changes: [(slot: LMDBSlot, count: EntryTally.Count)] = []
-  private var hasChanges = false
+  private var hasChanges: Bool
   /// Whether the tally is correct after the changes. It is not if an undecodable entry was replaced or removed: it was
   /// counted, but in an unknown slot.
   private var isRight = true
 
-  /// Starts without changes to the state of `transaction`, which `summary` describes.
-  init(_ transaction: LMDBTransaction, _ summary: LMDBSummary) {
+  /// Starts with the state of `transaction`, which `summary` describes.
+  ///
+  /// - Parameter hasChanges: whether the tally differs from the stored one.
+  init(_ transaction: LMDBTransaction, _ summary: LMDBSummary, hasChanges: Bool) {
     self.transaction = transaction
     self.summary = summary
+    self.hasChanges = hasChanges
   }
 
   /// Counts an entry that is about to be stored.
