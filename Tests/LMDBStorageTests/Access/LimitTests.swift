@@ -22,7 +22,7 @@ import Testing
     try await engine.close()
   }
 
-  /// A wrong start would empty memory of the process, and no fault in the map would be told from others.
+  /// A wrong start would empty memory of the process.
   @Test func theMapIsFound() async throws {
     let store = try TestStore()
     let environment = try store.openEnvironment()
