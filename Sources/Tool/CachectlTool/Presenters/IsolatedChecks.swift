@@ -85,7 +85,7 @@ extension ChecksView.CheckRow {
 }
 
 /// The names of signals.
-private enum SignalName {
+enum SignalName {
   private static let names: [Int32: String] = [
     SIGABRT: "SIGABRT", SIGALRM: "SIGALRM", SIGBUS: "SIGBUS", SIGFPE: "SIGFPE", SIGILL: "SIGILL", SIGKILL: "SIGKILL",
     SIGPIPE: "SIGPIPE", SIGSEGV: "SIGSEGV", SIGSYS: "SIGSYS", SIGTERM: "SIGTERM", SIGTRAP: "SIGTRAP",

@@ -50,7 +50,7 @@ final class DamagedStoreProcess: DamagedStoreReader {
       switch process.next(within: 100) {
       case .line(let line):
         guard let item = DamagedStoreItem(line: line) else { continue }
-        self.process = process
+        self.process = consume process
         if item.isLast { end() }
         return item
       case .end: return .stopped(reason: "the process that read the store \(process.wait().text)")
@@ -83,10 +83,17 @@ struct DamagedStoreCommand: AsyncParsableCommand {
   static let name = "__read"
   static let configuration = CommandConfiguration(commandName: name)
 
-  @Option var pageSize = 1
-  @Option var after: String?
-  @Flag var descending = false
-  @OptionGroup var global: GlobalOptions
+  @Option(help: "How many entries to scan at once")
+  var pageSize = 1
+
+  @Option(help: "The key to begin behind")
+  var after: String?
+
+  @Flag(help: "Read from the last key to the first")
+  var descending = false
+
+  @OptionGroup(title: "Global options")
+  var global: GlobalOptions
 
   func run() async throws {
     do throws(CacheError) {

@@ -118,11 +118,11 @@ struct Session {
 
   private func explainEvictions(of store: OpenStore) {
     guard store.evictions > 0 else { return }
-    let cache = configuration.cache
+    let limits = configuration.cache.limits
     global.explain(
       "eviction",
-      "\(store.evictions) removed to stay within cache.maxEntries \(cache.maxEntries) and cache.maxBytes "
-        + "\(cache.maxBytes), \(cache.eviction.name) first")
+      "\(store.evictions) removed to stay within cache.maxEntries \(limits.maxEntries) and cache.maxBytes "
+        + "\(limits.maxBytes), \(limits.eviction.name) first")
   }
 }
 
