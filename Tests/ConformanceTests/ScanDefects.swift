@@ -32,8 +32,6 @@ enum ScanDefects {
       name: "begins again for ever", caughtBy: ["paging-visits-all-once", "paging-while-adding"],
       range: { KeyRange(prefix: $0.prefix) }),
     Defect(
-      name: "only forwards", caughtBy: ["scan-descending"], range: { KeyRange(prefix: $0.prefix, after: $0.after) }),
-    Defect(
       name: "always scans forwards", caughtBy: ["scan-prefix-and-after", "scan-limit"],
       range: { KeyRange(prefix: $0.prefix, after: $0.after) }),
     Defect(name: "one too many", caughtBy: ["scan-limit", "random-calls"], limit: { $0 == .max ? $0 : $0 + 1 }),

@@ -12,7 +12,6 @@ enum ScanChecks {
     ConformanceCheck("scan-prefix-and-after", "prefix and beginning hold both, in both directions", prefixAndAfter),
     ConformanceCheck(
       "scan-limit", "a scan gives the first entries, as many as allowed, or the last ones if it descends", limit),
-    ConformanceCheck("scan-descending", "a scan can run from the last key to the first", descending),
   ]
 
   /// Keys of three namespaces, including long ones with longer common prefixes than engines keep in an index.
@@ -127,24 +126,6 @@ enum ScanChecks {
       try expectKeys(got, Array(keys.prefix(limit)), "a scan with the limit \(limit)")
       let last = try await engine.scan(KeyRange(isDescending: true), limit: limit)
       try expectKeys(last, Array(keys.reversed().prefix(limit)), "a descending scan with the limit \(limit)")
-    }
-  }
-
-  private static func descending(_ context: ConformanceContext) async throws {
-    let keys = try keys()
-    let engine = try await filled(context, keys)
-    for prefix in try prefixes() {
-      for after in try [nil] + keys + absentKeys() {
-        let range = KeyRange(prefix: prefix, after: after, isDescending: true)
-        let expected = keys.reversed().filter { key in
-          key.text.utf8.starts(with: prefix.utf8) && after.map { key < $0 } ?? true
-        }
-        for limit in [2, 10_000] {
-          let got = try await engine.scan(range, limit: limit)
-          let place = "prefix '\(prefix.prefix(30))' before \(after?.abbreviated ?? "the end")"
-          try expectKeys(got, Array(expected.prefix(limit)), "\(place), descending")
-        }
-      }
     }
   }
 }
