@@ -170,7 +170,7 @@ struct BackendViewTests {
     #expect(apiKey?.last?.hasPrefix("\(Fixtures.file):") == true)
     #expect(
       Self.text(view, .ndjson).contains(#"{"key":"backend","value":"lmdb","origin":"CACHECTL_BACKEND"}"# + "\n"))
-    #expect(view.json["file"] == Fixtures.file)
+    #expect(view.json["file"] == .string(Fixtures.file))
     #expect(view.status == StatusLine([Fixtures.file]))
     let none = SettingsView(try Fixtures.loader().load(), showsOrigin: true)
     #expect(none.json["file"] == .null)
