@@ -92,12 +92,19 @@ final class ExportedStore: Sendable {
     }
   }
 
+  /// Runs a call of the engine to its end.
+  private func run<Output: Sendable>(
+    _ call: @escaping @Sendable (any StorageEngine) async throws(CacheError) -> Output
+  ) throws(CacheError) -> Output {
+    try CallingThread.run(host) { [engine] () async throws(CacheError) in try await call(engine) }
+  }
+
   /// Reads in a task. It copies the entry: an engine may lend it on any thread, but the host wants it on this one.
   private func readWaiting(
     _ bytes: cachectl_bytes, _ visitor: Visitor<cachectl_visit_entry>
   ) throws(CacheError) -> Int32 {
-    let (engine, key) = (engine, CacheKey(trusting: bytes.buffer.span))
-    let entry = try CallingThread.run(host) { () async throws(CacheError) in
+    let key = CacheKey(trusting: bytes.buffer.span)
+    let entry = try run { engine async throws(CacheError) in
       try await engine.read(key) { payload, metadata throws(CacheError) in
         (bytes: payload.withUnsafeBufferPointer { Array($0) }, metadata: metadata)
       }
@@ -113,8 +120,7 @@ final class ExportedStore: Sendable {
     let keys = UnsafeBufferPointer(start: keys, count: keys == nil ? 0 : count).map {
       CacheKey(trusting: $0.buffer.span)
     }
-    let engine = engine
-    let results = try CallingThread.run(host) { () async throws(CacheError) in
+    let results = try run { engine async throws(CacheError) in
       if let reader = engine.batchReader { return try await reader.read(keys) }
       return try await engine.readEach(keys)
     }
@@ -142,8 +148,8 @@ final class ExportedStore: Sendable {
   /// Makes the changes of a batch.
   func apply(_ batch: UnsafePointer<cachectl_batch>?) throws(CacheError) -> Int32 {
     guard let batch else { throw CacheError(.failed, "the batch is missing") }
-    let (engine, changes) = (engine, try WriteBatch(batch.pointee))
-    try CallingThread.run(host) { () async throws(CacheError) in try await engine.apply(changes) }
+    let changes = try WriteBatch(batch.pointee)
+    try run { engine async throws(CacheError) in try await engine.apply(changes) }
     return CACHECTL_OK.status
   }
 
@@ -190,8 +196,9 @@ final class ExportedStore: Sendable {
     _ range: UnsafePointer<cachectl_range>?, _ visitor: Visitor<cachectl_visit_entry>
   ) throws(CacheError) -> Int32 {
     guard let range else { throw CacheError(.failed, "the range is missing") }
-    let (engine, keys, limit) = (engine, try KeyRange(range.pointee), Int(clamping: range.pointee.limit))
-    let found = try CallingThread.run(host) { () async throws(CacheError) in try await engine.scan(keys, limit: limit) }
+    let keys = try KeyRange(range.pointee)
+    let limit = Int(clamping: range.pointee.limit)
+    let found = try run { engine async throws(CacheError) in try await engine.scan(keys, limit: limit) }
     return firstFailure(found) { entry in
       entry.key.text.lend { key in
         visitor(key: key, payload: cachectl_bytes(data: nil, length: entry.payloadBytes), entry.metadata)
@@ -203,8 +210,7 @@ final class ExportedStore: Sendable {
   func statistics(
     _ visitor: Visitor<cachectl_visit_slot>, _ storageBytes: UnsafeMutablePointer<UInt64>?
   ) throws(CacheError) -> Int32 {
-    let engine = engine
-    let statistics = try CallingThread.run(host) { () async throws(CacheError) in try await engine.statistics() }
+    let statistics = try run { engine async throws(CacheError) in try await engine.statistics() }
     storageBytes?.pointee = UInt64(clamping: statistics.storageBytes)
     return firstFailure(statistics.tally.slots) { slot, count in
       slot.namespace.lend { namespace in
@@ -219,22 +225,19 @@ final class ExportedStore: Sendable {
 
   /// Visits the issues with the store.
   func checkIntegrity(_ visitor: Visitor<cachectl_visit_issue>) throws(CacheError) -> Int32 {
-    let engine = engine
-    let issues = try CallingThread.run(host) { () async throws(CacheError) in try await engine.checkIntegrity() }
+    let issues = try run { engine async throws(CacheError) in try await engine.checkIntegrity() }
     return firstFailure(issues) { $0.lend { visitor.visit(visitor.context, $0) } }
   }
 
   /// Removes expired entries.
   func compact() throws(CacheError) -> Int32 {
-    let engine = engine
-    try CallingThread.run(host) { () async throws(CacheError) in try await engine.compact() }
+    try run { engine async throws(CacheError) in try await engine.compact() }
     return CACHECTL_OK.status
   }
 
   /// Releases memory; the engine's own call cannot fail.
   func releaseMemory() throws(CacheError) -> Int32 {
-    let engine = engine
-    try CallingThread.run(host) { () async throws(CacheError) in await engine.releaseMemory() }
+    try run { engine async throws(CacheError) in await engine.releaseMemory() }
     return CACHECTL_OK.status
   }
 }
