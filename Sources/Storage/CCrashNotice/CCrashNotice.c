@@ -26,7 +26,11 @@ static struct {
   int status;
   const char *before, *between, *after;
 } notice;
-static atomic_bool is_installed, is_ending;
+static struct {
+  const char *program;
+  char *const *arguments;
+} retry;
+static atomic_bool is_installed, is_retried, is_ending;
 static _Atomic(const char *) otherwise;
 
 static const int signals[] = {SIGSEGV, SIGBUS, SIGABRT, SIGILL, SIGFPE, SIGTRAP};
@@ -113,8 +117,13 @@ void ccrash_end(int store) {
   if (store < 0 || !atomic_load(&is_installed)) return;
   // Another thread has come first, and ends the process.
   while (atomic_exchange(&is_ending, 1)) pause();
-  int file = open(stores[store].mark, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
-  if (file >= 0) close(file);
+  int file = open(stores[store].mark, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  if (file >= 0 && atomic_load(&is_retried)) {
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    execv(retry.program, retry.arguments);
+  }
   say(notice.before);
   say(stores[store].path);
   say(notice.between);
@@ -150,6 +159,12 @@ void ccrash_install(int status, const char *before, const char *between, const c
   struct sigaction action = {.sa_sigaction = handle, .sa_flags = SA_SIGINFO | SA_ONSTACK};
   sigemptyset(&action.sa_mask);
   for (int index = 0; index < count; index++) sigaction(signals[index], &action, &former[index]);
+}
+
+void ccrash_retry(const char *program, char *const *arguments) {
+  retry.program = program;
+  retry.arguments = arguments;
+  atomic_store(&is_retried, 1);
 }
 
 void ccrash_write_otherwise(const char *line) { atomic_store(&otherwise, line); }

@@ -134,6 +134,22 @@ extension Scratch {
     #expect(try list.document()["entries"]?.elements == [] && list.errors.isEmpty, "\(list.errors)")
   }
 
+  /// What is about a damaged store does not end with the process that meets the damage.
+  @Test func aRemovalOfEverythingAndARepairDoTheirWorkAtOnce() async throws {
+    let removed = try await damagedStore()
+    expectSuccess(try await removed.cachectl(Self.lmdb + ["rm", "--all", "--yes"]))
+    #expect(!removed.exists(Self.mark) && movedStores(removed).isEmpty)
+    #expect(try await removed.cachectl(Self.lmdb + ["ls", "--output", "json"]).document()["entries"]?.elements == [])
+
+    let repaired = try await damagedStore()
+    let repair = try await repaired.cachectl(Self.lmdb + ["verify", "--repair", "--output", "json"])
+    #expect(repair.status == 65)
+    let moved = try #require(try repair.document()["repair"]?["movedTo"]?.elements.first?.text, "\(repair)")
+    #expect(moved.contains("lmdb.damaged-") && movedStores(repaired).count == 1)
+    #expect(!repaired.exists(Self.mark))
+    expectSuccess(try await repaired.cachectl(Self.lmdb + ["verify"]))
+  }
+
   /// Neither may lose what a repair could still save.
   @Test(arguments: [["doctor"], ["verify"], ["verify", "--output", "json"]])
   func aCheckLeavesTheStoreWhereItIs(command: [String]) async throws {

@@ -81,6 +81,7 @@ struct RemoveCommand: AsyncParsableCommand {
 
   private func remove(_ session: Session) async throws(CacheError) -> RemovalView {
     if all, !dryRun, !soft {
+      CrashNotice.runAgainAfterDamage()
       return try await session.container.removeAll { body throws(CacheError) in try await session.withStore(body) }
     }
     return try await session.withStore { store throws(CacheError) in

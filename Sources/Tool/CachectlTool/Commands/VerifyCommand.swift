@@ -38,6 +38,7 @@ struct VerifyCommand: AsyncParsableCommand {
 
   func run() async throws {
     let session = try Session(global)
+    if repair { CrashNotice.runAgainAfterDamage() }
     let found = try await verify(session)
     guard found.hasIssues, repair else {
       try global.show(found)

@@ -23,6 +23,17 @@ enum CrashNotice {
     ccrash_install(ExitCode.dataError.rawValue, before, between, after)
   }()
 
+  /// From now on, a damaged store that ends the process makes it run its command again, once. Only for a command that does
+  /// not open a store with a mark, and that has had no effect before the crash that it would not have twice.
+  static func runAgainAfterDamage() {
+    let arguments = ["cachectl"] + CommandLine.arguments.dropFirst()
+    let pointers = UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>.allocate(capacity: arguments.count + 1)
+    for (index, argument) in arguments.enumerated() { (pointers + index).initialize(to: strdup(argument)) }
+    (pointers + arguments.count).initialize(to: nil)
+    guard let program = strdup(ExecutableFile.path) else { return }
+    ccrash_retry(program, pointers)
+  }
+
   /// Adds `library` to what a crash from now on will name.
   static func add(_ library: EngineLibrary) {
     let libraries = libraries.withLock { libraries in
