@@ -102,8 +102,21 @@ static int is_file(int store, const char *path) {
 }
 #endif
 
+// The store if there is one alone, and no library that may have crashed instead.
+static int only_store(void) {
+  int found = -1;
+  for (int store = 0; store < capacity; store++) {
+    if (atomic_load(&stores[store].state) != used) continue;
+    if (found >= 0) return -1;
+    found = store;
+  }
+  return atomic_load(&otherwise) ? -1 : found;
+}
+
 int ccrash_find(const void *address) {
   char line[path_size];
+  // LMDB follows a null pointer if a damaged entry seems to have several values.
+  if ((uintptr_t)address < 4096) return only_store();
   const char *path = path_at((uintptr_t)address, line);
   for (int store = 0; path && store < capacity; store++) {
     if (atomic_load(&stores[store].state) == used && is_file(store, path)) return store;
