@@ -1,3 +1,4 @@
+internal import Platform
 public import StorageSPI
 internal import Synchronization
 
@@ -54,7 +55,7 @@ private final class Worker: Sendable {
       return !state.hasThread
     }
     // If no thread can be started, the caller does the work: that blocks other tasks, but it gets done.
-    if needsThread, !DetachedThread.start({ self.doJobs() }) { doJobs() }
+    if needsThread, !SystemThread.startDetached({ self.doJobs() }) { doJobs() }
   }
 
   private func doJobs() {

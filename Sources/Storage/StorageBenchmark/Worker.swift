@@ -264,7 +264,7 @@ final class WorkerThread: TaskExecutor, @unchecked Sendable {
   ///
   /// - Throws: `CacheError` with the code `failed` if the system has no more threads.
   init() throws(CacheError) {
-    guard DetachedThread.start({ self.runJobs() }) else {
+    guard SystemThread.startDetached({ self.runJobs() }) else {
       throw CacheError(.failed, "no more threads can be started", hint: "ask for fewer threads")
     }
   }

@@ -49,7 +49,7 @@ final class RedisFollower: @unchecked Sendable {
   /// Starts the thread, unless there is one. If that is not possible, the next question tries again.
   private func start() {
     monitor.withLock {
-      if !isClosed, !hasThread { hasThread = DetachedThread.start { self.run() } }
+      if !isClosed, !hasThread { hasThread = SystemThread.startDetached { self.run() } }
     }
   }
 

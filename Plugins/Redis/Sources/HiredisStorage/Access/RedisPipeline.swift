@@ -107,7 +107,7 @@ final class RedisPipeline: @unchecked Sendable {
       phase = .opening
       return (nil, true)
     }
-    if needsThread, !DetachedThread.start({ self.run() }) { _ = end() }
+    if needsThread, !SystemThread.startDetached({ self.run() }) { _ = end() }
     return connection
   }
 

@@ -113,7 +113,7 @@ final class RedisBreaker: Sendable {
     let isNew = state.withLock { !$0.isClosed && $0.silent.insert(address).inserted }
     guard isNew else { return }
     // If no thread can be started, calls go on asking the server.
-    if !DetachedThread.start({ self.watch(address, hasAnswered) }) { noteAnswer(address) }
+    if !SystemThread.startDetached({ self.watch(address, hasAnswered) }) { noteAnswer(address) }
   }
 
   /// Ends the threads.
