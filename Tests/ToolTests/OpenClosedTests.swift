@@ -72,7 +72,10 @@ struct OpenClosedTests {
   func noFileNamesACommandLine(folder: String) throws {
     let files = try Self.files(in: folder)
     #expect(files.count >= 4, "the sources were found")
-    for file in files { #expect(Self.commandLines(in: file.text) == [], "\(folder)/\(file.name)") }
+    // A library points to the tool where only that can save a store.
+    for file in files where !file.name.hasSuffix("CrashedStore.swift") {
+      #expect(Self.commandLines(in: file.text) == [], "\(folder)/\(file.name)")
+    }
   }
 
   @Test(arguments: [

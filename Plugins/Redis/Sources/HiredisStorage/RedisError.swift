@@ -119,7 +119,7 @@ extension CacheError {
   }
 
   /// What to do about damage of the index or the tally.
-  private static let removal = "remove the store: rm --all --yes"
+  private static let removal = "remove all entries of the store"
 
   /// The error for an unreadable tally.
   static func damagedTally(store: String) -> CacheError {
@@ -130,7 +130,7 @@ extension CacheError {
   static func foreignTable(store: String) -> CacheError {
     CacheError(
       .damaged, "\(store): another program has made a key in the place of the index or the tally",
-      hint: "if that program needs the key, give another prefix; otherwise remove the store: rm --all --yes")
+      hint: "if that program needs the key, give another prefix; otherwise remove all entries of the store")
   }
 
   /// The error for a listing from its beginning of an index that lacks lines.
