@@ -277,7 +277,7 @@ struct DoctorTests {
     #expect(results(checks, of: "usage") == ["warning", "warning"])
     #expect(messages(checks).contains("/u/home/gone.usage") && messages(checks).contains("/u/home/gone.uses"))
     #expect(results(checks, of: "set aside") == ["warning"] && worst == nil)
-    #expect(messages(checks).contains("/u/home/store.damaged-1 and 1 other was moved aside as damaged ("))
+    #expect(messages(checks).contains("/u/home/store.damaged-1 was moved aside as damaged (1 more, "))
   }
 
   @Test func aFlagThatIsWrongIsAMistakeOfTheCommandLine() async throws {

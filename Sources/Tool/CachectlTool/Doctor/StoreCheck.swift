@@ -191,9 +191,9 @@ struct LeftoverCheck: Sendable {
       let inside = files.names(in: path).map { "\(path)/\($0)" }
       return sum + (inside.isEmpty ? [path] : inside).reduce(0) { $0 + (files.file(at: $1)?.size ?? 0) }
     }
-    let more = names.count > 1 ? " and \(NumberText.count(names.count - 1, "other", "others"))" : ""
+    let more = names.count > 1 ? "\(names.count - 1) more, " : ""
     return .warning(
-      "set aside", "\(folder)/\(first)\(more) was moved aside as damaged (\(ByteCountText.text(bytes)))",
+      "set aside", "\(folder)/\(first) was moved aside as damaged (\(more)\(ByteCountText.text(bytes)))",
       hint: "delete it if you have no more use for it")
   }
 }
