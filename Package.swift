@@ -181,7 +181,7 @@ let package = Package(
     .target(
       name: "CSampleData", dependencies: ["CZlib"], path: "Sources/Features/CSampleData",
       exclude: ["README.md", "Data"]),
-    layer("Features", "SampleOrigin", caching + ["CacheDomain", "CacheData", "CSampleData"]),
+    layer("Features", "SampleOrigin", caching + ["CacheDomain", "CacheData", "CSampleData", "CZlib"]),
 
     // The program.
     layer("Tool", "CachectlArguments", ["Spelling"]),

@@ -1,5 +1,7 @@
 internal import Base
 internal import CSampleData
+// Links what CSampleData decompresses with: a target in C names no library.
+internal import CZlib
 internal import CachedFetching
 internal import FetchVocabulary
 
