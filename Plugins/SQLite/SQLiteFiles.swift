@@ -186,7 +186,7 @@ enum SQLiteCreation {
     guard let size = try SQLiteFiles.sizeOfStore(at: path) else { return false }
     guard size >= SQLiteFiles.smallestPage else {
       throw CacheError(
-        .damaged, "\(path) is too short to be a store: it has been cut off", hint: "remove the store and start again")
+        .damaged, "\(path) is too short to be a store: it has been cut off")
     }
     return true
   }
