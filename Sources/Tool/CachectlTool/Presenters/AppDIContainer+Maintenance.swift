@@ -60,8 +60,9 @@ extension AppDIContainer {
     } catch {
       if isDryRun { throw error }
       let message = "\(error.message); what could not be written is still in \(path)"
+      // A full disk may keep the new store from being created, which is no mistake in the set-up.
       throw CacheError(
-        error.code, message,
+        error.code == .cannotCreate ? .noSpace : error.code, message,
         hint: "then save it with: cachectl --backend \(name) --set backends.\(name).path=\(path) verify --repair",
         cause: error)
     }
