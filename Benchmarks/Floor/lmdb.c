@@ -4,7 +4,7 @@
 
 #include "floor.h"
 
-/// The header of an entry, as Plugins/LMDB/Format/LMDBEntryCoding.swift describes it, and of the content type
+/// The header of an entry, as Plugins/LMDB/LMDBFormat.swift describes it, and of the content type
 /// application/json.
 typedef struct {
   uint8_t version, flags, content_type, zero;

@@ -163,6 +163,22 @@ import Testing
     }
   }
 
+  @Test func inspectionChangesNothing() async throws {
+    let plugin = LMDBPlugin()
+    let missing = try TestStore()
+    let nothing = try await plugin.inspect(missing.configuration)
+    #expect(nothing == StoreInspection(path: missing.path, files: [], format: nil, currentFormat: 1))
+    #expect(!FileManager.default.fileExists(atPath: missing.path))
+    let store = try await Self.makeStore()
+    let before = try store.bytes
+    let files = [store.dataFile, store.path + "/lock.mdb"]
+    let inspection = try await plugin.inspect(store.configuration)
+    #expect(inspection == StoreInspection(path: store.path, files: files, format: 1, currentFormat: 1))
+    #expect(try store.bytes == before)
+    try Data([1, 2, 3]).write(to: URL(fileURLWithPath: store.dataFile))
+    #expect(try await plugin.inspect(store.configuration).format == nil)
+  }
+
   @Test func laterFormatsAreRefusedAsSuch() async throws {
     let store = try await Self.makeStore()
     var bytes = try [UInt8](Data(contentsOf: URL(fileURLWithPath: store.dataFile)))
