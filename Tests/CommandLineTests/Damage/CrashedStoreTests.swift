@@ -108,7 +108,7 @@ extension Scratch {
     let scratch = try await filledStore()
     let gate = try TestGate()
     let server = try TestServer { _ in TestResponse("late").held(by: gate) }
-    let holder = try RunningProgram(Binary.path, Self.lmdb + ["fetch", server.url], in: scratch)
+    let holder = try RunningProgram(Binary.path, Self.lmdb + ["fetch", "url", "\(server.url)/late"], in: scratch)
     await server.received(1)
     try scratch.write("", to: Self.mark)
     let fetch = Self.lmdb + ["fetch", "cities", "--output", "json"]
@@ -171,7 +171,7 @@ extension Scratch {
     let scratch = try await filledStore()
     let gate = try TestGate()
     let server = try TestServer { _ in TestResponse("late").held(by: gate) }
-    let program = try RunningProgram(Binary.path, Self.lmdb + ["fetch", server.url], in: scratch)
+    let program = try RunningProgram(Binary.path, Self.lmdb + ["fetch", "url", "\(server.url)/late"], in: scratch)
     await server.received(1)
     program.signal(signal)
     #expect(try await program.end().status == 128 + signal)
