@@ -10,7 +10,8 @@ extension SQLiteReader {
           try find(&issues)
         } catch {
           guard error.code == .damaged else { throw error }
-          issues.append(IntegrityIssue(kind: .structure, message: error.message))
+          let issue = IntegrityIssue(kind: .structure, message: error.message)
+          if !issues.contains(issue) { issues.append(issue) }
         }
       }
     }
