@@ -15,6 +15,8 @@
 
 enum { capacity = 64, path_size = 4096 };
 enum { unused, changing, used };
+// A damaged page may tell LMDB to read so far behind it, in 16 bits of offset and 32 of length.
+static const uintptr_t reach = (1ULL << 32) + (1 << 16);
 
 static struct {
   atomic_int state;
@@ -63,42 +65,50 @@ void ccrash_remove(int store) {
 
 // From here on, only what signal-safety(7) allows, and strtoull and strchr, which use no more than their arguments.
 
-#ifdef __APPLE__
-static const char *path_at(uintptr_t address, char *line) {
-  return proc_regionfilename(getpid(), address, line, path_size) > 0 ? line : NULL;
-}
-
 static int is_file(int store, const char *path) {
   char file[path_size];
+#ifdef __APPLE__
   return fcntl(stores[store].file, F_GETPATH, file) == 0 && strcmp(file, path) == 0;
+#else
+  ssize_t length = readlink(stores[store].link, file, sizeof file);
+  return length > 0 && (size_t)length == strlen(path) && memcmp(file, path, (size_t)length) == 0;
+#endif
+}
+
+static int store_of(const char *path) {
+  for (int store = 0; path && store < capacity; store++) {
+    if (atomic_load(&stores[store].state) == used && is_file(store, path)) return store;
+  }
+  return -1;
+}
+
+#ifdef __APPLE__
+static int mapped_store(uintptr_t address) {
+  char path[path_size];
+  return proc_regionfilename(getpid(), address, path, path_size) > 0 ? store_of(path) : -1;
 }
 #else
-// The path of the file that is mapped at `address`. A line is "START-END rwxp OFFSET DEVICE INODE   PATH".
-static const char *path_at(uintptr_t address, char *line) {
-  char piece[1024];
-  const char *path = NULL;
-  int is_found = 0, length = 0, file = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
-  for (ssize_t size; !is_found && (size = read(file, piece, sizeof piece)) > 0;) {
-    for (char *byte = piece; !is_found && byte < piece + size; byte++) {
+// A line of the list is "START-END rwxp OFFSET DEVICE INODE   PATH".
+static int mapped_store(uintptr_t address) {
+  char piece[1024], line[path_size];
+  int found = -1, is_mapped = 0, length = 0, file = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+  for (ssize_t size; !is_mapped && (size = read(file, piece, sizeof piece)) > 0;) {
+    for (char *byte = piece; !is_mapped && byte < piece + size; byte++) {
       line[length] = *byte == '\n' ? 0 : *byte;
       if (*byte != '\n') {
         if (length < path_size - 1) length++;
         continue;
       }
-      char *end;
-      is_found = strtoull(line, &end, 16) <= address && address < strtoull(end + 1, NULL, 16);
-      path = is_found ? strchr(line, '/') : NULL;
+      char *rest;
+      uintptr_t start = strtoull(line, &rest, 16), end = strtoull(rest + 1, NULL, 16);
+      is_mapped = start <= address && address < end;
+      int store = address >= start && address < end + reach ? store_of(strchr(line, '/')) : -1;
+      if (is_mapped || store >= 0) found = store;
       length = 0;
     }
   }
   if (file >= 0) close(file);
-  return path;
-}
-
-static int is_file(int store, const char *path) {
-  char file[path_size];
-  ssize_t length = readlink(stores[store].link, file, sizeof file);
-  return length > 0 && (size_t)length == strlen(path) && memcmp(file, path, (size_t)length) == 0;
+  return found;
 }
 #endif
 
@@ -114,14 +124,8 @@ static int only_store(void) {
 }
 
 int ccrash_find(const void *address) {
-  char line[path_size];
   // LMDB follows a null pointer if a damaged entry seems to have several values.
-  if ((uintptr_t)address < 4096) return only_store();
-  const char *path = path_at((uintptr_t)address, line);
-  for (int store = 0; path && store < capacity; store++) {
-    if (atomic_load(&stores[store].state) == used && is_file(store, path)) return store;
-  }
-  return -1;
+  return (uintptr_t)address < 4096 ? only_store() : mapped_store((uintptr_t)address);
 }
 
 static void say(const char *text) { (void)!write(STDERR_FILENO, text, strlen(text)); }
