@@ -95,7 +95,7 @@ struct ToolProcess: ~Copyable {
   }
 
   private mutating func readMore() {
-    let chunk = [UInt8](unsafeUninitializedCapacity: 16_384) { [output] bytes, count in
+    let chunk = [UInt8](unsafeUninitializedCapacity: 65_536) { [output] bytes, count in
       count = max(0, read(output, bytes.baseAddress, bytes.count))
     }
     hasEnded = chunk.isEmpty
