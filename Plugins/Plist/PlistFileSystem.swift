@@ -97,7 +97,7 @@ struct SystemFileSystem: FileSystem {
   }
 
   func open(_ path: String, flags: Int32) throws(SystemError) -> OpenFile {
-    OpenFile(descriptor: try Self.call { openFile(path, flags | O_CLOEXEC, 0o600) })
+    OpenFile(descriptor: try Self.call { Platform.open(path, flags | O_CLOEXEC, 0o600) })
   }
 
   func status(of path: String) throws(SystemError) -> FileStatus? {
@@ -122,7 +122,7 @@ struct SystemFileSystem: FileSystem {
     let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
       do throws(SystemError) {
         let start = buffer.baseAddress
-        initialized = try Self.call { readBytes(file.descriptor, start, count) }
+        initialized = try Self.call { Platform.read(file.descriptor, start, count) }
       } catch {
         failure = error
       }
@@ -133,7 +133,7 @@ struct SystemFileSystem: FileSystem {
 
   func write(_ bytes: ArraySlice<UInt8>, to file: OpenFile) throws(SystemError) -> Int {
     try bytes.withUnsafeBufferPointer { buffer throws(SystemError) in
-      try Self.call { writeBytes(file.descriptor, buffer.baseAddress, buffer.count) }
+      try Self.call { Platform.write(file.descriptor, buffer.baseAddress, buffer.count) }
     }
   }
 
@@ -154,10 +154,10 @@ struct SystemFileSystem: FileSystem {
   }
 
   func rename(_ path: String, to newPath: String) throws(SystemError) {
-    try Self.call { renameFile(path, newPath) }
+    try Self.call { Platform.rename(path, newPath) }
   }
 
-  func unlink(_ path: String) throws(SystemError) { try Self.call { unlinkFile(path) } }
+  func unlink(_ path: String) throws(SystemError) { try Self.call { Platform.unlink(path) } }
 
   func makeFolder(_ path: String) throws(SystemError) { try Self.call { mkdir(path, 0o700) } }
 
@@ -188,20 +188,6 @@ struct SystemFileSystem: FileSystem {
     }
   }
 }
-
-// The methods above hide the functions of the same names, and qualifying them with a module would tie this to one C
-// library.
-private func openFile(_ path: String, _ flags: Int32, _ mode: mode_t) -> Int32 { open(path, flags, mode) }
-private func readBytes(_ file: Int32, _ bytes: UnsafeMutableRawPointer?, _ count: Int) -> Int {
-  guard let bytes else { return 0 }
-  return read(file, bytes, count)
-}
-private func writeBytes(_ file: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
-  guard let bytes else { return 0 }
-  return write(file, bytes, count)
-}
-private func renameFile(_ path: String, _ newPath: String) -> Int32 { rename(path, newPath) }
-private func unlinkFile(_ path: String) -> Int32 { unlink(path) }
 
 extension FileStatus {
   fileprivate init(_ status: stat) {
