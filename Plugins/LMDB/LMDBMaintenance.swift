@@ -67,6 +67,7 @@ extension LMDBTransaction {
       var item = try cursor.first()
       while let (_, value) = item {
         if let until = try? LMDBEntry(value).retainUntil(), time >= until {
+          try requireRightSize(value)
           try tally.remove(value, in: database.namespace)
           try cursor.remove()
         }

@@ -1,4 +1,5 @@
 internal import CLMDB
+internal import Platform
 internal import StorageSPI
 
 /// An LMDB transaction, aborted unless it is committed. All LMDB calls on a transaction are here.
@@ -96,6 +97,7 @@ final class LMDBTransaction: @unchecked Sendable {
     var (key, value) = (MDB_val(key), MDB_val(mv_size: count, mv_data: nil))
     var status = mdb_cursor_put(cursor, &key, &value, UInt32(MDB_RESERVE | MDB_NOOVERWRITE))
     if status == MDB_KEYEXIST {
+      try requireRightSize(UnsafeRawBufferPointer(value))
       try replacing(UnsafeRawBufferPointer(value))
       value = MDB_val(mv_size: count, mv_data: nil)
       status = mdb_cursor_put(cursor, &key, &value, UInt32(MDB_RESERVE | MDB_CURRENT))
@@ -116,8 +118,29 @@ final class LMDBTransaction: @unchecked Sendable {
     let status = mdb_cursor_get(cursor, &key, &value, MDB_SET)
     if status == MDB_NOTFOUND { return }
     try check(status, "read")
+    try requireRightSize(UnsafeRawBufferPointer(value))
     try removing(UnsafeRawBufferPointer(value))
     try check(mdb_cursor_del(cursor, 0), "write to")
+  }
+
+  /// Requires that a large value, which begins behind the 16 bytes of the head of its first page, has about as many pages as
+  /// that head says. LMDB frees that many, and billions of them would take minutes and gigabytes.
+  ///
+  /// Pages may be more than needed: a smaller value can take the place of a larger one.
+  func requireRightSize(_ value: UnsafeRawBufferPointer) throws(CacheError) {
+    guard let start = value.baseAddress, Int(bitPattern: start) % 4_096 == 16 else { return }
+    var (statistics, info) = (MDB_stat(), MDB_envinfo())
+    mdb_env_stat(environment.pointer, &statistics)
+    mdb_env_info(environment.pointer, &info)
+    let pageSize = Int(statistics.ms_psize)
+    // A map begins at a page of the system, so that it says nothing about the place of larger ones.
+    guard pageSize <= Int(getpagesize()), Int(bitPattern: start) % pageSize == 16 else { return }
+    let number = (start - 16).loadUnaligned(as: UInt64.self)
+    let pages = UInt64((start - 4).loadUnaligned(as: UInt32.self))
+    let all = UInt64(info.me_mapsize / pageSize)
+    guard number < all, pages <= all - number, pages >= UInt64((value.count + 15) / pageSize + 1) else {
+      throw environment.error(MDB_CORRUPTED, "write to")
+    }
   }
 
   private func place(in database: MDB_dbi) throws(CacheError) -> OpaquePointer {

@@ -58,6 +58,30 @@ import Testing
     }
   }
 
+  /// LMDB would put as many pages as the head says into the list of free ones.
+  @Test(arguments: [UInt8(0), 1, 0xFF])
+  func aLargeValueWithAWrongNumberOfPagesIsNotRemoved(highByte: UInt8) async throws {
+    let store = try await Self.makeStore()
+    var bytes = try store.bytes
+    let heads = stride(from: 0, to: bytes.count, by: 4_096).filter { page in
+      // The flag of a page with a large value, and two pages of the entry that is not free.
+      bytes[page + 10] & 4 != 0 && bytes[page + 12] == 2
+    }
+    try #require(!heads.isEmpty)
+    for page in heads {
+      bytes[page + 12] = 1
+      bytes[page + 15] = highByte
+    }
+    try Data(bytes).write(to: URL(fileURLWithPath: store.dataFile))
+    let engine = try await store.open()
+    #expect(await code { try await engine.remove("movies/overflow") } == .damaged)
+    var batch = WriteBatch()
+    batch.put(try CacheKey("movies/overflow"), payload: [1], metadata: .sample())
+    #expect(await code { [batch] in try await engine.apply(batch) } == .damaged)
+    #expect(try await engine.keys().count == 11)
+    try await engine.close()
+  }
+
   @Test func opensWhatIsWhole() async throws {
     let store = try await Self.makeStore()
     let engine = try await store.open()
