@@ -75,9 +75,10 @@ import Testing
     try Data(bytes).write(to: URL(fileURLWithPath: store.dataFile))
     let engine = try await store.open()
     #expect(await code { try await engine.remove("movies/overflow") } == .damaged)
-    var batch = WriteBatch()
-    batch.put(try CacheKey("movies/overflow"), payload: [1], metadata: .sample())
-    #expect(await code { [batch] in try await engine.apply(batch) } == .damaged)
+    var replacement = WriteBatch()
+    replacement.put(try CacheKey("movies/overflow"), payload: [1], metadata: .sample())
+    let batch = replacement
+    #expect(await code { try await engine.apply(batch) } == .damaged)
     #expect(try await engine.keys().count == 11)
     try await engine.close()
   }
