@@ -134,6 +134,7 @@ public struct RemovalReport: Sendable, Hashable {
     entries += other.entries
     payloadBytes += other.payloadBytes
     missing += other.missing
+    damaged.add(other.damaged)
   }
 
   /// The error for a removal that was cancelled after what this report counts. `verb` says what happens to an entry.

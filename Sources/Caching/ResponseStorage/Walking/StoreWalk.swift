@@ -167,4 +167,9 @@ public struct KeySample: Sendable, Hashable {
     count += 1
     if first.count < Self.size { first.append(key) }
   }
+
+  mutating func add(_ other: KeySample) {
+    count += other.count
+    first += other.first.prefix(Self.size - first.count)
+  }
 }
