@@ -96,6 +96,9 @@ final class LMDBEnvironment: @unchecked Sendable {
     throw .lmdb(EACCES, "open", path: path)
   }
 
+  /// Whether the store's file is mapped at `address`. Cost: reads the process's list of mappings.
+  func maps(_ address: UnsafeRawPointer) -> Bool { notice >= 0 && ccrash_find(address) == notice }
+
   /// The `CacheError` for an LMDB status.
   func error(_ status: Int32, _ action: String) -> CacheError { .lmdb(status, action, path: path) }
 

@@ -83,6 +83,23 @@ import Testing
     try await engine.close()
   }
 
+  /// A page that has changed in the same transaction has any address, and what is before a value in it looks like anything.
+  @Test func valuesOfAnySizeAreRemovedInOneBatch() async throws {
+    let store = try TestStore()
+    let engine = try await store.open()
+    var (filling, removals, size) = (WriteBatch(), WriteBatch(), 1)
+    for index in 0..<30_000 {
+      size = size * 48_271 % 2_147_483_647
+      let key = try CacheKey("cities/" + String(repeating: "k", count: size % 40) + "\(index)")
+      filling.put(key, payload: [UInt8](repeating: UInt8(size & 0xFF), count: size % 700), metadata: .sample())
+      removals.remove(key)
+    }
+    try await engine.apply(filling)
+    try await engine.apply(removals)
+    #expect(try await engine.keys().isEmpty)
+    try await engine.close()
+  }
+
   @Test func opensWhatIsWhole() async throws {
     let store = try await Self.makeStore()
     let engine = try await store.open()
