@@ -34,6 +34,9 @@ public protocol WrappingPlugin: StoragePlugin {
 }
 
 extension WrappingPlugin {
+  /// The plugin `base`.
+  public var wrapped: (any StoragePlugin)? { base }
+
   /// Passes the call on to `base`.
   public func inspect(_ configuration: EngineConfiguration) async throws(CacheError) -> StoreInspection {
     try await base.inspect(configuration)
@@ -54,6 +57,9 @@ public protocol WrappingEngine: StorageEngine {
 }
 
 extension WrappingEngine {
+  /// The engine `base`.
+  public var wrapped: (any StorageEngine)? { base }
+
   /// Passes the call on to `base`.
   public func read<Output: Sendable>(
     _ key: CacheKey, _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(CacheError) -> Output

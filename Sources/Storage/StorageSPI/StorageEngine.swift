@@ -90,12 +90,18 @@ public protocol StorageEngine: AnyObject, Sendable {
   /// implements it.
   var changeFollower: (any ChangeFollowing)? { get }
 
+  /// The engine that this one is a layer around; the default is `nil`. It replaces a cast, too.
+  var wrapped: (any StorageEngine)? { get }
+
   /// Closes the store after the running calls have ended. Closing again does nothing; every other call fails with the
   /// code `closed` afterwards.
   func close() async throws(CacheError)
 }
 
 extension StorageEngine {
+  /// `nil`: the engine is not a layer.
+  public var wrapped: (any StorageEngine)? { nil }
+
   /// Does nothing: the engine needs everything that it keeps in memory.
   public func releaseMemory() async {}
 

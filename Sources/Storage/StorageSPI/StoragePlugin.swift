@@ -38,9 +38,15 @@ public protocol StoragePlugin: Sendable {
   func removeStore(
     _ configuration: EngineConfiguration, movingAside suffix: String?
   ) async throws(CacheError) -> [String]
+
+  /// The plugin that this one is a layer around; the default is `nil`. It replaces a cast, which is slow.
+  var wrapped: (any StoragePlugin)? { get }
 }
 
 extension StoragePlugin {
+  /// `nil`: the plugin is not a layer.
+  public var wrapped: (any StoragePlugin)? { nil }
+
   /// Throws `unsupported`: the engine does not implement inspection.
   public func inspect(_ configuration: EngineConfiguration) async throws(CacheError) -> StoreInspection {
     throw unsupported("tell what there is of a store without opening it")

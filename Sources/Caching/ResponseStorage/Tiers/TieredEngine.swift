@@ -233,7 +233,7 @@ extension TieredEngine {
 
 extension StorageEngine {
   /// The engine of the layer `tiered` in this one; `nil` if it has none.
-  package var tiered: TieredEngine? { self as? TieredEngine ?? (self as? any WrappingEngine)?.base.tiered }
+  package var tiered: TieredEngine? { self as? TieredEngine ?? wrapped?.tiered }
 }
 
 /// Which tier answered how often, and why far did not.

@@ -107,7 +107,7 @@ public struct TieredLayer: WrappingPlugin {
 extension StoragePlugin {
   /// The layer `tiered` among the layers of this plugin; `nil` if it has none.
   package var tieredLayer: TieredLayer? {
-    self as? TieredLayer ?? (self as? any WrappingPlugin)?.base.tieredLayer
+    self as? TieredLayer ?? wrapped?.tieredLayer
   }
 
   /// Whether flights take leases in its stores. One that only one process at a time can use needs none, and one that may only be

@@ -84,8 +84,9 @@ public struct ErrorView: Sendable, Hashable {
 
   /// The line `what went wrong: what to do about it`, without its line end.
   public var line: String {
-    let parts = [MessageText.message(message), MessageText.hint(hint)].filter { !$0.isEmpty }
-    return TerminalText.line(parts.joined(separator: ": "))
+    let message = MessageText.message(message)
+    let hint = MessageText.hint(hint)
+    return TerminalText.line(message.isEmpty || hint.isEmpty ? message + hint : "\(message): \(hint)")
   }
 
   /// The line `cachectl: what went wrong: what to do about it`, with its line end.
