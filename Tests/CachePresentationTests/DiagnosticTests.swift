@@ -15,7 +15,10 @@ struct DiagnosticTests {
   }
 
   @Test(arguments: [
-    (CacheError(.damaged, "", key: "a/b"), "remove it with: cachectl rm a/b"),
+    (
+      CacheError(.damaged, "", key: "a/b"),
+      "remove it with: cachectl rm a/b; or save the rest with: cachectl verify --repair"
+    ),
     (CacheError(.damaged, ""), "save what can be read with: cachectl verify --repair"),
     (CacheError(.damaged, "", hint: "restore it", key: "a/b"), "restore it"),
     (CacheError(.notCached, ""), "fetch it once without --offline"),

@@ -115,7 +115,8 @@ enum CommandAdvice {
     let program = backend.map { "cachectl --backend \($0)" } ?? "cachectl"
     return switch code {
     case .damaged:
-      key.map { "remove it with: \(program) rm \($0)" } ?? "save what can be read with: \(program) verify --repair"
+      key.map { "remove it with: \(program) rm \($0); or save the rest with: \(program) verify --repair" }
+        ?? "save what can be read with: \(program) verify --repair"
     case .wrongType:
       key.map { "fetch it again with --refresh, or remove it with: \(program) rm \($0)" } ?? ""
     case .notCached: "fetch it once without --offline"
