@@ -126,7 +126,8 @@ struct DoctorTests {
 
   @Test(
     arguments: [
-      (nil, [], "ok", nil), (nil, ["/u/home/store"], "problem", "damaged"), (1, ["/u/home/store"], "warning", nil),
+      (nil, [], "ok", nil), (nil, ["/u/home/store"], "problem", "damaged"),
+      (1, ["/u/home/store"], "problem", "unsupportedFormat"),
       (3, ["/u/home/store"], "problem", "unsupportedFormat"),
     ] as [(Int?, [String], JSONValue, String?)])
   func aStoreOfAnotherFormatIsNotOpened(format: Int?, paths: [String], result: JSONValue, code: String?) async throws {
@@ -278,6 +279,17 @@ struct DoctorTests {
     #expect(messages(checks).contains("/u/home/gone.usage") && messages(checks).contains("/u/home/gone.uses"))
     #expect(results(checks, of: "set aside") == ["warning"] && worst == nil)
     #expect(messages(checks).contains("/u/home/store.damaged-1 was moved aside as damaged (1 more, "))
+  }
+
+  /// An engine moves a store aside next to the target of a link.
+  @Test func whatWasMovedAsideNextToTheTargetOfALinkIsNamed() async throws {
+    var files = Self.sound
+    files.links["/u/home/store"] = "/data/store"
+    files.realPaths["/u/home/store"] = "/data/store"
+    files.files["/data"] = .folder()
+    files.files["/data/store.damaged-1"] = .file()
+    let (checks, _) = try await examine(FakePlugin("fake", .init(inspection: Self.inspection)), files: files)
+    #expect(messages(checks).contains("/data/store.damaged-1 was moved aside as damaged ("), "\(messages(checks))")
   }
 
   @Test func aFlagThatIsWrongIsAMistakeOfTheCommandLine() async throws {

@@ -87,7 +87,7 @@ struct StoreCheck: Sendable {
     }
   }
 
-  /// Whether the format is the current one. A store with an older format is not opened: opening might upgrade it.
+  /// Whether the format is the current one. A store of another format is not opened.
   private func isReadable(_ inspection: StoreInspection, _ result: inout Result) -> Bool {
     let current = inspection.currentFormat
     guard let format = inspection.format else {
@@ -97,18 +97,12 @@ struct StoreCheck: Sendable {
           hint: "see: cachectl --backend \(name) verify"))
       return false
     }
-    if format > current {
+    if format != current {
       result.findings.append(
         .problem(
           name, .unsupportedFormat,
-          "\(inspection.path) is of format version \(format), and this program knows \(current) at most",
-          hint: "use a newer cachectl"))
-    }
-    if format < current {
-      result.findings.append(
-        .warning(
-          name, "\(inspection.path) is of format version \(format), and the current one is \(current)",
-          hint: "it is upgraded when something is stored; until then see: cachectl --backend \(name) verify"))
+          "\(inspection.path) is of format version \(format), and this program reads only version \(current)",
+          hint: "use the cachectl that wrote it, or another path"))
     }
     return format == current
   }
@@ -156,12 +150,13 @@ struct LeftoverCheck: Sendable {
 
   /// The leftovers in `home`, and in the folders of the stores found.
   func findings(home: String, stores: [(name: String, result: StoreCheck.Result)]) -> [Finding] {
-    usage(home, stores) + Set(stores.compactMap(\.result.path)).sorted().compactMap(setAside)
+    // An engine moves a store aside next to the target of a link, and not next to the link.
+    let paths = stores.compactMap(\.result.path).map { files.target(of: $0) == nil ? $0 : files.realPath(of: $0) ?? $0 }
+    return usage(home, stores) + Set(paths).sorted().compactMap(setAside)
   }
 
-  /// The usage files of stores that are gone. A usage file is named after the store beside it, or after the engine if
-  /// the store has no path or the file is from an earlier version. Only the server knows whether a store at another
-  /// address is gone.
+  /// The usage files of stores that are gone. A usage file is named after the store next to it, or after the engine if
+  /// the store has no path. Only the server knows whether a store at another address is gone.
   private func usage(_ home: String, _ stores: [(name: String, result: StoreCheck.Result)]) -> [Finding] {
     let names = files.names(in: home)
     let there = Set(names + stores.filter { $0.result.exists != false }.map(\.name))
