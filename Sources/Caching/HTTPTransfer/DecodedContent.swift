@@ -87,6 +87,6 @@ actor DecodedContent {
   private var damage: CacheError {
     CacheError(
       .invalidAnswer, "the answer of \(server) is not compressed in the way that it says",
-      hint: "have it fetched anew, or take it as it came")
+      hint: "fetch it again, or take it as it came")
   }
 }

@@ -16,7 +16,7 @@ extension Cache {
       guard error.code == .noSpace else { throw error.callersError }
       throw CacheError(
         .noSpace, error.message,
-        hint: "make room on the file system, or close the cache and begin anew after StorageLocation.removeStore()",
+        hint: "make room on the file system, or close the cache and call StorageLocation.removeStore()",
         cause: error)
     }
   }

@@ -12,7 +12,7 @@ extension Cache {
   ///     letters and digits. With another name, or `values`, `url` and `leases`, every fetch fails with the code
   ///     `invalidKey`. Two resources of one cache need two names.
   ///   - version: the version of `Value`'s meaning. Raise it when the type changes in a way that old entries must not
-  ///     be read by: they are left to expire. An entry that cannot be decoded any more is fetched anew, with a warning.
+  ///     be read by: they are left to expire. An entry that cannot be decoded any more is fetched again, with a warning.
   ///   - lifetime: how long a value is fresh; `nil` for an hour, or for what a configuration says.
   ///   - staleIfError: how long after that it may stand in if `fetch` fails; `nil` for a day, or likewise.
   ///   - staleWhileRevalidate: how long after that it may be served while `fetch` is called in the background; `nil` for

@@ -101,8 +101,9 @@ public struct Cache: Sendable {
       }
       guard error.code == .damaged, error.hint.isEmpty else { throw error }
       throw CacheError(
-        .damaged, error.message, hint: "begin anew after StorageLocation.removeStore(), or repair the store",
-        key: error.key, cause: error)
+        .damaged, error.message,
+        hint: "remove it with StorageLocation.removeStore(), or repair it with the tool cachectl", key: error.key,
+        cause: error)
     }
   }
 

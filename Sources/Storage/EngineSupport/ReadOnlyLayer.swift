@@ -1,7 +1,7 @@
 public import StorageSPI
 
-/// A layer that refuses every change, with the error `permissionDenied`. It neither creates, upgrades, repairs nor removes
-/// a store.
+/// A layer that refuses every change, with the error `permissionDenied`. It neither creates, repairs nor removes a
+/// store.
 public struct ReadOnlyLayer: EngineLayer {
   /// The plugin of the engine inside.
   public let base: any StoragePlugin

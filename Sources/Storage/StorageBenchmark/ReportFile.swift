@@ -300,7 +300,7 @@ extension LatencyHistogram: ReportRecord {
       let read = LatencyHistogram(
         buckets: buckets, minimum: UInt64(limits[0]), maximum: UInt64(limits[1]), sum: UInt64(limits[2]))
     else {
-      throw list.error("the histogram does not fit together", hint: "make the report anew")
+      throw list.error("the histogram does not fit together", hint: "make the report again")
     }
     self = read
   }

@@ -27,7 +27,7 @@ public protocol StoragePlugin: Sendable {
   /// endings (`-wal`, `.uses`). A store that is a folder moves its own files into a new folder of that name; foreign files
   /// stay. If the name is taken, "-2", "-3" and so on is appended to the suffix. The moved store can be opened there.
   ///
-  /// - Parameter suffix: what to append to the names of moved files, such as ".damaged-2026-01-31T120000Z"; `nil` to
+  /// - Parameter suffix: what to append to the names of moved files, such as ".damaged-20260131T120000Z"; `nil` to
   ///   delete the store.
   /// - Returns: where the files are now, the file or folder to open first; empty if they were deleted, or there was no
   ///   store.
@@ -81,7 +81,7 @@ public struct StoreInspection: Sendable, Hashable {
   public let files: [String]
   /// The version of the store's format; `nil` if there is no store, or if its version cannot be read.
   public let format: Int?
-  /// The version that the engine writes. Opening a store of an older version for writing upgrades it.
+  /// The version that the engine writes.
   public let currentFormat: Int
   /// What users should know of the place of the store, such as that its server may drop what the store needs, in one line;
   /// `nil` if there is nothing.

@@ -103,7 +103,7 @@ extension Scratch {
     #expect(try await scratch.cachectl(Self.lmdb + ["ls", "--output", "json"]).document()["entries"]?.elements == [])
   }
 
-  /// The pipe keeps the import, and with it the store, open until the test writes to it.
+  /// The server answers when the gate opens: until then the fetch has the store open.
   @Test func whileAnotherProcessHasTheStoreOpenItStaysWhereItIs() async throws {
     let scratch = try await filledStore()
     let gate = try TestGate()

@@ -102,7 +102,7 @@ import Testing
     if test.status == 65 { try await expectRemovable(scratch, options) }
   }
 
-  /// The cache can be thrown away in any case: an empty, sound store is what is left.
+  /// The cache can be thrown away in any case: an empty, intact store is what is left.
   private func expectRemovable(_ scratch: Scratch, _ options: [String]) async throws {
     expectSuccess(try await scratch.cachectl(options + ["rm", "--all", "--yes"]))
     #expect(try await scratch.cachectl(options + ["verify", "--output", "json"]).document()["entriesChecked"] == 0)

@@ -67,7 +67,7 @@ extension CacheError {
     if error.description.contains(RedisScript.otherFormat) {
       self.init(
         .unsupportedFormat, "\(store): another version of the engine writes to the store",
-        hint: "stop the programs of the older version, and open the store again", cause: nil)
+        hint: "stop the programs of the other version, and open the store again", cause: nil)
       return
     }
     if error.word == "READONLY" {

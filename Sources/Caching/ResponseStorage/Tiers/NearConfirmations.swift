@@ -49,7 +49,7 @@ final class NearConfirmations: Sendable {
   }
 
   private static let partCount = 256
-  /// When a part has confirmed so many entries, it begins anew: their keys are spread evenly.
+  /// When a part has confirmed so many entries, it starts again with none: their keys are spread evenly.
   static let maximumPerPart = 1_024
 
   private let parts = (0..<partCount).map { _ in Part() }

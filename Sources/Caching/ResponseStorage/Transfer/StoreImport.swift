@@ -66,7 +66,7 @@ public struct StoreImport: Sendable {
     } catch {
       throw CacheError(
         .malformed, "\(source), line \(number): \(error)",
-        hint: "mend or remove the line: \(writer.summary("imported")) before it",
+        hint: "fix or remove the line: \(writer.summary("imported")) before it",
         cause: error)
     }
   }

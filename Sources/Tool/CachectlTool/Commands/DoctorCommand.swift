@@ -6,12 +6,12 @@ internal import CachePresentation
 /// `doctor`.
 struct DoctorCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "doctor", abstract: "Examine the set-up, and say how to mend what is wrong",
+    commandName: "doctor", abstract: "Examine the set-up, and say how to fix what is wrong",
     discussion: """
       It looks at the configuration, the permissions of the home and of plugins, the free space, the store of each \
       engine with the processes that use it, and the clock. Nothing is changed, and no store is made.
 
-      The status is 0 if there is no problem; warnings do not count. Otherwise the first of these decides: \
+      The exit code is 0 if there is no problem; warnings do not count. Otherwise the first of these decides: \
       78 for the configuration, 77 for unsafe permissions, 65 for a store that is damaged or of an unknown format, 73 \
       for a home that cannot be made, 74 for too little space, 75 for a store that another process holds, 69 for a \
       server that does not answer.

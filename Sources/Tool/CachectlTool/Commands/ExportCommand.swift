@@ -9,7 +9,7 @@ struct ExportCommand: AsyncParsableCommand {
     commandName: "export", abstract: "Write entries with all their metadata as lines of JSON",
     discussion: """
       Without FILE, or where it is -, the lines go to the standard output, whatever --output says. FILE is written \
-      whole or not at all, and for you alone. Entries that are damaged are left out; the status is then 65.
+      whole or not at all, and for you alone. Entries that are damaged are left out; the exit code is then 65.
 
       Examples:
         cachectl export cache.ndjson

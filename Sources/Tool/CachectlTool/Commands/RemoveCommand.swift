@@ -9,9 +9,10 @@ struct RemoveCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "rm", abstract: "Remove entries, or make them stale",
     discussion: """
-      Conditions narrow each other down. If no entry meets them, or a key has no entry, the status is 66. --all removes everything: a terminal asks first, elsewhere it needs \
-      --yes. It leaves an empty, sound store even if the old one is damaged or the disk is full. --soft makes \
-      entries stale instead: the next fetch asks the origin, and they stand in if it fails.
+      Conditions narrow each other down. If no entry meets them, or a key has no entry, the exit code is 66. --all \
+      removes everything: a terminal asks first, elsewhere it needs --yes. It leaves an empty, intact store even if \
+      the old one is damaged or the disk is full. --soft makes entries stale instead: the next fetch asks the origin, \
+      and serves them if it fails.
 
       Examples:
         cachectl rm --state expired
