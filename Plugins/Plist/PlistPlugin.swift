@@ -1,4 +1,5 @@
 internal import EngineSupport
+internal import Platform
 public import StorageSPI
 
 /// Keeps each namespace in a JSON property-list file, which it reads and writes as a whole.
@@ -138,10 +139,22 @@ struct PlistRemoval: Sendable {
 
   private func move(_ names: [String], of folder: PlistFolder, aside suffix: String) throws(CacheError) -> String {
     let new = PlistFolder(path: try folder.freePath(folder.path + suffix), fileSystem: fileSystem)
-    try new.makeStore()
-    try PlistLock(new, timeout: options.busyTimeout).hold(exclusively: true) { () throws(CacheError) in
-      try new.list(try folder.listedNamespaces().sorted())
-      for name in names { try folder.rename(folder.path + "/" + name, to: new.path + "/" + name) }
+    var moved = 0
+    do throws(CacheError) {
+      try new.makeStore()
+      try PlistLock(new, timeout: options.busyTimeout).hold(exclusively: true) { () throws(CacheError) in
+        try new.list(try folder.listedNamespaces().sorted())
+        for name in names {
+          try folder.rename(folder.path + "/" + name, to: new.path + "/" + name)
+          moved += 1
+        }
+      }
+    } catch {
+      guard moved == 0 else { throw error }
+      // A full disk has no room for its list: no empty folder is to look like a damaged store.
+      for path in [new.lockPath, StoreMark(inFolder: new.path).path] { try? fileSystem.unlink(path) }
+      rmdir(new.path)
+      throw error
     }
     return new.path
   }

@@ -74,6 +74,16 @@ import Testing
     #expect(try await engine.contents() == ["a/1": "next"])
   }
 
+  @Test func aMoveWithoutRoomLeavesTheStoreAndNoFolder() async throws {
+    let folder = try await damagedStore()
+    let names = try folder.names()
+    let full = FaultyFileSystem(.rule { call, _ in call == "write" ? ENOSPC : nil })
+    let removal = PlistRemoval(PlistOptions(path: folder.store), movingAside: ".damaged", fileSystem: full)
+    #expect(await code { _ = try removal.run() } == .noSpace)
+    #expect(try folder.names() == names)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["store"])
+  }
+
   @Test(arguments: [nil, ".damaged"]) func aStoreInUseIsBusy(suffix: String?) async throws {
     let folder = try await damagedStore()
     let names = try folder.names()

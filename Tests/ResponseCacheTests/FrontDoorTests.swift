@@ -4,6 +4,7 @@ import MemoryStorage
 import PlistStorage
 import ResponseCache
 import ResponseCacheTesting
+import ResponseStorage
 import StorageSPI
 import SQLiteStorage
 import Testing
@@ -82,6 +83,41 @@ import Testing
     #expect(error?.hint.contains("removeStore") == true)
     try await location.removeStore()
     try await Cache(location).close()
+  }
+
+  @Test func aStoreThatEndedAProcessIsNotOpenedUntilItIsRemoved() async throws {
+    let folder = try TemporaryFolder()
+    defer { folder.remove() }
+    let location = StorageLocation.lmdb(path: folder.path + "/lmdb")
+    try await Cache(location).close()
+    let mark = folder.path + "/lmdb.crashed"
+    #expect(FileManager.default.createFile(atPath: mark, contents: nil))
+    let error = await #expect(throws: CacheError.self) { _ = try await location.open(clock: SystemWallClock()) }
+    #expect(error?.code == .damaged && error?.hint.contains("removeStore") == true)
+    try await location.removeStore()
+    #expect(!FileManager.default.fileExists(atPath: mark))
+    try await location.open(clock: SystemWallClock()).close()
+  }
+
+  @Test func aNearStoreThatEndedAProcessIsRemovedAndOneInUseKeepsFarWhereItIs() async throws {
+    let folder = try TemporaryFolder()
+    defer { folder.remove() }
+    let near = folder.path + "/near"
+    let location = StorageLocation(
+      TieredLayer(over: PlistPlugin(), near: LMDBPlugin(), folder: near), ["path": .text(folder.path + "/far")])
+    let first = try await Cache(location)
+    try await first.set(1, for: "number")
+    try await first.close()
+    #expect(FileManager.default.createFile(atPath: near + "/path.crashed", contents: nil))
+    let second = try await Cache(location)
+    #expect(try await second.value(Int.self, for: "number") == 1)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: near) == ["path"])
+    let configuration = try location.configuration(SystemWallClock())
+    let error = await #expect(throws: CacheError.self) {
+      _ = try await location.plugin.removeStore(configuration, movingAside: ".damaged")
+    }
+    #expect(error?.code == .busy && !FileManager.default.fileExists(atPath: folder.path + "/far.damaged"))
+    try await second.close()
   }
 
   /// What has neither mark of a store belongs to someone else. Nothing is advised that would remove it.

@@ -31,7 +31,9 @@ static struct {
 static struct {
   const char *program;
   char *const *arguments;
+  char **environment;
 } retry;
+extern char **environ;
 static atomic_bool is_installed, is_retried, is_ending;
 static _Atomic(const char *) otherwise;
 
@@ -134,12 +136,12 @@ void ccrash_end(int store) {
   if (store < 0 || !atomic_load(&is_installed)) return;
   // Another thread has come first, and ends the process.
   while (atomic_exchange(&is_ending, 1)) pause();
-  int file = open(stores[store].mark, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-  if (file >= 0 && atomic_load(&is_retried)) {
+  (void)!open(stores[store].mark, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  if (atomic_load(&is_retried)) {
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
-    execv(retry.program, retry.arguments);
+    execve(retry.program, retry.arguments, retry.environment);
   }
   say(notice.before);
   say(stores[store].path);
@@ -179,6 +181,14 @@ void ccrash_install(int status, const char *before, const char *between, const c
 }
 
 void ccrash_retry(const char *program, char *const *arguments) {
+  static char variable[] = "_CACHECTL_CRASHED=1";
+  if (getenv("_CACHECTL_CRASHED")) return;
+  size_t size = 0;
+  while (environ[size]) size++;
+  retry.environment = calloc(size + 2, sizeof *environ);
+  if (!retry.environment) return;
+  memcpy(retry.environment, environ, size * sizeof *environ);
+  retry.environment[size] = variable;
   retry.program = program;
   retry.arguments = arguments;
   atomic_store(&is_retried, 1);

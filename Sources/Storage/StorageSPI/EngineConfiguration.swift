@@ -1,3 +1,5 @@
+internal import Platform
+
 /// What an engine is opened with: a value for each declared option, and the clock.
 public struct EngineConfiguration: Sendable {
   /// The clock by which the engine decides whether an entry has expired.
@@ -62,6 +64,21 @@ public struct EngineConfiguration: Sendable {
   package var crashMark: String? {
     guard case .text(let path)? = values["path"] else { return nil }
     return Self.crashMark(ofStore: path)
+  }
+
+  /// Whether the store has such a mark, which is an empty file: one with content is someone else's. Cost: one system call.
+  package var hasCrashMark: Bool {
+    var status = stat()
+    guard let crashMark, lstat(crashMark, &status) == 0 else { return false }
+    return status.st_mode & S_IFMT == S_IFREG && status.st_size == 0
+  }
+
+  /// Removes the mark, if there is one.
+  ///
+  /// - Throws: `CacheError`: `permissionDenied` if it stays: each opening would take the store for a crashed one.
+  package func removeCrashMark() throws(CacheError) {
+    guard hasCrashMark, let crashMark, unlink(crashMark) != 0, errno != ENOENT else { return }
+    throw CacheError(.permissionDenied, "cannot remove \(crashMark): \(String(cString: strerror(errno)))")
   }
 
   /// The file that marks the store at `path` after its damage has ended a process.

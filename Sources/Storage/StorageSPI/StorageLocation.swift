@@ -21,9 +21,16 @@ public struct StorageLocation: Sendable {
 
   /// Opens the store, and creates it first if there is none.
   ///
-  /// - Throws: `CacheError`: `invalidOption`, or the engine's failure; see `StoragePlugin.open(_:)`.
+  /// - Throws: `CacheError`: `invalidOption`; `damaged` if its damage has ended a process; or the engine's failure, see
+  ///   `StoragePlugin.open(_:)`.
   public func open(clock: any WallClock) async throws(CacheError) -> any StorageEngine {
-    try await plugin.open(configuration(clock))
+    let configuration = try configuration(clock)
+    guard !configuration.hasCrashMark else {
+      throw CacheError(
+        .damaged, "a process crashed reading the store, and left \(configuration.crashMark ?? "")",
+        hint: "begin with an empty store after StorageLocation.removeStore()")
+    }
+    return try await plugin.open(configuration)
   }
 
   /// Removes the store with everything in it, whatever its state: a damaged one too, and on a full disk. Opening it
@@ -32,7 +39,9 @@ public struct StorageLocation: Sendable {
   /// - Throws: `CacheError`: `busy` while the store is open, `cannotCreate` if what is there is not a store of this
   ///   engine, or the engine's failure; see `StoragePlugin.removeStore(_:movingAside:)`.
   public func removeStore(clock: any WallClock = SystemWallClock()) async throws(CacheError) {
-    _ = try await plugin.removeStore(configuration(clock), movingAside: nil)
+    let configuration = try configuration(clock)
+    _ = try await plugin.removeStore(configuration, movingAside: nil)
+    try configuration.removeCrashMark()
   }
 
   /// The path of the store, without slashes at its end; `nil` if it has none.

@@ -150,12 +150,29 @@ extension Scratch {
     expectSuccess(try await repaired.cachectl(Self.lmdb + ["verify"]))
   }
 
-  /// Neither may lose what a repair could still save.
-  @Test(arguments: [["doctor"], ["verify"], ["verify", "--output", "json"]])
+  /// A file with content is no mark. A removal works without one.
+  @Test func aFileOfSomeoneElseIsNoMark() async throws {
+    let intact = try await filledStore()
+    try intact.write("mine", to: Self.mark)
+    let fetch = try await intact.cachectl(Self.lmdb + ["fetch", "cities", "--output", "json"])
+    #expect(try fetch.document()["source"] == "cache" && movedStores(intact).isEmpty)
+
+    let damaged = try await damagedStore()
+    try damaged.write("mine", to: Self.mark)
+    expectSuccess(try await damaged.cachectl(Self.lmdb + ["rm", "--all", "--yes"]))
+    #expect(try await damaged.cachectl(Self.lmdb + ["ls", "--output", "json"]).document()["entries"]?.elements == [])
+    for scratch in [intact, damaged] { #expect(try scratch.read(Self.mark) == Data("mine".utf8)) }
+  }
+
+  /// None may lose what a repair could still save.
+  @Test(arguments: [
+    ["doctor"], ["verify"], ["verify", "--output", "json"], ["rm", "--all", "--dry-run"],
+    ["migrate", "--from", "lmdb", "--to", "plist", "--dry-run"],
+  ])
   func aCheckLeavesTheStoreWhereItIs(command: [String]) async throws {
     let scratch = try await crashedStore()
     let run = try await scratch.cachectl(Self.lmdb + command)
-    #expect(run.status == 65 && run.text.contains("lmdb.crashed"), "\(run.text)\(run.errors)")
+    #expect(run.status == 65 && (run.text + run.errors).contains("lmdb.crashed"), "\(run.text)\(run.errors)")
     #expect(scratch.exists(Self.mark) && movedStores(scratch).isEmpty)
   }
 

@@ -11,10 +11,12 @@ package struct CrashedStore: Sendable {
   private let configuration: EngineConfiguration
   /// The path of the file.
   private let mark: String
+  /// Whether this process runs the command again that the store has ended: the file may not be there for want of room.
+  private static let isRetried = getenv("_CACHECTL_CRASHED") != nil
 
   /// The store that `plugin` opens with `configuration`; `nil` if it has not ended a process. Cost: one system call.
   package init?(_ plugin: any StoragePlugin, _ configuration: EngineConfiguration) {
-    guard let mark = configuration.crashMark, access(mark, F_OK) == 0 else { return nil }
+    guard let mark = configuration.crashMark, Self.isRetried || configuration.hasCrashMark else { return nil }
     self.plugin = plugin
     self.configuration = configuration
     self.mark = mark
@@ -23,8 +25,9 @@ package struct CrashedStore: Sendable {
   /// The store as an error, which says what to do.
   package var error: CacheError {
     let name = plugin.declaration.name
+    let left = configuration.hasCrashMark ? ", and left \(mark)" : ""
     return CacheError(
-      .damaged, "a process crashed reading the store, and left \(mark)",
+      .damaged, "a process crashed reading the store\(left)",
       hint: "save what can be read with: cachectl --backend \(name) verify --repair")
   }
 
@@ -32,7 +35,7 @@ package struct CrashedStore: Sendable {
   ///
   /// - Returns: a warning that says where the store is now; `nil` if another process has moved it, or there is none.
   /// - Throws: `CacheError`: `busy` if the store is open, or another process is moving it; `damaged` if the store may only
-  ///   be read; the engine's failure.
+  ///   be read; `permissionDenied` if the mark cannot be opened or removed; the engine's failure.
   package func moveAside() async throws(CacheError) -> CacheError? {
     if plugin.declaration.capabilities.contains(.readOnly) { throw error }
     let file = open(mark, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
@@ -48,9 +51,9 @@ package struct CrashedStore: Sendable {
     guard flock(file, LOCK_EX | LOCK_NB) == 0 else {
       throw CacheError(.busy, "another process is moving a damaged store aside", hint: "try again")
     }
-    guard access(mark, F_OK) == 0 else { return nil }
+    guard configuration.hasCrashMark else { return nil }
     let moved = try await plugin.removeStore(configuration, movingAside: configuration.clock.now.damagedSuffix)
-    removeMark()
+    try removeMark()
     guard let path = moved.first else { return nil }
     let name = plugin.declaration.name
     return CacheError(
@@ -60,7 +63,9 @@ package struct CrashedStore: Sendable {
   }
 
   /// Removes the mark, after the store was removed, moved or repaired.
-  package func removeMark() { unlink(mark) }
+  ///
+  /// - Throws: `CacheError`: `permissionDenied` if it stays.
+  package func removeMark() throws(CacheError) { try configuration.removeCrashMark() }
 }
 
 extension StoragePlugin {

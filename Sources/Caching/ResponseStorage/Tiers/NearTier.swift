@@ -126,7 +126,13 @@ final class NearTier: Sendable {
 
   private func opened() async -> State {
     let engine: any StorageEngine
-    do throws(CacheError) { engine = try await plugin.openReplacingCrashed(configuration).engine } catch {
+    do throws(CacheError) {
+      if configuration.hasCrashMark {
+        _ = try await plugin.removeStore(configuration, movingAside: nil)
+        try configuration.removeCrashMark()
+      }
+      engine = try await plugin.open(configuration)
+    } catch {
       return .failed(error)
     }
     let isTidy = plugin.declaration.capabilities.contains(.nativeExpiry)

@@ -93,14 +93,14 @@ public struct TieredLayer: WrappingPlugin {
     return try EngineConfiguration(for: near.declaration, values: values, clock: clock)
   }
 
-  /// Removes both stores. Moves the store of far aside.
+  /// Removes both stores, near's first: it fills again if far's cannot be removed. Moves the store of far aside.
   public func removeStore(
     _ configuration: EngineConfiguration, movingAside suffix: String?
   ) async throws(CacheError) -> [String] {
-    let moved = try await base.removeStore(configuration, movingAside: suffix)
-    guard near.declaration.capabilities.contains(.persistent) else { return moved }
-    _ = try await near.removeStore(try nearConfiguration(configuration.clock), movingAside: nil)
-    return moved
+    if near.declaration.capabilities.contains(.persistent) {
+      _ = try await near.removeStore(try nearConfiguration(configuration.clock), movingAside: nil)
+    }
+    return try await base.removeStore(configuration, movingAside: suffix)
   }
 }
 

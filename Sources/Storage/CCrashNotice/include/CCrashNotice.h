@@ -29,8 +29,9 @@ void ccrash_end(int store);
 /// its engine and `after`, which must stay in memory. `status` is the exit status.
 void ccrash_install(int status, const char *before, const char *between, const char *after);
 
-/// Runs `program` with `arguments`, which end with NULL, in place of a notice, if the mark is new: a program that does not
-/// open a marked store can then do its work. Both must stay in memory.
+/// Runs `program` with `arguments`, which end with NULL, in place of a notice: a program that does not open the store then
+/// can do its work. Its environment variable _CACHECTL_CRASHED says so, also where the mark could not be created, and
+/// keeps it from being run another time. Both must stay in memory.
 void ccrash_retry(const char *program, char *const *arguments);
 
 /// Writes `line` to stderr in case of any other crash. It must stay in memory.

@@ -9,7 +9,8 @@ struct DoctorCommand: AsyncParsableCommand {
     commandName: "doctor", abstract: "Examine the set-up, and say how to fix what is wrong",
     discussion: """
       It looks at the configuration, the permissions of the home and of plugins, the free space, the store of each \
-      engine with the processes that use it, and the clock. Nothing is changed, and no store is made.
+      engine with the processes that use it, and the clock. Nothing is changed, and no store is made. \
+      A store whose damage ends the process is marked, so that the next command does not open it.
 
       The exit code is 0 if there is no problem; warnings do not count. Otherwise the first of these decides: \
       78 for the configuration, 77 for unsafe permissions, 65 for a store that is damaged or of an unknown format, 73 \

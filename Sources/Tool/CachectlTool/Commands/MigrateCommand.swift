@@ -46,6 +46,7 @@ struct MigrateCommand: AsyncParsableCommand {
   func run() async throws {
     let session = try Session(
       global, naming: [EngineReference(from, flag: "--from"), EngineReference(to, flag: "--to")])
+    if dryRun { try session.requireIntactStore(source) }
     let view = try await session.withStore(toReadOf: source) { source throws(CacheError) in
       try await session.withStore(toWriteOf: destination, isDryRun: dryRun) { destination throws(CacheError) in
         try await migrate(source, destination, session)

@@ -85,6 +85,7 @@ struct RemoveCommand: AsyncParsableCommand {
       CrashNotice.runAgainAfterDamage()
       return try await session.container.removeAll { body throws(CacheError) in try await session.withStore(body) }
     }
+    if dryRun { try session.requireIntactStore(session.configuration.backend) }
     return try await session.withStore { store throws(CacheError) in
       let presenter = session.container.makeStorePresenter(store)
       if !keys.isEmpty { return try await presenter.remove(names: keys, softly: soft, dryRun: dryRun) }

@@ -86,7 +86,7 @@ extension AppDIContainer {
     var (isEmpty, replacement) = (false, String?.none)
     if let crashed = try crashedStore(backend: configuration.backend) {
       try await removeStore(because: crashed.error)
-      crashed.removeMark()
+      try crashed.removeMark()
       replacement = replaced(because: crashed.error)
     }
     do throws(CacheError) {

@@ -54,9 +54,19 @@ struct Session {
   func withStore<Output>(
     toWriteOf backend: String, isDryRun: Bool, _ body: (OpenStore?) async throws(CacheError) -> Output
   ) async throws(CacheError) -> Output {
-    if isDryRun, try await container.hasStore(backend: backend) == false { return try await body(nil) }
+    if isDryRun {
+      try requireIntactStore(backend)
+      if try await container.hasStore(backend: backend) == false { return try await body(nil) }
+    }
     return try await using(
       backend, { () async throws(CacheError) in try await container.openStore(backend: backend) }, body)
+  }
+
+  /// Makes sure that opening the store of the engine called `backend` would not move it aside, as a dry run must not.
+  ///
+  /// - Throws: `CacheError`: `damaged` if the store has ended a process.
+  func requireIntactStore(_ backend: String) throws(CacheError) {
+    if let crashed = try container.crashedStore(backend: backend) { throw crashed.error }
   }
 
   /// Opens the store for a fetch, passes it to `body`, and closes it. A damaged or unreachable store does not stop the
