@@ -94,6 +94,22 @@ extension Scratch {
     expectSuccess(try await scratch.cachectl(Self.lmdb + ["verify"]))
   }
 
+  @Test func theHintLeadsToWhatCanBeRead() async throws {
+    let scratch = try Scratch()
+    let environment = [
+      "CACHECTL_LMDB_PATH": scratch.path("it's a store"),
+      "PATH": "\((Binary.path as NSString).deletingLastPathComponent):/usr/bin:/bin",
+    ]
+    expectSuccess(try await scratch.cachectl(Self.lmdb + ["fetch", "cities"], environment: environment))
+    try scratch.write("", to: "it's a store.crashed")
+    let run = try await scratch.cachectl(Self.lmdb + ["ls", "--output", "ndjson"], environment: environment)
+    let error = try JSON(Data(run.errors.utf8))["warning"]
+    let commands = try #require(error?["hint"]?.text?.components(separatedBy: " with: ").last, "\(run.errors)")
+    #expect(run.output.isEmpty)
+    expectSuccess(try await scratch.run("/bin/sh", ["-c", commands], environment: environment))
+    expectSuccess(try await scratch.cachectl(Self.lmdb + ["show", Contract.citiesKey], environment: environment))
+  }
+
   @Test(arguments: [["ls"], ["stats"], ["compact"]])
   func otherCommandsBeginWithAnEmptyStoreToo(command: [String]) async throws {
     let scratch = try await crashedStore()

@@ -129,6 +129,16 @@ import Testing
     }
   }
 
+  /// The process that reads the store cannot read the pipe again.
+  @Test func aRepairWithAConfigurationFromAPipeSavesTheSame() async throws {
+    let store = try await Store("plist")
+    try store.changeALetter()
+    let line = #"echo '{"backend": "plist"}' | "$0" --config /dev/stdin verify --repair --output json"#
+    let run = try await store.scratch.run("/bin/sh", ["-c", line, Binary.path])
+    #expect(run.status == 65, "\(run.errors)")
+    #expect(try run.document()["repair"]?["saved"] == 2, "\(run.text)")
+  }
+
   @Test(arguments: Contract.persistentEngines)
   func aRepairSavesWhatIsSound(engine: String) async throws {
     let store = try await Store(engine)

@@ -79,6 +79,25 @@ struct FailureTests {
   }
 
   @Test(arguments: Backends.persistent)
+  func aFailedRepairClosesTheNewStoreAndAMissingStoreIsBusy(backend: String) async throws {
+    let home = try TestHome()
+    let container = try home.container(backend: backend)
+    let repair = {
+      _ = try await container.repairStore(isDryRun: false, progress: { _ in }) { _, _ throws(CacheError) in
+        UnreadableStore()
+      }
+    }
+    #expect(try await code(repair) == "busy")
+    try await container.openStore().close()
+    for _ in 0..<2 { #expect(try await code(repair) == "unreachable") }
+  }
+
+  private struct UnreadableStore: DamagedStoreReader {
+    func begin(_ range: KeyRange, pageSize: Int) throws(CacheError) { throw CacheError(.unreachable, "no process") }
+    func next() async throws(CacheError) -> DamagedStoreItem { .end }
+  }
+
+  @Test(arguments: Backends.persistent)
   func aStoreThatCannotBeCreatedIsAnError(backend: String) async throws {
     let home = try TestHome()
     let file = home.folder + "/file"

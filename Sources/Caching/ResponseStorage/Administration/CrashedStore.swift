@@ -58,8 +58,7 @@ package struct CrashedStore: Sendable {
     let name = plugin.declaration.name
     return CacheError(
       .damaged, "a process crashed reading the store of \(name): it is now \(path), and an empty one has its place",
-      hint: "save what can be read of it with: cachectl --backend \(name) --set backends.\(name).path=\(path) "
-        + "verify --repair")
+      hint: "save what can be read of it with: \(plugin.declaration.commandsToSave(storeAt: path))")
   }
 
   /// Removes the mark, after the store was removed, moved or repaired.
@@ -78,6 +77,27 @@ extension StoragePlugin {
   ) async throws(CacheError) -> (engine: any StorageEngine, warning: CacheError?) {
     let warning = try await CrashedStore(self, configuration)?.moveAside()
     return (try await open(configuration), warning)
+  }
+}
+
+extension EngineDeclaration {
+  /// The commands, for a shell, that save what can be read of a damaged store at `path`, which is not the configured one:
+  /// a repair makes it intact where it is.
+  package func commandsToSave(storeAt path: String) -> String {
+    let store = "cachectl --backend \(name) --set \(Self.shellWord("backends.\(name).path=\(path)"))"
+    return "\(store) verify --repair; \(store) export | cachectl --backend \(name) import"
+  }
+
+  private static func shellWord(_ text: String) -> String {
+    let isPlain = text.utf8.allSatisfy { byte in
+      switch byte {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+        UInt8(ascii: "0")...UInt8(ascii: "9"), 0x80...:
+        true
+      default: "/._-=+,:@".utf8.contains(byte)
+      }
+    }
+    return isPlain ? text : "'" + text.map { $0 == "'" ? #"'\''"# : String($0) }.joined() + "'"
   }
 }
 

@@ -24,8 +24,8 @@ public enum DamagedStoreItem: Sendable {
   case lost(CacheKey, reason: String)
   /// The range has no more entries.
   case end
-  /// The rest of the range cannot be read.
-  case stopped(reason: String)
+  /// The rest of the range cannot be read; `isSilent` if nothing came for too long.
+  case stopped(reason: String, isSilent: Bool = false)
 }
 
 /// Saves what can be read of a damaged store, which may be more than an engine returns in order: it reads forwards from
@@ -36,6 +36,8 @@ public enum DamagedStoreItem: Sendable {
 public struct StoreRepair<Reader: DamagedStoreReader> {
   /// How often to continue behind an entry that cannot be read, in one direction.
   private static var maximumRestarts: Int { 1_000 }
+  /// How often reading may stop because nothing comes, in one direction: each takes a minute.
+  private static var maximumSilences: Int { 3 }
 
   private var reader: Reader
   private let transforms: TransformPipeline
@@ -76,30 +78,37 @@ public struct StoreRepair<Reader: DamagedStoreReader> {
     isDescending: Bool, to end: CacheKey?
   ) async throws(CacheError) -> (last: CacheKey?, isComplete: Bool) {
     var range = KeyRange(isDescending: isDescending)
-    var (begun, reading, restarts) = (CacheKey?.none, CacheKey?.none, 0)
+    var (begun, reading) = (CacheKey?.none, CacheKey?.none)
+    var (restarts, silences) = (0, 0)
     try reader.begin(range, pageSize: StoreWalk.pageSize)
     while true {
       switch try await reader.next() {
-      case .end: return (range.after, true)
+      case .end:
+        addUnanswered(reading)
+        return (range.after, true)
       case .reading(let key):
+        addUnanswered(reading)
         if let end, key <= end { return (range.after, true) }
-        if let lost = reading { report.addLost(.unreadable(lost, "entry \(lost) cannot be read")) }
         reading = key
       case .entry(let entry):
         range.after = entry.key
         reading = nil
         try await save(entry)
       case .lost(let key, let reason):
+        if reading != key { addUnanswered(reading) }
+        if let end, key <= end { return (range.after, true) }
         range.after = key
         reading = nil
         report.addLost(.unreadable(key, reason))
-      case .stopped(let reason):
+      case .stopped(let reason, let isSilent):
+        if isSilent { silences += 1 }
         if let key = reading.take() {
           range.after = key
           report.addLost(.unreadable(key, reason))
         }
         // A page may fail because of its last entry: read one by one, until even the next entry cannot be listed.
-        guard restarts == 0 || range.after != begun, restarts < Self.maximumRestarts else {
+        guard restarts == 0 || range.after != begun, restarts < Self.maximumRestarts, silences < Self.maximumSilences
+        else {
           let issue = IntegrityIssue(kind: .structure, message: reason)
           if !report.possiblyLost.contains(issue) { report.possiblyLost.append(issue) }
           return (range.after, false)
@@ -108,6 +117,11 @@ public struct StoreRepair<Reader: DamagedStoreReader> {
         try reader.begin(range, pageSize: 1)
       }
     }
+  }
+
+  /// Nothing came of the entry that was announced as read.
+  private mutating func addUnanswered(_ key: CacheKey?) {
+    if let key { report.addLost(.unreadable(key, "entry \(key) cannot be read")) }
   }
 
   private mutating func save(_ entry: ExportedEntry) async throws(CacheError) {

@@ -147,7 +147,7 @@ extension EntryTally {
 extension CacheError {
   /// Whether the failure concerns the stored data rather than the way it was requested, so that other entries may still
   /// be readable.
-  var isOfData: Bool { [.damaged, .unsupportedFormat, .ioFailed, .failed].contains(code) }
+  package var isOfData: Bool { [.damaged, .unsupportedFormat, .ioFailed, .failed].contains(code) }
 }
 
 /// A sample of any number of keys: how many there are, and the first of them.

@@ -90,13 +90,15 @@ struct VerifyCommand: AsyncParsableCommand {
         try await store.administration.remove(keys: Array(keys), dryRun: false)
       }
     }
-    report.saved = max(0, found.entriesChecked - keys.count)
+    report.saved = max(0, found.entriesChecked - keys.count - found.omitted)
     let backend = session.configuration.backend
-    let advice = "empty the store with: cachectl --backend \(backend) rm --all --yes"
+    var advice = report.possiblyLost.isEmpty ? "" : "empty the store with: cachectl --backend \(backend) rm --all --yes"
+    if found.omitted > 0 { advice = "repeat it for \(NumberText.count(found.omitted, "issue", "issues")) more" }
     global.warn(
       ErrorView(
-        code: reason.code.rawValue, message: "\(reason.message): its damaged entries are removed",
-        hint: report.possiblyLost.isEmpty ? "" : advice))
+        code: reason.code.rawValue,
+        message: "\(reason.message): its damaged entries \(dryRun ? "would be" : "are") removed",
+        hint: advice))
     return report
   }
 }

@@ -33,8 +33,8 @@ extension AppDIContainer {
   /// - Parameters:
   ///   - isDryRun: whether to leave the store as it is, and only find out what would be saved.
   ///   - reader: makes what reads the store of the engine with a name at a path.
-  /// - Throws: `CacheError`: `unsupported` if the engine cannot move a store; `unsupportedFormat` if a later version wrote
-  ///   it. If the new store cannot be written, the message says where the damaged one is.
+  /// - Throws: `CacheError`: `unsupported` if the engine cannot move a store; `busy` if the store is gone;
+  ///   `unsupportedFormat` if a later version wrote it. If the new store cannot be written, the message says where the damaged one is.
   func repairStore(
     isDryRun: Bool, progress: @escaping (Int) -> Void,
     reader: (_ engine: String, _ path: String) throws(CacheError) -> some DamagedStoreReader
@@ -45,12 +45,16 @@ extension AppDIContainer {
     if !isDryRun {
       moved = try await plugin.removeStore(options, movingAside: clock.now.damagedSuffix)
       try crashedStore(backend: configuration.backend)?.removeMark()
+      guard !moved.isEmpty else {
+        throw CacheError(.busy, "another process has moved or removed the store", hint: "try again")
+      }
     }
     guard let path = isDryRun ? configuration.storePath(of: name) : moved.first else {
       throw CacheError(.unsupported, "backend \(name) cannot move a store aside")
     }
+    var store: OpenStore?
     do throws(CacheError) {
-      let store = isDryRun ? nil : try await openStore()
+      store = isDryRun ? nil : try await openStore()
       var repair = StoreRepair(
         try reader(name, path), into: store?.entries, transforms: entryTransforms, progress: progress)
       var report = try await repair.run()
@@ -58,13 +62,13 @@ extension AppDIContainer {
       try await store?.close()
       return report
     } catch {
+      try? await store?.close()
       if isDryRun { throw error }
       let message = "\(error.message); what could not be written is still in \(path)"
       // A full disk may keep the new store from being created, which is no mistake in the set-up.
       throw CacheError(
         error.code == .cannotCreate ? .noSpace : error.code, message,
-        hint: "then save it with: cachectl --backend \(name) --set backends.\(name).path=\(path) verify --repair",
-        cause: error)
+        hint: "then save it with: \(plugin.declaration.commandsToSave(storeAt: path))", cause: error)
     }
   }
 

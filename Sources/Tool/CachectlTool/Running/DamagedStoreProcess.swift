@@ -19,15 +19,18 @@ final class DamagedStoreProcess: DamagedStoreReader {
 
   /// Reads the store of `configuration` that is now at `path`, with the options that `global` gives.
   ///
-  /// - Throws: `CacheError` with the code `cannotCreate` if there is no folder for temporary files.
+  /// - Throws: `CacheError`: `cannotCreate` if there is no folder for temporary files; `noSpace`, `ioFailed`.
   init(_ engine: String, at path: String, _ configuration: Configuration, _ global: GlobalOptions) throws(CacheError) {
     scratch = try ScratchFolder()
     let name = configuration.loadedEngines.first { $0.plugin.declaration.name == engine }?.path ?? engine
     var arguments = [DamagedStoreCommand.name, "--backend", name]
-    if let config = global.config { arguments += ["--config", config] }
+    // This process may have read it from a pipe.
+    let file = try? configuration.file.flatMap(ReadConfigurations.contents)
+    if file != nil { arguments += ["--config", scratch.path + "/config.json"] }
     if let home = global.home { arguments += ["--home", home] }
     for setting in global.settings + ["backends.\(engine).path=\(path)"] { arguments += ["--set", setting] }
     self.arguments = arguments
+    if let file { try AtomicFile.write(file, to: scratch.path + "/config.json") }
   }
 
   deinit {
@@ -53,16 +56,28 @@ final class DamagedStoreProcess: DamagedStoreReader {
         self.process = consume process
         if item.isLast { end() }
         return item
-      case .end: return .stopped(reason: "the process that read the store \(process.wait().text)")
+      case .end:
+        let end = process.wait()
+        let reason = "the process that read the store \(end.text)"
+        guard case .exited(let status) = end, status != ExitCode.dataError.rawValue else {
+          return .stopped(reason: reason)
+        }
+        throw CacheError(.failed, "\(reason): \(firstError)")
       case .nothing:
         let isCancelled = Task.isCancelled
         guard isCancelled || ContinuousClock.now - start > Self.limit else { continue }
         process.send(SIGKILL)
         _ = process.wait()
         if isCancelled { throw .cancelled }
-        return .stopped(reason: "the engine has returned nothing for \(DurationText(Self.limit))")
+        return .stopped(reason: "the engine has returned nothing for \(DurationText(Self.limit))", isSilent: true)
       }
     }
+  }
+
+  /// The first line that the process wrote to its standard error.
+  private var firstError: String {
+    let bytes = (try? ConfigurationFiles.contents(of: scratch.path + "/errors")) ?? []
+    return String(decoding: bytes.prefix { $0 != UInt8(ascii: "\n") }.prefix(4_096), as: UTF8.self)
   }
 
   /// Ends the process. It closes the store in order if it can.
@@ -83,6 +98,10 @@ struct DamagedStoreCommand: AsyncParsableCommand {
   static let name = "__read"
   static let configuration = CommandConfiguration(commandName: name)
 
+  /// After how many seconds in which the engine returns nothing this process ends, even if the one that started it has
+  /// been killed.
+  private static let secondsAllowed: UInt32 = 90
+
   @Option(help: "How many entries to scan at once")
   var pageSize = 1
 
@@ -96,11 +115,10 @@ struct DamagedStoreCommand: AsyncParsableCommand {
   var global: GlobalOptions
 
   func run() async throws {
+    signal(SIGALRM, SIG_DFL)
+    alarm(Self.secondsAllowed)
+    let container = try AppDIContainer.ofProcess(global.configurationFlags)
     do throws(CacheError) {
-      let container: AppDIContainer
-      do throws(ConfigurationError) { container = try .ofProcess(global.configurationFlags) } catch {
-        throw CacheError(.failed, error.message)
-      }
       let store = try await container.openDamagedStore()
       let after: CacheKey? = if let after { try CacheKey(after) } else { nil }
       let range = KeyRange(after: after, isDescending: descending)
@@ -112,11 +130,18 @@ struct DamagedStoreCommand: AsyncParsableCommand {
       }
       try await store.entries.close()
     } catch {
+      // Any other failure is no damage, and would look like the loss of everything.
+      guard error.isOfData else { throw error }
       try Self.write(.stopped(reason: error.message))
     }
   }
 
-  private static func write(_ item: DamagedStoreItem) throws(CacheError) { try Console.output.write(item.line) }
+  private static func write(_ item: DamagedStoreItem) throws(CacheError) {
+    // The reader may take its time.
+    alarm(0)
+    try Console.output.write(item.line)
+    alarm(secondsAllowed)
+  }
 }
 
 extension DamagedStoreItem {
@@ -135,7 +160,7 @@ extension DamagedStoreItem {
     case .reading(let key): line += "?\(key)\n".utf8
     case .lost(let key, let reason): line += "-\(key) \(Self.single(reason))\n".utf8
     case .end: line += ".\n".utf8
-    case .stopped(let reason): line += "!\(Self.single(reason))\n".utf8
+    case .stopped(let reason, _): line += "!\(Self.single(reason))\n".utf8
     }
     return line
   }

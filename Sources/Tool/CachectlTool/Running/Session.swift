@@ -176,7 +176,7 @@ extension ConfigurationLoader {
 
 /// The configuration files that this process has read: a command may look at one several times, and a pipe can be read
 /// only once.
-private enum ReadConfigurations {
+enum ReadConfigurations {
   private static let files = Mutex<[(path: String, bytes: [UInt8])]>([])
 
   static func contents(of path: String) throws(ConfigurationError) -> [UInt8]? {

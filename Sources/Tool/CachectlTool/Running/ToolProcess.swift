@@ -95,10 +95,13 @@ struct ToolProcess: ~Copyable {
   }
 
   private mutating func readMore() {
+    var isInterrupted = false
     let chunk = [UInt8](unsafeUninitializedCapacity: 65_536) { [output] bytes, count in
-      count = max(0, read(output, bytes.baseAddress, bytes.count))
+      let size = read(output, bytes.baseAddress, bytes.count)
+      isInterrupted = size < 0 && errno == EINTR
+      count = max(0, size)
     }
-    hasEnded = chunk.isEmpty
+    hasEnded = chunk.isEmpty && !isInterrupted
     buffer += chunk
   }
 
