@@ -91,6 +91,8 @@ final class LMDBEnvironment: @unchecked Sendable {
         return (pointer, LMDBFileIdentity(file), flags != 0)
       }
       mdb_env_close(pointer)
+      // It waited for the locks while another process removed the store, which empties them.
+      if status == EINVAL, LMDBFile.status(LMDBFile.lock(in: path))?.st_size == 0 { throw .lmdbStoreReplaced(path) }
       guard [EACCES, EPERM, EROFS].contains(status) else { throw .lmdb(status, "open", path: path) }
     }
     throw .lmdb(EACCES, "open", path: path)

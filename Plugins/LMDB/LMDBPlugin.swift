@@ -40,7 +40,10 @@ public struct LMDBPlugin: StoragePlugin {
     try LMDBOwnership.requireOwn(path)
     let files = [LMDBFile.data(in: path), LMDBFile.lock(in: path)].filter { LMDBFile.status($0) != nil }
     let format = try LMDBDataFile(in: path)?.format
-    return StoreInspection(path: path, files: files, format: format, currentFormat: LMDBSummary.format)
+    // The lock file stays when the store is removed.
+    let exists = files.first == LMDBFile.data(in: path)
+    return StoreInspection(
+      path: path, exists: exists, files: files, format: format, currentFormat: LMDBSummary.format)
   }
 
   /// Removes the data file, whatever it contains, or moves it aside with the mark of the store, unless a process has the

@@ -76,7 +76,7 @@ final class LMDBRegistry: Sendable {
   }
 }
 
-/// Removal, which works on a store in any state, and on a full disk.
+/// Removal, which works on a store in any state. Deleting needs no disk space; moving aside needs a few blocks.
 extension LMDBRegistry {
   /// Removes the store in the folder `path`, or moves it into a new folder next to it. The lock file stays, emptied.
   ///
@@ -142,14 +142,19 @@ extension LMDBRegistry {
       number += 1
       aside = "\(folder)\(suffix)-\(number)"
     }
-    guard rename(LMDBFile.data(in: path), LMDBFile.data(in: aside)) == 0 else {
-      let status = errno
+    // The mark is in both folders while the data file moves, which is of a store in either.
+    let (mark, newMark) = (StoreMark(inFolder: path), StoreMark(inFolder: aside))
+    do throws(CacheError) {
+      if link(mark.path, newMark.path) != 0, errno != ENOENT { try newMark.create() }
+      guard rename(LMDBFile.data(in: path), LMDBFile.data(in: aside)) == 0 else {
+        throw .lmdb(errno, "move aside", path: path)
+      }
+    } catch {
+      unlink(newMark.path)
       rmdir(aside)
-      throw .lmdb(status, "move aside", path: path)
+      throw error
     }
-    guard rename(StoreMark(inFolder: path).path, StoreMark(inFolder: aside).path) == 0 || errno == ENOENT else {
-      throw .lmdb(errno, "move the mark of", path: path)
-    }
+    mark.remove()
     return aside
   }
 }

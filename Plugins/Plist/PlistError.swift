@@ -82,3 +82,12 @@ struct PlistFormatError: Error {
     return "'\(String(shown))\(shown.count < text.unicodeScalars.count ? "..." : "")'"
   }
 }
+
+extension PlistFormatError {
+  /// The error for a file of the format version `format`, which is later than this one.
+  init(laterFormat format: Int) {
+    self.init(
+      kind: .newerFormat,
+      message: "format version \(format) is newer than \(PlistDecoder.format), the newest known here")
+  }
+}

@@ -63,7 +63,7 @@ struct PlistDecoder {
   private mutating func checkFormat(_ found: Int, _ json: JSONReader) throws(JSONReader.Failure) {
     if found > Self.format {
       isNewer = true
-      throw json.failure("format version \(found) is newer than \(Self.format), the newest known here")
+      throw json.failure(PlistFormatError(laterFormat: found).message)
     }
     guard found == Self.format else { throw json.failure("there is no format version \(found)") }
   }

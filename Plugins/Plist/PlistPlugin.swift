@@ -39,8 +39,8 @@ public struct PlistPlugin: StoragePlugin {
   /// go on with an empty store. Items that are not files are moved aside.
   ///
   /// - Throws: `CacheError`: `busy` if the lock cannot be had within the timeout, `cannotCreate` if the folder belongs to
-  ///   someone else, or no folder to move the files to can be made, `noSpace`, `permissionDenied`, `ioFailed`;
-  ///   `invalidOption` if an option is missing.
+  ///   someone else, or no folder to move the files to can be made, `unsupportedFormat` if a later version wrote a part of
+  ///   the store, `noSpace`, `permissionDenied`, `ioFailed`; `invalidOption` if an option is missing.
   public func removeStore(
     _ configuration: EngineConfiguration, movingAside suffix: String?
   ) async throws(CacheError) -> [String] {
@@ -121,11 +121,25 @@ struct PlistRemoval: Sendable {
       try folder.rename(folder.lockPath, to: folder.freePath(folder.lockPath + ".aside"))
     }
     return try PlistLock(folder, timeout: options.busyTimeout).hold(exclusively: true) { () throws(CacheError) in
+      try requireKnownFormat(of: folder)
       let names = try folder.parts()
-      if let suffix { return names.isEmpty ? [] : [try move(names, of: folder, aside: suffix)] }
+      if let suffix { return names.isEmpty ? [] : [try move(folder, aside: suffix)] }
       // The journal goes first: without it, none of the files that it names can come back.
       for path in [folder.journalPath] + names.map({ folder.path + "/" + $0 }) { try remove(path, of: folder) }
       return []
+    }
+  }
+
+  /// Fails if a later version has written a file or the journal. What cannot be read is of no version.
+  private func requireKnownFormat(of folder: PlistFolder) throws(CacheError) {
+    for path in try folder.parts().map({ folder.path + "/" + $0 }) {
+      guard let format = try? folder.format(ofFile: path), format > PlistDecoder.format else { continue }
+      throw CacheError(PlistFormatError(laterFormat: format), path: path)
+    }
+    do throws(CacheError) {
+      _ = try folder.journal()
+    } catch {
+      guard error.code != .unsupportedFormat else { throw error }
     }
   }
 
@@ -137,20 +151,23 @@ struct PlistRemoval: Sendable {
     }
   }
 
-  private func move(_ names: [String], of folder: PlistFolder, aside suffix: String) throws(CacheError) -> String {
+  private func move(_ folder: PlistFolder, aside suffix: String) throws(CacheError) -> String {
     let new = PlistFolder(path: try folder.freePath(folder.path + suffix), fileSystem: fileSystem)
-    var moved = 0
+    var moved: [String] = []
     do throws(CacheError) {
       try new.makeStore()
       try PlistLock(new, timeout: options.busyTimeout).hold(exclusively: true) { () throws(CacheError) in
         try new.list(try folder.listedNamespaces().sorted())
-        for name in names {
+        // What is left of a batch that cannot be finished moves as it is.
+        try? folder.finishJournal(synchronized: false)
+        for name in try folder.parts() {
           try folder.rename(folder.path + "/" + name, to: new.path + "/" + name)
-          moved += 1
+          moved.append(name)
         }
       }
     } catch {
-      guard moved == 0 else { throw error }
+      for name in moved { try? folder.rename(new.path + "/" + name, to: folder.path + "/" + name) }
+      guard (try? new.parts())?.isEmpty == true else { throw error }
       // A full disk has no room for its list: no empty folder is to look like a damaged store.
       for path in [new.lockPath, StoreMark(inFolder: new.path).path] { try? fileSystem.unlink(path) }
       rmdir(new.path)

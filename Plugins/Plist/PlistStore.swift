@@ -128,6 +128,8 @@ final class PlistStore: Sendable {
 
 extension PlistStore {
   /// Checks the files, which it reads again and leaves unchanged. An interrupted batch is not damage: it is finished first.
+  ///
+  /// - Throws: `CacheError`: `unsupportedFormat` if a later version has written one of them: it is not damaged.
   func check() throws(CacheError) -> [IntegrityIssue] {
     try reading { () throws(CacheError) in
       var issues: [IntegrityIssue] = []
@@ -135,7 +137,7 @@ extension PlistStore {
         do throws(CacheError) {
           try body()
         } catch {
-          guard error.isOfContent else { throw error }
+          guard error.code == .damaged else { throw error }
           let key = (error.cause as? PlistFormatError)?.key
           issues.append(
             IntegrityIssue(key: key, kind: key == nil ? .structure : .undecodable, message: error.message))

@@ -84,6 +84,61 @@ import Testing
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["store"])
   }
 
+  @Test(
+    arguments: [nil, ".damaged"],
+    [
+      ("a.json", #"{"format": 2, "namespace": "a", "things": 1}"#),
+      ("batch.journal", "cachectl plist batch 2\nx\nend\n"),
+    ])
+  func aStoreOfALaterVersionStays(suffix: String?, file: (name: String, content: String)) async throws {
+    let folder = try TemporaryFolder()
+    try await folder.open().put(["a/1": "x", "b/1": "y"])
+    try folder.write("{", to: "b.json")
+    try folder.write(file.content, to: file.name)
+    let names = try folder.names()
+    #expect(await code { _ = try await folder.open().checkIntegrity() } == .unsupportedFormat)
+    #expect(await code { _ = try await remove(folder, movingAside: suffix) } == .unsupportedFormat)
+    #expect(try folder.names() == names)
+    #expect(try folder.text(file.name) == file.content)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["store"])
+  }
+
+  private func moveAside(_ folder: TemporaryFolder, _ fault: FaultyFileSystem.Fault) throws(CacheError) {
+    let removal = PlistRemoval(
+      PlistOptions(path: folder.store), movingAside: ".damaged", fileSystem: FaultyFileSystem(fault))
+    _ = try removal.run()
+  }
+
+  @Test func aMoveThatFailsMovesNothing() async throws {
+    let folder = try await damagedStore()
+    let fault = FaultyFileSystem.Fault.rule { call, path in
+      call == "rename" && path.hasSuffix(".damaged/c.json") ? EIO : nil
+    }
+    #expect(await code { try moveAside(folder, fault) } == .ioFailed)
+    #expect(try folder.names() == ["b.json", "c.json", "notes.txt", "store.lock"])
+    #expect(try await folder.open().text("c/1") == "z")
+  }
+
+  @Test func aMoveThatIsCutShortLosesNoBatch() async throws {
+    var number = 0
+    var isDone = false
+    while !isDone {
+      number += 1
+      let folder = try TemporaryFolder()
+      try await folder.open().put(["c/1": "new"])
+      try FileManager.default.moveItem(atPath: folder.file("c.json"), toPath: folder.file("c.json.new"))
+      try folder.write("cachectl plist batch 1\nreplace c\nend\n", to: "batch.journal")
+      isDone = (try? moveAside(folder, .death(at: number))) != nil
+      var found: [String] = []
+      for path in [folder.store, folder.store + ".damaged"] {
+        let engine = try await PlistEngine.open(PlistOptions(path: path), clock: FixedClock(now: .distantFuture))
+        if let text = try await engine.text("c/1") { found.append(text) }
+      }
+      #expect(found == ["new"], "died at the call \(number)")
+    }
+    #expect(number > 10)
+  }
+
   @Test(arguments: [nil, ".damaged"]) func aStoreInUseIsBusy(suffix: String?) async throws {
     let folder = try await damagedStore()
     let names = try folder.names()

@@ -21,8 +21,8 @@ public protocol StoragePlugin: Sendable {
   func inspect(_ configuration: EngineConfiguration) async throws(CacheError) -> StoreInspection
 
   /// Removes the store that `configuration` describes with everything in it, whatever its state, or moves it aside.
-  /// Opening it afterwards creates an empty store. Removing it works on a full disk; moving it
-  /// aside may need a few kilobytes.
+  /// Opening it afterwards creates an empty store. Deleting needs no disk space; moving a directory aside
+  /// needs a few blocks.
   ///
   /// A store that is a file `NAME` is moved to `NAME` with `suffix`, and its side files to the same name with their own
   /// endings (`-wal`, `.uses`). A store that is a folder moves its own files into a new folder of that name; foreign files

@@ -44,6 +44,8 @@ import Testing
       try await engine.put("cities/a", [number])
       try await engine.close()
       moved += try await LMDBPlugin().removeStore(store.configuration, movingAside: ".damaged-today")
+      #expect(try FileManager.default.contentsOfDirectory(atPath: store.path) == ["lock.mdb"])
+      #expect(try await !LMDBPlugin().inspect(store.configuration).exists)
     }
     #expect(moved == ["", "-2", "-3"].map { "\(store.path).damaged-today\($0)" })
     for (index, path) in moved.enumerated() {

@@ -49,7 +49,7 @@ extension StoreAdministration {
     do throws(CacheError) {
       return try await store.engine.checkIntegrity()
     } catch {
-      guard error.isOfData else { throw error }
+      guard error.isOfData, error.code != .unsupportedFormat else { throw error }
       return [IntegrityIssue(kind: .structure, message: error.message)]
     }
   }

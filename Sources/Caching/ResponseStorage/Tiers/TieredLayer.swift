@@ -16,7 +16,7 @@ public import StorageSPI
 ///
 /// **While far is away** (`unreachable` or `busy`), near answers with what it has, and writes fail as they do without it.
 ///
-/// **If near is damaged**, far answers, and near is rebuilt. Inspecting and repairing a store concern far's.
+/// **If near is damaged**, far answers, and near is rebuilt. Inspecting a store concerns far's.
 public struct TieredLayer: WrappingPlugin {
   /// The plugin of far.
   public let base: any StoragePlugin

@@ -17,9 +17,8 @@ int ccrash_add(int file, const char *path, const char *engine, const char *mark)
 void ccrash_remove(int store);
 
 /// The store whose file is mapped at `address`, or within the 4 GiB before it if nothing is mapped there; -1 if there is
-/// none. An address in the first 4 KiB of memory is no map's: then
-/// it is the store if there is only one, and `ccrash_write_otherwise` names no other cause. Cost: reads the process's list
-/// of mappings.
+/// none. An address in the first 4 KiB of memory is no map's: then it is the store if there is only one, and
+/// `ccrash_write_otherwise` names no other cause. Cost: reads the process's list of mappings.
 int ccrash_find(const void *address);
 
 /// Ends the process because `store` is damaged. Returns if no handlers are installed.

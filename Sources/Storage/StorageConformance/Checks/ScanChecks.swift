@@ -141,13 +141,15 @@ enum PagingChecks {
 
   /// The keys on pages of `limit` entries; `change` runs after each page.
   private static func visit(
-    _ engine: any StorageEngine, prefix: String = "", limit: Int, change: ([CacheKey]) async throws -> Void = { _ in }
+    _ engine: any StorageEngine, prefix: String = "", limit: Int, isDescending: Bool = false,
+    change: ([CacheKey]) async throws -> Void = { _ in }
   ) async throws -> [CacheKey] {
     var visited: [CacheKey] = []
     while true {
-      let page = try await engine.scan(KeyRange(prefix: prefix, after: visited.last), limit: limit).map(\.key)
+      let range = KeyRange(prefix: prefix, after: visited.last, isDescending: isDescending)
+      let page = try await engine.scan(range, limit: limit).map(\.key)
       try expect(page.count <= limit, "a page of at most \(limit) entries has \(page.count)")
-      try expect(page.allSatisfy { key in visited.last.map { key > $0 } ?? true }, "a page repeats what was before it")
+      try expect(page.allSatisfy { range.contains($0) }, "a page repeats what was before it")
       visited += page
       guard page.count == limit else { return visited }
       try await change(page)
@@ -162,6 +164,10 @@ enum PagingChecks {
         let got = try await visit(engine, prefix: prefix, limit: limit)
         try expect(
           got == expected, "pages of \(limit) with prefix '\(prefix)' give \(got.count) of \(expected.count) keys")
+        let back = try await visit(engine, prefix: prefix, limit: limit, isDescending: true)
+        try expect(
+          back == expected.reversed(),
+          "descending pages of \(limit) with prefix '\(prefix)' give \(back.count) of \(expected.count) keys")
       }
     }
   }
@@ -180,9 +186,15 @@ enum PagingChecks {
   private static func removing(_ context: ConformanceContext) async throws {
     let keys = try Sample.keys(30) + [Sample.key(length: 600), Sample.key(length: 601)]
     let engine = try await ScanChecks.filled(context, keys.sorted())
-    let visited = try await visit(engine, limit: 4) { page in for key in page { try await engine.remove(key) } }
-    try expect(
-      visited == keys.sorted(), "pages give \(visited.count) of \(keys.count) keys when visited ones are removed")
+    for isDescending in [false, true] {
+      try await engine.put(keys.map { ($0, Sample.entry()) })
+      let visited = try await visit(engine, limit: 4, isDescending: isDescending) { page in
+        for key in page { try await engine.remove(key) }
+      }
+      try expect(
+        visited == keys.sorted { isDescending ? $0 > $1 : $0 < $1 },
+        "pages give \(visited.count) of \(keys.count) keys when visited ones are removed")
+    }
   }
 
   private static func adding(_ context: ConformanceContext) async throws {
