@@ -181,8 +181,8 @@ void ccrash_install(int status, const char *before, const char *between, const c
 }
 
 void ccrash_retry(const char *program, char *const *arguments) {
-  static char variable[] = "_CACHECTL_CRASHED=1";
-  if (getenv("_CACHECTL_CRASHED")) return;
+  static char variable[] = "_CRASHED_STORE=1";
+  if (getenv("_CRASHED_STORE")) return;
   size_t size = 0;
   while (environ[size]) size++;
   retry.environment = calloc(size + 2, sizeof *environ);

@@ -12,7 +12,7 @@ package struct CrashedStore: Sendable {
   /// The path of the file.
   private let mark: String
   /// Whether this process runs the command again that the store has ended: the file may not be there for want of room.
-  private static let isRetried = getenv("_CACHECTL_CRASHED") != nil
+  private static let isRetried = getenv("_CRASHED_STORE") != nil
 
   /// The store that `plugin` opens with `configuration`; `nil` if it has not ended a process. Cost: one system call.
   package init?(_ plugin: any StoragePlugin, _ configuration: EngineConfiguration) {

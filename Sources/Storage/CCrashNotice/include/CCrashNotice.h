@@ -29,7 +29,7 @@ void ccrash_end(int store);
 void ccrash_install(int status, const char *before, const char *between, const char *after);
 
 /// Runs `program` with `arguments`, which end with NULL, in place of a notice: a program that does not open the store then
-/// can do its work. Its environment variable _CACHECTL_CRASHED says so, also where the mark could not be created, and
+/// can do its work. Its environment variable _CRASHED_STORE says so, also where the mark could not be created, and
 /// keeps it from being run another time. Both must stay in memory.
 void ccrash_retry(const char *program, char *const *arguments);
 
