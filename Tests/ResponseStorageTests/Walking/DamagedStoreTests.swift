@@ -50,6 +50,43 @@ struct DamagedStoreTests {
     #expect(try await store.test.engine.scan(KeyRange(), limit: 10_000).count == 2_600, "nothing was removed")
   }
 
+  @Test(arguments: [0, 1, 999, 1_000, 1_777])
+  func whatComesBeforeTheDamageIsListed(index: Int) async throws {
+    let store = try await GeneratedStore(seed: 37, count: 2_000)
+    let damage = Damage(entries: [store.model[index].key])
+    let entries = EntryStore(engine: FaultyEngine(over: store.test.engine, damage), clock: store.test.clock)
+    var listed: [EntrySummary] = []
+    let listing = await errorCode { () async throws(CacheError) in
+      _ = try await StoreAdministration(store: entries, ledger: FakeLedger())
+        .list(EntrySelection(), after: nil, limit: .max) { page, _ in listed += page }
+    }
+    #expect(listing == .damaged && listed == Array(store.model[..<index]))
+  }
+
+  @Test(arguments: [0, 1, 29])
+  func whatComesBeforeTheDamageIsExported(index: Int) async throws {
+    let test = try await TestStore()
+    let keys = try (0..<30).map { try CacheKey("cities/v1/\(10 + $0)") }
+    var batch = WriteBatch()
+    for key in keys {
+      var metadata = EntryMetadata(
+        storedAt: test.clock.now, freshUntil: test.clock.now, retainUntil: test.clock.now, contentType: nil, checksum: 0
+      )
+      metadata.checksum = metadata.computedChecksum(key: key, payload: [1].span)
+      batch.put(key, payload: [1], metadata: metadata)
+    }
+    try await test.engine.apply(batch)
+    let engine = FaultyEngine(over: test.engine, Damage(entries: [keys[index]]))
+    let entries = EntryStore(engine: engine, clock: test.clock)
+    var lines = 0
+    let export = await errorCode { () async throws(CacheError) in
+      _ = try await StoreExport(entries).run(EntrySelection(), progress: { _, _ in }) { bytes in
+        lines += bytes.count { $0 == UInt8(ascii: "\n") }
+      }
+    }
+    #expect(export == .damaged && lines == index)
+  }
+
   @Test func anotherNamespaceIsListed() async throws {
     let store = try await GeneratedStore(seed: 36, count: 2_600)
     let administration = StoreAdministration(store: damaged(store), ledger: FakeLedger())

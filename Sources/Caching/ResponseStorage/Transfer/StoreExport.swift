@@ -37,7 +37,7 @@ public struct StoreExport: Sendable {
     let total = selection == EntrySelection() ? try await store.count() : nil
     var (report, lines) = (ExportReport(), [UInt8]())
     var reading = EntryReading(store, selection)
-    while let entry = try await reading.next() {
+    while let entry = try await next(of: &reading, after: lines, write) {
       entry.encode(to: &lines)
       report.exported += 1
       report.bytes += entry.payload.count
@@ -50,5 +50,15 @@ public struct StoreExport: Sendable {
     if !lines.isEmpty { try write(lines) }
     report.damaged = reading.damaged
     return report
+  }
+
+  /// The next entry. If the store is damaged there, writes `lines` first.
+  private func next(
+    of reading: inout EntryReading, after lines: [UInt8], _ write: ([UInt8]) throws(CacheError) -> Void
+  ) async throws(CacheError) -> ExportedEntry? {
+    do throws(CacheError) { return try await reading.next() } catch {
+      if error.code == .damaged, !lines.isEmpty { try write(lines) }
+      throw error
+    }
   }
 }

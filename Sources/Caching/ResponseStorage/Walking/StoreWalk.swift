@@ -7,7 +7,7 @@ struct StoreWalk {
   static let pageSize = 1_000
 
   private let engine: any StorageEngine
-  private let pageSize: Int
+  private var pageSize: Int
   /// What is still to be listed; `nil` at the end.
   private var range: KeyRange?
 
@@ -15,13 +15,20 @@ struct StoreWalk {
     (self.engine, self.range, self.pageSize) = (engine, range, pageSize)
   }
 
-  /// The next entries; `nil` at the end.
+  /// The next entries; `nil` at the end. Pages get smaller in front of damage, so that everything before it is listed.
   ///
   /// - Throws: `CacheError`: the engine's failure, `damaged` among them; `cancelled`.
   mutating func next() async throws(CacheError) -> [EntrySummary]? {
     guard let range else { return nil }
     if Task.isCancelled { throw .cancelled }
-    let page = try await engine.scan(range, limit: pageSize)
+    let page: [EntrySummary]
+    do throws(CacheError) {
+      page = try await engine.scan(range, limit: pageSize)
+    } catch {
+      guard error.code == .damaged, pageSize > 1 else { throw error }
+      pageSize = (pageSize + 9) / 10
+      return try await next()
+    }
     self.range?.after = page.last?.key
     if page.count < pageSize { self.range = nil }
     return page.isEmpty ? nil : page
