@@ -67,13 +67,14 @@ struct DamagedStoreTests {
   func whatComesBeforeTheDamageIsExported(index: Int) async throws {
     let test = try await TestStore()
     let keys = try (0..<30).map { try CacheKey("cities/v1/\(10 + $0)") }
+    let payload: [UInt8] = [1]
     var batch = WriteBatch()
     for key in keys {
       var metadata = EntryMetadata(
-        storedAt: test.clock.now, freshUntil: test.clock.now, retainUntil: test.clock.now, contentType: nil, checksum: 0
+        storedAt: test.clock.now, freshUntil: test.clock.now, retainUntil: test.clock.now, contentType: ""
       )
-      metadata.checksum = metadata.computedChecksum(key: key, payload: [1].span)
-      batch.put(key, payload: [1], metadata: metadata)
+      metadata.checksum = metadata.computedChecksum(key: key, payload: payload.span)
+      batch.put(key, payload: payload, metadata: metadata)
     }
     try await test.engine.apply(batch)
     let engine = FaultyEngine(over: test.engine, Damage(entries: [keys[index]]))
