@@ -1,4 +1,5 @@
 import FetchVocabulary
+import StorageConformance
 import StorageSPI
 import TestStorage
 import Testing
