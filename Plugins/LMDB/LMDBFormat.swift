@@ -131,9 +131,8 @@ struct LMDBEntry {
   /// The entry encoded in `bytes`. Checks the fixed part of the header.
   init(_ bytes: UnsafeRawBufferPointer) throws(LMDBFault) {
     guard let version = bytes.first else { throw .damaged("it has no header") }
-    guard version == LMDBEntryCoding.version else {
-      throw version > LMDBEntryCoding.version ? .laterVersion(UInt32(version)) : .damaged("its version is 0")
-    }
+    // The store says of which version it is: another number here is damage.
+    guard version == LMDBEntryCoding.version else { throw .damaged("its version is \(version)") }
     guard bytes.count >= LMDBEntryCoding.fixedSize else { throw .damaged("its header is cut off") }
     let size = Int(UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: 4, as: UInt32.self)))
     guard (LMDBEntryCoding.fixedSize...bytes.count).contains(size) else { throw .damaged("its header is cut off") }

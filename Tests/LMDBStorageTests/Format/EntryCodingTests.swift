@@ -60,11 +60,11 @@ import Testing
     }
   }
 
-  @Test func laterVersionIsRefusedAsSuch() {
+  @Test func anotherVersionIsDamage() {
     var bytes = LMDBEntryHeader(.sample()).bytes
     bytes[0] = 2
     bytes.withUnsafeBytes { bytes in
-      _ = #expect(throws: LMDBFault.laterVersion(2)) { try LMDBEntry(bytes) }
+      _ = #expect(throws: LMDBFault.damaged("its version is 2")) { try LMDBEntry(bytes) }
     }
   }
 
