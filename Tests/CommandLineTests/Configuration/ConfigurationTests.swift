@@ -199,13 +199,14 @@ import Testing
 }
 
 extension Scratch {
-  /// `text` with the same in place of the path of this folder, each number, and each gap.
+  /// `text` with the same in place of the path of this folder, each number, and each gap. A whole second or size has no
+  /// fraction.
   fileprivate func withoutPlacesAndTimes(_ text: String) -> String {
     var shown = ""
     for character in text.replacing(folder, with: "FOLDER") {
       let mark: Character = character.isNumber ? "#" : character.isWhitespace ? " " : character
       if !"# ".contains(mark) || shown.last != mark { shown.append(mark) }
     }
-    return shown
+    return shown.replacing("#.#", with: "#")
   }
 }

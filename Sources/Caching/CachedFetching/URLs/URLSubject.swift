@@ -192,7 +192,8 @@ struct URLSubject: FetchSubject {
   }
 
   /// RFC 9111, section 4.3.5: a HEAD updates the response that it describes.
-  private func refresh(_ key: String, _ exchange: OriginExchange, during flight: FlightTicket?) async throws(CacheError) {
+  private func refresh(_ key: String, _ exchange: OriginExchange, during flight: FlightTicket?) async throws(CacheError)
+  {
     try await change(key, during: flight) { [rules] head in
       var trace = CacheTrace(isRecording: false)
       head = rules.updated(
