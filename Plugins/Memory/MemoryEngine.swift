@@ -5,7 +5,7 @@ internal import StorageSPI
 /// takes.
 ///
 /// `@unchecked Sendable`: a thread changes the state only while it is alone in the gate, and reads it only inside.
-final class MemoryEngine: ImmediateReading, ChangeCounting, @unchecked Sendable {
+final class MemoryEngine: StorageEngine, @unchecked Sendable {
   /// It is not copyable, so that a read cannot copy it: counting references to the table in memory that all readers
   /// share would slow them down.
   private struct State: ~Copyable {
@@ -45,9 +45,9 @@ final class MemoryEngine: ImmediateReading, ChangeCounting, @unchecked Sendable 
   }
 
   func readNow(
-    keyBytes: Span<UInt8>, _ body: (Span<UInt8>, EntryMetadata) throws(CacheError) -> Void
-  ) throws(CacheError) -> Bool {
-    guard let entry = try entry(CacheKey(trusting: keyBytes)) else { return false }
+    _ key: Span<UInt8>, _ body: (Span<UInt8>, EntryMetadata) throws(CacheError) -> Void
+  ) throws(CacheError) -> Bool? {
+    guard let entry = try entry(CacheKey(trusting: key)) else { return false }
     try body(entry.payload.span, entry.metadata)
     return true
   }
@@ -66,16 +66,17 @@ final class MemoryEngine: ImmediateReading, ChangeCounting, @unchecked Sendable 
     return state.pointee.changes
   }
 
-  func scan(_ range: KeyRange, limit: Int) async throws(CacheError) -> [EntrySummary] {
-    try change { $0.table.scan(range, limit: limit) }
+  func scan(_ request: ScanRequest) async throws(CacheError) -> ScanPage {
+    try change { $0.table.scan(request) }
   }
 
-  func statistics() async throws(CacheError) -> StorageStatistics {
-    let tally = try change { $0.table.tally }
-    return StorageStatistics(tally: tally, storageBytes: tally.total().payloadBytes)
+  func count() async throws(CacheError) -> StoreCount {
+    var count = try change { $0.table.count }
+    count.storageBytes = count.payloadBytes
+    return count
   }
 
-  func checkIntegrity() async throws(CacheError) -> [IntegrityIssue] {
+  func check() async throws(CacheError) -> [IntegrityIssue] {
     try change { _ in [] }
   }
 

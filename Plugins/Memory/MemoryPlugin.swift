@@ -7,7 +7,7 @@ public struct MemoryPlugin: StoragePlugin {
   /// The engine's name and capabilities.
   public let declaration = EngineDeclaration(
     name: "memory", version: "1", summary: "a dictionary in memory, gone when the process ends",
-    capabilities: [.atomicBatches], options: MemoryOptions.all)
+    capabilities: [.ordered, .bounded, .atomicBatches, .countsChanges], options: MemoryOptions.all)
 
   /// Creates the plugin.
   public init() {}

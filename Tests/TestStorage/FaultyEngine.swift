@@ -4,7 +4,7 @@ internal import Synchronization
 
 /// A call of an engine.
 package enum EngineCall: Sendable {
-  case read(CacheKey), apply(WriteBatch), scan(KeyRange), statistics, checkIntegrity, compact, close
+  case read(CacheKey), apply(WriteBatch), scan(ScanRequest), count, check, compact, close
 }
 
 /// How an engine misbehaves on purpose. By default it does not.
@@ -17,11 +17,9 @@ package struct Faults: Sendable {
   /// Makes the entry that a read lends from the one that is there; `nil` hides it.
   package var entry: @Sendable (CacheKey, EntryTable.Entry) throws(CacheError) -> EntryTable.Entry? = { $1 }
   /// Makes the page that a scan returns from what is there.
-  package var page: @Sendable ([EntrySummary], KeyRange, _ limit: Int) throws(CacheError) -> [EntrySummary] = {
-    page, _, _ in page
-  }
-  /// Makes the statistics from the true ones.
-  package var statistics: @Sendable (StorageStatistics) -> StorageStatistics = { $0 }
+  package var page: @Sendable (ScanPage, ScanRequest) throws(CacheError) -> ScanPage = { page, _ in page }
+  /// Makes the count from the true one.
+  package var count: @Sendable (StoreCount) -> StoreCount = { $0 }
   /// Makes what a check of the structure finds from what is wrong.
   package var issues: @Sendable ([IntegrityIssue]) -> [IntegrityIssue] = { $0 }
   /// Makes the change count from the true one; `nil` for an engine that does not count its changes.
@@ -31,11 +29,11 @@ package struct Faults: Sendable {
 }
 
 /// A layer that fails, waits and lies as a test says, and remembers what it was asked for.
-package final class FaultyEngine: WrappingEngine, ChangeCounting {
+package final class FaultyEngine: WrappingEngine {
   private struct State {
     var faults: Faults
     var reads = 0
-    var ranges: [KeyRange] = []
+    var requests: [ScanRequest] = []
     var batches: [WriteBatch] = []
   }
 
@@ -56,10 +54,10 @@ package final class FaultyEngine: WrappingEngine, ChangeCounting {
 
   /// The number of reads that were tried.
   package var reads: Int { state.withLock { $0.reads } }
-  /// The ranges that were to be scanned.
-  package var ranges: [KeyRange] { state.withLock { $0.ranges } }
+  /// The scans that were tried.
+  package var requests: [ScanRequest] { state.withLock { $0.requests } }
   /// The number of scans that were tried.
-  package var scans: Int { ranges.count }
+  package var scans: Int { requests.count }
   /// The batches that were tried.
   package var batches: [WriteBatch] { state.withLock { $0.batches } }
 
@@ -70,8 +68,8 @@ package final class FaultyEngine: WrappingEngine, ChangeCounting {
       switch call {
       case .read: state.reads += 1
       case .apply(let batch): state.batches.append(batch)
-      case .scan(let range): state.ranges.append(range)
-      case .statistics, .checkIntegrity, .compact, .close: break
+      case .scan(let request): state.requests.append(request)
+      case .count, .check, .compact, .close: break
       }
       return state.faults
     }
@@ -97,22 +95,18 @@ package final class FaultyEngine: WrappingEngine, ChangeCounting {
     try await calling(.apply(batch)) { [base] _ throws(CacheError) in try await base.apply(batch) }
   }
 
-  package func scan(_ range: KeyRange, limit: Int) async throws(CacheError) -> [EntrySummary] {
-    try await calling(.scan(range)) { [base] faults throws(CacheError) in
-      try faults.page(try await base.scan(range, limit: limit), range, limit)
+  package func scan(_ request: ScanRequest) async throws(CacheError) -> ScanPage {
+    try await calling(.scan(request)) { [base] faults throws(CacheError) in
+      try faults.page(try await base.scan(request), request)
     }
   }
 
-  package func statistics() async throws(CacheError) -> StorageStatistics {
-    try await calling(.statistics) { [base] faults throws(CacheError) in
-      faults.statistics(try await base.statistics())
-    }
+  package func count() async throws(CacheError) -> StoreCount {
+    try await calling(.count) { [base] faults throws(CacheError) in faults.count(try await base.count()) }
   }
 
-  package func checkIntegrity() async throws(CacheError) -> [IntegrityIssue] {
-    try await calling(.checkIntegrity) { [base] faults throws(CacheError) in
-      faults.issues(try await base.checkIntegrity())
-    }
+  package func check() async throws(CacheError) -> [IntegrityIssue] {
+    try await calling(.check) { [base] faults throws(CacheError) in faults.issues(try await base.check()) }
   }
 
   package func compact() async throws(CacheError) {
@@ -120,11 +114,9 @@ package final class FaultyEngine: WrappingEngine, ChangeCounting {
   }
 
   package func changeCount() throws(CacheError) -> UInt64? {
-    let count = try base.changeCounter?.changeCount()
+    let count = try base.changeCount()
     return faults.changeCount?(count)
   }
-
-  package var changeCounter: (any ChangeCounting)? { faults.changeCount == nil ? nil : self }
 
   package func close() async throws(CacheError) {
     try await calling(.close) { [base] _ throws(CacheError) in try await base.close() }

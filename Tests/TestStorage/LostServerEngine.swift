@@ -11,9 +11,9 @@ package final class LostServerEngine: WrappingEngine {
 
   package init(over base: any StorageEngine) { self.base = base }
 
-  package func scan(_ range: KeyRange, limit: Int) async throws(CacheError) -> [EntrySummary] { throw Self.failure }
-  package func statistics() async throws(CacheError) -> StorageStatistics { throw Self.failure }
-  package func checkIntegrity() async throws(CacheError) -> [IntegrityIssue] { throw Self.failure }
+  package func scan(_ request: ScanRequest) async throws(CacheError) -> ScanPage { throw Self.failure }
+  package func count() async throws(CacheError) -> StoreCount { throw Self.failure }
+  package func check() async throws(CacheError) -> [IntegrityIssue] { throw Self.failure }
   package func compact() async throws(CacheError) { throw Self.failure }
 
   private static var failure: CacheError { CacheError(.unreachable, missing, hint: "start it") }

@@ -8,7 +8,6 @@ package final class StoreRegistry: Sendable {
   package struct Store: Sendable {
     package var table = EntryTable()
     var changes: UInt64 = 0
-    var uses: [CacheKey: EntryUse] = [:]
   }
 
   private let stores = Mutex<[String: Store]>([:])
@@ -52,7 +51,7 @@ package struct RegistryPlugin: StoragePlugin {
 
   package let declaration = EngineDeclaration(
     name: "registry", version: "1", summary: "tables in memory, each under a path",
-    capabilities: [.persistent, .shared, .atomicBatches, .eviction],
+    capabilities: [.persistent, .shared, .ordered, .bounded, .atomicBatches, .countsChanges],
     options: [
       EngineOption("path", .path, default: .text("/registry"), help: "where the store is"), .durability,
     ])
@@ -74,7 +73,7 @@ package struct RegistryPlugin: StoragePlugin {
 }
 
 /// A handle on one store of a registry.
-package final class RegistryEngine: ChangeCounting, Evicting {
+package final class RegistryEngine: StorageEngine {
   private let registry: StoreRegistry
   private let path: String
   private let clock: any WallClock
@@ -100,40 +99,7 @@ package final class RegistryEngine: ChangeCounting, Evicting {
   package func apply(_ batch: WriteBatch) async throws(CacheError) {
     try withStore { store throws(CacheError) in
       try store.table.apply(batch)
-      store.noteChange()
-    }
-  }
-
-  package func apply(_ batch: WriteBatch, evicting order: EvictionOrder) async throws(CacheError) -> Int {
-    let now = clock.now
-    return try withStore { store throws(CacheError) in
-      var (changed, victims, evicted) = (store, store.victims(of: batch, by: order, at: now)[...], 0)
-      while true {
-        do throws(CacheError) {
-          try changed.table.apply(batch)
-          break
-        } catch {
-          guard error.code == .overBounds, let victim = victims.popFirst() else { throw error }
-          if changed.table[victim]?.metadata.state(at: now) != .expired { evicted += 1 }
-          var removal = WriteBatch()
-          removal.remove(victim)
-          try changed.table.apply(removal)
-        }
-      }
-      changed.noteChange()
-      store = changed
-      return evicted
-    }
-  }
-
-  package func add(_ uses: [EntryUse]) async throws(CacheError) {
-    try withStore { store in
-      for use in uses where store.table[use.key] != nil {
-        var sum = store.uses[use.key] ?? EntryUse(use.key, lastUsedAt: use.lastUsedAt, count: 0)
-        sum.lastUsedAt = max(sum.lastUsedAt, use.lastUsedAt)
-        sum.count += use.count
-        store.uses[use.key] = sum
-      }
+      store.changes += 1
     }
   }
 
@@ -141,16 +107,17 @@ package final class RegistryEngine: ChangeCounting, Evicting {
     try withStore { $0.changes }
   }
 
-  package func scan(_ range: KeyRange, limit: Int) async throws(CacheError) -> [EntrySummary] {
-    try withStore { $0.table.scan(range, limit: limit) }
+  package func scan(_ request: ScanRequest) async throws(CacheError) -> ScanPage {
+    try withStore { $0.table.scan(request) }
   }
 
-  package func statistics() async throws(CacheError) -> StorageStatistics {
-    let tally = try withStore { $0.table.tally }
-    return StorageStatistics(tally: tally, storageBytes: tally.total().payloadBytes)
+  package func count() async throws(CacheError) -> StoreCount {
+    var count = try withStore { $0.table.count }
+    count.storageBytes = count.payloadBytes
+    return count
   }
 
-  package func checkIntegrity() async throws(CacheError) -> [IntegrityIssue] {
+  package func check() async throws(CacheError) -> [IntegrityIssue] {
     try withStore { _ in [] }
   }
 
@@ -171,48 +138,5 @@ package final class RegistryEngine: ChangeCounting, Evicting {
   ) throws(CacheError) -> Output {
     if isClosed.load(ordering: .sequentiallyConsistent) { throw .storeClosed }
     return try registry.withStore(path, body)
-  }
-}
-
-extension StoreRegistry.Store {
-  /// Counts a change, and forgets the uses of entries that are gone.
-  mutating func noteChange() {
-    changes += 1
-    let table = table
-    uses = uses.filter { table[$0.key] != nil }
-  }
-
-  /// The keys of the entries that may go for `batch`, in the order in which they go.
-  func victims(of batch: WriteBatch, by order: EvictionOrder, at now: Timestamp) -> [CacheKey] {
-    var named: Set<CacheKey> = []
-    for operation in batch.operations {
-      switch operation {
-      case .put(let key, _, _), .remove(let key), .require(let key, _): named.insert(key)
-      }
-    }
-    let exempt = batch.bounds?.exemptNamespace
-    return table.entries.filter { !named.contains($0.key) && $0.key.namespace != exempt }
-      .map { (key: $0.key, rank: rank($0.key, $0.value, order, now)) }
-      .sorted { $0.rank.lexicographicallyPrecedes($1.rank) }
-      .map(\.key)
-  }
-
-  private func rank(
-    _ key: CacheKey, _ entry: EntryTable.Entry, _ order: EvictionOrder, _ now: Timestamp
-  ) -> [Int64] {
-    let (storedAt, retainUntil) = (entry.metadata.storedAt.milliseconds, entry.metadata.retainUntil.milliseconds)
-    if entry.metadata.state(at: now) == .expired { return [0, retainUntil, storedAt] }
-    return [1]
-      + order.terms.map { term in
-        let number =
-          switch term.field {
-          case .storedAt: storedAt
-          case .lastUsedAt: max(storedAt, uses[key]?.lastUsedAt.milliseconds ?? 0)
-          case .useCount: uses[key]?.count ?? 0
-          case .payloadBytes: Int64(entry.payload.count)
-          case .retainUntil: retainUntil
-          }
-        return if case .most = term { -number } else { number }
-      }
   }
 }

@@ -15,11 +15,8 @@ public protocol EngineLayer: WrappingPlugin {
 }
 
 extension EngineLayer {
-  /// The declaration of `base`: a layer takes the place of the engine, with its name and its options. But it does not
-  /// evict, as the changes of an engine that does would go past the layer: the core chooses what goes.
-  public var declaration: EngineDeclaration {
-    base.declaration.with(base.declaration.capabilities.subtracting([.eviction]))
-  }
+  /// The declaration of `base`: a layer takes the place of the engine, with its name and its options.
+  public var declaration: EngineDeclaration { base.declaration }
 
   /// Opens a store of `base`, and wraps it.
   public func open(_ configuration: EngineConfiguration) async throws(CacheError) -> any StorageEngine {
@@ -69,27 +66,22 @@ extension WrappingEngine {
   public func apply(_ batch: WriteBatch) async throws(CacheError) { try await base.apply(batch) }
 
   /// Passes the call on to `base`.
-  public func scan(_ range: KeyRange, limit: Int) async throws(CacheError) -> [EntrySummary] {
-    try await base.scan(range, limit: limit)
-  }
+  public func scan(_ request: ScanRequest) async throws(CacheError) -> ScanPage { try await base.scan(request) }
 
   /// Passes the call on to `base`.
-  public func statistics() async throws(CacheError) -> StorageStatistics { try await base.statistics() }
+  public func count() async throws(CacheError) -> StoreCount { try await base.count() }
 
   /// Passes the call on to `base`.
-  public func checkIntegrity() async throws(CacheError) -> [IntegrityIssue] { try await base.checkIntegrity() }
+  public func check() async throws(CacheError) -> [IntegrityIssue] { try await base.check() }
 
   /// Passes the call on to `base`.
   public func compact() async throws(CacheError) { try await base.compact() }
 
-  /// Passes the call on to `base`.
-  public func releaseMemory() async { await base.releaseMemory() }
+  /// What `base` counts. A layer that changes what reads return must return `nil` instead.
+  public func changeCount() throws(CacheError) -> UInt64? { try base.changeCount() }
 
-  /// What counts the changes of `base`. A layer that changes what reads return must return `nil` instead.
-  public var changeCounter: (any ChangeCounting)? { base.changeCounter }
-
-  /// What follows the changes of `base`.
-  public var changeFollower: (any ChangeFollowing)? { base.changeFollower }
+  /// The mark of `base`.
+  public func changeMark(of key: CacheKey) -> ChangeMark? { base.changeMark(of: key) }
 
   /// Passes the call on to `base`.
   public func close() async throws(CacheError) { try await base.close() }

@@ -6,13 +6,24 @@ public import StorageSPI
 /// only if everything succeeded.
 public struct EntryTable: Sendable {
   /// An entry's payload and metadata.
-  public typealias Entry = ReadEntry
+  public struct Entry: Sendable, Hashable {
+    /// The entry's bytes.
+    public let payload: [UInt8]
+    /// The entry's metadata.
+    public let metadata: EntryMetadata
+
+    /// An entry with the bytes `payload`.
+    public init(payload: [UInt8], metadata: EntryMetadata) {
+      self.payload = payload
+      self.metadata = metadata
+    }
+  }
 
   /// The entries by key.
   public private(set) var entries: [CacheKey: Entry] = [:]
 
   /// The number of entries and their sizes.
-  public private(set) var tally = EntryTally()
+  public private(set) var count = StoreCount()
 
   /// The keys in order; `nil` in a table that started with entries and was not scanned yet. One that started empty
   /// keeps them from its first entry on, so that no scan has to sort a large table.
@@ -22,7 +33,7 @@ public struct EntryTable: Sendable {
   public init(_ entries: [CacheKey: Entry] = [:]) {
     self.entries = entries
     orderedKeys = entries.isEmpty ? OrderedKeys([]) : nil
-    for (key, entry) in entries { count(entry, as: key) }
+    for (key, entry) in entries { add(entry, as: key) }
   }
 
   /// The entry under `key`. Cost: one hash.
@@ -50,13 +61,16 @@ public struct EntryTable: Sendable {
         switch operation {
         case .put(let key, let payload, let metadata):
           undo.replaced.append((key, replace(key, with: Entry(payload: payload, metadata: metadata))))
+        case .update(let key, let metadata, let checksum):
+          guard let entry = entries[key], entry.metadata.checksum == checksum else { throw .conflict(on: key) }
+          undo.replaced.append((key, replace(key, with: Entry(payload: entry.payload, metadata: metadata))))
         case .remove(let key):
           if let before = replace(key, with: nil) { undo.replaced.append((key, before)) }
         case .require(let key, let expectation):
           guard expectation.isMet(by: entries[key]?.metadata) else { throw .conflict(on: key) }
         }
       }
-      try batch.bounds?.require(tally)
+      try batch.bounds?.require(count)
     } catch {
       revert(undo)
       throw error
@@ -73,34 +87,44 @@ public struct EntryTable: Sendable {
     let before = entry.map { entries.updateValue($0, forKey: key) } ?? entries.removeValue(forKey: key)
     if before == nil, entry != nil { orderedKeys?.insert(key) }
     if before != nil, entry == nil { orderedKeys?.remove(key) }
-    if let before { tally.remove(before.slot(in: key.namespace), payloadBytes: before.payload.count) }
-    if let entry { count(entry, as: key) }
+    if let before { count[key.namespace].remove(payloadBytes: before.payload.count) }
+    if let entry { add(entry, as: key) }
     return before
   }
 
-  private mutating func count(_ entry: Entry, as key: CacheKey) {
-    tally.add(entry.slot(in: key.namespace), payloadBytes: entry.payload.count)
+  private mutating func add(_ entry: Entry, as key: CacheKey) {
+    count[key.namespace].add(payloadBytes: entry.payload.count, retainUntil: entry.metadata.retainUntil)
   }
 
   /// Removes the entries that are expired at `time`, and returns whether there were any. Cost: a pass over all entries.
   public mutating func removeExpired(at time: Timestamp) -> Bool {
     let expired = entries.filter { $0.value.metadata.state(at: time) == .expired }.keys
     for key in expired { _ = replace(key, with: nil) }
+    count = StoreCount()
+    for (key, entry) in entries { add(entry, as: key) }
     return !expired.isEmpty
   }
 
-  /// The first `limit` entries of `range`, in its order. Cost: two binary searches plus the entries found; the first
-  /// scan of a table that started with entries also sorts their keys.
-  public mutating func scan(_ range: KeyRange, limit: Int) -> [EntrySummary] {
+  /// The page that `request` asks for. Cost: two binary searches plus the entries found; the first scan of a table that
+  /// started with entries also sorts their keys.
+  public mutating func scan(_ request: ScanRequest) -> ScanPage {
     let keys = orderedKeys ?? OrderedKeys(entries.keys)
     if orderedKeys == nil { orderedKeys = keys }
-    return keys.keys(in: range, limit: limit).compactMap { key in
-      entries[key].map { EntrySummary(key: key, metadata: $0.metadata, payloadBytes: $0.payload.count) }
+    var page = ScanPage()
+    var bytes = 0
+    // One key more shows whether anything follows.
+    for key in keys.keys(in: request, limit: request.limit + 1) {
+      guard let entry = entries[key] else { continue }
+      bytes += request.includesPayloads ? entry.payload.count : 0
+      if page.entries.count == request.limit || (bytes > ScanRequest.maximumPayloadBytes && !page.entries.isEmpty) {
+        page.next = page.entries.last?.key.text
+        break
+      }
+      page.entries.append(
+        request.includesPayloads
+          ? ScannedEntry(key: key, metadata: entry.metadata, payload: entry.payload)
+          : ScannedEntry(key: key, metadata: entry.metadata, payloadBytes: entry.payload.count))
     }
+    return page
   }
-}
-
-extension EntryTable.Entry {
-  /// The slot that counts the entry.
-  fileprivate func slot(in namespace: String) -> EntryTally.Slot { EntryTally.Slot(namespace: namespace, metadata) }
 }

@@ -39,34 +39,34 @@ struct OrderedKeys: Sendable {
     if chunks[chunk].isEmpty { chunks.remove(at: chunk) }
   }
 
-  /// The first `limit` keys of `range`, in its order. Cost: two binary searches, plus the keys found.
-  func keys(in range: KeyRange, limit: Int) -> [CacheKey] {
-    range.isDescending ? descendingKeys(in: range, limit: limit) : ascendingKeys(in: range, limit: limit)
+  /// The first `limit` keys that `request` visits, in its order. Cost: two binary searches, plus the keys found.
+  func keys(in request: ScanRequest, limit: Int) -> [CacheKey] {
+    request.isDescending ? descendingKeys(in: request, limit: limit) : ascendingKeys(in: request, limit: limit)
   }
 
-  private func ascendingKeys(in range: KeyRange, limit: Int) -> [CacheKey] {
+  private func ascendingKeys(in request: ScanRequest, limit: Int) -> [CacheKey] {
     // Keys are printable, so nothing lies between a key and that key followed by 0x01.
-    let lower = max(range.prefix, range.after.map { $0.text + "\u{01}" } ?? "")
+    let lower = max(request.prefix, request.position.map { $0 + "\u{01}" } ?? "")
     let first = chunks.partitioningIndex { $0[$0.count - 1].text >= lower }
     var found: [CacheKey] = []
     found.reserveCapacity(max(0, min(limit, Self.chunkCapacity)))
     for chunk in chunks[first...] {
       for key in chunk[(found.isEmpty ? chunk.partitioningIndex { $0.text >= lower } : 0)...] {
-        guard found.count < limit, range.prefix.isEmpty || key.text.hasPrefix(range.prefix) else { return found }
+        guard found.count < limit, request.prefix.isEmpty || key.text.hasPrefix(request.prefix) else { return found }
         found.append(key)
       }
     }
     return found
   }
 
-  private func descendingKeys(in range: KeyRange, limit: Int) -> [CacheKey] {
+  private func descendingKeys(in request: ScanRequest, limit: Int) -> [CacheKey] {
     // Keys are printable, so all keys with the prefix are below the prefix followed by 0x7F.
-    let end = range.prefix + "\u{7F}"
-    let upper = min(end, range.after?.text ?? end)
+    let end = request.prefix + "\u{7F}"
+    let upper = min(end, request.position ?? end)
     var found: [CacheKey] = []
     for chunk in chunks[..<chunks.partitioningIndex { $0[0].text >= upper }].reversed() {
       for key in chunk[..<chunk.partitioningIndex { $0.text >= upper }].reversed() {
-        guard found.count < limit, range.prefix.isEmpty || key.text.hasPrefix(range.prefix) else { return found }
+        guard found.count < limit, request.prefix.isEmpty || key.text.hasPrefix(request.prefix) else { return found }
         found.append(key)
       }
     }

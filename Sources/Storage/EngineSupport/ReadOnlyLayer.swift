@@ -13,7 +13,7 @@ public struct ReadOnlyLayer: EngineLayer {
 
   /// The declaration of `base`, with the capability `readOnly`.
   public var declaration: EngineDeclaration {
-    base.declaration.with(base.declaration.capabilities.subtracting([.eviction]).union([.readOnly]))
+    base.declaration.with(base.declaration.capabilities.union([.readOnly]))
   }
 
   /// Opens the store.
@@ -50,8 +50,6 @@ private final class ReadOnlyEngine: WrappingEngine {
   let base: any StorageEngine
 
   init(base: any StorageEngine) { self.base = base }
-
-  var batchReader: (any BatchReading)? { base.batchReader }
 
   func apply(_ batch: WriteBatch) async throws(CacheError) { throw ReadOnlyLayer.refusal() }
   func compact() async throws(CacheError) { throw ReadOnlyLayer.refusal() }

@@ -107,28 +107,3 @@ extension CacheKey: CustomStringConvertible {
   /// The key's text.
   public var description: String { text }
 }
-
-/// The keys that a scan visits: those with a given prefix that come after a given key.
-public struct KeyRange: Sendable, Hashable {
-  /// The prefix of every key; empty for all keys.
-  public var prefix: String
-
-  /// The scan starts after this key; `nil` to start at the first key, or at the last one if it descends.
-  public var after: CacheKey?
-
-  /// Whether the scan runs from the last key to the first. `after` then leaves the keys below it.
-  public var isDescending: Bool
-
-  /// The range of keys that begin with `prefix` and come after `after`.
-  public init(prefix: String = "", after: CacheKey? = nil, isDescending: Bool = false) {
-    self.prefix = prefix
-    self.after = after
-    self.isDescending = isDescending
-  }
-
-  /// Whether the scan visits `key`.
-  public func contains(_ key: CacheKey) -> Bool {
-    if let after, isDescending ? key >= after : key <= after { return false }
-    return key.text.hasPrefix(prefix)
-  }
-}

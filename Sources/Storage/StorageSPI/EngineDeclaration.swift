@@ -40,18 +40,22 @@ public struct EngineCapability: RawRepresentable, Sendable, Hashable {
   public static let persistent = EngineCapability(rawValue: "persistent")
   /// Several handles, even in different processes, can use one store at once and see each other's commits.
   public static let shared = EngineCapability(rawValue: "shared")
+  /// A scan visits the keys in their order, or backwards, and can begin after any key.
+  public static let ordered = EngineCapability(rawValue: "ordered")
+  /// The engine checks the bounds of a batch in its commit. Without this it ignores them: its store has bounds of its own,
+  /// such as the memory of a server, and evicts at any time what it chooses.
+  public static let bounded = EngineCapability(rawValue: "bounded")
+  /// The engine drops expired entries on its own, not only when it is compacted.
+  public static let expiring = EngineCapability(rawValue: "expiring")
   /// A batch is all or nothing, across all namespaces, for concurrent readers and writers too. Without this, a batch
   /// that fails on a requirement or on its bounds leaves the store unchanged only if no one else writes meanwhile.
   public static let atomicBatches = EngineCapability(rawValue: "atomic-batches")
-  /// The engine drops expired entries on its own, not only when it is compacted.
-  public static let nativeExpiry = EngineCapability(rawValue: "native-expiry")
+  /// The engine can tell at once whether anything in its store has changed: `StorageEngine.changeCount()`.
+  public static let countsChanges = EngineCapability(rawValue: "counts-changes")
+  /// The engine learns of others' changes soon after they are made: `StorageEngine.changeMark(of:)`.
+  public static let followsChanges = EngineCapability(rawValue: "follows-changes")
   /// The engine refuses every change, with the code `permissionDenied`. The core then records no use of entries either.
   public static let readOnly = EngineCapability(rawValue: "read-only")
-  /// The engine makes room in the commit that needs it, and keeps how entries are used: it is `Evicting`.
-  public static let eviction = EngineCapability(rawValue: "eviction")
-  /// The engine ignores the bounds of batches. Its store has bounds of its own, such as the memory of a server: there it
-  /// evicts at any time what it chooses.
-  public static let ownBounds = EngineCapability(rawValue: "own-bounds")
 }
 
 /// One option of an engine, declared once. Flags, environment variables, configuration validation, the schema and

@@ -17,22 +17,27 @@ public struct EntryMetadata: Sendable, Hashable {
   /// More facts by name, such as the origin's validator ("etag"). Names, values and their number are unlimited.
   public var attributes: [String: String]
 
-  /// A checksum of the key, the payload and the other fields. The core computes and checks it; an engine only stores
-  /// it.
+  /// A checksum of the payload alone, so that metadata can be renewed without reading the payload. The core computes and
+  /// checks it; an engine only stores it.
+  public var payloadChecksum: UInt64
+
+  /// A checksum of the key and all other fields, `payloadChecksum` among them. The core computes and checks it; an engine
+  /// only stores it.
   ///
   /// It also serves as the entry's version: see `WriteBatch.Expectation`.
   public var checksum: UInt64
 
-  /// The metadata of one entry; the core sets `checksum`.
+  /// The metadata of one entry; the core sets the checksums.
   public init(
     storedAt: Timestamp, freshUntil: Timestamp, retainUntil: Timestamp, contentType: String,
-    attributes: [String: String] = [:], checksum: UInt64 = 0
+    attributes: [String: String] = [:], payloadChecksum: UInt64 = 0, checksum: UInt64 = 0
   ) {
     self.storedAt = storedAt
     self.freshUntil = freshUntil
     self.retainUntil = retainUntil
     self.contentType = contentType
     self.attributes = attributes
+    self.payloadChecksum = payloadChecksum
     self.checksum = checksum
   }
 
@@ -53,21 +58,4 @@ public enum EntryState: String, Sendable, CaseIterable {
   case stale
   /// No longer usable; an engine may drop it at any moment.
   case expired
-}
-
-/// An entry as a scan reports it: everything but the payload.
-public struct EntrySummary: Sendable, Hashable {
-  /// The entry's key.
-  public let key: CacheKey
-  /// The entry's metadata.
-  public let metadata: EntryMetadata
-  /// The size of the payload, in bytes.
-  public let payloadBytes: Int
-
-  /// The summary of an entry whose payload has `payloadBytes` bytes.
-  public init(key: CacheKey, metadata: EntryMetadata, payloadBytes: Int) {
-    self.key = key
-    self.metadata = metadata
-    self.payloadBytes = payloadBytes
-  }
 }

@@ -31,11 +31,17 @@ public struct IntegrityIssue: Sendable, Hashable {
   }
 }
 
-/// The cause of a scan's error `damaged` if only one entry cannot be listed. A scan can continue after its key.
+/// The cause of a scan's error `damaged` if only one entry cannot be listed. On an engine with the capability `ordered` a
+/// scan can continue after its key.
 public struct UnreadableEntry: Error {
   /// The key of the entry.
   public let key: CacheKey
 
   /// The cause for the entry under `key`.
   public init(_ key: CacheKey) { self.key = key }
+}
+
+extension CacheError {
+  /// Whether the error says that this one entry cannot be read back. Other entries may still be readable.
+  public var isUnreadableEntry: Bool { code == .damaged || code == .unsupportedFormat }
 }

@@ -36,30 +36,29 @@ public protocol StorageEngine: AnyObject, Sendable {
   ///   batch's bounds, `tooLarge`, `noSpace`, `busy`, `closed`, `ioFailed`. On any error the store is unchanged.
   func apply(_ batch: WriteBatch) async throws(CacheError)
 
-  /// The first entries of `range` in key order, without payloads; the last ones in descending order if it descends.
+  /// A page of entries. Each call sees one state of the store, which may change between calls. The cost grows with the
+  /// page, not with the store.
   ///
-  /// To continue, scan again after the last key. Fewer than `limit` entries mean that there are no more. Each call sees
-  /// one state of the store, which may change between calls. The cost grows with `limit`, not with the store.
+  /// To continue, scan again from the position `next` of the page. Memory that the engine took for the page alone, such as
+  /// the mapped pages of a file, is given back, so that a walk through a large store takes no more than one through a small
+  /// one.
   ///
-  /// - Parameters:
-  ///   - range: which keys to visit.
-  ///   - limit: the most entries to return, 1 or more.
   /// - Throws: `CacheError`: `damaged` if an entry cannot be decoded, with an `UnreadableEntry` as its cause if the engine
   ///   knows which; `unreachable` if a part of the store is on a server that cannot be reached, which the message names;
-  ///   `closed`, `ioFailed`.
-  func scan(_ range: KeyRange, limit: Int) async throws(CacheError) -> [EntrySummary]
+  ///   `unsupported` if the scan descends and the engine is not `ordered`; `closed`, `ioFailed`.
+  func scan(_ request: ScanRequest) async throws(CacheError) -> ScanPage
 
-  /// How much the store holds. The cost does not grow with the number of entries, because an engine updates the tally
+  /// How much the store holds. The cost does not grow with the number of entries, because an engine updates the count
   /// with each batch.
   ///
   /// - Throws: `CacheError`: what `scan` throws.
-  func statistics() async throws(CacheError) -> StorageStatistics
+  func count() async throws(CacheError) -> StoreCount
 
   /// Checks the structure of the store, and that every entry can be read. The core checks checksums.
   ///
   /// - Returns: what is wrong; empty if nothing is.
   /// - Throws: `CacheError` only if the check itself failed.
-  func checkIntegrity() async throws(CacheError) -> [IntegrityIssue]
+  func check() async throws(CacheError) -> [IntegrityIssue]
 
   /// Removes the entries that have expired by the engine's clock, and returns unused space to the file system.
   ///
@@ -67,28 +66,41 @@ public protocol StorageEngine: AnyObject, Sendable {
   ///   there.
   func compact() async throws(CacheError)
 
-  /// Releases memory that only makes reads faster, such as the mapped pages of a file. A caller that goes through a
-  /// whole store calls it now and then, so that a large store takes no more memory than a small one.
+  /// Does what `read(_:_:)` does, at once, if that needs no wait for a disk or a network, nor for more than a short lock.
+  /// The default always answers `nil`.
   ///
-  /// It changes nothing, but the next reads may take a little longer. The default does nothing.
-  func releaseMemory() async
-
-  /// This engine if it is `ChangeCounting`, else `nil`. Both defaults are provided; only an engine that wraps another
-  /// one implements it.
+  /// A server and the C interface stand on it: it needs neither a task nor a text.
   ///
-  /// It replaces a cast: checking a conformance at run time takes longer than a read.
-  var changeCounter: (any ChangeCounting)? { get }
+  /// - Parameters:
+  ///   - key: the bytes of a key's text, which the caller has validated.
+  ///   - body: called once if there is an entry, under the same conditions as in `read(_:_:)`.
+  /// - Returns: whether there is an entry; `nil` if only `read(_:_:)` can tell, and `body` was not called.
+  /// - Throws: `CacheError`, as `read(_:_:)` does.
+  func readNow(
+    _ key: Span<UInt8>, _ body: (Span<UInt8>, EntryMetadata) throws(CacheError) -> Void
+  ) throws(CacheError) -> Bool?
 
-  /// This engine if it is `Evicting`, else `nil`. Both defaults are provided; an engine that wraps another one implements it.
-  var evictor: (any Evicting)? { get }
+  /// A number that changes with each batch that changed something, whether this handle, another handle or another
+  /// process applied it. While it stays the same, every read finds what it found before.
+  ///
+  /// To keep a result, get the number *before* reading. For engines with the capability `countsChanges`; the default
+  /// is `nil`. A layer that changes what reads return must return `nil`.
+  ///
+  /// - Returns: the number, which has no other meaning; `nil` if the engine cannot tell at the moment.
+  /// - Throws: `CacheError`: `closed`, and the errors of a read.
+  /// - Complexity: constant, without a system call, and much cheaper than a read.
+  func changeCount() throws(CacheError) -> UInt64?
 
-  /// This engine if it is `BatchReading`, else `nil`. Both defaults are provided; an engine that wraps another one
-  /// implements it.
-  var batchReader: (any BatchReading)? { get }
-
-  /// This engine if it is `ChangeFollowing`, else `nil`. Both defaults are provided; an engine that wraps another one
-  /// implements it.
-  var changeFollower: (any ChangeFollowing)? { get }
+  /// What the engine knows of changes that others made to the entry under `key`: soon after they are made, but not at
+  /// once. A cache in front of it can use its own copy for as long as the mark stays the same.
+  ///
+  /// To keep an entry, get the mark *before* reading it. For engines with the capability `followsChanges`; the default is
+  /// `nil`.
+  ///
+  /// - Returns: `nil` while the engine does not follow the store, such as without a connection. It then tries to do so in
+  ///   the background, so that a later call returns a mark.
+  /// - Complexity: constant, without a system call, and much cheaper than a read.
+  func changeMark(of key: CacheKey) -> ChangeMark?
 
   /// The engine that this one is a layer around; the default is `nil`. It replaces a cast, too.
   var wrapped: (any StorageEngine)? { get }
@@ -102,57 +114,31 @@ extension StorageEngine {
   /// `nil`: the engine is not a layer.
   public var wrapped: (any StorageEngine)? { nil }
 
-  /// Does nothing: the engine needs everything that it keeps in memory.
-  public func releaseMemory() async {}
+  /// `nil`: reads may wait.
+  public func readNow(
+    _ key: Span<UInt8>, _ body: (Span<UInt8>, EntryMetadata) throws(CacheError) -> Void
+  ) throws(CacheError) -> Bool? { nil }
 
   /// `nil`: the engine cannot tell whether anything has changed.
-  public var changeCounter: (any ChangeCounting)? { nil }
-
-  /// `nil`: the core chooses what is evicted.
-  public var evictor: (any Evicting)? { nil }
-
-  /// `nil`: entries are read one by one.
-  public var batchReader: (any BatchReading)? { nil }
+  public func changeCount() throws(CacheError) -> UInt64? { nil }
 
   /// `nil`: the engine learns of others' changes when it reads.
-  public var changeFollower: (any ChangeFollowing)? { nil }
+  public func changeMark(of key: CacheKey) -> ChangeMark? { nil }
 }
 
-/// An engine that can tell cheaply whether anything in its store has changed.
-///
-/// This lets a reader reuse what it has already read and decoded.
-public protocol ChangeCounting: StorageEngine {
-  /// A number that changes with each batch that changed something, whether this handle, another handle or another
-  /// process applied it. While it stays the same, every read finds what it found before.
-  ///
-  /// To cache a result, get the number *before* reading.
-  ///
-  /// - Returns: the number, which has no other meaning; `nil` if the engine cannot tell at the moment.
-  /// - Throws: `CacheError`: `closed`, and the errors of a read.
-  /// - Complexity: constant, without a system call, and much cheaper than a read.
-  func changeCount() throws(CacheError) -> UInt64?
-}
+/// What an engine knows of changes to an entry.
+public struct ChangeMark: Sendable, Hashable {
+  /// A number that changes when another handle or process has changed the entry, or one that the engine cannot tell from
+  /// it. When the engine may have missed changes, the numbers of all keys change. It has no other meaning.
+  public let number: UInt64
 
-extension ChangeCounting {
-  /// This engine.
-  public var changeCounter: (any ChangeCounting)? { self }
-}
+  /// How long ago the engine last made sure that it has missed no change.
+  public let age: Duration
 
-/// An engine whose reads never wait, neither for a disk or a network nor for more than a short lock.
-///
-/// It makes reads through a C interface cheap (see `StoragePluginExport`): they need neither a task nor a key text. All
-/// other callers use `read(_:_:)`.
-public protocol ImmediateReading: StorageEngine {
-  /// Does what `read(_:_:)` does, synchronously. It is not generic, which saves looking up type metadata.
-  ///
-  /// - Parameters:
-  /// - keyBytes: the bytes of a key's text, which the caller has validated.
-  ///   - body: called once if there is an entry, under the same conditions as in `read(_:_:)`.
-  /// - Returns: whether there is an entry.
-  /// - Throws: `CacheError`, as `read(_:_:)` does.
-  func readNow(
-    keyBytes: Span<UInt8>, _ body: (Span<UInt8>, EntryMetadata) throws(CacheError) -> Void
-  ) throws(CacheError) -> Bool
+  /// A mark.
+  public init(number: UInt64, age: Duration) {
+    (self.number, self.age) = (number, age)
+  }
 }
 
 extension CacheError {

@@ -8,6 +8,8 @@ public struct WriteBatch: Sendable {
   public enum Operation: Sendable {
     /// Stores the payload and metadata under the key, replacing any entry that was there.
     case put(CacheKey, payload: [UInt8], EntryMetadata)
+    /// Replaces the metadata of the entry, and keeps its payload; fails the batch unless the entry has the checksum `from`.
+    case update(CacheKey, EntryMetadata, from: UInt64)
     /// Removes the entry, if there is one.
     case remove(CacheKey)
     /// Fails the batch unless the entry is as expected.
@@ -48,6 +50,16 @@ public struct WriteBatch: Sendable {
     operations.append(.put(key, payload: payload, metadata))
   }
 
+  /// Adds an operation that replaces the metadata of an entry, whose payload stays as it is.
+  ///
+  /// - Parameters:
+  ///   - metadata: the new metadata, with the `payloadChecksum` of the entry.
+  ///   - checksum: the present checksum of the entry. The batch fails with the code `conflict` if it has another one, or if
+  ///     there is no entry.
+  public mutating func update(_ key: CacheKey, metadata: EntryMetadata, from checksum: UInt64) {
+    operations.append(.update(key, metadata, from: checksum))
+  }
+
   /// Adds an operation that removes an entry.
   public mutating func remove(_ key: CacheKey) {
     operations.append(.remove(key))
@@ -75,15 +87,15 @@ public struct StoreBounds: Sendable, Hashable {
     self.exemptNamespace = exemptNamespace
   }
 
-  /// Whether a store with `tally` is within the bounds.
-  public func contain(_ tally: EntryTally) -> Bool {
-    let total = tally.total(except: exemptNamespace)
+  /// Whether a store that holds `count` is within the bounds.
+  public func contain(_ count: StoreCount) -> Bool {
+    let total = count.total(except: exemptNamespace)
     return total.entries <= maxEntries && total.payloadBytes <= maxPayloadBytes
   }
 
-  /// Throws `CacheError` with the code `overBounds` if a store with `tally` is not within the bounds.
-  public func require(_ tally: EntryTally) throws(CacheError) {
-    guard contain(tally) else {
+  /// Throws `CacheError` with the code `overBounds` if a store that holds `count` is not within the bounds.
+  public func require(_ count: StoreCount) throws(CacheError) {
+    guard contain(count) else {
       throw CacheError(
         .overBounds, "the store would hold more than \(maxEntries) entries or \(maxPayloadBytes) bytes",
         hint: "remove entries, or raise maxEntries or maxBytes")

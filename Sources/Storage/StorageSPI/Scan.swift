@@ -1,0 +1,85 @@
+/// Which entries a scan visits, and how many at once.
+public struct ScanRequest: Sendable, Hashable {
+  /// The most payload bytes of a page, unless its only entry has more.
+  public static let maximumPayloadBytes = 4 << 20
+
+  /// The prefix of every key; empty for all keys.
+  public var prefix: String
+
+  /// Where an earlier page ended (`ScanPage.next`), in this process or another one; `nil` to begin.
+  ///
+  /// A position stays valid whatever is changed: entries that are there all the time are visited at least once. To an engine
+  /// with the capability `ordered` it is the text of a key, and any key will do, whether it has an entry or not: the page
+  /// begins after it, or below it if the scan descends.
+  public var position: String?
+
+  /// The most entries of a page, 1 or more.
+  public var limit: Int
+
+  /// Whether the page has copies of the payloads. It then also ends after `maximumPayloadBytes`.
+  public var includesPayloads: Bool
+
+  /// Whether the scan runs from the last key to the first. Only for an engine with the capability `ordered`.
+  public var isDescending: Bool
+
+  /// A request for the first entries whose keys begin with `prefix`, or for those after `position`.
+  public init(
+    prefix: String = "", after position: String? = nil, limit: Int = 1_000, includesPayloads: Bool = false,
+    isDescending: Bool = false
+  ) {
+    self.prefix = prefix
+    self.position = position
+    self.limit = limit
+    self.includesPayloads = includesPayloads
+    self.isDescending = isDescending
+  }
+
+  /// Whether a scan of an engine with the capability `ordered` visits `key`.
+  public func contains(_ key: CacheKey) -> Bool {
+    if let position, isDescending ? key.text >= position : key.text <= position { return false }
+    return key.text.hasPrefix(prefix)
+  }
+}
+
+/// Some entries of a store, as a scan finds them.
+public struct ScanPage: Sendable, Hashable {
+  /// The entries; in the order of their keys if the engine has the capability `ordered`. There may be none although more
+  /// follow.
+  public var entries: [ScannedEntry]
+  /// Where the next page begins; `nil` if nothing follows.
+  public var next: String?
+
+  /// A page.
+  public init(_ entries: [ScannedEntry] = [], next: String? = nil) {
+    self.entries = entries
+    self.next = next
+  }
+}
+
+/// An entry as a scan finds it.
+public struct ScannedEntry: Sendable, Hashable {
+  /// The entry's key.
+  public let key: CacheKey
+  /// The entry's metadata.
+  public let metadata: EntryMetadata
+  /// The size of the payload, in bytes.
+  public let payloadBytes: Int
+  /// A copy of the payload, if the scan was asked for it.
+  public let payload: [UInt8]?
+
+  /// An entry without its payload, which has `payloadBytes` bytes.
+  public init(key: CacheKey, metadata: EntryMetadata, payloadBytes: Int) {
+    self.key = key
+    self.metadata = metadata
+    self.payloadBytes = payloadBytes
+    payload = nil
+  }
+
+  /// An entry with its payload.
+  public init(key: CacheKey, metadata: EntryMetadata, payload: [UInt8]) {
+    self.key = key
+    self.metadata = metadata
+    self.payload = payload
+    payloadBytes = payload.count
+  }
+}
