@@ -1,17 +1,48 @@
 internal import CChecksum
 package import StorageSPI
 
+/// The two checksums of an entry, both XXH3 (64 bits): one of its payload, and one of its key and all other metadata with
+/// the first among it. They change if any bit of the entry does. They do not protect against deliberate changes.
 extension EntryMetadata {
-  /// The checksum of an entry: XXH3 (64 bits) of its key and metadata, then, with that as the seed, of its payload.
-  ///
-  /// It changes if any bit of the entry does. It does not protect against deliberate changes. Cost: about a thirtieth
-  /// of a microsecond for each KiB of payload.
-  package func computedChecksum(key: CacheKey, payload: Span<UInt8>) -> UInt64 {
-    examined(key: key, payload: payload).checksum
+  /// The checksum of a payload. Cost: about a thirtieth of a microsecond for each KiB.
+  package static func computedPayloadChecksum(_ payload: Span<UInt8>) -> UInt64 {
+    payload.withUnsafeBufferPointer { cchecksum_xxh3($0.baseAddress, $0.count, 0) }
   }
 
-  /// The checksum, and whether the entry is stored as it is, without transforms.
-  private func examined(key: CacheKey, payload: Span<UInt8>) -> (checksum: UInt64, isPlain: Bool) {
+  /// The checksum of the entry under `key` with this metadata, whose `payloadChecksum` is set. It is the entry's version.
+  package func computedChecksum(key: CacheKey) -> UInt64 { examined(key: key).checksum }
+
+  /// Sets both checksums, of the entry under `key` with the bytes `payload`.
+  package mutating func setChecksums(key: CacheKey, payload: Span<UInt8>) {
+    payloadChecksum = Self.computedPayloadChecksum(payload)
+    checksum = computedChecksum(key: key)
+  }
+
+  /// Whether the entry is as it was written, by its checksums.
+  package func isIntact(key: CacheKey, payload: Span<UInt8>) -> Bool {
+    computedChecksum(key: key) == checksum && Self.computedPayloadChecksum(payload) == payloadChecksum
+  }
+
+  /// Checks that the entry is as it was written, and returns whether that was without transforms.
+  ///
+  /// - Throws: `CacheError` with the code `damaged` if it is not.
+  @discardableResult
+  package func verify(key: CacheKey, payload: Span<UInt8>) throws(CacheError) -> Bool {
+    let isPlain = try verifyMetadata(key: key)
+    guard Self.computedPayloadChecksum(payload) == payloadChecksum else { throw Self.mismatch(key) }
+    return isPlain
+  }
+
+  /// Checks the same of everything but the payload.
+  @discardableResult
+  package func verifyMetadata(key: CacheKey) throws(CacheError) -> Bool {
+    let (computed, isPlain) = examined(key: key)
+    guard computed == checksum else { throw Self.mismatch(key) }
+    return isPlain
+  }
+
+  /// The checksum, and whether the entry is stored without transforms.
+  private func examined(key: CacheKey) -> (checksum: UInt64, isPlain: Bool) {
     var isPlain = true
     var head: [UInt8] = []
     head.reserveCapacity(key.text.utf8.count + contentType.utf8.count + 48)
@@ -24,11 +55,15 @@ extension EntryMetadata {
       // Comparing the lengths first takes a single instruction, and looking up the name would take a hundred.
       if name.utf8.count == Self.transformsName.utf8.count, name == Self.transformsName { isPlain = false }
     }
-    return (Self.xxh3(payload, seed: Self.xxh3(head.span, seed: 0)), isPlain)
+    head.append(number: payloadChecksum)
+    return (Self.computedPayloadChecksum(head.span), isPlain)
   }
 
-  static func xxh3(_ bytes: Span<UInt8>, seed: UInt64) -> UInt64 {
-    bytes.withUnsafeBufferPointer { cchecksum_xxh3($0.baseAddress, $0.count, seed) }
+  private static func mismatch(_ key: CacheKey) -> CacheError {
+    CacheError(
+      .damaged,
+      "entry \(key) is damaged: its checksum does not match (an entry is changed by export, an editor and import)",
+      key: key.text)
   }
 }
 
@@ -41,27 +76,5 @@ extension [UInt8] {
 
   fileprivate mutating func append(number: UInt64) {
     Swift.withUnsafeBytes(of: number.littleEndian) { append(contentsOf: $0) }
-  }
-}
-
-extension EntryMetadata {
-  /// Whether the entry is as it was written, by its checksum.
-  func isSound(key: CacheKey, payload: Span<UInt8>) -> Bool {
-    computedChecksum(key: key, payload: payload) == checksum
-  }
-
-  /// Checks that the entry is as it was written, and returns whether that was without transforms.
-  ///
-  /// - Throws: `CacheError` with the code `damaged` if it is not.
-  @discardableResult
-  func verify(key: CacheKey, payload: Span<UInt8>) throws(CacheError) -> Bool {
-    let (computed, isPlain) = examined(key: key, payload: payload)
-    guard computed == checksum else {
-      throw CacheError(
-        .damaged,
-        "entry \(key) is damaged: its checksum does not match (an entry is changed by export, an editor and import)",
-        key: key.text)
-    }
-    return isPlain
   }
 }
