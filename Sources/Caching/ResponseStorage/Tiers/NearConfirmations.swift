@@ -14,7 +14,6 @@ final class NearConfirmations: Sendable {
     /// The digest of the key.
     fileprivate let digest: UInt64
     fileprivate let version: UInt64
-    fileprivate let epoch: UInt64
     fileprivate let knowledge: Knowledge
     fileprivate let at: ContinuousClock.Instant
   }
@@ -53,7 +52,6 @@ final class NearConfirmations: Sendable {
   static let maximumPerPart = 1_024
 
   private let parts = (0..<partCount).map { _ in Part() }
-  private let epoch = Atomic<UInt64>(0)
   private let maxAge: Duration
   private let now: @Sendable () -> ContinuousClock.Instant
 
@@ -68,7 +66,7 @@ final class NearConfirmations: Sendable {
   }
 
   private func reading(_ digest: UInt64, version: UInt64, _ knowledge: Knowledge) -> Reading {
-    Reading(digest: digest, version: version, epoch: epoch.load(ordering: .acquiring), knowledge: knowledge, at: now())
+    Reading(digest: digest, version: version, knowledge: knowledge, at: now())
   }
 
   /// Whether the entry with that checksum is the one that far holds, by what far says now.
@@ -76,9 +74,7 @@ final class NearConfirmations: Sendable {
     let known = withPart(digest) { part in
       part.changing.isEmpty || part.changing[digest] == nil ? part.confirmed[digest] : nil
     }
-    guard let known, known.checksum == checksum, known.reading.epoch == epoch.load(ordering: .acquiring) else {
-      return false
-    }
+    guard let known, known.checksum == checksum else { return false }
     return holds(known.reading, knowledge)
   }
 
@@ -98,7 +94,7 @@ final class NearConfirmations: Sendable {
     withPart(reading.digest) { part in
       guard part.version == reading.version, part.changing[reading.digest] == nil else { return false }
       Self.confirm(checksum, reading, &part)
-      return reading.epoch == epoch.load(ordering: .acquiring)
+      return true
     }
   }
 
@@ -132,9 +128,6 @@ final class NearConfirmations: Sendable {
       }
     }
   }
-
-  /// Confirms nothing any more.
-  func forgetAll() { epoch.add(1, ordering: .acquiringAndReleasing) }
 
   private func withPart<Output>(_ digest: UInt64, _ body: (inout State) -> Output) -> Output {
     parts[Int(digest % UInt64(Self.partCount))].state.withLock { body(&$0) }

@@ -6,6 +6,18 @@ internal import Synchronization
 ///
 /// A store that turns out to be damaged is removed, and filled again by what is read.
 final class NearTier: Sendable {
+  /// What near says to a read.
+  enum Answer<Output: Sendable>: Sendable {
+    /// What the closure made of the entry.
+    case entry(Output)
+    /// The closure failed.
+    case failed(CacheError)
+    /// There is an entry with that checksum, which is not usable.
+    case unusable(UInt64)
+    /// There is no entry that can be read.
+    case none
+  }
+
   private struct Opened {
     let engine: any StorageEngine
     let writer: BoundedWriter
@@ -21,15 +33,15 @@ final class NearTier: Sendable {
   private let configuration: EngineConfiguration
   private let limits: StoreLimits
   private let accesses = AccessRecorder()
-  private let state: Mutex<State>
-  private let isRebuilding = Atomic(false)
+  private let state = Mutex(State.closed)
 
   /// Opens the store of `plugin`, and removes a damaged one first. If that fails, far answers everything.
   init(_ plugin: any StoragePlugin, _ configuration: EngineConfiguration, _ limits: StoreLimits) async {
-    (self.plugin, self.configuration, self.limits) = (plugin, configuration, limits)
-    state = Mutex(.closed)
-    var result = await opened()
-    if case .failed(let error) = result, error.isDamage { result = await openedAnew() }
+    self.plugin = plugin
+    self.configuration = configuration
+    self.limits = limits
+    var result = await opened(replacing: configuration.hasCrashMark)
+    if case .failed(let error) = result, error.code == .damaged { result = await opened(replacing: true) }
     state.withLock { $0 = result }
   }
 
@@ -38,58 +50,57 @@ final class NearTier: Sendable {
     state.withLock { if case .failed(let error) = $0 { error } else { nil } }
   }
 
-  /// What `body` makes of the entry under `key`; `nil` if there is none, or it cannot be read.
-  ///
-  /// - Throws: `NearRefusal` if the entry is not usable, or `body` fails.
+  /// What `body` makes of the entry under `key`, if `isUsable` returns `true` for its metadata.
   func read<Output: Sendable>(
     _ key: CacheKey, where isUsable: @Sendable (EntryMetadata) -> Bool,
     _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(CacheError) -> Output
-  ) async throws(NearRefusal) -> Output? {
-    guard let engine = current?.engine else { return nil }
+  ) async -> Answer<Output> {
+    guard let engine = current?.engine else { return .none }
     do throws(CacheError) {
-      return try await engine.read(key) { bytes, metadata throws(CacheError) in
-        guard isUsable(metadata) else { throw NearRefusal.unusable(metadata.checksum).passed }
-        do throws(CacheError) { return try body(bytes, metadata) } catch { throw NearRefusal.failed(error).passed }
+      let answer = try await engine.read(key) { bytes, metadata throws(CacheError) -> Answer<Output> in
+        guard isUsable(metadata) else { return .unusable(metadata.checksum) }
+        do throws(CacheError) { return .entry(try body(bytes, metadata)) } catch { return .failed(error) }
       }
+      return answer ?? .none
     } catch {
-      if let refusal = error.cause as? NearRefusal { throw refusal }
-      await note(error)
-      return nil
+      await rebuild(after: error)
+      return .none
     }
   }
 
   /// Records a use of the entry whose key has that digest, by which the limits choose.
   func countUse(_ digest: UInt64, at now: Timestamp) { accesses.record(digest: digest, at: now) }
 
-  /// Stores and removes entries. If there is no room, the least used of the others go. An entry that cannot be stored
-  /// is removed.
+  /// Makes the changes. If there is no room, the least used of the others go. An entry that cannot be stored is removed,
+  /// and so is one that was to be updated and is another one here.
   func apply(_ changes: TieredChanges) async {
-    guard let opened = current, !changes.finals.isEmpty else { return }
+    guard let opened = current, let key = changes.byKey.keys.first else { return }
     do throws(CacheError) {
-      guard changes.payloadBytes <= limits.maxBytes, let key = changes.finals.first?.key else {
-        return try await opened.engine.apply(changes.removals)
-      }
-      try await opened.writer.apply(changes.batch, storing: key, bytes: changes.payloadBytes)
+      let bytes = changes.payloadBytes
+      guard bytes <= limits.maxBytes else { return try await opened.engine.apply(changes.removals) }
+      try await opened.writer.apply(changes.batch, storing: key, bytes: bytes)
     } catch {
-      await note(error)
+      await rebuild(after: error)
       try? await current?.engine.apply(changes.removals)
     }
   }
 
-  func statistics() async throws(CacheError) -> StorageStatistics { try await engine().statistics() }
+  func count() async throws(CacheError) -> StoreCount {
+    if let failure { throw failure }
+    guard let engine = current?.engine else { throw .storeClosed }
+    return try await engine.count()
+  }
 
   /// Removes what has expired, and unused space.
   func compact() async { try? await current?.engine.compact() }
 
-  func releaseMemory() async { await current?.engine.releaseMemory() }
-
   /// Looks for damage, and removes the store if there is some.
   func check() async {
     do throws(CacheError) {
-      let issues = try await current?.engine.checkIntegrity() ?? []
-      if !issues.isEmpty { await rebuild() }
+      let issues = try await current?.engine.check() ?? []
+      if !issues.isEmpty { await rebuild(after: CacheError(.damaged, "the near store is damaged")) }
     } catch {
-      await note(error)
+      await rebuild(after: error)
     }
   }
 
@@ -105,125 +116,99 @@ final class NearTier: Sendable {
     state.withLock { if case .open(let opened) = $0 { opened } else { nil } }
   }
 
-  private func engine() throws(CacheError) -> any StorageEngine {
-    try state.withLock { state throws(CacheError) in
-      switch state {
-      case .open(let opened): return opened.engine
-      case .failed(let error): throw error
-      case .closed: throw .storeClosed
-      }
-    }
-  }
-
-  private func openedAnew() async -> State {
+  /// Opens the store, after removing the one that is there if it is to be replaced.
+  private func opened(replacing: Bool) async -> State {
     do throws(CacheError) {
-      _ = try await plugin.removeStore(configuration, movingAside: nil)
-      return await opened()
-    } catch {
-      return .failed(error)
-    }
-  }
-
-  private func opened() async -> State {
-    let engine: any StorageEngine
-    do throws(CacheError) {
-      if configuration.hasCrashMark {
+      if replacing {
         _ = try await plugin.removeStore(configuration, movingAside: nil)
         try configuration.removeCrashMark()
       }
-      engine = try await plugin.open(configuration)
+      let engine = try await plugin.open(configuration)
+      let writer = BoundedWriter(
+        engine: engine, clock: configuration.clock, limits: limits, operations: OperationCounter(), accesses: accesses,
+        sweeps: SweepKeeper(nil), removesExpired: !plugin.declaration.capabilities.contains(.expiring))
+      return .open(Opened(engine: engine, writer: writer))
     } catch {
       return .failed(error)
     }
-    let isTidy = plugin.declaration.capabilities.contains(.nativeExpiry)
-    let writer = BoundedWriter(
-      engine: engine, clock: configuration.clock, limits: limits, operations: OperationCounter(), accesses: accesses,
-      sweeps: SweepKeeper(nil), removesExpired: !isTidy)
-    return .open(Opened(engine: engine, writer: writer))
   }
 
-  private func note(_ error: CacheError) async {
-    if error.isDamage { await rebuild() }
-  }
-
-  /// Replaces the store by an empty one. Calls meanwhile find nothing.
-  private func rebuild() async {
-    guard !isRebuilding.exchange(true, ordering: .acquiringAndReleasing) else { return }
-    defer { isRebuilding.store(false, ordering: .releasing) }
-    let reason = CacheError(.damaged, "the near store is being rebuilt")
-    let last = state.withLock { state -> Opened? in
+  /// Replaces a damaged store by an empty one. Calls meanwhile find nothing.
+  private func rebuild(after error: CacheError) async {
+    guard error.code == .damaged else { return }
+    let damaged = state.withLock { state -> Opened? in
       guard case .open(let opened) = state else { return nil }
-      state = .failed(reason)
+      state = .failed(CacheError(.damaged, "the near store is being rebuilt"))
       return opened
     }
-    guard let last else { return }
-    try? await last.engine.close()
-    let result = await openedAnew()
+    guard let damaged else { return }
+    try? await damaged.engine.close()
+    let result = await opened(replacing: true)
     let isClosed = state.withLock { state in
-      guard case .closed = state else {
-        state = result
-        return false
-      }
-      return true
+      if case .closed = state { return true }
+      state = result
+      return false
     }
     if isClosed, case .open(let opened) = result { try? await opened.engine.close() }
   }
 }
 
-/// Why near does not answer with an entry that it has. It is thrown, so that an answer needs no wrapping.
-enum NearRefusal: Error {
-  /// The entry with that checksum is not usable.
-  case unusable(UInt64)
-  /// The caller's closure failed.
-  case failed(CacheError)
-
-  /// The refusal in the only error that passes through an engine.
-  fileprivate var passed: CacheError { CacheError(.failed, "near does not answer", cause: self) }
-}
-
-/// What a batch leaves of the entries that near may hold: all but leases.
+/// What a batch does to the entries that near may hold: all but leases.
 struct TieredChanges: Sendable {
-  /// An entry to store.
-  struct Put: Sendable {
-    let payload: [UInt8]
-    let metadata: EntryMetadata
-  }
+  /// A change of one entry.
+  enum Change: Sendable {
+    case put(payload: [UInt8], EntryMetadata)
+    case update(EntryMetadata, from: UInt64)
+    case remove
 
-  /// The state to reach of each key, `nil` for an entry to remove, in no order.
-  private(set) var finals: [(key: CacheKey, put: Put?)] = []
-
-  /// The changes of `batch`.
-  init(_ batch: WriteBatch) {
-    var places: [CacheKey: Int] = [:]
-    for operation in batch.operations {
-      let (key, put): (CacheKey, Put?)
-      switch operation {
-      case .require: continue
-      case .put(let changed, let payload, let metadata):
-        (key, put) = (changed, Put(payload: payload, metadata: metadata))
-      case .remove(let changed): (key, put) = (changed, nil)
-      }
-      guard !key.isLease else { continue }
-      if let place = places[key] {
-        finals[place].put = put
-      } else {
-        places[key] = finals.count
-        finals.append((key, put))
+    /// The checksum of the entry afterwards; `nil` if there is none.
+    var checksum: UInt64? {
+      switch self {
+      case .put(_, let metadata), .update(let metadata, _): metadata.checksum
+      case .remove: nil
       }
     }
   }
 
-  /// The change that makes near hold an entry as far has it.
-  init(_ key: CacheKey, _ put: Put?) { finals = [(key, put)] }
+  /// What all operations on a key come to.
+  private(set) var byKey: [CacheKey: Change] = [:]
 
-  /// The sum of the payload sizes.
-  var payloadBytes: Int { finals.reduce(0) { $0 + ($1.put?.payload.count ?? 0) } }
+  /// The changes of `batch`.
+  init(_ batch: WriteBatch) {
+    for operation in batch.operations {
+      switch operation {
+      case .require: continue
+      case .put(let key, let payload, let metadata): byKey[key] = .put(payload: payload, metadata)
+      case .update(let key, let metadata, let checksum):
+        byKey[key] =
+          switch byKey[key] {
+          case .put(let payload, _): .put(payload: payload, metadata)
+          case .update(_, let first): .update(metadata, from: first)
+          case .remove, nil: .update(metadata, from: checksum)
+          }
+      case .remove(let key): byKey[key] = .remove
+      }
+    }
+    byKey = byKey.filter { !$0.key.isLease }
+  }
+
+  /// One change, which makes near hold an entry as far has it.
+  init(_ key: CacheKey, _ change: Change) { byKey = [key: change] }
+
+  /// The sum of the sizes of the payloads that are put.
+  var payloadBytes: Int {
+    byKey.values.reduce(0) { sum, change in if case .put(let payload, _) = change { sum + payload.count } else { sum } }
+  }
 
   /// The changes as a batch.
   var batch: WriteBatch {
     var batch = WriteBatch()
-    for (key, put) in finals {
-      if let put { batch.put(key, payload: put.payload, metadata: put.metadata) } else { batch.remove(key) }
+    for (key, change) in byKey {
+      switch change {
+      case .put(let payload, let metadata): batch.put(key, payload: payload, metadata: metadata)
+      case .update(let metadata, let checksum): batch.update(key, metadata: metadata, from: checksum)
+      case .remove: batch.remove(key)
+      }
     }
     return batch
   }
@@ -231,7 +216,7 @@ struct TieredChanges: Sendable {
   /// Removes all the entries.
   var removals: WriteBatch {
     var batch = WriteBatch()
-    for (key, _) in finals { batch.remove(key) }
+    for key in byKey.keys { batch.remove(key) }
     return batch
   }
 }

@@ -11,8 +11,8 @@ public import StorageSPI
 ///     let cache = try await Cache(StorageLocation(tiered, options))
 ///
 /// What others remove or replace in far is not served from near for longer than `nearMaxAge`. It takes only as long as a
-/// message if far is `ChangeFollowing`, and no time at all if it is `ChangeCounting`. A process that has just started asks
-/// far about each entry once.
+/// message if far follows changes, and no time at all if it counts them. A process that has just started asks far about
+/// each entry once.
 ///
 /// **While far is away** (`unreachable` or `busy`), near answers with what it has, and writes fail as they do without it.
 ///
@@ -51,7 +51,8 @@ public struct TieredLayer: WrappingPlugin {
   /// `nearMaxAge` is zero.
   public var declaration: EngineDeclaration {
     let inner = base.declaration
-    return inner.with(nearMaxAge > .zero ? inner.capabilities.subtracting([.shared]) : inner.capabilities)
+    return inner.with(
+      inner.capabilities.subtracting(nearMaxAge > .zero ? [.shared, .followsChanges] : [.followsChanges]))
   }
 
   /// Opens both stores. Far may be away: then each call tries to open it.
@@ -72,8 +73,7 @@ public struct TieredLayer: WrappingPlugin {
       return try await base.open(configuration)
     } catch {
       guard error.isAway else { throw error }
-      let evicts = base.declaration.capabilities.contains(.eviction)
-      return AwaitedEngine(after: error, clock: configuration.clock, evicts: evicts) { () throws(CacheError) in
+      return AwaitedEngine(after: error, clock: configuration.clock) { () throws(CacheError) in
         try await base.open(configuration)
       }
     }
