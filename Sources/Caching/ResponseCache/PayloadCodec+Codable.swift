@@ -14,7 +14,7 @@ extension PayloadCodec where Value: Codable {
   public static var codable: PayloadCodec {
     PayloadCodec(
       "codable", encode: { value throws(CacheError) in (try encodeStandard(value), contentType) },
-      decode: { bytes, key, metadata throws(CacheError) in try decodeStandard(bytes, key, metadata.contentType) })
+      decode: { bytes, key, contentType throws(CacheError) in try decodeStandard(bytes, key, contentType) })
   }
 
   /// What the payload is: the type decides, not the value, as a cast of a value finds a `String` in a `String?`, and

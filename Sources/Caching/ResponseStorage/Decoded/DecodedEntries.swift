@@ -7,36 +7,35 @@ internal import Synchronization
 /// Each use checks that with the engine. If the engine has a change count, the check reads nothing; otherwise the entry
 /// is read and verified again, but not decoded.
 final class DecodedEntries: Sendable {
-  /// A value kept for an entry, and the change count at which it was kept; `nil` if that was unknown.
-  struct Finding<Value: Sendable> {
-    var kept: Decoded<Value>?
-    var changeCount: UInt64?
-  }
-
-  private let counter: (any ChangeCounting)?
+  private let engine: any StorageEngine
   private let limits: DecodedLimits
   private let table: Mutex<DecodedTable>
 
-  /// Creates an empty cache for the engine whose changes `counter` counts; `nil` if it cannot count them.
-  init(_ counter: (any ChangeCounting)?, _ limits: DecodedLimits) {
-    (self.counter, self.limits) = (counter, limits)
+  /// Creates an empty cache for the entries of `engine`.
+  init(_ engine: any StorageEngine, _ limits: DecodedLimits) {
+    self.engine = engine
+    self.limits = limits
     table = Mutex(DecodedTable(limits))
   }
 
   /// The engine's change count, to be read before an entry is read; `nil` if the engine has none.
   ///
   /// - Throws: `CacheError`: the same as a read.
-  func changeCount() throws(CacheError) -> UInt64? { try counter?.changeCount() }
+  func changeCount() throws(CacheError) -> UInt64? { try engine.changeCount() }
 
-  /// Finds the value that `codec` decoded from the entry under `key`, whose digest is `digest`.
-  func find<Value: Sendable>(_ key: CacheKey, _ digest: UInt64, _ codec: String) -> Finding<Value> {
-    let found = table.withLock { $0.use(key, digest) }
-    guard let found, found.entry.codec == codec, let kept = found.entry as? Decoded<Value> else { return Finding() }
-    return Finding(kept: kept, changeCount: found.changeCount)
+  /// The value that `codec` decoded from the entry under `key`, whose digest is `digest`, and the change count at which it
+  /// was kept; `nil` if that was unknown.
+  func find<Value: Sendable>(
+    _ key: CacheKey, _ digest: UInt64, _ codec: String
+  ) -> (kept: Decoded<Value>, changeCount: UInt64?)? {
+    guard let found = table.withLock({ $0.use(key, digest) }), found.entry.codec == codec,
+      let kept = found.entry as? Decoded<Value>
+    else { return nil }
+    return (kept, found.changeCount)
   }
 
-  /// What `codec` decoded from the entry under `key`, if the engine confirms that nothing has changed since; `nil` if
-  /// only a read can say.
+  /// The same entry without its value, if the engine confirms that nothing has changed since; `nil` if only a read can
+  /// say.
   ///
   /// - Throws: `CacheError`: the same as a read.
   func unchanged(_ key: CacheKey, _ digest: UInt64, _ codec: String) throws(CacheError) -> DecodedEntry? {
@@ -100,44 +99,52 @@ extension EntryStore {
     guard let entry = try decodedEntries?.unchanged(key, digest, codec),
       entry.metadata.state(at: clock.now) != .expired, let kept = entry as? Decoded<Value>, isUsed(kept)
     else { return nil }
-    countLookUp(key, digest: digest)
+    countLookUp(digest: digest)
     return kept
   }
 
   /// The value that `decode` makes, or has made before, from the entry under `key`; `nil` if there is none, or an
   /// expired one. Each call checks the expiry by the clock.
   ///
-  /// A decoded value is reused without reading the entry only if the engine confirms that nothing has changed. A failed
-  /// read is a failure: no kept value replaces it.
+  /// A decoded value is reused without reading the entry only if the engine confirms that nothing has changed. If the
+  /// entry was renewed, with the same payload, the value is not decoded again either. A failed read is a failure: no kept
+  /// value replaces it.
   ///
-  /// - Parameter codec: distinguishes `decode` from other functions whose values have the same type.
+  /// - Parameters:
+  ///   - codec: distinguishes `decode` from other functions whose values have the same type.
+  ///   - renewing: makes the value from a kept one, if the entry has the same payload and media type, but other times or
+  ///     attributes.
+  ///   - decode: makes the value; of the metadata, only what `renewing` renews and the media type may decide about it.
   /// - Throws: `CacheError`: what `decode` throws; `damaged` if the entry is not as it was written.
   func decoded<Value: Sendable>(
-    _ key: CacheKey, _ codec: String,
+    _ key: CacheKey, _ codec: String, renewing: @Sendable (Value, EntryMetadata) -> Value,
     _ decode: @Sendable (Span<UInt8>, EntryMetadata) throws(CacheError) -> Value
   ) async throws(CacheError) -> Decoded<Value>? {
     let (now, digest) = (clock.now, AccessRecord.digest(of: key))
-    let found: DecodedEntries.Finding<Value> =
-      decodedEntries?.find(key, digest, codec) ?? DecodedEntries.Finding()
+    let found: (kept: Decoded<Value>, changeCount: UInt64?)? = decodedEntries?.find(key, digest, codec)
     // Get the count before the read, so that the value read belongs to this count or a later one. Only for entries
     // read again: an engine may have to open a file for it, which a process that reads one entry should not pay for.
-    let count = found.kept == nil ? nil : try decodedEntries?.changeCount()
-    if let kept = found.kept, let count, count == found.changeCount {
-      return kept.metadata.state(at: now) == .expired ? nil : kept
+    let count = found == nil ? nil : try decodedEntries?.changeCount()
+    if let found, let count, count == found.changeCount {
+      return found.kept.metadata.state(at: now) == .expired ? nil : found.kept
     }
     let read = try await engine.read(key) { [transforms] bytes, metadata throws(CacheError) -> Decoded<Value>? in
-      let isPlain = try metadata.verify(key: key, payload: bytes)
+      let isPlain = try metadata.verify(key: key, payload: bytes) && transforms.servesPlain
       if metadata.state(at: now) == .expired { return nil }
-      if let kept = found.kept, kept.isSame(metadata) { return kept }
-      if isPlain, transforms.servesPlain {
-        return Decoded(
-          try decode(bytes, metadata), key: key, digest: digest, metadata: metadata, payloadBytes: bytes.count,
+      func made(_ value: Value, _ opened: EntryMetadata, _ payloadBytes: Int) -> Decoded<Value> {
+        Decoded(
+          value, key: key, digest: digest, metadata: opened, transforms: metadata.transforms,
+          payloadBytes: payloadBytes,
           codec: codec)
       }
+      if let kept = found?.kept, kept.metadata.checksum == metadata.checksum { return kept }
+      if let kept = found?.kept, kept.hasPayload(of: metadata) {
+        let revealed = isPlain ? metadata : try transforms.revealed(metadata, key: key)
+        return made(renewing(kept.value, revealed), revealed, kept.payloadBytes)
+      }
+      if isPlain { return made(try decode(bytes, metadata), metadata, bytes.count) }
       let opened = try transforms.opened(bytes, metadata, key: key)
-      return Decoded(
-        try decode(opened.payload.span, opened.metadata), key: key, digest: digest, metadata: opened.metadata,
-        payloadBytes: opened.payload.count, codec: codec)
+      return made(try decode(opened.payload.span, opened.metadata), opened.metadata, opened.payload.count)
     }
     guard let current = read ?? nil else {
       decodedEntries?.remove(digest)

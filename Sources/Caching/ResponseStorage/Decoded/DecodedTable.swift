@@ -8,21 +8,29 @@ package class DecodedEntry: @unchecked Sendable {
   let key: CacheKey
   /// The digest of the key, see `AccessRecord`.
   let digest: UInt64
+  /// The metadata without the record of the transforms.
   package let metadata: EntryMetadata
+  /// The steps that the entry was written with; `nil` if none.
+  let transforms: String?
   let payloadBytes: Int
   let codec: String
 
-  init(key: CacheKey, digest: UInt64, metadata: EntryMetadata, payloadBytes: Int, codec: String) {
-    (self.key, self.digest, self.metadata) = (key, digest, metadata)
-    (self.payloadBytes, self.codec) = (payloadBytes, codec)
+  init(
+    key: CacheKey, digest: UInt64, metadata: EntryMetadata, transforms: String? = nil, payloadBytes: Int, codec: String
+  ) {
+    self.key = key
+    self.digest = digest
+    self.metadata = metadata
+    self.transforms = transforms
+    self.payloadBytes = payloadBytes
+    self.codec = codec
   }
 
-  /// Whether it was decoded from the same entry as one with this metadata, whose checksum has been checked. The checksum
-  /// covers the payload and the attributes, which transforms may have changed.
-  func isSame(_ stored: EntryMetadata) -> Bool {
-    metadata.checksum == stored.checksum && metadata.storedAt == stored.storedAt
-      && metadata.freshUntil == stored.freshUntil && metadata.retainUntil == stored.retainUntil
-      && metadata.contentType == stored.contentType
+  /// Whether an entry with the metadata `stored`, whose checksums have been checked, has the payload that this one was
+  /// decoded from, and all else that decides about its value.
+  func hasPayload(of stored: EntryMetadata) -> Bool {
+    metadata.payloadChecksum == stored.payloadChecksum && metadata.contentType == stored.contentType
+      && transforms == stored.transforms
   }
 }
 
@@ -31,10 +39,12 @@ package final class Decoded<Value: Sendable>: DecodedEntry, @unchecked Sendable 
   package let value: Value
 
   init(
-    _ value: Value, key: CacheKey, digest: UInt64, metadata: EntryMetadata, payloadBytes: Int, codec: String
+    _ value: Value, key: CacheKey, digest: UInt64, metadata: EntryMetadata, transforms: String?, payloadBytes: Int,
+    codec: String
   ) {
     self.value = value
-    super.init(key: key, digest: digest, metadata: metadata, payloadBytes: payloadBytes, codec: codec)
+    super.init(
+      key: key, digest: digest, metadata: metadata, transforms: transforms, payloadBytes: payloadBytes, codec: codec)
   }
 }
 

@@ -6,8 +6,8 @@ public struct PayloadCodec<Value: Sendable>: Sendable {
   /// Makes the payload and its media type.
   package let encode: @Sendable (Value) throws(CacheError) -> (payload: [UInt8], contentType: String)
 
-  /// Decodes a payload.
-  package let decode: @Sendable (Span<UInt8>, CacheKey, EntryMetadata) throws(CacheError) -> Value
+  /// Decodes a payload with the media type that is stored for it.
+  package let decode: @Sendable (Span<UInt8>, CacheKey, _ contentType: String) throws(CacheError) -> Value
 
   /// Names the format. A value that one codec has decoded is reused by all codecs of the same name and value type.
   package let identifier: String
@@ -18,12 +18,12 @@ public struct PayloadCodec<Value: Sendable>: Sendable {
   ///   - identifier: names the format, such as "user-v2". Codecs with the same identifier and value type must decode
   ///     alike: a value that one has decoded is reused by the others. Up to 15 bytes are compared fastest.
   ///   - encode: makes the payload and its media type; throws `invalidAnswer` if a value cannot be encoded.
-  ///   - decode: decodes the value; throws `wrongType` if `encode` cannot have made the payload. It may rely on a checked
-  ///     checksum: a damaged payload does not get here.
+  ///   - decode: decodes the value from the payload, the key and the media type; throws `wrongType` if `encode` cannot
+  ///     have made the payload. It may rely on a checked checksum: a damaged payload does not get here.
   public init(
     _ identifier: String,
     encode: @escaping @Sendable (Value) throws(CacheError) -> (payload: [UInt8], contentType: String),
-    decode: @escaping @Sendable (Span<UInt8>, CacheKey, EntryMetadata) throws(CacheError) -> Value
+    decode: @escaping @Sendable (Span<UInt8>, CacheKey, _ contentType: String) throws(CacheError) -> Value
   ) {
     self.identifier = identifier
     self.encode = encode

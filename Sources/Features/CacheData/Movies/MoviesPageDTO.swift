@@ -120,9 +120,6 @@ extension MoviesPageDTO.MovieDTO {
 public struct MoviesPageCoding: Sendable {
   private let codec = PayloadCodec<MoviesPageDTO>.json
   private let key: CacheKey
-  private let metadata = EntryMetadata(
-    storedAt: Timestamp(milliseconds: 0), freshUntil: .distantFuture, retainUntil: .distantFuture,
-    contentType: "application/json")
 
   /// Creates the coding.
   ///
@@ -140,6 +137,6 @@ public struct MoviesPageCoding: Sendable {
   ///
   /// - Throws: `CacheError` with the code `damaged` if `payload` is not such a page.
   public func decode(_ payload: Span<UInt8>) throws(CacheError) -> MoviesPageDTO {
-    try codec.decode(payload, key, metadata)
+    try codec.decode(payload, key, "application/json")
   }
 }

@@ -44,8 +44,8 @@ extension EngineResponseStorage: PosterResponseStorage where Request == PosterRe
 extension PayloadCodec<Poster> {
   fileprivate static let poster = PayloadCodec(
     "poster", encode: { poster in (poster.bytes, poster.contentType) },
-    decode: { bytes, _, metadata in
-      Poster(bytes: bytes.withUnsafeBufferPointer { Array($0) }, contentType: metadata.contentType)
+    decode: { bytes, _, contentType in
+      Poster(bytes: bytes.withUnsafeBufferPointer { Array($0) }, contentType: contentType)
     })
 }
 
