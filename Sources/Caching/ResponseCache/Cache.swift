@@ -71,7 +71,7 @@ public struct Cache: Sendable {
       let capabilities = location.plugin.declaration.capabilities
       let store = EntryStore(
         engine: try await Self.open(location, clock, warn), clock: clock, limits: limits,
-        removesExpired: !capabilities.contains(.nativeExpiry), transforms: transforms)
+        removesExpired: !capabilities.contains(.expiring), transforms: transforms)
       let flights: any FetchFlights =
         location.plugin.takesLeases ? LeasedFlights(store: store) : LocalFlights(store.underWay)
       self.init(
@@ -94,8 +94,7 @@ public struct Cache: Sendable {
     } catch {
       if error.code == .unreachable {
         warn(error)
-        let evicts = location.plugin.declaration.capabilities.contains(.eviction)
-        return AwaitedEngine(after: error, clock: clock, evicts: evicts) { () throws(CacheError) in
+        return AwaitedEngine(after: error, clock: clock) { () throws(CacheError) in
           try await location.open(clock: clock)
         }
       }

@@ -13,7 +13,7 @@
 @_exported public import struct ResponseStorage.TransformContext
 @_exported public import enum StorageSPI.Durability
 @_exported public import enum StorageSPI.EntryState
-@_exported public import struct StorageSPI.EntryTally
+@_exported public import struct StorageSPI.EntryCount
 @_exported public import enum StorageSPI.OptionValue
 @_exported public import struct StorageSPI.StorageLocation
 @_exported public import protocol StorageSPI.StoragePlugin

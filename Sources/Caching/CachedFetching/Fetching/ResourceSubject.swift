@@ -89,7 +89,12 @@ where Origin.Request == Storage.Request, Origin.Response == Answer, Storage.Resp
     _ answer: Answer, _ head: StoredHead, confirming base: StoredResponse<Answer>?, ending flight: FlightTicket?
   ) async throws(CacheError) -> String {
     try rules.requireCredentialKey(for: message())
-    try await storage.ending(flight).store(answer, head: head, for: request, expecting: base?.version)
+    let storage = storage.ending(flight)
+    if let base {
+      try await storage.renew(base, head: head, for: request)
+    } else {
+      try await storage.store(answer, head: head, for: request)
+    }
     return try key()
   }
 

@@ -22,6 +22,14 @@ public protocol HTTPResponseStorage: Sendable {
     _ body: [UInt8], head: StoredHead, for url: String, replacing replaced: [String], expecting version: UInt64?
   ) async throws(CacheError) -> String
 
+  /// Gives the entry of `stored`, which its server has confirmed, the new `head`, which selects as before, and removes the
+  /// entries under the keys `replaced`. The default stores the content again.
+  ///
+  /// - Throws: `CacheError`: as `store(_:head:for:replacing:expecting:)`, with the version of `stored`.
+  func renew(
+    _ stored: StoredResponse<HTTPResponse>, head: StoredHead, for url: String, replacing replaced: [String]
+  ) async throws(CacheError)
+
   /// Removes the entries under `keys`.
   ///
   /// - Throws: `CacheError`: the storage failed, and nothing has changed.
@@ -54,6 +62,14 @@ extension HTTPResponseStorage {
 
   /// This storage as it is: it knows no flights.
   public func during(_ flight: FlightTicket?) -> Self { self }
+
+  /// Stores the content of `stored` again, with the new `head`.
+  public func renew(
+    _ stored: StoredResponse<HTTPResponse>, head: StoredHead, for url: String, replacing replaced: [String]
+  ) async throws(CacheError) {
+    _ = try await store(
+      stored.response.body, head: head, for: url, replacing: replaced, expecting: stored.version)
+  }
 
   /// Removes the stored responses; for a storage without flights.
   public func invalidate(_ urls: [String]) async throws(CacheError) {

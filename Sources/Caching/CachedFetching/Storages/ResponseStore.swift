@@ -24,6 +24,11 @@ public protocol ResponseStore<Request, Response>: Sendable {
     _ response: Response, head: StoredHead, for request: Request, expecting version: UInt64?
   ) async throws(CacheError)
 
+  /// Gives the entry of `stored`, which its origin has confirmed, the new `head`. The default stores the response again.
+  ///
+  /// - Throws: `CacheError`: as `store(_:head:for:expecting:)`, with the version of `stored`.
+  func renew(_ stored: StoredResponse<Response>, head: StoredHead, for request: Request) async throws(CacheError)
+
   /// Removes the entry for `request`, if there is one.
   ///
   /// - Throws: `CacheError`: the storage failed, and nothing has changed.
@@ -42,6 +47,13 @@ public protocol ResponseStore<Request, Response>: Sendable {
 extension ResponseStore {
   /// This storage as it is: other processes do not see its flights.
   public func ending(_ flight: FlightTicket?) -> Self { self }
+
+  /// Stores the response of `stored` again, with the new `head`.
+  public func renew(
+    _ stored: StoredResponse<Response>, head: StoredHead, for request: Request
+  ) async throws(CacheError) {
+    try await store(stored.response, head: head, for: request, expecting: stored.version)
+  }
 
   /// Stores `response` with `head`, and replaces the entry for `request`, whatever its version.
   ///

@@ -116,13 +116,17 @@ struct URLSubject: FetchSubject {
     guard answer.rest == nil else {
       throw CacheError(.tooLarge, "the response is too large to be kept", hint: "raise cache.maxEntryBytes")
     }
-    guard let (head, body) = try await combined(answer, head, with: variants) else { return try key() }
+    let confirmed = base?.key == (try storage.key(of: request.target, selector: head.selector)) ? base : nil
+    let new = confirmed == nil ? try await combined(answer, head, with: variants) : (head, [])
+    guard let (head, body) = new else { return try key() }
     let key = try storage.key(of: request.target, selector: head.selector)
     let outdated = variants.map(\.key).filter { $0 != key }
-    let version = base?.key == key ? base?.version : nil
     do throws(CacheError) {
-      return try await storage.store(
-        body, head: head, for: request.target, replacing: outdated, expecting: version)
+      guard let confirmed else {
+        return try await storage.store(body, head: head, for: request.target, replacing: outdated, expecting: nil)
+      }
+      try await storage.renew(confirmed, head: head, for: request.target, replacing: outdated)
+      return key
     } catch {
       throw error.naming(request, not: key)
     }
@@ -211,8 +215,7 @@ struct URLSubject: FetchSubject {
     change(&head)
     guard head != stored.head else { return }
     do throws(CacheError) {
-      _ = try await storage.during(flight).store(
-        stored.response.body, head: head, for: request.target, replacing: [], expecting: stored.version)
+      try await storage.during(flight).renew(stored, head: head, for: request.target, replacing: [])
     } catch {
       if error.code != .conflict { throw error }
     }

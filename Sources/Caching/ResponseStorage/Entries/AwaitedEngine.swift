@@ -4,7 +4,7 @@ internal import Synchronization
 /// Stands in for an engine whose server was away when the store was opened. A call opens the store if the server is
 /// back by then, and fails with the reason if not. During an attempt, and for a second after it, all other calls fail with
 /// the reason of the one before: none of them waits for a server that may be silent.
-package final class AwaitedEngine: StorageEngine, Evicting {
+package final class AwaitedEngine: StorageEngine {
   private enum State {
     case away(CacheError, since: Timestamp)
     case trying(CacheError)
@@ -16,18 +16,15 @@ package final class AwaitedEngine: StorageEngine, Evicting {
   package static let pause = Duration.seconds(1)
 
   private let clock: any WallClock
-  private let evicts: Bool
   private let openStore: @Sendable () async throws(CacheError) -> any StorageEngine
   private let state: Mutex<State>
 
   /// An engine that `open` has just failed to open, because of `reason`.
-  ///
-  /// - Parameter evicts: whether it is declared to be `Evicting`.
   package init(
-    after reason: CacheError, clock: any WallClock, evicts: Bool = false,
+    after reason: CacheError, clock: any WallClock,
     _ open: @escaping @Sendable () async throws(CacheError) -> any StorageEngine
   ) {
-    (self.clock, self.evicts, openStore) = (clock, evicts, open)
+    (self.clock, openStore) = (clock, open)
     state = Mutex(.away(reason, since: clock.now))
   }
 
@@ -83,42 +80,22 @@ package final class AwaitedEngine: StorageEngine, Evicting {
 
   package func apply(_ batch: WriteBatch) async throws(CacheError) { try await engine.apply(batch) }
 
-  package func scan(_ range: KeyRange, limit: Int) async throws(CacheError) -> [EntrySummary] {
-    try await engine.scan(range, limit: limit)
-  }
+  package func scan(_ request: ScanRequest) async throws(CacheError) -> ScanPage { try await engine.scan(request) }
 
-  package func statistics() async throws(CacheError) -> StorageStatistics { try await engine.statistics() }
+  package func count() async throws(CacheError) -> StoreCount { try await engine.count() }
 
-  package func checkIntegrity() async throws(CacheError) -> [IntegrityIssue] { try await engine.checkIntegrity() }
+  package func check() async throws(CacheError) -> [IntegrityIssue] { try await engine.check() }
 
   package func compact() async throws(CacheError) { try await engine.compact() }
 
-  /// The engine's reader; `nil` until the store is open.
-  package var batchReader: (any BatchReading)? {
-    state.withLock { if case .open(let engine) = $0 { engine.batchReader } else { nil } }
+  package func changeCount() throws(CacheError) -> UInt64? { try opened?.changeCount() }
+
+  package func changeMark(of key: CacheKey) -> ChangeMark? { opened?.changeMark(of: key) }
+
+  /// The engine; `nil` until the store is open.
+  private var opened: (any StorageEngine)? {
+    state.withLock { if case .open(let engine) = $0 { engine } else { nil } }
   }
-
-  /// The engine's count of changes; `nil` until the store is open.
-  package var changeCounter: (any ChangeCounting)? {
-    state.withLock { if case .open(let engine) = $0 { engine.changeCounter } else { nil } }
-  }
-
-  /// The engine's follower; `nil` until the store is open.
-  package var changeFollower: (any ChangeFollowing)? {
-    state.withLock { if case .open(let engine) = $0 { engine.changeFollower } else { nil } }
-  }
-
-  package var evictor: (any Evicting)? { evicts ? self : nil }
-
-  /// An engine that turns out not to evict leaves the choice to the core.
-  package func apply(_ batch: WriteBatch, evicting order: EvictionOrder) async throws(CacheError) -> Int {
-    let engine = try await engine
-    if let evictor = engine.evictor { return try await evictor.apply(batch, evicting: order) }
-    try await engine.apply(batch)
-    return 0
-  }
-
-  package func add(_ uses: [EntryUse]) async throws(CacheError) { try await engine.evictor?.add(uses) }
 
   package func close() async throws(CacheError) {
     let last = state.withLock { state in

@@ -5,8 +5,6 @@ public import StorageSPI
 extension EntryStore {
   /// How often other writers may be faster before an update gives up: then they are writing without pause.
   private static let maximumAttempts = 1_000
-  /// How many entries to visit at once.
-  private static let pageSize = 1_000
 
   /// The value under `key`, with its entry's metadata; `nil` if there is none, or an expired one. Reuses a decoded
   /// value while its entry stays the same; see `DecodedLimits`.
@@ -22,8 +20,8 @@ extension EntryStore {
   package func decoded<Value: Sendable>(
     _ key: CacheKey, _ codec: PayloadCodec<Value>
   ) async throws(CacheError) -> Decoded<Value>? {
-    try await decoded(key, codec.identifier) { bytes, metadata throws(CacheError) in
-      try codec.decode(bytes, key, metadata)
+    try await decoded(key, codec.identifier, renewing: { value, _ in value }) { bytes, metadata throws(CacheError) in
+      try codec.decode(bytes, key, metadata.contentType)
     }
   }
 
@@ -58,41 +56,39 @@ extension EntryStore {
   /// - Throws: `CacheError`: the engine failed.
   public func keys(prefix: String) async throws(CacheError) -> [CacheKey] {
     let now = clock.now
-    var range = KeyRange(prefix: prefix)
-    var keys: [CacheKey] = []
-    while true {
+    var request = ScanRequest(prefix: prefix)
+    // An engine that is not ordered may return a key twice.
+    var keys: Set<CacheKey> = []
+    repeat {
       if Task.isCancelled { throw .cancelled }
-      let page = try await engine.scan(range, limit: Self.pageSize)
-      keys += page.filter { $0.metadata.state(at: now) != .expired }.map(\.key)
-      guard page.count == Self.pageSize else { return keys }
-      range.after = page.last?.key
-    }
+      let page = try await engine.scan(request)
+      for entry in page.entries where entry.metadata.state(at: now) != .expired { keys.insert(entry.key) }
+      request.position = page.next
+    } while request.position != nil
+    return keys.sorted()
   }
 
   private func tryUpdating<Value: Sendable>(
     _ key: CacheKey, _ codec: PayloadCodec<Value>,
     _ change: (Value?) throws(CacheError) -> (value: Value, retainUntil: Timestamp)
   ) async throws(CacheError) {
-    let current = try await version(key, codec)
+    let current = try await read(key, codec)
+    let version = if let current { current.metadata.checksum } else { try await expiredVersion(key) }
     let (value, retainUntil) = try change(current?.value)
     let (payload, contentType) = try codec.encode(value)
     let metadata = EntryMetadata(
       storedAt: clock.now, freshUntil: retainUntil, retainUntil: retainUntil, contentType: contentType)
-    let expected = current.map { WriteBatch.Expectation.checksum($0.checksum) } ?? .absent
-    try await write(key, payload: payload, metadata: metadata, expecting: expected)
+    try await write(
+      key, payload: payload, metadata: metadata, expecting: version.map { .checksum($0) } ?? .absent)
   }
 
-  /// The present version of the entry under `key`; for an expired entry only the checksum.
-  private func version<Value: Sendable>(
-    _ key: CacheKey, _ codec: PayloadCodec<Value>
-  ) async throws(CacheError) -> (value: Value?, checksum: UInt64)? {
-    let now = clock.now
-    return try await engine.read(key) { [transforms] bytes, metadata throws(CacheError) in
-      let isPlain = try metadata.verify(key: key, payload: bytes)
-      if metadata.state(at: now) == .expired { return (nil, metadata.checksum) }
-      if isPlain, transforms.servesPlain { return (try codec.decode(bytes, key, metadata), metadata.checksum) }
-      let opened = try transforms.opened(bytes, metadata, key: key)
-      return (try codec.decode(opened.payload.span, key, opened.metadata), metadata.checksum)
+  /// The version of the expired entry under `key`; `nil` if there is none.
+  ///
+  /// - Throws: `CacheError` with the code `conflict` if the entry has not expired: it was not there a moment ago.
+  private func expiredVersion(_ key: CacheKey) async throws(CacheError) -> UInt64? {
+    try await engine.read(key) { [clock] _, metadata throws(CacheError) in
+      guard metadata.state(at: clock.now) == .expired else { throw .conflict(on: key) }
+      return metadata.checksum
     }
   }
 }

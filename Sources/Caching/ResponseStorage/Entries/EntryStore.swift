@@ -2,7 +2,7 @@ package import CachedFetching
 public import FetchVocabulary
 public import StorageSPI
 
-/// An engine, with what the core adds to every entry: absolute times, and a checksum that is computed on each write and
+/// An engine, with what the core adds to every entry: absolute times, and checksums that are computed on each write and
 /// verified on each read. No write exceeds the store's limits, if it has any.
 public struct EntryStore: Sendable {
   let engine: any StorageEngine
@@ -39,9 +39,6 @@ public struct EntryStore: Sendable {
 
   private let writer: BoundedWriter
 
-  /// The uses to send to the engine; `nil` if it keeps none.
-  private let sharedUses: SharedUses?
-
   /// Creates a store over `engine`.
   ///
   /// - Parameters:
@@ -73,9 +70,7 @@ public struct EntryStore: Sendable {
     self.accesses = accesses
     self.transforms = TransformPipeline(transforms)
     operations = OperationCounter()
-    decodedEntries = decoded.maxEntries > 0 ? DecodedEntries(engine.changeCounter, decoded) : nil
-    let usesDecide = limits.map { $0.eviction.order != nil && $0.eviction.dependsOnUse } ?? false
-    sharedUses = SharedUses(usesDecide ? engine.evictor : nil)
+    decodedEntries = decoded.maxEntries > 0 ? DecodedEntries(engine, decoded) : nil
     writer = BoundedWriter(
       engine: engine, clock: clock, limits: limits, operations: operations, accesses: accesses,
       sweeps: SweepKeeper(sweeps), removesExpired: removesExpired, wholeLook: wholeLook)
@@ -86,13 +81,12 @@ public struct EntryStore: Sendable {
   /// - Throws: `CacheError`: the log failed.
   public func saveSweep() throws(CacheError) { try writer.sweeps.save() }
 
-  /// Gives back the leases on flights that have not ended, and closes the engine after it has got the uses that it keeps.
+  /// Gives back the leases on flights that have not ended, and closes the engine.
   ///
   /// - Throws: `CacheError` with the code of the engine's failure.
   public func close() async throws(CacheError) {
     decodedEntries?.removeAll()
     await giveBackLeases()
-    await sharedUses?.flush()
     try await engine.close()
   }
 
@@ -115,9 +109,10 @@ public struct EntryStore: Sendable {
     _ key: CacheKey, _ decode: @Sendable (Span<UInt8>, EntryMetadata) throws(CacheError) -> Value
   ) async throws(CacheError) -> (value: Value, metadata: EntryMetadata)? {
     let now = clock.now
-    let found = try await engine.read(key) { [transforms] bytes, metadata throws(CacheError) in
+    let found = try await engine.read(key) {
+      [transforms] bytes, metadata throws(CacheError) -> (value: Value, metadata: EntryMetadata)? in
       let isPlain = try metadata.verify(key: key, payload: bytes)
-      if metadata.state(at: now) == .expired { return Optional<(value: Value, metadata: EntryMetadata)>.none }
+      if metadata.state(at: now) == .expired { return nil }
       if isPlain, transforms.servesPlain { return (try decode(bytes, metadata), metadata) }
       let opened = try transforms.opened(bytes, metadata, key: key)
       return (try decode(opened.payload.span, opened.metadata), opened.metadata)
@@ -126,15 +121,12 @@ public struct EntryStore: Sendable {
   }
 
   /// Counts a look-up: a hit, and a use of the entry under `key`; with `nil`, a miss.
-  public func countLookUp(_ key: CacheKey?) { countLookUp(key, digest: key.map { AccessRecord.digest(of: $0) }) }
+  public func countLookUp(_ key: CacheKey?) { countLookUp(digest: key.map { AccessRecord.digest(of: $0) }) }
 
-  /// Counts a look-up in the same way, by the key and its digest.
-  func countLookUp(_ key: CacheKey?, digest: UInt64?) {
+  /// Counts a look-up in the same way, by the digest of the key.
+  func countLookUp(digest: UInt64?) {
     operations.record(hit: digest != nil)
-    guard let key, let digest else { return }
-    let now = clock.now
-    accesses.record(digest: digest, at: now)
-    sharedUses?.add(key, at: now)
+    if let digest { accesses.record(digest: digest, at: clock.now) }
   }
 
   /// This store, whose next write also removes this process's lease of `flight`, and fails with the code `conflict` if
@@ -168,30 +160,54 @@ public struct EntryStore: Sendable {
     _ key: CacheKey, payload: [UInt8], metadata: EntryMetadata, expecting: WriteBatch.Expectation? = nil,
     with batch: WriteBatch = WriteBatch()
   ) async throws(CacheError) {
-    guard transforms.changesWrites else {
-      return try await store(key, (payload, metadata), expecting: expecting, with: batch)
-    }
-    // After a 304 the payload is still the same.
-    if case .checksum(let version)? = expecting, !transforms.hiding.isEmpty,
-      let renewed = try await renewed(key, payload, metadata, version)
-    {
-      return try await store(key, renewed, expecting: expecting, with: batch)
-    }
-    let encoded = try transforms.encoded(payload, metadata, key: key, with: transforms.transforms.written)
-    try await store(key, encoded, expecting: expecting, with: batch)
+    var entry = try transforms.encoded(payload, metadata, key: key, with: transforms.transforms.written)
+    entry.metadata.checksum = entry.metadata.computedChecksum(key: key)
+    var batch = batch
+    if let expecting { batch.require(key, expecting) }
+    batch.put(key, payload: entry.payload, metadata: entry.metadata)
+    try await commit(batch, storing: key, bytes: entry.payload.count)
   }
 
-  private func store(
-    _ key: CacheKey, _ entry: TransformPipeline.Encoded, expecting: WriteBatch.Expectation?, with batch: WriteBatch
-  ) async throws(CacheError) {
-    var (batch, metadata) = (batch, entry.metadata)
-    metadata.checksum = metadata.computedChecksum(key: key, payload: entry.payload.span)
-    if let expecting { batch.require(key, expecting) }
-    batch.put(key, payload: entry.payload, metadata: metadata)
-    guard let flight else { return try await writer.apply(batch, storing: key, bytes: entry.payload.count) }
-    let complete = batch
+  /// Gives an entry new metadata, together with the changes of `batch`. Its payload is not touched: it is neither encoded
+  /// nor transformed, hashed or written again.
+  ///
+  /// - Parameters:
+  ///   - key: the entry's key.
+  ///   - version: the checksum that the entry must have.
+  ///   - batch: further changes; all are made, or none.
+  ///   - renewed: makes the new metadata from the present one, of which a transform may hide attributes.
+  /// - Returns: `false` if the entry must be written whole, and nothing has changed: it cannot be read, or would be
+  ///   written with other transforms now.
+  /// - Throws: `CacheError`: as `write(_:payload:metadata:expecting:with:)`; `conflict` if the entry has another version or
+  ///   is gone.
+  func renew(
+    _ key: CacheKey, from version: UInt64, with batch: WriteBatch = WriteBatch(),
+    _ renewed: @Sendable (EntryMetadata) -> EntryMetadata
+  ) async throws(CacheError) -> Bool {
+    let found: (metadata: EntryMetadata?, bytes: Int)?
+    do throws(CacheError) {
+      found = try await engine.read(key) { [transforms] bytes, stored throws(CacheError) in
+        guard stored.checksum == version else { throw .conflict(on: key) }
+        try stored.verifyMetadata(key: key)
+        return (try transforms.renewed(stored, as: renewed(stored), key: key), bytes.count)
+      }
+    } catch {
+      guard error.isOfOneEntry else { throw error }
+      return false
+    }
+    guard let found else { throw .conflict(on: key) }
+    guard let metadata = found.metadata else { return false }
+    var batch = batch
+    batch.update(key, metadata: metadata, from: version)
+    try await commit(batch, storing: key, bytes: found.bytes)
+    return true
+  }
+
+  /// Makes the changes of `batch`, which leaves `bytes` bytes under `key`, and ends the flight if that is due.
+  private func commit(_ batch: WriteBatch, storing key: CacheKey, bytes: Int) async throws(CacheError) {
+    guard let flight else { return try await writer.apply(batch, storing: key, bytes: bytes) }
     try await flight.storing { () throws(CacheError) in
-      var batch = complete
+      var batch = batch
       switch await leases.end(flight) {
       case .none: break
       case .lost: throw .conflict(on: key)
@@ -199,7 +215,7 @@ public struct EntryStore: Sendable {
         batch.require(lease.key, .checksum(lease.version))
         if endsFlight { batch.remove(lease.key) }
       }
-      try await writer.apply(batch, storing: key, bytes: entry.payload.count)
+      try await writer.apply(batch, storing: key, bytes: bytes)
       if endsFlight { leases.forget(flight) }
     }
   }

@@ -36,9 +36,6 @@ struct FlightScope {
 }
 
 extension EntryStore {
-  /// How many leases to list at once.
-  private static let leasesPerScan = 1_000
-
   /// Ends the flights for which `isChanged` returns `true`, in this process and in others: what they fetch is not stored,
   /// and later callers do not wait for it. Call it before what has changed is removed or made stale.
   ///
@@ -49,13 +46,12 @@ extension EntryStore {
   /// - Throws: `CacheError`: the engine failed. The flights of this process have ended all the same.
   func endFlights(_ isChanged: (FlightScope) -> Bool) async throws(CacheError) {
     await underWay.outdate { isChanged(FlightScope($0)) }
-    var (batch, range) = (WriteBatch(), KeyRange(prefix: Lease.flightPrefix))
-    while true {
-      let page = try await leases(in: range)
-      for lease in page where Lease.scope(of: lease.key).map(isChanged) == true { batch.remove(lease.key) }
-      guard page.count == Self.leasesPerScan else { break }
-      range.after = page.last?.key
-    }
+    var (batch, request) = (WriteBatch(), ScanRequest(prefix: Lease.flightPrefix))
+    repeat {
+      let page = try await leases(request)
+      for lease in page.entries where Lease.scope(of: lease.key).map(isChanged) == true { batch.remove(lease.key) }
+      request.position = page.next
+    } while request.position != nil
     if !batch.operations.isEmpty { try await engine.apply(batch) }
     // Some may have begun since.
     await underWay.outdate { isChanged(FlightScope($0)) }
@@ -69,12 +65,12 @@ extension EntryStore {
     }
   }
 
-  private func leases(in range: KeyRange) async throws(CacheError) -> [EntrySummary] {
+  private func leases(_ request: ScanRequest) async throws(CacheError) -> ScanPage {
     do throws(CacheError) {
-      return try await engine.scan(range, limit: Self.leasesPerScan)
+      return try await engine.scan(request)
     } catch {
       guard error.isOfOneEntry || error.code == .unsupportedFormat || error.code == .unreachable else { throw error }
-      return []
+      return ScanPage()
     }
   }
 }

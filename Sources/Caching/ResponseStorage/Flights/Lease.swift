@@ -48,7 +48,7 @@ struct Lease: Sendable {
     let bytes = Array(flight.utf8)
     // Percent-encoding makes a byte three at most, and the digest has twenty at most.
     let beginning = String(decoding: bytes.prefix(CacheKey.maximumLength / 3 - 32), as: UTF8.self)
-    let digest = EntryMetadata.xxh3(bytes.span, seed: 0)
+    let digest = EntryMetadata.computedPayloadChecksum(bytes.span)
     return try CacheKey("\(flightPrefix)\(digestName)\(digest)/\(PercentEncoding.text(beginning))")
   }
 

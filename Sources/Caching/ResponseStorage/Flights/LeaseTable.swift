@@ -25,8 +25,8 @@ struct LeaseTable: Sendable {
   /// The lease under `key`, even if it has run out; `nil` if there is none.
   func find(_ key: CacheKey) async throws(CacheError) -> Found? {
     try await store.engine.read(key) { bytes, metadata throws(CacheError) in
-      let isWhole = metadata.computedChecksum(key: key, payload: bytes) == metadata.checksum
-      let revealed = isWhole ? try? store.transforms.revealed(metadata, key: key) : nil
+      let revealed =
+        metadata.isIntact(key: key, payload: bytes) ? try? store.transforms.revealed(metadata, key: key) : nil
       return Found(lease: revealed.flatMap { Lease($0) }, version: metadata.checksum)
     }
   }
@@ -84,7 +84,7 @@ struct LeaseTable: Sendable {
     // The holder of a flight that is under way stays readable: processes without the key wait for it too.
     var (payload, metadata) = try store.transforms.encoded(
       [], lease.metadata(storedAt: store.clock.now), key: key, with: failure == nil ? [] : store.transforms.hiding)
-    metadata.checksum = metadata.computedChecksum(key: key, payload: payload.span)
+    metadata.checksum = metadata.computedChecksum(key: key)
     var batch = WriteBatch()
     batch.require(key, expecting)
     batch.put(key, payload: payload, metadata: metadata)

@@ -27,32 +27,28 @@ public struct EngineHTTPResponseStorage: HTTPResponseStorage {
   /// The stored responses for `url` that have not expired, without their content. Those whose fields are hidden from this
   /// process, or were changed, have none: reading them says why.
   public func variants(of url: String) async throws(CacheError) -> [StoredVariant] {
-    let (prefix, now) = (Self.keyPrefix(of: url), store.clock.now)
-    var (found, last) = ([StoredVariant](), CacheKey?.none)
-    while true {
-      let page = try await store.engine.scan(KeyRange(prefix: prefix, after: last), limit: Self.variantsPerScan)
-      found += try variants(in: page, at: now)
-      guard page.count == Self.variantsPerScan else { return found }
-      last = page.last?.key
-    }
-  }
-
-  /// The listed variants that have not expired at `now`.
-  private func variants(in page: [EntrySummary], at now: Timestamp) throws(CacheError) -> [StoredVariant] {
-    var found: [StoredVariant] = []
-    for entry in page where entry.metadata.state(at: now) != .expired {
-      // Only where the fields are missing may a transform have hidden them.
-      let head =
-        if let fields = entry.metadata.attributes[EntryMetadata.blockName] {
-          entry.metadata.httpHead(fields: fields)
-        } else { try head(of: entry) }
-      found.append(StoredVariant(key: entry.key.text, head: head))
-    }
+    var request = ScanRequest(prefix: Self.keyPrefix(of: url), limit: Self.variantsPerScan)
+    let now = store.clock.now
+    // An engine that is not ordered may return an entry twice.
+    var (found, keys) = ([StoredVariant](), Set<CacheKey>())
+    repeat {
+      let page = try await store.engine.scan(request)
+      for entry in page.entries where entry.metadata.state(at: now) != .expired && keys.insert(entry.key).inserted {
+        found.append(StoredVariant(key: entry.key.text, head: try head(of: entry)))
+      }
+      request.position = page.next
+    } while request.position != nil
     return found
   }
 
-  private func head(of entry: EntrySummary) throws(CacheError) -> StoredHead {
-    do throws(CacheError) { return try store.revealed(entry).httpHead } catch {
+  private func head(of entry: ScannedEntry) throws(CacheError) -> StoredHead {
+    // Only where the fields are missing may a transform have hidden them.
+    if let fields = entry.metadata.attributes[EntryMetadata.blockName] {
+      return entry.metadata.httpHead(fields: fields)
+    }
+    do throws(CacheError) {
+      return try store.transforms.revealed(entry.metadata, key: entry.key).httpHead
+    } catch {
       // It must not keep the other variants from being used.
       guard error.isOfOneEntry else { throw error }
       return entry.metadata.httpHead
@@ -77,20 +73,38 @@ public struct EngineHTTPResponseStorage: HTTPResponseStorage {
     _ body: [UInt8], head: StoredHead, for url: String, replacing replaced: [String], expecting version: UInt64? = nil
   ) async throws(CacheError) -> String {
     let key = try key(of: url, selector: head.selector)
-    let metadata = EntryMetadata(
-      head, contentType: head.head.fields["content-type"] ?? "", attributes: head.head.blockAttributes)
-    var batch = WriteBatch()
-    for other in replaced { batch.remove(try Self.cacheKey(other)) }
     try await store.write(
-      try Self.cacheKey(key), payload: body, metadata: metadata, expecting: version.map { .checksum($0) }, with: batch)
+      try Self.cacheKey(key), payload: body, metadata: EntryMetadata(http: head),
+      expecting: version.map { .checksum($0) }, with: try Self.removal(of: replaced))
     return key
+  }
+
+  /// Gives the entry of `stored` the new `head`, and removes the entries under the keys `replaced`: both or neither. The
+  /// content is not written again, unless the entry would be stored in another way now.
+  ///
+  /// - Throws: `CacheError`: as `store(_:head:for:replacing:expecting:)`.
+  public func renew(
+    _ stored: StoredResponse<HTTPResponse>, head: StoredHead, for url: String, replacing replaced: [String]
+  ) async throws(CacheError) {
+    if let version = stored.version {
+      let isRenewed = try await store.renew(
+        try Self.cacheKey(stored.key), from: version, with: try Self.removal(of: replaced)
+      ) { _ in EntryMetadata(http: head) }
+      if isRenewed { return }
+    }
+    _ = try await store(
+      stored.response.body, head: head, for: url, replacing: replaced, expecting: stored.version)
   }
 
   /// Removes the entries under `keys`: all or none.
   public func remove(_ keys: [String]) async throws(CacheError) {
+    try await store.engine.apply(try Self.removal(of: keys))
+  }
+
+  private static func removal(of keys: [String]) throws(CacheError) -> WriteBatch {
     var batch = WriteBatch()
-    for key in keys { batch.remove(try Self.cacheKey(key)) }
-    try await store.engine.apply(batch)
+    for key in keys { batch.remove(try cacheKey(key)) }
+    return batch
   }
 
   /// Removes all responses for `urls`: all or none. What is being fetched of them now, in this process or another, is
@@ -161,6 +175,12 @@ extension EntryMetadata {
   static func nameOfBrokenHead(in attributes: [String: String]) -> String? {
     if attributes[lineName]?.utf8.contains(where: { [0, 10, 13].contains($0) }) == true { return lineName }
     return attributes[blockName]?.utf8.contains(where: { [0, 13].contains($0) }) == true ? blockName : nil
+  }
+
+  /// The metadata of the response for a URL with the head `stored`.
+  fileprivate init(http stored: StoredHead) {
+    self.init(
+      stored, contentType: stored.head.fields["content-type"] ?? "", attributes: stored.head.blockAttributes)
   }
 
   fileprivate var httpHead: StoredHead { httpHead(fields: attributes[Self.blockName] ?? "") }

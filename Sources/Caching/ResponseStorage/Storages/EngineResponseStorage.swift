@@ -23,13 +23,21 @@ public struct EngineResponseStorage<Request: CacheableRequest, Response: Sendabl
     for request: Request, isCounted: Bool = true
   ) async throws(CacheError) -> StoredResponse<Response>? {
     let key = try CacheKey(for: request)
-    let found = try await store.decoded(key, codec.identifier) { [codec] bytes, metadata throws(CacheError) in
-      StoredResponse(
-        key: key.text, response: try codec.decode(bytes, key, metadata),
-        head: metadata.storedHead(fields: metadata.cachingFields), version: metadata.checksum)
+    let found = try await store.decoded(
+      key, codec.identifier, renewing: { Self.stored($0.response, key, $1) }
+    ) { [codec] bytes, metadata throws(CacheError) in
+      Self.stored(try codec.decode(bytes, key, metadata.contentType), key, metadata)
     }
-    if isCounted { store.countLookUp(found == nil ? nil : key, digest: found?.digest) }
+    if isCounted { store.countLookUp(digest: found?.digest) }
     return found?.value
+  }
+
+  private static func stored(
+    _ response: Response, _ key: CacheKey, _ metadata: EntryMetadata
+  ) -> StoredResponse<Response> {
+    StoredResponse(
+      key: key.text, response: response, head: metadata.storedHead(fields: metadata.cachingFields),
+      version: metadata.checksum)
   }
 
   /// Stores `response` with `head`, and replaces the entry for `request`.
@@ -43,6 +51,22 @@ public struct EngineResponseStorage<Request: CacheableRequest, Response: Sendabl
     let (payload, contentType) = try codec.encode(response)
     let metadata = EntryMetadata(head, contentType: contentType, attributes: head.cachingAttributes)
     try await store.write(key, payload: payload, metadata: metadata, expecting: version.map { .checksum($0) })
+  }
+
+  /// Gives the entry of `stored` the new `head`. What it holds is neither encoded nor written again, unless the entry
+  /// would be stored in another way now.
+  ///
+  /// - Throws: `CacheError`: as `store(_:head:for:expecting:)`.
+  public func renew(
+    _ stored: StoredResponse<Response>, head: StoredHead, for request: Request
+  ) async throws(CacheError) {
+    if let version = stored.version {
+      let isRenewed = try await store.renew(try CacheKey(for: request), from: version) {
+        EntryMetadata(head, contentType: $0.contentType, attributes: head.cachingAttributes)
+      }
+      if isRenewed { return }
+    }
+    try await store(stored.response, head: head, for: request, expecting: stored.version)
   }
 
   /// Removes the entry for `request`, if there is one. Looks first: that costs less than a commit.

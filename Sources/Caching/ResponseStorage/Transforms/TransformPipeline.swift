@@ -31,16 +31,13 @@ final class TransformPipeline: Sendable {
     required = transforms.written.filter { $0.hidesContent && $0.isRequired }.map(\.name)
   }
 
-  /// Whether entries are written with a transform.
-  var changesWrites: Bool { !transforms.written.isEmpty }
-
   /// Whether entries are served that are stored without transforms.
   var servesPlain: Bool { required.isEmpty }
 
   /// The transforms that hide entries.
   var hiding: [any PayloadTransform] { transforms.written.filter(\.hidesContent) }
 
-  /// An entry to be stored.
+  /// An entry to be stored, whose checksum is not computed yet.
   typealias Encoded = (payload: [UInt8], metadata: EntryMetadata)
 
   /// Applies `transforms` to an entry.
@@ -49,7 +46,7 @@ final class TransformPipeline: Sendable {
   func encoded(
     _ payload: [UInt8], _ metadata: EntryMetadata, key: CacheKey, with transforms: [any PayloadTransform]
   ) throws(CacheError) -> Encoded {
-    var payload = payload
+    var (payload, metadata) = (payload, metadata)
     var steps: [TransformStep] = []
     var tag: ArraySlice<UInt8> = []
     let context = context(.payload, of: key)
@@ -60,8 +57,10 @@ final class TransformPipeline: Sendable {
       if transform.tagBytes > 0 { tag = payload.suffix(transform.tagBytes) }
       steps.append(TransformStep(transform.name, parameter: output.parameter))
     }
-    let seal = EntrySeal(freshUntil: metadata.freshUntil, tag: EntrySeal.text(tag))
-    let recorded = try recorded(metadata, steps, seal, key: key, hidingBy: transforms.filter(\.hidesContent))
+    metadata.payloadChecksum = EntryMetadata.computedPayloadChecksum(payload.span)
+    if transforms.isEmpty { return (payload, metadata) }
+    let recorded = try recorded(
+      metadata, steps, tag: EntrySeal.text(tag), key: key, hidingBy: transforms.filter(\.hidesContent))
     guard let recorded else {
       throw CacheError(
         .failed, "a transform does not hide attributes as it hides their entry",
@@ -70,28 +69,38 @@ final class TransformPipeline: Sendable {
     return (payload, recorded)
   }
 
-  /// The entry under `key` as it is stored, with `metadata` in place of its own: a hidden payload stays as it is, and
-  /// only the metadata is hidden again. `nil` if the entry would be written in another way now.
+  /// The metadata for the payload of `stored`, with its checksum, if `metadata` takes the place of what `stored` says: the
+  /// payload stays as it is, and only the metadata is hidden and sealed again. `nil` if the entry would be written in
+  /// another way now.
   ///
-  /// - Throws: `CacheError`: what a transform throws.
+  /// The seal of the payload binds it to its key, and its tag is in the seal of the metadata. So this needs no payload, but
+  /// a proof that the tag is what was written: the present metadata is opened.
+  ///
+  /// - Throws: `CacheError`: what a transform throws, and as `revealed(_:key:)` does.
   func renewed(
-    _ payload: Span<UInt8>, _ stored: EntryMetadata, as metadata: EntryMetadata, key: CacheKey
-  ) throws(CacheError) -> Encoded? {
-    guard let steps = stored.transformSteps, let old = stored.seal else { return nil }
-    let names = Set(steps.map(\.name))
-    guard hiding.allSatisfy({ names.contains($0.name) }),
+    _ stored: EntryMetadata, as metadata: EntryMetadata, key: CacheKey
+  ) throws(CacheError) -> EntryMetadata? {
+    guard let steps = stored.transformSteps,
+      hiding.allSatisfy({ transform in steps.contains { $0.name == transform.name } }),
       steps.allSatisfy({ step in transforms.written.contains { $0.name == step.name } })
     else { return nil }
-    let seal = EntrySeal(freshUntil: metadata.freshUntil, tag: old.tag)
-    guard let recorded = try recorded(metadata, steps, seal, key: key, hidingBy: hiding) else { return nil }
-    return (payload.withUnsafeBufferPointer { Array($0) }, recorded)
+    var renewed = metadata
+    renewed.payloadChecksum = stored.payloadChecksum
+    if !steps.isEmpty {
+      _ = try revealed(stored, key: key)
+      let recorded = try recorded(renewed, steps, tag: stored.seal?.tag ?? "", key: key, hidingBy: hiding)
+      guard let recorded else { return nil }
+      renewed = recorded
+    }
+    renewed.checksum = renewed.computedChecksum(key: key)
+    return renewed
   }
 
   /// `metadata` with the record of `steps`. If `transforms` hide the payload, they also hide the attributes, and prove
   /// the rest of the metadata. `nil` if they do not hide attributes as `steps` have hidden the payload: the steps are all
   /// that reading has.
   private func recorded(
-    _ metadata: EntryMetadata, _ steps: [TransformStep], _ seal: EntrySeal, key: CacheKey,
+    _ metadata: EntryMetadata, _ steps: [TransformStep], tag: String, key: CacheKey,
     hidingBy transforms: [any PayloadTransform]
   ) throws(CacheError) -> EntryMetadata? {
     var metadata = metadata.withoutRecord
@@ -101,7 +110,7 @@ final class TransformPipeline: Sendable {
     guard !transforms.isEmpty else { return metadata }
     let hidden = metadata.attributes.filter { !EntryMetadata.isAlwaysReadable(attribute: $0.key) }
     metadata.attributes = metadata.attributes.filter { hidden[$0.key] == nil }
-    metadata.attributes[EntryMetadata.sealName] = seal.text
+    metadata.attributes[EntryMetadata.sealName] = EntrySeal(freshUntil: metadata.freshUntil, tag: tag).text
     var bytes = AttributeBlock.bytes(hidden)
     let context = context(.attributes, of: key, authenticated: metadata.authenticatedBytes)
     for transform in transforms {
@@ -112,14 +121,6 @@ final class TransformPipeline: Sendable {
     }
     metadata.attributes[EntryMetadata.hiddenName] = String(decoding: Base64.encoded(bytes), as: UTF8.self)
     return metadata
-  }
-
-  /// Undoes the transforms of the entry under `key`, whose checksum has been verified.
-  ///
-  /// - Throws: `CacheError`: `damaged` if the payload cannot be what a transform made; `wrongKey`; `unsupported` if a
-  ///   transform is not set up.
-  func decoded(_ payload: Span<UInt8>, _ metadata: EntryMetadata, key: CacheKey) throws(CacheError) -> [UInt8] {
-    try undo(try undoings(of: metadata, key)[...], payload, metadata, key)
   }
 
   private func undo(
@@ -160,7 +161,8 @@ final class TransformPipeline: Sendable {
   /// The payload and the metadata of the entry under `key` as they were before its transforms. Its checksum has been
   /// verified. Not generic, and without a closure: entries without transforms must not pay for it.
   ///
-  /// - Throws: `CacheError`, as `decoded(_:_:key:)` does.
+  /// - Throws: `CacheError`: `damaged` if the payload cannot be what a transform made, or the entry was changed after it
+  ///   was sealed; `wrongKey`; `notSealed`; `unsupported` if a transform is not set up.
   func opened(
     _ payload: Span<UInt8>, _ metadata: EntryMetadata, key: CacheKey
   ) throws(CacheError) -> (payload: [UInt8], metadata: EntryMetadata) {
@@ -170,7 +172,7 @@ final class TransformPipeline: Sendable {
 
   /// The metadata of the entry under `key` as it was before the transforms, with the checksum of what is stored.
   ///
-  /// - Throws: `CacheError`, as `decoded(_:_:key:)` does.
+  /// - Throws: `CacheError`, as `opened(_:_:key:)` does.
   func revealed(_ stored: EntryMetadata, key: CacheKey) throws(CacheError) -> EntryMetadata {
     try revealed(stored, try undoings(of: stored, key), key)
   }

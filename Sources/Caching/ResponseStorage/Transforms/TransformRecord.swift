@@ -78,10 +78,12 @@ extension EntryMetadata {
   }
 
   /// The bytes that are authenticated together with the hidden attributes: the rest of the metadata, except
-  /// `freshUntil`, which the seal bounds, and the checksum.
+  /// `freshUntil`, which the seal bounds, and the checksum. With the payload's checksum among them, a decoded value may be
+  /// used again by it.
   var authenticatedBytes: [UInt8] {
     var bytes: [UInt8] = []
-    for number in [storedAt.milliseconds, retainUntil.milliseconds, Int64(contentType.utf8.count)] {
+    let checksum = Int64(bitPattern: payloadChecksum)
+    for number in [checksum, storedAt.milliseconds, retainUntil.milliseconds, Int64(contentType.utf8.count)] {
       Swift.withUnsafeBytes(of: number.littleEndian) { bytes.append(contentsOf: $0) }
     }
     bytes.append(contentsOf: contentType.utf8)

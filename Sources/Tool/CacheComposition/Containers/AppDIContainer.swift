@@ -163,7 +163,7 @@ public struct AppDIContainer: Sendable {
     let entries = EntryStore(
       engine: engine, clock: clock, limits: cache.limits,
       accesses: AccessRecorder(log: usage.map { FileAccessLog($0.accesses, capacity: capacity) } ?? MemoryAccessLog()),
-      sweeps: usage.map { FileSweepLog(file: $0.sweep) }, removesExpired: !capabilities.contains(.nativeExpiry),
+      sweeps: usage.map { FileSweepLog(file: $0.sweep) }, removesExpired: !capabilities.contains(.expiring),
       transforms: entryTransforms)
     return OpenStore(
       entries: entries,
