@@ -17,12 +17,7 @@ import Testing
     }
 
     let state = Mutex(State())
-    let declaration: EngineDeclaration
-
-    init(_ capabilities: Set<EngineCapability> = []) {
-      let memory = MemoryPlugin().declaration
-      declaration = memory.with(memory.capabilities.union(capabilities))
-    }
+    let declaration = MemoryPlugin().declaration
 
     func open(_ configuration: EngineConfiguration) async throws(CacheError) -> any StorageEngine {
       let held = state.withLock { state in
@@ -70,9 +65,7 @@ import Testing
     #expect(error?.code == .closed && plugin.state.withLock { $0.attempts } == 1)
   }
 
-  /// A library may be older than what its declaration says of it.
-  @Test func theLimitsHoldAlsoIfTheEngineDoesNotEvict() async throws {
-    let plugin = RemotePlugin([.eviction])
+  @Test func theLimitsHoldOnceItsServerIsBack() async throws {
     let cache = try await Cache(StorageLocation(plugin), limits: StoreLimits(maxEntries: 2), clock: clock)
     plugin.state.withLock { $0.isAway = false }
     for number in 1...4 {

@@ -97,7 +97,7 @@ import Testing
     _ = try await cache.response(to: request, over: server)
     let kept = plugin.engine.withLock { $0 }
     let engine = try #require(kept)
-    let entry = try #require(try await engine.scan(KeyRange(prefix: "url/"), limit: 1).first)
+    let entry = try #require(try await engine.scan(ScanRequest(prefix: "url/", limit: 1)).entries.first)
     var batch = WriteBatch()
     batch.put(entry.key, payload: [9, 9], metadata: entry.metadata)
     try await engine.apply(batch)

@@ -30,7 +30,7 @@ struct DamageTests {
     for index in payload.indices {
       var damaged = payload
       damaged[index] ^= 1
-      try await scratch.replace(key, damaged, metadata, isSound: false)
+      try await scratch.replace(key, damaged, metadata, isIntact: false)
       let store = scratch.store(try Transforms.named(chain))
       #expect(await code { () async throws(CacheError) in _ = try await store.payload(key) } == .damaged)
     }
@@ -46,14 +46,14 @@ struct DamageTests {
     for index in payload.indices {
       var forged = payload
       forged[index] ^= 1
-      try await scratch.replace(key, forged, metadata, isSound: true)
+      try await scratch.replace(key, forged, metadata, isIntact: true)
       let store = scratch.store(try Transforms.named(chain))
       let found = await code { () async throws(CacheError) in _ = try await store.payload(key) }
       // A frame of zstd has no checksum of its own: some changes only give another text.
       if chain.contains("sealed") { #expect(found == .damaged) } else { #expect(found == nil || found == .damaged) }
     }
     for size in [0, 1, 23, 39, payload.count - 1] {
-      try await scratch.replace(key, Array(payload.prefix(size)), metadata, isSound: true)
+      try await scratch.replace(key, Array(payload.prefix(size)), metadata, isIntact: true)
       let store = scratch.store(try Transforms.named(chain))
       #expect(await code { () async throws(CacheError) in _ = try await store.payload(key) } == .damaged)
     }
@@ -64,7 +64,7 @@ struct DamageTests {
     let key = try await entry(scratch, ["zstd"])
     // The magic number, then a header with a content size of eight bytes.
     let frame: [UInt8] = [0x28, 0xB5, 0x2F, 0xFD, 0xC0, 0x00] + Array(repeating: 0x7F, count: 8) + [0x01, 0x00, 0x00]
-    try await scratch.replace(key, frame, try await scratch.stored(key).metadata, isSound: true)
+    try await scratch.replace(key, frame, try await scratch.stored(key).metadata, isIntact: true)
     let store = scratch.store(try Transforms.named(["zstd"]))
     #expect(await code { () async throws(CacheError) in _ = try await store.payload(key) } == .damaged)
   }
@@ -89,7 +89,7 @@ struct DamageTests {
     let key = try await entry(scratch, ["sealed"])
     let (payload, metadata) = try await scratch.stored(key)
     let other = try CacheKey("notes/b")
-    try await scratch.replace(other, payload, metadata, isSound: true)
+    try await scratch.replace(other, payload, metadata, isIntact: true)
     let store = scratch.store(try Transforms.named(["sealed"]))
     #expect(await code { () async throws(CacheError) in _ = try await store.payload(other) } == .damaged)
   }

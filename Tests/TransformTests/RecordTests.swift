@@ -18,7 +18,7 @@ struct RecordTests {
   @Test(arguments: records)
   func aRecordThatNoTransformWritesIsDamage(record: String) async throws {
     let (scratch, key) = (try await Scratch(), try CacheKey("notes/a"))
-    try await scratch.replace(key, [1, 2, 3], scratch.metadata([":transforms": record]), isSound: true)
+    try await scratch.replace(key, [1, 2, 3], scratch.metadata([":transforms": record]), isIntact: true)
     let store = scratch.store(try Transforms.named(["zstd"]))
     let error = await #expect(throws: CacheError.self) { try await store.payload(key) }
     #expect(error?.code == .damaged)
@@ -66,7 +66,7 @@ struct RecordTests {
       try await store.write(key, payload: [1], metadata: scratch.metadata())
     }
     #expect(error?.code == .failed && error?.message.contains("'named'") == true)
-    #expect(try await scratch.engine.statistics().tally.total().entries == 0)
+    #expect(try await scratch.engine.count().total().entries == 0)
   }
 }
 

@@ -39,7 +39,7 @@ struct RoundTripTests {
         #expect(found.metadata.checksum == (try await scratch.stored(key)).metadata.checksum)
       }
     }
-    let total = try await scratch.engine.statistics().tally.total()
+    let total = try await scratch.engine.count().total()
     var stored = 0
     for index in Self.payloads.indices { stored += try await scratch.stored(CacheKey("notes/\(index)")).payload.count }
     #expect(total.payloadBytes == stored)
@@ -71,7 +71,7 @@ struct RoundTripTests {
       }
       #expect(error == .failed)
     }
-    #expect(try await scratch.engine.statistics().tally.total().entries == 0)
+    #expect(try await scratch.engine.count().total().entries == 0)
     let store = scratch.store(EntryTransforms([ChangeableTransform(["a", "a"])]))
     try await store.write(CacheKey("notes/a"), payload: [1], metadata: scratch.metadata(["note": "private"]))
     #expect(try await store.payload(CacheKey("notes/a"))?.metadata.attributes == ["note": "private"])

@@ -146,7 +146,7 @@ struct SealTests {
     let store = scratch.store(transforms)
     for _ in 0..<3 { #expect(try await store.read(key, codec)?.value == Self.payload.count) }
     let forged = forgery.change(loot)
-    try await scratch.replace(key, forged.payload, forged.metadata, isSound: true)
+    try await scratch.replace(key, forged.payload, forged.metadata, isIntact: true)
     let administration = scratch.administration(transforms)
     #expect(await code { () async throws(CacheError) in _ = try await store.payload(key) } == forgery.code)
     #expect(await code { () async throws(CacheError) in _ = try await store.read(key, codec) } == forgery.code)
@@ -183,7 +183,7 @@ struct SealTests {
     let (payload, metadata) = try await scratch.stored(key)
     var forged = metadata
     forged.contentType = "text/html"
-    try await scratch.replace(key, payload, forged, isSound: true)
+    try await scratch.replace(key, payload, forged, isIntact: true)
     #expect(await code { () async throws(CacheError) in _ = try await store.payload(key) } == .damaged)
   }
 
@@ -226,7 +226,7 @@ struct SealTests {
     }
     var (payload, metadata) = try await scratch.stored(keys[0])
     metadata.retainUntil = .distantFuture
-    try await scratch.replace(keys[0], payload, metadata, isSound: true)
+    try await scratch.replace(keys[0], payload, metadata, isIntact: true)
     try await scratch.store().write(keys[1], payload: [2], metadata: scratch.metadata())
     var items: [DamagedStoreItem] = [.end]
     for key in keys.reversed() {
@@ -239,7 +239,7 @@ struct SealTests {
     #expect(report.lost.map(\.key) == [keys[0], keys[1]])
     #expect(report.lost.map(\.kind) == [.notAuthentic, .notSealed])
     #expect(report.saved == 1)
-    #expect(try await repaired.engine.scan(KeyRange(), limit: 9).map(\.key) == (isDryRun ? [] : [keys[2]]))
+    #expect(try await repaired.engine.scan(ScanRequest()).entries.map(\.key) == (isDryRun ? [] : [keys[2]]))
   }
 
   /// Returns the items of a list, the last one first.

@@ -80,9 +80,9 @@ final class Scratch: Sendable {
   }
 
   /// Replaces what the engine holds under `key`, with the right checksum or the present one.
-  func replace(_ key: CacheKey, _ payload: [UInt8], _ metadata: EntryMetadata, isSound: Bool) async throws {
+  func replace(_ key: CacheKey, _ payload: [UInt8], _ metadata: EntryMetadata, isIntact: Bool) async throws {
     var metadata = metadata
-    if isSound { metadata.checksum = metadata.computedChecksum(key: key, payload: payload.span) }
+    if isIntact { metadata.setChecksums(key: key, payload: payload.span) }
     var batch = WriteBatch()
     batch.put(key, payload: payload, metadata: metadata)
     try await engine.apply(batch)

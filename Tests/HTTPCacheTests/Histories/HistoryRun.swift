@@ -136,7 +136,7 @@ struct HistoryRun {
   /// Checks everything in the store.
   private func violationOfStore(_ invariants: HistoryInvariants) async throws -> String? {
     let contents = origin.contents
-    for entry in try await engine.scan(KeyRange(), limit: 1000) {
+    for entry in try await engine.scan(ScanRequest()).entries {
       let body = try await engine.read(entry.key) { bytes, _ throws(CacheError) in
         bytes.withUnsafeBufferPointer { Array($0) }
       }

@@ -78,6 +78,47 @@ struct DecodedValuesTests {
     }
   }
 
+  /// A 304 gives an entry new times and fields. Another media type is another value.
+  @Test(arguments: [true, false])
+  func aRenewedEntryIsNotDecodedAgain(counts: Bool) async throws {
+    let store = EntryStore(engine: try await engine(counts: counts), clock: clock)
+    let (key, codec) = (try CacheKey("notes/a"), counted.codec())
+    try await put("same", at: "notes/a", in: store)
+    for seconds in [60, 70, 80] as [Int64] {
+      let found = try #require(try await store.read(key, codec))
+      #expect(found.value == "same" && found.metadata.retainUntil == clock.now.advanced(by: .seconds(seconds)))
+      #expect(counted.decoded == 1)
+      let later = clock.now.advanced(by: .seconds(seconds + 10))
+      let isRenewed = try await store.renew(key, from: found.metadata.checksum) { present in
+        var metadata = present
+        metadata.retainUntil = later
+        metadata.attributes["etag"] = "\(seconds)"
+        if seconds == 80 { metadata.contentType = "text/html" }
+        return metadata
+      }
+      #expect(isRenewed)
+    }
+    let last = try #require(try await store.read(key, codec))
+    #expect(last.metadata.attributes == ["etag": "80"] && counted.decoded == 2)
+  }
+
+  /// The head that comes with a kept answer is the renewed one.
+  @Test func aRenewedAnswerHasItsNewHead() async throws {
+    let test = try await TestStore()
+    let request = CitiesRequestDTO(origin: "o", query: CitiesQuery())
+    try await test.cities.store(CitiesPageDTO(.sample), head: test.head("v1"), for: request)
+    let first = try #require(try await test.cities.response(for: request))
+    test.clock.advance(by: .seconds(50))
+    try await test.cities.renew(first, head: test.head("v2"), for: request)
+    let second = try #require(try await test.cities.response(for: request))
+    #expect(second.head == test.head("v2") && second.version != first.version)
+    #expect(second.response.toDomain() == .sample)
+    let error = await errorCode { () async throws(CacheError) in
+      try await test.cities.renew(first, head: test.head("v3"), for: request)
+    }
+    #expect(error == .conflict)
+  }
+
   @Test(arguments: [true, false])
   func expiryIsJudgedByTheClock(counts: Bool) async throws {
     let store = EntryStore(engine: try await engine(counts: counts), clock: clock)
@@ -98,7 +139,7 @@ struct DecodedValuesTests {
     let metadata = try #require(try await store.read(key, codec)).metadata
     var (batch, changed) = (WriteBatch(), metadata)
     let payload = Array("new".utf8)
-    changed.checksum = changed.computedChecksum(key: key, payload: payload.span)
+    changed.setChecksums(key: key, payload: payload.span)
     batch.put(key, payload: payload, metadata: changed)
     try await put("x", at: "notes/b", in: store)
     let next = engine.reads + 1

@@ -21,9 +21,9 @@ struct AwayEngineTests {
     let calls: [@Sendable (AwaitedEngine) async throws -> Void] = [
       { _ = try await $0.read(key) { bytes, _ in bytes.count } },
       { try await $0.apply(WriteBatch()) },
-      { _ = try await $0.scan(KeyRange(), limit: 1) },
-      { _ = try await $0.statistics() },
-      { _ = try await $0.checkIntegrity() },
+      { _ = try await $0.scan(ScanRequest()) },
+      { _ = try await $0.count() },
+      { _ = try await $0.check() },
       { try await $0.compact() },
     ]
     for call in calls {

@@ -84,7 +84,7 @@ struct CanonicalKeyTests {
       errorCode { () async throws(CacheError) in _ = try storage.key(for: request) },
     ]
     #expect(codes == [.invalidRequest, .invalidRequest, .invalidRequest])
-    #expect(try await test.engine.statistics().entries == 0)
+    #expect(try await test.engine.count().entries == 0)
   }
 
   @Test func aSecretIsInNoKey() throws {

@@ -30,7 +30,7 @@ struct ChecksumTests {
 
   @Test func everyFlippedBitOfThePayloadIsDetected() async throws {
     let (test, key) = try await filled()
-    let size = try #require(try await test.engine.scan(KeyRange(), limit: 1).first).payloadBytes
+    let size = try #require(try await test.engine.scan(ScanRequest()).entries.first).payloadBytes
     #expect(size > 100)
     for bit in 0..<size * 8 {
       test.engine.alter { entry in
@@ -47,6 +47,8 @@ struct ChecksumTests {
     for bit in UInt64(0)..<64 {
       test.engine.alter(Self.changing { $0.checksum ^= 1 << bit })
       #expect(await codes(test, key) == [.damaged, .damaged], "bit \(bit)")
+      test.engine.alter(Self.changing { $0.payloadChecksum ^= 1 << bit })
+      #expect(await codes(test, key) == [.damaged, .damaged], "bit \(bit) of the payload's")
     }
   }
 

@@ -48,7 +48,7 @@ struct FlightTest {
   }
 
   /// The entries of the store.
-  func entries() async throws -> [EntrySummary] { try await test.engine.scan(KeyRange(), limit: 100) }
+  func entries() async throws -> [ScannedEntry] { try await test.engine.scan(ScanRequest()).entries }
 
   /// Boards in a new task.
   func joining(_ flights: any FetchFlights, _ key: String = "a") -> Follower {

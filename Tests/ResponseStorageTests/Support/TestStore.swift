@@ -35,7 +35,7 @@ struct TestStore {
 
   /// The key of the only entry in the store.
   func onlyKey() async throws -> CacheKey? {
-    let entries = try await engine.scan(KeyRange(), limit: 2)
+    let entries = try await engine.scan(ScanRequest(limit: 2)).entries
     return entries.count == 1 ? entries[0].key : nil
   }
 }

@@ -51,16 +51,4 @@ struct NearConfirmationsTests {
     confirmations.endChange(nil, confirmations.beginChange(7, .none))
     #expect(!isConfirmed(7))
   }
-
-  @Test func everythingIsForgotten() {
-    confirm(7)
-    let before = confirmations.reading(8, .none)
-    let change = confirmations.beginChange(9, .none)
-    confirmations.forgetAll()
-    confirmations.endChange(1, change)
-    #expect(!confirmations.confirm(1, before))
-    #expect(![7, 8, 9].contains(where: isConfirmed))
-    confirm(7)
-    #expect(isConfirmed(7))
-  }
 }

@@ -29,7 +29,7 @@ final class TestTiers: Sendable {
   func open(
     limits: StoreLimits = .standard, nearMaxAge: Duration = .seconds(60), isFollowing: Bool = false
   ) async throws(CacheError) -> any StorageEngine {
-    let base = TestPlugin(inner: far) { [self] engine throws(CacheError) in
+    let base = TestPlugin(inner: far, isFollowing: isFollowing) { [self] engine throws(CacheError) in
       if let error = absence.withLock({ $0 }) { throw error }
       let faulty = FaultyEngine(over: engine, faults.withLock { $0 })
       farEngines.withLock { $0.append(faulty) }
@@ -85,12 +85,16 @@ final class TestTiers: Sendable {
   }
 }
 
-/// Opens what `wrap` makes of the engines of `inner`, which tells nothing of its changes.
+/// Opens what `wrap` makes of the engines of `inner`, which tells nothing of its changes, or follows them.
 struct TestPlugin: StoragePlugin {
   let inner: RegistryPlugin
+  var isFollowing = false
   let wrap: @Sendable (any StorageEngine) throws(CacheError) -> any StorageEngine
 
-  var declaration: EngineDeclaration { inner.declaration }
+  var declaration: EngineDeclaration {
+    let capabilities = inner.declaration.capabilities.subtracting([.countsChanges])
+    return inner.declaration.with(isFollowing ? capabilities.union([.followsChanges]) : capabilities)
+  }
 
   func open(_ configuration: EngineConfiguration) async throws(CacheError) -> any StorageEngine {
     try wrap(try await inner.open(configuration))
@@ -111,16 +115,13 @@ struct TestPlugin: StoragePlugin {
 }
 
 /// An engine that says of others' changes what a test says.
-private final class FollowingEngine: WrappingEngine, ChangeFollowing {
+private final class FollowingEngine: WrappingEngine {
   let base: any StorageEngine
   private let mark: @Sendable () -> ChangeMark?
 
   init(base: any StorageEngine, mark: @escaping @Sendable () -> ChangeMark?) { (self.base, self.mark) = (base, mark) }
 
   func changeMark(of key: CacheKey) -> ChangeMark? { mark() }
-
-  var changeFollower: (any ChangeFollowing)? { self }
-  var changeCounter: (any ChangeCounting)? { nil }
 }
 
 extension StorageEngine {
@@ -140,6 +141,14 @@ extension StorageEngine {
     let key = try CacheKey(key)
     if let expecting { batch.require(key, expecting) }
     batch.put(key, payload: Array(text.utf8), metadata: .test(text, storedAt))
+    try await apply(batch)
+  }
+
+  /// Gives the entry under `key` with the text `text` other times.
+  func renew(_ text: String, _ key: String = "cities/a", at storedAt: Int64) async throws {
+    var (batch, metadata) = (WriteBatch(), EntryMetadata.test(text, storedAt))
+    metadata.checksum = .test("\(text) at \(storedAt)")
+    batch.update(try CacheKey(key), metadata: metadata, from: .test(text))
     try await apply(batch)
   }
 

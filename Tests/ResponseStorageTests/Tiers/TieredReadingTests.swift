@@ -26,6 +26,24 @@ struct TieredReadingTests {
     #expect(try await tiers.other().text("cities/a") == nil)
   }
 
+  /// Near renews its copy too, if it has one, and else reads far.
+  @Test(arguments: [true, false])
+  func aRenewalIsInBoth(isInNear: Bool) async throws {
+    if !isInNear { try await tiers.other().store("a") }
+    let engine = try await tiers.open()
+    if isInNear { try await engine.store("a") }
+    try await engine.renew("a", at: 1_001)
+    for tier in [engine, try await tiers.other()] {
+      let storedAt = try await tier.read(try CacheKey("cities/a")) { _, metadata in metadata.storedAt }
+      #expect(storedAt == Timestamp(milliseconds: 1_001_000))
+    }
+    #expect(try await engine.text("cities/a") == "a")
+    #expect(tiers.farReads == (isInNear ? 0 : 1))
+    let conflict = await #expect(throws: CacheError.self) { try await engine.renew("a", at: 1_002) }
+    #expect(conflict?.code == .conflict)
+    #expect(try await engine.text("cities/a") == "a")
+  }
+
   /// Another machine's change is seen when near has answered for long enough, and no later.
   @Test(arguments: [true, false])
   func anotherMachinesChangeIsSeenInTime(isRemoval: Bool) async throws {
@@ -91,7 +109,7 @@ struct TieredReadingTests {
     try await engine.store("lease", "leases/a")
     #expect(try await engine.text("leases/a") == "lease" && tiers.farReads == 1)
     let reports = await engine.tiered?.tiers()
-    #expect(reports?.map { $0.statistics?.entries } == [0, 1])
+    #expect(reports?.map { $0.count?.entries } == [0, 1])
   }
 
   /// A write that comes between the answer of far and its arrival.
@@ -112,7 +130,7 @@ struct TieredReadingTests {
     let engine = try await tiers.open(limits: StoreLimits(maxEntries: 3, maxBytes: 1 << 20))
     for number in 0..<10 { try await engine.store("\(number)", "cities/\(number)") }
     let reports = try #require(await engine.tiered?.tiers())
-    #expect(reports.map { $0.statistics?.entries } == [3, 10])
+    #expect(reports.map { $0.count?.entries } == [3, 10])
     for number in 0..<10 { #expect(try await engine.text("cities/\(number)") == "\(number)") }
   }
 

@@ -1,12 +1,12 @@
 package import StorageSPI
 internal import Synchronization
 
-/// Stands in for an engine whose server was away when the store was opened. A call opens the store if the server is
-/// back by then, and fails with the reason if not. During an attempt, and for a second after it, all other calls fail with
-/// the reason of the one before: none of them waits for a server that may be silent.
+/// Takes the place of an engine that could not be opened, such as one whose server is away. A call opens the store if that
+/// is possible by then, and fails with the reason if not. During an attempt, and for a second after it, all other calls
+/// fail with the reason of the one before: none of them waits for a server that may be silent.
 package final class AwaitedEngine: StorageEngine {
   private enum State {
-    case away(CacheError, since: Timestamp)
+    case away(CacheError, since: Timestamp?)
     case trying(CacheError)
     case open(any StorageEngine)
     case closed
@@ -16,62 +16,101 @@ package final class AwaitedEngine: StorageEngine {
   package static let pause = Duration.seconds(1)
 
   private let clock: any WallClock
-  private let openStore: @Sendable () async throws(CacheError) -> any StorageEngine
+  private let openStore: @Sendable (CacheError) async throws(CacheError) -> any StorageEngine
   private let state: Mutex<State>
 
   /// An engine that `open` has just failed to open, because of `reason`.
-  package init(
+  package convenience init(
     after reason: CacheError, clock: any WallClock,
     _ open: @escaping @Sendable () async throws(CacheError) -> any StorageEngine
   ) {
-    (self.clock, openStore) = (clock, open)
-    state = Mutex(.away(reason, since: clock.now))
+    self.init(.away(reason, since: clock.now), clock) { _ throws(CacheError) in try await open() }
   }
 
-  /// The engine, opened if it has to be.
+  /// An engine that `open` opens at the first call, and again after each `reopen(after:)`. It gets the reason: "not opened
+  /// yet" at first.
+  convenience init(
+    clock: any WallClock, _ open: @escaping @Sendable (CacheError) async throws(CacheError) -> any StorageEngine
+  ) {
+    self.init(.away(CacheError(.closed, "the store is not opened yet"), since: nil), clock, open)
+  }
+
+  private init(
+    _ state: State, _ clock: any WallClock,
+    _ open: @escaping @Sendable (CacheError) async throws(CacheError) -> any StorageEngine
+  ) {
+    self.state = Mutex(state)
+    self.clock = clock
+    openStore = open
+  }
+
+  /// Why the store is not open; `nil` if it is.
+  var failure: CacheError? {
+    state.withLock { state in
+      switch state {
+      case .open: nil
+      case .closed: .storeClosed
+      case .trying(let reason), .away(let reason, _): reason
+      }
+    }
+  }
+
+  /// Opens the store if that is due. If it cannot be opened, `failure` says why.
+  func openNow() async { _ = try? await engine }
+
+  /// Closes the engine because of `reason`. The next call opens it again.
+  func reopen(after reason: CacheError) async {
+    let last = state.withLock { state -> (any StorageEngine)? in
+      guard case .open(let engine) = state else { return nil }
+      state = .trying(reason)
+      return engine
+    }
+    guard let last else { return }
+    try? await last.close()
+    state.withLock { if case .trying = $0 { $0 = .away(reason, since: nil) } }
+  }
+
+  /// The engine, opened if that is due.
   private var engine: any StorageEngine {
     get async throws(CacheError) {
-      let (engine, reason) = try current()
-      if let engine { return engine }
+      let reason: CacheError
+      switch try began() {
+      case .open(let engine): return engine
+      case .trying(let last), .away(let last, _): reason = last
+      case .closed: throw .storeClosed
+      }
       do throws(CacheError) {
-        return try await keep(try await openStore())
+        let engine = try await openStore(reason)
+        let isUsed = state.withLock { state in
+          guard case .trying = state else { return false }
+          state = .open(engine)
+          return true
+        }
+        if isUsed { return engine }
+        try await engine.close()
+        throw .storeClosed
       } catch {
         // A cancelled attempt says nothing of the server.
-        let last = error.code == .cancelled ? reason ?? error : error
+        let last = error.code == .cancelled ? reason : error
         state.withLock { if case .trying = $0 { $0 = .away(last, since: clock.now) } }
         throw error
       }
     }
   }
 
-  /// The engine if it is open. If not, the caller makes the next attempt, and gets the reason of the last one.
-  private func current() throws(CacheError) -> (engine: (any StorageEngine)?, reason: CacheError?) {
+  /// The state if the store is open. If not, the caller makes the next attempt, and gets the reason of the last one.
+  private func began() throws(CacheError) -> State {
     try state.withLock { state throws(CacheError) in
       switch state {
-      case .open(let engine): return (engine, nil)
-      case .closed: throw .storeClosed
+      case .open, .closed: break
       case .trying(let reason): throw reason
       case .away(let reason, let since):
         // A clock that was set back ends the pause.
-        if since <= clock.now, clock.now < since.advanced(by: Self.pause) { throw reason }
+        if let since, since <= clock.now, clock.now < since.advanced(by: Self.pause) { throw reason }
         state = .trying(reason)
-        return (nil, reason)
       }
+      return state
     }
-  }
-
-  /// Uses `engine` from now on, unless this one was closed meanwhile.
-  private func keep(_ engine: any StorageEngine) async throws(CacheError) -> any StorageEngine {
-    let isKept = state.withLock { state in
-      guard case .trying = state else { return false }
-      state = .open(engine)
-      return true
-    }
-    guard isKept else {
-      try await engine.close()
-      throw .storeClosed
-    }
-    return engine
   }
 
   package func read<Output: Sendable>(

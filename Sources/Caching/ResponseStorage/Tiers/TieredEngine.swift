@@ -67,13 +67,16 @@ package final class TieredEngine: StorageEngine {
     _ key: CacheKey, _ reading: NearConfirmations.Reading, held: UInt64?,
     _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(CacheError) -> Output
   ) async throws(CacheError) -> Output? {
-    let found: (output: Output, checksum: UInt64, change: TieredChanges.Change?)?
+    let found: (output: Output, checksum: UInt64, changes: TieredChanges?)?
     do throws(CacheError) {
       found = try await far.read(key) { [maximumPayload] bytes, metadata throws(CacheError) in
         let output = try body(bytes, metadata)
-        if bytes.count > maximumPayload { return (output, metadata.checksum, held == nil ? nil : .remove) }
+        if bytes.count > maximumPayload {
+          return (output, metadata.checksum, held == nil ? nil : TieredChanges(removing: key))
+        }
         if held == metadata.checksum { return (output, metadata.checksum, nil) }
-        return (output, metadata.checksum, .put(payload: bytes.withUnsafeBufferPointer { Array($0) }, metadata))
+        let payload = bytes.withUnsafeBufferPointer { Array($0) }
+        return (output, metadata.checksum, TieredChanges(key, payload: payload, metadata: metadata))
       }
     } catch {
       note(error)
@@ -88,12 +91,12 @@ package final class TieredEngine: StorageEngine {
     }
     note(nil)
     guard let found else {
-      if held != nil { await near.apply(TieredChanges(key, .remove)) }
+      if held != nil { await near.apply(TieredChanges(removing: key)) }
       return nil
     }
     farHits.add(1, ordering: .relaxed)
     let isCurrent = confirmations.confirm(found.checksum, reading)
-    if let change = found.change, isCurrent { await near.apply(TieredChanges(key, change)) }
+    if let changes = found.changes, isCurrent { await near.apply(changes) }
     return found.output
   }
 
@@ -109,10 +112,8 @@ package final class TieredEngine: StorageEngine {
   /// Writes to far, then to near.
   package func apply(_ batch: WriteBatch) async throws(CacheError) {
     let changes = TieredChanges(batch)
-    guard !changes.byKey.isEmpty else { return try await far.apply(batch) }
-    let begun = changes.byKey.map { key, change in
-      let reading = confirmations.beginChange(AccessRecord.digest(of: key), knowledge(of: key))
-      return (checksum: change.checksum, reading: reading)
+    let begun = changes.checksums.map { key, checksum in
+      (checksum: checksum, reading: confirmations.beginChange(AccessRecord.digest(of: key), knowledge(of: key)))
     }
     do throws(CacheError) {
       try await far.apply(batch)
