@@ -24,19 +24,13 @@ struct FlightTest {
   /// The flights of process `number`, by default over the common store.
   func flights(_ number: Int32, store: EntryStore? = nil) -> LeasedFlights {
     LeasedFlights(
-      store: store ?? test.store, processes: processes,
-      timing: LeaseTiming(duration: Self.duration, sleep: { [time] in try await time.sleep($0) })
-    ) { [processes] in
-      LeaseHolder(name: "process \(number)", process: processes.identity(number))
-    }
+      store: store ?? test.store, processes: processes.seen(by: number),
+      timing: LeaseTiming(duration: Self.duration, sleep: { [time] in try await time.sleep($0) }))
   }
 
   /// The leases as process `number` uses them; with `nil`, as a process that cannot be identified.
   func table(_ number: Int32?) -> LeaseTable {
-    let process = number.map { processes.identity($0) }
-    return LeaseTable(
-      store: test.store, processes: processes,
-      holder: LeaseHolder(name: "crashed", process: process), duration: Self.duration)
+    LeaseTable(store: test.store, processes: processes.seen(by: number), duration: Self.duration)
   }
 
   /// Leaves a lease behind that is never renewed.

@@ -25,10 +25,8 @@ struct FlightTrafficTests {
       await Task.yield()
       try Task.checkCancellation()
     }
-    let flights = (0..<3).map { number in
-      LeasedFlights(store: test.test.store, processes: test.processes, timing: timing) {
-        LeaseHolder(name: "\(number)", process: nil)
-      }
+    let flights = (0..<3).map { _ in
+      LeasedFlights(store: test.test.store, processes: test.processes.seen(by: nil), timing: timing)
     }
     await traffic.run(over: flights)
     #expect(traffic.collisions == 0, "seed \(seed)")

@@ -34,18 +34,6 @@ final class DecodedEntries: Sendable {
     return (kept, found.changeCount)
   }
 
-  /// The same entry without its value, if the engine confirms that nothing has changed since; `nil` if only a read can
-  /// say.
-  ///
-  /// - Throws: `CacheError`: the same as a read.
-  func unchanged(_ key: CacheKey, _ digest: UInt64, _ codec: String) throws(CacheError) -> DecodedEntry? {
-    // Without a count, this is the entry's second read: the engine may have to open a file to count changes.
-    guard let found = table.withLock({ $0.use(key, digest) }), let count = found.changeCount,
-      found.entry.codec == codec, try changeCount() == count
-    else { return nil }
-    return found.entry
-  }
-
   /// Keeps a decoded entry that was read at the change count `changeCount` or later; `nil` if unknown.
   func keep(_ entry: DecodedEntry, changeCount: UInt64?) {
     table.withLock { $0.keep(entry, changeCount: changeCount) }
@@ -96,8 +84,9 @@ extension EntryStore {
     _ key: CacheKey, _ codec: String, where isUsed: (Decoded<Value>) -> Bool = { _ in true }
   ) throws(CacheError) -> Decoded<Value>? {
     let digest = AccessRecord.digest(of: key)
-    guard let entry = try decodedEntries?.unchanged(key, digest, codec),
-      entry.metadata.state(at: clock.now) != .expired, let kept = entry as? Decoded<Value>, isUsed(kept)
+    // Without a count, this is the entry's second read: the engine may have to open a file to count changes.
+    guard let decodedEntries, let (kept, then): (Decoded<Value>, UInt64?) = decodedEntries.find(key, digest, codec),
+      let then, try decodedEntries.changeCount() == then, kept.metadata.state(at: clock.now) != .expired, isUsed(kept)
     else { return nil }
     countLookUp(digest: digest)
     return kept

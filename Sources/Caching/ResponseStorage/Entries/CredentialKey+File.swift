@@ -26,7 +26,7 @@ extension CredentialKey {
 
 /// A file that holds nothing but a key.
 private enum CredentialKeyFile {
-  /// The key in the file; `nil` if there is no file, or was an empty one.
+  /// The key in the file; `nil` if there is no file.
   static func read(_ path: String) throws(CacheError) -> [UInt8]? {
     let file = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
     if file < 0, errno == ENOENT { return nil }
@@ -38,24 +38,12 @@ private enum CredentialKeyFile {
       filled = max(0, count)
     }
     guard count >= 0 else { throw failure(path) }
-    if count == 0, try removeEmpty(file, path) { return nil }
     guard bytes.count == CredentialKey.length else {
       throw CacheError(
         .ioFailed, "\(path) does not hold a key that tells credentials apart",
         hint: "move it away: a new one is created, and responses to requests with credentials are fetched again")
     }
     return bytes
-  }
-
-  /// Removes the empty file that is open as `file`, which a power cut may have left; `false` if it is no regular file.
-  /// Only who holds its lock removes it: a slower process then sees that the path leads to a key created since.
-  private static func removeEmpty(_ file: Int32, _ path: String) throws(CacheError) -> Bool {
-    var (found, named) = (stat(), stat())
-    guard fstat(file, &found) == 0, found.st_mode & S_IFMT == S_IFREG else { return false }
-    guard flock(file, LOCK_EX) == 0 else { throw failure(path) }
-    let isSame = lstat(path, &named) == 0 && named.st_dev == found.st_dev && named.st_ino == found.st_ino
-    guard !isSame || unlink(path) == 0 else { throw failure(path) }
-    return true
   }
 
   /// Creates the file whole, unless another process is faster.

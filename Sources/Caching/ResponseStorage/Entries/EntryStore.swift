@@ -211,9 +211,9 @@ public struct EntryStore: Sendable {
       switch await leases.end(flight) {
       case .none: break
       case .lost: throw .conflict(on: key)
-      case .held(let lease):
-        batch.require(lease.key, .checksum(lease.version))
-        if endsFlight { batch.remove(lease.key) }
+      case .held(let lease, let version):
+        batch.require(lease, .checksum(version))
+        if endsFlight { batch.remove(lease) }
       }
       try await writer.apply(batch, storing: key, bytes: bytes)
       if endsFlight { leases.forget(flight) }

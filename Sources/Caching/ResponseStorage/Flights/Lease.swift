@@ -3,20 +3,6 @@ internal import FetchVocabulary
 internal import StorageSPI
 internal import Synchronization
 
-/// The holder of a lease.
-public struct LeaseHolder: Sendable, Hashable {
-  /// A unique name, such as a random number.
-  public let name: String
-  /// The holder's process; `nil` if it cannot be identified.
-  public let process: ProcessIdentity?
-
-  /// Creates a holder called `name` in the process `process`.
-  public init(name: String, process: ProcessIdentity?) {
-    self.name = name
-    self.process = process
-  }
-}
-
 /// The leadership of a flight, stored for other processes to see: an entry without a payload, retained as long as the
 /// lease holds. Its attributes hold the rest.
 struct Lease: Sendable {
@@ -29,12 +15,13 @@ struct Lease: Sendable {
   /// The beginning of the rest of such a key, if it is a digest.
   private static let digestName = "xxh3="
 
-  let holder: LeaseHolder
+  /// The process that holds it; `nil` if it cannot be identified.
+  let process: ProcessIdentity?
   /// From this time on, other processes may take the lease over.
   let until: Timestamp
-  /// Distinguishes this version of the lease from all others that the process writes, even in the same millisecond: a
-  /// flight must not take the lease of the next one for its own.
-  var number: UInt64 = 0
+  /// Distinguishes this version of the lease from all others, even of the same millisecond: a flight must not take the
+  /// lease of another one for its own.
+  var number = UInt64.random(in: 0 ... .max)
   /// The failure with which the flight ended, for those who saw it under way; `nil` if it is under way or was
   /// abandoned.
   var failure: CacheError?
@@ -65,25 +52,24 @@ struct Lease: Sendable {
 extension Lease {
   /// The names of the attributes.
   private enum Name {
-    static let holder = "holder"
     static let number = "number"
     static let code = "code"
     static let message = "message"
     static let hint = "hint"
   }
 
-  /// Reads the lease from an entry's metadata; `nil` if the metadata names no holder.
+  /// Reads the lease from an entry's metadata; `nil` if that is not a lease's.
   init?(_ metadata: EntryMetadata) {
-    guard let name = metadata.attributes[Name.holder] else { return nil }
+    guard let number = metadata.attributes[Name.number].flatMap({ UInt64($0) }) else { return nil }
     self.init(
-      holder: LeaseHolder(name: name, process: ProcessIdentity(metadata.attributes)), until: metadata.retainUntil,
+      process: ProcessIdentity(metadata.attributes), until: metadata.retainUntil, number: number,
       failure: Self.failure(metadata.attributes))
   }
 
   /// The metadata of the lease's entry, stored at `now`, without a checksum.
   func metadata(storedAt now: Timestamp) -> EntryMetadata {
-    var attributes = [Name.holder: holder.name, Name.number: String(number)]
-    attributes.merge(holder.process?.attributes ?? [:]) { $1 }
+    var attributes = process?.attributes ?? [:]
+    attributes[Name.number] = String(number)
     if let failure {
       attributes[Name.code] = failure.code.rawValue
       attributes[Name.message] = failure.message
@@ -99,38 +85,24 @@ extension Lease {
   }
 }
 
-/// A lease of this process, as it is in the store.
-struct HeldLease: Sendable {
-  let key: CacheKey
-  /// The version of its entry.
-  let version: UInt64
-}
-
 /// How a lease ended.
 enum EndedLease: Sendable {
   /// The flight has none.
   case none
   /// It has been removed, or another process has taken it.
   case lost
-  /// It still holds for a while, as far as this process knows.
-  case held(HeldLease)
+  /// It still holds for a while, as far as this process knows: an entry with that key and version.
+  case held(key: CacheKey, version: UInt64)
 }
 
 /// The leases that this process holds, each renewed by a task until its flight ends.
 final class HeldLeases: Sendable {
-  private final class Renewal: Sendable {
-    let key: CacheKey
-    let task: Task<UInt64?, Never>
-
-    init(_ key: CacheKey, _ task: Task<UInt64?, Never>) { (self.key, self.task) = (key, task) }
-  }
-
-  private let renewals = Mutex<[FlightTicket: Renewal]>([:])
+  private let renewals = Mutex<[FlightTicket: (key: CacheKey, task: Task<UInt64?, Never>)]>([:])
 
   /// Keeps the lease under `key` for the flight `ticket`. The task `renewal` renews it until it is cancelled, and returns
   /// its last version, or `nil` if it was lost.
   func keep(_ key: CacheKey, _ renewal: Task<UInt64?, Never>, for ticket: FlightTicket) {
-    renewals.withLock { $0[ticket] = Renewal(key, renewal) }
+    renewals.withLock { $0[ticket] = (key, renewal) }
   }
 
   /// Ends the renewal of the lease on the flight `ticket`, and returns the lease.
@@ -138,14 +110,14 @@ final class HeldLeases: Sendable {
     guard let renewal = renewals.withLock({ $0[ticket] }) else { return .none }
     renewal.task.cancel()
     guard let version = await renewal.task.value else { return .lost }
-    return .held(HeldLease(key: renewal.key, version: version))
+    return .held(key: renewal.key, version: version)
   }
 
   /// Ends all renewals, and returns the leases, which still hold for a while.
-  func endAll() async -> [HeldLease] {
-    var ended: [HeldLease] = []
+  func endAll() async -> [(key: CacheKey, version: UInt64)] {
+    var ended: [(key: CacheKey, version: UInt64)] = []
     for ticket in renewals.withLock({ Array($0.keys) }) {
-      if case .held(let lease) = await end(ticket) { ended.append(lease) }
+      if case .held(let key, let version) = await end(ticket) { ended.append((key, version)) }
       forget(ticket)
     }
     return ended

@@ -1,8 +1,7 @@
 internal import FetchVocabulary
 internal import StorageSPI
-internal import Synchronization
 
-/// The leases in a store, as one holder reads and changes them. Every change is a compare and swap: if several holders
+/// The leases in a store, as one process reads and changes them. Every change is a compare and swap: if several processes
 /// try to take a lease at the same time, exactly one gets it.
 struct LeaseTable: Sendable {
   /// How long a failure stays readable for waiting processes, which look at least four times a second.
@@ -18,7 +17,6 @@ struct LeaseTable: Sendable {
 
   let store: EntryStore
   let processes: any ProcessTable
-  let holder: LeaseHolder
   /// How long a lease holds without a renewal.
   let duration: Duration
 
@@ -39,7 +37,7 @@ struct LeaseTable: Sendable {
   /// Whether another holder may take the lease: it has run out, its flight failed, or its holder's process has ended.
   func hasEnded(_ found: Found) -> Bool {
     guard let lease = found.lease, store.clock.now < lease.until, lease.failure == nil else { return true }
-    return lease.holder.process.map { processes.hasEnded($0) } ?? false
+    return lease.process.map { processes.hasEnded($0) } ?? false
   }
 
   /// Takes or renews the lease under `key`, and returns its version; `nil` if the store does not hold what `expecting`
@@ -74,13 +72,10 @@ struct LeaseTable: Sendable {
     return try await tryToApply(batch)
   }
 
-  private static let lastNumber = Atomic<UInt64>(0)
-
   private func write(
     _ key: CacheKey, until: Timestamp, failure: CacheError? = nil, expecting: WriteBatch.Expectation
   ) async throws(CacheError) -> UInt64? {
-    let number = Self.lastNumber.wrappingAdd(1, ordering: .relaxed).newValue
-    let lease = Lease(holder: holder, until: until, number: number, failure: failure)
+    let lease = Lease(process: processes.current, until: until, failure: failure)
     // The holder of a flight that is under way stays readable: processes without the key wait for it too.
     var (payload, metadata) = try store.transforms.encoded(
       [], lease.metadata(storedAt: store.clock.now), key: key, with: failure == nil ? [] : store.transforms.hiding)

@@ -1,6 +1,5 @@
 public import CachedFetching
 internal import StorageSPI
-internal import Synchronization
 
 /// Flights that all processes share that use the same store.
 ///
@@ -35,31 +34,22 @@ public final class LeasedFlights: FetchFlights {
   private let store: EntryStore
   private let processes: any ProcessTable
   private let timing: LeaseTiming
-  private let identify: @Sendable () -> LeaseHolder
   /// The flights within this process.
   let local: LocalFlights
-  private let holder = Mutex<LeaseHolder?>(nil)
 
   /// Creates flights whose leases are kept in `store`.
   ///
   /// - Parameters:
   ///   - store: keeps the leases beside the entries.
-  ///   - processes: tells which holders' processes have ended.
+  ///   - processes: knows this process, which its leases name, and which others have ended.
   ///   - timing: how long a lease holds.
-  ///   - holder: makes the holder that names this process in leases; called once, for the first flight. By default a
-  ///     random name and the process that `processes` knows.
   public init(
-    store: EntryStore, processes: any ProcessTable = SystemProcessTable(), timing: LeaseTiming = LeaseTiming(),
-    holder: (@Sendable () -> LeaseHolder)? = nil
+    store: EntryStore, processes: any ProcessTable = SystemProcessTable(), timing: LeaseTiming = LeaseTiming()
   ) {
     self.store = store
     local = LocalFlights(store.underWay)
     self.processes = processes
     self.timing = timing
-    identify =
-      holder ?? {
-        LeaseHolder(name: String(UInt64.random(in: 0 ... .max), radix: 16), process: processes.current)
-      }
   }
 
   /// Starts a flight for `key` with the caller as its leader, or waits until the current flight has ended, in this
@@ -105,19 +95,19 @@ public final class LeasedFlights: FetchFlights {
     switch lease {
     case .none: break
     case .lost: isLost = true
-    case .held(let lease): isLost = await !end(lease, isAbandoned ? nil : result)
+    case .held(let key, let version): isLost = await !end(key, version, isAbandoned ? nil : result)
     }
     if isLost, !ticket.isOutdated { local.vanish(ticket) } else { await local.finish(ticket, result) }
   }
 
-  /// Ends `lease`, without a result as an abandoned one, and returns whether it was still there.
-  private func end(_ lease: HeldLease, _ result: FlightResult?) async -> Bool {
+  /// Ends the lease under `key`, without a result as an abandoned one, and returns whether it was still there.
+  private func end(_ key: CacheKey, _ version: UInt64, _ result: FlightResult?) async -> Bool {
     await Task { [table] in
       do throws(CacheError) {
         switch result {
-        case nil: return try await table.abandon(lease.key, version: lease.version)
-        case .failure(let failure): return try await table.fail(lease.key, version: lease.version, failure)
-        case .success: return try await table.release(lease.key, version: lease.version)
+        case nil: return try await table.abandon(key, version: version)
+        case .failure(let failure): return try await table.fail(key, version: version, failure)
+        case .success: return try await table.release(key, version: version)
         }
       } catch {
         return true
@@ -183,14 +173,6 @@ public final class LeasedFlights: FetchFlights {
   }
 
   private var table: LeaseTable {
-    LeaseTable(store: store, processes: processes, holder: identity, duration: timing.duration)
-  }
-
-  private var identity: LeaseHolder {
-    holder.withLock { holder in
-      let identity = holder ?? identify()
-      holder = identity
-      return identity
-    }
+    LeaseTable(store: store, processes: processes, duration: timing.duration)
   }
 }

@@ -31,20 +31,18 @@ public struct TieredLayer: WrappingPlugin {
   let uptime: @Sendable () -> ContinuousClock.Instant
 
   /// The layer around `base`.
+  ///
+  /// - Parameter uptime: the clock for `nearMaxAge`.
   public init(
     over base: any StoragePlugin, near: any StoragePlugin, folder: String, limits: StoreLimits = .standard,
-    nearMaxAge: Duration = .seconds(60)
+    nearMaxAge: Duration = .seconds(60), uptime: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
   ) {
-    self.init(over: base, near: near, folder: folder, limits: limits, nearMaxAge: nearMaxAge, uptime: { .now })
-  }
-
-  /// The same, with a clock for `nearMaxAge`.
-  init(
-    over base: any StoragePlugin, near: any StoragePlugin, folder: String, limits: StoreLimits = .standard,
-    nearMaxAge: Duration, uptime: @escaping @Sendable () -> ContinuousClock.Instant
-  ) {
-    (self.base, self.near, self.folder, self.limits) = (base, near, folder, limits)
-    (self.nearMaxAge, self.uptime) = (nearMaxAge, uptime)
+    self.base = base
+    self.near = near
+    self.folder = folder
+    self.limits = limits
+    self.nearMaxAge = nearMaxAge
+    self.uptime = uptime
   }
 
   /// The declaration of `base`. It is not declared to be `shared`, since another handle sees a commit a little later, unless
