@@ -103,7 +103,7 @@ let package = Package(
     // The interface of engines that are shared libraries: a header, and a check of its layout.
     .target(name: "CCachectlPlugin", path: "Sources/Storage/CCachectlPlugin"),
     layer("Storage", "StoragePluginExport", ["Platform", "Base", "StorageSPI", "CCachectlPlugin"]),
-    layer("Storage", "StorageConformance", ["Base", "StorageSPI"]),
+    layer("Storage", "StorageConformance", ["Base", "StorageSPI", "EngineSupport"]),
     // The workloads that are built in, and what Swift cannot reach of the C library.
     .target(name: "CStorageBenchmark", path: "Sources/Storage/CStorageBenchmark"),
     layer(

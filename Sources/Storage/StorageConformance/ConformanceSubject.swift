@@ -103,10 +103,10 @@ extension ConformanceContext {
     for store in handles.stores {
       let engine = try await open(store: store)
       while true {
-        let left = try await engine.scan(KeyRange(), limit: 1_000)
+        let left = try await engine.scanAll()
         if left.isEmpty { break }
         var batch = WriteBatch()
-        for summary in left { batch.remove(summary.key) }
+        for entry in left { batch.remove(entry.key) }
         try await engine.apply(batch)
       }
       try await engine.close()

@@ -12,9 +12,9 @@ public enum ConformanceSuite {
   public static let checks: [ConformanceCheck] = [
     DeclarationChecks.all, ReadChecks.all, PayloadChecks.all, MetadataChecks.all, KeyChecks.all, BatchChecks.all,
     RequirementChecks.all, AtomicityChecks.all, ScanChecks.all, PagingChecks.all, ExpiryChecks.all,
-    StatisticsChecks.all, TallyChecks.all, BoundsChecks.all, EvictionChecks.all, EvictionHistoryChecks.all,
+    StatisticsChecks.all, TallyChecks.all, BoundsChecks.all,
     ConcurrencyChecks.all, BoundedWritersChecks.all, ClosingChecks.all, ChangeCountChecks.all, ChangeMarkChecks.all,
-    BatchReadChecks.all, PersistenceChecks.all, SharingChecks.all, ModelChecks.all,
+    PersistenceChecks.all, SharingChecks.all, ModelChecks.all,
   ].flatMap { $0 }
 
   /// The check called `name`; `nil` if there is none.
@@ -53,9 +53,6 @@ public enum ConformanceSuite {
   private static func result(of check: ConformanceCheck, in context: ConformanceContext) async -> ConformanceResult {
     let missing = check.requiredCapabilities.first { !context.subject.capabilities.contains($0) }
     if let missing { return .skipped(missing: missing) }
-    if let exempting = check.exemptingCapability, context.subject.capabilities.contains(exempting) {
-      return .exempt(by: exempting)
-    }
     var problem = await failure { try await check.body(context) }
     for engine in context.handles.all {
       let closing = await failure { try await engine.close() }
@@ -91,9 +88,6 @@ public struct ConformanceCheck: Sendable {
   /// The capabilities that an engine needs for the check to apply, in the order in which they are examined.
   public let requiredCapabilities: [EngineCapability]
 
-  /// The capability with which an engine says that it does not do what the check is about; `nil` if there is none.
-  public private(set) var exemptingCapability: EngineCapability?
-
   let body: @Sendable (ConformanceContext) async throws -> Void
 
   init(
@@ -106,11 +100,9 @@ public struct ConformanceCheck: Sendable {
     self.body = body
   }
 
-  /// The same check for engines without `capability`.
-  func unless(_ capability: EngineCapability) -> ConformanceCheck {
-    var check = self
-    check.exemptingCapability = capability
-    return check
+  /// The same check for engines that also declare `capability`.
+  func requiring(_ capability: EngineCapability) -> ConformanceCheck {
+    ConformanceCheck(name, summary, requires: requiredCapabilities + [capability], body)
   }
 }
 
@@ -139,8 +131,6 @@ public enum ConformanceResult: Sendable, Hashable {
   case failed(String)
   /// The engine does not claim the capability that the check is about.
   case skipped(missing: EngineCapability)
-  /// The engine declares that it does not do what the check is about.
-  case exempt(by: EngineCapability)
 }
 
 /// A check and its result.
@@ -161,7 +151,7 @@ public struct ConformanceOutcome: Sendable {
     switch result {
     case .passed: "passed"
     case .failed: "failed"
-    case .skipped, .exempt: "skipped"
+    case .skipped: "skipped"
     }
   }
 
@@ -171,7 +161,6 @@ public struct ConformanceOutcome: Sendable {
     case .passed: ""
     case .failed(let message): message
     case .skipped(let capability): "the engine does not declare \(capability.rawValue)"
-    case .exempt(let capability): "the engine declares \(capability.rawValue)"
     }
   }
 }

@@ -1,3 +1,4 @@
+internal import EngineSupport
 internal import StorageSPI
 
 /// Throws a failure with `message` unless `condition` holds.
@@ -45,6 +46,7 @@ func expectEqual(_ got: EntryMetadata, _ expected: EntryMetadata, at key: CacheK
   try expectEqual(got.freshUntil.milliseconds, expected.freshUntil.milliseconds, "\(name): freshUntil")
   try expectEqual(got.retainUntil.milliseconds, expected.retainUntil.milliseconds, "\(name): retainUntil")
   try expectIdentical(got.contentType, expected.contentType, "\(name): contentType")
+  try expectEqual(got.payloadChecksum, expected.payloadChecksum, "\(name): payloadChecksum")
   try expectEqual(got.checksum, expected.checksum, "\(name): checksum")
   try expectEqual(got.attributes.count, expected.attributes.count, "\(name): number of attributes")
   for (attribute, value) in expected.attributes {
@@ -138,16 +140,25 @@ extension StorageEngine {
     try await apply(batch)
   }
 
-  /// All entries of the store, fewer than ten thousand.
-  func scanAll(prefix: String = "", after: CacheKey? = nil) async throws(CacheError) -> [EntrySummary] {
-    try await scan(KeyRange(prefix: prefix, after: after), limit: 10_000)
+  /// All entries of the store, each once, in the order of their keys if the engine gives them in that order.
+  func scanAll(prefix: String = "", after: CacheKey? = nil) async throws(CacheError) -> [ScannedEntry] {
+    var request = ScanRequest(prefix: prefix, after: after?.text)
+    var found: [ScannedEntry] = []
+    var seen: Set<CacheKey> = []
+    repeat {
+      let page = try await scan(request)
+      found += page.entries.filter { seen.insert($0.key).inserted }
+      request.position = page.next
+    } while request.position != nil
+    return found
   }
 
-  /// Throws a failure unless the store contains exactly `entries`, by scan, by read and by statistics.
+  /// Throws a failure unless the store contains exactly `entries`, by scan, by read and by count.
   func expectHolds(_ entries: [CacheKey: Entry]) async throws {
     let keys = entries.keys.sorted()
-    try expectKeys(try await scanAll(), keys, "a scan of everything")
-    for summary in try await scanAll() {
+    let found = try await scanAll().sorted { $0.key < $1.key }
+    try expectKeys(found, keys, "a scan of everything")
+    for summary in found {
       guard let expected = entries[summary.key] else { continue }
       try expectEqual(summary.metadata, expected.metadata, at: summary.key)
       try expectEqual(summary.payloadBytes, expected.payload.count, "\(summary.key.abbreviated): payloadBytes")
@@ -156,16 +167,19 @@ extension StorageEngine {
     try await expectStatistics(entries)
   }
 
-  /// Throws a failure unless the statistics count exactly `entries`.
+  /// Throws a failure unless the engine counts exactly `entries`.
   func expectStatistics(_ entries: [CacheKey: Entry]) async throws {
-    var expected = EntryTally()
+    var expected = StoreCount()
     for (key, entry) in entries {
-      expected.add(EntryTally.Slot(namespace: key.namespace, entry.metadata), payloadBytes: entry.payload.count)
+      expected[key.namespace].add(payloadBytes: entry.payload.count, retainUntil: entry.metadata.retainUntil)
     }
-    let got = try await statistics()
-    let summaries = StorageStatistics(tally: expected, storageBytes: 0).namespaces.map(\.summary)
-    try expectEqual(got.namespaces.map(\.summary), summaries, "statistics")
-    try expect(got.tally == expected, "the tally counts entries in slots in which they are not")
+    let got = try await count()
+    try expectEqual(got.summaries, expected.summaries, "the count")
+    for (namespace, count) in expected.namespaces {
+      try expect(
+        got[namespace].earliestExpiry <= count.earliestExpiry,
+        "\(namespace): an entry expires before earliestExpiry of the count")
+    }
   }
 }
 
@@ -177,7 +191,7 @@ extension WriteBatch {
 }
 
 /// Throws a failure with the first difference unless `summaries` have exactly `keys`, in order.
-func expectKeys(_ summaries: [EntrySummary], _ keys: [CacheKey], _ what: @autoclosure () -> String) throws {
+func expectKeys(_ summaries: [ScannedEntry], _ keys: [CacheKey], _ what: @autoclosure () -> String) throws {
   let got = summaries.map(\.key)
   guard got != keys else { return }
   let position =
@@ -188,12 +202,14 @@ func expectKeys(_ summaries: [EntrySummary], _ keys: [CacheKey], _ what: @autocl
       + "\(expectedKey?.abbreviated ?? "the end"), got \(gotKey?.abbreviated ?? "the end")")
 }
 
-extension StorageStatistics.Namespace {
-  fileprivate var summary: String { "\(name): \(entries) entries, \(payloadBytes) bytes" }
+extension StoreCount {
+  fileprivate var summaries: [String] {
+    namespaces.map { "\($0): \($1.entries) entries, \($1.payloadBytes) bytes" }.sorted()
+  }
 }
 
 /// An entry, as an engine stores and returns it.
-typealias Entry = ReadEntry
+typealias Entry = EntryTable.Entry
 
 /// Keys, metadata and payloads for checks to which the details do not matter.
 enum Sample {
@@ -205,7 +221,8 @@ enum Sample {
   static func metadata(checksum: UInt64 = 1, retainedFor retention: Duration = .seconds(3_600)) -> EntryMetadata {
     EntryMetadata(
       storedAt: start, freshUntil: start.advanced(by: .seconds(60)), retainUntil: start.advanced(by: retention),
-      contentType: "application/json", attributes: ["etag": "\"\(checksum)\""], checksum: checksum)
+      contentType: "application/json", attributes: ["etag": "\"\(checksum)\""],
+      payloadChecksum: ~checksum, checksum: checksum)
   }
 
   /// An ordinary entry; its payload and checksum depend on `number`.

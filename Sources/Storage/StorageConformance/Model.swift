@@ -1,3 +1,4 @@
+internal import EngineSupport
 internal import StorageSPI
 
 /// Long random sequences of calls, each of which must leave the store as it would leave a plain dictionary.
@@ -106,11 +107,12 @@ struct ModelRun {
     switch command.action {
     case .write(let changes, let bounds): try await write(changes, bounds, engine)
     case .read(let key): try model.check(read: try await engine.entry(key), of: key, at: now)
-    case .scan(let range, let limit):
-      try model.check(scan: try await engine.scan(range, limit: limit), of: range, limit: limit, at: now)
-    case .statistics: try model.check(statistics: try await engine.statistics(), at: now)
+    case .scan(let request):
+      guard context.subject.capabilities.contains(.ordered) else { return }
+      try model.check(scan: try await engine.scan(request).entries, of: request, at: now)
+    case .statistics: try model.check(count: try await engine.count(), at: now)
     case .checkIntegrity:
-      let issues = try await engine.checkIntegrity()
+      let issues = try await engine.check()
       try expect(issues.isEmpty, "an integrity check finds: \(issues.first?.message ?? "")")
     case .compact:
       try await engine.compact()
@@ -123,7 +125,7 @@ struct ModelRun {
   private mutating func write(
     _ changes: [ModelCommand.Change], _ bounds: ModelCommand.Bounds?, _ engine: any StorageEngine
   ) async throws {
-    let bounds = context.subject.capabilities.contains(.ownBounds) ? nil : bounds
+    let bounds = context.subject.capabilities.contains(.bounded) ? bounds : nil
     let (batch, error) = model.apply(changes, within: bounds, at: context.clock.now)
     guard let error else { return try await engine.apply(batch) }
     let what = error == .conflict ? "a requirement that does not hold" : "bounds that are exceeded"
@@ -133,7 +135,7 @@ struct ModelRun {
   /// Compares everything: all summaries and all payloads.
   private mutating func compare(_ engine: any StorageEngine) async throws {
     let now = context.clock.now
-    try model.check(scan: try await engine.scanAll(), of: KeyRange(), limit: 10_000, at: now)
+    try model.check(scan: try await engine.scanAll().sorted { $0.key < $1.key }, of: ScanRequest(limit: 10_000), at: now)
     for key in model.entries.keys { try model.check(read: try await engine.entry(key), of: key, at: now) }
   }
 }
@@ -144,7 +146,7 @@ struct ModelCommand: Sendable, CustomStringConvertible {
   enum Action: Sendable {
     case write([Change], bounds: Bounds? = nil)
     case read(CacheKey)
-    case scan(KeyRange, limit: Int)
+    case scan(ScanRequest)
     case statistics
     case checkIntegrity
     case compact
@@ -186,8 +188,8 @@ struct ModelCommand: Sendable, CustomStringConvertible {
         "apply [\(changes.map(\.description).joined(separator: ", "))]"
           + (bounds.map { " within \($0.rawValue)" } ?? "")
       case .read(let key): "read \(key.abbreviated)"
-      case .scan(let range, let limit):
-        "scan '\(range.prefix.prefix(40))' after \(range.after?.abbreviated ?? "nothing") limit \(limit)"
+      case .scan(let request):
+        "scan '\(request.prefix.prefix(40))' after \(request.position?.prefix(40) ?? "nothing") limit \(request.limit)"
       case .statistics: "statistics"
       case .checkIntegrity: "checkIntegrity"
       case .compact: "compact"
@@ -261,7 +263,8 @@ extension SeededGenerator {
     let text = key(pool).text
     let prefix = happens(40) ? "" : String(text.prefix(Int.random(in: 0...text.utf8.count, using: &self)))
     let after = happens(50) ? key(pool) : nil
-    return .scan(KeyRange(prefix: prefix, after: after), limit: Int.random(in: 1...(pool.count + 1), using: &self))
+    let limit = Int.random(in: 1...(pool.count + 1), using: &self)
+    return .scan(ScanRequest(prefix: prefix, after: after?.text, limit: limit))
   }
 
   private mutating func key(_ pool: [CacheKey]) -> CacheKey { pool[Int.random(in: 0..<pool.count, using: &self)] }
@@ -303,19 +306,16 @@ struct ModelStore: Sendable {
       }
     }
     if let bounds, !after.values.contains(where: { isExpired($0, at: now) }) {
-      batch.bounds = bounds.bounds(for: Self.tally(after))
+      batch.bounds = bounds.bounds(for: Self.count(after))
     }
     if fails { return (batch, .conflict) }
-    if let bounds = batch.bounds, !bounds.contain(Self.tally(after)) { return (batch, .overBounds) }
+    if let bounds = batch.bounds, !bounds.contain(Self.count(after)) { return (batch, .overBounds) }
     entries = after
     return (batch, nil)
   }
 
-  private static func tally(_ entries: [CacheKey: Entry]) -> EntryTally {
-    entries.reduce(into: EntryTally()) { tally, entry in
-      let slot = EntryTally.Slot(namespace: entry.key.namespace, entry.value.metadata)
-      tally.add(slot, payloadBytes: entry.value.payload.count)
-    }
+  private static func count(_ entries: [CacheKey: Entry]) -> StoreCount {
+    EntryTable(entries).count
   }
 
   private static func entry(_ payload: [UInt8], _ checksum: UInt64, retainUntil: Timestamp, at now: Timestamp) -> Entry
@@ -338,11 +338,11 @@ struct ModelStore: Sendable {
     try expectEqual(got, entries[key], at: key)
   }
 
-  /// Throws a failure unless a scan of `range` may return `got`.
-  mutating func check(scan got: [EntrySummary], of range: KeyRange, limit: Int, at now: Timestamp) throws {
+  /// Throws a failure unless a scan of `request` may return `got`.
+  mutating func check(scan got: [ScannedEntry], of request: ScanRequest, at now: Timestamp) throws {
     var rest = got[...]
-    for key in entries.keys.filter(range.contains).sorted() {
-      guard let entry = entries[key], got.count < limit || !rest.isEmpty else { break }
+    for key in entries.keys.filter(request.contains).sorted() {
+      guard let entry = entries[key], got.count < request.limit || !rest.isEmpty else { break }
       if let summary = rest.first, summary.key == key {
         try expectEqual(summary.metadata, entry.metadata, at: key)
         try expectEqual(summary.payloadBytes, entry.payload.count, "\(key.abbreviated): payloadBytes")
@@ -353,33 +353,29 @@ struct ModelStore: Sendable {
       }
     }
     try expect(rest.isEmpty, "a scan gives \(rest.first?.key.abbreviated ?? ""), which must not be there")
-    try expect(got.count <= limit, "a scan with the limit \(limit) gives \(got.count) entries")
+    try expect(got.count <= request.limit, "a scan with the limit \(request.limit) gives \(got.count) entries")
   }
 
-  /// Throws a failure unless the statistics are between those without and those with the expired entries.
-  func check(statistics: StorageStatistics, at now: Timestamp) throws {
-    var counted: [String: StorageStatistics.Namespace] = [:]
-    for namespace in statistics.namespaces { counted[namespace.name] = namespace }
-    try expectEqual(statistics.namespaces.map(\.name), counted.keys.sorted(), "the namespaces in the statistics")
-    for name in Set(entries.keys.map(\.namespace)).union(counted.keys) {
+  /// Throws a failure unless the count is between those without and those with the expired entries.
+  func check(count: StoreCount, at now: Timestamp) throws {
+    for name in Set(entries.keys.map(\.namespace)).union(count.namespaces.keys) {
       let all = entries.filter { $0.key.namespace == name }.values
       let least = all.filter { !isExpired($0, at: now) }
-      let got = counted[name] ?? .init(name: name, entries: 0, payloadBytes: 0)
+      let got = count[name]
       let bytes = (least.reduce(0) { $0 + $1.payload.count }, all.reduce(0) { $0 + $1.payload.count })
-      let fits = (least.count...all.count).contains(got.entries) && (bytes.0...bytes.1).contains(got.payloadBytes)
       try expect(
-        fits && (counted[name] == nil || got.entries > 0),
-        "statistics of \(name): expected \(least.count) to \(all.count) entries of \(bytes.0) to \(bytes.1) bytes, got "
+        (least.count...all.count).contains(got.entries) && (bytes.0...bytes.1).contains(got.payloadBytes),
+        "the count of \(name): expected \(least.count) to \(all.count) entries of \(bytes.0) to \(bytes.1) bytes, got "
           + "\(got.entries) of \(got.payloadBytes)")
     }
   }
 }
 
 extension ModelCommand.Bounds {
-  /// The bounds for a store that would have `tally` after the batch; `nil` if no bounds can express that.
-  fileprivate func bounds(for tally: EntryTally) -> StoreBounds? {
+  /// The bounds for a store that would hold `count` after the batch; `nil` if no bounds can express that.
+  fileprivate func bounds(for count: StoreCount) -> StoreBounds? {
     let exempt = self == .exactWithoutMovies ? "movies" : nil
-    let total = tally.total(except: exempt)
+    let total = count.total(except: exempt)
     let entries = total.entries - (self == .oneEntryLess ? 1 : 0)
     let payloadBytes = total.payloadBytes - (self == .oneByteLess ? 1 : 0)
     guard entries >= 0, payloadBytes >= 0 else { return nil }

@@ -1,3 +1,4 @@
+internal import EngineSupport
 internal import StorageSPI
 
 /// A failing batch changes nothing.
@@ -102,6 +103,7 @@ extension WriteBatch {
   mutating func append(_ operation: Operation) {
     switch operation {
     case .put(let key, let payload, let metadata): put(key, payload: payload, metadata: metadata)
+    case .update(let key, let metadata, let checksum): update(key, metadata: metadata, from: checksum)
     case .remove(let key): remove(key)
     case .require(let key, let expectation): require(key, expectation)
     }

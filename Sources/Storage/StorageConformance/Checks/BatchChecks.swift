@@ -1,3 +1,4 @@
+internal import EngineSupport
 internal import StorageSPI
 
 /// The operations of a batch take effect in order.

@@ -1,3 +1,4 @@
+internal import EngineSupport
 internal import StorageSPI
 internal import Synchronization
 
@@ -17,7 +18,7 @@ enum BoundsChecks {
     ConformanceCheck("bounds-lowered", "a store that is too full can be emptied without bounds", lowered),
     ConformanceCheck("bounds-without-changes", "bounds hold for a batch without changes too", withoutChanges),
     ConformanceCheck("bounds-after-compacting", "what compacting removes is counted no longer", compacted),
-  ].map { $0.unless(.ownBounds) }
+  ].map { $0.requiring(.bounded) }
 
   /// Bounds with the given limits, which are too wide to matter by default.
   private static func bounds(
@@ -203,7 +204,7 @@ enum BoundedWritersChecks {
       for _ in 0..<3 { engines.append(try await $0.open()) }
       try await expectBounded(engines, rounds: $0.rounds)
     },
-  ].map { $0.unless(.ownBounds) }
+  ].map { $0.requiring(.bounded) }
 
   private static let size = 100
   /// Room for five entries and not a byte more, plus the exempt entry, which always exists.
@@ -273,9 +274,9 @@ enum BoundedWritersChecks {
   private static func expectWithin(_ engine: any StorageEngine) async throws {
     let seen = try await engine.scanAll().count { $0.key.namespace != "leases" }
     try expect(seen <= 5, "a scan sees \(seen) entries where there is room for 5")
-    let tally = try await engine.statistics().tally
-    let total = tally.total(except: "leases")
-    try expect(bounds.contain(tally), "statistics count \(total.entries) entries of \(total.payloadBytes) bytes")
+    let count = try await engine.count()
+    let total = count.total(except: "leases")
+    try expect(bounds.contain(count), "the engine counts \(total.entries) entries of \(total.payloadBytes) bytes")
   }
 }
 

@@ -1,6 +1,7 @@
+internal import EngineSupport
 internal import StorageSPI
 
-/// An engine that counts changes counts them all. An engine that does not count claims nothing, and passes.
+/// An engine that counts changes counts them all.
 enum ChangeCountChecks {
   static let all = [
     ConformanceCheck("change-count-advances", "a change count is another one after each change", advances),
@@ -9,11 +10,11 @@ enum ChangeCountChecks {
     ConformanceCheck("change-count-closed", "a change count cannot be asked for after closing", closed),
     ConformanceCheck(
       "shared-change-count", "a change count also counts the changes of another handle", requires: [.shared], shared),
-  ]
+  ].map { $0.requiring(.countsChanges) }
 
   private static func advances(_ context: ConformanceContext) async throws {
     let engine = try await context.open()
-    guard let counter = engine.changeCounter else { return }
+    let counter = engine
     var seen = SeenCounts(counter)
     let key = try CacheKey("cities/a")
     try await seen.expectNew("opening")
@@ -35,7 +36,7 @@ enum ChangeCountChecks {
 
   private static func stays(_ context: ConformanceContext) async throws {
     let engine = try await context.open()
-    guard let counter = engine.changeCounter else { return }
+    let counter = engine
     let key = try CacheKey("cities/a")
     try await engine.put(key, Sample.entry(1))
     // Some engines know the count only after the first read.
@@ -44,7 +45,7 @@ enum ChangeCountChecks {
     for _ in 0..<20 {
       try await engine.expectHolds([key: Sample.entry(1)])
       try expectEqual(try await engine.entry(try CacheKey("absent/a")), nil, at: key)
-      try expect(try await engine.checkIntegrity().isEmpty, "a sound store is not")
+      try expect(try await engine.check().isEmpty, "a sound store is not")
       try expectEqual(try counter.changeCount(), before, "the change count after reading")
     }
   }
@@ -53,7 +54,7 @@ enum ChangeCountChecks {
   /// one: otherwise a reader would keep the old value for good.
   private static func isNotEarly(_ context: ConformanceContext) async throws {
     let engine = try await context.open()
-    guard let counter = engine.changeCounter else { return }
+    let counter = engine
     let (key, versions) = (try CacheKey("cities/a"), 60 * context.rounds)
     try await engine.put(key, Sample.entry(0))
     let (left, observed) = try await withThrowingTaskGroup(of: Observations.self) { group in
@@ -83,7 +84,7 @@ enum ChangeCountChecks {
   }
 
   private static func write(
-    _ engine: any StorageEngine, _ counter: any ChangeCounting, _ key: CacheKey, versions: Int
+    _ engine: any StorageEngine, _ counter: any StorageEngine, _ key: CacheKey, versions: Int
   ) async throws -> [UInt64: UInt64] {
     var left: [UInt64: UInt64] = [:]
     for version in 1...versions {
@@ -95,7 +96,7 @@ enum ChangeCountChecks {
   }
 
   private static func observe(
-    _ engine: any StorageEngine, _ counter: any ChangeCounting, _ key: CacheKey, until last: UInt64
+    _ engine: any StorageEngine, _ counter: any StorageEngine, _ key: CacheKey, until last: UInt64
   ) async throws -> [(count: UInt64, version: UInt64)] {
     var observed: [(count: UInt64, version: UInt64)] = []
     var version: UInt64 = 0
@@ -111,7 +112,7 @@ enum ChangeCountChecks {
 
   private static func closed(_ context: ConformanceContext) async throws {
     let engine = try await context.open()
-    guard let counter = engine.changeCounter else { return }
+    let counter = engine
     try await engine.put(try CacheKey("cities/a"), Sample.entry())
     _ = try counter.changeCount()
     try await engine.close()
@@ -120,7 +121,7 @@ enum ChangeCountChecks {
 
   private static func shared(_ context: ConformanceContext) async throws {
     let (first, second) = (try await context.open(), try await context.open())
-    guard let counter = second.changeCounter else { return }
+    let counter = second
     var seen = SeenCounts(counter)
     let key = try CacheKey("cities/a")
     try await seen.expectNew("opening")
@@ -139,10 +140,10 @@ enum ChangeCountChecks {
 
 /// The counts that an engine has returned: a reader may have kept a value with any of them.
 private struct SeenCounts {
-  private let engine: any ChangeCounting
+  private let engine: any StorageEngine
   private var counts: Set<UInt64> = []
 
-  init(_ engine: any ChangeCounting) { self.engine = engine }
+  init(_ engine: any StorageEngine) { self.engine = engine }
 
   /// Throws a failure if the count after `change` has been returned before. The engine may know the count at once, or
   /// only after a read.
@@ -161,21 +162,21 @@ private struct SeenCounts {
   }
 }
 
-/// An engine that follows others' changes learns of each. An engine that does not follow them claims nothing, and passes.
+/// An engine that follows others' changes learns of each.
 enum ChangeMarkChecks {
   static let all = [
     ConformanceCheck("change-mark-stays", "a change mark stays the same while nothing changes", stays),
     ConformanceCheck(
       "shared-change-mark", "a change mark is another one after another handle has changed the entry",
       requires: [.shared], shared),
-  ]
+  ].map { $0.requiring(.followsChanges) }
 
   /// How long an engine may take to connect, and to make sure that it has missed nothing.
   private static let patience = Duration.seconds(30)
 
   private static func stays(_ context: ConformanceContext) async throws {
     let engine = try await context.open()
-    guard let follower = engine.changeFollower else { return }
+    let follower = engine
     let key = try CacheKey("cities/a")
     try await engine.put(key, Sample.entry(1))
     _ = try await mark(of: key, follower)
@@ -188,7 +189,7 @@ enum ChangeMarkChecks {
 
   private static func shared(_ context: ConformanceContext) async throws {
     let (engine, other) = (try await context.open(), try await context.open())
-    guard let follower = engine.changeFollower else { return }
+    let follower = engine
     let key = try CacheKey("cities/a")
     for version in 1...2 {
       let before = try await mark(of: key, follower)
@@ -201,7 +202,7 @@ enum ChangeMarkChecks {
   }
 
   /// The mark of `key` as soon as the engine has one.
-  private static func mark(of key: CacheKey, _ follower: any ChangeFollowing) async throws -> ChangeMark {
+  private static func mark(of key: CacheKey, _ follower: any StorageEngine) async throws -> ChangeMark {
     let start = ContinuousClock.now
     while start.duration(to: .now) < patience {
       if let mark = follower.changeMark(of: key) { return mark }
@@ -213,7 +214,7 @@ enum ChangeMarkChecks {
   /// Waits until the mark of `key` is another one than `before`, or none. By the time that the engine says it has missed
   /// no change until now, it must be.
   private static func expectOther(
-    than before: ChangeMark, _ key: CacheKey, _ follower: any ChangeFollowing, after change: String
+    than before: ChangeMark, _ key: CacheKey, _ follower: any StorageEngine, after change: String
   ) async throws {
     let start = ContinuousClock.now
     while true {

@@ -1,3 +1,4 @@
+internal import EngineSupport
 internal import StorageSPI
 
 /// Any number of tasks may call an engine concurrently, and each sees a batch completely or not at all.
@@ -141,10 +142,10 @@ enum ConcurrencyChecks {
           case 0: try await engine.put(key, Sample.entry(number))
           case 1: _ = try await engine.entry(key)
           case 2: _ = try await engine.scanAll()
-          case 3: _ = try await engine.statistics()
+          case 3: _ = try await engine.count()
           case 4: try await engine.compact()
           default:
-            try expect(try await engine.checkIntegrity().isEmpty, "an integrity check during writes finds damage")
+            try expect(try await engine.check().isEmpty, "an integrity check during writes finds damage")
           }
         }
       }

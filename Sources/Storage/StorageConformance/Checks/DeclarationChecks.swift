@@ -1,3 +1,4 @@
+internal import EngineSupport
 internal import StorageSPI
 
 /// The declaration of an engine.
@@ -95,8 +96,8 @@ enum ClosingChecks {
     try await expectError(.closed, "apply after close") { try await engine.put(key, Sample.entry()) }
     try await expectError(.closed, "apply of an empty batch after close") { try await engine.apply(WriteBatch()) }
     try await expectError(.closed, "scan after close") { _ = try await engine.scanAll() }
-    try await expectError(.closed, "statistics after close") { _ = try await engine.statistics() }
-    try await expectError(.closed, "checkIntegrity after close") { _ = try await engine.checkIntegrity() }
+    try await expectError(.closed, "statistics after close") { _ = try await engine.count() }
+    try await expectError(.closed, "checkIntegrity after close") { _ = try await engine.check() }
     try await expectError(.closed, "compact after close") { try await engine.compact() }
   }
 

@@ -1,3 +1,4 @@
+internal import EngineSupport
 internal import StorageSPI
 
 /// An entry is kept until it expires, and removed when the store is compacted.
@@ -138,13 +139,13 @@ enum ExpiryChecks {
     let block = generator.bytes(65_536)
     let keys = try Sample.keys(64)
     try await engine.put(keys.map { ($0, Entry(payload: block, metadata: Sample.metadata())) })
-    let before = try await engine.statistics().storageBytes
+    let before = try await engine.count().storageBytes
     try expect(before >= block.count, "a store of 4 MiB of noise claims to take up \(before) bytes")
     var batch = WriteBatch()
     for key in keys { batch.remove(key) }
     try await engine.apply(batch)
     try await engine.compact()
-    let after = try await engine.statistics().storageBytes
+    let after = try await engine.count().storageBytes
     try expect(after < before / 2, "the store took up \(before) bytes, and emptied and compacted still \(after)")
     try await engine.expectHolds([:])
   }

@@ -1,3 +1,4 @@
+internal import EngineSupport
 internal import StorageSPI
 
 /// Every key is distinct from all others, and keys are in order.

@@ -1,3 +1,4 @@
+internal import EngineSupport
 internal import StorageSPI
 
 /// Metadata comes back exactly, in every field, by read and by scan, and after reopening the store.

@@ -1,3 +1,4 @@
+internal import EngineSupport
 internal import StorageSPI
 
 /// All bytes come back exactly.

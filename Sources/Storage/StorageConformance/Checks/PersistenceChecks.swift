@@ -1,3 +1,4 @@
+internal import EngineSupport
 internal import StorageSPI
 
 /// What was stored is still there when the store is reopened.

@@ -1,3 +1,4 @@
+internal import EngineSupport
 internal import StorageSPI
 
 /// A batch succeeds if its requirement holds, and fails if not.

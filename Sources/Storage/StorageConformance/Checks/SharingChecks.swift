@@ -1,3 +1,4 @@
+internal import EngineSupport
 internal import StorageSPI
 
 /// Handles on one store see each other's commits at once.

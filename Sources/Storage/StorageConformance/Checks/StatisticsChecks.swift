@@ -1,3 +1,4 @@
+internal import EngineSupport
 internal import StorageSPI
 
 /// Statistics count what is in the store, and an integrity check finds no fault.
@@ -48,12 +49,12 @@ enum StatisticsChecks {
 
   private static func storageBytes(_ context: ConformanceContext) async throws {
     let engine = try await context.open()
-    let empty = try await engine.statistics().storageBytes
+    let empty = try await engine.count().storageBytes
     try expect(empty >= 0, "an empty store claims to take up \(empty) bytes")
     var generator = context.generator()
     let payload = generator.bytes(300_000)
     try await engine.put(try CacheKey("cities/a"), Entry(payload: payload, metadata: Sample.metadata()))
-    let filled = try await engine.statistics().storageBytes
+    let filled = try await engine.count().storageBytes
     try expect(filled >= payload.count, "a store of \(payload.count) bytes of noise claims to take up \(filled)")
   }
 
@@ -72,7 +73,7 @@ enum StatisticsChecks {
   }
 
   private static func expectSound(_ engine: any StorageEngine, _ what: String) async throws {
-    let issues = try await engine.checkIntegrity().map { "\($0.kind.rawValue): \($0.message)" }
+    let issues = try await engine.check().map { "\($0.kind.rawValue): \($0.message)" }
     try expect(issues.isEmpty, "integrity of \(what): \(issues.prefix(3).joined(separator: "; "))")
   }
 }
@@ -94,7 +95,7 @@ enum TallyChecks {
 
   /// Times around the limits of slots and of the range of times.
   private static let times: [Timestamp] = {
-    let width = Int64(1) << EntryTally.slotBits
+    let width = Int64(1) << 20
     let slot = Sample.start.milliseconds / width * width + 4 * width
     let numbers = [0, 1, width - 1, width, slot - 1, slot, slot + width - 1, slot + width, .max - width, .max]
     return numbers.map { Timestamp(milliseconds: $0) }
