@@ -104,7 +104,7 @@ struct LeaseEndTests {
     let test = try await FlightTest()
     let key = try await test.leaveLease()
     let version = try #require(try await test.table(nil).find(key)?.version)
-    try await test.table(nil).abandon(key, version: version)
+    _ = try await test.table(nil).end(key, version: version, nil)
     test.test.clock.set(Timestamp(milliseconds: 1))
     let reads = test.test.engine.reads
     #expect(try await test.flights(2).join("a").ticket != nil)

@@ -45,7 +45,7 @@ struct SharedFlightsTests {
     }
   }
 
-  private func leases(_ store: OpenStore) async throws -> [EntrySummary] {
+  private func leases(_ store: OpenStore) async throws -> [ScannedEntry] {
     try await store.administration.list(EntrySelection(namespace: "leases"), after: nil, limit: 10).entries
   }
 

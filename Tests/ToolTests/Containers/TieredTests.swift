@@ -52,7 +52,7 @@ struct TieredTests {
     #expect(second.source == .origin && second.entry.isStored)
     let report = try await back.administration.statistics()
     #expect(report.entries == 1 && report.tiers.map(\.name) == ["near", "far"])
-    #expect(report.tiers.map { $0.statistics?.tally.withoutLeases.total().entries } == [1, 1])
+    #expect(report.tiers.map { $0.count?.total(except: "leases").entries } == [1, 1])
     #expect(back.tierWarning == nil)
     try await back.close()
 

@@ -46,26 +46,19 @@ struct LeaseTable: Sendable {
     try await write(key, until: store.clock.now.advanced(by: duration), expecting: expecting)
   }
 
-  /// Ends the lease under `key`, if it still has the version `version`, and leaves it in the store as one that has run
-  /// out by any clock. A waiting process then takes it over instead of believing that an answer was stored.
+  /// Ends the lease under `key`, if it still has the version `version`, and leaves it in the store: as one that has run out
+  /// by any clock, so that a waiting process takes it over instead of believing that an answer was stored. With `failure`,
+  /// the lease holds that for two seconds, for those who saw the flight under way; for everyone else it has run out. A
+  /// store that hides what its entries say hides the failure too: its text is the origin's.
   ///
-  /// - Returns: whether it had that version. The same holds for `fail` and `release`.
-  @discardableResult
-  func abandon(_ key: CacheKey, version: UInt64) async throws(CacheError) -> Bool {
-    try await write(key, until: Timestamp(milliseconds: 0), expecting: .checksum(version)) != nil
-  }
-
-  /// Ends the lease under `key`, if it still has the version `version`, and leaves `failure` in it for two seconds, for
-  /// those who saw the flight under way. For everyone else the lease has run out. A store that hides what its entries
-  /// say hides the failure too: its text is the origin's.
-  @discardableResult
-  func fail(_ key: CacheKey, version: UInt64, _ failure: CacheError) async throws(CacheError) -> Bool {
-    let until = store.clock.now.advanced(by: Self.failureDuration)
+  /// - Returns: whether it had that version.
+  func end(_ key: CacheKey, version: UInt64, _ failure: CacheError?) async throws(CacheError) -> Bool {
+    let until =
+      failure == nil ? Timestamp(milliseconds: 0) : store.clock.now.advanced(by: Self.failureDuration)
     return try await write(key, until: until, failure: failure, expecting: .checksum(version)) != nil
   }
 
-  /// Removes the lease under `key`, if it still has the version `version`.
-  @discardableResult
+  /// Removes the lease under `key`, if it still has the version `version`, and returns whether it had.
   func release(_ key: CacheKey, version: UInt64) async throws(CacheError) -> Bool {
     var batch = WriteBatch()
     batch.remove(key, ifStill: version)

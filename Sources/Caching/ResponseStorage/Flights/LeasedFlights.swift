@@ -104,11 +104,9 @@ public final class LeasedFlights: FetchFlights {
   private func end(_ key: CacheKey, _ version: UInt64, _ result: FlightResult?) async -> Bool {
     await Task { [table] in
       do throws(CacheError) {
-        switch result {
-        case nil: return try await table.abandon(key, version: version)
-        case .failure(let failure): return try await table.fail(key, version: version, failure)
-        case .success: return try await table.release(key, version: version)
-        }
+        if case .success = result { return try await table.release(key, version: version) }
+        let failure: CacheError? = if case .failure(let failure) = result { failure } else { nil }
+        return try await table.end(key, version: version, failure)
       } catch {
         return true
       }
