@@ -104,7 +104,7 @@ struct RenewalTests {
     for _ in 1...3 {
       scratch.clock.advance(by: .seconds(11))
       let stored = try #require(try await storage.response(for: Request(), isCounted: false))
-      try await storage.renew(stored, head: head(scratch), for: Request())
+      #expect(try await storage.renew(stored, head: head(scratch), for: Request()))
       #expect(try await storage.response(for: Request(), isCounted: false)?.head == head(scratch))
     }
     #expect(try await scratch.stored(CacheKey(for: Request())).payload == payload)

@@ -90,11 +90,8 @@ where Origin.Request == Storage.Request, Origin.Response == Answer, Storage.Resp
   ) async throws(CacheError) -> String {
     try rules.requireCredentialKey(for: message())
     let storage = storage.ending(flight)
-    if let base {
-      try await storage.renew(base, head: head, for: request)
-    } else {
-      try await storage.store(answer, head: head, for: request)
-    }
+    if let base, try await storage.renew(base, head: head, for: request) { return try key() }
+    try await storage.store(answer, head: head, for: request, expecting: base?.version)
     return try key()
   }
 

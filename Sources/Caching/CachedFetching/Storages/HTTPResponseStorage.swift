@@ -22,13 +22,14 @@ public protocol HTTPResponseStorage: Sendable {
     _ body: [UInt8], head: StoredHead, for url: String, replacing replaced: [String], expecting version: UInt64?
   ) async throws(CacheError) -> String
 
-  /// Gives the entry of `stored`, which its server has confirmed, the new `head`, which selects as before, and removes the
-  /// entries under the keys `replaced`. The default stores the content again.
+  /// Gives the entry of `stored`, which its server has confirmed, the new `head`, which selects as before, without storing
+  /// the content again, and removes the entries under the keys `replaced`.
   ///
+  /// - Returns: `false` if the content must be stored again, and nothing has changed; the default always does.
   /// - Throws: `CacheError`: as `store(_:head:for:replacing:expecting:)`, with the version of `stored`.
   func renew(
-    _ stored: StoredResponse<HTTPResponse>, head: StoredHead, for url: String, replacing replaced: [String]
-  ) async throws(CacheError)
+    _ stored: StoredResponse<HTTPResponse>, head: StoredHead, replacing replaced: [String]
+  ) async throws(CacheError) -> Bool
 
   /// Removes the entries under `keys`.
   ///
@@ -63,13 +64,10 @@ extension HTTPResponseStorage {
   /// This storage as it is: it knows no flights.
   public func during(_ flight: FlightTicket?) -> Self { self }
 
-  /// Stores the content of `stored` again, with the new `head`.
+  /// `false`: this storage stores responses whole.
   public func renew(
-    _ stored: StoredResponse<HTTPResponse>, head: StoredHead, for url: String, replacing replaced: [String]
-  ) async throws(CacheError) {
-    _ = try await store(
-      stored.response.body, head: head, for: url, replacing: replaced, expecting: stored.version)
-  }
+    _ stored: StoredResponse<HTTPResponse>, head: StoredHead, replacing replaced: [String]
+  ) async throws(CacheError) -> Bool { false }
 
   /// Removes the stored responses; for a storage without flights.
   public func invalidate(_ urls: [String]) async throws(CacheError) {

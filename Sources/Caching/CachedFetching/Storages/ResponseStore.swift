@@ -24,10 +24,12 @@ public protocol ResponseStore<Request, Response>: Sendable {
     _ response: Response, head: StoredHead, for request: Request, expecting version: UInt64?
   ) async throws(CacheError)
 
-  /// Gives the entry of `stored`, which its origin has confirmed, the new `head`. The default stores the response again.
+  /// Gives the entry of `stored`, which its origin has confirmed, the new `head`, without storing the response again.
   ///
+  /// - Returns: `false` if the response must be stored again, and nothing has changed; the default always does.
   /// - Throws: `CacheError`: as `store(_:head:for:expecting:)`, with the version of `stored`.
   func renew(_ stored: StoredResponse<Response>, head: StoredHead, for request: Request) async throws(CacheError)
+    -> Bool
 
   /// Removes the entry for `request`, if there is one.
   ///
@@ -48,12 +50,10 @@ extension ResponseStore {
   /// This storage as it is: other processes do not see its flights.
   public func ending(_ flight: FlightTicket?) -> Self { self }
 
-  /// Stores the response of `stored` again, with the new `head`.
+  /// `false`: this storage stores responses whole.
   public func renew(
     _ stored: StoredResponse<Response>, head: StoredHead, for request: Request
-  ) async throws(CacheError) {
-    try await store(stored.response, head: head, for: request, expecting: stored.version)
-  }
+  ) async throws(CacheError) -> Bool { false }
 
   /// Stores `response` with `head`, and replaces the entry for `request`, whatever its version.
   ///

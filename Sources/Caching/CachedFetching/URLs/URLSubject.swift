@@ -117,16 +117,14 @@ struct URLSubject: FetchSubject {
       throw CacheError(.tooLarge, "the response is too large to be kept", hint: "raise cache.maxEntryBytes")
     }
     let confirmed = base?.key == (try storage.key(of: request.target, selector: head.selector)) ? base : nil
-    let new = confirmed == nil ? try await combined(answer, head, with: variants) : (head, [])
+    let new = confirmed == nil ? try await combined(answer, head, with: variants) : (head, answer.body)
     guard let (head, body) = new else { return try key() }
     let key = try storage.key(of: request.target, selector: head.selector)
     let outdated = variants.map(\.key).filter { $0 != key }
     do throws(CacheError) {
-      guard let confirmed else {
-        return try await storage.store(body, head: head, for: request.target, replacing: outdated, expecting: nil)
-      }
-      try await storage.renew(confirmed, head: head, for: request.target, replacing: outdated)
-      return key
+      if let confirmed, try await storage.renew(confirmed, head: head, replacing: outdated) { return key }
+      return try await storage.store(
+        body, head: head, for: request.target, replacing: outdated, expecting: confirmed?.version)
     } catch {
       throw error.naming(request, not: key)
     }
@@ -215,7 +213,10 @@ struct URLSubject: FetchSubject {
     change(&head)
     guard head != stored.head else { return }
     do throws(CacheError) {
-      try await storage.during(flight).renew(stored, head: head, for: request.target, replacing: [])
+      let storage = storage.during(flight)
+      if try await storage.renew(stored, head: head, replacing: []) { return }
+      _ = try await storage.store(
+        stored.response.body, head: head, for: request.target, replacing: [], expecting: stored.version)
     } catch {
       if error.code != .conflict { throw error }
     }

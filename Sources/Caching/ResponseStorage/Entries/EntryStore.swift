@@ -173,7 +173,7 @@ public struct EntryStore: Sendable {
   ///
   /// - Parameters:
   ///   - key: the entry's key.
-  ///   - version: the checksum that the entry must have.
+  ///   - version: the checksum that the entry must have; with `nil`, nothing is done.
   ///   - batch: further changes; all are made, or none.
   ///   - renewed: makes the new metadata from the present one, of which a transform may hide attributes.
   /// - Returns: `false` if the entry must be written whole, and nothing has changed: it cannot be read, or would be
@@ -181,9 +181,10 @@ public struct EntryStore: Sendable {
   /// - Throws: `CacheError`: as `write(_:payload:metadata:expecting:with:)`; `conflict` if the entry has another version or
   ///   is gone.
   func renew(
-    _ key: CacheKey, from version: UInt64, with batch: WriteBatch = WriteBatch(),
+    _ key: CacheKey, from version: UInt64?, with batch: WriteBatch = WriteBatch(),
     _ renewed: @Sendable (EntryMetadata) -> EntryMetadata
   ) async throws(CacheError) -> Bool {
+    guard let version else { return false }
     let found: (metadata: EntryMetadata?, bytes: Int)?
     do throws(CacheError) {
       found = try await engine.read(key) { [transforms] bytes, stored throws(CacheError) in

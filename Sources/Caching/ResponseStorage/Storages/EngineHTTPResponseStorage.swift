@@ -79,21 +79,16 @@ public struct EngineHTTPResponseStorage: HTTPResponseStorage {
     return key
   }
 
-  /// Gives the entry of `stored` the new `head`, and removes the entries under the keys `replaced`: both or neither. The
-  /// content is not written again, unless the entry would be stored in another way now.
+  /// Gives the entry of `stored` the new `head`, and removes the entries under the keys `replaced`: both or neither.
   ///
+  /// - Returns: `false` if the entry would be stored in another way now; then nothing has changed.
   /// - Throws: `CacheError`: as `store(_:head:for:replacing:expecting:)`.
   public func renew(
-    _ stored: StoredResponse<HTTPResponse>, head: StoredHead, for url: String, replacing replaced: [String]
-  ) async throws(CacheError) {
-    if let version = stored.version {
-      let isRenewed = try await store.renew(
-        try Self.cacheKey(stored.key), from: version, with: try Self.removal(of: replaced)
-      ) { _ in EntryMetadata(http: head) }
-      if isRenewed { return }
-    }
-    _ = try await store(
-      stored.response.body, head: head, for: url, replacing: replaced, expecting: stored.version)
+    _ stored: StoredResponse<HTTPResponse>, head: StoredHead, replacing replaced: [String]
+  ) async throws(CacheError) -> Bool {
+    try await store.renew(
+      try Self.cacheKey(stored.key), from: stored.version, with: try Self.removal(of: replaced)
+    ) { _ in EntryMetadata(http: head) }
   }
 
   /// Removes the entries under `keys`: all or none.

@@ -53,20 +53,16 @@ public struct EngineResponseStorage<Request: CacheableRequest, Response: Sendabl
     try await store.write(key, payload: payload, metadata: metadata, expecting: version.map { .checksum($0) })
   }
 
-  /// Gives the entry of `stored` the new `head`. What it holds is neither encoded nor written again, unless the entry
-  /// would be stored in another way now.
+  /// Gives the entry of `stored` the new `head`.
   ///
+  /// - Returns: `false` if the entry would be stored in another way now; then nothing has changed.
   /// - Throws: `CacheError`: as `store(_:head:for:expecting:)`.
   public func renew(
     _ stored: StoredResponse<Response>, head: StoredHead, for request: Request
-  ) async throws(CacheError) {
-    if let version = stored.version {
-      let isRenewed = try await store.renew(try CacheKey(for: request), from: version) {
-        EntryMetadata(head, contentType: $0.contentType, attributes: head.cachingAttributes)
-      }
-      if isRenewed { return }
+  ) async throws(CacheError) -> Bool {
+    try await store.renew(try CacheKey(for: request), from: stored.version) {
+      EntryMetadata(head, contentType: $0.contentType, attributes: head.cachingAttributes)
     }
-    try await store(stored.response, head: head, for: request, expecting: stored.version)
   }
 
   /// Removes the entry for `request`, if there is one. Looks first: that costs less than a commit.
