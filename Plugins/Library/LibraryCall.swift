@@ -1,34 +1,28 @@
 internal import CCachectlPlugin
-internal import EngineSupport
 internal import Platform
 internal import StorageSPI
-internal import Synchronization
 
 /// A library call in progress on this thread.
 ///
 /// The library never gets a pointer to it, only the table's address. So a callback that comes too late, on another
 /// thread or for another call finds nothing to damage. Such a callback fails, and so does the call.
 struct LibraryCall {
-  /// The function being called, which determines the type of what the callbacks get.
-  enum Kind {
-    case read, readAll, scan, statistics, integrity, inspection, removal
-  }
+  /// The types of what callbacks get.
+  enum Kind { case entry, count, issue, inspection, text }
 
-  /// Takes what the library passes to a callback, and an index that some callbacks have.
-  typealias Visit = (UnsafeRawPointer?, Int) throws(LibraryDefect) -> Void
+  /// Takes what the library passes to a callback.
+  typealias Visit = (Kind, UnsafeRawPointer) throws(LibraryDefect) -> Void
   typealias Context = UnsafeMutableRawPointer
   typealias Failure = UnsafeMutablePointer<cachectl_failure>
 
-  private let kind: Kind
+  private let kinds: [Kind]
   private let context: Context
   private let visit: Visit
   private var defect: LibraryDefect?
-  private var hasStray = false
 
-  /// The result of a callback that lets the function continue.
-  static let goOn = Int32(CACHECTL_OK.rawValue)
+  private static let succeeded = Int32(CACHECTL_OK.rawValue)
   /// The result of a callback that makes the function return.
-  static let stop = Int32(CACHECTL_FAILED.rawValue)
+  private static let stop = Int32(CACHECTL_FAILED.rawValue)
 
   /// The thread-specific key for the thread's current call; `nil` if the system had no key left.
   static let threadKey: pthread_key_t? = {
@@ -36,113 +30,89 @@ struct LibraryCall {
     return pthread_key_create(&key, nil) == 0 ? key : nil
   }()
 
-  /// Calls `function` of `table`, whose callbacks call `visit`. After a rule that the library broke there, `visit` is not
-  /// called again.
+  /// Calls `function` of `table`, whose callbacks of the types `kinds` call `visit`. After a rule that the library broke
+  /// there, `visit` is not called again.
   ///
   /// - Throws: `CacheError`: `failed` if the library broke a rule; otherwise the library's own error.
   @inline(__always)
   static func make(
-    _ kind: Kind, _ table: LibraryTable, _ visit: Visit, function: (Context, Failure) -> Int32
+    _ table: LibraryTable, _ kinds: [Kind] = [], _ visit: Visit = { _, _ in }, function: (Context, Failure) -> Int32
   ) throws(CacheError) {
-    var failure = cachectl_failure()
-    var status = goOn
-    var hasStray = false
-    var defect: LibraryDefect?
-    withoutActuallyEscaping(visit) { visit in
-      var call = LibraryCall(kind: kind, context: table.context, visit: visit)
-      let outer = pthread_getspecific(table.callKey)
-      status = withUnsafeMutablePointer(to: &call) { call in
-        pthread_setspecific(table.callKey, call)
-        defer { pthread_setspecific(table.callKey, outer) }
-        return function(table.context, &failure)
+    let error = withoutActuallyEscaping(visit) { visit in
+      // Not initialized, because that takes longer than most calls.
+      withUnsafeTemporaryAllocation(of: cachectl_failure.self, capacity: 1) { failure -> CacheError? in
+        guard let failure = failure.baseAddress else { return nil }
+        failure.pointer(to: \.message.0)?.pointee = 0
+        failure.pointer(to: \.hint.0)?.pointee = 0
+        var call = LibraryCall(kinds: kinds, context: table.context, visit: visit)
+        let outer = pthread_getspecific(table.callKey)
+        let status = withUnsafeMutablePointer(to: &call) { call in
+          pthread_setspecific(table.callKey, call)
+          defer { pthread_setspecific(table.callKey, outer) }
+          return function(table.context, failure)
+        }
+        let isStray = table.takeStrays()
+        if status == succeeded, !isStray, call.defect == nil { return nil }
+        if let defect = call.defect ?? (isStray ? .strayCallback : nil) { return .defect(defect, of: table.name) }
+        return .reported(status, failure, by: table.name)
       }
-      hasStray = call.hasStray
-      defect = call.defect
     }
-    if status == goOn, !hasStray, defect == nil, !table.takeStrays() { return }
-    if let defect { throw .defect(defect.text, of: table.name) }
-    if hasStray || table.takeStrays() || status == goOn { throw strayed(table) }
-    throw .reported(status, &failure, by: table.name)
+    if let error { throw error }
   }
 
-  /// Calls `function` of `table`, which has no callbacks.
-  ///
-  /// - Throws: `CacheError`: the library's error.
-  static func make(_ table: LibraryTable, _ function: (Failure) -> Int32) throws(CacheError) {
-    var failure = cachectl_failure()
-    let status = function(&failure)
-    guard status == goOn else { throw .reported(status, &failure, by: table.name) }
-    guard !table.takeStrays() else { throw strayed(table) }
-  }
-
-  /// Passes what a callback got to the call of `kind` in progress on this thread, and returns the callback's result. If
-  /// there is no such call with that context, that counts as a fault of the library.
-  static func callback(
-    _ context: Context?, _ kind: Kind, _ lent: UnsafeRawPointer?, at index: Int = 0
-  ) -> Int32 {
+  /// Passes what a callback got to the call in progress on this thread, and returns the callback's result. If there is no
+  /// such call with that context, the library broke a rule.
+  static func callback(_ context: Context?, _ kind: Kind, _ lent: UnsafeRawPointer?) -> Int32 {
     guard let key = threadKey, let current = pthread_getspecific(key) else {
-      if let context { LibraryRegistry.countStray(context) }
+      LibraryRegistry.countStray(context)
       return stop
     }
     let call = current.assumingMemoryBound(to: LibraryCall.self)
-    guard call.pointee.context == context, call.pointee.kind == kind else {
-      call.pointee.hasStray = true
-      return stop
-    }
     guard call.pointee.defect == nil else { return stop }
     do throws(LibraryDefect) {
-      try call.pointee.visit(lent, index)
-      return goOn
+      guard call.pointee.context == context, call.pointee.kinds.contains(kind) else { throw .strayCallback }
+      guard let lent else { throw LibraryDefect("gave NULL to a callback") }
+      try call.pointee.visit(kind, lent)
+      return succeeded
     } catch {
       call.pointee.defect = error
       return stop
     }
   }
-
-  private static func strayed(_ table: LibraryTable) -> CacheError {
-    .defect("called a callback on another thread or after its function had returned", of: table.name)
-  }
 }
 
-/// Whether the task that waits for a library call is cancelled. The library asks on the thread of the call.
-final class LibraryCancellation: Sendable {
-  private let isCancelled = Atomic<Bool>(false)
+/// A rule of the interface that a library broke: what it did, as the rest of a sentence that starts with its name.
+struct LibraryDefect: Error {
+  let text: String
 
-  /// The thread-specific key for the flag of the thread's call; `nil` if the system had no key left.
-  private static let threadKey: pthread_key_t? = {
-    var key = pthread_key_t()
-    return pthread_key_create(&key, nil) == 0 ? key : nil
-  }()
+  init(_ text: String) { self.text = text }
 
-  /// Whether the task that waits for this thread's current call is cancelled.
-  static var isOfThisThread: Bool {
-    guard let key = threadKey, let current = pthread_getspecific(key) else { return false }
-    return Unmanaged<LibraryCancellation>.fromOpaque(current).takeUnretainedValue()
-      .isCancelled.load(ordering: .relaxed)
+  static let strayCallback = LibraryDefect(
+    "called a callback on another thread or after its function had returned")
+}
+
+extension CacheError {
+  /// The error for a call in which the backend `name` broke a rule of the interface.
+  static func defect(_ defect: LibraryDefect, of name: String) -> CacheError {
+    CacheError(
+      .failed, "backend \(name) \(defect.text)",
+      hint: "this is a defect of its library: the conformance suite may find more of them", cause: defect)
   }
 
-  /// Runs `work`, which calls a library, on a thread of `executor`. If the task is cancelled, the work continues until
-  /// the library notices.
-  static func run<Output: Sendable>(
-    on executor: BlockingExecutor, _ work: @escaping @Sendable () throws(CacheError) -> Output
-  ) async throws(CacheError) -> Output {
-    let cancellation = LibraryCancellation()
-    let result = await withTaskCancellationHandler { () async -> Result<Output, CacheError> in
-      do throws(CacheError) {
-        return .success(try await executor.run { () throws(CacheError) in try cancellation.during(work) })
-      } catch {
-        return .failure(error)
-      }
-    } onCancel: {
-      cancellation.isCancelled.store(true, ordering: .relaxed)
+  /// The codes of the interface in the order of their numbers, from 1.
+  private static let codes: [Code] = [
+    .failed, .invalidOption, .damaged, .unsupportedFormat, .cannotCreate, .permissionDenied, .noSpace, .ioFailed, .busy,
+    .unreachable, .conflict, .tooLarge, .overBounds, .unsupported,
+  ]
+
+  /// The error that a function of the backend `name` reported by returning `status`, which is not `CACHECTL_OK`.
+  fileprivate static func reported(_ status: Int32, _ failure: LibraryCall.Failure, by name: String) -> CacheError {
+    guard (1...codes.count).contains(Int(status)) else {
+      return .defect(LibraryDefect("returned \(status), which is no code of the interface"), of: name)
     }
-    return try result.get()
-  }
-
-  private func during<Output>(_ work: () throws(CacheError) -> Output) throws(CacheError) -> Output {
-    guard let key = Self.threadKey else { return try work() }
-    pthread_setspecific(key, Unmanaged.passUnretained(self).toOpaque())
-    defer { pthread_setspecific(key, nil) }
-    return try work()
+    let message = withUnsafeBytes(of: &failure.pointee.message) { LibraryText.cleaned($0) }
+    let hint = withUnsafeBytes(of: &failure.pointee.hint) { LibraryText.cleaned($0) }
+    return CacheError(
+      codes[Int(status) - 1], message.isEmpty ? "backend \(name) failed without a reason" : message, hint: hint)
   }
 }

@@ -1,3 +1,4 @@
+internal import CCachectlPlugin
 internal import EngineSupport
 internal import StorageSPI
 internal import Synchronization
@@ -5,11 +6,18 @@ internal import Synchronization
 /// A store of an engine in a library.
 ///
 /// Reads run on the calling thread, unless the library says that they wait. Everything else runs on threads of the
-/// engine's own: one for writes, one for operations that look through the store, and several for waiting reads.
-final class LibraryEngine: Evicting, BatchReading, ChangeFollowing {
-  private let store: LibraryStore
-  private let gate = LibraryGate()
-  private let writing = BlockingExecutor()
+/// engine's own: one for changes, one for operations that look through the store, and several for waiting reads.
+///
+/// `@unchecked Sendable`: the store is only passed back to the library, which by the rules of the interface accepts it on
+/// any thread. Only `close` needs the store to itself.
+final class LibraryEngine: StorageEngine, @unchecked Sendable {
+  let table: LibraryTable
+  let store: OpaquePointer
+  private let clock: LibraryClock
+  /// The calls on threads that are not the engine's own are inside.
+  private let gate = Gate()
+  private let isClosed = Atomic<Bool>(false)
+  private let changing = BlockingExecutor()
   private let looking = BlockingExecutor()
   private let reading: [BlockingExecutor]
   private let nextReader = Atomic<UInt>(0)
@@ -17,165 +25,126 @@ final class LibraryEngine: Evicting, BatchReading, ChangeFollowing {
   /// How many reads can wait for a disk or a network at once.
   private static let readerCount = 8
 
-  init(_ store: LibraryStore) {
+  /// Makes the library open the store that `configuration` describes. Blocks for as long as that takes.
+  ///
+  /// - Throws: `CacheError`: the library's error; `failed` if it reports success but returns no store.
+  init(opening configuration: EngineConfiguration, _ table: LibraryTable) throws(CacheError) {
+    let arena = LibraryArena()
+    let clock = LibraryClock(configuration.clock)
+    let lent = try arena.configuration(configuration, for: table.declaration, clock)
+    var store: OpaquePointer?
+    try LibraryCall.make(table) { _, failure in table.engine.open(lent, &store, failure) }
+    withExtendedLifetime(arena) {}
+    guard let store else { throw .defect(LibraryDefect("opened a store, and gave none"), of: table.name) }
+    self.table = table
     self.store = store
-    reading = store.table.readsWait ? (0..<Self.readerCount).map { _ in BlockingExecutor() } : []
+    self.clock = clock
+    reading = table.readsWait ? (0..<Self.readerCount).map { _ in BlockingExecutor() } : []
   }
+
+  // The store was not closed properly, so no caller is left to report a failure to.
+  deinit { if !isClosed.load(ordering: .acquiring) { try? closeStore() } }
 
   func read<Output: Sendable>(
     _ key: CacheKey, _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(CacheError) -> Output
   ) async throws(CacheError) -> Output? {
     if reading.isEmpty { return try readInPlace(key, body) }
-    return try await readWaiting(key, body)
-  }
-
-  /// The engine itself if its reads wait, and the library can read several entries at once.
-  var batchReader: (any BatchReading)? { reading.isEmpty || !store.table.readsBatches ? nil : self }
-
-  func read(_ keys: [CacheKey]) async throws(CacheError) -> [Result<ReadEntry?, CacheError>] {
-    try await run(on: looking) { store throws(CacheError) in try store.read(keys) }
-  }
-
-  func apply(_ batch: WriteBatch) async throws(CacheError) {
-    try await run(on: writing) { store throws(CacheError) in try store.apply(batch) }
-  }
-
-  /// The engine itself if the library evicts.
-  var evictor: (any Evicting)? { store.table.evicts ? self : nil }
-
-  func apply(_ batch: WriteBatch, evicting order: EvictionOrder) async throws(CacheError) -> Int {
-    try await run(on: writing) { store throws(CacheError) in try store.apply(batch, evicting: order) }
-  }
-
-  func add(_ uses: [EntryUse]) async throws(CacheError) {
-    try await run(on: writing) { store throws(CacheError) in try store.add(uses) }
-  }
-
-  /// The engine itself if the library follows the changes of others.
-  var changeFollower: (any ChangeFollowing)? { ifOpen { store.followsChanges ? self : nil } }
-
-  func changeMark(of key: CacheKey) -> ChangeMark? { ifOpen { store.changeMark(of: key) } }
-
-  /// What `body` returns; `nil` if the store is closed.
-  private func ifOpen<Output>(_ body: () -> Output?) -> Output? {
-    guard (try? gate.enter()) != nil else { return nil }
-    defer { gate.leave() }
-    return body()
-  }
-
-  func scan(_ range: KeyRange, limit: Int) async throws(CacheError) -> [EntrySummary] {
-    try await run(on: looking) { store throws(CacheError) in try store.scan(range, limit: limit) }
-  }
-
-  func statistics() async throws(CacheError) -> StorageStatistics {
-    try await run(on: looking) { store throws(CacheError) in try store.statistics() }
-  }
-
-  func checkIntegrity() async throws(CacheError) -> [IntegrityIssue] {
-    try await run(on: looking) { store throws(CacheError) in try store.checkIntegrity() }
-  }
-
-  func compact() async throws(CacheError) {
-    try await run(on: writing) { store throws(CacheError) in try store.compact() }
-  }
-
-  func releaseMemory() async {
-    // This fails only if the store is closed, and then it holds no memory.
-    try? await run(on: looking) { store throws(CacheError) in store.releaseMemory() }
-  }
-
-  func close() async throws(CacheError) {
-    await gate.close()
-    try await writing.run { [store] () throws(CacheError) in try store.close() }
-  }
-
-  /// Not asynchronous, so that its locals are on the stack.
-  private func readInPlace<Output: Sendable>(
-    _ key: CacheKey, _ body: (Span<UInt8>, EntryMetadata) throws(CacheError) -> Output
-  ) throws(CacheError) -> Output? {
-    try gate.enter()
-    defer { gate.leave() }
-    var output: Output?
-    try store.read(key) { payload, metadata throws(CacheError) in output = try body(payload, metadata) }
-    return output
-  }
-
-  private func readWaiting<Output: Sendable>(
-    _ key: CacheKey, _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(CacheError) -> Output
-  ) async throws(CacheError) -> Output? {
     let turn = nextReader.add(1, ordering: .relaxed).oldValue
     let executor = reading[Int(turn % UInt(reading.count))]
-    let found = try await run(on: executor) { store throws(CacheError) in try store.copy(of: key) }
+    let found = try await run(on: executor) { () throws(CacheError) in try self.copy(of: key) }
     guard let found else { return nil }
     return try body(found.payload.span, found.metadata)
   }
 
-  /// Runs `work` on a thread of `executor`. It counts as in progress from now on, so that a store closes after it.
+  func readNow(
+    _ key: Span<UInt8>, _ body: (Span<UInt8>, EntryMetadata) throws(CacheError) -> Void
+  ) throws(CacheError) -> Bool? {
+    if !reading.isEmpty { return nil }
+    gate.enter()
+    defer { gate.leave() }
+    try requireOpen()
+    return try lend(key, body)
+  }
+
+  func apply(_ batch: WriteBatch) async throws(CacheError) {
+    try await run(on: changing) { () throws(CacheError) in try self.applyNow(batch) }
+  }
+
+  func scan(_ request: ScanRequest) async throws(CacheError) -> ScanPage {
+    try await run(on: looking) { () throws(CacheError) in try self.scanNow(request) }
+  }
+
+  func count() async throws(CacheError) -> StoreCount {
+    try await run(on: looking) { () throws(CacheError) in try self.countNow() }
+  }
+
+  func check() async throws(CacheError) -> [IntegrityIssue] {
+    try await run(on: looking) { () throws(CacheError) in try self.checkNow() }
+  }
+
+  func compact() async throws(CacheError) {
+    try await run(on: changing) { () throws(CacheError) in
+      try LibraryCall.make(self.table) { _, failure in self.table.engine.compact(self.store, failure) }
+    }
+  }
+
+  func changeCount() throws(CacheError) -> UInt64? {
+    gate.enter()
+    defer { gate.leave() }
+    try requireOpen()
+    var number: UInt64 = 0
+    return table.engine.change_count?(store, &number) == 1 ? number : nil
+  }
+
+  func changeMark(of key: CacheKey) -> ChangeMark? {
+    gate.enter()
+    defer { gate.leave() }
+    guard let changeMark = table.engine.change_mark, !isClosed.load(ordering: .acquiring) else { return nil }
+    var number: UInt64 = 0
+    var age: UInt64 = 0
+    let result = key.text.utf8Span.span.withUnsafeBufferPointer { text in
+      changeMark(store, cachectl_bytes(data: text.baseAddress, length: text.count), &number, &age)
+    }
+    return result == 1 ? ChangeMark(number: number, age: .milliseconds(Int64(clamping: age))) : nil
+  }
+
+  func close() async throws(CacheError) {
+    let wasClosed = isClosed.exchange(true, ordering: .acquiringAndReleasing)
+    // From now on every call fails; these end the earlier ones.
+    for executor in reading + [looking] { try await executor.run { () throws(CacheError) in } }
+    try await changing.run { () throws(CacheError) in
+      self.gate.alone {}
+      if !wasClosed { try self.closeStore() }
+    }
+  }
+
+  private func closeStore() throws(CacheError) {
+    try LibraryCall.make(table) { _, failure in table.engine.close(store, failure) }
+  }
+
+  private func requireOpen() throws(CacheError) {
+    if isClosed.load(ordering: .acquiring) { throw .storeClosed }
+  }
+
+  /// Not asynchronous, so that its locals are on the stack.
+  private func readInPlace<Output>(
+    _ key: CacheKey, _ body: (Span<UInt8>, EntryMetadata) throws(CacheError) -> Output
+  ) throws(CacheError) -> Output? {
+    var output: Output?
+    _ = try readNow(key.text.utf8Span.span) { payload, metadata throws(CacheError) in
+      output = try body(payload, metadata)
+    }
+    return output
+  }
+
+  /// Runs `work` on a thread of `executor`, unless the store is closed by then.
   private func run<Output: Sendable>(
-    on executor: BlockingExecutor, _ work: @escaping @Sendable (LibraryStore) throws(CacheError) -> Output
+    on executor: BlockingExecutor, _ work: @escaping @Sendable () throws(CacheError) -> Output
   ) async throws(CacheError) -> Output {
-    try gate.enter()
-    return try await LibraryCancellation.run(on: executor) { [store, gate] () throws(CacheError) in
-      defer { gate.leave() }
-      return try work(store)
+    try requireOpen()
+    return try await executor.run { () throws(CacheError) in
+      try self.requireOpen()
+      return try work()
     }
-  }
-}
-
-/// Counts the calls in progress, and lets `close()` wait until they have returned.
-///
-/// A call costs two atomic additions. Waiting blocks no thread.
-final class LibraryGate: Sendable {
-  private struct Waiting {
-    var isEmpty = false
-    var continuations: [CheckedContinuation<Void, Never>] = []
-  }
-
-  private static let closed = 1 << 62
-
-  /// The number of calls in progress; closing adds `closed` to it.
-  private let calls = Atomic<Int>(0)
-  private let waiting = Mutex(Waiting())
-
-  /// Counts a call in, until `leave()`.
-  ///
-  /// - Throws: `CacheError` with the code `closed` after `close()`.
-  @inline(__always)
-  func enter() throws(CacheError) {
-    if calls.add(1, ordering: .acquiring).newValue > Self.closed { try refuse() }
-  }
-
-  /// Counts a call out.
-  @inline(__always)
-  func leave() {
-    if calls.subtract(1, ordering: .acquiringAndReleasing).newValue == Self.closed { reportEmpty() }
-  }
-
-  /// Rejects new calls from now on, and waits for those in progress.
-  func close() async {
-    let before = calls.bitwiseOr(Self.closed, ordering: .acquiringAndReleasing).oldValue
-    if before & ~Self.closed == 0 { reportEmpty() }
-    await withCheckedContinuation { continuation in
-      let isEmpty = waiting.withLock { waiting in
-        if !waiting.isEmpty { waiting.continuations.append(continuation) }
-        return waiting.isEmpty
-      }
-      if isEmpty { continuation.resume() }
-    }
-  }
-
-  @inline(never)
-  private func refuse() throws(CacheError) {
-    leave()
-    throw .storeClosed
-  }
-
-  private func reportEmpty() {
-    let continuations = waiting.withLock { waiting in
-      waiting.isEmpty = true
-      defer { waiting.continuations = [] }
-      return waiting.continuations
-    }
-    for continuation in continuations { continuation.resume() }
   }
 }

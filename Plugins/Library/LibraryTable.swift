@@ -13,45 +13,15 @@ enum LibraryRegistry {
   static func table(of file: LibraryFile) throws(CacheError) -> LibraryTable {
     try tables.withLock { tables throws(CacheError) in
       if let known = tables[file] { return known }
-      let table = try LibraryTable(try engine(of: file), file)
+      let table = try LibraryTable(file)
       tables[file] = table
       return table
     }
   }
 
   /// Counts a callback that came with `context` while no call was in progress, if that is one of our contexts.
-  static func countStray(_ context: UnsafeMutableRawPointer) {
-    tables.withLock { tables in
-      tables.values.first { $0.context == context }?.countStray()
-    }
-  }
-
-  private static func engine(of file: LibraryFile) throws(CacheError) -> UnsafeRawPointer {
-    guard let library = dlopen(file.path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE) else {
-      throw CacheError(
-        .invalidPlugin, "library \(file.path) cannot be loaded: \(lastError(file))",
-        hint: "build it for this system, with all that it needs")
-    }
-    guard let symbol = dlsym(library, CACHECTL_PLUGIN_SYMBOL) else {
-      throw CacheError(
-        .invalidPlugin, "library \(file.path) has no function \(CACHECTL_PLUGIN_SYMBOL)",
-        hint: "define it as cachectl_plugin.h describes")
-    }
-    let function = unsafeBitCast(symbol, to: (@convention(c) (UInt32) -> UnsafeRawPointer?).self)
-    guard let engine = function(CACHECTL_PLUGIN_ABI) else {
-      throw CacheError(
-        .invalidPlugin, "library \(file.path) does not work with version \(CACHECTL_PLUGIN_ABI) of the interface",
-        hint: "get one that is built for this version of cachectl")
-    }
-    return engine
-  }
-
-  /// The loader's message, without the path at its start.
-  private static func lastError(_ file: LibraryFile) -> String {
-    guard let message = dlerror() else { return "for an unknown reason" }
-    let text = LibraryText.cleaned(UnsafeRawBufferPointer(start: message, count: strlen(message)))
-    let prefix = file.path + ": "
-    return text.hasPrefix(prefix) ? String(text.dropFirst(prefix.count)) : text
+  static func countStray(_ context: UnsafeMutableRawPointer?) {
+    tables.withLock { tables in tables.values.first { $0.context == context }?.countStray() }
   }
 }
 
@@ -70,21 +40,26 @@ final class LibraryTable: @unchecked Sendable {
   let callKey: pthread_key_t
   private let strays = Atomic<Int>(0)
 
-  /// Checks the table at `pointer`, which came from `file`.
+  /// Loads `file`, and checks its table.
   ///
   /// - Throws: `CacheError` with the code `invalidPlugin`, which says what is wrong with it.
-  init(_ pointer: UnsafeRawPointer, _ file: LibraryFile) throws(CacheError) {
+  init(_ file: LibraryFile) throws(CacheError) {
     guard let callKey = LibraryCall.threadKey else {
       throw CacheError(.failed, "library \(file.path) cannot be used: no key for data of threads is left")
     }
     self.callKey = callKey
     do throws(LibraryDefect) {
-      engine = try cachectl_engine(copying: pointer)
+      engine = try cachectl_engine(copying: try Self.load(file))
       declaration = try EngineDeclaration(engine)
+      guard declaration.name == file.engineName else {
+        throw LibraryDefect(
+          "has the name of engine '\(file.engineName)' and holds '\(declaration.name)': call the file "
+            + "libcachectl-\(declaration.name).so")
+      }
     } catch {
       throw CacheError(
         .invalidPlugin, "library \(file.path) \(error.text)",
-        hint: "get one that is built for this version of cachectl, or tell its author")
+        hint: "get one that is built for this system and this version of cachectl, or tell its author")
     }
   }
 
@@ -92,13 +67,7 @@ final class LibraryTable: @unchecked Sendable {
   var name: String { declaration.name }
 
   /// Whether a read may wait for a disk or a network.
-  var readsWait: Bool { engine.flags & CACHECTL_READS_WAIT != 0 }
-
-  /// Whether the library reads several entries at once.
-  var readsBatches: Bool { engine.read_all != nil }
-
-  /// Whether the library evicts: it has both functions for that.
-  var evicts: Bool { engine.apply_evicting != nil && engine.add_uses != nil }
+  var readsWait: Bool { engine.reads_wait != 0 }
 
   /// The context of every call to the library.
   var context: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }
@@ -112,85 +81,84 @@ final class LibraryTable: @unchecked Sendable {
     if strays.load(ordering: .relaxed) == 0 { return false }
     return strays.exchange(0, ordering: .relaxed) != 0
   }
+
+  private static func load(_ file: LibraryFile) throws(LibraryDefect) -> UnsafeRawPointer {
+    guard let library = dlopen(file.path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE) else {
+      let message = dlerror().map { LibraryText.cleaned(String(cString: $0)) } ?? "for an unknown reason"
+      // The loader's message begins with the path.
+      throw LibraryDefect("cannot be loaded: \(message.replacing("\(file.path): ", with: "", maxReplacements: 1))")
+    }
+    guard let symbol = dlsym(library, CACHECTL_PLUGIN_SYMBOL) else {
+      throw LibraryDefect("has no function \(CACHECTL_PLUGIN_SYMBOL)")
+    }
+    let function = unsafeBitCast(symbol, to: (@convention(c) (UInt32) -> UnsafeRawPointer?).self)
+    guard let engine = function(CACHECTL_PLUGIN_ABI) else {
+      throw LibraryDefect("does not work with version \(CACHECTL_PLUGIN_ABI) of the interface")
+    }
+    return engine
+  }
 }
 
 extension cachectl_engine {
-  /// No valid table is this large: a greater number is something else.
-  private static let maximumSize = 65_536
-
-  /// Copies the table at `pointer` as far as it is known here.
+  /// Copies the table at `pointer`.
   ///
-  /// - Throws: `LibraryDefect` if it has another version, is not a table, or lacks a required function.
-  init(copying pointer: UnsafeRawPointer) throws(LibraryDefect) {
-    let size = pointer.loadUnaligned(as: Int.self)
-    let abi = pointer.loadUnaligned(fromByteOffset: MemoryLayout<Int>.size, as: UInt32.self)
+  /// - Throws: `LibraryDefect` if it has another version or size, or lacks a required function.
+  fileprivate init(copying pointer: UnsafeRawPointer) throws(LibraryDefect) {
+    let size = pointer.loadUnaligned(as: UInt.self)
+    let abi = pointer.loadUnaligned(fromByteOffset: MemoryLayout<UInt>.size, as: UInt32.self)
     guard abi == CACHECTL_PLUGIN_ABI else {
       throw LibraryDefect("is of version \(abi) of the interface, and this is version \(CACHECTL_PLUGIN_ABI)")
     }
-    let sizes = MemoryLayout<cachectl_engine>.size...Self.maximumSize
-    guard sizes.contains(size), size % MemoryLayout<Int>.alignment == 0 else {
-      throw LibraryDefect("has a table of \(UInt(bitPattern: size)) bytes, which is no table of version \(abi)")
+    guard size == MemoryLayout<cachectl_engine>.size else {
+      throw LibraryDefect("has a table of \(size) bytes, which is no table of version \(abi)")
     }
     self = pointer.loadUnaligned(as: cachectl_engine.self)
     let required = [
       ("open", open != nil), ("close", close != nil), ("read", read != nil), ("apply", apply != nil),
-      ("scan", scan != nil), ("statistics", statistics != nil), ("check_integrity", check_integrity != nil),
-      ("compact", compact != nil),
+      ("scan", scan != nil), ("count", count != nil), ("check", check != nil), ("compact", compact != nil),
     ]
-    for (name, isPresent) in required where !isPresent {
-      throw LibraryDefect("has no function '\(name)' in its table")
+    if let missing = required.first(where: { !$0.1 }) {
+      throw LibraryDefect("has no function '\(missing.0)' in its table")
     }
   }
 }
 
 extension EngineDeclaration {
-  private static let maximumCapabilities = 64
-  private static let maximumOptions = 256
-  private static let maximumOptionSize = 4_096
-
   /// The declaration in the table `engine`.
   ///
   /// - Throws: `LibraryDefect` if the declaration is invalid.
-  init(_ engine: cachectl_engine) throws(LibraryDefect) {
+  fileprivate init(_ engine: cachectl_engine) throws(LibraryDefect) {
     let name = try LibraryText.text(engine.name, "name")
     guard CacheKey.isNamespace(name) else {
       throw LibraryDefect("has a name that is not lower-case letters and digits")
     }
-    self.init(
-      name: name, version: try LibraryText.line(engine.version, "version"),
-      summary: try LibraryText.line(engine.summary, "summary"), capabilities: try Self.capabilities(engine),
-      options: try Self.options(engine))
-  }
-
-  private static func capabilities(_ engine: cachectl_engine) throws(LibraryDefect) -> Set<EngineCapability> {
-    let names = try LibraryText.list(engine.capabilities, "capability", limit: maximumCapabilities)
-    if let wrong = names.first(where: { !LibraryText.isKebabCase($0) }) {
+    guard engine.reads_wait <= 1 else { throw LibraryDefect("does not say with 0 or 1 whether its reads wait") }
+    let capabilities = try LibraryText.list(engine.capabilities, "capability")
+    if let wrong = capabilities.first(where: { !LibraryText.isName($0, hyphens: true) }) {
       throw LibraryDefect("has a capability \(wrong.debugDescription), which is not in kebab case")
     }
-    return Set(names.map { EngineCapability(rawValue: $0) })
-  }
-
-  private static func options(_ engine: cachectl_engine) throws(LibraryDefect) -> [EngineOption] {
-    let (count, size) = (engine.option_count, engine.option_size)
-    guard count != 0 else { return [] }
-    guard (0...maximumOptions).contains(count) else {
-      throw LibraryDefect("declares \(UInt(bitPattern: count)) options; \(maximumOptions) are the most")
+    for (name, isPresent) in [
+      ("counts-changes", engine.change_count != nil), ("follows-changes", engine.change_mark != nil),
+    ] where capabilities.contains(name) != isPresent {
+      throw LibraryDefect("has either the capability \(name) or the function for it")
     }
-    let sizes = MemoryLayout<cachectl_option>.stride...maximumOptionSize
-    guard sizes.contains(size), size % MemoryLayout<cachectl_option>.alignment == 0 else {
-      throw LibraryDefect(
-        "declares options of \(UInt(bitPattern: size)) bytes each, which are no options of this version")
+    let count = engine.option_count
+    guard (0...256).contains(count), let first = engine.options ?? (count == 0 ? UnsafePointer(bitPattern: 8) : nil)
+    else {
+      throw LibraryDefect("declares \(UInt(bitPattern: count)) options and has no table of so many")
     }
-    guard let first = UnsafeRawPointer(engine.options) else { throw LibraryDefect("has no table of its options") }
     var options: [EngineOption] = []
-    for index in 0..<count {
-      let option = try EngineOption((first + index * size).loadUnaligned(as: cachectl_option.self))
+    for option in UnsafeBufferPointer(start: first, count: count) {
+      let option = try EngineOption(option)
       guard !options.contains(where: { $0.name == option.name }) else {
         throw LibraryDefect("declares option '\(option.name)' twice")
       }
       options.append(option)
     }
-    return options
+    self.init(
+      name: name, version: try LibraryText.line(engine.version, "version"),
+      summary: try LibraryText.line(engine.summary, "summary"),
+      capabilities: Set(capabilities.map { EngineCapability(rawValue: $0) }), options: options)
   }
 }
 
@@ -200,68 +168,79 @@ extension EngineOption {
   /// - Throws: `LibraryDefect` if the declaration is invalid.
   fileprivate init(_ option: cachectl_option) throws(LibraryDefect) {
     let name = try LibraryText.text(option.name, "name of an option")
-    guard LibraryText.isCamelCase(name) else {
+    guard LibraryText.isName(name) else {
       throw LibraryDefect("declares option \(name.debugDescription), which is not in camel case")
     }
-    let what = "option '\(name)'"
     guard option.is_required <= 1, option.is_secret <= 1 else {
-      throw LibraryDefect("declares \(what) neither with 0 nor with 1 as required or secret")
+      throw LibraryDefect("declares option '\(name)' neither with 0 nor with 1 as required or secret")
     }
-    let kind = try Kind(option, what)
-    let text: String? =
-      if let text = option.default_value { try LibraryText.text(text, "default of \(what)") } else { nil }
-    let value: OptionValue? = if let text { try kind.value(text, what) } else { nil }
+    let kind = try Kind(option, name)
+    var value: OptionValue?
+    if option.default_value != nil {
+      let text = try LibraryText.text(option.default_value, "default of option '\(name)'")
+      switch kind {
+      case .text, .path, .choice, .storeName: value = .text(text)
+      case .integer, .size, .duration: value = Int64(text).map { .integer($0) }
+      case .boolean: value = Bool(text).map { .boolean($0) }
+      }
+    }
     self.init(
-      name, kind, default: value, help: try LibraryText.line(option.help, "help of \(what)"),
+      name, kind, default: value, help: try LibraryText.line(option.help, "help of option '\(name)'"),
       isRequired: option.is_required == 1, isSecret: option.is_secret == 1)
-    guard value.map({ accepts($0) }) ?? true else {
-      throw LibraryDefect("has a default of \(what) that it does not take")
+    guard option.default_value == nil || value.map({ accepts($0) }) == true else {
+      throw LibraryDefect("has a default of option '\(name)' that it does not take")
     }
-    guard value == nil || !isSecret else { throw LibraryDefect("declares \(what) as secret and with a default") }
+    guard value == nil || !isSecret else {
+      throw LibraryDefect("declares option '\(name)' as secret and with a default")
+    }
   }
 }
 
 extension EngineOption.Kind {
-  private static let maximumChoices = 256
-
-  fileprivate init(_ option: cachectl_option, _ what: String) throws(LibraryDefect) {
+  fileprivate init(_ option: cachectl_option, _ name: String) throws(LibraryDefect) {
+    let isRange = option.minimum <= option.maximum
+    let range = isRange ? option.minimum...option.maximum : 0...0
+    let choices = try LibraryText.list(option.choices, "choice of option '\(name)'")
     switch cachectl_option_kind(rawValue: option.kind) {
     case CACHECTL_TEXT: self = .text
     case CACHECTL_PATH: self = .path
-    case CACHECTL_INTEGER: self = .integer(try Self.range(option, from: .min, what))
-    case CACHECTL_SIZE: self = .size(try Self.range(option, from: 0, what))
-    case CACHECTL_DURATION: self = .duration(try Self.range(option, from: 0, what))
+    case CACHECTL_INTEGER where isRange: self = .integer(range)
+    case CACHECTL_SIZE where isRange && option.minimum >= 0: self = .size(range)
+    case CACHECTL_DURATION where isRange && option.minimum >= 0: self = .duration(range)
     case CACHECTL_BOOLEAN: self = .boolean
-    case CACHECTL_CHOICE: self = .choice(try Self.choices(option, what))
+    case CACHECTL_CHOICE where !choices.isEmpty && Set(choices).count == choices.count: self = .choice(choices)
     case CACHECTL_STORE_NAME: self = .storeName
-    default: throw LibraryDefect("declares \(what) with kind \(option.kind), which is unknown")
+    default:
+      throw LibraryDefect(
+        "declares option '\(name)' with kind \(option.kind), from \(option.minimum) to \(option.maximum), and "
+          + "\(choices.count) choices, which does not fit together")
     }
   }
+}
 
-  private static func range(
-    _ option: cachectl_option, from least: Int64, _ what: String
-  ) throws(LibraryDefect) -> ClosedRange<Int64> {
-    guard least <= option.minimum, option.minimum <= option.maximum else {
-      throw LibraryDefect("declares \(what) from \(option.minimum) to \(option.maximum)")
+extension LibraryText {
+  /// The text at `pointer`, which must be a line for people: not empty, and without a final full stop.
+  fileprivate static func line(_ pointer: UnsafePointer<CChar>?, _ what: String) throws(LibraryDefect) -> String {
+    let text = try text(pointer, what)
+    guard isLine(text), !text.hasSuffix(".") else {
+      throw LibraryDefect("has a \(what) that is not one line without a final full stop")
     }
-    return option.minimum...option.maximum
+    return text
   }
 
-  private static func choices(_ option: cachectl_option, _ what: String) throws(LibraryDefect) -> [String] {
-    let choices = try LibraryText.list(option.choices, "choice of \(what)", limit: maximumChoices)
-    guard !choices.isEmpty, Set(choices).count == choices.count, choices.allSatisfy(LibraryText.isLine) else {
-      throw LibraryDefect("declares \(what) without choices, or with one twice or empty")
+  /// The lines in the NULL-terminated list at `pointer`; empty if there is no list.
+  ///
+  /// - Throws: `LibraryDefect` if there are more than 256, or one is not a line.
+  fileprivate static func list(
+    _ pointer: UnsafePointer<UnsafePointer<CChar>?>?, _ what: String
+  ) throws(LibraryDefect) -> [String] {
+    guard var next = pointer else { return [] }
+    var texts: [String] = []
+    while let item = next.pointee {
+      guard texts.count < 256 else { throw LibraryDefect("has more than 256 times a \(what)") }
+      texts.append(try line(item, what))
+      next += 1
     }
-    return choices
-  }
-
-  /// The value that a library writes as `text`; the option itself checks its range.
-  fileprivate func value(_ text: String, _ what: String) throws(LibraryDefect) -> OptionValue {
-    switch self {
-    case .text, .path, .choice, .storeName: return .text(text)
-    case .integer, .size, .duration: if let number = Int64(text) { return .integer(number) }
-    case .boolean: if text == "true" || text == "false" { return .boolean(text == "true") }
-    }
-    throw LibraryDefect("has a default of \(what) that is no value of its kind")
+    return texts
   }
 }

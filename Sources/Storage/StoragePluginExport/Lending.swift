@@ -1,21 +1,20 @@
 internal import CCachectlPlugin
+internal import Platform
 internal import StorageSPI
 
-/// A callback of the host, with its context.
-///
-/// `@unchecked Sendable`: it is used only on the thread of the call that received it, before that call returns.
-struct Visitor<Function>: @unchecked Sendable {
-  let visit: Function
-  let context: UnsafeMutableRawPointer?
+/// The result of a call that succeeded, as C returns it.
+let succeeded = Int32(CACHECTL_OK.rawValue)
 
-  /// Takes the host's callback.
-  ///
-  /// - Throws: `CacheError` with the code `failed` if the host passed no function.
-  init(_ visit: Function?, _ context: UnsafeMutableRawPointer?) throws(CacheError) {
-    guard let visit else { throw CacheError(.failed, "a function to call back is missing") }
-    self.visit = visit
-    self.context = context
-  }
+extension cachectl_bytes {
+  @inline(__always)
+  init(_ bytes: UnsafeBufferPointer<UInt8>) { self.init(data: bytes.baseAddress, length: bytes.count) }
+
+  /// The bytes, in place.
+  @inline(__always)
+  var buffer: UnsafeBufferPointer<UInt8> { UnsafeBufferPointer(start: data, count: data == nil ? 0 : length) }
+
+  /// A copy as text, with invalid UTF-8 replaced.
+  var text: String { String(decoding: buffer, as: UTF8.self) }
 }
 
 extension String {
@@ -25,130 +24,181 @@ extension String {
     var text = self
     return text.withUTF8 { body(cachectl_bytes($0)) }
   }
-}
 
-extension cachectl_bytes {
-  @inline(__always)
-  init(_ bytes: UnsafeBufferPointer<UInt8>) { self.init(data: bytes.baseAddress, length: bytes.count) }
-
-  /// The bytes, in place.
-  @inline(__always)
-  var buffer: UnsafeBufferPointer<UInt8> {
-    data.map { UnsafeBufferPointer(start: $0, count: length) } ?? UnsafeBufferPointer(start: nil, count: 0)
+  /// Calls the host with the text.
+  func lend(to visit: cachectl_visit_text?, _ context: UnsafeMutableRawPointer?) -> Int32 {
+    lend { text in withUnsafePointer(to: text) { visit?(context, $0) ?? succeeded } }
   }
-
-  /// A copy as text, with invalid UTF-8 replaced.
-  var text: String { String(decoding: buffer, as: UTF8.self) }
 }
 
-/// Lends copies of `texts` for the duration of the call. Cost: two allocations.
-func lend<Output>(_ texts: [String], _ body: ([cachectl_bytes]) -> Output) -> Output {
+extension ScannedEntry {
+  /// Calls the host with the entry.
+  func lend(to visit: cachectl_visit_entry?, _ context: UnsafeMutableRawPointer?) -> Int32 {
+    key.text.lend { key in
+      guard let payload else {
+        return metadata.lend(key, cachectl_bytes(data: nil, length: payloadBytes), to: visit, context)
+      }
+      return payload.withUnsafeBufferPointer { metadata.lend(key, cachectl_bytes($0), to: visit, context) }
+    }
+  }
+}
+
+extension IntegrityIssue {
+  /// Calls the host with the issue.
+  func lend(to visit: cachectl_visit_issue?, _ context: UnsafeMutableRawPointer?) -> Int32 {
+    (key?.text ?? "").lend { key in
+      kind.rawValue.withCString { kind in
+        message.withCString { message in
+          var issue = cachectl_issue(key: key, kind: kind, message: message)
+          return visit?(context, &issue) ?? succeeded
+        }
+      }
+    }
+  }
+}
+
+/// Lends copies of `texts` for the duration of the call.
+func lend<Output>(_ texts: [String], _ body: (UnsafeBufferPointer<cachectl_bytes>) -> Output) -> Output {
   let bytes = texts.flatMap(\.utf8)
   return bytes.withUnsafeBufferPointer { buffer in
     var start = 0
-    return body(
-      texts.map { text in
-        defer { start += text.utf8.count }
-        return cachectl_bytes(UnsafeBufferPointer(rebasing: buffer[start..<start + text.utf8.count]))
-      })
+    let lent = texts.map { text in
+      defer { start += text.utf8.count }
+      return cachectl_bytes(UnsafeBufferPointer(rebasing: buffer[start..<start + text.utf8.count]))
+    }
+    return lent.withUnsafeBufferPointer(body)
   }
+}
+
+/// Visits `elements` until a visit fails, and returns the result of that visit, or success.
+func visitAll<Elements: Sequence>(_ elements: Elements, _ visit: (Elements.Element) -> Int32) -> Int32 {
+  for element in elements {
+    let status = visit(element)
+    if status != succeeded { return status }
+  }
+  return succeeded
 }
 
 extension EntryMetadata {
-  /// Lends the metadata for the duration of the call. It costs nothing if there are no attributes.
+  /// Calls the host with the entry with this metadata. It allocates nothing if there are no attributes.
   @inline(__always)
-  func lend<Output>(_ body: (cachectl_metadata) -> Output) -> Output {
-    contentType.lend { contentType in
-      if attributes.isEmpty { return body(withParts(contentType, nil, 0)) }
-      return lendAttributes { body(withParts(contentType, $0.baseAddress, $0.count)) }
-    }
-  }
-
-  /// Lends the entry with this metadata for the duration of the call.
-  @inline(__always)
-  func lendEntry(
-    _ key: cachectl_bytes, _ payload: cachectl_bytes, _ body: (UnsafePointer<cachectl_entry>) -> Int32
+  func lend(
+    _ key: cachectl_bytes, _ payload: cachectl_bytes, to visit: cachectl_visit_entry?,
+    _ context: UnsafeMutableRawPointer?
   ) -> Int32 {
-    lend { metadata in
+    contentType.lend { contentType in
       var entry = cachectl_entry(
-        size: MemoryLayout<cachectl_entry>.size, key: key, payload: payload, metadata: metadata)
-      return withUnsafePointer(to: &entry, body)
-    }
-  }
-
-  private func lendAttributes<Output>(_ body: (UnsafeBufferPointer<cachectl_attribute>) -> Output) -> Output {
-    StoragePluginExport.lend(attributes.flatMap { [$0.key, $0.value] }) { texts in
-      let lent = stride(from: 0, to: texts.count, by: 2).map { index in
-        cachectl_attribute(name: texts[index], value: texts[index + 1])
-      }
-      return lent.withUnsafeBufferPointer(body)
-    }
-  }
-
-  @inline(__always)
-  private func withParts(
-    _ contentType: cachectl_bytes, _ attributes: UnsafePointer<cachectl_attribute>?, _ count: Int
-  ) -> cachectl_metadata {
-    cachectl_metadata(
-      stored_at: storedAt.milliseconds, fresh_until: freshUntil.milliseconds, retain_until: retainUntil.milliseconds,
-      checksum: checksum, content_type: contentType, attributes: attributes, attribute_count: count)
-  }
-}
-
-extension Visitor where Function == @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<cachectl_entry>?) -> Int32 {
-  /// Calls the host with an entry.
-  @inline(__always)
-  func callAsFunction(key: cachectl_bytes, payload: cachectl_bytes, _ metadata: EntryMetadata) -> Int32 {
-    metadata.lendEntry(key, payload) { visit(context, $0) }
-  }
-}
-
-extension Visitor
-where Function == @convention(c) (UnsafeMutableRawPointer?, Int, UnsafePointer<cachectl_entry>?) -> Int32 {
-  /// Calls the host with what was found under `key`, the key at `index` in the host's list.
-  func callAsFunction(_ index: Int, key: String, _ found: Result<ReadEntry?, CacheError>) -> Int32 {
-    guard case .success(let entry) = found else { return visit(context, index, nil) }
-    guard let entry else { return CACHECTL_OK.status }
-    return key.lend { key in
-      entry.payload.withUnsafeBufferPointer { payload in
-        entry.metadata.lendEntry(key, cachectl_bytes(payload)) { visit(context, index, $0) }
+        key: key, payload: payload, stored_at: storedAt.milliseconds, fresh_until: freshUntil.milliseconds,
+        retain_until: retainUntil.milliseconds, payload_checksum: payloadChecksum, checksum: checksum,
+        content_type: contentType, attributes: nil, attribute_count: attributes.count)
+      if attributes.isEmpty { return visit?(context, &entry) ?? succeeded }
+      return StoragePluginExport.lend(attributes.flatMap { [$0.key, $0.value] }) { texts in
+        // An attribute is two texts, one after the other.
+        entry.attributes = UnsafeRawPointer(texts.baseAddress)?.assumingMemoryBound(to: cachectl_attribute.self)
+        return visit?(context, &entry) ?? succeeded
       }
     }
   }
+
+  /// Copies the metadata of an entry that the host lends.
+  init(_ entry: cachectl_entry) {
+    let attributes = UnsafeBufferPointer(start: entry.attributes, count: entry.attribute_count)
+    self.init(
+      storedAt: Timestamp(milliseconds: entry.stored_at), freshUntil: Timestamp(milliseconds: entry.fresh_until),
+      retainUntil: Timestamp(milliseconds: entry.retain_until), contentType: entry.content_type.text,
+      attributes: Dictionary(attributes.map { ($0.name.text, $0.value.text) }) { _, last in last },
+      payloadChecksum: entry.payload_checksum, checksum: entry.checksum)
+  }
 }
 
-/// Calls `body` and returns its code; if it throws, writes the error to `failure` and returns the error's code.
-@inline(__always)
-func reporting(
-  to failure: UnsafeMutablePointer<cachectl_failure>?, _ body: () throws(CacheError) -> Int32
-) -> Int32 {
-  do throws(CacheError) { return try body() } catch { return error.write(to: failure) }
+extension WriteBatch {
+  /// Copies the batch that the host lends.
+  ///
+  /// - Throws: `CacheError`: `unsupported` if an operation is unknown, `invalidKey`.
+  init(_ batch: cachectl_batch) throws(CacheError) {
+    self.init()
+    for operation in UnsafeBufferPointer(start: batch.operations, count: batch.operation_count) { try add(operation) }
+    if batch.has_bounds != 0 {
+      bounds = StoreBounds(
+        maxEntries: Int(clamping: batch.max_entries), maxPayloadBytes: Int(clamping: batch.max_payload_bytes),
+        exemptNamespace: batch.exempt.length == 0 ? nil : batch.exempt.text)
+    }
+  }
+
+  private mutating func add(_ operation: cachectl_operation) throws(CacheError) {
+    let entry = operation.entry
+    let key = try CacheKey(entry.key.text)
+    switch cachectl_operation_kind(operation.kind) {
+    case CACHECTL_PUT: put(key, payload: Array(entry.payload.buffer), metadata: EntryMetadata(entry))
+    case CACHECTL_UPDATE: update(key, metadata: EntryMetadata(entry), from: operation.expected)
+    case CACHECTL_REMOVE: remove(key)
+    case CACHECTL_REQUIRE_ABSENT: require(key, .absent)
+    case CACHECTL_REQUIRE_CHECKSUM: require(key, .checksum(operation.expected))
+    default: throw CacheError(.unsupported, "operations of kind \(operation.kind) are unknown to this version")
+    }
+  }
 }
 
-extension cachectl_code {
-  /// The code as a function result.
-  var status: Int32 { Int32(bitPattern: rawValue) }
+extension ScanRequest {
+  /// Copies the request that the host lends.
+  init(_ request: cachectl_scan_request) {
+    self.init(
+      prefix: request.prefix.text, after: request.position.length == 0 ? nil : request.position.text,
+      limit: request.limit, includesPayloads: request.has_payloads != 0, isDescending: request.is_descending != 0)
+  }
+}
+
+extension EngineConfiguration {
+  /// The configuration that the host passes, for the engine that `declaration` describes.
+  ///
+  /// - Throws: `CacheError` with the code `invalidOption`.
+  init(_ configuration: cachectl_configuration, for declaration: EngineDeclaration) throws(CacheError) {
+    var values: [String: OptionValue] = [:]
+    for value in UnsafeBufferPointer(start: configuration.values, count: configuration.value_count) {
+      let name = String(cString: value.name)
+      if let text = value.text {
+        values[name] = .text(String(cString: text))
+      } else {
+        let isBoolean = declaration.options.contains { $0.name == name && $0.kind == .boolean }
+        values[name] = isBoolean ? .boolean(value.number != 0) : .integer(value.number)
+      }
+    }
+    try self.init(
+      for: declaration, values: values, clock: HostClock(now: configuration.now, clock: configuration.clock))
+  }
+}
+
+/// The host's clock.
+///
+/// `@unchecked Sendable`: any thread may call the host's function until the store is closed.
+private struct HostClock: WallClock, @unchecked Sendable {
+  let function: @convention(c) (UnsafeMutableRawPointer?) -> Int64
+  let clock: UnsafeMutableRawPointer?
+
+  init(now: @escaping @convention(c) (UnsafeMutableRawPointer?) -> Int64, clock: UnsafeMutableRawPointer?) {
+    self.function = now
+    self.clock = clock
+  }
+
+  var now: Timestamp { Timestamp(milliseconds: function(clock)) }
 }
 
 extension CacheError {
   /// Writes the message and the hint, and returns the code.
   @inline(never)
-  func write(to failure: UnsafeMutablePointer<cachectl_failure>?) -> Int32 {
+  func write(to failure: Failure?) -> Int32 {
     if let failure {
       withUnsafeMutableBytes(of: &failure.pointee.message) { Self.write(message, to: $0) }
       withUnsafeMutableBytes(of: &failure.pointee.hint) { Self.write(hint, to: $0) }
     }
-    return (Self.codes[code] ?? CACHECTL_FAILED).status
+    // A failure without a number of its own becomes the unnamed one, with its message.
+    return Int32(Self.codes.firstIndex(of: code) ?? 0) + 1
   }
 
-  /// The codes that the interface defines. Every other failure becomes the unnamed one, with its message.
-  private static let codes: [Code: cachectl_code] = [
-    .invalidOption: CACHECTL_INVALID_OPTION, .damaged: CACHECTL_DAMAGED,
-    .unsupportedFormat: CACHECTL_UNSUPPORTED_FORMAT, .cannotCreate: CACHECTL_CANNOT_CREATE,
-    .permissionDenied: CACHECTL_PERMISSION_DENIED, .noSpace: CACHECTL_NO_SPACE, .ioFailed: CACHECTL_IO_FAILED,
-    .busy: CACHECTL_BUSY, .unreachable: CACHECTL_UNREACHABLE, .conflict: CACHECTL_CONFLICT,
-    .tooLarge: CACHECTL_TOO_LARGE, .overBounds: CACHECTL_OVER_BOUNDS, .unsupported: CACHECTL_UNSUPPORTED,
-    .cancelled: CACHECTL_CANCELLED,
+  /// The codes in the order of their numbers in the header, from 1.
+  private static let codes: [Code] = [
+    .failed, .invalidOption, .damaged, .unsupportedFormat, .cannotCreate, .permissionDenied, .noSpace, .ioFailed, .busy,
+    .unreachable, .conflict, .tooLarge, .overBounds, .unsupported,
   ]
 
   /// Copies as much of `text` as fits before a zero byte, in whole UTF-8 characters.
