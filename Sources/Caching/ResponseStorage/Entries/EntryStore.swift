@@ -49,21 +49,11 @@ public struct EntryStore: Sendable {
   ///     entries itself.
   ///   - decoded: how many decoded values to keep in memory.
   ///   - transforms: what entries are written with, such as compression. Entries written with others stay readable.
+  ///   - wholeLook: a store of up to so many entries is looked at whole to choose evictions; `nil` for the usual number.
   public init(
     engine: any StorageEngine, clock: any WallClock, limits: StoreLimits? = nil,
     accesses: AccessRecorder = AccessRecorder(), sweeps: (any SweepLog)? = nil, removesExpired: Bool = true,
-    decoded: DecodedLimits = .standard, transforms: EntryTransforms = .none
-  ) {
-    self.init(
-      engine: engine, clock: clock, limits: limits, accesses: accesses, sweeps: sweeps, removesExpired: removesExpired,
-      decoded: decoded, transforms: transforms, wholeLook: RoomMaker.wholeLook)
-  }
-
-  /// Does the same; a store of up to `wholeLook` entries is looked at whole to choose what is evicted.
-  init(
-    engine: any StorageEngine, clock: any WallClock, limits: StoreLimits?, accesses: AccessRecorder,
-    sweeps: (any SweepLog)? = nil, removesExpired: Bool, decoded: DecodedLimits = .standard,
-    transforms: EntryTransforms = .none, wholeLook: Int
+    decoded: DecodedLimits = .standard, transforms: EntryTransforms = .none, wholeLook: Int? = nil
   ) {
     self.engine = engine
     self.clock = clock
@@ -73,7 +63,7 @@ public struct EntryStore: Sendable {
     decodedEntries = decoded.maxEntries > 0 ? DecodedEntries(engine, decoded) : nil
     writer = BoundedWriter(
       engine: engine, clock: clock, limits: limits, operations: operations, accesses: accesses,
-      sweeps: SweepKeeper(sweeps), removesExpired: removesExpired, wholeLook: wholeLook)
+      sweeps: SweepKeeper(sweeps), removesExpired: removesExpired, wholeLook: wholeLook ?? RoomMaker.wholeLook)
   }
 
   /// Keeps the place of evictions for the next process.

@@ -117,45 +117,34 @@ public final class LeasedFlights: FetchFlights {
   private func claim(_ ticket: FlightTicket) async throws(CacheError) -> Claim {
     do throws(CacheError) {
       let key = try Lease.key(for: ticket.key)
-      let taken = try await table.take(key, expecting: .absent)
-      if let taken {
-        keep(key, version: taken, for: ticket)
-        return .taken
+      if try await take(key, expecting: .absent, for: ticket) { return .taken }
+      var wait = LeaseWait(duration: timing.duration)
+      while let found = try await table.find(key) {
+        // A failure found at the first look belongs to an earlier flight.
+        if wait.hasBegun, let failure = table.failure(found) { return .failed(failure) }
+        wait.note(version: found.version)
+        if wait.isOver || table.hasEnded(found),
+          try await take(key, expecting: .checksum(found.version), for: ticket)
+        {
+          return .taken
+        }
+        if wait.isHopeless { throw CacheError(.busy, "the lease \(key) can be neither taken over nor waited for") }
+        do { try await timing.sleep(wait.nextPause()) } catch { throw .cancelled }
       }
-      return try await claimAfterWaiting(key, ticket)
+      return .vanished
     } catch {
       if Task.isCancelled { throw .cancelled }
       return .taken
     }
   }
 
-  private func claimAfterWaiting(_ key: CacheKey, _ ticket: FlightTicket) async throws(CacheError) -> Claim {
-    var wait = LeaseWait(duration: timing.duration)
-    while let found = try await table.find(key) {
-      // A failure found at the first look belongs to an earlier flight.
-      if wait.hasBegun, let failure = table.failure(found) { return .failed(failure) }
-      wait.note(version: found.version)
-      if wait.isOver || table.hasEnded(found) {
-        let taken = try await table.take(key, expecting: .checksum(found.version))
-        if let taken {
-          keep(key, version: taken, for: ticket)
-          return .taken
-        }
-      }
-      if wait.isHopeless { throw CacheError(.busy, "the lease \(key) can be neither taken over nor waited for") }
-      try await pause(wait.nextPause())
-    }
-    return .vanished
-  }
-
-  private func pause(_ duration: Duration) async throws(CacheError) {
-    do { try await timing.sleep(duration) } catch { throw .cancelled }
-  }
-
-  /// Keeps renewing the lease from now on.
-  private func keep(_ key: CacheKey, version: UInt64, for ticket: FlightTicket) {
+  /// Takes the lease, if the store holds what `expecting` says, and keeps renewing it from then on.
+  private func take(
+    _ key: CacheKey, expecting: WriteBatch.Expectation, for ticket: FlightTicket
+  ) async throws(CacheError) -> Bool {
+    guard let taken = try await table.take(key, expecting: expecting) else { return false }
     let renewal = Task { [table, timing] in
-      var version = version
+      var version = taken
       while (try? await timing.sleep(timing.renewal)) != nil {
         do throws(CacheError) {
           guard let renewed = try await table.take(key, expecting: .checksum(version)) else { return UInt64?.none }
@@ -168,6 +157,7 @@ public final class LeasedFlights: FetchFlights {
       return version
     }
     store.leases.keep(key, renewal, for: ticket)
+    return true
   }
 
   private var table: LeaseTable {

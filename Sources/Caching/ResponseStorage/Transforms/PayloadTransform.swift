@@ -126,14 +126,4 @@ public struct EntryTransforms: Sendable {
       }
     }
   }
-
-  /// The transform called `name`.
-  ///
-  /// - Throws: `CacheError` with the code `unsupported` if there is none.
-  func transform(_ name: String) throws(CacheError) -> any PayloadTransform {
-    if let transform = written.first(where: { $0.name == name }) { return transform }
-    if let transform = try find(name) { return transform }
-    throw CacheError(
-      .unsupported, "the transform '\(name)' is not set up", hint: "read the store with a program that has it")
-  }
 }

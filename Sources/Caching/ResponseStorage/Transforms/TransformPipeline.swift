@@ -266,7 +266,12 @@ final class TransformPipeline: Sendable {
   private func transform(_ step: TransformStep, of key: CacheKey) throws(CacheError) -> any PayloadTransform {
     if let transform = state.withLock({ $0.transforms[step.name] }) { return transform }
     do throws(CacheError) {
-      let transform = try transforms.transform(step.name)
+      let own = transforms.written.first { $0.name == step.name }
+      let found: (any PayloadTransform)? = if let own { own } else { try transforms.find(step.name) }
+      guard let transform = found else {
+        throw CacheError(
+          .unsupported, "the transform '\(step.name)' is not set up", hint: "read the store with a program that has it")
+      }
       state.withLock { $0.transforms[step.name] = transform }
       return transform
     } catch {
