@@ -4,7 +4,7 @@ internal import Synchronization
 
 /// A handle on an LMDB store. Reads run on the calling thread; commits that wait for the disk run on a thread of their
 /// own.
-final class LMDBEngine: ImmediateReading, ChangeCounting {
+final class LMDBEngine: StorageEngine {
   /// The environment, until the handle is closed. Running calls keep it open until they end.
   private let environment: Mutex<LMDBEnvironmentUse?>
   private let gate: Gate
@@ -44,7 +44,7 @@ final class LMDBEngine: ImmediateReading, ChangeCounting {
         readers.giveBack(reader)
         return nil
       }
-      let output = try body(found.payload.span, try decoding(key) { () throws(LMDBFault) in try found.metadata() })
+      let output = try body(found.payload.span, try found.metadata(under: key))
       reader._withUnsafeGuaranteedRef { $0.end() }
       readers.giveBack(reader)
       return output
@@ -55,17 +55,16 @@ final class LMDBEngine: ImmediateReading, ChangeCounting {
   }
 
   func readNow(
-    keyBytes: Span<UInt8>, _ body: (Span<UInt8>, EntryMetadata) throws(CacheError) -> Void
-  ) throws(CacheError) -> Bool {
-    let namespaceLength = CacheKey.namespaceLength(in: keyBytes)
+    _ key: Span<UInt8>, _ body: (Span<UInt8>, EntryMetadata) throws(CacheError) -> Void
+  ) throws(CacheError) -> Bool? {
+    let namespaceLength = CacheKey.namespaceLength(in: key)
     return try withReader { reader throws(CacheError) in
-      let found = try keyBytes.withUnsafeBytes { bytes throws(CacheError) in
+      let found = try key.withUnsafeBytes { bytes throws(CacheError) in
         try reader.begin(reading: bytes, namespaceLength: namespaceLength)
       }
       guard let found else { return false }
       defer { reader.end() }
-      let metadata = try decoding(CacheKey(trusting: keyBytes)) { () throws(LMDBFault) in try found.metadata() }
-      try body(found.payload.span, metadata)
+      try body(found.payload.span, try found.metadata(under: CacheKey(trusting: key)))
       return true
     }
   }
@@ -87,38 +86,33 @@ final class LMDBEngine: ImmediateReading, ChangeCounting {
     try await run(on: \.writing) { environment throws(CacheError) in try environment.apply(batch, durability) }
   }
 
-  func scan(_ range: KeyRange, limit: Int) async throws(CacheError) -> [EntrySummary] {
+  func scan(_ request: ScanRequest) async throws(CacheError) -> ScanPage {
     let use = try openEnvironment()
     defer { withExtendedLifetime(use) {} }
     return try withReader { reader throws(CacheError) in
-      try reader.withDatabases(of: { range.mayHoldKeys(of: $0.name) }) { transaction, databases throws(CacheError) in
-        var scan = LMDBScan(range, limit: limit, transaction)
-        for database in range.isDescending ? databases.reversed() : databases where !scan.isFull {
-          try scan.visit(database)
-        }
-        return scan.summaries
+      try reader.withDatabases { transaction, databases throws(CacheError) in
+        var scan = LMDBScan(request, transaction)
+        defer { scan.releaseMappedPages() }
+        try scan.visit(databases)
+        return scan.page
       }
     }
   }
 
-  func statistics() async throws(CacheError) -> StorageStatistics {
-    try await run(on: \.checking) { environment throws(CacheError) in try environment.statistics() }
+  func count() async throws(CacheError) -> StoreCount {
+    try await run(on: \.checking) { environment throws(CacheError) in try environment.count() }
   }
 
-  func checkIntegrity() async throws(CacheError) -> [IntegrityIssue] {
+  func check() async throws(CacheError) -> [IntegrityIssue] {
     try await run(on: \.checking) { environment throws(CacheError) in try environment.integrityIssues() }
   }
 
   func compact() async throws(CacheError) {
-    let (durability, now) = (durability, clock.now)
+    let durability = durability
+    let now = clock.now
     try await run(on: \.writing) { environment throws(CacheError) in
       try environment.compact(at: now, durability)
     }
-  }
-
-  func releaseMemory() async {
-    // A read error at this point will surface in the caller's next read.
-    try? withReader { reader throws(CacheError) in try reader.releaseMappedPages() }
   }
 
   func close() async throws(CacheError) {
@@ -156,9 +150,9 @@ final class LMDBEngine: ImmediateReading, ChangeCounting {
     _ work: @escaping @Sendable (LMDBEnvironment) throws(CacheError) -> Output
   ) async throws(CacheError) -> Output {
     let use = try openEnvironment()
-    let (call, executor) = (LMDBCall(use), executor(use.environment))
-    return try await executor.run { () throws(CacheError) in
-      let use = try call.take()
+    let call = LMDBCall(use)
+    return try await executor(use.environment).run { () throws(CacheError) in
+      guard let use = call.use.withLock({ $0.take() }) else { throw .storeClosed }
       defer { withExtendedLifetime(use) {} }
       return try work(use.environment)
     }
@@ -172,12 +166,7 @@ final class LMDBEngine: ImmediateReading, ChangeCounting {
 
 /// Keeps an environment open until a call takes it.
 private final class LMDBCall: Sendable {
-  private let held: Mutex<LMDBEnvironmentUse?>
+  let use: Mutex<LMDBEnvironmentUse?>
 
-  init(_ use: LMDBEnvironmentUse) { held = Mutex(use) }
-
-  func take() throws(CacheError) -> LMDBEnvironmentUse {
-    guard let use = held.withLock({ $0.take() }) else { throw .storeClosed }
-    return use
-  }
+  init(_ use: LMDBEnvironmentUse) { self.use = Mutex(use) }
 }

@@ -15,7 +15,7 @@ final class LMDBEnvironment: @unchecked Sendable {
   /// The handle of the database that names the others, a constant of LMDB.
   static let mainDatabase: MDB_dbi = 1
 
-  /// The store's folder.
+  /// The store's directory.
   let path: String
   let pointer: OpaquePointer
   let isReadOnly: Bool
@@ -33,38 +33,52 @@ final class LMDBEnvironment: @unchecked Sendable {
   private let notice: Int32
 
   private let databases = Mutex<[LMDBDatabase]>([])
-  /// The tally's summary after this process's last transaction that changed entries; `nil` while one is running.
-  private let summary = Mutex<LMDBSummary?>(nil)
-  private let databaseOpening = Mutex<Void>(())
+  /// Held by a thread that can open databases, inside the gate, from before its transaction begins until it has ended: LMDB
+  /// would give two transactions the same handle. So a writer holds it, and readers wait only for a namespace that another
+  /// process has created.
+  let databaseOpening = Mutex<Void>(())
+  /// The count after this process's last transaction that changed entries; `nil` while one is running.
+  let countRecord = Mutex<LMDBCountRecord?>(nil)
   /// The number of the latest transaction that a reader of this process has seen.
   private let confirmed = Atomic<UInt64>(0)
   private let whenClosed: @Sendable (LMDBFileIdentity) -> Void
 
-  /// Opens the store in the folder `path`, which `LMDBDataFile` has checked.
+  /// Opens the store in the directory `path`, which `LMDBDataFile` has checked.
   ///
   /// If the files are read-only, it opens the store for reading only. If not even the reader table can be written, it
   /// opens without one, which is safe as long as no one else writes.
   ///
   /// - Parameter attempts: the flags to try in turn, each after the previous ones were refused.
+  /// - Throws: `CacheError`: `busy` if the lock file belongs to another data file, which this one has replaced and which
+  ///   another process still has open. The lock file says which transaction was last, and LMDB chooses the meta page by
+  ///   it.
   init(
     path: String, mapSize: Int, keyCoding: LMDBKeyCoding = LMDBKeyCoding(),
     snapshots: SnapshotKeeper = SnapshotKeeper(),
     attempts: [Int32] = [0, MDB_RDONLY, MDB_RDONLY | MDB_NOLOCK],
     whenClosed: @escaping @Sendable (LMDBFileIdentity) -> Void = { _ in }
   ) throws(CacheError) {
-    (pointer, identity, isReadOnly) = try Self.open(path, mapSize, attempts)
+    let flags: Int32
+    (pointer, flags) = try Self.open(path, mapSize, attempts)
+    isReadOnly = flags != 0
+    var descriptor: mdb_filehandle_t = -1
+    mdb_env_get_fd(pointer, &descriptor)
+    var file = stat()
+    fstat(descriptor, &file)
+    identity = LMDBFileIdentity(file)
     self.path = path
     self.keyCoding = keyCoding
     self.snapshots = snapshots
     self.whenClosed = whenClosed
-    var descriptor: mdb_filehandle_t = -1
-    mdb_env_get_fd(pointer, &descriptor)
-    notice = ccrash_add(descriptor, path, "lmdb", EngineConfiguration.crashMark(ofStore: path))
+    notice = ccrash_add(descriptor, clmdb_code(), path, "lmdb", EngineConfiguration.crashMark(ofStore: path))
     mdb_env_set_userctx(pointer, UnsafeMutableRawPointer(bitPattern: Int(notice) + 1))
     // LMDB ends the process if this returns.
     mdb_env_set_assert(pointer) { pointer, _ in
       ccrash_end(Int32(Int(bitPattern: mdb_env_get_userctx(pointer))) - 1)
     }
+    gate.enter()
+    defer { gate.leave() }
+    try learnDatabases()
   }
 
   deinit {
@@ -75,7 +89,7 @@ final class LMDBEnvironment: @unchecked Sendable {
 
   private static func open(
     _ path: String, _ mapSize: Int, _ attempts: [Int32]
-  ) throws(CacheError) -> (pointer: OpaquePointer, identity: LMDBFileIdentity, isReadOnly: Bool) {
+  ) throws(CacheError) -> (pointer: OpaquePointer, flags: Int32) {
     for flags in attempts {
       if flags & MDB_NOLOCK == 0 { try LMDBFile.reserveLocks(in: path) }
       var pointer: OpaquePointer?
@@ -85,11 +99,7 @@ final class LMDBEnvironment: @unchecked Sendable {
       mdb_env_set_maxdbs(pointer, MDB_dbi(maximumNamespaces))
       mdb_env_set_maxreaders(pointer, maximumReaders)
       status = mdb_env_open(pointer, path, UInt32(flags | MDB_NOTLS), 0o600)
-      var file = stat()
-      var descriptor: mdb_filehandle_t = -1
-      if status == MDB_SUCCESS, mdb_env_get_fd(pointer, &descriptor) == MDB_SUCCESS, fstat(descriptor, &file) == 0 {
-        return (pointer, LMDBFileIdentity(file), flags != 0)
-      }
+      if status == MDB_SUCCESS { return (pointer, flags) }
       mdb_env_close(pointer)
       // It waited for the locks while another process removed the store, which empties them.
       if status == EINVAL, LMDBFile.status(LMDBFile.lock(in: path))?.st_size == 0 { throw .lmdbStoreReplaced(path) }
@@ -98,95 +108,45 @@ final class LMDBEnvironment: @unchecked Sendable {
     throw .lmdb(EACCES, "open", path: path)
   }
 
-  /// Whether the store's file is mapped at `address`. Cost: reads the process's list of mappings.
-  func maps(_ address: UnsafeRawPointer) -> Bool { notice >= 0 && ccrash_find(address) == notice }
-
   /// The `CacheError` for an LMDB status.
   func error(_ status: Int32, _ action: String) -> CacheError { .lmdb(status, action, path: path) }
+
+  /// Throws the `CacheError` for an LMDB status, unless it is a success.
+  @inline(__always)
+  func check(_ status: Int32, _ action: String) throws(CacheError) {
+    if status != MDB_SUCCESS { throw error(status, action) }
+  }
 
   /// The databases whose handles are known. Transactions that begin from now on can use these and no others. The list
   /// only ever grows.
   var knownDatabases: [LMDBDatabase] { databases.withLock { $0 } }
 
-  /// Takes the last summary, so that the caller can change it without the allocation that a copy would cost.
-  func takeSummary() -> LMDBSummary? { summary.withLock { $0.take() } }
+  /// Makes the handles of a committed transaction known. The caller has the lock `databaseOpening`.
+  func setKnownDatabases(_ known: [LMDBDatabase]) { databases.withLock { $0 = known } }
 
-  /// Keeps the summary for the transaction that it names.
-  func keepSummary(_ latest: LMDBSummary) { summary.withLock { $0 = latest } }
-
-  /// Makes LMDB order the names of databases by their bytes, and checks the version of the format. LMDB sets the order
-  /// only when a database is opened by name, and looking for a name before that ends the process.
+  /// Opens the databases of all namespaces, so that their handles become known. The caller is inside the gate and has no
+  /// transaction open.
   ///
-  /// - Throws: `unsupportedFormat`, `damaged`; `busy` if the lock file belongs to another data file, which this one has
-  ///   replaced and which another process still has open. The lock file says which transaction was last, and LMDB chooses
-  ///   the meta page by it.
-  func openMainDatabase() throws(CacheError) {
-    gate.enter()
-    defer { gate.leave() }
-    let latest = latestTransaction
-    let transaction = try beginReading()
-    defer { transaction.abort() }
-    // A commit writes the number to its meta page before the lock file.
-    let number = UInt64(bitPattern: Int64(transaction.number))
-    guard number + 1 >= latest, number <= latestTransaction else { throw .lmdbStoreReplaced(path) }
-    _ = try transaction.openDatabase(nil)
-    _ = try transaction.summary()
-    try transaction.commit()
-  }
-
-  /// Opens the existing databases of `namespaces`, so that their handles become known. The caller is inside the gate
-  /// and has no transaction open.
-  ///
-  /// LMDB requires that no two transactions open databases at once, and that a transaction that opened one ends before
-  /// another uses the handle. Hence a separate transaction, behind a lock.
-  func learnDatabases(_ namespaces: [LMDBNamespace]) throws(CacheError) {
+  /// This also makes LMDB order the names of databases by their bytes: it sets the order only when the main database is
+  /// opened, and looking for a name before that ends the process.
+  func learnDatabases() throws(CacheError) {
     try adoptingMapSize { () throws(CacheError) in
       try databaseOpening.withLock { _ throws(CacheError) in
+        let latest = latestTransaction
         let transaction = try LMDBTransaction(self, flags: MDB_RDONLY)
         defer { transaction.abort() }  // Before the lock is let go.
-        var opened: [LMDBDatabase] = []
-        for namespace in namespaces where !knownDatabases.contains(where: { $0.namespace == namespace }) {
+        // A commit writes the number to its meta page before the lock file.
+        let number = UInt64(bitPattern: Int64(transaction.number))
+        guard number + 1 >= latest, number <= latestTransaction else { throw .lmdbStoreReplaced(path) }
+        _ = try transaction.openDatabase(nil)
+        var known = knownDatabases
+        for namespace in try transaction.namespaces() where !known.contains(where: { $0.namespace == namespace }) {
           guard let handle = try transaction.openDatabase(namespace.name) else { continue }
-          opened.append(LMDBDatabase(namespace: namespace, handle: handle))
+          known.append(LMDBDatabase(namespace: namespace, handle: handle))
         }
         try transaction.commit()
-        databases.withLock { $0 += opened }
+        setKnownDatabases(known)
       }
-    }
-  }
-
-  /// Calls `body` with the databases that the write transaction `transaction` can use, and commits. It ends the
-  /// transaction in every case.
-  ///
-  /// If another transaction has opened a database since this one began, LMDB would reuse that handle for the next
-  /// database that this one opens; so in that case it does nothing.
-  ///
-  /// - Parameters:
-  ///   - known: the databases whose handles were known before the transaction began.
-  ///   - needed: the other namespaces that `body` may need. Other transactions learn of them after the commit.
-  /// - Returns: whether the transaction was committed; if not, a new transaction knows more databases.
-  func withDatabases(
-    _ known: [LMDBDatabase], and needed: [LMDBNamespaceUse], in transaction: LMDBTransaction,
-    _ body: ([LMDBDatabase]) throws(CacheError) -> Void
-  ) throws(CacheError) -> Bool {
-    defer { transaction.abort() }
-    if needed.allSatisfy({ use in known.contains { $0.namespace == use.namespace } }) {
-      try body(known)
-      try transaction.commit()
-      return true
-    }
-    return try databaseOpening.withLock { _ throws(CacheError) in
-      defer { transaction.abort() }  // Before the lock is let go: LMDB's table of handles is settled only then.
-      guard knownDatabases.count == known.count else { return false }
-      var all = known
-      for use in needed where !all.contains(where: { $0.namespace == use.namespace }) {
-        guard let handle = try transaction.openDatabase(use.namespace.name, create: use.creates) else { continue }
-        all.append(LMDBDatabase(namespace: use.namespace, handle: handle))
-      }
-      try body(all)
-      try transaction.commit()
-      databases.withLock { $0 = all }
-      return true
     }
   }
 
@@ -206,25 +166,13 @@ final class LMDBEnvironment: @unchecked Sendable {
     return transaction
   }
 
-  /// Begins a read transaction, inside the gate.
-  func beginReading() throws(CacheError) -> LMDBTransaction {
-    try adoptingMapSize { () throws(CacheError) in try LMDBTransaction(self, flags: MDB_RDONLY) }
-  }
-
-  /// Lends a reader to `body`, inside the gate.
+  /// Calls `body` with a reader for this one call, inside the gate.
   func withReader<Output>(
     _ body: (LMDBReader) throws(CacheError) -> Output
   ) throws(CacheError) -> Output {
     gate.enter()
     defer { gate.leave() }
     return try body(try LMDBReader(self))
-  }
-
-  /// Does what a reader's `withSnapshot` does, with a reader for this one call.
-  func withSnapshot<Output>(
-    _ body: (LMDBTransaction) throws(CacheError) -> Output
-  ) throws(CacheError) -> Output {
-    try withReader { reader throws(CacheError) in try reader.withSnapshot(body) }
   }
 }
 
@@ -267,20 +215,12 @@ extension LMDBEnvironment {
   /// map, this leaves the gate to enlarge the map, and runs `work` again.
   func adoptingMapSize<Output>(_ work: () throws(CacheError) -> Output) throws(CacheError) -> Output {
     while true {
-      do { return try work() } catch {
+      do throws(CacheError) { return try work() } catch {
         guard error.lmdbStatus == MDB_MAP_RESIZED else { throw error }
         gate.leave()
         defer { gate.enter() }
-        try adoptMapSize()
+        try grow(beyond: nil, toHold: 0)
       }
-    }
-  }
-
-  /// Enlarges the map to hold what another process has written beyond it, unless another thread already has.
-  private func adoptMapSize() throws(CacheError) {
-    try gate.alone { () throws(CacheError) in
-      let (size, used) = Self.mapUse(of: pointer)
-      if used > size { try enlarge(from: size, toHold: used, "map") }
     }
   }
 
@@ -291,53 +231,49 @@ extension LMDBEnvironment {
   ) throws(CacheError) -> Output {
     while true {
       gate.enter()
-      let (size, used) = Self.mapUse(of: pointer)
-      let status: Int32?
+      let (size, used) = mapUse
+      var needed = used + bytes
       do throws(CacheError) {
         defer { gate.leave() }
-        if used + bytes <= size { return try work() }
-        status = nil
+        if needed <= size { return try work() }
       } catch {
-        status = error.lmdbStatus
-        guard status == MDB_MAP_RESIZED || status == MDB_MAP_FULL else { throw error }
+        switch error.lmdbStatus {
+        case MDB_MAP_FULL: needed = size + bytes
+        case MDB_MAP_RESIZED: needed = 0
+        default: throw error
+        }
       }
-      switch status {
-      case MDB_MAP_RESIZED: try adoptMapSize()
-      case MDB_MAP_FULL: try grow(from: size, toHold: size + bytes)
-      default: try grow(from: size, toHold: used + bytes)
-      }
+      // Readers of crashed processes stop freed pages from being reused.
+      mdb_reader_check(pointer, nil)
+      try grow(beyond: needed == 0 ? nil : size, toHold: needed)
     }
   }
 
   /// At least doubles the map, unless another thread already has.
   ///
-  /// It first clears the readers of crashed processes, which stop freed pages from being reused.
-  private func grow(from size: Int, toHold bytes: Int) throws(CacheError) {
-    mdb_reader_check(pointer, nil)
-    try gate.alone { () throws(CacheError) in
-      if Self.mapUse(of: pointer).size == size { try enlarge(from: size, toHold: bytes, "grow the map of") }
-    }
-  }
-
-  /// At least doubles the map. No other thread is inside the gate.
-  ///
   /// LMDB gives up its map before it asks for a new one. If it got none, the next call would end the process; so this
   /// reserves the addresses beforehand.
-  private func enlarge(from size: Int, toHold bytes: Int, _ action: String) throws(CacheError) {
-    snapshots.endIdle()
-    let wanted = max(size * 2, bytes + bytes / 4)
-    let rounded = (wanted / Self.mapGranularity + 1) * Self.mapGranularity
-    let room = mmap(nil, rounded, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
-    guard let room, room != MAP_FAILED else { throw error(errno, action) }
-    munmap(room, rounded)
-    let status = mdb_env_set_mapsize(pointer, rounded)
-    guard status == MDB_SUCCESS else { throw error(status, action) }
+  ///
+  /// - Parameter size: the size that is too small; `nil` if another process has written beyond the map.
+  private func grow(beyond size: Int?, toHold bytes: Int) throws(CacheError) {
+    try gate.alone { () throws(CacheError) in
+      let (present, used) = mapUse
+      guard size.map({ present == $0 }) ?? (used > present) else { return }
+      snapshots.endIdle()
+      let needed = max(bytes, used)
+      let wanted = (max(present * 2, needed + needed / 4) / Self.mapGranularity + 1) * Self.mapGranularity
+      let room = mmap(nil, wanted, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
+      guard let room, room != MAP_FAILED else { throw error(errno, "grow the map of") }
+      munmap(room, wanted)
+      try check(mdb_env_set_mapsize(pointer, wanted), "grow the map of")
+    }
   }
 
   /// The size of the map, and how much of it is in use or free for reuse, in bytes. It reads the map, so the caller
   /// must be inside the gate.
-  static func mapUse(of pointer: OpaquePointer) -> (size: Int, used: Int) {
-    var (info, stat) = (MDB_envinfo(), MDB_stat())
+  private var mapUse: (size: Int, used: Int) {
+    var info = MDB_envinfo()
+    var stat = MDB_stat()
     mdb_env_info(pointer, &info)
     mdb_env_stat(pointer, &stat)
     return (info.me_mapsize, (info.me_last_pgno + 1) * Int(stat.ms_psize))

@@ -1,145 +1,52 @@
 internal import StorageSPI
 
-/// Encodes an entry as one LMDB value: a header, then the payload.
+/// An entry in place, in the memory map or in a buffer: it decodes on demand, and checks every access against its
+/// bounds. It is valid only as long as its bytes, which is for the duration of a transaction.
 ///
-/// All numbers are little-endian:
+/// One LMDB value is a header and the payload. All numbers are little-endian:
 ///
 ///     offset  size
 ///          0     1  version of this layout: 1
-///          1     1  flags: 1 = attributes follow, 2 = the full key follows
-///          2     1  content type: a code, or 0 = the text follows
-///          3     1  zero
+///          1     1  content type: a code, or 0 = the text follows
+///          2     2  zero
 ///          4     4  size of the header, which is the offset of the payload
 ///          8     8  storedAt     \
 ///         16     8  freshUntil    > milliseconds since 1970-01-01T00:00:00Z
 ///         24     8  retainUntil  /
-///         32     8  checksum
-///         40        the content type's text, then the number of attributes (4 bytes) and for each its name and value
-///                   in the order of names, then the full key; each text is its size (4 bytes) and its bytes
-///
-/// Known content types are codes, so that reading one makes no `String`. The full key is present if the value is stored
-/// under a shortened one.
-enum LMDBEntryCoding {
-  static let version: UInt8 = 1
-  static let fixedSize = 40
-  static let attributesFlag: UInt8 = 1
-  static let fullKeyFlag: UInt8 = 2
-}
-
-/// An entry's header, ready to be written. With a known content type, a short key and no attributes it allocates
-/// nothing.
-struct LMDBEntryHeader {
-  private let metadata: EntryMetadata
-  private let code: UInt8
-  private let flags: UInt8
-  private let variable: [UInt8]
-
-  /// Encodes `metadata`.
-  ///
-  /// - Parameter fullKey: the key's text, if the entry is stored under a shortened key.
-  init(_ metadata: EntryMetadata, fullKey: String? = nil) {
-    self.metadata = metadata
-    code = LMDBContentType.code(of: metadata.contentType)
-    flags =
-      (metadata.attributes.isEmpty ? 0 : LMDBEntryCoding.attributesFlag)
-      | (fullKey == nil ? 0 : LMDBEntryCoding.fullKeyFlag)
-    var variable: [UInt8] = []
-    if code == 0 { Self.append(metadata.contentType, to: &variable) }
-    Self.append(metadata.attributes, to: &variable)
-    if let fullKey { Self.append(fullKey, to: &variable) }
-    self.variable = variable
-  }
-
-  /// The size of the header, in bytes.
-  var size: Int { LMDBEntryCoding.fixedSize + variable.count }
-
-  /// The header's bytes.
-  var bytes: [UInt8] {
-    [UInt8](unsafeUninitializedCapacity: size) { room, count in
-      write(to: UnsafeMutableRawBufferPointer(room))
-      count = size
-    }
-  }
-
-  /// Writes the header to the start of `room`.
-  func write(to room: UnsafeMutableRawBufferPointer) {
-    let kinds = UInt32(LMDBEntryCoding.version) | UInt32(flags) << 8 | UInt32(code) << 16
-    room.storeBytes(of: kinds.littleEndian, as: UInt32.self)
-    room.storeBytes(of: UInt32(size).littleEndian, toByteOffset: 4, as: UInt32.self)
-    room.storeBytes(of: metadata.storedAt.milliseconds.littleEndian, toByteOffset: 8, as: Int64.self)
-    room.storeBytes(of: metadata.freshUntil.milliseconds.littleEndian, toByteOffset: 16, as: Int64.self)
-    room.storeBytes(of: metadata.retainUntil.milliseconds.littleEndian, toByteOffset: 24, as: Int64.self)
-    room.storeBytes(of: metadata.checksum.littleEndian, toByteOffset: 32, as: UInt64.self)
-    UnsafeMutableRawBufferPointer(rebasing: room[LMDBEntryCoding.fixedSize...]).copyBytes(from: variable)
-  }
-
-  private static func append(_ attributes: [String: String], to header: inout [UInt8]) {
-    guard !attributes.isEmpty else { return }
-    append(UInt32(attributes.count), to: &header)
-    for (name, value) in attributes.sorted(by: { $0.key < $1.key }) {
-      append(name, to: &header)
-      append(value, to: &header)
-    }
-  }
-
-  private static func append(_ text: String, to header: inout [UInt8]) {
-    append(UInt32(text.utf8.count), to: &header)
-    header.append(contentsOf: text.utf8)
-  }
-
-  private static func append(_ number: some FixedWidthInteger, to header: inout [UInt8]) {
-    withUnsafeBytes(of: number.littleEndian) { header.append(contentsOf: $0) }
-  }
-}
-
-/// The content types that are stored as one byte. A code is never reused for another type, because stores contain it.
-enum LMDBContentType {
-  static func code(of text: String) -> UInt8 {
-    for code in 1...lastCode where self.text(of: code) == text { return code }
-    return 0
-  }
-
-  static let lastCode: UInt8 = 11
-
-  /// The content type with the code `code`. All are literals, which cost no allocation and no reference count.
-  static func text(of code: UInt8) -> String? {
-    switch code {
-    case 1: "application/json"
-    case 2: "image/jpeg"
-    case 3: "image/png"
-    case 4: "image/webp"
-    case 5: "text/plain"
-    case 6: "application/octet-stream"
-    case 7: "text/html"
-    case 8: "application/json; charset=utf-8"
-    case 9: "application/json;charset=utf-8"
-    case 10: "text/plain; charset=utf-8"
-    case 11: "text/html; charset=utf-8"
-    default: nil
-    }
-  }
-}
-
-/// An entry in place, in the memory map or in a buffer: it decodes on demand, and checks every access against its
-/// bounds.
-///
-/// It is valid only as long as its bytes, which is for the duration of a transaction.
+///         32     8  payloadChecksum
+///         40     8  checksum
+///         48     4  number of attributes
+///         52        the content type's text if it has no code, then for each attribute its name and value, in the order of
+///                   names: each text is its size (4 bytes) and its bytes; then, up to the payload, the full key of an
+///                   entry that is stored under a shortened one
 struct LMDBEntry {
+  static let version: UInt8 = 1
+  static let fixedSize = 52
+
+  /// The content types that are stored as one byte, code 1 first. Reading one makes no `String`. A code is never reused for
+  /// another type, because stores contain it.
+  static let contentTypes = [
+    "application/json", "image/jpeg", "image/png", "image/webp", "text/plain", "application/octet-stream", "text/html",
+    "application/json; charset=utf-8", "application/json;charset=utf-8", "text/plain; charset=utf-8",
+    "text/html; charset=utf-8",
+  ]
+
   private let bytes: UnsafeRawBufferPointer
   private let headerSize: Int
 
   /// The entry encoded in `bytes`. Checks the fixed part of the header.
   init(_ bytes: UnsafeRawBufferPointer) throws(LMDBFault) {
-    guard let version = bytes.first else { throw .damaged("it has no header") }
+    guard bytes.count >= Self.fixedSize else { throw .damaged("its header is cut off") }
     // The store says of which version it is: another number here is damage.
-    guard version == LMDBEntryCoding.version else { throw .damaged("its version is \(version)") }
-    guard bytes.count >= LMDBEntryCoding.fixedSize else { throw .damaged("its header is cut off") }
-    let size = Int(UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: 4, as: UInt32.self)))
-    guard (LMDBEntryCoding.fixedSize...bytes.count).contains(size) else { throw .damaged("its header is cut off") }
-    let knownFlags = LMDBEntryCoding.attributesFlag | LMDBEntryCoding.fullKeyFlag
-    guard bytes[1] & ~knownFlags == 0, bytes[3] == 0 else { throw .damaged("its flags are unknown") }
+    guard bytes[0] == Self.version, bytes[2] | bytes[3] == 0 else { throw .damaged("its header is not valid") }
+    headerSize = Int(bytes.number(at: 4, as: UInt32.self))
+    guard (Self.fixedSize...bytes.count).contains(headerSize) else { throw .damaged("its header is cut off") }
     self.bytes = bytes
-    self.headerSize = size
+  }
+
+  /// The entry under `key`, encoded in `bytes`, with errors that name it.
+  init(_ bytes: UnsafeRawBufferPointer, under key: @autoclosure () -> CacheKey) throws(CacheError) {
+    do throws(LMDBFault) { try self.init(bytes) } catch { throw .lmdb(error, in: key()) }
   }
 
   /// The payload, in place.
@@ -151,98 +58,189 @@ struct LMDBEntry {
   var payloadSize: Int { bytes.count - headerSize }
 
   /// The checksum, which is cheaper to read than all the metadata.
-  var checksum: UInt64 { UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: 32, as: UInt64.self)) }
-
-  /// When the entry becomes stale.
-  func freshUntil() throws(LMDBFault) -> Timestamp { try time(at: 16) }
+  var checksum: UInt64 { bytes.number(at: 40, as: UInt64.self) }
 
   /// When the entry expires.
   func retainUntil() throws(LMDBFault) -> Timestamp { try time(at: 24) }
 
   /// All the metadata. With a known content type and no attributes it allocates nothing.
   func metadata() throws(LMDBFault) -> EntryMetadata {
-    var reader = variablePart
+    var texts = LMDBTexts(bytes[Self.fixedSize..<headerSize])
+    let code = Int(bytes[1])
+    guard code <= Self.contentTypes.count else { throw .damaged("its content type is unknown") }
+    let contentType = code == 0 ? try texts.next() : Self.contentTypes[code - 1]
+    var attributes: [String: String] = [:]
+    for _ in 0..<attributeCount { attributes[try texts.next()] = try texts.next() }
     return EntryMetadata(
       storedAt: try time(at: 8), freshUntil: try time(at: 16), retainUntil: try time(at: 24),
-      contentType: try contentType(&reader), attributes: try attributes(&reader), checksum: checksum)
+      contentType: contentType, attributes: attributes, payloadChecksum: bytes.number(at: 32, as: UInt64.self),
+      checksum: checksum)
   }
 
-  /// Decodes the whole header, and checks that it contains nothing else.
-  ///
-  /// - Returns: the bytes of the full key, if the entry is stored under a shortened key.
-  func fullKey() throws(LMDBFault) -> UnsafeRawBufferPointer? {
-    guard bytes[1] & LMDBEntryCoding.fullKeyFlag != 0 else { return nil }
-    var reader = variablePart
-    if bytes[2] == 0 { _ = try reader.bytes() }
-    if hasAttributes { for _ in 0..<(try reader.number()) * 2 { _ = try reader.bytes() } }
-    let key = try reader.bytes()
-    guard reader.isAtEnd else { throw .damaged("its header is longer than what is in it") }
-    return key
+  /// The metadata of the entry under `key`, with errors that name it.
+  func metadata(under key: @autoclosure () -> CacheKey) throws(CacheError) -> EntryMetadata {
+    do throws(LMDBFault) { return try metadata() } catch { throw .lmdb(error, in: key()) }
   }
 
-  private var hasAttributes: Bool { bytes[1] & LMDBEntryCoding.attributesFlag != 0 }
-
-  private var variablePart: LMDBHeaderReader {
-    LMDBHeaderReader(UnsafeRawBufferPointer(rebasing: bytes[LMDBEntryCoding.fixedSize..<headerSize]))
+  /// The bytes of the full key; none if the entry is stored under its own.
+  func fullKey() throws(LMDBFault) -> UnsafeRawBufferPointer {
+    var texts = LMDBTexts(bytes[Self.fixedSize..<headerSize])
+    for _ in 0..<attributeCount * 2 + (bytes[1] == 0 ? 1 : 0) { _ = try texts.nextBytes() }
+    return UnsafeRawBufferPointer(rebasing: texts.rest)
   }
+
+  private var attributeCount: Int { Int(bytes.number(at: 48, as: UInt32.self)) }
 
   private func time(at offset: Int) throws(LMDBFault) -> Timestamp {
-    let number = Int64(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: Int64.self))
+    let number = bytes.number(at: offset, as: Int64.self)
     let time = Timestamp(milliseconds: number)
     guard time.milliseconds == number else { throw .damaged("a time in it is out of range") }
     return time
   }
 
-  private func contentType(_ reader: inout LMDBHeaderReader) throws(LMDBFault) -> String {
-    if bytes[2] == 0 { return try reader.text() }
-    guard let text = LMDBContentType.text(of: bytes[2]) else { throw .damaged("its content type is unknown") }
-    return text
-  }
-
-  /// The attributes, which only the full key may follow.
-  private func attributes(_ reader: inout LMDBHeaderReader) throws(LMDBFault) -> [String: String] {
-    var attributes: [String: String] = [:]
-    if hasAttributes {
-      var last: String?
-      for _ in 0..<(try reader.number()) {
-        let (name, value) = (try reader.text(), try reader.text())
-        if let last, last >= name { throw .damaged("its attributes are not in order") }
-        (last, attributes[name]) = (name, value)
-      }
+  /// The header of an entry.
+  ///
+  /// - Parameter fullKey: the key's text, if the entry is stored under a shortened key.
+  static func header(_ metadata: EntryMetadata, fullKey: String = "") -> [UInt8] {
+    let code = contentTypes.firstIndex(of: metadata.contentType).map { UInt8($0) + 1 } ?? 0
+    var header: [UInt8] = []
+    header.reserveCapacity(fixedSize + 76)
+    header.append(contentsOf: [version, code, 0, 0, 0, 0, 0, 0])
+    header.append(metadata.storedAt.milliseconds)
+    header.append(metadata.freshUntil.milliseconds)
+    header.append(metadata.retainUntil.milliseconds)
+    header.append(metadata.payloadChecksum)
+    header.append(metadata.checksum)
+    header.append(UInt32(metadata.attributes.count))
+    if code == 0 { header.append(metadata.contentType) }
+    for (name, value) in metadata.attributes.sorted(by: { $0.key < $1.key }) {
+      header.append(name)
+      header.append(value)
     }
-    if bytes[1] & LMDBEntryCoding.fullKeyFlag != 0 { _ = try reader.bytes() }
-    guard reader.isAtEnd else { throw .damaged("its header is longer than what is in it") }
-    return attributes
+    header.append(contentsOf: fullKey.utf8)
+    let size = UInt32(header.count)
+    header.withUnsafeMutableBytes { $0.store(size, at: 4) }
+    return header
   }
 }
 
-/// Reads the variable part of a header from front to back, never past its end.
-struct LMDBHeaderReader {
-  private let buffer: UnsafeRawBufferPointer
-  private var offset = 0
+/// Reads the texts of a header from front to back, never past its end.
+private struct LMDBTexts {
+  /// What is not read yet.
+  private(set) var rest: Slice<UnsafeRawBufferPointer>
 
-  init(_ buffer: UnsafeRawBufferPointer) { self.buffer = buffer }
+  init(_ bytes: Slice<UnsafeRawBufferPointer>) { rest = bytes }
 
-  var isAtEnd: Bool { offset == buffer.count }
-
-  mutating func number() throws(LMDBFault) -> Int {
-    guard buffer.count - offset >= 4 else { throw .damaged("its header is cut off") }
-    defer { offset += 4 }
-    return Int(UInt32(littleEndian: buffer.loadUnaligned(fromByteOffset: offset, as: UInt32.self)))
+  mutating func nextBytes() throws(LMDBFault) -> UnsafeRawBufferPointer {
+    guard rest.count >= 4 else { throw .damaged("its header is cut off") }
+    let count = Int(UnsafeRawBufferPointer(rebasing: rest).number(at: 0, as: UInt32.self))
+    guard count <= rest.count - 4 else { throw .damaged("a text in its header is cut off") }
+    let text = rest.dropFirst(4).prefix(count)
+    rest = rest[text.endIndex...]
+    return UnsafeRawBufferPointer(rebasing: text)
   }
 
-  mutating func bytes() throws(LMDBFault) -> UnsafeRawBufferPointer {
-    let count = try number()
-    guard count <= buffer.count - offset else { throw .damaged("a text in its header is cut off") }
-    defer { offset += count }
-    return UnsafeRawBufferPointer(rebasing: buffer[offset..<offset + count])
-  }
-
-  mutating func text() throws(LMDBFault) -> String {
-    let bytes = try bytes().assumingMemoryBound(to: UInt8.self)
+  mutating func next() throws(LMDBFault) -> String {
+    let bytes = try nextBytes().assumingMemoryBound(to: UInt8.self)
     // `String(validating:as:)` takes twice as long for a short text.
     do { return String(copying: try UTF8Span(validating: bytes.span)) } catch {
       throw .damaged("a text in its header is not UTF-8")
     }
+  }
+}
+
+/// The record of the store's format and of how much it holds: one value in the main database, under a key of one zero byte,
+/// which LMDB's tools skip.
+///
+/// All numbers are little-endian: format version (2 bytes) and its complement (2), so that damage does not look like a
+/// later version; zero (4); transaction (8); then for each namespace its name padded with zeros (32), its entries (8), the
+/// bytes of their payloads (8), and a lower bound of the earliest `retainUntil` (8).
+///
+/// The transaction is the one that wrote the record; each transaction that changes entries writes it. If the
+/// store's last transaction is a different one, a program that does not count wrote to the store: the entries are then
+/// counted again.
+struct LMDBCountRecord: Equatable {
+  /// The format version that this engine writes and reads.
+  static let format = 1
+  static let key: [UInt8] = [0]
+
+  private static let fixedSize = 16
+  private static let partSize = 56
+
+  /// The transaction that wrote the record; 0, which is no valid number, if the count is known to be wrong.
+  var transaction: Int
+  var count: StoreCount
+
+  init(transaction: Int, count: StoreCount) {
+    self.transaction = transaction
+    self.count = count
+  }
+
+  /// Parses the record in `bytes`.
+  init(_ bytes: UnsafeRawBufferPointer) throws(LMDBFault) {
+    guard let format = Self.format(of: bytes), bytes.count >= Self.fixedSize,
+      (bytes.count - Self.fixedSize) % Self.partSize == 0
+    else { throw .damaged("its format record is cut off") }
+    guard format == Self.format else { throw .laterVersion(UInt32(format)) }
+    transaction = bytes.number(at: 8, as: Int.self)
+    count = StoreCount()
+    for start in stride(from: Self.fixedSize, to: bytes.count, by: Self.partSize) {
+      let name = String(decoding: bytes[start..<start + 32].prefix { $0 != 0 }, as: UTF8.self)
+      guard CacheKey.isNamespace(name) else { throw .damaged("its format record names no namespace") }
+      count[name] = EntryCount(
+        entries: bytes.number(at: start + 32, as: Int.self), payloadBytes: bytes.number(at: start + 40, as: Int.self),
+        earliestExpiry: Timestamp(milliseconds: bytes.number(at: start + 48, as: Int64.self)))
+    }
+  }
+
+  /// The version in the record `bytes`; `nil` if it is damaged.
+  static func format(of bytes: UnsafeRawBufferPointer) -> Int? {
+    guard bytes.count >= 4 else { return nil }
+    let version = bytes.number(at: 0, as: UInt16.self)
+    return bytes.number(at: 2, as: UInt16.self) == ~version ? Int(version) : nil
+  }
+
+  /// The size of the record, in bytes.
+  var size: Int { Self.fixedSize + count.namespaces.count * Self.partSize }
+
+  /// Writes the record to `room`, which has exactly its size.
+  func write(to room: UnsafeMutableRawBufferPointer) {
+    room.initializeMemory(as: UInt8.self, repeating: 0)
+    room.store(UInt16(Self.format), at: 0)
+    room.store(~UInt16(Self.format), at: 2)
+    room.store(transaction, at: 8)
+    var start = Self.fixedSize
+    for (name, part) in count.namespaces {
+      UnsafeMutableRawBufferPointer(rebasing: room[start...]).copyBytes(from: name.utf8)
+      room.store(part.entries, at: start + 32)
+      room.store(part.payloadBytes, at: start + 40)
+      room.store(part.earliestExpiry.milliseconds, at: start + 48)
+      start += Self.partSize
+    }
+  }
+}
+
+extension UnsafeRawBufferPointer {
+  /// The little-endian number at `offset`, which must be within the bytes.
+  func number<Number: FixedWidthInteger & BitwiseCopyable>(at offset: Int, as type: Number.Type) -> Number {
+    Number(littleEndian: loadUnaligned(fromByteOffset: offset, as: type))
+  }
+}
+
+extension UnsafeMutableRawBufferPointer {
+  /// Stores a number at `offset`, little-endian.
+  func store<Number: FixedWidthInteger & BitwiseCopyable>(_ number: Number, at offset: Int) {
+    storeBytes(of: number.littleEndian, toByteOffset: offset, as: Number.self)
+  }
+}
+
+extension [UInt8] {
+  fileprivate mutating func append(_ number: some FixedWidthInteger) {
+    Swift.withUnsafeBytes(of: number.littleEndian) { append(contentsOf: $0) }
+  }
+
+  fileprivate mutating func append(_ text: String) {
+    append(UInt32(text.utf8.count))
+    append(contentsOf: text.utf8)
   }
 }

@@ -31,11 +31,6 @@ struct LMDBKeyCoding: Sendable {
     return stored
   }
 
-  /// Whether `stored` is a stored form of the long key `key`, with any last byte. If it is not, no read finds it.
-  func isShortened(_ stored: UnsafeRawBufferPointer, of key: UnsafeRawBufferPointer) -> Bool {
-    key.count > Self.prefixSize && shortened(key, probe: 0).dropLast().elementsEqual(stored.dropLast())
-  }
-
   /// Whether a stored key is shortened.
   static func isShortened(_ stored: UnsafeRawBufferPointer) -> Bool { stored.count == shortenedSize }
 }
@@ -55,7 +50,9 @@ extension LMDBTransaction {
     _ body: (UnsafeRawBufferPointer) throws(CacheError) -> Output
   ) throws(CacheError) -> Output {
     if key.count <= LMDBKeyCoding.prefixSize { return try body(key) }
-    guard let probe = try locate(key, in: database).probe else { throw Self.tooManyCollisions }
+    guard let probe = try locate(key, in: database).probe else {
+      throw CacheError(.tooLarge, "256 keys of more than \(LMDBKeyCoding.prefixSize) bytes share their prefix and hash")
+    }
     let stored = environment.keyCoding.shortened(key, probe: probe)
     return try stored.span.withUnsafeBytes { stored throws(CacheError) in try body(stored) }
   }
@@ -68,56 +65,53 @@ extension LMDBTransaction {
     _ key: UnsafeRawBufferPointer, in database: MDB_dbi
   ) throws(CacheError) -> (probe: UInt8?, value: UnsafeRawBufferPointer?) {
     let lowest = environment.keyCoding.shortened(key, probe: 0)
-    return try lowest.span.withUnsafeBytes { lowest throws(CacheError) in
-      try withCursor(on: database) { cursor throws(CacheError) in
-        let hashed = UnsafeRawBufferPointer(rebasing: lowest.dropLast())
-        var free = 0
-        var item = try cursor.seek(lowest)
-        while let (stored, value) = item, byteOrder(UnsafeRawBufferPointer(rebasing: stored.dropLast()), hashed) == 0,
-          let probe = stored.last
-        {
-          if byteOrder(try fullKey(of: value, storedAs: stored), key) == 0 { return (probe, value) }
-          if Int(probe) == free { free += 1 }
-          item = try cursor.next()
-        }
-        return (UInt8(exactly: free), nil)
+    return try withCursor(on: database) { cursor throws(CacheError) in
+      var free = 0
+      var item = try cursor.seek(lowest)
+      while let (stored, value) = item, stored.dropLast().elementsEqual(lowest.dropLast()), let probe = stored.last {
+        if try fullKey(of: value, storedAs: stored).elementsEqual(key) { return (probe, value) }
+        if Int(probe) == free { free += 1 }
+        item = try cursor.next()
       }
+      return (UInt8(exactly: free), nil)
     }
   }
 
-  /// The full key of an entry that is stored under a shortened key.
+  /// The full key of an entry.
   func fullKey(
     of value: UnsafeRawBufferPointer, storedAs stored: UnsafeRawBufferPointer
   ) throws(CacheError) -> UnsafeRawBufferPointer {
-    do throws(LMDBFault) {
-      guard let key = try LMDBEntry(value).fullKey() else { throw .damaged("its full key is missing") }
-      return key
-    } catch {
+    guard LMDBKeyCoding.isShortened(stored) else { return stored }
+    do throws(LMDBFault) { return try LMDBEntry(value).fullKey() } catch {
       let prefix = String(decoding: stored.prefix(LMDBKeyCoding.prefixSize), as: UTF8.self)
       throw .lmdb(error, in: "an entry whose key begins with \(prefix)")
     }
   }
 
-  /// The namespaces that have databases, in order. It skips each namespace's tally records (its name followed by a zero
-  /// byte) in one step, so the cost is proportional to the number of namespaces.
+  /// The key of an entry in `database`.
+  func key(of item: LMDBCursor.Item, in database: LMDBDatabase) throws(CacheError) -> CacheKey {
+    let text = String(decoding: try fullKey(of: item.value, storedAs: item.key), as: UTF8.self)
+    guard let key = try? CacheKey(text), key.namespace == database.namespace.name else {
+      throw .lmdb(
+        .damaged("'\(text.prefix(80))' in namespace \(database.namespace.name) is no key of it"), in: environment.path)
+    }
+    return key
+  }
+
+  /// The namespaces that have databases, in order.
   func namespaces() throws(CacheError) -> [LMDBNamespace] {
     try withCursor(on: LMDBEnvironment.mainDatabase) { cursor throws(CacheError) in
       var found: [LMDBNamespace] = []
       var item = try cursor.seek([1])
       while let (name, _) = item {
-        // If the names were out of order, the search for the next one could loop forever.
-        guard let namespace = LMDBNamespace(name: name), found.last.map({ $0.name < namespace.name }) ?? true else {
+        guard CacheKey.isNamespace(String(decoding: name, as: UTF8.self)) else {
           throw .lmdb(.damaged("it holds a database that is no namespace"), in: environment.path)
         }
-        found.append(namespace)
-        item = try cursor.seek(Array(name) + [1])
+        found.append(LMDBNamespace(name, count: name.count))
+        item = try cursor.next()
       }
       return found
     }
-  }
-
-  private static var tooManyCollisions: CacheError {
-    CacheError(.tooLarge, "256 keys of more than \(LMDBKeyCoding.prefixSize) bytes share their prefix and hash")
   }
 }
 
@@ -125,7 +119,6 @@ extension LMDBTransaction {
 ///
 /// (`SIMD32` would be the natural type, but its metadata costs a tenth of a millisecond at process start.)
 struct LMDBNamespace: Sendable, Hashable {
-  private var words: (UInt64, UInt64, UInt64, UInt64) { (first, second, third, fourth) }
   private let first, second, third, fourth: UInt64
 
   /// The namespace of a key, from the key's bytes and the namespace's length (32 at most).
@@ -135,34 +128,10 @@ struct LMDBNamespace: Sendable, Hashable {
     (first, second, third, fourth) = words
   }
 
-  /// The namespace called `name`; `nil` if that cannot be a namespace.
-  init?(name: UnsafeRawBufferPointer) {
-    guard CacheKey.isNamespace(String(decoding: name, as: UTF8.self)) else { return nil }
-    self.init(name, count: name.count)
-  }
-
-  /// The longest name, in bytes.
-  static let size = CacheKey.maximumNamespaceLength
-
-  /// The length of the name, in bytes.
-  var length: Int { withUnsafeBytes(of: words) { bytes in bytes.firstIndex(of: 0) ?? Self.size } }
-
-  /// Writes the name, padded with zeros to 32 bytes, at `offset` of `room`.
-  func write(to room: UnsafeMutableRawBufferPointer, at offset: Int) {
-    room.storeBytes(of: words, toByteOffset: offset, as: (UInt64, UInt64, UInt64, UInt64).self)
-  }
-
   /// The name.
   var name: String {
-    withUnsafeBytes(of: words) { bytes in String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self) }
+    withUnsafeBytes(of: self) { bytes in String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self) }
   }
-}
-
-/// A write transaction's need of a namespace.
-struct LMDBNamespaceUse {
-  let namespace: LMDBNamespace
-  /// Whether to create its database if there is none.
-  var creates: Bool
 }
 
 /// A namespace and LMDB's handle of its database, which is valid for the environment's lifetime.
@@ -171,9 +140,12 @@ struct LMDBDatabase: Sendable {
   let handle: MDB_dbi
 }
 
-/// Compares two keys by their bytes, a shorter one first: below zero if `left` comes first.
-func byteOrder(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Int {
-  guard let first = left.baseAddress, let second = right.baseAddress else { return left.count - right.count }
-  let order = Int(memcmp(first, second, min(left.count, right.count)))
-  return order == 0 ? left.count - right.count : order
+extension CacheKey {
+  /// Calls `body` with the UTF-8 bytes of the key's text.
+  func withBytes<Output>(
+    _ body: (UnsafeRawBufferPointer) throws(CacheError) -> Output
+  ) throws(CacheError) -> Output {
+    let text = text
+    return try text.utf8Span.span.withUnsafeBytes { bytes throws(CacheError) in try body(bytes) }
+  }
 }

@@ -4,76 +4,63 @@ internal import StorageSPI
 
 /// Checks that look at the whole store.
 extension LMDBEnvironment {
-  /// Reads every entry of every database, and compares the tally. LMDB reports few damaged pages itself; others can end
+  /// Reads every entry of every database, and compares the count. LMDB reports few damaged pages itself; others can end
   /// the process.
   func integrityIssues() throws(CacheError) -> [IntegrityIssue] {
     do throws(CacheError) {
-      _ = try LMDBDataFile.check(in: path)
+      try LMDBDataFile(in: path)?.check()
       return try withReader { reader throws(CacheError) in
         try reader.withDatabases { transaction, databases throws(CacheError) in
           var issues: [IntegrityIssue] = []
-          var counted = EntryTally()
-          for database in databases { try transaction.check(database, &issues, &counted) }
+          for database in databases { issues += try transaction.issues(in: database) }
           try transaction.forEachFreeRange(freedBefore: .max) { _ in true }
-          // An undecodable entry is in the tally but cannot be counted here, and has been reported already.
-          if issues.isEmpty, let kept = try transaction.keptTally(), kept != counted {
-            issues.append(IntegrityIssue(kind: .structure, message: "the tally of \(path) disagrees with its entries"))
+          // An undecodable entry may be in the count, and has been reported already.
+          if issues.isEmpty, let kept = try transaction.keptCount(),
+            !kept.isRight(for: try transaction.counted(databases))
+          {
+            issues.append(IntegrityIssue(kind: .structure, message: "the count of \(path) disagrees with its entries"))
           }
           return issues
         }
       }
-    } catch  where error.code == .damaged {
+    } catch {
+      guard error.code == .damaged else { throw error }
       return [IntegrityIssue(kind: .structure, message: error.message)]
     }
   }
 }
 
+extension StoreCount {
+  /// Whether this can be the count of a store with the entries that `counted` counts.
+  fileprivate func isRight(for counted: StoreCount) -> Bool {
+    namespaces.count == counted.namespaces.count
+      && namespaces.allSatisfy { name, count in
+        let found = counted[name]
+        return count.entries == found.entries && count.payloadBytes == found.payloadBytes
+          && count.earliestExpiry <= found.earliestExpiry
+      }
+  }
+}
+
 extension LMDBTransaction {
-  fileprivate func check(
-    _ database: LMDBDatabase, _ issues: inout [IntegrityIssue], _ counted: inout EntryTally
-  ) throws(CacheError) {
-    var last: UnsafeRawBufferPointer?
+  fileprivate func issues(in database: LMDBDatabase) throws(CacheError) -> [IntegrityIssue] {
+    var issues: [IntegrityIssue] = []
     try forEachItem(in: database.handle) { item throws(CacheError) in
-      if let last, byteOrder(last, item.key) >= 0 {
-        throw .lmdb(.damaged("the keys of namespace \(database.namespace.name) are out of order"), in: environment.path)
-      }
-      last = item.key
-      if let (slot, count) = LMDBSlot.counting(item.value, in: database.namespace) { counted.add(count, to: slot.slot) }
-      if let issue = issue(with: item, in: database.namespace.name) { issues.append(issue) }
-    }
-  }
-
-  private func issue(with item: LMDBCursor.Item, in namespace: String) -> IntegrityIssue? {
-    var key: CacheKey?
-    do throws(CacheError) {
-      let bytes = LMDBKeyCoding.isShortened(item.key) ? try fullKey(of: item.value, storedAs: item.key) : item.key
-      let name = try CacheKey(stored: bytes, namespace: namespace, path: environment.path)
-      key = name
-      if LMDBKeyCoding.isShortened(item.key), !environment.keyCoding.isShortened(item.key, of: bytes) {
-        throw .lmdb(.damaged("it is stored under another key than its own"), in: "entry \(name)")
-      }
-      _ = try decoding(name) { () throws(LMDBFault) in try LMDBEntry(item.value).metadata() }
-      return nil
-    } catch {
-      return IntegrityIssue(key: key, kind: .undecodable, message: error.message)
-    }
-  }
-
-  /// Leaves undecodable entries alone, because it is unknown whether they have expired.
-  fileprivate func removeExpired(
-    at time: Timestamp, in database: LMDBDatabase, _ tally: inout LMDBTallyChange
-  ) throws(CacheError) {
-    try withCursor(on: database.handle) { cursor throws(CacheError) in
-      var item = try cursor.first()
-      while let (_, value) = item {
-        if let until = try? LMDBEntry(value).retainUntil(), time >= until {
-          try requireRightSize(value)
-          try tally.remove(value, in: database.namespace)
-          try cursor.remove()
+      var key: CacheKey?
+      do throws(CacheError) {
+        let name = try self.key(of: item, in: database)
+        key = name
+        _ = try LMDBEntry(item.value, under: name).metadata(under: name)
+        // The search also fails if keys are out of order.
+        let found = try name.withBytes { bytes throws(CacheError) in try value(ofKey: bytes, in: database.handle) }
+        guard found?.baseAddress == item.value.baseAddress else {
+          throw .lmdb(.damaged("it is stored under another key than its own"), in: name)
         }
-        item = try cursor.next()
+      } catch {
+        issues.append(IntegrityIssue(key: key, kind: .undecodable, message: error.message))
       }
     }
+    return issues
   }
 }
 
@@ -90,94 +77,69 @@ extension LMDBEnvironment {
   ///
   /// - Throws: `damaged` if LMDB, or a look at the list of free pages, finds damage.
   func compact(at time: Timestamp, _ durability: Durability) throws(CacheError) {
-    guard !isReadOnly else { throw error(EACCES, "write to") }
     do throws(CacheError) {
-      try removeExpired(at: time, durability)
+      try change(bytes: Self.mapGranularity, durability) { writer throws(CacheError) in
+        try writer.removeExpired(at: time)
+      }
     } catch {
       guard error.isWantOfRoom else { throw error }
       try releaseFreePages()
-      try removeExpired(at: time, durability)
+      try change(bytes: Self.mapGranularity, durability) { writer throws(CacheError) in
+        try writer.removeExpired(at: time)
+      }
     }
     try releaseFreePages()
-  }
-
-  /// Removes the entries that are expired at `time`, in one transaction. The freed pages stay in the file.
-  private func removeExpired(at time: Timestamp, _ durability: Durability) throws(CacheError) {
-    let namespaces = try withSnapshot { transaction throws(CacheError) in try transaction.namespaces() }
-    let needed = namespaces.map { LMDBNamespaceUse(namespace: $0, creates: false) }
-    try change(needed, bytes: Self.mapGranularity, durability) { transaction, databases, tally throws(CacheError) in
-      for database in databases { try transaction.removeExpired(at: time, in: database, &tally) }
-    }
   }
 
   /// Turns the free pages into holes. Does nothing if the file system does not support it.
   private func releaseFreePages() throws(CacheError) {
     mdb_reader_check(pointer, nil)
     do throws(CacheError) {
-      try commitNothing()
+      // Then the pages freed by the transaction before are no longer part of the last state but one.
+      try change(bytes: Self.mapGranularity, .full) { $0.touch() }
     } catch {
-      // Then the pages that the last transaction freed wait until the next time.
+      // Then they wait until the next time.
       guard error.isWantOfRoom else { throw error }
     }
     try growing(for: Self.mapGranularity) { () throws(CacheError) in
       let writer = try beginWriting(.full)
       defer { writer.abort() }
-      let status = mdb_env_sync(pointer, 1)
-      guard status == MDB_SUCCESS else { throw error(status, "write to") }
-      try releaseFreePages(freedBefore: min(writer.number - 1, oldestReader() ?? .max))
-    }
-  }
-
-  /// Commits a transaction that changes only its own number, so that the pages freed by the one before it are no longer
-  /// part of the last state but one.
-  private func commitNothing() throws(CacheError) {
-    try change([], bytes: Self.mapGranularity, .full) { _, _, tally throws(CacheError) in
-      try tally.writeSummary()
-    }
-  }
-
-  /// LMDB shows the list of free pages only to read transactions.
-  private func releaseFreePages(freedBefore limit: Int) throws(CacheError) {
-    let reader = try LMDBTransaction(self, flags: MDB_RDONLY)
-    defer { reader.abort() }
-    var stat = MDB_stat()
-    mdb_env_stat(pointer, &stat)
-    try reader.forEachFreeRange(freedBefore: limit) { pages throws(CacheError) in
-      try release(pages, pageSize: Int(stat.ms_psize))
+      try check(mdb_env_sync(pointer, 1), "write to")
+      // LMDB shows the list of free pages only to read transactions.
+      let reader = try LMDBTransaction(self, flags: MDB_RDONLY)
+      defer { reader.abort() }
+      try reader.forEachFreeRange(freedBefore: min(writer.number - 1, oldestReader)) { pages throws(CacheError) in
+        try release(pages)
+      }
     }
   }
 
   /// Turns the pages into a hole; `false` if the file system cannot.
-  private func release(_ pages: Range<Int>, pageSize: Int) throws(CacheError) -> Bool {
+  private func release(_ pages: Range<Int>) throws(CacheError) -> Bool {
     var descriptor: mdb_filehandle_t = -1
     mdb_env_get_fd(pointer, &descriptor)
-    if clmdb_punch_hole(descriptor, off_t(pages.lowerBound * pageSize), off_t(pages.count * pageSize)) == 0 {
-      return true
-    }
+    var stat = MDB_stat()
+    mdb_env_stat(pointer, &stat)
+    let size = Int(stat.ms_psize)
+    if clmdb_punch_hole(descriptor, off_t(pages.lowerBound * size), off_t(pages.count * size)) == 0 { return true }
     guard errno == EOPNOTSUPP || errno == ENOSYS else { throw error(errno, "free space of") }
     return false
   }
 
-  /// The oldest state that a read transaction of any process sees; `nil` if there is none.
+  /// The oldest state that a read transaction of any process sees.
   ///
   /// LMDB reports it only as lines of text: process, thread and transaction, which is a hyphen for an idle reader.
-  private func oldestReader() -> Int? {
-    var lines = ReaderLines()
-    withUnsafeMutablePointer(to: &lines) { lines in
-      _ = mdb_reader_list(
-        pointer,
-        { line, context in
-          guard let line, let lines = context?.assumingMemoryBound(to: ReaderLines.self) else { return 0 }
-          lines.pointee.transactions += String(cString: line).split(whereSeparator: \.isWhitespace).suffix(1)
-            .compactMap { Int($0) }
-          return 0
-        }, lines)
-    }
-    return lines.transactions.min()
-  }
-
-  private struct ReaderLines {
-    var transactions: [Int] = []
+  private var oldestReader: Int {
+    var oldest = Int.max
+    mdb_reader_list(
+      pointer,
+      { line, oldest in
+        let last = line.map { String(cString: $0) }?.split(whereSeparator: \.isWhitespace).last
+        guard let number = last.flatMap({ Int($0) }), let oldest else { return 0 }
+        oldest.assumingMemoryBound(to: Int.self).pointee = min(oldest.load(as: Int.self), number)
+        return 0
+      }, &oldest)
+    return oldest
   }
 }
 
@@ -220,53 +182,19 @@ extension LMDBTransaction {
     try withCursor(on: LMDBFreePages.database) { cursor throws(CacheError) in
       var item = try cursor.first()
       while let (key, value) = item {
-        guard key.count == MemoryLayout<Int>.size else {
-          throw .lmdb(.damaged("its list of free pages has an impossible key"), in: environment.path)
-        }
-        guard key.loadUnaligned(as: Int.self) < limit else { return }
         let ranges: [Range<Int>]
-        do throws(LMDBFault) { ranges = try LMDBFreePages.ranges(value, lastPage: info.me_last_pgno) } catch {
+        do throws(LMDBFault) {
+          guard key.count == MemoryLayout<Int>.size else {
+            throw .damaged("its list of free pages has an impossible key")
+          }
+          if key.loadUnaligned(as: Int.self) >= limit { return }
+          ranges = try LMDBFreePages.ranges(value, lastPage: info.me_last_pgno)
+        } catch {
           throw .lmdb(error, in: environment.path)
         }
         for range in ranges where try !body(range) { return }
         item = try cursor.next()
       }
-    }
-  }
-
-  /// Where the map begins; `nil` if nothing tells.
-  ///
-  /// LMDB does not say it. But the first eight bytes of any page are its number, and the summary is in the first page of
-  /// those that hold it. The file confirms the number.
-  func mapStart() throws(CacheError) -> UnsafeRawPointer? {
-    var stat = MDB_stat()
-    mdb_env_stat(environment.pointer, &stat)
-    let size = Int(stat.ms_psize)
-    // The map begins at a page of the system, which a store from another machine may exceed.
-    guard size <= Int(getpagesize()), let record = try summaryRecord()?.baseAddress,
-      let page = UnsafeRawPointer(bitPattern: UInt(bitPattern: record) & ~UInt(size - 1)),
-      let number = Int(exactly: page.load(as: UInt64.self)), number < Int.max / size
-    else { return nil }
-    var descriptor: mdb_filehandle_t = -1
-    mdb_env_get_fd(environment.pointer, &descriptor)
-    let isConfirmed = withUnsafeTemporaryAllocation(byteCount: size, alignment: 8) { copy in
-      pread(descriptor, copy.baseAddress, size, off_t(number * size)) == size
-        && byteOrder(UnsafeRawBufferPointer(copy), UnsafeRawBufferPointer(start: page, count: size)) == 0
-    }
-    return isConfirmed ? page - number * size : nil
-  }
-}
-
-extension LMDBReader {
-  /// Removes the file's pages from this process's memory; they stay in the system's cache. Concurrent readers find them
-  /// there again.
-  func releaseMappedPages() throws(CacheError) {
-    try withSnapshot { transaction throws(CacheError) in
-      guard let start = try transaction.mapStart() else { return }
-      let (size, used) = LMDBEnvironment.mapUse(of: environment.pointer)
-      // Another process may have grown the file beyond this map; the memory behind it is unrelated. It is not an error
-      // if the system ignores the advice.
-      madvise(UnsafeMutableRawPointer(mutating: start), min(size, used), MADV_DONTNEED)
     }
   }
 }

@@ -1,8 +1,9 @@
 internal import CLMDB
 internal import EngineSupport
+internal import Platform
 internal import StorageSPI
 
-/// A reusable read transaction, with the handles of the databases that it has used. If nothing changes it stays open
+/// A reusable read transaction, with the handles of the databases that it can use. If nothing changes it stays open
 /// and keeps seeing its state; see `KeptSnapshot`.
 ///
 /// It is taken from its pool, used and returned inside the environment's gate.
@@ -20,11 +21,13 @@ final class LMDBReader: SnapshotHolding, @unchecked Sendable {
 
   /// The caller is inside the gate.
   init(_ environment: LMDBEnvironment) throws(CacheError) {
-    transaction = try environment.beginReading()
+    databases = environment.knownDatabases
+    transaction = try environment.adoptingMapSize { () throws(CacheError) in
+      try LMDBTransaction(environment, flags: MDB_RDONLY)
+    }
     transaction.reset()
     kept = KeptSnapshot(environment.snapshots)
     self.environment = environment
-    databases = environment.knownDatabases
   }
 
   /// Finds the entry under `key` in the latest state. If there is one, the state is held until `end()`.
@@ -35,11 +38,7 @@ final class LMDBReader: SnapshotHolding, @unchecked Sendable {
     try begin()
     do throws(CacheError) {
       if let value = try transaction.value(ofKey: key, in: database) {
-        do throws(LMDBFault) {
-          return try LMDBEntry(value)
-        } catch {
-          throw .lmdb(error, in: "entry \(String(decoding: key, as: UTF8.self))")
-        }
+        return try LMDBEntry(value, under: CacheKey(trusting: key.assumingMemoryBound(to: UInt8.self).span))
       }
     } catch {
       end()
@@ -63,42 +62,38 @@ final class LMDBReader: SnapshotHolding, @unchecked Sendable {
     return try body(transaction)
   }
 
-  /// Calls `body` with the latest state, and the databases of the namespaces that `isWanted`, in order.
+  /// Calls `body` with the latest state, and the databases of all namespaces, in order.
   func withDatabases<Output>(
-    of isWanted: (LMDBNamespace) -> Bool = { _ in true },
     _ body: (LMDBTransaction, [LMDBDatabase]) throws(CacheError) -> Output
   ) throws(CacheError) -> Output {
     while true {
-      var namespaces: [LMDBNamespace] = []
       do {
         try begin()
         defer { end() }
-        namespaces = try transaction.namespaces().filter(isWanted)
+        let namespaces = try transaction.namespaces()
         let found = namespaces.compactMap { namespace in databases.first { $0.namespace == namespace } }
         if found.count == namespaces.count { return try body(transaction, found) }
       }
-      endKeptSnapshot(unlessUsed: false)
-      try environment.learnDatabases(namespaces)
-      refreshDatabases()
+      try learnDatabases()
     }
   }
 
-  /// The handle of a namespace's database; `nil` if it does not exist. The handle must be known before the transaction
-  /// begins: an older transaction cannot use a newer handle.
+  /// The handle of a namespace's database; `nil` if it does not exist.
   private func database(_ namespace: LMDBNamespace) throws(CacheError) -> MDB_dbi? {
     if let latest, latest.namespace == namespace { return latest.handle }
-    if !databases.contains(where: { $0.namespace == namespace }) {
-      endKeptSnapshot(unlessUsed: false)
-      try environment.learnDatabases([namespace])
-      refreshDatabases()
-    }
+    latest = databases.first { $0.namespace == namespace }
+    if let latest { return latest.handle }
+    let all = try withSnapshot { transaction throws(CacheError) in try transaction.namespaces() }
+    guard all.contains(namespace) else { return nil }
+    try learnDatabases()
     latest = databases.first { $0.namespace == namespace }
     return latest?.handle
   }
 
-  /// Adopts all known handles; a snapshot that began before could not use them.
-  private func refreshDatabases() {
+  /// Adopts the handles of all namespaces. A transaction that began before cannot use them.
+  private func learnDatabases() throws(CacheError) {
     endKeptSnapshot(unlessUsed: false)
+    try environment.learnDatabases()
     databases = environment.knownDatabases
   }
 
@@ -126,19 +121,111 @@ final class LMDBReader: SnapshotHolding, @unchecked Sendable {
   }
 }
 
-extension CacheKey {
-  /// Lends the UTF-8 bytes of the key's text.
-  func withBytes<Output>(
-    _ body: (UnsafeRawBufferPointer) throws(CacheError) -> Output
-  ) throws(CacheError) -> Output {
-    let text = text
-    return try text.utf8Span.span.withUnsafeBytes { bytes throws(CacheError) in try body(bytes) }
-  }
-}
+/// Collects a page of entries, ordered by full key.
+struct LMDBScan {
+  private let request: ScanRequest
+  private let transaction: LMDBTransaction
+  /// The part of the wanted prefix that every stored key of the page begins with.
+  private let prefix: [UInt8]
+  private(set) var page = ScanPage()
+  private var payloadBytes = 0
+  /// The part of the map that has the values that were read.
+  private var pages: (start: UInt, end: UInt) = (.max, 0)
 
-/// Turns a fault thrown by `body` into an error that names the entry.
-func decoding<Output>(
-  _ key: @autoclosure () -> CacheKey, _ body: () throws(LMDBFault) -> Output
-) throws(CacheError) -> Output {
-  do throws(LMDBFault) { return try body() } catch { throw .lmdb(error, in: "entry \(key())") }
+  /// Starts a scan.
+  init(_ request: ScanRequest, _ transaction: LMDBTransaction) {
+    self.request = request
+    self.transaction = transaction
+    prefix = Array(request.prefix.utf8.prefix(LMDBKeyCoding.prefixSize))
+  }
+
+  /// Scans the databases, which are in order.
+  mutating func visit(_ databases: [LMDBDatabase]) throws(CacheError) {
+    for database in request.isDescending ? databases.reversed() : databases where page.next == nil {
+      try visit(database)
+    }
+  }
+
+  private mutating func visit(_ database: LMDBDatabase) throws(CacheError) {
+    let cursor = try transaction.openCursor(on: database.handle)
+    var item = try first(cursor)
+    while let (stored, value) = item, page.next == nil, stored.starts(with: prefix) {
+      guard !LMDBKeyCoding.isShortened(stored) else {
+        item = try visitGroup(from: (stored, value), cursor, database)
+        continue
+      }
+      let key = try transaction.key(of: (stored, value), in: database)
+      if request.contains(key) { try append(key, value) }
+      item = try next(cursor)
+    }
+  }
+
+  /// Collects the long keys that share the current key's prefix, and visits them in true order.
+  ///
+  /// - Returns: the item after the group.
+  private mutating func visitGroup(
+    from first: LMDBCursor.Item, _ cursor: LMDBCursor, _ database: LMDBDatabase
+  ) throws(CacheError) -> LMDBCursor.Item? {
+    let prefix = first.key.prefix(LMDBKeyCoding.prefixSize)
+    var group: [(key: CacheKey, value: UnsafeRawBufferPointer)] = []
+    var item: LMDBCursor.Item? = first
+    while let current = item, LMDBKeyCoding.isShortened(current.key), current.key.starts(with: prefix) {
+      let key = try transaction.key(of: current, in: database)
+      if request.contains(key) { group.append((key, current.value)) }
+      item = try next(cursor)
+    }
+    group.sort { request.isDescending ? $0.key > $1.key : $0.key < $1.key }
+    for (key, value) in group where page.next == nil { try append(key, value) }
+    return item
+  }
+
+  /// The first item that can be in the page.
+  private func first(_ cursor: LMDBCursor) throws(CacheError) -> LMDBCursor.Item? {
+    guard request.isDescending else {
+      let start = max(request.prefix, request.position ?? "")
+      return try cursor.seek(Array(start.utf8.prefix(LMDBKeyCoding.prefixSize)))
+    }
+    // No byte of a key is as high as 0x7F.
+    let limit = request.prefix + "\u{7F}"
+    let end = min(limit, request.position ?? limit).utf8
+    var start = Array(end.prefix(LMDBKeyCoding.prefixSize))
+    if end.count > start.count {
+      start += [UInt8](repeating: 0xFF, count: LMDBKeyCoding.shortenedSize - start.count)
+    }
+    guard let found = try cursor.seek(start) else { return try cursor.last() }
+    return found.key.elementsEqual(start) ? found : try cursor.previous()
+  }
+
+  private func next(_ cursor: LMDBCursor) throws(CacheError) -> LMDBCursor.Item? {
+    try request.isDescending ? cursor.previous() : cursor.next()
+  }
+
+  /// Adds an entry, or ends the page before it.
+  private mutating func append(_ key: CacheKey, _ value: UnsafeRawBufferPointer) throws(CacheError) {
+    let entry = try LMDBEntry(value, under: key)
+    let metadata = try entry.metadata(under: key)
+    let size = request.includesPayloads ? entry.payloadSize : 0
+    if let last = page.entries.last,
+      page.entries.count >= request.limit || payloadBytes + size > ScanRequest.maximumPayloadBytes
+    {
+      page.next = last.key.text
+      return
+    }
+    payloadBytes += size
+    page.entries.append(
+      request.includesPayloads
+        ? ScannedEntry(key: key, metadata: metadata, payload: Array(entry.payload))
+        : ScannedEntry(key: key, metadata: metadata, payloadBytes: entry.payloadSize))
+    let start = UInt(bitPattern: value.baseAddress)
+    pages = (min(pages.start, start), max(pages.end, start + UInt(value.count - entry.payloadSize + size)))
+  }
+
+  /// Removes the pages that a large scan has read from this process's memory; they stay in the system's cache, where
+  /// concurrent readers find them again. It is not an error if the system ignores the advice.
+  func releaseMappedPages() {
+    guard request.includesPayloads || page.entries.count > 256 else { return }
+    let pageMask = UInt(getpagesize()) - 1
+    guard let start = UnsafeMutableRawPointer(bitPattern: pages.start & ~pageMask) else { return }
+    madvise(start, Int(pages.end - UInt(bitPattern: start)), MADV_DONTNEED)
+  }
 }

@@ -1,3 +1,4 @@
+internal import CLMDB
 internal import EngineSupport
 internal import Platform
 internal import StorageSPI
@@ -20,24 +21,32 @@ final class LMDBRegistry: Sendable {
   private let slots = Mutex<[LMDBFileIdentity: Slot]>([:])
   private let opening = Mutex<Void>(())
 
-  /// The environment of the store in the folder `path`, which is created first if there is none.
+  /// The environment of the store in the directory `path`, which is created first if there is none.
   ///
   /// - Parameter mapSize: the initial map size; ignored if the environment is already open.
+  /// - Throws: `CacheError`: `cannotCreate` if the directory belongs to someone else; `damaged` if LMDB cannot map what is
+  ///   there; `unsupportedFormat`, `noSpace`, `permissionDenied`, `busy`, `ioFailed`.
   func environment(
     at path: String, mapSize: Int, keyCoding: LMDBKeyCoding = LMDBKeyCoding()
   ) throws(CacheError) -> LMDBEnvironmentUse {
     try opening.withLock { _ throws(CacheError) in
-      if let identity = LMDBFile.identity(LMDBFile.data(in: path)), let use = existing(identity) { return use }
+      // Without a look at the mark outside of the format if the one inside is there.
+      var file = try? LMDBDataFile(in: path)
+      if let file, let use = existing(file.identity) { return use }
       try requireUnusedLocks(path)
-      try LMDBCreation.ensureStore(at: path)
+      if file?.isOwn != true { file = try LMDBDataFile.isStore(path) ? try LMDBDataFile(in: path) : nil }
+      if let file {
+        try file.check()
+        try file.requireKnownFormat(path)
+      } else {
+        try LMDBFile.makeStore(in: path, mapSize: mapSize)
+      }
       let environment = try LMDBEnvironment(path: path, mapSize: mapSize, keyCoding: keyCoding) { [self] identity in
         slots.withLock { $0[identity] = nil }
       }
-      try environment.openMainDatabase()
       let use = LMDBEnvironmentUse(environment)
-      slots.withLock {
-        $0[environment.identity] = Slot(use: use, locks: LMDBFile.identity(LMDBFile.lock(in: path)))
-      }
+      let locks = LMDBFile.status(LMDBFile.lock(in: path)).map(LMDBFileIdentity.init)
+      slots.withLock { $0[environment.identity] = Slot(use: use, locks: locks) }
       return use
     }
   }
@@ -45,11 +54,12 @@ final class LMDBRegistry: Sendable {
   /// Fails if this process has the data file open that was at `path` before the current one. That environment uses the
   /// lock file, and nothing else would stop this process from treating the file as unused.
   private func requireUnusedLocks(_ path: String) throws(CacheError) {
-    guard let locks = LMDBFile.identity(LMDBFile.lock(in: path)) else { return }
-    if slots.withLock({ $0.values.contains { $0.locks == locks } }) { throw .lmdbStoreReplaced(path) }
+    let used = slots.withLock { $0.values.compactMap(\.locks) }
+    guard !used.isEmpty, let locks = LMDBFile.status(LMDBFile.lock(in: path)) else { return }
+    if used.contains(LMDBFileIdentity(locks)) { throw .lmdbStoreReplaced(path) }
   }
 
-  /// Calls `body` while no environment of the store in the folder `path` is open in this process; none can be opened
+  /// Calls `body` while no environment of the store in the directory `path` is open in this process; none can be opened
   /// meanwhile.
   ///
   /// - Throws: `busy` if one is open.
@@ -57,8 +67,8 @@ final class LMDBRegistry: Sendable {
     at path: String, _ body: () throws(CacheError) -> Output
   ) throws(CacheError) -> Output {
     try opening.withLock { _ throws(CacheError) in
-      let identity = LMDBFile.identity(LMDBFile.data(in: path))
-      guard identity.flatMap({ existing($0) }) == nil else { throw .lmdbStoreInUse(path) }
+      let data = LMDBFile.status(LMDBFile.data(in: path))
+      guard data.flatMap({ existing(LMDBFileIdentity($0)) }) == nil else { throw .lmdbStoreInUse(path) }
       try requireUnusedLocks(path)
       return try body()
     }
@@ -67,95 +77,11 @@ final class LMDBRegistry: Sendable {
   /// The open environment of the store, if there is one. If one is just being closed, it waits for that, which takes
   /// microseconds.
   private func existing(_ identity: LMDBFileIdentity) -> LMDBEnvironmentUse? {
-    while true {
-      let slot = slots.withLock { $0[identity] }
-      guard let slot else { return nil }
+    while let slot = slots.withLock({ $0[identity] }) {
       if let use = slot.use { return use }
       sched_yield()
     }
-  }
-}
-
-/// Removal, which works on a store in any state. Deleting needs no disk space; moving aside needs a few blocks.
-extension LMDBRegistry {
-  /// Removes the store in the folder `path`, or moves it into a new folder next to it. The lock file stays, emptied.
-  ///
-  /// - Parameter suffix: what to append to the name of the folder; `nil` to delete the data file.
-  /// - Returns: the new folder; nothing if the store was deleted, or there is none.
-  func removeStore(at path: String, movingAside suffix: String?) throws(CacheError) -> [String] {
-    try whileClosed(at: path) { () throws(CacheError) in
-      try LMDBOwnership.requireOwn(path)
-      let data = LMDBFile.data(in: path)
-      guard LMDBFile.status(data) != nil else { return [] }
-      return try withLockAlone(path) { lock throws(CacheError) in
-        // Something that is not a file is not a store of another version.
-        if let file = try? LMDBDataFile(in: path) { try file.requireKnownFormat(path) }
-        // The next process creates a new store, and must not mistake these locks for that store's.
-        guard ftruncate(lock, 0) == 0 else { throw .lmdb(errno, "empty", path: path) }
-        if let suffix { return [try moveAside(path, suffix)] }
-        try delete(data, path)
-        return []
-      }
-    }
-  }
-
-  /// Calls `body` with the lock that every process shares while it has the store open: no process has it open, and one
-  /// that opens it waits.
-  ///
-  /// It is LMDB's own lock: the first byte of the lock file, locked with `fcntl`. A process loses it when it closes any
-  /// descriptor of the file, so no environment of the store may be open in this one.
-  ///
-  /// - Throws: `busy` if another process has the store open.
-  private func withLockAlone<Output>(
-    _ path: String, _ body: (_ descriptor: Int32) throws(CacheError) -> Output
-  ) throws(CacheError) -> Output {
-    let descriptor = open(LMDBFile.lock(in: path), O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-    guard descriptor >= 0 else { throw .lmdb(errno, "lock", path: path) }
-    defer { close(descriptor) }
-    var region = flock()
-    region.l_type = Int16(F_WRLCK)
-    region.l_whence = Int16(SEEK_SET)
-    region.l_len = 1
-    guard fcntl(descriptor, F_SETLK, &region) == 0 else {
-      throw errno == EACCES || errno == EAGAIN ? .lmdbStoreInUse(path) : .lmdb(errno, "lock", path: path)
-    }
-    return try body(descriptor)
-  }
-
-  private func delete(_ data: String, _ path: String) throws(CacheError) {
-    guard unlink(data) != 0, errno != ENOENT else { return }
-    guard errno == EISDIR || errno == EPERM else { throw .lmdb(errno, "remove", path: path) }
-    guard rmdir(data) == 0 else {
-      throw CacheError(.ioFailed, "\(data) is a folder with something in it", hint: "move it away")
-    }
-  }
-
-  /// Moves the data file and the mark into a new folder, where the store can be opened.
-  private func moveAside(_ path: String, _ suffix: String) throws(CacheError) -> String {
-    // A folder that a link leads to may be on another file system than the link.
-    var folder = StorePlace.resolved(path)
-    while folder.count > 1, folder.hasSuffix("/") { folder.removeLast() }
-    var aside = folder + suffix
-    var number = 1
-    while mkdir(aside, 0o700) != 0 {
-      guard errno == EEXIST else { throw .lmdb(errno, "move aside", path: path) }
-      number += 1
-      aside = "\(folder)\(suffix)-\(number)"
-    }
-    // The mark is in both folders while the data file moves, which is of a store in either.
-    let (mark, newMark) = (StoreMark(inFolder: path), StoreMark(inFolder: aside))
-    do throws(CacheError) {
-      if link(mark.path, newMark.path) != 0, errno != ENOENT { try newMark.create() }
-      guard rename(LMDBFile.data(in: path), LMDBFile.data(in: aside)) == 0 else {
-        throw .lmdb(errno, "move aside", path: path)
-      }
-    } catch {
-      unlink(newMark.path)
-      rmdir(aside)
-      throw error
-    }
-    mark.remove()
-    return aside
+    return nil
   }
 }
 
@@ -167,4 +93,97 @@ final class LMDBEnvironmentUse: Sendable {
   let environment: LMDBEnvironment
 
   init(_ environment: LMDBEnvironment) { self.environment = environment }
+}
+
+/// Identifies a file regardless of its name.
+struct LMDBFileIdentity: Sendable, Hashable {
+  let device: UInt64
+  let inode: UInt64
+
+  init(_ status: stat) {
+    device = UInt64(truncatingIfNeeded: status.st_dev)
+    inode = UInt64(status.st_ino)
+  }
+}
+
+/// The directory of a store and the files in it.
+enum LMDBFile {
+  static func data(in directory: String) -> String { directory + "/data.mdb" }
+  static func lock(in directory: String) -> String { directory + "/lock.mdb" }
+
+  static func status(_ path: String) -> stat? {
+    var status = stat()
+    return stat(path, &status) == 0 ? status : nil
+  }
+
+  /// The disk space of the files: their allocated blocks, since LMDB may leave holes.
+  static func allocatedBytes(in directory: String) -> Int {
+    [data(in: directory), lock(in: directory)].reduce(0) { $0 + Int(status($1)?.st_blocks ?? 0) * 512 }
+  }
+
+  /// Whether the disk of the directory `path` is full, except for a few pages.
+  static func isDiskFull(at path: String) -> Bool {
+    var status = statvfs()
+    return statvfs(path, &status) == 0 && Int(status.f_bavail) * Int(status.f_frsize) < 65_536
+  }
+
+  /// Whether the lock file is empty, or begins as LMDB's lock files do.
+  static func isLockFile(in directory: String) -> Bool {
+    let file = open(lock(in: directory), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+    guard file >= 0 else { return false }
+    defer { close(file) }
+    var magic: UInt32 = 0
+    let count = pread(file, &magic, 4, 0)
+    return count == 0 || count == 4 && magic == LMDBMetaPage.magic
+  }
+
+  /// Reserves disk space for the lock file. LMDB maps it and then writes to it, and without space that ends the
+  /// process. At least the first page is reserved, which holds most readers.
+  ///
+  /// No environment of the store may be open in this process: it would lose its locks.
+  ///
+  /// - Throws: `noSpace`. LMDB reports everything else.
+  static func reserveLocks(in directory: String) throws(CacheError) {
+    let headerSize = 4_096
+    // At least the size that LMDB gives it: a header, and 64 bytes for each reader.
+    let size = headerSize + Int(LMDBEnvironment.maximumReaders) * 64
+    if let status = status(lock(in: directory)), Int(status.st_blocks) * 512 >= size { return }
+    let descriptor = open(lock(in: directory), O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else { return }
+    defer { close(descriptor) }
+    for size in [size, headerSize] where clmdb_reserve(descriptor, off_t(size)) == 0 { return }
+    guard errno != ENOSPC, errno != EDQUOT else { throw .lmdb(errno, "open", path: directory) }
+  }
+
+  /// Creates an empty store in `directory`, unless another process has just created one: first the directory with its
+  /// parents, accessible to the user alone, then the mark, then the data file.
+  ///
+  /// The data file appears whole or not at all, when it is on disk. LMDB itself creates the file first and then fills it, so
+  /// that an empty file could be an interrupted creation, or a store that something has emptied.
+  static func makeStore(in directory: String, mapSize: Int) throws(CacheError) {
+    for index in directory.indices.dropFirst() where directory[index] == "/" {
+      mkdir(String(directory[..<index]), 0o700)
+    }
+    guard mkdir(directory, 0o700) == 0 || errno == EEXIST else { throw .cannotCreateLMDBStore(directory, errno) }
+    do throws(CacheError) { try StoreMark(inFolder: directory).create() } catch {
+      throw error.code == .permissionDenied ? .cannotCreateLMDBStore(directory, EACCES) : error
+    }
+    guard let scratch = strdup(data(in: directory) + ".XXXXXX") else { throw .cannotCreateLMDBStore(directory, ENOMEM) }
+    let descriptor = mkstemp(scratch)
+    guard descriptor >= 0 else { throw .cannotCreateLMDBStore(directory, errno) }
+    defer {
+      close(descriptor)
+      unlink(scratch)
+      free(scratch)
+    }
+    // LMDB's largest page is of 32 KiB.
+    let content = LMDBMetaPage.emptyFile(pageSize: min(Int(getpagesize()), 32_768), mapSize: mapSize)
+    let written = pwrite(descriptor, content, content.count, 0)
+    guard written == content.count, fsync(descriptor) == 0 else {
+      throw .cannotCreateLMDBStore(directory, written < 0 || written == content.count ? errno : ENOSPC)
+    }
+    guard link(scratch, data(in: directory)) == 0 || errno == EEXIST else {
+      throw .cannotCreateLMDBStore(directory, errno)
+    }
+  }
 }

@@ -1,8 +1,7 @@
 internal import CLMDB
-internal import Platform
 internal import StorageSPI
 
-/// An LMDB transaction, aborted unless it is committed. All LMDB calls on a transaction are here.
+/// An LMDB transaction, aborted unless it is committed.
 ///
 /// The caller is inside the environment's gate, and stops using everything that the transaction lent once it has ended.
 ///
@@ -12,8 +11,6 @@ final class LMDBTransaction: @unchecked Sendable {
   let environment: LMDBEnvironment
   private let pointer: OpaquePointer
   private var hasEnded = false
-  /// The cursors that change entries, one per database. LMDB closes them with the transaction.
-  private var places: [(database: MDB_dbi, cursor: OpaquePointer)] = []
 
   /// Begins a transaction with the flags of `mdb_txn_begin`.
   init(_ environment: LMDBEnvironment, flags: Int32) throws(CacheError) {
@@ -42,179 +39,151 @@ final class LMDBTransaction: @unchecked Sendable {
   /// Makes the changes durable and visible. The transaction has ended even if this throws.
   func commit() throws(CacheError) {
     hasEnded = true
-    try check(mdb_txn_commit(pointer), "write to")
+    try environment.check(mdb_txn_commit(pointer), "write to")
   }
 
   /// Releases the state of a read transaction, but keeps its slot in the reader table.
   func reset() { mdb_txn_reset(pointer) }
 
   /// Sees the latest state again after `reset()`.
-  func renew() throws(CacheError) { try check(mdb_txn_renew(pointer), "read") }
+  func renew() throws(CacheError) { try environment.check(mdb_txn_renew(pointer), "read") }
 
   /// The handle of the database called `name`; `nil` if it does not exist and `create` is false.
   func openDatabase(_ name: String?, create: Bool = false) throws(CacheError) -> MDB_dbi? {
     var handle: MDB_dbi = 0
     let status = mdb_dbi_open(pointer, name, create ? UInt32(MDB_CREATE) : 0, &handle)
     if status == MDB_NOTFOUND { return nil }
-    try check(status, "open a database of")
+    try environment.check(status, "open a database of")
     return handle
   }
 
   /// The value under a stored key, in place; `nil` if there is none.
   func value(_ key: UnsafeRawBufferPointer, in database: MDB_dbi) throws(CacheError) -> UnsafeRawBufferPointer? {
-    var (key, value) = (MDB_val(key), MDB_val())
+    var key = MDB_val(key)
+    var value = MDB_val()
     let status = mdb_get(pointer, database, &key, &value)
     if status == MDB_NOTFOUND { return nil }
-    try check(status, "read")
+    try environment.check(status, "read")
     return UnsafeRawBufferPointer(value)
   }
 
-  /// Reserves `count` bytes for the value of a stored key. Fill them before the next call.
-  func reserve(
-    _ key: UnsafeRawBufferPointer, count: Int, in database: MDB_dbi
-  ) throws(CacheError) -> UnsafeMutableRawBufferPointer {
-    var (key, value) = (MDB_val(key), MDB_val(mv_size: count, mv_data: nil))
-    try check(mdb_put(pointer, database, &key, &value, UInt32(MDB_RESERVE)), "write to")
-    return UnsafeMutableRawBufferPointer(start: value.mv_data, count: count)
-  }
-
-  /// Removes the value under a stored key, if there is one.
-  func remove(_ key: UnsafeRawBufferPointer, in database: MDB_dbi) throws(CacheError) {
-    var key = MDB_val(key)
-    let status = mdb_del(pointer, database, &key, nil)
-    if status != MDB_NOTFOUND { try check(status, "write to") }
-  }
-
-  /// Like `reserve`, reserves `count` bytes for the value of a stored key. It finds the old value and stores the new
-  /// one in a single descent of the tree.
+  /// The record of the format and the count, whichever transaction wrote it; `nil` if there is none.
   ///
-  /// - Parameter replacing: receives the old value, in place, before it is replaced.
-  func replace(
-    _ key: UnsafeRawBufferPointer, count: Int, in database: MDB_dbi,
-    _ replacing: (UnsafeRawBufferPointer) throws(CacheError) -> Void
-  ) throws(CacheError) -> UnsafeMutableRawBufferPointer {
-    let cursor = try place(in: database)
-    var (key, value) = (MDB_val(key), MDB_val(mv_size: count, mv_data: nil))
-    var status = mdb_cursor_put(cursor, &key, &value, UInt32(MDB_RESERVE | MDB_NOOVERWRITE))
-    if status == MDB_KEYEXIST {
-      try requireRightSize(UnsafeRawBufferPointer(value))
-      try replacing(UnsafeRawBufferPointer(value))
-      value = MDB_val(mv_size: count, mv_data: nil)
-      status = mdb_cursor_put(cursor, &key, &value, UInt32(MDB_RESERVE | MDB_CURRENT))
+  /// - Throws: `unsupportedFormat` if the store is of another version, `damaged`.
+  func countRecord() throws(CacheError) -> LMDBCountRecord? {
+    let key = LMDBCountRecord.key
+    return try key.span.withUnsafeBytes { key throws(CacheError) in
+      guard let value = try value(key, in: LMDBEnvironment.mainDatabase) else { return nil }
+      do throws(LMDBFault) { return try LMDBCountRecord(value) } catch { throw .lmdb(error, in: environment.path) }
     }
-    try check(status, "write to")
-    return UnsafeMutableRawBufferPointer(start: value.mv_data, count: count)
   }
 
-  /// Removes the value under a stored key, if there is one.
-  ///
-  /// - Parameter removing: receives the value, in place, before it is removed.
-  func remove(
-    _ key: UnsafeRawBufferPointer, in database: MDB_dbi,
-    _ removing: (UnsafeRawBufferPointer) throws(CacheError) -> Void
-  ) throws(CacheError) {
-    let cursor = try place(in: database)
-    var (key, value) = (MDB_val(key), MDB_val())
-    let status = mdb_cursor_get(cursor, &key, &value, MDB_SET)
-    if status == MDB_NOTFOUND { return }
-    try check(status, "read")
-    try requireRightSize(UnsafeRawBufferPointer(value))
-    try removing(UnsafeRawBufferPointer(value))
-    try check(mdb_cursor_del(cursor, 0), "write to")
+  /// Stores the record of the count.
+  func write(_ record: LMDBCountRecord) throws(CacheError) {
+    let key = LMDBCountRecord.key
+    try key.span.withUnsafeBytes { key throws(CacheError) in
+      var key = MDB_val(key)
+      var value = MDB_val(mv_size: record.size, mv_data: nil)
+      let status = mdb_put(pointer, LMDBEnvironment.mainDatabase, &key, &value, UInt32(MDB_RESERVE))
+      try environment.check(status, "write to")
+      record.write(to: UnsafeMutableRawBufferPointer(start: value.mv_data, count: value.mv_size))
+    }
   }
 
-  /// Requires that a large value, which begins behind the 16 bytes of the head of its first page, has about as many pages as
-  /// that head says. LMDB frees that many, and billions of them would take minutes and gigabytes.
-  ///
-  /// Pages may be more than needed: a smaller value can take the place of a larger one.
-  func requireRightSize(_ value: UnsafeRawBufferPointer) throws(CacheError) {
-    guard let start = value.baseAddress, Int(bitPattern: start) % 4_096 == 16 else { return }
-    var (statistics, info) = (MDB_stat(), MDB_envinfo())
-    mdb_env_stat(environment.pointer, &statistics)
-    mdb_env_info(environment.pointer, &info)
-    let pageSize = Int(statistics.ms_psize)
-    // A map begins at a page of the system, so that it says nothing about the place of larger ones.
-    guard pageSize <= Int(getpagesize()), Int(bitPattern: start) % pageSize == 16 else { return }
-    let number = (start - 16).loadUnaligned(as: UInt64.self)
-    let pages = UInt64((start - 4).loadUnaligned(as: UInt32.self))
-    let all = UInt64(info.me_mapsize / pageSize)
-    if number < all, pages <= all - number, pages >= UInt64((value.count + 15) / pageSize + 1) { return }
-    // A page that this transaction has changed is not in the map, and a small value in it can have such an address too.
-    guard environment.maps(start) else { return }
-    throw environment.error(MDB_CORRUPTED, "write to")
+  /// A cursor on a database.
+  func openCursor(on database: MDB_dbi) throws(CacheError) -> LMDBCursor {
+    try LMDBCursor(on: database, in: pointer, environment)
   }
 
-  private func place(in database: MDB_dbi) throws(CacheError) -> OpaquePointer {
-    if let place = places.first(where: { $0.database == database }) { return place.cursor }
-    var cursor: OpaquePointer?
-    try check(mdb_cursor_open(pointer, database, &cursor), "write to")
-    guard let cursor else { throw environment.error(MDB_PANIC, "write to") }
-    places.append((database, cursor))
-    return cursor
-  }
-
-  /// Lends a cursor on a database to `body`.
+  /// Calls `body` with a cursor on a database.
   func withCursor<Output>(
-    on database: MDB_dbi, _ body: (borrowing LMDBCursor) throws(CacheError) -> Output
+    on database: MDB_dbi, _ body: (LMDBCursor) throws(CacheError) -> Output
   ) throws(CacheError) -> Output {
-    var cursor: OpaquePointer?
-    try check(mdb_cursor_open(pointer, database, &cursor), "read")
-    guard let cursor else { throw environment.error(MDB_PANIC, "read") }
-    return try body(LMDBCursor(cursor, environment))
+    try body(try openCursor(on: database))
   }
 
-  private func check(_ status: Int32, _ action: String) throws(CacheError) {
-    guard status == MDB_SUCCESS else { throw environment.error(status, action) }
+  /// Calls `body` with each entry of a database, in order.
+  func forEachItem(
+    in database: MDB_dbi, _ body: (LMDBCursor.Item) throws(CacheError) -> Void
+  ) throws(CacheError) {
+    try withCursor(on: database) { cursor throws(CacheError) in
+      var item = try cursor.first()
+      while let current = item {
+        try body(current)
+        item = try cursor.next()
+      }
+    }
   }
 }
 
-/// A position in a database, closed at the end of its life.
-struct LMDBCursor: ~Copyable {
+/// A position in a database, closed at the end of its life, which is before that of its transaction.
+final class LMDBCursor {
   /// An item: its stored key and its value, in place.
   typealias Item = (key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer)
 
   private let pointer: OpaquePointer
   private let environment: LMDBEnvironment
 
-  init(_ pointer: OpaquePointer, _ environment: LMDBEnvironment) {
-    (self.pointer, self.environment) = (pointer, environment)
+  /// Opens a cursor in the transaction `transaction`.
+  init(on database: MDB_dbi, in transaction: OpaquePointer, _ environment: LMDBEnvironment) throws(CacheError) {
+    var cursor: OpaquePointer?
+    let status = mdb_cursor_open(transaction, database, &cursor)
+    guard let cursor else { throw environment.error(status, "read") }
+    pointer = cursor
+    self.environment = environment
   }
 
   deinit { mdb_cursor_close(pointer) }
 
   /// The first item whose key is `key` or greater.
-  func seek(_ key: UnsafeRawBufferPointer) throws(CacheError) -> Item? {
-    key.isEmpty ? try get(MDB_FIRST, MDB_val()) : try get(MDB_SET_RANGE, MDB_val(key))
-  }
-
-  /// The first item whose key is `key` or greater.
   func seek(_ key: [UInt8]) throws(CacheError) -> Item? {
-    try key.span.withUnsafeBytes { key throws(CacheError) in try seek(key) }
+    guard !key.isEmpty else { return try first() }
+    return try key.span.withUnsafeBytes { key throws(CacheError) in try get(MDB_SET_RANGE, MDB_val(key)) }
   }
 
   /// The first item of the database.
-  func first() throws(CacheError) -> Item? { try get(MDB_FIRST, MDB_val()) }
+  func first() throws(CacheError) -> Item? { try get(MDB_FIRST) }
 
   /// The last item of the database.
-  func last() throws(CacheError) -> Item? { try get(MDB_LAST, MDB_val()) }
+  func last() throws(CacheError) -> Item? { try get(MDB_LAST) }
 
   /// The item before the current one.
-  func previous() throws(CacheError) -> Item? { try get(MDB_PREV, MDB_val()) }
+  func previous() throws(CacheError) -> Item? { try get(MDB_PREV) }
 
   /// The item after the current one, or after one that was just removed.
-  func next() throws(CacheError) -> Item? { try get(MDB_NEXT, MDB_val()) }
+  func next() throws(CacheError) -> Item? { try get(MDB_NEXT) }
+
+  /// The item with the stored key `key`.
+  func find(_ key: UnsafeRawBufferPointer) throws(CacheError) -> Item? { try get(MDB_SET_KEY, MDB_val(key)) }
 
   /// Removes the current item.
-  func remove() throws(CacheError) {
-    let status = mdb_cursor_del(pointer, 0)
-    guard status == MDB_SUCCESS else { throw environment.error(status, "write to") }
+  func remove() throws(CacheError) { try environment.check(mdb_cursor_del(pointer, 0), "write to") }
+
+  /// Reserves `count` bytes for the value of a stored key, to be filled before the next call. Finds the old value and stores
+  /// the new one in a single descent of the tree.
+  ///
+  /// - Parameter replacing: receives the old value, in place, before it is replaced.
+  func reserve(
+    _ key: UnsafeRawBufferPointer, count: Int, replacing: (UnsafeRawBufferPointer) -> Void
+  ) throws(CacheError) -> UnsafeMutableRawBufferPointer {
+    var key = MDB_val(key)
+    var value = MDB_val(mv_size: count, mv_data: nil)
+    var status = mdb_cursor_put(pointer, &key, &value, UInt32(MDB_RESERVE | MDB_NOOVERWRITE))
+    if status == MDB_KEYEXIST {
+      replacing(UnsafeRawBufferPointer(value))
+      value = MDB_val(mv_size: count, mv_data: nil)
+      status = mdb_cursor_put(pointer, &key, &value, UInt32(MDB_RESERVE | MDB_CURRENT))
+    }
+    try environment.check(status, "write to")
+    return UnsafeMutableRawBufferPointer(start: value.mv_data, count: count)
   }
 
-  private func get(_ operation: MDB_cursor_op, _ key: MDB_val) throws(CacheError) -> Item? {
-    var (key, value) = (key, MDB_val())
+  private func get(_ operation: MDB_cursor_op, _ key: MDB_val = MDB_val()) throws(CacheError) -> Item? {
+    var key = key
+    var value = MDB_val()
     let status = mdb_cursor_get(pointer, &key, &value, operation)
     if status == MDB_NOTFOUND { return nil }
-    guard status == MDB_SUCCESS else { throw environment.error(status, "read") }
+    try environment.check(status, "read")
     return (UnsafeRawBufferPointer(key), UnsafeRawBufferPointer(value))
   }
 }

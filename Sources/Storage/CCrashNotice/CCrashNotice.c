@@ -21,6 +21,7 @@ static const uintptr_t reach = (1ULL << 32) + (1 << 16);
 static struct {
   atomic_int state;
   int file;
+  const void *code;
   char link[32], engine[32], path[path_size], mark[path_size];
 } stores[capacity];
 
@@ -41,12 +42,13 @@ static const int signals[] = {SIGSEGV, SIGBUS, SIGABRT, SIGILL, SIGFPE, SIGTRAP}
 enum { count = sizeof signals / sizeof *signals };
 static struct sigaction former[count];
 
-int ccrash_add(int file, const char *path, const char *engine, const char *mark) {
+int ccrash_add(int file, const void *code, const char *path, const char *engine, const char *mark) {
   if (strlen(mark) >= path_size || strlen(path) >= path_size) return -1;
   for (int store = 0; store < capacity; store++) {
     int state = unused;
     if (!atomic_compare_exchange_strong(&stores[store].state, &state, changing)) continue;
     stores[store].file = file;
+    stores[store].code = code;
     snprintf(stores[store].link, sizeof stores[store].link, "/proc/self/fd/%d", file);
     snprintf(stores[store].engine, sizeof stores[store].engine, "%s", engine);
     strcpy(stores[store].path, path);
@@ -89,13 +91,20 @@ static int mapped_store(uintptr_t address) {
   char path[path_size];
   return proc_regionfilename(getpid(), address, path, path_size) > 0 ? store_of(path) : -1;
 }
+
+// Whether both addresses are in the code of one library.
+static int is_same_code(uintptr_t first, uintptr_t second) {
+  char paths[2][path_size] = {{0}};
+  return proc_regionfilename(getpid(), first, paths[0], path_size) > 0
+    && proc_regionfilename(getpid(), second, paths[1], path_size) > 0 && strcmp(paths[0], paths[1]) == 0;
+}
 #else
-// A line of the list is "START-END rwxp OFFSET DEVICE INODE   PATH".
-static int mapped_store(uintptr_t address) {
+// Calls `visit` with each line of the list of mappings, "START-END rwxp OFFSET DEVICE INODE   PATH", until it returns 1.
+static void read_mappings(int (*visit)(uintptr_t, uintptr_t, const char *, void *), void *context) {
   char piece[1024], line[path_size];
-  int found = -1, is_mapped = 0, length = 0, file = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
-  for (ssize_t size; !is_mapped && (size = read(file, piece, sizeof piece)) > 0;) {
-    for (char *byte = piece; !is_mapped && byte < piece + size; byte++) {
+  int is_done = 0, length = 0, file = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+  for (ssize_t size; !is_done && (size = read(file, piece, sizeof piece)) > 0;) {
+    for (char *byte = piece; !is_done && byte < piece + size; byte++) {
       line[length] = *byte == '\n' ? 0 : *byte;
       if (*byte != '\n') {
         if (length < path_size - 1) length++;
@@ -103,31 +112,71 @@ static int mapped_store(uintptr_t address) {
       }
       char *rest;
       uintptr_t start = strtoull(line, &rest, 16), end = strtoull(rest + 1, NULL, 16);
-      is_mapped = start <= address && address < end;
-      int store = address >= start && address < end + reach ? store_of(strchr(line, '/')) : -1;
-      if (is_mapped || store >= 0) found = store;
+      is_done = visit(start, end, strchr(line, '/'), context);
       length = 0;
     }
   }
   if (file >= 0) close(file);
-  return found;
+}
+
+struct search {
+  uintptr_t address, other;
+  int found;
+};
+
+static int find_store(uintptr_t start, uintptr_t end, const char *path, void *context) {
+  struct search *search = context;
+  int is_mapped = start <= search->address && search->address < end;
+  int store = search->address >= start && search->address < end + reach ? store_of(path) : -1;
+  if (is_mapped || store >= 0) search->found = store;
+  return is_mapped;
+}
+
+static int mapped_store(uintptr_t address) {
+  struct search search = {address, 0, -1};
+  read_mappings(find_store, &search);
+  return search.found;
+}
+
+static int find_both(uintptr_t start, uintptr_t end, const char *path, void *context) {
+  struct search *search = context;
+  if (start <= search->address && search->address < end) search->found = path && start <= search->other && search->other < end;
+  return search->found == 1;
+}
+
+// Whether both addresses are in the code of one library.
+static int is_same_code(uintptr_t first, uintptr_t second) {
+  struct search search = {first, second, 0};
+  read_mappings(find_both, &search);
+  return search.found;
 }
 #endif
 
-// The store if there is one alone, and no library that may have crashed instead.
-static int only_store(void) {
-  int found = -1;
+int ccrash_find(const void *address, const void *code) {
+  int found = mapped_store((uintptr_t)address);
+  if (found >= 0) return found;
+  // A damaged page can lead the library anywhere: LMDB follows a null pointer if an entry seems to have several values.
   for (int store = 0; store < capacity; store++) {
     if (atomic_load(&stores[store].state) != used) continue;
-    if (found >= 0) return -1;
+    if (found >= 0 || !is_same_code((uintptr_t)code, (uintptr_t)stores[store].code)) return -1;
     found = store;
   }
-  return atomic_load(&otherwise) ? -1 : found;
+  return found;
 }
 
-int ccrash_find(const void *address) {
-  // LMDB follows a null pointer if a damaged entry seems to have several values.
-  return (uintptr_t)address < 4096 ? only_store() : mapped_store((uintptr_t)address);
+static const void *program_counter(const void *context) {
+  const ucontext_t *state = context;
+#if defined(__APPLE__) && defined(__aarch64__)
+  return (const void *)__darwin_arm_thread_state64_get_pc(state->uc_mcontext->__ss);
+#elif defined(__APPLE__)
+  return (const void *)state->uc_mcontext->__ss.__rip;
+#elif defined(__x86_64__)
+  return (const void *)state->uc_mcontext.gregs[REG_RIP];
+#elif defined(__aarch64__)
+  return (const void *)state->uc_mcontext.pc;
+#else
+  return NULL;
+#endif
 }
 
 static void say(const char *text) { (void)!write(STDERR_FILENO, text, strlen(text)); }
@@ -152,10 +201,11 @@ void ccrash_end(int store) {
 }
 
 static void handle(int number, siginfo_t *info, void *context) {
-  (void)context;
   // Another process may send these signals too, and then there is no address.
   int is_fault = info->si_code > 0;
-  if (is_fault && (number == SIGSEGV || number == SIGBUS)) ccrash_end(ccrash_find(info->si_addr));
+  if (is_fault && (number == SIGSEGV || number == SIGBUS)) {
+    ccrash_end(ccrash_find(info->si_addr, program_counter(context)));
+  }
   const char *line = atomic_exchange(&otherwise, NULL);
   if (line) say(line);
   for (int index = 0; index < count; index++) {

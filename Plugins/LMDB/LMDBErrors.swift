@@ -23,7 +23,7 @@ extension CacheError {
   /// - Parameters:
   ///   - status: the status that LMDB or the operating system reported.
   ///   - action: what failed, to follow "cannot".
-  ///   - path: the store's folder.
+  ///   - path: the store's directory.
   static func lmdb(_ status: Int32, _ action: String, path: String) -> CacheError {
     // LMDB reports a write that was cut short, such as by a full disk, as EIO.
     let status = LMDBStatus(code: status == EIO && LMDBFile.isDiskFull(at: path) ? ENOSPC : status)
@@ -36,25 +36,24 @@ extension CacheError {
     case MDB_CORRUPTED, MDB_INVALID, MDB_PAGE_NOTFOUND, MDB_PANIC, MDB_INCOMPATIBLE, MDB_BAD_TXN, MDB_CURSOR_FULL,
       MDB_PAGE_FULL:
       (.damaged, "")
-    // The errors for mapping a folder.
+    // The errors for mapping a directory.
     case ENODEV, EISDIR: (.damaged, "something else is in the place of a file of the store: move it away")
     case MDB_VERSION_MISMATCH: (.unsupportedFormat, "use the LMDB version that made it")
     case MDB_MAP_FULL, ENOMEM: (.noSpace, "free address space: raise the limit of virtual memory (ulimit -v)")
     case ENOSPC, EDQUOT, EFBIG: (.noSpace, "free space on the disk, or compact or bound the cache")
-    case EACCES, EPERM, EROFS: (.permissionDenied, "check the owner and the permissions of the folder and its files")
-    case MDB_BAD_VALSIZE, MDB_TXN_FULL:
-      (.tooLarge, "store less at once")
+    case EACCES, EPERM, EROFS: (.permissionDenied, "check the owner and the permissions of the directory and its files")
+    case MDB_BAD_VALSIZE, MDB_TXN_FULL: (.tooLarge, "store less at once")
     case MDB_DBS_FULL: (.tooLarge, "a store holds at most \(LMDBEnvironment.maximumNamespaces) namespaces")
     case MDB_READERS_FULL, MDB_TLS_FULL, EBUSY, EAGAIN: (.busy, "try again when fewer processes use the store")
-    case EIO, EMFILE, ENFILE, ENOTDIR, ENOENT: (.ioFailed, "check the folder and the disk it is on")
+    case EIO, EMFILE, ENFILE, ENOTDIR, ENOENT: (.ioFailed, "check the directory and the disk it is on")
     default: (.failed, "")
     }
   }
 
-  /// The error for a fault in the file or entry called `place`.
-  static func lmdb(_ fault: LMDBFault, in place: String) -> CacheError {
+  /// The error for a fault in the file or directory `place`.
+  static func lmdb(_ fault: LMDBFault, in place: String, cause: (any Error)? = nil) -> CacheError {
     switch fault {
-    case .damaged(let what): CacheError(.damaged, "\(place) is damaged: \(what)", cause: fault)
+    case .damaged(let what): CacheError(.damaged, "\(place) is damaged: \(what)", cause: cause ?? fault)
     case .laterVersion(let version):
       CacheError(
         .unsupportedFormat, "\(place) is of format version \(version), which this version does not read",
@@ -62,18 +61,33 @@ extension CacheError {
     }
   }
 
-  /// The error for an operation that needs a store to itself while another process or handle has it open.
-  static func lmdbStoreInUse(_ path: String) -> CacheError {
+  /// The error for a fault in the entry under `key`.
+  static func lmdb(_ fault: LMDBFault, in key: CacheKey) -> CacheError {
+    .lmdb(fault, in: "entry \(key)", cause: UnreadableEntry(key))
+  }
+
+  /// The error for a store that cannot be created in the directory `path`.
+  static func cannotCreateLMDBStore(_ path: String, _ status: Int32) -> CacheError {
+    let error = CacheError.lmdb(status, "create", path: path)
+    guard error.code != .noSpace else { return error }
+    return CacheError(
+      .cannotCreate, error.message,
+      hint: "set another path, or make one of its parents a directory that you may write to", cause: error.cause)
+  }
+
+  /// The error for a store that has to be closed everywhere first.
+  ///
+  /// - Parameter what: what is the matter, to follow the store's path.
+  static func lmdbStoreInUse(
+    _ path: String, _ what: String = "is in use, and can be neither removed nor moved meanwhile"
+  ) -> CacheError {
     CacheError(
-      .busy, "the LMDB store \(path) is in use, and can be neither removed nor moved meanwhile",
-      hint: "end the processes that have it open, then try again")
+      .busy, "the LMDB store \(path) \(what)", hint: "end the processes that have it open, then try again")
   }
 
   /// The error for a data file that has replaced one that is still open.
   static func lmdbStoreReplaced(_ path: String) -> CacheError {
-    CacheError(
-      .busy, "the LMDB store \(path) was replaced while it was in use",
-      hint: "end the processes that have it open, then try again")
+    .lmdbStoreInUse(path, "was replaced while it was in use")
   }
 
   /// Whether a commit may have failed for lack of room: a quota or a file size limit also cuts writes short.
