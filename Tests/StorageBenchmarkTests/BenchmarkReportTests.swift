@@ -81,7 +81,7 @@ struct BenchmarkReportTests {
   @Test(arguments: [
     ("\"version\": 1", "\"version\": 2", "newer version"), ("\"normal\"", "\"norma\"", "full, normal, relaxed"),
     ("\"complete\": true", "\"complete\": 1", "true or false"), ("\"results\"", "\"result\"", "has no \"results\""),
-    ("\"outcome\": \"wrong\"", "\"outcome\": \"bad\"", "\"bad\", which is unknown"),
+    ("\"outcome\": \"wrong\"", "\"outcome\": \"bad\"", "measured, wrong, failed or skipped"),
     ("\"p50\": 1.001", "\"p50\": -1", "number"), ("2026-01-01", "2026-13-01", "RFC 3339"),
     ("\"18446744073709551615\"", "\"x\"", "64 bits"),
   ])

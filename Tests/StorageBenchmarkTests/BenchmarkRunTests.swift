@@ -86,7 +86,7 @@ struct BenchmarkRunTests {
   }
 
   @Test func sharesUseOneStoreAndAreMerged() async throws {
-    let plugin = TestPlugin(capabilities: [.shared])
+    let plugin = TestPlugin(capabilities: [.shared, .ordered])
     let workload = Fixtures.workload(.operations([.read: 0.4, .scan: 0.3, .insert: 0.3]))
     let names = Mutex<[String]>([])
     var reports: [BenchmarkReport] = []
@@ -112,6 +112,11 @@ struct BenchmarkRunTests {
     #expect(BenchmarkReport.merging([]) == nil)
   }
 
+  @Test func enginesWithoutOrderHaveNoScans() async throws {
+    let report = try await Fixtures.run([TestPlugin(capabilities: [])], [Fixtures.workload(.operations([.scan: 1]))])
+    #expect(report.results.allSatisfy { $0.outcome == .skipped("lists its entries in no order") })
+  }
+
   @Test func enginesThatAreNotSharedHaveNoShares() async throws {
     let options = Fixtures.options { $0.share = BenchmarkShare(index: 0, count: 2) }
     let report = try await Fixtures.run([TestPlugin()], [Fixtures.workload(.read)], options)
@@ -124,42 +129,8 @@ struct BenchmarkRunTests {
     #expect(plugin.keys == ["bench-test-0": [], "bench-test-2": []])
   }
 
-  @Test func whatAKilledRunLeftOnAServerIsRemovedByTheNext() async throws {
-    let plugin = TestPlugin(isNamed: true)
-    let subject = BenchmarkSubject(plugin: plugin)
-    let runs = ServerRuns(subject, now: Fixtures.date)
-    func begin(_ name: String, ended: Set<String>) async throws -> Int {
-      try await runs.begin(name, storeCount: 3, owner: ["name": name]) { ended.contains($0["name"] ?? "") }
-    }
-    #expect(try await begin("bench-dead", ended: []) == 0)
-    #expect(try await begin("bench-alive", ended: []) == 0)
-    let stores = ["bench-dead-0", "bench-dead-2", "bench-dead-3", "bench-alive-0", "cachectl"]
-    for name in stores {
-      let configuration = try subject.configuration(
-        folder: "", name: name, durability: .normal, clock: FixedClock(now: Fixtures.date))
-      let engine = try await plugin.open(configuration)
-      try await engine.apply(try Fixtures.batch(of: ["bench/1", "cities/1"]))
-    }
-    #expect(try await begin("bench-next", ended: ["bench-dead"]) == 1)
-    #expect(plugin.keys["bench-dead-0"] == [] && plugin.keys["bench-dead-2"] == [])
-    for name in stores.suffix(3) { #expect(plugin.keys[name]?.count == 2, "\(name)") }
-    #expect(plugin.keys["bench-runs"] == ["runs/v1/bench-alive", "runs/v1/bench-next"])
-    try await runs.end("bench-next")
-    #expect(plugin.keys["bench-runs"] == ["runs/v1/bench-alive"])
-  }
-
-  @Test func aRunMakesNoMoreStoresThanItNotes() async throws {
-    let plugin = TestPlugin(isNamed: true)
-    let workloads = [Fixtures.workload(.operations([.insert: 1])), Fixtures.workload(.read)]
-    let options = Fixtures.options { ($0.entries, $0.warmUpRounds) = ([5, 10], 1) }
-    _ = try await Fixtures.run([plugin], workloads, options)
-    let numbers = plugin.keys.keys.compactMap { Int($0.dropFirst("bench-test-".count)) }
-    let count = options.storeCount(workloads, subjectCount: 1)
-    #expect((numbers.max() ?? 0) < count && count <= numbers.count * 2)
-  }
-
   @Test func aShareRemovesNothingOfTheOthers() async throws {
-    let plugin = TestPlugin(capabilities: [.shared], isNamed: true)
+    let plugin = TestPlugin(capabilities: [.shared, .ordered], isNamed: true)
     let other = try KeySpace(length: 24, share: BenchmarkShare(index: 1, count: 2)).key(0)
     let configuration = try BenchmarkSubject(plugin: plugin).configuration(
       folder: "", name: "bench-test-0", durability: .normal, clock: FixedClock(now: Fixtures.date))

@@ -12,6 +12,7 @@ struct WrongAnswerTests {
       (.truncated, .read, "39 bytes that were not written to it"),
       (.lost, .read, "is not there, although it was written"),
       (.wrongMetadata, .read, "metadata that was not written to it"),
+      (.wrongPayloadChecksum, .read, "metadata that was not written to it"),
       (.stale, .operations([.read: 0.5, .update: 0.5]), "as it was before its last commit"),
       (.stale, .operations([.read: 0.5, .readModifyWrite: 0.5]), "as it was before its last commit"),
       (.lostWrite, .operations([.update: 1]), "the engine counts"),

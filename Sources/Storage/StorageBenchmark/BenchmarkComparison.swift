@@ -99,7 +99,8 @@ public struct BenchmarkComparison: Sendable, Hashable {
 
 extension BenchmarkComparison.Row {
   fileprivate init(saved: BenchmarkResult?, now: BenchmarkResult) {
-    let (old, new) = (saved?.measurement?.throughput?.median, now.measurement?.throughput?.median)
+    let old = saved?.measurement?.throughput?.median
+    let new = now.measurement?.throughput?.median
     let change = old.flatMap { old in old > 0 ? new.map { $0 / old - 1 } : nil }
     let noise = saved?.measurement.flatMap { saved in now.measurement.map { RunNoise(saved, $0) } }
     self.init(

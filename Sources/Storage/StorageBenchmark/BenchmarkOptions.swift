@@ -49,11 +49,6 @@ public struct BenchmarkOptions: Sendable {
   /// The defaults, without a place for the stores.
   public init() {}
 
-  /// The maximum number of stores to run `workloads` over `subjectCount` engines.
-  public func storeCount(_ workloads: [Workload], subjectCount: Int) -> Int {
-    workloads.reduce(0) { $0 + storeCount(of: $1, subjectCount) * max(entries.count, 1) }
-  }
-
   /// The maximum number of stores for one number of entries.
   func storeCount(of workload: Workload, _ subjectCount: Int) -> Int {
     (rounds + warmUpRounds) * subjectCount * workload.phases.count

@@ -23,8 +23,12 @@ struct BenchmarkRound {
     _ context: BenchmarkContext, _ workload: Workload, _ subject: BenchmarkSubject, _ keys: KeySpace, number: Int,
     storeNumber: Int
   ) throws(CacheError) {
-    (self.context, self.workload, self.subject, self.number) = (context, workload, subject, number)
-    (self.keys, self.storeNumber) = (keys, storeNumber)
+    self.context = context
+    self.workload = workload
+    self.subject = subject
+    self.number = number
+    self.keys = keys
+    self.storeNumber = storeNumber
     store = try RoundStore(subject, context, number: storeNumber)
     check = Self.check(context, workload, keys)
   }
@@ -51,7 +55,8 @@ struct BenchmarkRound {
   mutating func end() async throws(CacheError) {
     let store = store
     defer { store.removeFolder() }
-    (fetcher, check) = (nil, Self.check(context, workload, keys, capacity: 0))
+    fetcher = nil
+    check = Self.check(context, workload, keys, capacity: 0)
     guard let engine = self.engine else { return }
     self.engine = nil
     try await store.dispose(of: engine, keys)
@@ -79,7 +84,8 @@ struct BenchmarkRound {
 
   private mutating func close() async throws(CacheError) {
     let engine = engine
-    (self.engine, fetcher) = (nil, nil)
+    self.engine = nil
+    fetcher = nil
     try await engine?.close()
   }
 
@@ -93,7 +99,8 @@ struct BenchmarkRound {
   }
 
   private func target(_ engine: any StorageEngine) -> BenchmarkStore {
-    let (keys, values) = (keys, check.values)
+    let keys = keys
+    let values = check.values
     return BenchmarkStore(
       engine: engine, maximumEntries: maximumEntries, key: { number throws(CacheError) in try keys.key(number) },
       bytes: TypedPayload(
@@ -107,28 +114,28 @@ struct BenchmarkRound {
   /// sample of entries: that catches an engine that loses entries that no worker happens to read. Returns its size.
   private mutating func inspect(after phase: WorkloadPhase) async throws(CacheError) -> Int {
     let engine = try await openEngine()
-    let statistics = try await engine.statistics()
+    let count = try await engine.count()
     if let maximumEntries {
-      guard (maximumEntries * 9 / 10...maximumEntries).contains(statistics.entries) else {
+      guard (maximumEntries * 9 / 10...maximumEntries).contains(count.entries) else {
         throw .wrongAnswer(
-          "the store holds \(statistics.entries) entries where it should be full with \(maximumEntries)")
+          "the store holds \(count.entries) entries where it should be full with \(maximumEntries)")
       }
       if context.options.share == nil { try await readSample(of: engine) }
     }
-    guard phase.writes, !workload.payload.isThroughCache else { return statistics.storageBytes }
-    if context.options.share == nil, let fault = faultOfCount(statistics.entries) { throw fault }
-    let count = check.ledger.count
-    for number in stride(from: 0, to: count, by: max(1, count / Self.sampleSize)) {
+    guard phase.writes, !workload.payload.isThroughCache else { return count.storageBytes }
+    if context.options.share == nil, let fault = faultOfCount(count.entries) { throw fault }
+    let written = check.ledger.count
+    for number in stride(from: 0, to: written, by: max(1, written / Self.sampleSize)) {
       try await check.read(engine, keys.key(number), number, floor: check.ledger.committed(number))
     }
-    return statistics.storageBytes
+    return count.storageBytes
   }
 
   /// Reads the first entries that `engine` lists.
   private func readSample(of engine: any StorageEngine) async throws(CacheError) {
-    for summary in try await engine.scan(KeyRange(prefix: KeySpace.prefix), limit: Self.sampleSize) {
-      guard try await engine.read(summary.key, { _, _ throws(CacheError) in true }) == nil else { continue }
-      throw .wrongAnswer("entry \(summary.key) is listed and cannot be read")
+    for entry in try await engine.scan(ScanRequest(prefix: KeySpace.prefix, limit: Self.sampleSize)).entries {
+      guard try await engine.read(entry.key, { _, _ throws(CacheError) in true }) == nil else { continue }
+      throw .wrongAnswer("entry \(entry.key) is listed and cannot be read")
     }
   }
 
@@ -137,7 +144,7 @@ struct BenchmarkRound {
 
   private func faultOfCount(_ entries: Int) -> CacheError? {
     let all = check.ledger.count
-    let dropsByItself = subject.plugin.declaration.capabilities.contains(.nativeExpiry)
+    let dropsByItself = subject.plugin.declaration.capabilities.contains(.expiring)
     let kept = workload.expiringShare > 0 ? (0..<all).count { !check.values.isExpired($0) } : all
     let allowed = check.ledger.isCompacted ? kept...kept : (dropsByItself ? kept : all)...all
     guard !allowed.contains(entries) else { return nil }
@@ -197,15 +204,14 @@ struct RoundStore: Sendable {
   static func removeEntries(
     of engine: any StorageEngine, _ isIncluded: (CacheKey) -> Bool
   ) async throws(CacheError) {
-    var range = KeyRange()
-    while true {
-      let summaries = try await engine.scan(range, limit: 1_000)
+    var request = ScanRequest()
+    repeat {
+      let page = try await engine.scan(request)
       var batch = WriteBatch()
-      for summary in summaries where isIncluded(summary.key) { batch.remove(summary.key) }
+      for entry in page.entries where isIncluded(entry.key) { batch.remove(entry.key) }
       try await engine.apply(batch)
-      guard summaries.count == 1_000, let last = summaries.last else { return }
-      range.after = last.key
-    }
+      request.position = page.next
+    } while request.position != nil
   }
 }
 

@@ -33,8 +33,12 @@ public struct BenchmarkRunner: Sendable {
     machine: BenchmarkMachine = BenchmarkMachine(), facts: [String: String] = [:],
     progress: @escaping @Sendable (BenchmarkProgress) -> Void = { _ in }
   ) {
-    (self.subjects, self.workloads, self.options, self.actions) = (subjects, workloads, options, actions)
-    (self.probe, self.progress) = (probe, progress)
+    self.subjects = subjects
+    self.workloads = workloads
+    self.options = options
+    self.actions = actions
+    self.probe = probe
+    self.progress = progress
     environment = BenchmarkEnvironment(options, subjects, machine: machine, facts: facts)
   }
 
@@ -105,7 +109,10 @@ struct BenchmarkSeries {
   private var records: [Record]
 
   init(_ context: BenchmarkContext, _ workload: Workload, _ subjects: [BenchmarkSubject], firstStore: Int) {
-    (self.context, self.workload, self.subjects, self.firstStore) = (context, workload, subjects, firstStore)
+    self.context = context
+    self.workload = workload
+    self.subjects = subjects
+    self.firstStore = firstStore
     records = subjects.map { subject in
       let reason = subject.reasonToSkip(workload, context.options, context.actions)
       return Record(
@@ -220,7 +227,10 @@ public struct BenchmarkProgress: Sendable, Hashable {
   public let item: String
 
   package init(completed: Int, total: Int, secondsLeft: Double?, item: String) {
-    (self.completed, self.total, self.secondsLeft, self.item) = (completed, total, secondsLeft, item)
+    self.completed = completed
+    self.total = total
+    self.secondsLeft = secondsLeft
+    self.item = item
   }
 }
 

@@ -13,7 +13,10 @@ final class EntryCheck: Sendable {
   private static let rememberedVersions: UInt32 = 64
 
   init(ledger: EntryLedger, values: EntryValues, keys: KeySpace, typed: TypedPayload?) {
-    (self.ledger, self.values, self.keys, self.typed) = (ledger, values, keys, typed)
+    self.ledger = ledger
+    self.values = values
+    self.keys = keys
+    self.typed = typed
   }
 
   /// The fault in an entry that was read; `nil` if there is none. Runs while the bytes are lent.
@@ -37,17 +40,17 @@ final class EntryCheck: Sendable {
   }
 
   /// The fault in an entry that a scan listed; `nil` if there is none.
-  func fault(_ summary: EntrySummary, _ number: Int, floor: UInt32) -> CacheError? {
+  func fault(_ entry: ScannedEntry, _ number: Int, floor: UInt32) -> CacheError? {
     for version in versions(number, floor: floor) {
       let tag = values.tag(number, version)
-      guard summary.metadata.checksum == tag else { continue }
-      guard isRight(summary.metadata, number) else { break }
-      guard typed != nil || summary.payloadBytes == values.size else {
-        return .wrongAnswer("\(name(number)) is listed with \(summary.payloadBytes) bytes")
+      guard entry.metadata.checksum == tag else { continue }
+      guard isRight(entry.metadata, number) else { break }
+      guard typed != nil || entry.payloadBytes == values.size else {
+        return .wrongAnswer("\(name(number)) is listed with \(entry.payloadBytes) bytes")
       }
       return nil
     }
-    return wrongMetadata(number, summary.metadata, floor: floor)
+    return wrongMetadata(number, entry.metadata, floor: floor)
   }
 
   /// The key of the entry for messages.
@@ -82,11 +85,11 @@ final class EntryCheck: Sendable {
       ? Self.isSame(metadata, values.expiredMetadata) : Self.isSame(metadata, values.metadata)
   }
 
-  /// Whether everything except the checksums is equal.
+  /// Whether everything except the version is equal: both checksums are its tag.
   private static func isSame(_ metadata: EntryMetadata, _ expected: EntryMetadata) -> Bool {
     metadata.storedAt == expected.storedAt && metadata.freshUntil == expected.freshUntil
       && metadata.retainUntil == expected.retainUntil && metadata.contentType == expected.contentType
-      && metadata.attributes.isEmpty
+      && metadata.attributes.isEmpty && metadata.payloadChecksum == metadata.checksum
   }
 
   private func holds(_ payload: Span<UInt8>, _ number: Int, tag: UInt64) throws(CacheError) -> Bool {
@@ -158,25 +161,27 @@ struct ScanExpectation {
   private let floors: [UInt32]
 
   init(_ check: EntryCheck, first: Int, limit: Int) {
-    (self.check, self.first, self.limit) = (check, first, limit)
+    self.check = check
+    self.first = first
+    self.limit = limit
     floors = (first..<max(first, min(first + limit, check.ledger.capacity))).map { check.ledger.committed($0) }
   }
 
   /// The fault in the list; `nil` if there is none.
-  func fault(_ summaries: [EntrySummary]) -> CacheError? {
-    guard summaries.count <= limit else {
-      return .wrongAnswer("\(summaries.count) entries were listed where \(limit) were asked for")
+  func fault(_ entries: [ScannedEntry]) -> CacheError? {
+    guard entries.count <= limit else {
+      return .wrongAnswer("\(entries.count) entries were listed where \(limit) were asked for")
     }
     var next = first
-    for summary in summaries {
+    for entry in entries {
       // The keys of other shares follow the last key of this one.
-      guard let number = check.keys.number(of: summary.key), number < check.ledger.capacity else { break }
-      guard number >= next else { return .wrongAnswer("entry \(summary.key) was listed out of order") }
+      guard let number = check.keys.number(of: entry.key), number < check.ledger.capacity else { break }
+      guard number >= next else { return .wrongAnswer("entry \(entry.key) was listed out of order") }
       if let lost = lost(next..<number) { return lost }
-      if let fault = check.fault(summary, number, floor: floor(number)) { return fault }
+      if let fault = check.fault(entry, number, floor: floor(number)) { return fault }
       next = number + 1
     }
-    return lost(next..<max(next, min(first + limit, check.ledger.capacity)), unless: summaries.count == limit)
+    return lost(next..<max(next, min(first + limit, check.ledger.capacity)), unless: entries.count == limit)
   }
 
   private func lost(_ numbers: Range<Int>, unless isFull: Bool = false) -> CacheError? {

@@ -91,7 +91,7 @@ struct EntryValues: Sendable {
       retainUntil: now.advanced(by: .seconds(-86_400)), contentType: type)
   }
 
-  /// The tag of one version of the entry, different from all others; also the checksum in its metadata.
+  /// The tag of one version of the entry, different from all others; also both checksums in its metadata.
   @inline(__always)
   func tag(_ number: Int, _ version: UInt32) -> UInt64 {
     let place = SeededGenerator.mixed(seed &+ UInt64(number) &* SeededGenerator.step)
@@ -110,6 +110,7 @@ struct EntryValues: Sendable {
   func metadata(_ number: Int, tag: UInt64) -> EntryMetadata {
     var result = isExpired(number) ? expiredMetadata : metadata
     result.checksum = tag
+    result.payloadChecksum = tag
     return result
   }
 

@@ -177,11 +177,14 @@ public struct Spread: Sendable, Hashable {
     guard let least = sorted.first, let greatest = sorted.last else { return nil }
     let middle = sorted.count / 2
     median = sorted.count.isMultiple(of: 2) ? (sorted[middle - 1] + sorted[middle]) / 2 : sorted[middle]
-    (minimum, maximum, interval) = (least, greatest, Self.interval(sorted))
+    minimum = least
+    maximum = greatest
+    interval = Self.interval(sorted)
   }
 
   private static func interval(_ sorted: [Double]) -> ClosedRange<Double>? {
-    var (rank, missed) = (0, 0.0)
+    var rank = 0
+    var missed = 0.0
     var probability = Double(sign: .plus, exponent: -sorted.count, significand: 1)
     while true {
       missed += 2 * probability

@@ -8,7 +8,7 @@ public import StorageSPI
 struct ReportFile {
   fileprivate var json = JSONWriter(layout: .pretty)
   /// The object that is read; `nil` while writing.
-  fileprivate let source: FileObject?
+  fileprivate let source: ReportNode?
 
   /// Whether the file is written.
   var isWriting: Bool { source == nil }
@@ -21,7 +21,7 @@ struct ReportFile {
   /// A member that may be missing or null.
   mutating func member<Value: ReportValue>(_ key: String, _ value: inout Value?) throws(CacheError) {
     guard let source else { return derived(key, value) }
-    value = try source.value(key).map { value throws(CacheError) in try Value(value) }
+    value = try source[key].map { node throws(CacheError) in try Value(node) }
   }
 
   /// A member for other programs, which follows from the others: it is written and not read.
@@ -32,12 +32,12 @@ struct ReportFile {
   }
 
   /// The value of a member, for an error about it; `nil` while writing, and if there is none.
-  func value(_ key: String) -> FileObject.Value? { source?.value(key) }
+  func node(_ key: String) -> ReportNode? { source?[key] }
 }
 
 /// A value of a member.
 protocol ReportValue {
-  init(_ value: FileObject.Value) throws(CacheError)
+  init(_ node: ReportNode) throws(CacheError)
 
   func write(to json: inout JSONWriter)
 }
@@ -52,15 +52,16 @@ protocol ReportRecord: ReportValue {
 }
 
 extension ReportRecord {
-  init(_ value: FileObject.Value) throws(CacheError) {
+  init(_ node: ReportNode) throws(CacheError) {
     self.init()
-    var file = ReportFile(source: try FileObject(value))
+    var file = ReportFile(source: node)
     try members(&file)
   }
 
   func write(to json: inout JSONWriter) {
     json.object { json in
-      var (file, record) = (ReportFile(source: nil), self)
+      var file = ReportFile(source: nil)
+      var record = self
       // An exchange, because a copy of the writer would copy all that it has written.
       swap(&json, &file.json)
       try? record.members(&file)
@@ -70,19 +71,19 @@ extension ReportRecord {
 }
 
 extension Array: ReportValue where Element: ReportValue {
-  init(_ value: FileObject.Value) throws(CacheError) {
+  init(_ node: ReportNode) throws(CacheError) {
+    guard case .array(let elements) = node.value else { throw node.mistake(expecting: "a list") }
     self.init()
-    for item in try value.list() { append(try Element(item)) }
+    for element in elements { append(try Element(ReportNode(file: node.file, node: element))) }
   }
 
   func write(to json: inout JSONWriter) { json.array(self) { json, element in element.write(to: &json) } }
 }
 
 extension [String: String]: ReportValue {
-  init(_ value: FileObject.Value) throws(CacheError) {
+  init(_ node: ReportNode) throws(CacheError) {
     self.init()
-    let object = try FileObject(value)
-    for key in object.keys { self[key] = try object.value(key)?.text() }
+    for member in try node.members() { self[member.key] = try String(ReportNode(file: node.file, node: member.node)) }
   }
 
   func write(to json: inout JSONWriter) {
@@ -93,33 +94,54 @@ extension [String: String]: ReportValue {
 }
 
 extension Int: ReportValue {
-  init(_ value: FileObject.Value) throws(CacheError) { self = try value.integer() }
+  init(_ node: ReportNode) throws(CacheError) {
+    guard case .number(let digits) = node.value, let number = Int(digits), number >= 0 else {
+      throw node.mistake(expecting: "a whole number from 0")
+    }
+    self = number
+  }
   func write(to json: inout JSONWriter) { json.integer(self) }
 }
 
 extension Double: ReportValue {
-  init(_ value: FileObject.Value) throws(CacheError) { self = try value.number() }
+  init(_ node: ReportNode) throws(CacheError) {
+    guard case .number(let digits) = node.value, let number = Double(digits), number >= 0, number.isFinite else {
+      throw node.mistake(expecting: "a number from 0")
+    }
+    self = number
+  }
   func write(to json: inout JSONWriter) { json.number(self) }
 }
 
 extension Bool: ReportValue {
-  init(_ value: FileObject.Value) throws(CacheError) { self = try value.boolean() }
+  init(_ node: ReportNode) throws(CacheError) {
+    guard case .boolean(let flag) = node.value else { throw node.mistake(expecting: "true or false") }
+    self = flag
+  }
   func write(to json: inout JSONWriter) { json.boolean(self) }
 }
 
 extension String: ReportValue {
-  init(_ value: FileObject.Value) throws(CacheError) { self = try value.text() }
+  init(_ node: ReportNode) throws(CacheError) {
+    guard case .text(let text) = node.value else { throw node.mistake(expecting: "a text") }
+    self = text
+  }
   func write(to json: inout JSONWriter) { json.text(self) }
 }
 
 extension Durability: ReportValue {
-  init(_ value: FileObject.Value) throws(CacheError) { self = try value.choice(Durability.self) }
+  init(_ node: ReportNode) throws(CacheError) {
+    guard let durability = try Durability(rawValue: String(node)) else {
+      throw node.mistake(expecting: Self.allCases.map(\.rawValue).joined(separator: ", "))
+    }
+    self = durability
+  }
   func write(to json: inout JSONWriter) { json.text(rawValue) }
 }
 
 extension Timestamp: ReportValue {
-  init(_ value: FileObject.Value) throws(CacheError) {
-    guard let date = try Timestamp(text: value.text()) else { throw value.outOfRange("a time as RFC 3339 has it") }
+  init(_ node: ReportNode) throws(CacheError) {
+    guard let date = try Timestamp(text: String(node)) else { throw node.mistake(expecting: "a time by RFC 3339") }
     self = date
   }
   func write(to json: inout JSONWriter) { json.text(text) }
@@ -127,8 +149,8 @@ extension Timestamp: ReportValue {
 
 /// A number that can exceed what other JSON readers accept as a whole number.
 extension UInt64: ReportValue {
-  init(_ value: FileObject.Value) throws(CacheError) {
-    guard let number = try UInt64(value.text()) else { throw value.outOfRange("a whole number of 64 bits as a text") }
+  init(_ node: ReportNode) throws(CacheError) {
+    guard let number = try UInt64(String(node)) else { throw node.mistake(expecting: "64 bits as a text") }
     self = number
   }
   func write(to json: inout JSONWriter) { json.text(String(self)) }
@@ -157,14 +179,14 @@ extension BenchmarkReport: ReportRecord {
   /// - Parameter file: the name of the file in errors.
   /// - Throws: `CacheError` with the code `malformed`; the message begins with the place of the mistake.
   public init(json: [UInt8], file: String) throws(CacheError) {
-    try self.init(FileObject.root(of: json, file: file))
+    try self.init(ReportNode.root(of: json, file: file))
   }
 
   mutating func members(_ file: inout ReportFile) throws(CacheError) {
     var version = Self.formatVersion
     try file.member("version", &version)
-    if version > Self.formatVersion, let value = file.value("version") {
-      throw value.error("the report is of a newer version", hint: "read it with the program that saved it")
+    if version > Self.formatVersion, let node = file.node("version") {
+      throw node.mistake("the report is of a newer version")
     }
     try file.member("complete", &isComplete)
     try file.member("environment", &environment)
@@ -229,8 +251,7 @@ extension BenchmarkResult: ReportRecord {
     case "failed": outcome = .failed(reason)
     case "skipped": outcome = .skipped(reason)
     default:
-      guard let value = file.value("outcome") else { return }
-      throw value.unknownName(name, ["measured", "wrong", "failed", "skipped"])
+      if let node = file.node("outcome") { throw node.mistake(expecting: "measured, wrong, failed or skipped") }
     }
   }
 
@@ -253,7 +274,7 @@ extension BenchmarkMeasurement: ReportRecord {
     file.derived("processorSeconds", processorSeconds)
     if let hitRatio { file.derived("hitRatio", hitRatio) }
     try file.member("rounds", &rounds)
-    if let list = file.value("rounds"), rounds.isEmpty { throw list.outOfRange("at least one round") }
+    if let node = file.node("rounds"), rounds.isEmpty { throw node.mistake(expecting: "at least one round") }
     if histogram != nil || !file.isWriting { try file.member("latencyHistogram", &histogram) }
   }
 }
@@ -295,13 +316,11 @@ extension LatencyHistogram: ReportRecord {
     try file.member("sumNanoseconds", &limits[2])
     var buckets = counts.indices.filter { counts[$0] > 0 }.map { [$0, Int(clamping: counts[$0])] }
     try file.member("buckets", &buckets)
-    guard let list = file.value("buckets") else { return }
+    guard let node = file.node("buckets") else { return }
     guard
       let read = LatencyHistogram(
         buckets: buckets, minimum: UInt64(limits[0]), maximum: UInt64(limits[1]), sum: UInt64(limits[2]))
-    else {
-      throw list.error("the histogram does not fit together", hint: "make the report again")
-    }
+    else { throw node.mistake("the parts of the histogram contradict each other") }
     self = read
   }
 }
@@ -311,124 +330,50 @@ extension ReportFile {
   fileprivate mutating func microseconds(_ key: String, _ nanoseconds: inout UInt64) throws(CacheError) {
     guard let source else { return derived(key, Double(nanoseconds) / 1_000) }
     // The limit in microseconds keeps the nanoseconds within 64 bits, with room for rounding.
-    nanoseconds = UInt64((try source.required(key).number(in: 0...1e15) * 1_000).rounded())
+    nanoseconds = UInt64((min(try Double(source.required(key)), 1e15) * 1_000).rounded())
   }
 }
 
-/// An object of a saved report, whose members are read by key. Every mistake names its place.
-struct FileObject {
-  /// A value that may be wrong.
-  struct Value {
-    let file: String
-    /// The keys on the path to the value, joined by full stops.
-    let path: String
-    let node: JSONDocument.Node
-
-    func error(_ what: String, hint: String) -> CacheError {
-      .mistake(in: file, at: node.place, what, hint: hint)
-    }
-
-    func outOfRange(_ allowed: String) -> CacheError {
-      error("\(path) is \(node.value.noun) that is not allowed", hint: "write \(allowed)")
-    }
-
-    func wrongType(_ expected: String) -> CacheError {
-      error("\(path) is \(node.value.noun)", hint: "write \(expected)")
-    }
-  }
-
-  private let object: Value
-  private let members: [JSONDocument.Member]
-
-  /// The object in `value`.
-  init(_ value: Value) throws(CacheError) {
-    guard case .object(let members) = value.node.value else { throw value.wrongType("an object") }
-    object = value
-    self.members = members
-  }
+/// A value of a report that is read. Every mistake names its place.
+struct ReportNode {
+  let file: String
+  fileprivate let node: JSONDocument.Node
 
   /// The root of the JSON text `bytes`.
-  static func root(of bytes: [UInt8], file: String) throws(CacheError) -> Value {
-    do { return Value(file: file, path: "the file", node: try JSONDocument(parsing: bytes).root) } catch {
-      throw .mistake(in: file, at: error.place, error.message, hint: "write the file in JSON")
+  static func root(of bytes: [UInt8], file: String) throws(CacheError) -> ReportNode {
+    do {
+      return ReportNode(file: file, node: try JSONDocument(parsing: bytes).root)
+    } catch {
+      throw CacheError(.malformed, "\(file):\(error.place): \(error.message)", hint: hint)
     }
   }
 
-  /// The keys, in the order of the file.
-  var keys: [String] { members.map(\.key) }
+  fileprivate var value: JSONDocument.Value { node.value }
 
-  /// The value of `key`; `nil` if there is none, or it is null.
-  func value(_ key: String) -> Value? {
-    guard let member = members.first(where: { $0.key == key }) else { return nil }
+  /// The value of a member of this object; `nil` if there is none, or it is null.
+  subscript(key: String) -> ReportNode? {
+    guard let member = try? members().first(where: { $0.key == key }) else { return nil }
     if case .null = member.node.value { return nil }
-    let path = object.path.hasPrefix("the ") ? key : "\(object.path).\(key)"
-    return Value(file: object.file, path: path, node: member.node)
+    return ReportNode(file: file, node: member.node)
   }
 
-  /// The value of `key`, which is required.
-  func required(_ key: String) throws(CacheError) -> Value {
-    if let value = value(key) { return value }
-    throw object.error("\(object.path) has no \(JSONString.quoted(key))", hint: "add it")
-  }
-}
-
-extension FileObject.Value {
-  /// The text of this value.
-  func text() throws(CacheError) -> String {
-    guard case .text(let text) = node.value else { throw wrongType("a text") }
-    return text
+  /// The value of a member that is required.
+  func required(_ key: String) throws(CacheError) -> ReportNode {
+    _ = try members()
+    guard let value = self[key] else { throw mistake("the object has no \(JSONString.quoted(key))") }
+    return value
   }
 
-  /// The boolean of this value.
-  func boolean() throws(CacheError) -> Bool {
-    guard case .boolean(let flag) = node.value else { throw wrongType("true or false") }
-    return flag
+  fileprivate func members() throws(CacheError) -> [JSONDocument.Member] {
+    guard case .object(let members) = node.value else { throw mistake(expecting: "an object") }
+    return members
   }
 
-  /// The whole number of this value.
-  func integer() throws(CacheError) -> Int { try number("a whole number", in: 0...Int.max) }
+  func mistake(expecting what: String) -> CacheError { mistake("this is \(node.value.noun), and must be \(what)") }
 
-  /// The number of this value.
-  func number(in range: ClosedRange<Double> = 0...Double.greatestFiniteMagnitude) throws(CacheError) -> Double {
-    try number("a number", in: range)
+  func mistake(_ what: String) -> CacheError {
+    CacheError(.malformed, "\(file):\(node.place): \(what)", hint: Self.hint)
   }
 
-  private func number<Number: LosslessStringConvertible>(
-    _ noun: String, in range: ClosedRange<Number>
-  ) throws(CacheError) -> Number {
-    let allowed = "\(noun) from \(range.lowerBound) to \(range.upperBound)"
-    guard case .number(let digits) = node.value else { throw wrongType(allowed) }
-    guard let number = Number(digits), range.contains(number) else { throw outOfRange(allowed) }
-    return number
-  }
-
-  /// The elements of this list.
-  func list() throws(CacheError) -> [FileObject.Value] {
-    guard case .array(let nodes) = node.value else { throw wrongType("a list") }
-    return nodes.indices.map { FileObject.Value(file: file, path: "\(path)[\($0)]", node: nodes[$0]) }
-  }
-
-  /// The case of `Choice` that this value names.
-  func choice<Choice: RawRepresentable & CaseIterable>(
-    _ type: Choice.Type
-  ) throws(CacheError) -> Choice where Choice.RawValue == String {
-    let names = Choice.allCases.map(\.rawValue)
-    let text = try text()
-    if let choice = Choice(rawValue: text) { return choice }
-    throw unknownName(text, names)
-  }
-
-  /// The error that the value `name` is not one of `names`.
-  func unknownName(_ name: String, _ names: [String]) -> CacheError {
-    return error(
-      "\(path) is \(JSONString.quoted(name)), which is unknown",
-      hint: "write one of \(names.joined(separator: ", "))")
-  }
-}
-
-extension CacheError {
-  /// A mistake in a file that the user named. The message begins with the file and the place.
-  fileprivate static func mistake(in file: String, at place: SourcePlace, _ what: String, hint: String) -> Self {
-    CacheError(.malformed, "\(file):\(place): \(what)", hint: hint)
-  }
+  private static let hint = "save a report with the same version of the program"
 }

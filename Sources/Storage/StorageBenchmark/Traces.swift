@@ -121,7 +121,8 @@ struct ZipfianTable: Sendable {
   /// Draws a number from 0 up to, but not including, the count.
   func draw(_ random: inout SeededGenerator) -> Int {
     let target = random.unit() * sums[sums.count - 1]
-    var (low, high) = (0, sums.count - 1)
+    var low = 0
+    var high = sums.count - 1
     while low < high {
       let middle = (low + high) / 2
       if sums[middle] > target { high = middle } else { low = middle + 1 }
@@ -159,7 +160,8 @@ public struct RecordedTrace: Sendable {
     }
     var random = SeededGenerator(seed: seed)
     lookUps.shuffle(using: &random)
-    var (trace, numbers) = (Trace(), [Int?](repeating: nil, count: entries.count))
+    var trace = Trace()
+    var numbers = [Int?](repeating: nil, count: entries.count)
     for index in lookUps {
       let number = numbers[index] ?? trace.keyCount
       numbers[index] = number

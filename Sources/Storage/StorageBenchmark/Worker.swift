@@ -139,12 +139,19 @@ extension Worker {
     let lengths = job.phase.scanLength
     let limit = lengths.lowerBound + Int(random.below(UInt64(lengths.count)))
     let expectation = ScanExpectation(job.check, first: first, limit: limit)
-    let range = KeyRange(
-      prefix: KeySpace.prefix, after: first + job.check.keys.base > 0 ? try job.check.keys.key(first - 1) : nil)
+    let position = first + job.check.keys.base > 0 ? try job.check.keys.key(first - 1).text : nil
+    var request = ScanRequest(prefix: KeySpace.prefix, after: position, limit: limit)
     let begin = start()
-    let summaries = try await job.engine.scan(range, limit: limit)
+    var page = try await job.engine.scan(request)
+    var entries = page.entries
+    while let next = page.next, entries.count < limit {
+      request.position = next
+      request.limit = limit - entries.count
+      page = try await job.engine.scan(request)
+      entries += page.entries
+    }
     finish(begin)
-    if let fault = expectation.fault(summaries) { throw fault }
+    if let fault = expectation.fault(entries) { throw fault }
   }
 }
 
@@ -196,11 +203,11 @@ extension Worker {
 
   /// Compacts the store, which must remove expired entries and nothing else.
   mutating func expire() async throws(CacheError) {
-    let before = try await job.engine.statistics().entries
+    let before = try await job.engine.count().entries
     let begin = start()
     try await job.engine.compact()
     finish(begin, operations: 0)
-    operations += max(0, before - (try await job.engine.statistics().entries))
+    operations += max(0, before - (try await job.engine.count().entries))
     job.check.ledger.noteCompaction()
   }
 
@@ -231,7 +238,8 @@ extension Worker {
   /// than the workers can hold; if they hold all entries, the result is `nil`.
   private mutating func claim() -> Claim? {
     let ledger = job.check.ledger
-    let (first, count) = (choose(), ledger.count)
+    let first = choose()
+    let count = ledger.count
     for step in 0..<min(count, job.workers + 1) {
       let number = (first + step) % count
       if let version = ledger.beginWrite(number) { return Claim(number: number, version: version) }
@@ -240,7 +248,8 @@ extension Worker {
   }
 
   private func add(_ claim: Claim, to batch: inout WriteBatch) throws(CacheError) {
-    let (check, number) = (job.check, claim.number)
+    let check = job.check
+    let number = claim.number
     let tag = check.values.tag(number, claim.version)
     let payload = try check.typed?.encode(number) ?? check.values.payload(tag: tag)
     batch.put(try check.keys.key(number), payload: payload, metadata: check.values.metadata(number, tag: tag))

@@ -270,7 +270,9 @@ public struct OperationTrace: Sendable {
   public init(_ workload: Workload, phase name: String, seed: UInt64 = 42, now: Timestamp) throws(CacheError) {
     guard let phase = workload.phases.first(where: { $0.name == name }), let operations = workload.trace(phase, seed)
     else { throw CacheError(.invalidOption, "the workload \(workload.name) has no phase \(name) to trace") }
-    (self.operations, batchSize, entries) = (operations, phase.batchSize, workload.entries)
+    self.operations = operations
+    batchSize = phase.batchSize
+    entries = workload.entries
     keys = try KeySpace(length: workload.keyLength, share: nil)
     values = EntryValues(workload, seed: seed, now: now)
   }

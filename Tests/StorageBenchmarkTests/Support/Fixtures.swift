@@ -84,7 +84,7 @@ struct BoundedTestFetcher: BenchmarkFetcher {
         return .miss
       } catch {
         guard error.code == .overBounds else { throw error }
-        for first in try await target.engine.scan(KeyRange(), limit: 1) { batch.remove(first.key) }
+        for first in try await target.engine.scan(ScanRequest(limit: 1)).entries { batch.remove(first.key) }
       }
     }
   }

@@ -8,7 +8,8 @@ import TestStorage
 final class TestPlugin: StoragePlugin {
   /// A way to lie or to fail.
   enum Fault: String, Sendable, CaseIterable {
-    case none, wrongBytes, truncated, lost, stale, wrongMetadata, lostWrite, keepsExpired, dropsKept, shortScan
+    case none, wrongBytes, truncated, lost, stale, wrongMetadata, wrongPayloadChecksum, lostWrite, keepsExpired,
+      dropsKept, shortScan
     case unorderedScan, inventedInScan, wrongCount, failsToRead, failsToOpen, claimsCancellation
   }
 
@@ -25,12 +26,12 @@ final class TestPlugin: StoragePlugin {
 
   /// - Parameter isNamed: whether a store is known by a name, as on a server, and not by a path.
   init(
-    _ name: String = "test", fault: Fault = .none, firstLie: Int = 1, capabilities: Set<EngineCapability> = [],
+    _ name: String = "test", fault: Fault = .none, firstLie: Int = 1, capabilities: Set<EngineCapability> = [.ordered],
     isNamed: Bool = false
   ) {
     declaration = EngineDeclaration(
       name: name, version: "2.5", summary: "an engine for tests",
-      capabilities: capabilities.union([.persistent, .atomicBatches]),
+      capabilities: capabilities.union([.persistent, .bounded, .atomicBatches]),
       options: [EngineOption("path", isNamed ? .storeName : .path, help: "the store", isRequired: true), .durability])
     (self.fault, self.firstLie) = (fault, firstLie)
   }
@@ -73,19 +74,20 @@ final class TestPlugin: StoragePlugin {
     faults.entry = { [self] key, entry throws(CacheError) in
       reads.all.count >= firstLie ? try lie(about: entry, under: key) : entry
     }
-    faults.page = { [fault] page, _, _ in
+    faults.page = { [fault] page, _ in
       var page = page
       switch fault {
-      case .shortScan where page.count > 2: page.remove(at: 1)
-      case .unorderedScan where page.count > 1: page.swapAt(0, 1)
-      case .inventedInScan where !page.isEmpty:
-        page[0] = EntrySummary(key: page[0].key, metadata: page[0].metadata, payloadBytes: page[0].payloadBytes + 1)
+      case .shortScan where page.entries.count > 2: page.entries.remove(at: 1)
+      case .unorderedScan where page.entries.count > 1: page.entries.swapAt(0, 1)
+      case .inventedInScan where !page.entries.isEmpty:
+        let first = page.entries[0]
+        page.entries[0] = ScannedEntry(key: first.key, metadata: first.metadata, payloadBytes: first.payloadBytes + 1)
       default: break
       }
       return page
     }
-    faults.statistics = { [fault] in
-      StorageStatistics(tally: fault == .wrongCount ? EntryTally() : $0.tally, storageBytes: 4_096)
+    faults.count = { [fault] in
+      StoreCount(namespaces: fault == .wrongCount ? [:] : $0.namespaces, storageBytes: 4_096)
     }
     return faults
   }
@@ -100,6 +102,7 @@ final class TestPlugin: StoragePlugin {
     case .wrongBytes: if !payload.isEmpty { payload[payload.count / 2] ^= 1 }
     case .truncated: if !payload.isEmpty { payload.removeLast() }
     case .wrongMetadata: metadata.retainUntil = metadata.retainUntil.advanced(by: .milliseconds(1))
+    case .wrongPayloadChecksum: metadata.payloadChecksum ^= 1
     default: break
     }
     return EntryTable.Entry(payload: payload, metadata: metadata)

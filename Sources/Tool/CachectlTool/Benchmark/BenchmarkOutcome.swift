@@ -16,7 +16,9 @@ struct BenchmarkOutcome: OutputView {
   let controls: [String]
 
   init(report: BenchmarkReport, controls: [String] = [], saved: (file: String, report: BenchmarkReport)? = nil) {
-    (self.report, self.controls, savedFile) = (report, controls, saved?.file ?? "")
+    self.report = report
+    self.controls = controls
+    savedFile = saved?.file ?? ""
     comparison = saved.map { BenchmarkComparison(saved: $0.report, now: report) }
   }
 

@@ -55,7 +55,8 @@ struct BenchmarkPlan: Sendable {
     var workloads: [Workload] = []
     for (name, entries, operations) in standardWorkloads {
       guard var workload = WorkloadCatalogue.workload(named: name) else { continue }
-      (workload.entries, workload.operations) = (entries, operations)
+      workload.entries = entries
+      workload.operations = operations
       workloads.append(workload)
     }
     return workloads
@@ -105,12 +106,16 @@ struct BenchmarkPlan: Sendable {
     return facts
   }
 
+  /// The engines whose stores are on the configured servers instead of in the scratch folder.
+  var servers: [String] { subjects.filter(\.hasNamedStore).map(\.name) }
+
   /// Whether a store gets full, so that the policy counts.
   var isBounded: Bool { workloads.contains { $0.payload == .bounded } }
 
   /// The actions that these workloads need; making them takes some milliseconds.
   private func actions() async throws(CacheError) -> BenchmarkActions {
-    let (share, now) = (options.share?.index ?? 0, options.date)
+    let share = options.share?.index ?? 0
+    let now = options.date
     var actions = BenchmarkActions()
     if workloads.contains(where: { $0.payload == .typed || $0.payload == .kept }) {
       let movies = try await MoviePages.load()
@@ -128,47 +133,14 @@ struct BenchmarkPlan: Sendable {
   }
 }
 
-/// What runs leave behind on servers.
-extension BenchmarkPlan {
-  /// The engines whose stores are on the configured servers instead of in the scratch folder.
-  var servers: [String] { subjects.filter(\.hasNamedStore).map(\.name) }
-
-  /// Removes what killed runs of this machine left on the servers, and notes on the servers that this run has begun.
-  ///
-  /// Skips a server that fails: the run meets the same failure, and reports it.
-  ///
-  /// - Returns: how many runs it cleaned up after.
-  func begin() async -> Int {
-    let storeCount = options.storeCount(workloads, subjectCount: subjects.count)
-    let processes = SystemProcessTable()
-    var count = 0
-    for runs in serverRuns {
-      let cleaned = try? await runs.begin(
-        options.runName, storeCount: storeCount, owner: processes.current?.attributes ?? [:],
-        hasEnded: { ProcessIdentity($0).map(processes.hasEnded) ?? false })
-      count += cleaned ?? 0
-    }
-    return count
-  }
-
-  /// Notes on the servers that the run has ended and removed its stores. If that fails, the next run finds nothing to
-  /// remove.
-  func end() async {
-    for runs in serverRuns { try? await runs.end(options.runName) }
-  }
-
-  private var serverRuns: [ServerRuns] {
-    subjects.filter(\.hasNamedStore).map { ServerRuns($0, now: options.date) }
-  }
-}
-
 /// A benchmark in a scratch folder, with its progress on the terminal.
 struct Benchmark {
   private var plan: BenchmarkPlan
   private let global: GlobalOptions
 
   init(_ plan: BenchmarkPlan, _ global: GlobalOptions) {
-    (self.plan, self.global) = (plan, global)
+    self.plan = plan
+    self.global = global
     // A name that no other run has.
     self.plan.options.runName = "bench-" + String(UInt64.random(in: 0 ... .max), radix: 16)
   }
@@ -179,11 +151,8 @@ struct Benchmark {
     defer { scratch.remove() }
     var plan = plan
     plan.options.scratchFolder = scratch.path
-    await begin()
-    // After a failure its stores may still be there: the next run removes them.
-    let outcome = try await measure(plan)
-    await plan.end()
-    return outcome
+    warnOfServers()
+    return try await measure(plan)
   }
 
   private func measure(_ plan: BenchmarkPlan) async throws(CacheError) -> BenchmarkOutcome {
@@ -199,19 +168,15 @@ struct Benchmark {
     return try plan.merge(try SharedBenchmark(plan).run(show))
   }
 
-  /// Says which servers are used, and removes what killed runs left there.
-  private func begin() async {
+  /// Says which servers are used.
+  private func warnOfServers() {
     guard !plan.servers.isEmpty else { return }
     global.remark(
       StatusLine(
         [
           "measures \(plan.servers.joined(separator: " and ")) on the server of the configuration",
-          "its stores there begin with \(plan.options.runName), go at the end, and after a kill with the next run or "
-            + "within three hours",
+          "its stores there begin with \(plan.options.runName), and are removed at the end; after a kill the server drops "
+            + "them within a day",
         ], style: .yellow))
-    let count = await plan.begin()
-    guard count > 0 else { return }
-    global.remark(
-      StatusLine(["Removed what \(count == 1 ? "a benchmark" : "\(count) benchmarks") left there when killed"]))
   }
 }

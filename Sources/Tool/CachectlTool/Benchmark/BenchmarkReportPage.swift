@@ -11,7 +11,8 @@ struct BenchmarkReportPage: Sendable {
 
   /// The page for `outcome`.
   init(_ outcome: BenchmarkOutcome) {
-    (self.outcome, groups) = (outcome, outcome.groups)
+    self.outcome = outcome
+    groups = outcome.groups
     backends = outcome.report.results.reduce(into: []) { names, result in
       if !names.contains(result.row.backend) { names.append(result.row.backend) }
     }
@@ -162,7 +163,8 @@ struct ThroughputBars {
       let kind = result.isFailure ? "mistake" : "skipped"
       return HTMLText.element("li", [], name + HTMLText.element("span", [("class", kind)], text: reason))
     }
-    let (speed, isBest) = (result.speed, group.isBest(result))
+    let speed = result.speed
+    let isBest = group.isBest(result)
     let share = group.highest > 0 ? speed / group.highest * 100 : 0
     let ratio = "\(BenchmarkText.ratio(speed, to: group.best)) of the highest"
     let length = HTMLText.element(

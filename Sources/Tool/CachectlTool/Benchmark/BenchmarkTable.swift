@@ -57,7 +57,8 @@ struct BenchmarkTable: Sendable {
         + [Table.Cell(row.outcome.name, style), ""]
         + Array(repeating: "", count: 7 + (hasBatches ? 1 : 0) + (hasHits ? 2 : 0))
     }
-    let (speed, isBest) = (row.speed, group.isBest(row))
+    let speed = row.speed
+    let isBest = group.isBest(row)
     let style: TextStyle = isBest ? .green : group.isControl(row) ? .dim : .plain
     let bar = barWidth > 0 ? [Table.Cell(bar(speed, of: group.highest), style)] : []
     return [Table.Cell(row.row.backend, style)] + bar + [

@@ -176,7 +176,9 @@ extension BenchmarkOptions {
       (0..<numbers[1]).contains(numbers[0])
     else { return false }
     share = BenchmarkShare(index: numbers[0], count: numbers[1])
-    (date, runName, scratchFolder) = (Timestamp(milliseconds: Int64(numbers[2])), String(words[3]), String(words[4]))
+    date = Timestamp(milliseconds: Int64(numbers[2]))
+    runName = String(words[3])
+    scratchFolder = String(words[4])
     return true
   }
 

@@ -58,14 +58,17 @@ struct TraceSimulation: Sendable {
       : StoreLimits(maxEntries: .max, maxBytes: max(1, limit / scale), eviction: policy)
     let engine = try await plugin.open(EngineConfiguration(for: plugin.declaration, values: [:], clock: clock))
     let store = EntryStore(engine: engine, clock: clock, limits: limits)
-    var (hits, hitBytes) = (0, 0)
+    var hits = 0
+    var hitBytes = 0
     for number in trace.lookUps {
       if Task.isCancelled { throw .cancelled }
       clock.tick()
-      let (key, bytes) = (keys[Int(number)], trace.sizes[Int(number)])
+      let key = keys[Int(number)]
+      let bytes = trace.sizes[Int(number)]
       if try await store.read(key, { _, _ in true }) != nil {
         store.countLookUp(key)
-        (hits, hitBytes) = (hits + 1, hitBytes + bytes)
+        hits = hits + 1
+        hitBytes = hitBytes + bytes
       } else {
         store.countLookUp(nil)
         try await add(key, bytes: bytes, to: store, at: clock.now)
