@@ -13,7 +13,9 @@ struct Arguments {
 
   init(_ words: [String]) throws(CacheError) {
     guard words.count >= 4 else { throw CacheError(.failed, "VERB ENGINE PATH [NAME=VALUE]...") }
-    (verb, engine, path) = (words[1], words[2], words[3])
+    verb = words[1]
+    engine = words[2]
+    path = words[3]
     var values: [String: String] = [:]
     for word in words.dropFirst(4) {
       let parts = word.split(separator: "=", maxSplits: 1)

@@ -1,6 +1,6 @@
 import StorageSPI
 
-/// Checks that a store is sound and holds what its writers have committed, to the last byte: "LANE NUMBER COUNT" says how
+/// Checks that a store is intact and holds what its writers have committed, to the last byte: "LANE NUMBER COUNT" says how
 /// many batches each has.
 ///
 /// - `acknowledged`: for each lane, separated by commas, how many batches were acknowledged.
@@ -21,13 +21,13 @@ struct Checker {
   }
 
   func run() async throws(CacheError) {
-    if let issue = try await engine.checkIntegrity().first { throw wrong("integrity: \(issue.message)") }
+    if let issue = try await engine.check().first { throw wrong("integrity: \(issue.message)") }
     var found = try await everything()
-    try await checkTally(found)
+    try await checkCount(found)
     for (workload, acknowledged) in workloads {
       let (count, state) = try committed(workload, acknowledged, found)
-      for (entry, number) in state {
-        try await checkPayload(entry, number, workload)
+      for (entry, version) in state {
+        try await checkPayload(entry, version, workload)
         found[try workload.key(entry)] = nil
       }
       Line.write("LANE \(workload.lane) \(count)")
@@ -38,8 +38,8 @@ struct Checker {
 
   /// The number of batches of which the store holds exactly what they wrote.
   private func committed(
-    _ workload: Workload, _ acknowledged: Int, _ found: [CacheKey: EntrySummary]
-  ) throws(CacheError) -> (count: Int, state: [Int: Int]) {
+    _ workload: Workload, _ acknowledged: Int, _ found: [CacheKey: ScannedEntry]
+  ) throws(CacheError) -> (count: Int, state: [Int: Workload.Version]) {
     var state = workload.state(after: acknowledged)
     var differences: [String] = []
     for count in acknowledged...(acknowledged + unfinished) {
@@ -51,47 +51,52 @@ struct Checker {
   }
 
   private func difference(
-    _ workload: Workload, _ state: [Int: Int], _ found: [CacheKey: EntrySummary]
+    _ workload: Workload, _ state: [Int: Workload.Version], _ found: [CacheKey: ScannedEntry]
   ) throws(CacheError) -> String? {
     for entry in 0..<Workload.entries {
-      let summary = found[try workload.key(entry)]
+      let stored = found[try workload.key(entry)]?.metadata
       let expected = state[entry].map { workload.metadata(entry, $0) }
-      if summary?.metadata != expected {
+      if stored != expected {
         let name = { (metadata: EntryMetadata?) in metadata.map { "batch \($0.storedAt.milliseconds - 1_000_000)" } }
-        return "entry \(entry) is of \(name(summary?.metadata) ?? "none"), not of \(name(expected) ?? "none")"
+        return "entry \(entry) is of \(name(stored) ?? "none"), not of \(name(expected) ?? "none")"
       }
     }
     return nil
   }
 
-  private func checkPayload(_ entry: Int, _ number: Int, _ workload: Workload) async throws(CacheError) {
-    let (key, expected) = (try workload.key(entry), workload.payload(entry, number))
-    let metadata = workload.metadata(entry, number)
+  private func checkPayload(
+    _ entry: Int, _ version: Workload.Version, _ workload: Workload
+  ) async throws(CacheError) {
+    let key = try workload.key(entry)
+    let expected = workload.payload(entry, version.payload)
+    let metadata = workload.metadata(entry, version)
     let isSame = try await engine.read(key) { payload, found throws(CacheError) in
       found == metadata && payload.withUnsafeBufferPointer { $0.elementsEqual(expected) }
     }
-    guard isSame == true else { throw wrong("the payload of \(key) is not what batch \(number) wrote") }
+    guard isSame == true else { throw wrong("the payload of \(key) is not what batch \(version.payload) wrote") }
   }
 
-  private func checkTally(_ found: [CacheKey: EntrySummary]) async throws(CacheError) {
-    let statistics = try await engine.statistics()
+  private func checkCount(_ found: [CacheKey: ScannedEntry]) async throws(CacheError) {
+    let count = try await engine.count()
     let bytes = found.values.reduce(0) { $0 + $1.payloadBytes }
-    guard statistics.entries == found.count, statistics.payloadBytes == bytes else {
+    guard count.entries == found.count, count.payloadBytes == bytes else {
       throw wrong(
-        "\(statistics.entries) entries of \(statistics.payloadBytes) bytes are counted, \(found.count) of \(bytes) there"
-      )
+        "\(count.entries) entries of \(count.payloadBytes) bytes are counted, \(found.count) of \(bytes) there")
+    }
+    for entry in found.values where entry.metadata.retainUntil < count[entry.key.namespace].earliestExpiry {
+      throw wrong("\(entry.key) expires before everything that is counted")
     }
   }
 
-  private func everything() async throws(CacheError) -> [CacheKey: EntrySummary] {
-    var found: [CacheKey: EntrySummary] = [:]
-    var range = KeyRange()
-    while true {
-      let page = try await engine.scan(range, limit: 100)
-      for summary in page { found[summary.key] = summary }
-      guard page.count == 100 else { return found }
-      range.after = page.last?.key
-    }
+  private func everything() async throws(CacheError) -> [CacheKey: ScannedEntry] {
+    var found: [CacheKey: ScannedEntry] = [:]
+    var request = ScanRequest(limit: 100)
+    repeat {
+      let page = try await engine.scan(request)
+      for entry in page.entries { found[entry.key] = entry }
+      request.position = page.next
+    } while request.position != nil
+    return found
   }
 
   private func wrong(_ what: String) -> CacheError { CacheError(.damaged, what) }

@@ -13,7 +13,9 @@ struct Counter {
 
   func run() async throws(CacheError) {
     let key = try CacheKey("counters/v1/number")
-    var (waiting, done, tries) = (Waiting(), 0, 0)
+    var waiting = Waiting()
+    var done = 0
+    var tries = 0
     while done < times {
       tries += 1
       if try await waiting.measure({ () throws(CacheError) in try await increment(key) }) { done += 1 }

@@ -23,10 +23,11 @@ struct Evictor {
 
   func write() async throws(CacheError) {
     let store = EntryStore(engine: engine, clock: SystemClock(), limits: Self.limits)
-    var (next, batch) = (first, WriteBatch())
+    var next = first
+    var batch = WriteBatch()
     while next < Self.limits.maxEntries {
       var metadata = Self.metadata(next)
-      metadata.checksum = metadata.computedChecksum(key: try Self.key(next), payload: Self.payload(next).span)
+      metadata.setChecksums(key: try Self.key(next), payload: Self.payload(next).span)
       batch.put(try Self.key(next), payload: Self.payload(next), metadata: metadata)
       next += 1
     }
@@ -41,28 +42,27 @@ struct Evictor {
     }
   }
 
-  /// Checks that the store is sound and within its limits, that the newest entries are there, and that the entries that
+  /// Checks that the store is intact and within its limits, that the newest entries are there, and that the entries that
   /// are there are as they were written.
   func check() async throws(CacheError) {
-    if let issue = try await engine.checkIntegrity().first { throw wrong("integrity: \(issue.message)") }
-    var (found, range) = ([EntrySummary](), KeyRange())
-    while true {
-      let page = try await engine.scan(range, limit: 500)
-      found += page
-      guard page.count == 500 else { break }
-      range.after = page.last?.key
-    }
-    let counted = try await engine.statistics().entries
-    guard counted == found.count else { throw wrong("\(counted) entries are counted, \(found.count) are there") }
-    guard found.count <= Self.limits.maxEntries else { throw wrong("\(found.count) entries are there") }
-    let keys = Set(found.map(\.key))
+    if let issue = try await engine.check().first { throw wrong("integrity: \(issue.message)") }
+    var keys: Set<CacheKey> = []
+    var request = ScanRequest(limit: 500)
+    repeat {
+      let page = try await engine.scan(request)
+      keys.formUnion(page.entries.map(\.key))
+      request.position = page.next
+    } while request.position != nil
+    let counted = try await engine.count().entries
+    guard counted == keys.count else { throw wrong("\(counted) entries are counted, \(keys.count) are there") }
+    guard keys.count <= Self.limits.maxEntries else { throw wrong("\(keys.count) entries are there") }
     for number in max(0, acknowledged - Self.kept)..<acknowledged {
       guard keys.contains(try Self.key(number)) else { throw wrong("entry \(number) of \(acknowledged) is gone") }
     }
     for number in 0...acknowledged where keys.contains(try Self.key(number)) {
       let key = try Self.key(number)
       let isSame = try await engine.read(key) { payload, metadata throws(CacheError) in
-        metadata.checksum == metadata.computedChecksum(key: key, payload: payload)
+        metadata.isIntact(key: key, payload: payload)
           && payload.withUnsafeBufferPointer { $0.elementsEqual(Self.payload(number)) }
       }
       guard isSame == true else { throw wrong("entry \(number) is not as it was written") }

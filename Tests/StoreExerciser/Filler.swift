@@ -36,7 +36,7 @@ struct Filler {
     var metadata = EntryMetadata(
       storedAt: now.advanced(by: .seconds(-10_000)), freshUntil: now.advanced(by: fresh),
       retainUntil: now.advanced(by: retained), contentType: "application/json")
-    metadata.checksum = metadata.computedChecksum(key: key, payload: payload.span)
+    metadata.setChecksums(key: key, payload: payload.span)
     batch.put(key, payload: payload, metadata: metadata)
   }
 }

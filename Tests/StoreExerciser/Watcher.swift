@@ -14,14 +14,13 @@ struct Watcher {
   }
 
   func run() async throws(CacheError) {
-    var (waiting, looks) = (Waiting(), 0)
+    var waiting = Waiting()
+    var looks = 0
     var seen = [UInt64](repeating: 0, count: groups.count)
     while seen.contains(where: { $0 < UInt64(times) }) {
       looks += 1
-      let summaries = try await waiting.measure { () throws(CacheError) in
-        try await engine.scan(KeyRange(), limit: 1_000)
-      }
-      let found = Dictionary(uniqueKeysWithValues: summaries.map { ($0.key, $0.metadata.checksum) })
+      let page = try await waiting.measure { () throws(CacheError) in try await engine.scan(ScanRequest()) }
+      let found = Dictionary(uniqueKeysWithValues: page.entries.map { ($0.key, $0.metadata.checksum) })
       for group in groups {
         let number = try together(group, found)
         try advance(&seen[group.lane], to: number, group)

@@ -7,7 +7,15 @@ struct Workload: Sendable {
   /// What a batch does to one entry.
   enum Step: Sendable, Hashable {
     case put(Int)
+    /// Replaces the metadata of an entry and keeps its payload; puts the entry if it is not there.
+    case renew(Int)
     case remove(Int)
+  }
+
+  /// Which batches wrote the two parts of an entry last.
+  struct Version: Sendable, Hashable {
+    var payload: Int
+    var metadata: Int
   }
 
   static let namespaces = ["alpha", "beta", "gamma"]
@@ -30,35 +38,50 @@ struct Workload: Sendable {
     let count = Bool.random(using: &random) ? 1 : Int.random(in: 2...6, using: &random)
     return (0..<count).map { _ in
       let entry = Int.random(in: 0..<Self.entries, using: &random)
-      return random.isOne(in: 6) ? .remove(entry) : .put(entry)
+      switch Int.random(in: 0..<6, using: &random) {
+      case 0: return .remove(entry)
+      case 1...2: return .renew(entry)
+      default: return .put(entry)
+      }
     }
   }
 
-  /// The batch `number`.
-  func batch(_ number: Int) throws(CacheError) -> WriteBatch {
+  /// The batch `number`, for a store with the entries `state`, which it changes as the batch does.
+  func batch(_ number: Int, changing state: inout [Int: Version]) throws(CacheError) -> WriteBatch {
     var batch = WriteBatch()
     for step in steps(number) {
       switch step {
-      case .put(let entry):
-        batch.put(try key(entry), payload: payload(entry, number), metadata: metadata(entry, number))
-      case .remove(let entry): batch.remove(try key(entry))
+      case .put(let entry), .renew(let entry):
+        let before = step == .renew(entry) ? state[entry] : nil
+        let version = Version(payload: before?.payload ?? number, metadata: number)
+        let metadata = metadata(entry, version)
+        if let before {
+          batch.update(try key(entry), metadata: metadata, from: self.metadata(entry, before).checksum)
+        } else {
+          batch.put(try key(entry), payload: payload(entry, number), metadata: metadata)
+        }
+        state[entry] = version
+      case .remove(let entry):
+        batch.remove(try key(entry))
+        state[entry] = nil
       }
     }
     return batch
   }
 
-  /// Which batch wrote each entry last, after the first `count` batches.
-  func state(after count: Int) -> [Int: Int] {
-    var state: [Int: Int] = [:]
+  /// The entries after the first `count` batches.
+  func state(after count: Int) -> [Int: Version] {
+    var state: [Int: Version] = [:]
     for number in 0..<count { advance(&state, by: number) }
     return state
   }
 
   /// Changes `state` as the batch `number` does.
-  func advance(_ state: inout [Int: Int], by number: Int) {
+  func advance(_ state: inout [Int: Version], by number: Int) {
     for step in steps(number) {
       switch step {
-      case .put(let entry): state[entry] = number
+      case .put(let entry): state[entry] = Version(payload: number, metadata: number)
+      case .renew(let entry): state[entry] = Version(payload: state[entry]?.payload ?? number, metadata: number)
       case .remove(let entry): state[entry] = nil
       }
     }
@@ -71,13 +94,15 @@ struct Workload: Sendable {
     return try CacheKey("\(namespace)/v1/lane=\(lane)\(filling)/entry=\(entry)")
   }
 
-  func metadata(_ entry: Int, _ number: Int) -> EntryMetadata {
+  func metadata(_ entry: Int, _ version: Version) -> EntryMetadata {
+    let number = version.metadata
     var random = generator(number, entry + 1)
     let checksum = random.next()
     return EntryMetadata(
       storedAt: Timestamp(milliseconds: 1_000_000 + Int64(number)), freshUntil: Timestamp(milliseconds: 2_000_000),
       retainUntil: .distantFuture, contentType: entry % 2 == 0 ? "application/json" : "x/\(entry)",
-      attributes: entry % 3 == 0 ? ["batch": "\(number)", "etag": "\"\(checksum)\""] : [:], checksum: checksum)
+      attributes: entry % 3 == 0 ? ["batch": "\(number)", "etag": "\"\(checksum)\""] : [:],
+      payloadChecksum: UInt64(version.payload), checksum: checksum)
   }
 
   /// Text for half of the small ones, any bytes for the others.
@@ -87,7 +112,8 @@ struct Workload: Sendable {
     if size < 4_000, Bool.random(using: &random) {
       return (0..<size).map { _ in UInt8.random(in: 0x20...0x7E, using: &random) }
     }
-    let (start, factor) = (random.next(), random.next() | 1)
+    let start = random.next()
+    let factor = random.next() | 1
     return [UInt8](unsafeUninitializedCapacity: (size + 7) & ~7) { buffer, count in
       let words = UnsafeMutableRawBufferPointer(buffer).bindMemory(to: UInt64.self)
       for index in words.indices { words.initializeElement(at: index, to: start &+ UInt64(index) &* factor) }

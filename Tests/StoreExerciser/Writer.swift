@@ -22,8 +22,9 @@ struct Writer {
   }
 
   func run() async throws(CacheError) {
+    var state = workload.state(after: numbers.lowerBound)
     for number in repeatElement(numbers, count: rounds).joined() {
-      try await engine.apply(try workload.batch(number))
+      try await engine.apply(try workload.batch(number, changing: &state))
       Line.write("A \(number)")
       if number % compactEvery == compactEvery - 1 { try await compact(number) }
     }
