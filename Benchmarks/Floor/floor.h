@@ -72,8 +72,9 @@ static const char *key_of(uint32_t index) { return keys + (size_t)index * load->
 /// them is measured as such; with `examines_all` also a hash of all bytes (FNV-1a, 64 bits).
 static uint64_t examine(
     const uint8_t *payload, uint64_t size, int64_t stored_at, int64_t fresh_until, int64_t retain_until,
-    uint64_t checksum, int examines_all) {
-  uint64_t sum = payload[0] + size + (uint64_t)stored_at + (uint64_t)fresh_until + (uint64_t)retain_until + checksum;
+    uint64_t payload_checksum, uint64_t checksum, int examines_all) {
+  uint64_t sum = payload[0] + size + (uint64_t)stored_at + (uint64_t)fresh_until + (uint64_t)retain_until +
+                 payload_checksum + checksum;
   if (!examines_all) return sum;
   uint64_t hash = 0xCBF29CE484222325;
   for (uint64_t i = 0; i < size; i++) hash = (hash ^ payload[i]) * 0x100000001B3;

@@ -6,11 +6,12 @@
 
 /// The header of an entry, as Plugins/LMDB/LMDBFormat.swift describes it, and of the content type
 /// application/json.
-typedef struct {
-  uint8_t version, flags, content_type, zero;
+typedef struct __attribute__((packed)) {
+  uint8_t version, content_type, zero[2];
   uint32_t size;
   int64_t stored_at, fresh_until, retain_until;
-  uint64_t checksum;
+  uint64_t payload_checksum, checksum;
+  uint32_t attributes;
 } header;
 
 static MDB_env *environment;
@@ -51,7 +52,7 @@ static uint64_t read_entry(const char *name, int key_size, int examines_all) {
   if (value.mv_size < sizeof *head || head->version != 1 || head->size > value.mv_size) fail("decoding");
   uint64_t sum = examine(
       (const uint8_t *)value.mv_data + head->size, value.mv_size - head->size, head->stored_at, head->fresh_until,
-      head->retain_until, head->checksum, examines_all);
+      head->retain_until, head->payload_checksum, head->checksum, examines_all);
   if (!is_held) mdb_txn_reset(reading);
   return sum;
 }
@@ -72,6 +73,7 @@ static void put(const char *name, int key_size, const uint8_t *payload, int payl
   header *head = value.mv_data;
   *head = (header){
       .version = 1, .content_type = 1, .size = sizeof *head, .stored_at = load->stored_at,
-      .fresh_until = load->fresh_until, .retain_until = load->retain_until, .checksum = checksum};
+      .fresh_until = load->fresh_until, .retain_until = load->retain_until, .payload_checksum = checksum,
+      .checksum = checksum};
   memcpy(head + 1, payload, (size_t)payload_size);
 }

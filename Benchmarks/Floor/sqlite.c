@@ -20,11 +20,12 @@ static void prepare_writing(void) {
   // The triggers let the project's engine notice that others have written, and count anew.
   sqlite3_db_config(database, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
   insertion = prepared(
-      "INSERT INTO entries (stored_at, fresh_until, retain_until, content_type, attributes, checksum, payload_bytes, "
-      "payload, key, namespace) VALUES (?1, ?2, ?3, ?4, NULL, ?5, ?6, ?7, ?8, ?9) "
+      "INSERT INTO entries (stored_at, fresh_until, retain_until, content_type, attributes, checksum, "
+      "payload_checksum, payload_bytes, payload, key) VALUES (?1, ?2, ?3, ?4, NULL, ?5, ?5, ?6, ?7, ?8) "
       "ON CONFLICT (key) DO UPDATE SET stored_at = excluded.stored_at, fresh_until = excluded.fresh_until, "
       "retain_until = excluded.retain_until, content_type = excluded.content_type, attributes = excluded.attributes, "
-      "checksum = excluded.checksum, payload_bytes = excluded.payload_bytes, payload = excluded.payload");
+      "checksum = excluded.checksum, payload_checksum = excluded.payload_checksum, "
+      "payload_bytes = excluded.payload_bytes, payload = excluded.payload");
 }
 
 static void open_store(const char *path, int is_written) {
@@ -33,7 +34,8 @@ static void open_store(const char *path, int is_written) {
   execute("PRAGMA mmap_size = 1073741824");
   if (is_written) prepare_writing();
   selection = prepared(
-      "SELECT stored_at, fresh_until, retain_until, content_type, attributes, checksum, payload_bytes, payload "
+      "SELECT stored_at, fresh_until, retain_until, content_type, attributes, checksum, payload_checksum, "
+      "payload_bytes, payload "
       "FROM entries WHERE key = ?1");
 }
 
@@ -54,12 +56,13 @@ static uint64_t read_entry(const char *key, int key_size, int examines_all) {
   const char *type = (const char *)sqlite3_column_blob(selection, 3);
   if (sqlite3_column_bytes(selection, 3) != 16 || memcmp(type, "application/json", 16)) fail("decoding");
   if (sqlite3_column_type(selection, 4) != SQLITE_NULL) fail("decoding");
-  const uint8_t *payload = sqlite3_column_blob(selection, 7);
-  sqlite3_int64 size = sqlite3_column_bytes(selection, 7);
-  if (size != sqlite3_column_int64(selection, 6)) fail("decoding");
+  const uint8_t *payload = sqlite3_column_blob(selection, 8);
+  sqlite3_int64 size = sqlite3_column_bytes(selection, 8);
+  if (size != sqlite3_column_int64(selection, 7)) fail("decoding");
   uint64_t sum = examine(
       payload, (uint64_t)size, sqlite3_column_int64(selection, 0), sqlite3_column_int64(selection, 1),
-      sqlite3_column_int64(selection, 2), (uint64_t)sqlite3_column_int64(selection, 5), examines_all);
+      sqlite3_column_int64(selection, 2), (uint64_t)sqlite3_column_int64(selection, 6),
+      (uint64_t)sqlite3_column_int64(selection, 5), examines_all);
   sqlite3_reset(selection);
   return sum;
 }
@@ -82,7 +85,6 @@ static void put(const char *key, int key_size, const uint8_t *payload, int paylo
   sqlite3_bind_int64(insertion, 6, payload_size);
   sqlite3_bind_text(insertion, 7, (const char *)payload, payload_size, SQLITE_STATIC);
   sqlite3_bind_text(insertion, 8, key, key_size, SQLITE_STATIC);
-  sqlite3_bind_text(insertion, 9, "bench", 5, SQLITE_STATIC);
   if (sqlite3_step(insertion) != SQLITE_DONE) fail("sqlite3_step");
   sqlite3_reset(insertion);
 }

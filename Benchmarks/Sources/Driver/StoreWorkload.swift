@@ -172,6 +172,7 @@ struct StoreWorkload {
   @inline(__always)
   private static func sum(_ payload: Span<UInt8>, _ metadata: EntryMetadata) -> UInt64 {
     let times = metadata.storedAt.milliseconds &+ metadata.freshUntil.milliseconds &+ metadata.retainUntil.milliseconds
-    return UInt64(payload[0]) &+ UInt64(payload.count) &+ UInt64(bitPattern: times) &+ metadata.checksum
+    return UInt64(payload[0]) &+ UInt64(payload.count) &+ UInt64(bitPattern: times)
+      &+ metadata.payloadChecksum &+ metadata.checksum
   }
 }
