@@ -16,20 +16,19 @@ extension RedisEngine {
     }
   }
 
-  /// Applies `batch`, and returns how many unexpired entries it has evicted.
-  func apply(_ batch: WriteBatch, _ eviction: RedisEviction?) async throws(CacheError) -> Int {
+  func apply(_ batch: WriteBatch) async throws(CacheError) {
+    var kept: [CacheKey: RedisStoredEntry] = [:]
+    for case .update(let key, _, _) in batch.operations { kept[key] = try await entry(key) }
+    let batch = try RedisBatch(batch, keeping: kept)
     guard !store.layout.isSpread, !pipelines.areUnused, Self.isSmall(batch) else {
-      let batch = try RedisBatch(batch)
-      return try await run(about: batch.part(store.layout)) { store throws(CacheError) in
-        try store.apply(batch, evicting: eviction)
-      }
+      return try await run(about: batch.part(store.layout)) { store throws(CacheError) in try store.apply(batch) }
     }
     try lanes.admit()
     defer { lanes.leave() }
     store.ahead.clear()
     defer { store.ahead.clear() }
-    let mode = RedisApplication.Mode.apply(batch.bounds.map { RedisBounds(bounds: $0) }, evicting: eviction)
-    let application = store.application(try RedisBatch(batch), part: 0, mode)
+    let mode = RedisApplication.Mode.apply(batch.bounds.map { RedisBounds(bounds: $0) })
+    let application = store.application(batch, part: 0, mode)
     var attempt: RedisAttempt?
     var reply = await pipelines.answer(try application.firstRequest(store.options), &attempt)
     if reply?.value.isNil == true {
@@ -37,18 +36,15 @@ extension RedisEngine {
     }
     if let verdict = reply.flatMap({ application.verdict($0.value) }), case .done = verdict.outcome {
       store.writers.settle(application)
-      return verdict.evictions
+      return
     }
     // The server judges anew what it has not done, and knows by its name what it has.
-    return try await run(about: 0, after: attempt, isAdmitted: true) { store throws(CacheError) in
+    try await run(about: 0, after: attempt, isAdmitted: true) { store throws(CacheError) in
       try store.apply([application])
     }
   }
 
-  private static func isSmall(_ batch: WriteBatch) -> Bool {
-    guard (1...operationLimit).contains(batch.operations.count) else { return false }
-    var bytes = 0
-    for case .put(_, let payload, _) in batch.operations { bytes += payload.count }
-    return bytes <= byteLimit
+  private static func isSmall(_ batch: RedisBatch) -> Bool {
+    (1...operationLimit).contains(batch.requirements.count + batch.changes.count) && batch.payloadBytes <= byteLimit
   }
 }

@@ -3,7 +3,7 @@ internal import StorageSPI
 
 /// A store on one server or on a cluster, with tables or without. Every call waits in a pipeline or on a thread of the
 /// engine's own, and ends soon after its task is cancelled.
-final class RedisEngine: Evicting, BatchReading, ChangeFollowing {
+final class RedisEngine: StorageEngine {
   let store: RedisStore
   let lanes: RedisLanes
   let pipelines: RedisPipelines
@@ -62,39 +62,17 @@ final class RedisEngine: Evicting, BatchReading, ChangeFollowing {
     return try entry.withPayload { bytes throws(CacheError) in try body(bytes, entry.metadata) }
   }
 
-  func read(_ keys: [CacheKey]) async throws(CacheError) -> [Result<ReadEntry?, CacheError>] {
-    try await run { store throws(CacheError) in try store.entries(keys) }
+  func changeMark(of key: CacheKey) -> ChangeMark? { store.layout.isSpread ? nil : follower.mark(of: key) }
+
+  func scan(_ request: ScanRequest) async throws(CacheError) -> ScanPage {
+    try await run { store throws(CacheError) in try store.scan(request) }
   }
 
-  func apply(_ batch: WriteBatch) async throws(CacheError) {
-    _ = try await apply(batch, nil)
+  func count() async throws(CacheError) -> StoreCount {
+    try await run { store throws(CacheError) in try store.storeCount() }
   }
 
-  func apply(_ batch: WriteBatch, evicting order: EvictionOrder) async throws(CacheError) -> Int {
-    try await apply(batch, RedisEviction(order: order, now: clock.now))
-  }
-
-  func add(_ uses: [EntryUse]) async throws(CacheError) {
-    try await run { store throws(CacheError) in try store.add(uses) }
-  }
-
-  /// The engine itself, unless the server evicts.
-  var evictor: (any Evicting)? { store.layout.isIndexed ? self : nil }
-
-  /// The engine itself on one server.
-  var changeFollower: (any ChangeFollowing)? { store.layout.isSpread ? nil : self }
-
-  func changeMark(of key: CacheKey) -> ChangeMark? { follower.mark(of: key) }
-
-  func scan(_ range: KeyRange, limit: Int) async throws(CacheError) -> [EntrySummary] {
-    try await run { store throws(CacheError) in try store.scan(range, limit: limit) }
-  }
-
-  func statistics() async throws(CacheError) -> StorageStatistics {
-    try await run { store throws(CacheError) in try store.statistics() }
-  }
-
-  func checkIntegrity() async throws(CacheError) -> [IntegrityIssue] {
+  func check() async throws(CacheError) -> [IntegrityIssue] {
     try await run { store throws(CacheError) in try store.examine() }
   }
 

@@ -139,7 +139,7 @@ extension CacheError {
   }
 
   /// The error for something on the server that this engine cannot have written.
-  static func undecodable(_ what: String, store: String) -> CacheError {
-    CacheError(.damaged, "\(store): \(what)", hint: "remove the entry, or give another prefix")
+  static func undecodable(_ what: String, store: String, cause: (any Error)? = nil) -> CacheError {
+    CacheError(.damaged, "\(store): \(what)", hint: "remove the entry, or give another prefix", cause: cause)
   }
 }

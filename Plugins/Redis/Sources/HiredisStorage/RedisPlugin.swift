@@ -29,16 +29,18 @@ public struct RedisPlugin: StoragePlugin {
       case .server:
         EngineDeclaration(
           name: "redis", version: "1", summary: "one Redis server that many machines share",
-          capabilities: [.persistent, .shared, .atomicBatches, .nativeExpiry, .eviction], options: RedisOptions.all)
+          capabilities: [.persistent, .shared, .ordered, .bounded, .expiring, .atomicBatches, .followsChanges],
+          options: RedisOptions.all)
       case .cluster:
         EngineDeclaration(
           name: "rediscluster", version: "1", summary: "a Redis Cluster, the entries spread over its nodes",
-          capabilities: [.persistent, .shared, .nativeExpiry, .eviction], options: RedisOptions.all)
+          capabilities: [.persistent, .shared, .ordered, .bounded, .expiring], options: RedisOptions.all)
       case .evictingServer:
         EngineDeclaration(
           name: "rediscache", version: "1",
           summary: "one Redis server that evicts by itself (allkeys-lru, allkeys-lfu)",
-          capabilities: [.persistent, .shared, .atomicBatches, .nativeExpiry, .ownBounds], options: RedisOptions.all)
+          capabilities: [.persistent, .shared, .ordered, .expiring, .atomicBatches, .followsChanges],
+          options: RedisOptions.all)
       }
   }
 

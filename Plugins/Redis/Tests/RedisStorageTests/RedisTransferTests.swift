@@ -49,7 +49,7 @@ struct RedisTransferTests {
     for number in 0..<50 {
       let (key, payload) = (try CacheKey("cities/v1/page=\(number)"), Array("{\"page\":\(number)}".utf8))
       var (metadata, batch) = (EntryMetadata.sample(), WriteBatch())
-      metadata.checksum = metadata.computedChecksum(key: key, payload: payload.span)
+      metadata.setChecksums(key: key, payload: payload.span)
       batch.put(key, payload: payload, metadata: metadata)
       try await first.apply(batch)
     }

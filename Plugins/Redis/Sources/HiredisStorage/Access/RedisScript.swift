@@ -8,7 +8,7 @@
 ///
 /// Those that look at all parts on a node take none: a node refuses any key that is not its own.
 enum RedisScript: Int, Sendable, CaseIterable {
-  case apply, use, list, lines, heads, count, totals, examine, tidy, clear, store, ends, put, unlisted
+  case apply, list, lines, heads, count, totals, examine, tidy, clear, store, ends, put, unlisted
 
   /// The script's text, without indentation and comments: a server takes no more than 16 KiB from a client that it may not
   /// admit, and then closes the connection instead of saying why.
@@ -22,9 +22,7 @@ enum RedisScript: Int, Sendable, CaseIterable {
   private var text: String {
     switch self {
     case .apply:
-      Self.common + Self.publishSource + Self.requirementSource + Self.sampleSource + Self.evictSource
-        + Self.applySource
-    case .use: Self.common + Self.useSource
+      Self.common + Self.publishSource + Self.requirementSource + Self.sampleSource + Self.applySource
     case .list: Self.common + Self.upkeep + Self.endSource + Self.lossSource + Self.listSource
     case .lines: Self.partsSource + Self.lossSource + Self.linesSource
     case .heads: Self.common + Self.upkeep + Self.endSource + Self.headsSource
@@ -165,7 +163,7 @@ enum RedisScript: Int, Sendable, CaseIterable {
 
     -- Whether `tail` is what an entry ends with.
     local function isTail(tail)
-      local kind = #tail == 39 and string.byte(tail, 39)
+      local kind = #tail == 38 and string.byte(tail, 38)
       return kind == 2 or kind == 3
     end
 

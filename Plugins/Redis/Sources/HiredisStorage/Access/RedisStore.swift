@@ -120,7 +120,7 @@ struct RedisStore: Sendable {
     guard layout.isIndexed else { return (try hasEntries(), RedisLayout.format, nil) }
     do throws(CacheError) {
       let count = try count(onlyReading: true)
-      return (count.format != nil || count.tally.total().entries > 0, count.format.flatMap { Int(exactly: $0) }, nil)
+      return (count.format != nil || count.tally.total.entries > 0, count.format.flatMap { Int(exactly: $0) }, nil)
     } catch {
       guard error.code == .damaged else { throw error }
       return (true, nil, error.message)
@@ -159,29 +159,14 @@ struct RedisStore: Sendable {
     try entry(key, in: try router.perform(reading(key)))
   }
 
-  /// Copies of the entries under `keys`. Cost: a round trip.
-  func entries(_ keys: [CacheKey]) throws(CacheError) -> [Result<ReadEntry?, CacheError>] {
-    do throws(CacheError) {
-      return zip(keys, try router.perform(keys.map(reading))).map { key, reply in
-        Self.copy { () throws(CacheError) in try entry(key, in: reply.value) }
-      }
-    } catch {
-      // A key of another type fails the whole call, and the error does not name the key.
-      guard error.code == .damaged else { throw error }
-      return keys.map { key in Self.copy { () throws(CacheError) in try entry(key) } }
+  /// Copies of those entries under `keys` that are still there. Cost: a round trip.
+  func entries(_ keys: [CacheKey]) throws(CacheError) -> [ScannedEntry] {
+    var entries: [ScannedEntry] = []
+    for (key, reply) in zip(keys, try router.perform(keys.map(reading))) {
+      guard let entry = try entry(key, in: reply.value) else { continue }
+      entries.append(ScannedEntry(key: key, metadata: entry.metadata, payload: entry.payload))
     }
-  }
-
-  private static func copy(
-    of entry: () throws(CacheError) -> RedisStoredEntry?
-  ) -> Result<ReadEntry?, CacheError> {
-    do throws(CacheError) {
-      guard let entry = try entry() else { return .success(nil) }
-      let bytes = entry.withPayload { bytes in bytes.withUnsafeBufferPointer { Array($0) } }
-      return .success(ReadEntry(payload: bytes, metadata: entry.metadata))
-    } catch {
-      return .failure(error)
-    }
+    return entries
   }
 
   /// The request for the entry under `key`.
@@ -197,7 +182,9 @@ struct RedisStore: Sendable {
   }
 
   /// The error for an undecodable entry.
-  func unreadable(_ key: CacheKey) -> CacheError { router.undecodable("entry \(key) is not what was written") }
+  func unreadable(_ key: CacheKey) -> CacheError {
+    .undecodable("entry \(key) is not what was written", store: options.description, cause: UnreadableEntry(key))
+  }
 }
 
 /// An entry in a server's reply.
@@ -211,6 +198,9 @@ struct RedisStoredEntry: Sendable {
     guard let (payloadBytes, metadata) = value.withBytes({ RedisEntry.decode($0) }) else { return nil }
     (self.value, self.payloadBytes, self.metadata) = (value, payloadBytes, metadata)
   }
+
+  /// A copy of the payload.
+  var payload: [UInt8] { withPayload { bytes in bytes.withUnsafeBufferPointer { Array($0) } } }
 
   /// Lends the payload to `body`.
   func withPayload<Output, Failure: Error>(_ body: (Span<UInt8>) throws(Failure) -> Output) throws(Failure) -> Output {

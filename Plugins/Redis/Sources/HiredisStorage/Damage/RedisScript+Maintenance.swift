@@ -14,7 +14,7 @@ extension RedisScript {
       if not key or isGone(key) then
         forget(line)
       elseif slot and retainSlot <= slot then
-        local tail = redis.pcall('GETRANGE', prefix .. key, -39, -1)
+        local tail = redis.pcall('GETRANGE', prefix .. key, -38, -1)
         -- What is damaged goes when its line says so.
         local isOver = isWrongType(tail) or type(tail) == 'string'
           and (not isTail(tail) or number(tail, 13, 18) <= tonumber(ARGV[3]))

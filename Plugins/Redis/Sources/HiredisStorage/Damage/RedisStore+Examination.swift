@@ -88,7 +88,7 @@ extension RedisStore {
 /// The findings of an examination so far.
 struct RedisExamination {
   private(set) var issues: [IntegrityIssue] = []
-  private var tally = EntryTally()
+  private var tally = SlotTally()
 
   /// Checks an index line and its entry, in the form that the script `examine` returns.
   mutating func look(at values: [RedisValue]) {
@@ -96,16 +96,17 @@ struct RedisExamination {
       issues.append(IntegrityIssue(kind: .structure, message: "the index has an invalid line"))
       return
     }
-    tally.add(line.slot, payloadBytes: line.bytes)
+    let one = SlotTally.Count(entries: 1, payloadBytes: line.bytes)
+    tally.add(one, to: line.slot)
     if values[1].isNil {
       if values[3].integer == 1 {
         // Dropped, and not yet forgotten. Whether it is still counted depends on its slot.
-        mayBeCounted.add(line.slot, payloadBytes: line.bytes)
+        mayBeCounted.add(one, to: line.slot)
       } else {
         add(line.key, .structure, "the index has it, but it is gone; the server may have evicted it")
       }
     } else if size >= 0, let metadata = values[1].withBytes({ RedisEntry.metadata(endOf: $0) }) {
-      if size != line.bytes || EntryTally.Slot(namespace: line.key.namespace, metadata) != line.slot {
+      if size != line.bytes || SlotTally.Slot(namespace: line.key.namespace, metadata) != line.slot {
         add(line.key, .structure, "the index says something else of it than what is there")
       }
     } else {
@@ -118,7 +119,7 @@ struct RedisExamination {
   }
 
   /// Entries that have ended.
-  private var mayBeCounted = EntryTally()
+  private var mayBeCounted = SlotTally()
 
   /// The differences from the server's own counts.
   func differences(from counted: RedisCount) -> [IntegrityIssue] {
@@ -142,7 +143,7 @@ struct RedisExamination {
   }
 
   /// Whether `counted` has each entry that has not ended, and no others but those.
-  private func agrees(_ counted: EntryTally) -> Bool {
+  private func agrees(_ counted: SlotTally) -> Bool {
     Set(tally.slots.keys).union(counted.slots.keys).allSatisfy { slot in
       let (here, there) = (tally.slots[slot]?.entries ?? 0, counted.slots[slot]?.entries ?? 0)
       return (here - (mayBeCounted.slots[slot]?.entries ?? 0)...here).contains(there)

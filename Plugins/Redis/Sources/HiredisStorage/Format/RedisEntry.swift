@@ -3,7 +3,7 @@ internal import StorageSPI
 /// An entry as one string on the server: the payload first, so that a native tool shows it, then what is known of it.
 ///
 ///     payload · content type · attributes as JSON · the length of that (4 bytes)
-///     · storedAt (6) · freshUntil (6) · retainUntil (6) · checksum (8) · last use (6) · uses (3)
+///     · storedAt (6) · freshUntil (6) · retainUntil (6) · checksum (8) · payloadChecksum (8)
 ///     · length of the content type (3) · kind (1)
 ///
 /// Numbers begin with the most significant byte; times are milliseconds since 1970 in UTC. The kind is 2, and 3 if
@@ -11,7 +11,7 @@ internal import StorageSPI
 /// has fixed places before the end: see `tailLength`.
 enum RedisEntry {
   /// The bytes at the end whose places are fixed.
-  static let tailLength = 39
+  static let tailLength = 38
   /// How many bytes at the end to ask for first: nearly always all but the payload.
   static let usualLength = 256
   private static let (plain, withAttributes) = (UInt8(2), UInt8(3))
@@ -19,7 +19,7 @@ enum RedisEntry {
   /// A server's default limit for one string.
   static let maximumLength = 512 << 20
 
-  /// The string for an entry that was never used.
+  /// The string for an entry.
   ///
   /// - Throws: `CacheError`: `tooLarge` if the content type has 16 MiB or more, or a server takes no such string.
   static func encode(_ key: CacheKey, _ payload: [UInt8], _ metadata: EntryMetadata) throws(CacheError) -> [UInt8] {
@@ -40,7 +40,7 @@ enum RedisEntry {
       append(UInt64(time.milliseconds), 6, to: &bytes)
     }
     append(metadata.checksum, 8, to: &bytes)
-    append(0, 9, to: &bytes)
+    append(metadata.payloadChecksum, 8, to: &bytes)
     append(UInt64(contentType.count), 3, to: &bytes)
     bytes.append(metadata.attributes.isEmpty ? plain : withAttributes)
     guard bytes.count <= maximumLength else { throw .tooLarge(key) }
@@ -75,12 +75,9 @@ enum RedisEntry {
 
   /// The metadata to report for an unreadable entry: times from its `line` in the index, and its checksum.
   static func metadata(ofDamaged line: RedisLine, checksum: UInt64) -> EntryMetadata {
-    func time(_ slot: Int64) -> Timestamp {
-      Timestamp(milliseconds: min(max(slot, 0), Timestamp.distantFuture.milliseconds >> 20) << 20)
-    }
-    return EntryMetadata(
-      storedAt: Timestamp(milliseconds: 0), freshUntil: time(line.slot.freshSlot),
-      retainUntil: time(line.slot.retainSlot), contentType: "", checksum: checksum)
+    EntryMetadata(
+      storedAt: Timestamp(milliseconds: 0), freshUntil: SlotTally.start(of: line.slot.freshSlot),
+      retainUntil: SlotTally.start(of: line.slot.retainSlot), contentType: "", checksum: checksum)
   }
 
   private struct Shape {
@@ -95,7 +92,7 @@ enum RedisEntry {
   private static func shape(of bytes: Span<UInt8>) -> Shape? {
     let start = bytes.count - tailLength
     guard start >= 0, isKind(bytes[bytes.count - 1]) else { return nil }
-    let contentTypeLength = Int(number(bytes, start + 35, 3))
+    let contentTypeLength = Int(number(bytes, start + 34, 3))
     guard bytes[bytes.count - 1] == withAttributes else {
       return Shape(contentTypeLength: contentTypeLength, jsonLength: nil)
     }
@@ -114,7 +111,7 @@ enum RedisEntry {
     return EntryMetadata(
       storedAt: Timestamp(milliseconds: times[0]), freshUntil: Timestamp(milliseconds: times[1]),
       retainUntil: Timestamp(milliseconds: times[2]), contentType: contentType, attributes: attributes,
-      checksum: number(bytes, tail + 18, 8))
+      payloadChecksum: number(bytes, tail + 26, 8), checksum: number(bytes, tail + 18, 8))
   }
 
   private static func isKind(_ byte: UInt8) -> Bool { byte == plain || byte == withAttributes }
@@ -126,9 +123,7 @@ enum RedisEntry {
   }
 
   private static func append(_ number: UInt64, _ count: Int, to bytes: inout [UInt8]) {
-    for place in (0..<count).reversed() {
-      bytes.append(place < 8 ? UInt8(truncatingIfNeeded: number >> (place * 8)) : 0)
-    }
+    for place in (0..<count).reversed() { bytes.append(UInt8(truncatingIfNeeded: number >> (place * 8))) }
   }
 
   private static func array(_ bytes: Span<UInt8>, _ range: Range<Int>) -> [UInt8] {

@@ -6,9 +6,9 @@ extension RedisScript {
       local tail = redis.pcall('GETRANGE', name, -length, -1)
       if isWrongType(tail) then return '' end
       if tail == '' then return redis.call('EXISTS', name) == 1 and '' end
-      if type(tail) == 'table' or #tail < 39 then return tail end
-      local rest = 39 + number(tail, #tail - 3, #tail - 1)
-      if string.byte(tail, #tail) == 3 and #tail >= 43 then rest = rest + 4 + number(tail, #tail - 42, #tail - 39) end
+      if type(tail) == 'table' or #tail < 38 then return tail end
+      local rest = 38 + number(tail, #tail - 3, #tail - 1)
+      if string.byte(tail, #tail) == 3 and #tail >= 42 then rest = rest + 4 + number(tail, #tail - 41, #tail - 38) end
       return rest > #tail and redis.call('GETRANGE', name, -rest, -1) or tail
     end
 
@@ -38,8 +38,8 @@ extension RedisScript {
   /// Returns the lines, and for each the end of the entry, or nothing if that is gone. It forgets the lines of those.
   static let listSource = #"""
     local lines, ends = linesBetween(ARGV[1], prefix, ARGV[2], ARGV[3], ARGV[4]), {}
-    -- The line of the only key that is wanted is enough.
-    local isFound = ARGV[4] == '1' and lines[1] and string.sub(lines[1], 1, #(ARGV[6] or '')) == ARGV[6]
+    -- The line of the only key that is wanted is enough; another line shows whether more follow.
+    local isFound = ARGV[4] == '2' and lines[1] and string.sub(lines[1], 1, #(ARGV[6] or '')) == ARGV[6]
     if ARGV[6] and not isFound then requireLines(prefix) end
     for at, line in ipairs(lines) do
       local key = string.match(line, '^(%S+/%S*) %x')
@@ -191,9 +191,9 @@ extension RedisScript {
   static let examineSource = #"""
     -- The payload's size, for an entry that ends with `tail`; nothing if it is damaged.
     local function payloadBytes(name, tail)
-      local rest = 39 + number(tail, 36, 38)
-      if string.byte(tail, 39) == 3 then
-        rest = rest + 4 + number(redis.call('GETRANGE', name, -43, -40) .. '\0\0\0\0', 1, 4)
+      local rest = 38 + number(tail, 35, 37)
+      if string.byte(tail, 38) == 3 then
+        rest = rest + 4 + number(redis.call('GETRANGE', name, -42, -39) .. '\0\0\0\0', 1, 4)
       end
       local length = redis.call('STRLEN', name)
       if rest <= length then return length - rest end
@@ -205,7 +205,7 @@ extension RedisScript {
       local name = prefix .. string.match(line, '^%S*')
       local tail, size = endOf(name, \#(RedisEntry.usualLength)), -1
       if type(tail) == 'table' then return tail end
-      if tail and isTail(string.sub(tail, -39)) then size = payloadBytes(name, string.sub(tail, -39)) or -1 end
+      if tail and isTail(string.sub(tail, -38)) then size = payloadBytes(name, string.sub(tail, -38)) or -1 end
       found[#found + 1] = {line, tail, size, key and ending <= current and 1 or 0}
     end
     return found

@@ -2,22 +2,35 @@ internal import StorageSPI
 internal import Synchronization
 
 extension RedisStore {
-  /// The first `limit` entries of `range`, in order. One server gives up to 1,000 of them as they are at one moment; on a
-  /// cluster each is seen at a moment of its own.
+  /// A page of entries, in order. One server gives up to 1,000 of them as they are at one moment; on a cluster, and with
+  /// payloads, each is seen at a moment of its own.
   ///
   /// Cost: a round trip for each 1,000 entries. On a cluster it is one more, which asks all nodes at once, and which lists
   /// more than it needs, for the scans that continue.
   /// - Throws: `CacheError`: `damaged` if one of them is unreadable; the message names it. Also if the range is one from its
   ///   beginning, and the index is known to lack entries: what it has can be listed after any key.
-  func scan(_ range: KeyRange, limit: Int) throws(CacheError) -> [EntrySummary] {
-    let found = try list(range, limit: limit)
+  func scan(_ request: ScanRequest) throws(CacheError) -> ScanPage {
+    var (found, hasMore) = try list(KeyRange(request), limit: request.limit)
+    if request.includesPayloads {
+      var bytes = 0
+      let fitting = found.prefix { entry in
+        bytes += entry.summary.payloadBytes
+        return bytes <= ScanRequest.maximumPayloadBytes
+      }
+      let kept = max(fitting.count, min(found.count, 1))
+      hasMore = hasMore || kept < found.count
+      found.removeSubrange(kept...)
+    }
     if let damaged = found.first(where: \.isDamaged) { throw unreadable(damaged.summary.key) }
-    return found.map(\.summary)
+    let entries = found.map(\.summary)
+    return ScanPage(
+      request.includesPayloads ? try self.entries(entries.map(\.key)) : entries,
+      next: hasMore ? entries.last?.key.text : nil)
   }
 
-  /// The entries for `scan`, and the damaged ones.
-  func list(_ range: KeyRange, limit: Int) throws(CacheError) -> [RedisListing] {
-    guard let bounds = RedisLines(range), limit > 0 else { return [] }
+  /// The entries for `scan`, and the damaged ones; and whether more may follow.
+  func list(_ range: KeyRange, limit: Int) throws(CacheError) -> (entries: [RedisListing], hasMore: Bool) {
+    guard let bounds = RedisLines(range) else { return ([], false) }
     if !layout.isIndexed { return try listUnindexed(range, limit) }
     return layout.isSpread ? try listSpread(range, bounds, limit) : try listAlone(range, bounds, limit)
   }
@@ -25,10 +38,11 @@ extension RedisStore {
   /// The entries on one server.
   private func listAlone(
     _ range: KeyRange, _ bounds: RedisLines, _ limit: Int
-  ) throws(CacheError) -> [RedisListing] {
+  ) throws(CacheError) -> (entries: [RedisListing], hasMore: Bool) {
     var beginning = range.after == nil ? ["\(range.prefix) "] : []
-    var (found, from, size) = ([RedisListing](), bounds.first, min(limit, Self.entriesAtOnce))
-    while found.count < limit {
+    // One entry more shows whether any follows.
+    var (found, from, size) = ([RedisListing](), bounds.first, min(limit, Self.entriesAtOnce) + 1)
+    while found.count <= limit {
       let arguments = [bounds.command, from, bounds.last, String(size), String(RedisEntry.usualLength)] + beginning
       let answer = try router.perform(
         RedisRequest(0, .list, keys: layout.tables(of: 0), arguments: arguments.map { Array($0.utf8) }))
@@ -44,29 +58,30 @@ extension RedisStore {
       // Many of the entries were gone.
       size = min(2 * size, Self.entriesAtOnce)
     }
-    return Array(found.prefix(limit))
+    return (Array(found.prefix(limit)), found.count > limit)
   }
 
   /// The entries on a cluster.
   private func listSpread(
     _ range: KeyRange, _ bounds: RedisLines, _ limit: Int
-  ) throws(CacheError) -> [RedisListing] {
-    if limit == 1, let found = try listOne(range) { return [found] }
+  ) throws(CacheError) -> (entries: [RedisListing], hasMore: Bool) {
+    if limit == 1, let found = try listOne(range) { return ([found], true) }
     var lines = ahead.take(range) ?? RedisLineBuffer(from: bounds.first, generation: ahead.generation)
     var (found, size, isBeginning) = ([RedisListing](), Self.linesPerPart, range.after == nil)
-    while found.count < limit {
+    while true {
       if lines.isEmpty {
         if lines.isComplete { break }
         try fill(&lines, bounds, size, isBeginning: isBeginning)
         isBeginning = false
         size = max(size, min(2 * size, Self.entriesAtOnce))
       }
+      if found.count == limit, !lines.isEmpty { break }
       // Skip malformed lines here; `verify` reports them.
       let page = lines.take(min(limit - found.count, Self.entriesAtOnce)).compactMap { RedisLine($0) }
       found += try look(at: page)
     }
     ahead.keep(lines, of: range, after: found.last?.summary.key)
-    return found
+    return (found, !lines.isEmpty)
   }
 
   /// How many lines of each part of a cluster to list at once.
@@ -148,17 +163,37 @@ extension RedisStore {
   }
 }
 
+/// The keys that a listing visits: those that begin with `prefix` and come after `after`, or before it if it descends.
+struct KeyRange: Sendable, Hashable {
+  var prefix = ""
+  var after: String?
+  var isDescending = false
+
+  /// All keys.
+  init() {}
+
+  init(_ request: ScanRequest) {
+    prefix = request.prefix
+    after = request.position
+    isDescending = request.isDescending
+  }
+
+  func contains(_ key: CacheKey) -> Bool {
+    ScanRequest(prefix: prefix, after: after, isDescending: isDescending).contains(key)
+  }
+}
+
 /// An entry as `scan` lists it.
 struct RedisListing {
   /// For an unreadable entry, this has the times from its index line, and its checksum, or 0 if that is lost.
-  let summary: EntrySummary
+  let summary: ScannedEntry
   let isDamaged: Bool
 
   /// - Parameter end: the end of the entry, as the script `heads` returns it.
   init(_ line: RedisLine, _ end: RedisValue) {
     let (metadata, checksum) = end.withBytes { (RedisEntry.metadata(endOf: $0), RedisEntry.checksum(endOf: $0)) }
     isDamaged = metadata == nil
-    summary = EntrySummary(
+    summary = ScannedEntry(
       key: line.key, metadata: metadata ?? RedisEntry.metadata(ofDamaged: line, checksum: checksum),
       payloadBytes: line.bytes)
   }
@@ -176,7 +211,7 @@ struct RedisListing {
     let unknown = EntryMetadata(
       storedAt: Timestamp(milliseconds: 0), freshUntil: Timestamp(milliseconds: 0),
       retainUntil: Timestamp(milliseconds: 0), contentType: "", checksum: checksum)
-    summary = EntrySummary(key: key, metadata: found?.metadata ?? unknown, payloadBytes: found?.payloadBytes ?? length)
+    summary = ScannedEntry(key: key, metadata: found?.metadata ?? unknown, payloadBytes: found?.payloadBytes ?? length)
   }
 }
 
@@ -198,13 +233,13 @@ struct RedisLines {
     // DEL is greater than every character of a key.
     let end = "\(range.prefix)\u{7F}"
     guard isDescending else {
-      let after = range.after.map { "\($0.text)!" } ?? ""
+      let after = range.after.map { "\($0)!" } ?? ""
       let start = max(after, range.prefix)
       first = start.isEmpty ? "-" : "[\(start)"
       last = range.prefix.isEmpty ? "+" : "(\(end)"
       return
     }
-    first = "(\(range.after.map { min("\($0.text) ", end) } ?? end)"
+    first = "(\(range.after.map { min("\($0) ", end) } ?? end)"
     last = range.prefix.isEmpty ? "-" : "[\(range.prefix)"
   }
 }
@@ -267,7 +302,7 @@ final class RedisReadAhead: Sendable {
   func keep(_ lines: RedisLineBuffer, of range: KeyRange, after key: CacheKey?) {
     guard let key else { return }
     var range = range
-    range.after = key
+    range.after = key.text
     let kept = Kept(lines: lines, range: range)
     state.withLock {
       if lines.generation == $0.generation { $0.kept = kept }

@@ -10,10 +10,10 @@ extension RedisScript {
     enter(ARGV[1])
     local required, put, removed = tonumber(ARGV[5]), tonumber(ARGV[6]), tonumber(ARGV[7])
     local latest = tonumber(redis.call('GET', KEYS[1]) or '0')
-    if latest >= tonumber(ARGV[3]) then return {'done', '0', '0', 0, 0} end
+    if latest >= tonumber(ARGV[3]) then return {'done', '0', '0', 0} end
     local unmet = firstUnmet(required, 1, 8)
     if type(unmet) == 'table' then return unmet end
-    if unmet then return {'conflict', tostring(unmet), '0', 0, 0} end
+    if unmet then return {'conflict', tostring(unmet), '0', 0} end
 
     local before, changed = 1 + required, {}
     if put == 0 then begin() end
@@ -32,7 +32,7 @@ extension RedisScript {
     redis.pcall('SET', KEYS[1], ARGV[3], 'PX', ARGV[4])
     for at = 1, put + removed do changed[at] = string.sub(KEYS[before + at], #prefix + 1) end
     publish(ARGV[8], changed)
-    return {'done', '0', '0', 0, 0}
+    return {'done', '0', '0', 0}
     """#
 
   /// `KEYS`: entries. `ARGV`: how many bytes at the end of an entry to read at first. Returns for each the end of the entry,

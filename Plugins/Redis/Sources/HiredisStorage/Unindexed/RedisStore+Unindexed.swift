@@ -27,11 +27,13 @@ extension RedisStore {
   ///
   /// Cost: the server looks at all its keys; not again for a scan that continues within two seconds. The keys of the range
   /// are kept in memory until then.
-  func listUnindexed(_ range: KeyRange, _ limit: Int) throws(CacheError) -> [RedisListing] {
+  func listUnindexed(
+    _ range: KeyRange, _ limit: Int
+  ) throws(CacheError) -> (entries: [RedisListing], hasMore: Bool) {
     if limit == 1, range.after == nil, !range.isDescending, let key = try? CacheKey(range.prefix),
       let found = try look(at: [key]).first
     {
-      return [found]
+      return ([found], true)
     }
     var keys = if let kept = ahead.take(range) { kept } else { try allKeys(of: range) }
     var found: [RedisListing] = []
@@ -42,15 +44,15 @@ extension RedisStore {
     // Scanning all keys is slow, so a listing keeps using them as long as its pages follow each other.
     keys.renew()
     ahead.keep(keys, of: range, after: found.last?.summary.key)
-    return found
+    return (found, !keys.isEmpty)
   }
 
   /// Counts the entries. Cost: the server looks at all its keys, then at each entry.
   func countUnindexed() throws(CacheError) -> RedisCount {
     var count = RedisCount()
     try eachEntry { entry in
-      let slot = EntryTally.Slot(namespace: entry.summary.key.namespace, entry.summary.metadata)
-      count.tally.add(slot, payloadBytes: entry.summary.payloadBytes)
+      let slot = SlotTally.Slot(namespace: entry.summary.key.namespace, entry.summary.metadata)
+      count.tally.add(SlotTally.Count(entries: 1, payloadBytes: entry.summary.payloadBytes), to: slot)
     }
     return count
   }
@@ -60,10 +62,7 @@ extension RedisStore {
     try eachEntry { entry throws(CacheError) in
       let (key, metadata) = (entry.summary.key, entry.summary.metadata)
       guard !entry.isDamaged, metadata.retainUntil <= now else { return }
-      var batch = WriteBatch()
-      batch.require(key, .checksum(metadata.checksum))
-      batch.remove(key)
-      do throws(CacheError) { try apply(try RedisBatch(batch)) } catch {
+      do throws(CacheError) { try apply(RedisBatch(removing: key, withChecksum: metadata.checksum)) } catch {
         // Another process has replaced the entry.
         guard error.code == .conflict else { throw error }
       }

@@ -5,11 +5,8 @@ struct RedisApplication: Sendable {
   enum Mode: Sendable {
     /// Reports how applying would end, and changes nothing.
     case check(exempt: String?)
-    /// Makes the changes, unless the bounds would be exceeded, and too little can be evicted.
-    case apply(RedisBounds?, evicting: RedisEviction?)
-
-    /// Makes the changes in any case.
-    static var unbounded: Self { .apply(nil, evicting: nil) }
+    /// Makes the changes, unless the bounds would be exceeded.
+    case apply(RedisBounds?)
   }
 
   enum Outcome {
@@ -22,11 +19,9 @@ struct RedisApplication: Sendable {
   struct Verdict {
     let outcome: Outcome
     /// By how much the part has grown, or would grow, outside the exempt namespace; negative if it shrinks.
-    let growth: EntryTally.Count
+    let growth: SlotTally.Count
     /// Whether entries may still be counted that the server has dropped.
     let isStale: Bool
-    /// How many unexpired entries were evicted.
-    let evictions: Int
   }
 
   let part: Int
@@ -71,7 +66,7 @@ struct RedisApplication: Sendable {
       }
     }
     let counts = [required.count, put.count, removed.count].map { String($0) }
-    let head = header(options) + counts + (eviction?.arguments ?? ["", "", "", "", ""]) + [publisher]
+    let head = header(options) + counts + [publisher]
     return RedisRequest(
       part, .apply, keys: layout.tables(of: part) + required + put + removed,
       arguments: head.map { Array($0.utf8) } + checksums + values, isChange: name != nil)
@@ -92,16 +87,16 @@ struct RedisApplication: Sendable {
 
   /// The request to store one entry, if that is likely to be all there is to do; else `nil`.
   private func putRequest(_ options: RedisOptions) throws(CacheError) -> RedisRequest? {
-    guard case .apply(let bounds, _) = mode, options.layout.isIndexed, !takesSample,
+    guard case .apply(let bounds) = mode, options.layout.isIndexed, !takesSample,
       batch.changes.count == 1, let (key, change) = batch.changes.first, case .put(let payload, let metadata) = change,
       batch.requirements.allSatisfy({ $0.key == key }), batch.requirements.count <= 1,
       payload.count <= Self.largestPlainPayload, metadata.retainUntil < .distantFuture
     else { return nil }
     var limits = ["", ""]
     if let bounds {
-      let (limit, held) = (bounds.bounds, bounds.held ?? EntryTally.Count())
+      let (limit, held) = (bounds.bounds, bounds.held ?? SlotTally.Count())
       guard key.namespace != limit.exemptNamespace,
-        !limit.areExceeded(by: held + EntryTally.Count(entries: 1, payloadBytes: payload.count)),
+        !limit.areExceeded(by: held + SlotTally.Count(entries: 1, payloadBytes: payload.count)),
         limit.maxEntries >= Self.fewestBounds, limit.maxPayloadBytes / Self.fewestBounds >= payload.count
       else { return nil }
       if bounds.held == nil { limits = [String(limit.maxEntries), String(limit.maxPayloadBytes)] }
@@ -122,7 +117,7 @@ struct RedisApplication: Sendable {
 
   /// The slots of an entry's times, as in its line.
   private static func slots(of metadata: EntryMetadata) -> String {
-    let slot = EntryTally.Slot(namespace: "", metadata)
+    let slot = SlotTally.Slot(namespace: "", metadata)
     return "\(String(slot.freshSlot, radix: 16)) \(String(slot.retainSlot, radix: 16))"
   }
 
@@ -157,16 +152,12 @@ struct RedisApplication: Sendable {
     max(60_000, 2 * options.timeout.components.seconds * 1_000)
   }
 
-  private var eviction: RedisEviction? {
-    if case .apply(_, let eviction) = mode { eviction } else { nil }
-  }
-
   private func header(_ options: RedisOptions) -> [String] {
     let (names, apply) = (names(options), takesSample ? "sample" : "apply")
     switch mode {
     case .check(let exempt): return ["check"] + names + ["", "", exempt ?? "", "", ""]
-    case .apply(nil, _): return [apply] + names + ["", "", "", "", ""]
-    case .apply(let bounds?, _):
+    case .apply(nil): return [apply] + names + ["", "", "", "", ""]
+    case .apply(let bounds?):
       let held = bounds.held.map { [String($0.entries), String($0.payloadBytes)] } ?? ["", ""]
       return [apply] + names + [
         String(bounds.bounds.maxEntries), String(bounds.bounds.maxPayloadBytes), bounds.bounds.exemptNamespace ?? "",
@@ -177,19 +168,19 @@ struct RedisApplication: Sendable {
   /// The meaning of `answer`; `nil` if it is not one of the scripts' answers.
   func verdict(_ answer: RedisValue) -> Verdict? {
     if let change = answer.elements, change.count == 2, let entries = change[0].integer, let bytes = change[1].integer {
-      let growth = EntryTally.Count(entries: Int(entries), payloadBytes: Int(bytes))
-      return Verdict(outcome: .done, growth: growth, isStale: false, evictions: 0)
+      let growth = SlotTally.Count(entries: Int(entries), payloadBytes: Int(bytes))
+      return Verdict(outcome: .done, growth: growth, isStale: false)
     }
-    guard let values = answer.elements, values.count == 5, let first = values[1].number.map({ Int($0) }),
-      let second = values[2].number, let isStale = values[3].number, let evictions = values[4].number
+    guard let values = answer.elements, values.count == 4, let first = values[1].number.map({ Int($0) }),
+      let second = values[2].number, let isStale = values[3].number
     else { return nil }
-    let growth = EntryTally.Count(entries: first, payloadBytes: Int(second))
+    let growth = SlotTally.Count(entries: first, payloadBytes: Int(second))
     switch values[0].text {
-    case "done": return Verdict(outcome: .done, growth: growth, isStale: false, evictions: Int(evictions))
-    case "over": return Verdict(outcome: .over, growth: growth, isStale: isStale == 1, evictions: 0)
+    case "done": return Verdict(outcome: .done, growth: growth, isStale: false)
+    case "over": return Verdict(outcome: .over, growth: growth, isStale: isStale == 1)
     case "conflict" where batch.requirements.indices.contains(first - 1):
       return Verdict(
-        outcome: .conflict(batch.requirements[first - 1].key), growth: EntryTally.Count(), isStale: false, evictions: 0)
+        outcome: .conflict(batch.requirements[first - 1].key), growth: SlotTally.Count(), isStale: false)
     default: return nil
     }
   }
@@ -198,25 +189,7 @@ struct RedisApplication: Sendable {
 /// The bounds of a batch, and what all parts hold; `nil` if there is only one.
 struct RedisBounds: Sendable {
   let bounds: StoreBounds
-  var held: EntryTally.Count?
-  /// When that was known.
-  var time = ContinuousClock.now
-}
-
-/// What a batch may evict to make room.
-struct RedisEviction: Sendable {
-  let order: EvictionOrder
-  /// The time by the engine's clock.
-  let now: Timestamp
-  /// How much room the batch makes at the most, apart from what it needs itself; `nil` for all that is needed. A part of
-  /// a cluster does not make room for all of the store.
-  var most: EntryTally.Count?
-
-  /// The order, the time, the latest time that is not ahead of it, and the most room, as the script expects them.
-  fileprivate var arguments: [String] {
-    [order.text, String(now.milliseconds), String(now.advanced(by: Timestamp.clockTolerance).milliseconds)]
-      + (most.map { [String($0.entries), String($0.payloadBytes)] } ?? ["", ""])
-  }
+  var held: SlotTally.Count?
 }
 
 extension WriteBatch.Expectation {

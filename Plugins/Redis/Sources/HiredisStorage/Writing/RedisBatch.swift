@@ -22,24 +22,43 @@ struct RedisBatch: Sendable {
   /// The most that a batch may store: a server accepts 1 GiB per command, including everything else in it.
   static let maximumBatchBytes = 960 << 20
 
+  /// - Parameter kept: the entries whose metadata is to be updated. Their payloads are put again, if they are still the same
+  ///   then.
   /// - Throws: `CacheError`: `conflict` if a requirement can never hold, whatever the server contains; `tooLarge`.
-  init(_ batch: WriteBatch) throws(CacheError) {
+  init(_ batch: WriteBatch, keeping kept: [CacheKey: RedisStoredEntry] = [:]) throws(CacheError) {
     bounds = batch.bounds
     for operation in batch.operations {
       switch operation {
       case .put(let key, let payload, let metadata):
         guard payload.count <= RedisEntry.maximumLength else { throw .tooLarge(key) }
         changes[key] = .put(payload: payload, metadata)
+      case .update(let key, let metadata, let checksum):
+        try require(key, .checksum(checksum))
+        if case .put(let payload, _)? = changes[key] {
+          changes[key] = .put(payload: payload, metadata)
+          continue
+        }
+        guard let found = kept[key], found.metadata.checksum == checksum else { throw .conflict(on: key) }
+        changes[key] = .put(payload: found.payload, metadata)
       case .remove(let key): changes[key] = .remove
       case .require(let key, let expectation): try require(key, expectation)
       }
     }
-    let size = changes.values.reduce(0) { $0 + $1.payloadBytes }
-    guard size <= Self.maximumBatchBytes else { throw .batchTooLarge(size) }
+    guard payloadBytes <= Self.maximumBatchBytes else { throw .batchTooLarge(payloadBytes) }
   }
+
+  /// The size of all payloads to store.
+  var payloadBytes: Int { changes.values.reduce(0) { $0 + $1.payloadBytes } }
 
   /// An empty batch without bounds.
   init() { bounds = nil }
+
+  /// A batch that removes an entry with this checksum.
+  init(removing key: CacheKey, withChecksum checksum: UInt64) {
+    self.init()
+    requirements = [(key, .checksum(checksum))]
+    changes[key] = .remove
+  }
 
   /// Splits the batch by the store's parts, each without bounds. Cost: computes the slot of each key once.
   func parts(_ layout: RedisLayout) -> [Int: RedisBatch] {
@@ -68,14 +87,11 @@ struct RedisBatch: Sendable {
 
   var isEmpty: Bool { requirements.isEmpty && changes.isEmpty }
 
-  /// Whether the batch removes something.
-  var removes: Bool { changes.values.contains { if case .remove = $0 { true } else { false } } }
-
   /// The most by which the batch can make a store grow outside the namespace `exempt`.
-  func growth(except exempt: String?) -> EntryTally.Count {
-    changes.reduce(EntryTally.Count()) { sum, change in
+  func growth(except exempt: String?) -> SlotTally.Count {
+    changes.reduce(SlotTally.Count()) { sum, change in
       guard case .put = change.value, change.key.namespace != exempt else { return sum }
-      return sum + EntryTally.Count(entries: 1, payloadBytes: change.value.payloadBytes)
+      return sum + SlotTally.Count(entries: 1, payloadBytes: change.value.payloadBytes)
     }
   }
 }

@@ -55,7 +55,7 @@ extension RedisScript {
     local function firstUnmet(required, keys, arguments)
       for at = 1, required do
         local entry, wanted, checksum = KEYS[keys + at], ARGV[arguments + at], ''
-        local found = redis.pcall('GETRANGE', entry, -39, -1)
+        local found = redis.pcall('GETRANGE', entry, -38, -1)
         if type(found) == 'table' and not isWrongType(found) then
           return found
         elseif found ~= '' or redis.call('EXISTS', entry) == 1 then
@@ -71,19 +71,16 @@ extension RedisScript {
   /// `ARGV`: "apply", or "sample" to forget some lines as well whose entries the server has dropped, or "check" to change
   /// nothing; the writer and the number of its batch, or nothing, and for how long
   /// to remember them; the bounds (entries or nothing, bytes, exempt namespace) and what all parts hold (entries and bytes,
-  /// or nothing if this is the only one); the numbers of requirements, of puts and of removals; what to evict by, and two
-  /// times (see `evictSource`), or nothing; how many entries and bytes to make room for at the most, or nothing; the
-  /// publisher or nothing; for each requirement a checksum or nothing; for each put the entry, the slots of its times and its payload's size as in its line, and when it ends. `KEYS`, after
+  /// or nothing if this is the only one); the numbers of requirements, of puts and of removals; the publisher or nothing; for each requirement a checksum or nothing; for each put the entry, the slots of its times and its payload's size as in its line, and when it ends. `KEYS`, after
   /// the tables: the entries in the same order.
   ///
   /// Returns "done", "conflict" with the number of the requirement, or "over"; then by how much the part grows (entries,
-  /// bytes, without the exempt namespace), whether entries may still be counted that the server has dropped, and how many
-  /// unexpired entries were evicted.
+  /// bytes, without the exempt namespace), and whether entries may still be counted that the server has dropped.
   static let applySource = #"""
     local mode, batch, exempt = ARGV[1], '@' .. ARGV[2], ARGV[7] ~= '' and ARGV[7] .. '/'
     local required, put, removed = tonumber(ARGV[10]), tonumber(ARGV[11]), tonumber(ARGV[12])
     -- What is before the first put in KEYS and in ARGV.
-    local before, argument = 2 + required, 18 + required
+    local before, argument = 2 + required, 13 + required
     local changed, namespaces, names, wanted = {}, {}, {}, {'format', 'swept', 'changes', 'ends', '*', batch, exempt or nil}
     local function want(name)
       if known[name] == nil then
@@ -102,15 +99,15 @@ extension RedisScript {
     if known.format and known.format ~= '1' then return redis.error_reply('ERR \#(otherFormat)') end
     -- First of all: what was done must not fail, such as for want of room, because it is asked for again.
     local latest = ARGV[2] ~= '' and known[batch] and tonumber(string.match(known[batch], '^%d+'))
-    if latest and latest >= tonumber(ARGV[3]) then return {'done', '0', '0', 0, 0} end
+    if latest and latest >= tonumber(ARGV[3]) then return {'done', '0', '0', 0} end
     lifetime = tonumber(ARGV[4])
     sweep(batch)
 
-    local unmet = firstUnmet(required, 2, 18)
+    local unmet = firstUnmet(required, 2, 13)
     if type(unmet) == 'table' then return unmet end
-    if unmet then return {'conflict', tostring(unmet), '0', 0, 0} end
+    if unmet then return {'conflict', tostring(unmet), '0', 0} end
 
-    local lines, ends, uses, last = {}, {}, {}, nil
+    local lines, ends, last = {}, {}, nil
     -- How much the part holds outside the exempt namespace.
     local function held()
       local all = sum('*')
@@ -121,15 +118,12 @@ extension RedisScript {
     local entriesBefore, bytesBefore = held()
     for at = 1, put do
       local place, key, entry = argument + (at - 1) * 4, changed[at], KEYS[before + at]
-      local found, former = redis.pcall('GETRANGE', entry, '-39', '-1'), linesOf(key)
+      local found, former = redis.pcall('GETRANGE', entry, '-38', '-1'), linesOf(key)
       if type(found) == 'table' then
         -- In the place of an entry it is damage, and goes. A key that was never an entry is another program's.
         if not isWrongType(found) then return found end
         if not former[1] then return redis.error_reply('WRONGTYPE \#(foreignEntry)') end
-      elseif isTail(found) then
-        local use = string.sub(found, 27, 35)
-        if use ~= '\0\0\0\0\0\0\0\0\0' then uses[at] = use end
-      elseif found ~= '' and not former[1] then
+      elseif not isTail(found) and found ~= '' and not former[1] then
         return redis.error_reply('WRONGTYPE \#(foreignEntry)')
       end
       for _, line in ipairs(former) do dropLine(line) end
@@ -159,32 +153,15 @@ extension RedisScript {
     local growth, bytesGrowth = here - entriesBefore, size - bytesBefore
     local entries = ARGV[8] == '' and here or tonumber(ARGV[8]) + growth
     local bytes = ARGV[8] == '' and size or tonumber(ARGV[9]) + bytesGrowth
-    local gone, evicted = {}, 0
     if ARGV[5] ~= '' and (entries > tonumber(ARGV[5]) or bytes > tonumber(ARGV[6])) then
-      gone = nil
-      if ARGV[13] ~= '' then
-        local own = {}
-        for at = 3, #KEYS do own[KEYS[at]] = true end
-        local excess, excessBytes = entries - tonumber(ARGV[5]), bytes - tonumber(ARGV[6])
-        if ARGV[16] ~= '' then
-          excess = math.min(excess, tonumber(ARGV[16]) + growth)
-          excessBytes = math.min(excessBytes, tonumber(ARGV[17]) + bytesGrowth)
-        end
-        gone, evicted = victims(excess, excessBytes, here, size, own)
+      local all, stale = redis.call('HGETALL', tally), 0
+      for at = 1, #all, 2 do
+        local ending = endingOf(all[at])
+        if ending and ending <= current then stale = 1 end
       end
-      if not gone then
-        local all, stale = redis.call('HGETALL', tally), 0
-        for at = 1, #all, 2 do
-          local ending = endingOf(all[at])
-          if ending and ending <= current then stale = 1 end
-        end
-        return {'over', text(growth), text(bytesGrowth), stale, 0}
-      end
-      for _, victim in ipairs(gone) do dropLine(victim.line) end
-      here, size = held()
-      growth, bytesGrowth = here - entriesBefore, size - bytesBefore
+      return {'over', text(growth), text(bytesGrowth), stale}
     end
-    if mode == 'check' then return {'done', text(growth), text(bytesGrowth), 0, 0} end
+    if mode == 'check' then return {'done', text(growth), text(bytesGrowth), 0} end
 
     if put == 0 then begin() end
     for at = 1, put do
@@ -194,16 +171,11 @@ extension RedisScript {
       else
         redis.call('SET', entry, value, 'PXAT', ends[at])
       end
-      if uses[at] then redis.call('SETRANGE', entry, #value - 13, uses[at]) end
       if dropped[lines[at]] then dropped[lines[at]] = nil else redis.call('ZADD', index, '0', lines[at]) end
     end
     for at = 1, removed do redis.call('UNLINK', KEYS[before + put + at]) end
-    for _, victim in ipairs(gone) do
-      redis.call('UNLINK', prefix .. victim.key)
-      changed[#changed + 1] = victim.key
-    end
     commit(ARGV[2] ~= '' and {batch, ARGV[3] .. ' ' .. math.ceil((now + lifetime) / 1000)} or nil, last)
-    publish(ARGV[18], changed)
-    return {'done', text(growth), text(bytesGrowth), 0, evicted}
+    publish(ARGV[13], changed)
+    return {'done', text(growth), text(bytesGrowth), 0}
     """#
 }

@@ -14,11 +14,10 @@ extension RedisScript {
     local prefix = sub(index, 1, -6)
     local key = sub(entry, #prefix + 1)
 
-    local found, wanted, uses = redis.pcall('GETRANGE', entry, '-39', '-1'), ARGV[11], nil
+    local found, wanted = redis.pcall('GETRANGE', entry, '-38', '-1'), ARGV[11]
     if found ~= '' then
-      local kind = type(found) == 'string' and #found == 39 and string.byte(found, 39)
+      local kind = type(found) == 'string' and #found == 38 and string.byte(found, 38)
       if kind ~= 2 and kind ~= 3 or wanted ~= 'any' and wanted ~= sub(found, 19, 26) then return end
-      uses = sub(found, 27, 35)
     elseif wanted ~= 'any' and (wanted ~= '' or call('EXISTS', entry) == 1) then
       return
     end
@@ -64,7 +63,6 @@ extension RedisScript {
     if ARGV[12] ~= '' and (all > tonumber(ARGV[12]) or allBytes > tonumber(ARGV[13])) then return end
 
     call('SET', entry, ARGV[1], 'PXAT', ARGV[6])
-    if uses and uses ~= '\0\0\0\0\0\0\0\0\0' then call('SETRANGE', entry, #ARGV[1] - 13, uses) end
     if former ~= line then
       call('ZADD', index, '0', line)
       if former then call('ZREM', index, former) end

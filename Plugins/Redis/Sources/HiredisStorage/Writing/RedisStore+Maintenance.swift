@@ -3,11 +3,11 @@ internal import Synchronization
 
 /// What a store holds, and how often it has changed.
 struct RedisCount: Sendable {
-  var tally = EntryTally()
+  var tally = SlotTally()
   /// The totals by namespace, as the server counts them.
-  var namespaces: [String: EntryTally.Count] = [:]
+  var namespaces: [String: SlotTally.Count] = [:]
   /// The total of all entries, as the server counts it.
-  var total = EntryTally.Count()
+  var total = SlotTally.Count()
   /// The number of changes to all parts.
   var changes: Int64 = 0
   /// The latest version that wrote a part; `nil` if no part has a tally.
@@ -16,10 +16,16 @@ struct RedisCount: Sendable {
   var isStale = false
 
   /// - Parameter isIndexed: whether the store has an index.
-  func statistics(isIndexed: Bool) -> StorageStatistics {
-    // What a server stores for an entry beside its payload, measured on Redis 7.0 for a key of 20 bytes.
-    let (total, bytesPerEntry) = (tally.total(), isIndexed ? 340 : 195)
-    return StorageStatistics(tally: tally, storageBytes: total.payloadBytes + total.entries * bytesPerEntry)
+  func storeCount(isIndexed: Bool) -> StoreCount {
+    var count = StoreCount()
+    for (slot, part) in tally.slots {
+      count[slot.namespace] += EntryCount(
+        entries: part.entries, payloadBytes: part.payloadBytes, earliestExpiry: SlotTally.start(of: slot.retainSlot))
+    }
+    // The bytes that a server stores for an entry next to its payload, measured on Redis 7.0 for a key of 20 bytes.
+    let bytesPerEntry = isIndexed ? 340 : 195
+    count.storageBytes = count.payloadBytes + count.entries * bytesPerEntry
+    return count
   }
 }
 
@@ -61,23 +67,23 @@ extension RedisStore {
   /// once is estimated from the others, because keys are spread evenly.
   ///
   /// Cost: a round trip, which asks all nodes at once.
-  func total(except exempt: String?) throws(CacheError) -> EntryTally.Count {
+  func total(except exempt: String?) throws(CacheError) -> SlotTally.Count {
     let groups = router.topology.groups
     let field = Array((exempt.map { RedisTally.field($0) } ?? "").utf8)
     let replies = try router.ask(
       groups.map { RedisRequest($0.parts[0], .totals, keys: [], arguments: $0.names + [field]) })
-    var (sum, parts) = (EntryTally.Count(), 0)
+    var (sum, parts) = (SlotTally.Count(), 0)
     for (group, reply) in zip(groups, replies) {
       guard let reply else { continue }
       guard let values = reply.value.elements, values.count == 3, let entries = values[0].number,
         let bytes = values[1].number
       else { throw .damagedTally(store: options.description) }
-      sum = sum + EntryTally.Count(entries: Int(entries), payloadBytes: Int(bytes))
+      sum = sum + SlotTally.Count(entries: Int(entries), payloadBytes: Int(bytes))
       parts += group.parts.count - values[2].bytes.count / RedisSlot.tagLength
     }
     guard parts < layout.parts.count else { return sum }
     let share = Double(layout.parts.count) / Double(max(parts, 1))
-    return EntryTally.Count(
+    return SlotTally.Count(
       entries: Int(Double(sum.entries) * share), payloadBytes: Int(Double(sum.payloadBytes) * share))
   }
 
@@ -88,8 +94,8 @@ extension RedisStore {
   }
 
   /// How much the store holds, counted exactly.
-  func statistics() throws(CacheError) -> StorageStatistics {
-    try countExactly().statistics(isIndexed: layout.isIndexed)
+  func storeCount() throws(CacheError) -> StoreCount {
+    try countExactly().storeCount(isIndexed: layout.isIndexed)
   }
 
   /// Counts the entries, after forgetting some that the server has dropped: in a store of up to 10,000 entries on one
@@ -108,7 +114,7 @@ extension RedisStore {
       if let slot = RedisTally.slot(field) {
         count.tally.add(part, to: slot)
       } else if let namespace = RedisTally.namespace(field) {
-        count.namespaces[namespace] = (count.namespaces[namespace] ?? EntryTally.Count()) + part
+        count.namespaces[namespace] = (count.namespaces[namespace] ?? SlotTally.Count()) + part
       } else {
         guard field == RedisTally.total else { throw .damagedTally(store: options.description) }
         count.total = count.total + part

@@ -21,7 +21,7 @@ struct RedisClusterTests {
     for number in 0..<count { batch.put(try CacheKey("movies/\(number)"), payload: [1], metadata: .sample()) }
     batch.bounds = StoreBounds(maxEntries: count, maxPayloadBytes: count)
     try await engine.apply(batch)
-    #expect(try await engine.statistics().entries == count)
+    #expect(try await engine.count().entries == count)
     batch.put(try CacheKey("movies/more"), payload: [1], metadata: .sample())
     let tooMany = batch
     #expect(await code { try await engine.apply(tooMany) } == .overBounds)

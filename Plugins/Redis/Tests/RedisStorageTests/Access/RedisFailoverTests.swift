@@ -94,7 +94,7 @@ struct RedisFailoverTests {
       #expect(there.contains(key), "\(key) was acknowledged and is not in the index")
       #expect(try await engine.text(key) == "value of \(key)")
     }
-    #expect(try await engine.checkIntegrity().map(\.message) == [])
+    #expect(try await engine.check().map(\.message) == [])
     try await other.close()
 
     // Without any node a call fails at once, however long the engine would wait for one that is only slow.

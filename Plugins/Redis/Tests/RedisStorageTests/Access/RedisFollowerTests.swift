@@ -20,10 +20,9 @@ struct RedisFollowerTests {
 
   /// The mark of `key` as soon as there is one.
   private func mark(_ engine: any StorageEngine) async throws -> ChangeMark {
-    let follower = try #require(engine.changeFollower)
     var mark: ChangeMark?
     try await until("there is a mark") {
-      mark = follower.changeMark(of: key)
+      mark = engine.changeMark(of: key)
       return mark != nil
     }
     return try #require(mark)
@@ -34,7 +33,7 @@ struct RedisFollowerTests {
     let start = ContinuousClock.now
     try await until("the store was followed until now") {
       let elapsed = start.duration(to: .now)
-      return engine.changeFollower?.changeMark(of: key).map { $0.age < elapsed } ?? false
+      return engine.changeMark(of: key).map { $0.age < elapsed } ?? false
     }
   }
 
@@ -51,7 +50,7 @@ struct RedisFollowerTests {
 
   /// What changes the entry under `key`.
   enum Change: CaseIterable {
-    case put, replacement, removal, eviction, largeBatch, clearing, clearingDamage
+    case put, replacement, update, removal, largeBatch, clearing, clearingDamage
   }
 
   @Test("A change by another engine changes the mark of its key", arguments: Change.allCases)
@@ -64,7 +63,7 @@ struct RedisFollowerTests {
     switch change {
     case .put, .replacement: try await other.put(key.text, "2")
     case .removal: try await remove([key], other)
-    case .eviction: try await evict(other)
+    case .update: try await update(other)
     case .largeBatch: try await remove(others + [key], other)
     case .clearing, .clearingDamage:
       let configuration = try EngineConfiguration(
@@ -80,17 +79,15 @@ struct RedisFollowerTests {
     withExtendedLifetime(server) {}
   }
 
-  /// Puts another entry into a store with room for one.
-  private func evict(_ engine: any StorageEngine) async throws {
+  /// Renews the metadata of the entry.
+  private func update(_ engine: any StorageEngine) async throws {
+    let checksum = try #require(try await engine.read(key) { _, metadata throws(CacheError) in metadata.checksum })
     var batch = WriteBatch()
-    batch.put(others[0], payload: [1], metadata: .sample())
-    batch.bounds = StoreBounds(maxEntries: 1, maxPayloadBytes: 1_000)
-    let evictor = try #require(engine.evictor)
-    let order = try #require(EvictionOrder(text: "stored-at"))
-    #expect(try await evictor.apply(batch, evicting: order) == 1)
+    batch.update(key, metadata: .sample(checksum: 2), from: checksum)
+    try await engine.apply(batch)
   }
 
-  @Test("Other entries, its own changes, expiry, uses and other stores leave a mark as it is")
+  @Test("Other entries, its own changes, expiry and other stores leave a mark as it is")
   func unrelated() async throws {
     let server = try RedisServer()
     let (engine, other) = (try await plugin.open(server.url), try await plugin.open(server.url))
@@ -99,11 +96,10 @@ struct RedisFollowerTests {
     try await other.put(key.text, "1", .sample(retainUntil: end))
     let before = try await mark(engine)
     try await other.put(others[0].text, "1")
-    try await other.evictor?.add([EntryUse(key, lastUsedAt: SystemClock().now, count: 1)])
     try await stranger.put(key.text, "1")
     try await until("the entry has expired") { try server.ask("EXISTS", "cachectl:\(key)").integer == 0 }
     try await other.put(others[1].text, "1")
-    _ = try await other.statistics()
+    _ = try await other.count()
     try await engine.put(key.text, "2")
     try await remove([key], engine)
     try await settle(engine)
@@ -118,14 +114,14 @@ struct RedisFollowerTests {
     let engine = try await plugin.open(server.url)
     let before = try await mark(engine)
     server.stop()
-    try await until("the loss is noticed") { engine.changeFollower?.changeMark(of: key) == nil }
+    try await until("the loss is noticed") { engine.changeMark(of: key) == nil }
     try server.start()
     #expect(try await mark(engine).number != before.number)
     // A connection that is only replaced may have missed changes too.
     let between = try await mark(engine)
     try server.ask("CLIENT", "KILL", "TYPE", "pubsub")
     try await until("all numbers are others") {
-      engine.changeFollower?.changeMark(of: key).map { $0.number != between.number } ?? false
+      engine.changeMark(of: key).map { $0.number != between.number } ?? false
     }
     try await engine.close()
     withExtendedLifetime(server) {}
@@ -151,7 +147,7 @@ struct RedisFollowerTests {
     let engine = try await patiently { try await plugin.open(server.url, ["timeout": .integer(500)]) }
     let before = try await mark(engine)
     server.pause()
-    try await until("the silence is noticed") { engine.changeFollower?.changeMark(of: key) == nil }
+    try await until("the silence is noticed") { engine.changeMark(of: key) == nil }
     server.resume()
     #expect(try await mark(engine).number != before.number)
     try await engine.close()
@@ -169,7 +165,7 @@ struct RedisFollowerTests {
     let before = try await mark(engine)
     for user in ["mute", "closed", "deaf"] {
       let other = try await plugin.open(server.url, ["user": .text(user)])
-      #expect(other.changeFollower?.changeMark(of: key) == nil)
+      #expect(other.changeMark(of: key) == nil)
       try await other.put(key.text, user)
       #expect(try await engine.text(key.text) == user)
       if user != "mute" {
@@ -177,7 +173,7 @@ struct RedisFollowerTests {
         try await until("the server has refused \(user)") {
           try server.ask("INFO", "errorstats").text != denied
         }
-        #expect(other.changeFollower?.changeMark(of: key) == nil)
+        #expect(other.changeMark(of: key) == nil)
       }
       try await settle(engine)
       #expect(try await (mark(engine).number == before.number) == (user != "deaf"))
@@ -197,12 +193,12 @@ struct RedisFollowerTests {
     #expect(try followers(server) == 1)
     if isClosed {
       try await engine?.close()
-      #expect(engine?.changeFollower?.changeMark(of: key) == nil)
+      #expect(engine?.changeMark(of: key) == nil)
     } else {
       engine = nil
     }
     try await until("the connection is gone") { try followers(server) == 0 }
-    #expect(engine?.changeFollower?.changeMark(of: key) == nil)
+    #expect(engine?.changeMark(of: key) == nil)
     withExtendedLifetime(server) {}
   }
 
@@ -237,7 +233,7 @@ struct RedisFollowerTests {
     master.stop()
     // On a busy machine the replica may be followed before the test looks again.
     try await until("the loss is noticed") {
-      engine.changeFollower?.changeMark(of: key).map { $0.number != before.number } ?? true
+      engine.changeMark(of: key).map { $0.number != before.number } ?? true
     }
     let between = try await mark(engine)
     #expect(between.number != before.number)
@@ -254,7 +250,7 @@ struct RedisFollowerTests {
     #expect(!RedisStore(try options(.server, "redis://a")).publisher.isEmpty)
     for plugin in [RedisPlugin(.cluster), try RedisLibraryTests.plugin("rediscluster")] as [any StoragePlugin] {
       let engine = try await plugin.open(try RedisCluster.shared.get().url)
-      #expect(engine.changeFollower == nil)
+      #expect(engine.changeMark(of: key) == nil)
       try await engine.close()
     }
   }

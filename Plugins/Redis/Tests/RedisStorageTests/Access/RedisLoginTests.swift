@@ -136,14 +136,14 @@ struct RedisLoginTests {
     try server.cli(try rule())
     let engine = try await plugin.open(server.url, Self.login)
     let key = try CacheKey("cities/a")
-    try await until("changes are followed") { engine.changeFollower?.changeMark(of: key) != nil }
+    try await until("changes are followed") { engine.changeMark(of: key) != nil }
     let other = try await plugin.open(server.url, Self.login)
-    let before = engine.changeFollower?.changeMark(of: key)?.number
+    let before = engine.changeMark(of: key)?.number
     for key in ["cities/a", "cities/b"] { try await other.put(key, "1") }
-    try await until("the change is noticed") { engine.changeFollower?.changeMark(of: key)?.number != before }
+    try await until("the change is noticed") { engine.changeMark(of: key)?.number != before }
     try await other.close()
     #expect(try await engine.keys() == ["cities/a", "cities/b"])
-    #expect(try await engine.checkIntegrity().isEmpty)
+    #expect(try await engine.check().isEmpty)
     try await engine.compact()
     let values = patient(server.url, Self.login)
     let configuration = try EngineConfiguration(for: plugin.declaration, values: values, clock: SystemClock())
@@ -166,9 +166,9 @@ struct RedisLoginTests {
     let engine = try await plugin.open(cluster.url, login)
     try await engine.put("cities/a", "1")
     #expect(try await engine.keys() == ["cities/a"])
-    #expect(try await engine.statistics().entries == 1)
+    #expect(try await engine.count().entries == 1)
     try await engine.compact()
-    #expect(try await engine.checkIntegrity().map(\.message) == [])
+    #expect(try await engine.check().map(\.message) == [])
     let values = patient(cluster.url, login)
     try await plugin.removeStore(EngineConfiguration(for: plugin.declaration, values: values, clock: SystemClock()))
     try await engine.close()
@@ -180,9 +180,9 @@ struct RedisLoginTests {
     // Each check has a prefix of its own.
     try server.cli(try rule(keys: "~*", channels: "&*"))
     let names = [
-      "batch-of-a-thousand", "batch-read", "random-calls", "shared-separate-stores", "shared-change-mark",
+      "batch-of-a-thousand", "random-calls", "shared-separate-stores", "shared-change-mark", "bounds-entries",
     ]
-    for check in plugin.checks where names.contains(check.name) || check.name.hasPrefix("eviction-") {
+    for check in plugin.checks where names.contains(check.name) {
       try await expectKept(check, plugin, url: server.url, Self.login)
     }
   }

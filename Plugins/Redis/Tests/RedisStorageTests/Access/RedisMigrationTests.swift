@@ -94,7 +94,7 @@ struct RedisMigrationTests {
     try move.end()
     try await write.value
     for key in keys { #expect(try await engine.text(key.text) == "3") }
-    #expect(try await engine.checkIntegrity().map(\.message) == [])
+    #expect(try await engine.check().map(\.message) == [])
     try await engine.close()
     try await hasty.close()
   }
@@ -110,7 +110,7 @@ struct RedisMigrationTests {
     let move = try SlotMove(cluster, slot: try #require((100..<200).first { !used.contains($0) }))
     func expectAll() async throws {
       #expect(try await engine.keys() == keys)
-      #expect(try await engine.statistics().entries == 20)
+      #expect(try await engine.count().entries == 20)
     }
     try move.begin()
     try await expectAll()
@@ -128,16 +128,16 @@ struct RedisMigrationTests {
     let move = try SlotMove(cluster, slot: 7)
     try move.begin()
     #expect(try await engine.keys() == [key.text])
-    #expect(try await engine.statistics().entries == 1)
+    #expect(try await engine.count().entries == 1)
     var removal = WriteBatch()
     removal.remove(key)
     try await engine.apply(removal)
     #expect(try await engine.keys() == [])
-    #expect(try await engine.statistics().entries == 0)
+    #expect(try await engine.count().entries == 0)
     try move.end()
     try await engine.put(key.text, "2")
     #expect(try await engine.text(key.text) == "2")
-    #expect(try await engine.checkIntegrity().map(\.message) == [])
+    #expect(try await engine.check().map(\.message) == [])
     try await engine.close()
   }
 
@@ -161,7 +161,7 @@ struct RedisMigrationTests {
       group.addTask {
         while !progress.isOver {
           for key in keys { #expect(try await engine.text(key.text) != nil, "\(key) is not found") }
-          let seen = try await engine.scan(KeyRange(prefix: "cities/use"), limit: 1_000)
+          let seen = try await engine.scan(ScanRequest(prefix: "cities/use")).entries
           #expect(seen.map(\.key) == keys.sorted())
         }
       }
@@ -177,7 +177,7 @@ struct RedisMigrationTests {
     }
     let last = "\(progress.rounds)"
     for key in keys { #expect(try await engine.text(key.text) == last) }
-    #expect(try await engine.checkIntegrity().map(\.message) == [])
+    #expect(try await engine.check().map(\.message) == [])
     try await engine.close()
   }
 

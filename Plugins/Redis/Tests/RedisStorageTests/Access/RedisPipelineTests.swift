@@ -59,7 +59,7 @@ struct RedisPipelineTests {
     let engine = try #require(try await RedisPlugin().open(server.url) as? RedisEngine)
     var batch = WriteBatch()
     batch.remove(try CacheKey("cities/none"))
-    let removal = engine.store.application(try RedisBatch(batch), part: 0, .unbounded)
+    let removal = engine.store.application(try RedisBatch(batch), part: 0, .apply(nil))
     for request in [echo("open"), try removal.request(engine.store.options)] {
       try await until("the pipeline is open") {
         var attempt: RedisAttempt?

@@ -138,7 +138,7 @@ struct RedisServerTests {
     var batch = WriteBatch()
     batch.require(key, .absent)
     batch.put(key, payload: [1], metadata: .sample())
-    let application = store.application(try RedisBatch(batch), part: 0, .unbounded)
+    let application = store.application(try RedisBatch(batch), part: 0, .apply(nil))
     for _ in 0..<2 {
       let verdict = application.verdict(try store.router.perform(application.request(store.options)))
       guard case .done? = verdict?.outcome else {
@@ -161,7 +161,7 @@ struct RedisServerTests {
     second.put(key, payload: [2, 2], metadata: .sample(checksum: 2))
     let bounds = StoreBounds(maxEntries: 1, maxPayloadBytes: 1)
     let application = store.application(
-      try RedisBatch(first), part: 0, .apply(RedisBounds(bounds: bounds), evicting: nil))
+      try RedisBatch(first), part: 0, .apply(RedisBounds(bounds: bounds)))
     for isAgain in [false, true] {
       let verdict = application.verdict(try store.router.perform(application.request(store.options)))
       guard case .done? = verdict?.outcome else {

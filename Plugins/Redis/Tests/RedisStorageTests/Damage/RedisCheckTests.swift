@@ -122,7 +122,7 @@ struct RedisCheckTests {
   @Test("A check names it", arguments: damages)
   func named(_ damage: Damage) async throws {
     let subject = try await store(damage)
-    #expect(try await subject.engine.checkIntegrity().map { $0.key?.text } == damage.named)
+    #expect(try await subject.engine.check().map { $0.key?.text } == damage.named)
     try await subject.engine.close()
   }
 
@@ -133,7 +133,7 @@ struct RedisCheckTests {
     let subject = try await store(damage)
     try await subject.engine.put("cities/c", "new")
     #expect(
-      try await subject.engine.checkIntegrity().map(\.message) == ["the index lacks 4 entries that are on the server"])
+      try await subject.engine.check().map(\.message) == ["the index lacks 4 entries that are on the server"])
     try await RedisPlugin().removeStore(subject.configuration)
     #expect(try await subject.engine.text("cities/a") == nil)
     try await subject.engine.close()
@@ -155,16 +155,16 @@ struct RedisCheckTests {
     let engine = subject.engine
     let entries = EntryStore(engine: engine, clock: SystemClock())
     let administration = StoreAdministration(store: entries, ledger: MemoryOperationLedger())
-    let issues = try await engine.checkIntegrity()
+    let issues = try await engine.check()
     // A listing forgets what is gone.
     _ = try? await engine.keys()
     _ = try await administration.remove(keys: issues.compactMap(\.key), dryRun: false)
-    #expect(try await engine.checkIntegrity().map(\.message) == [])
+    #expect(try await engine.check().map(\.message) == [])
     #expect(try await engine.keys() == ["cities/a", "cities/b", "cities/d", "cities/e"])
     try await administration.removeAll { _ in }
     #expect(try await engine.keys() == [])
-    #expect(try await engine.statistics().entries == 0)
-    #expect(try await engine.checkIntegrity().map(\.message) == [])
+    #expect(try await engine.count().entries == 0)
+    #expect(try await engine.check().map(\.message) == [])
     #expect(try subject.ask(["EXISTS", "cachectl:cities/c"]).integer == 0)
     try await engine.close()
   }
@@ -188,7 +188,7 @@ struct RedisCheckTests {
     let engine = subject.engine
     try await engine.put("cities/c", "new")
     #expect(try await engine.text("cities/c") == "new")
-    #expect(try await engine.checkIntegrity().map(\.message) == [])
+    #expect(try await engine.check().map(\.message) == [])
     #expect(try subject.ask(["TYPE", "cachectl:cities/c"]).text == "string")
     try await engine.close()
   }

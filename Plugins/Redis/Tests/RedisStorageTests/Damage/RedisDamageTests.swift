@@ -16,35 +16,35 @@ struct RedisDamageTests {
     var batch = WriteBatch()
     for number in 1_000..<2_234 { batch.put(try CacheKey("cities/\(number)"), payload: [1], metadata: .sample()) }
     try await engine.apply(batch)
-    #expect(try await engine.checkIntegrity().map(\.message) == [])
+    #expect(try await engine.check().map(\.message) == [])
     try server.ask("APPEND", "cachectl:cities/2233", "x")
-    #expect(try await engine.checkIntegrity().map { $0.key?.text } == ["cities/2233"])
+    #expect(try await engine.check().map { $0.key?.text } == ["cities/2233"])
     try await engine.close()
   }
 
-  @Test("Of several entries read at once, one that is not as it was written hides no other")
+  @Test("A scan with payloads names an entry that is not as it was written, and can continue after it")
   func amongSeveral() async throws {
     let server = try RedisServer()
     let engine = try await plugin.open(server.url)
     for key in ["cities/a", "cities/b", "cities/c"] { try await engine.put(key, key) }
-    let reader = try #require(engine.batchReader)
-    let keys = try ["cities/c", "cities/b", "cities/absent", "cities/a"].map { try CacheKey($0) }
-    func read() async throws -> [String?] {
-      try await reader.read(keys).map { result in
-        switch result {
-        case .success(let entry): entry.map { String(decoding: $0.payload, as: UTF8.self) }
-        case .failure(let error): error.code.rawValue
-        }
+    func payloads(after position: String? = nil) async throws -> [String?] {
+      try await engine.scan(ScanRequest(after: position, includesPayloads: true)).entries.map { entry in
+        entry.payload.map { String(decoding: $0, as: UTF8.self) }
       }
     }
-    #expect(try await read() == ["cities/c", "cities/b", nil, "cities/a"])
+    #expect(try await payloads() == ["cities/a", "cities/b", "cities/c"])
+    func expectDamage() async throws {
+      let error = await #expect(throws: CacheError.self) { try await payloads() }
+      #expect(error?.code == .damaged && (error?.cause as? UnreadableEntry)?.key.text == "cities/b")
+      #expect(try await payloads(after: "cities/b") == ["cities/c"])
+    }
     try server.ask("APPEND", "cachectl:cities/b", "x")
-    #expect(try await read() == ["cities/c", "damaged", nil, "cities/a"])
+    try await expectDamage()
     try server.ask("DEL", "cachectl:cities/b")
     try server.ask("RPUSH", "cachectl:cities/b", "of another program")
-    #expect(try await read() == ["cities/c", "damaged", nil, "cities/a"])
+    try await expectDamage()
     server.stop()
-    #expect(await code { _ = try await read() } == .unreachable)
+    #expect(await code { _ = try await payloads() } == .unreachable)
     try await engine.close()
   }
 
@@ -103,7 +103,7 @@ struct RedisDamageTests {
     #expect(try await reopened.text("cities/a") == "1")
     #expect(try await reopened.keys() == ["cities/a"])
     #expect(await code { try await reopened.put("cities/b", "1") } == .damaged)
-    #expect(await code { _ = try await reopened.statistics() } == .damaged)
+    #expect(await code { _ = try await reopened.count() } == .damaged)
     try await reopened.close()
   }
 
@@ -119,7 +119,7 @@ struct RedisDamageTests {
     try await engine.put("cities/b", "12")
     #expect(try await engine.text("cities/b") == "12")
     #expect(try await engine.keys() == ["cities/b", "cities/c"])
-    #expect(try await engine.checkIntegrity().map(\.key) == [nil])
+    #expect(try await engine.check().map(\.key) == [nil])
     try await engine.close()
   }
 
@@ -148,13 +148,13 @@ struct RedisDamageTests {
     try server.ask("SETRANGE", "cachectl:cities/b", "\(length - 2)", "\u{F}")
     try server.ask("DEL", "cachectl:cities/c")
     #expect(await code { _ = try await engine.text("cities/a") } == .damaged)
-    let issues = try await engine.checkIntegrity()
+    let issues = try await engine.check()
     #expect(issues.map { $0.key?.text } == ["cities/a", "cities/b", "cities/c"])
     #expect(issues.map(\.kind) == [.undecodable, .structure, .structure])
     try server.ask("SET", "cachectl:cities/d", "of another program")
-    #expect(try await engine.checkIntegrity().last?.key?.text == "cities/d")
+    #expect(try await engine.check().last?.key?.text == "cities/d")
     try server.ask("HSET", "cachectl:tally", "cities 1 2", "1 3")
-    #expect(try await engine.checkIntegrity().contains { $0.key == nil })
+    #expect(try await engine.check().contains { $0.key == nil })
     try await engine.close()
   }
 }

@@ -44,7 +44,7 @@ struct RedisLossTests {
       try await plugin.removeStore(configuration)
       #expect(try await engine.keys() == [])
       #expect(try await engine.text("cities/7") == nil)
-      #expect(try await engine.checkIntegrity().map(\.message) == [])
+      #expect(try await engine.check().map(\.message) == [])
       try await engine.close()
     }
   }
@@ -66,7 +66,7 @@ struct RedisLossTests {
     try subject.lose(0)
     for prefix in ["", "cities/", "cities/7"] {
       for limit in [1, 10] {
-        let found = await damage { _ = try await subject.engine.scan(KeyRange(prefix: prefix), limit: limit) }
+        let found = await damage { _ = try await subject.engine.scan(ScanRequest(prefix: prefix, limit: limit)) }
         #expect(found?.contains("lacks entries") == true, "\(prefix)")
       }
     }
@@ -74,8 +74,8 @@ struct RedisLossTests {
     // On a cluster each part has an index of its own.
     try await subject.engine.put("cities/new", "1")
     #expect(await damage { _ = try await subject.engine.keys() } != nil)
-    let only = KeyRange(prefix: "cities/new")
-    #expect(try await subject.engine.scan(only, limit: 1).map(\.key.text) == ["cities/new"])
+    let only = ScanRequest(prefix: "cities/new", limit: 1)
+    #expect(try await subject.engine.scan(only).entries.map(\.key.text) == ["cities/new"])
     var batch = WriteBatch()
     batch.remove(try CacheKey("cities/new"))
     try await subject.engine.apply(batch)
@@ -93,7 +93,7 @@ struct RedisLossTests {
     }
     #expect(try await subject.engine.keys() == [])
     #expect(try await subject.engine.keys() == [])
-    #expect(try await subject.engine.statistics().entries == 0)
+    #expect(try await subject.engine.count().entries == 0)
     try await subject.engine.close()
   }
 
@@ -109,8 +109,8 @@ struct RedisLossTests {
       0, .clear, keys: subject.store.layout.tables(of: 0), arguments: [[]], isChange: true)
     #expect(try subject.store.router.perform(clear).integer == 1)
     #expect(try await subject.engine.keys().count == 500)
-    #expect(try await subject.engine.statistics().entries == 500)
-    #expect(try await subject.engine.checkIntegrity().map(\.message) == [])
+    #expect(try await subject.engine.count().entries == 500)
+    #expect(try await subject.engine.check().map(\.message) == [])
     #expect(try subject.store.router.perform(clear).integer == 0)
     #expect(try subject.store.inspect().exists == false)
     try await subject.engine.close()
@@ -121,7 +121,7 @@ struct RedisLossTests {
     let subject = try await Subject(isCluster)
     let key = try CacheKey("cities/7")
     try subject.lose(1)
-    #expect(await damage { _ = try await subject.engine.statistics() } != nil)
+    #expect(await damage { _ = try await subject.engine.count() } != nil)
     let inspection = try subject.store.inspect()
     #expect(inspection.exists && inspection.caution?.contains("tally") == true)
     #expect(try await subject.engine.keys().count == 20)
@@ -130,11 +130,11 @@ struct RedisLossTests {
     _ = try subject.store.router.perform(
       RedisRequest(subject.part, RedisCommand("DEL", subject.store.layout.name(of: key))))
     #expect(try await subject.engine.keys().count == 19)
-    #expect(await damage { _ = try await subject.engine.statistics() } != nil)
+    #expect(await damage { _ = try await subject.engine.count() } != nil)
     #expect(await code { try await subject.engine.compact() } == .damaged)
     let later = SystemClock().now.advanced(by: .seconds(86_400))
     try await subject.engine.put("cities/7", payload, .sample(retainUntil: later))
-    #expect(await damage { _ = try await subject.engine.statistics() } != nil)
+    #expect(await damage { _ = try await subject.engine.count() } != nil)
     try await subject.remove()
   }
 }

@@ -37,14 +37,15 @@ struct RedisLayoutTests {
     let retained = Timestamp(milliseconds: 4_102_444_800_000)
     let metadata = EntryMetadata(
       storedAt: Timestamp(milliseconds: 1_767_225_600_000), freshUntil: Timestamp(milliseconds: 1_767_229_200_000),
-      retainUntil: retained, contentType: "application/json", attributes: ["etag": "W/\"5e1\""], checksum: 255)
+      retainUntil: retained, contentType: "application/json", attributes: ["etag": "W/\"5e1\""],
+      payloadChecksum: 254, checksum: 255)
     try await engine.put("cities/v1/page=0", "{\"page\":0}", metadata)
     let name = "cachectl:cities/v1/page=0"
     let shown = try server.cli("--no-raw", "GET", name)
     #expect(
       shown == #""{\"page\":0}application/json{\"etag\":\"W/\\\"5e1\\\"\"}\x00\x00\x00\x14"#
         + #"\x01\x9bv\xda\xa8\x00\x01\x9bw\x11\x96\x80\x03\xbb,\xc3\xd8\x00\x00\x00\x00\x00\x00\x00\x00\xff"#
-        + #"\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x10\x03""#, "\(shown)")
+        + #"\x00\x00\x00\x00\x00\x00\x00\xfe\x00\x00\x10\x03""#, "\(shown)")
     #expect(try server.cli("--raw", "GETRANGE", name, "0", "9") == "{\"page\":0}")
     #expect(try server.cli("--raw", "PEXPIRETIME", name) == "4102444800000")
     #expect(try server.cli("--raw", "ZRANGE", "cachectl:index", "0", "-1") == "cities/v1/page=0 19b771 3bb2cc a")
@@ -92,9 +93,9 @@ struct RedisLayoutTests {
     #expect(try server.ask("PTTL", "cachectl:cities/ever").integer == -1)
     try await until("the server has dropped the entry") { try await engine.text("cities/short") == nil }
     #expect(try await engine.keys() == ["cities/ever", "cities/long"])
-    #expect(try await engine.checkIntegrity().isEmpty)
-    let statistics = try await engine.statistics()
-    #expect((statistics.entries, statistics.payloadBytes) == (2, 6))
+    #expect(try await engine.check().isEmpty)
+    let count = try await engine.count()
+    #expect((count.entries, count.payloadBytes) == (2, 6))
     #expect(try server.cli("--raw", "ZCARD", "cachectl:index") == "2")
     var batch = WriteBatch()
     batch.require(try CacheKey("cities/short"), .absent)
@@ -138,7 +139,7 @@ struct RedisLayoutTests {
       await code { try await engine.apply(batch) } == nil
     }
     #expect(try await engine.keys() == ["movies/a"])
-    #expect(try await engine.statistics().entries == 1)
+    #expect(try await engine.count().entries == 1)
     try await engine.close()
   }
 
@@ -171,7 +172,7 @@ struct RedisLayoutTests {
     let engine = try await plugin.open(server.url)
     for number in 0..<50 { try await engine.put("cities/\(number)", "x") }
     #expect(try await engine.keys().count == 50)
-    #expect(try await engine.statistics().entries == 50)
+    #expect(try await engine.count().entries == 50)
     for key in try await engine.keys() {
       var batch = WriteBatch()
       batch.remove(try CacheKey(key))

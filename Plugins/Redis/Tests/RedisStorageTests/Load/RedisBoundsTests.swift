@@ -44,7 +44,7 @@ struct RedisBoundsTests {
     var different = 0
     /// How many changes the store has seen since it was nearly full.
     var changesWhenFull: Int { firstFull.map { last.changes - $0.changes } ?? 0 }
-    private var most = EntryTally.Count()
+    private var most = SlotTally.Count()
     private var last = StoreSampler.Sample()
     private var firstFull: StoreSampler.Sample?
 
@@ -54,7 +54,7 @@ struct RedisBoundsTests {
       count += 1
       if sample.changes != last.changes { different += 1 }
       let held = sample.held
-      most = EntryTally.Count(
+      most = SlotTally.Count(
         entries: max(most.entries, held.entries), payloadBytes: max(most.payloadBytes, held.payloadBytes))
       if held.entries > bounds.maxEntries * 9 / 10 || held.payloadBytes > bounds.maxPayloadBytes * 9 / 10 {
         firstFull = firstFull ?? sample
@@ -63,8 +63,8 @@ struct RedisBoundsTests {
     }
 
     /// The most that was there beyond the bounds.
-    var excess: EntryTally.Count {
-      EntryTally.Count(
+    var excess: SlotTally.Count {
+      SlotTally.Count(
         entries: max(most.entries - bounds.maxEntries, 0),
         payloadBytes: max(most.payloadBytes - bounds.maxPayloadBytes, 0))
     }

@@ -8,9 +8,9 @@ struct StoreSampler {
   /// What all servers had at one moment.
   struct Sample: Hashable, CustomStringConvertible {
     /// What the tallies count.
-    var counted = EntryTally.Count()
+    var counted = SlotTally.Count()
     /// The entries, with the sizes of their payloads.
-    var held = EntryTally.Count()
+    var held = SlotTally.Count()
     /// The lines of the indexes.
     var lines = 0
     /// The number of changes to the store.
@@ -75,8 +75,8 @@ struct StoreSampler {
       guard numbers.count == 6 else {
         throw RedisServer.Failure(description: "no sample: \(reply.value.error?.description ?? "an odd answer")")
       }
-      sum.counted = sum.counted + EntryTally.Count(entries: numbers[0], payloadBytes: numbers[1])
-      sum.held = sum.held + EntryTally.Count(entries: numbers[2], payloadBytes: numbers[3])
+      sum.counted = sum.counted + SlotTally.Count(entries: numbers[0], payloadBytes: numbers[1])
+      sum.held = sum.held + SlotTally.Count(entries: numbers[2], payloadBytes: numbers[3])
       sum.lines += numbers[4]
       sum.changes += numbers[5]
     }

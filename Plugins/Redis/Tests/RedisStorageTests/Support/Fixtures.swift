@@ -61,7 +61,7 @@ extension StorageEngine {
   }
 
   /// The keys of all entries.
-  func keys() async throws -> [String] { try await scan(KeyRange(), limit: 100_000).map(\.key.text) }
+  func keys() async throws -> [String] { try await scan(ScanRequest(limit: 100_000)).entries.map(\.key.text) }
 }
 
 extension EntryMetadata {

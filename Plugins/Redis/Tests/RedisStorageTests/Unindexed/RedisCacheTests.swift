@@ -29,7 +29,7 @@ struct RedisCacheTests {
     let keys = try await engine.keys()
     #expect((1_000..<10_000).contains(keys.count), "\(keys.count) of 20,000 are left")
     // Calls take memory too, for which the server evicts more.
-    let counted = try await engine.statistics().entries
+    let counted = try await engine.count().entries
     #expect((1...keys.count).contains(counted), "\(counted) of \(keys.count) are counted")
     var texts: [String] = []
     for key in keys.suffix(200) {
@@ -38,7 +38,7 @@ struct RedisCacheTests {
       texts.append(text)
     }
     #expect(!texts.isEmpty)
-    #expect(try await engine.checkIntegrity().map(\.message) == [])
+    #expect(try await engine.check().map(\.message) == [])
     #expect(try await plugin.inspect(configuration(server)).caution == nil)
     try await engine.close()
   }
@@ -91,7 +91,7 @@ struct RedisCacheTests {
     try server.ask("DEL", "cachectl:cities/b")
     try server.ask("RPUSH", "cachectl:cities/b", "text")
     try server.ask("SET", "cachectl2:cities/a", "of another program")
-    #expect(try await engine.checkIntegrity().map { $0.key?.text } == ["cities/a", "cities/b"])
+    #expect(try await engine.check().map { $0.key?.text } == ["cities/a", "cities/b"])
     #expect(await code { _ = try await engine.keys() } == .damaged)
     let administration = StoreAdministration(
       store: EntryStore(engine: engine, clock: SystemClock()), ledger: MemoryOperationLedger())
@@ -110,13 +110,16 @@ struct RedisCacheTests {
     let engine = try await plugin.open(server.url)
     let keys = ["url/a*b", "url/a[b]", "url/a?b", "url/a\\b", "url/axb"]
     for key in keys { try await engine.put(key, "1") }
-    for key in keys { #expect(try await engine.scan(KeyRange(prefix: key), limit: 2).map(\.key.text) == [key]) }
-    var found: [String] = []
-    while case let page = try await engine.scan(KeyRange(after: found.last.map { try CacheKey($0) }), limit: 2),
-      !page.isEmpty
-    {
-      found += page.map(\.key.text)
+    for key in keys {
+      #expect(try await engine.scan(ScanRequest(prefix: key, limit: 2)).entries.map(\.key.text) == [key])
     }
+    var found: [String] = []
+    var request = ScanRequest(limit: 2)
+    repeat {
+      let page = try await engine.scan(request)
+      found += page.entries.map(\.key.text)
+      request.position = page.next
+    } while request.position != nil
     #expect(found == keys.sorted())
     try await engine.close()
   }

@@ -37,7 +37,7 @@ struct RedisBatchTests {
     var batch = WriteBatch()
     batch.put(key, payload: [1], metadata: .sample())
     let store = RedisStore(try options(.server, "redis://127.0.0.1:1", ["timeout": .integer(timeout)]))
-    let application = store.application(try RedisBatch(batch), part: 0, .unbounded)
+    let application = store.application(try RedisBatch(batch), part: 0, .apply(nil))
     guard case .script(_, _, let arguments) = try application.request(store.options).body else {
       Issue.record("a batch is no script")
       return
@@ -81,9 +81,9 @@ struct RedisScriptTests {
     let server = try RedisServer()
     let engine = try await RedisPlugin().open(server.url)
     for _ in 0..<2 { try await engine.put("\(name)/a", "12") }
-    let statistics = try await engine.statistics()
-    #expect(statistics.namespaces == [.init(name: name, entries: 1, payloadBytes: 2)])
-    #expect(try await engine.checkIntegrity().map(\.message) == [])
+    let count = try await engine.count()
+    #expect(Set(count.namespaces.keys) == [name] && count[name].entries == 1 && count[name].payloadBytes == 2)
+    #expect(try await engine.check().map(\.message) == [])
     var batch = WriteBatch()
     batch.bounds = StoreBounds(maxEntries: 1, maxPayloadBytes: 2, exemptNamespace: name)
     batch.put(try CacheKey("cities/a"), payload: [1, 2], metadata: .sample())
@@ -99,7 +99,7 @@ struct RedisScriptTests {
     let single = try batch(try key(1))
     // One put in so many takes a sample, which that script does not.
     let application = try #require(
-      (0..<1_000).lazy.map { _ in store.application(single, part: 0, .unbounded) }.first { application in
+      (0..<1_000).lazy.map { _ in store.application(single, part: 0, .apply(nil)) }.first { application in
         guard case .script(.put, _, _)? = try? application.firstRequest(store.options).body else { return false }
         return true
       })
@@ -107,34 +107,16 @@ struct RedisScriptTests {
     // The other script also handles the first write in a slot of time.
     repeat {
       try server.ask("FLUSHALL")
-      slot = SystemClock().now.milliseconds >> EntryTally.slotBits
+      slot = SystemClock().now.milliseconds >> 20
       let later = SystemClock().now.advanced(by: .seconds(86_400))
       try store.apply(batch(try key(0), metadata: .sample(retainUntil: later)))
       if isGarbled { try server.ask("HSET", "cachectl:tally", "changes", "garbled") }
       verdict = application.verdict(try store.router.perform(application.firstRequest(store.options)))
-    } while SystemClock().now.milliseconds >> EntryTally.slotBits != slot
+    } while SystemClock().now.milliseconds >> 20 != slot
     #expect((verdict == nil) == isGarbled)
     #expect(try server.cli("--raw", "EXISTS", "cachectl:cities/1") == (isGarbled ? "0" : "1"))
     try store.apply(single)
     #expect(try store.count().total.entries == 2)
-    #expect(try store.examine().map(\.message) == [])
-  }
-
-  @Test("What was dropped and is counted no longer makes no room")
-  func counted() async throws {
-    let server = try RedisServer()
-    let store = RedisStore(try options(.server, server.url))
-    for number in 0..<3 { try store.apply(batch(try key(number))) }
-    // The line of an entry that ended long ago, which nothing counts.
-    try server.ask("ZADD", "cachectl:index", "0", "cities/old 1 2 1")
-    let order = EvictionOrder(.least(.storedAt))
-    let bounds = RedisBounds(bounds: StoreBounds(maxEntries: 3, maxPayloadBytes: 100))
-    let application = store.application(
-      try batch(try key(3)), part: 0, .apply(bounds, evicting: RedisEviction(order: order, now: SystemClock().now)))
-    let verdict = try verdict(application, store)
-    #expect((verdict.evictions, verdict.growth.entries) == (1, 0))
-    #expect(try store.count().total.entries == 3)
-    #expect(try server.cli("--raw", "ZCARD", "cachectl:index") == "3")
     #expect(try store.examine().map(\.message) == [])
   }
 
@@ -163,7 +145,7 @@ struct RedisScriptTests {
       var batch = WriteBatch()
       batch.put(try key(0), payload: [payload], metadata: .sample())
       let name = RedisBatchName(writer: "w", number: number)
-      return RedisApplication(try RedisBatch(batch), part: 0, .unbounded, name: name)
+      return RedisApplication(try RedisBatch(batch), part: 0, .apply(nil), name: name)
     }
     for (number, payload) in [(1, 1), (2, 2), (1, 1)] as [(UInt64, UInt8)] {
       guard case .done = try verdict(try application(number, payload), store).outcome else {
@@ -197,10 +179,10 @@ struct RedisScriptTests {
     try server.ask("UNLINK", "cachectl:cities/a")
     try server.ask("CONFIG", "SET", "min-replicas-to-write", "1")
     #expect(try await engine.keys() == ["cities/b"])
-    #expect(try await engine.statistics().entries == 2)
+    #expect(try await engine.count().entries == 2)
     try server.ask("CONFIG", "SET", "min-replicas-to-write", "0")
     #expect(try await engine.keys() == ["cities/b"])
-    #expect(try await engine.statistics().entries == 1)
+    #expect(try await engine.count().entries == 1)
     try await engine.close()
   }
 
@@ -213,7 +195,7 @@ struct RedisScriptTests {
     try server.ask("HSET", "cachectl:tally", "format", "3", "cities 1 2", "5 50", "swept", "1")
     let tally = try server.cli("DUMP", "cachectl:tally")
     _ = try await engine.keys()
-    #expect(await code { _ = try await engine.statistics() } == .unsupportedFormat)
+    #expect(await code { _ = try await engine.count() } == .unsupportedFormat)
     #expect(await code { try await engine.compact() } == .unsupportedFormat)
     #expect(await code { try await engine.put("cities/b", "1") } == .unsupportedFormat)
     #expect(try server.cli("DUMP", "cachectl:tally") == tally)
@@ -231,7 +213,7 @@ struct RedisScriptTests {
     batch.require(try CacheKey("cities/a"), .absent)
     let made = batch
     #expect(await code { try await engine.apply(made) } == .conflict)
-    #expect(try await engine.checkIntegrity().map { $0.key?.text } == ["cities/a"])
+    #expect(try await engine.check().map { $0.key?.text } == ["cities/a"])
     try await engine.close()
   }
 }

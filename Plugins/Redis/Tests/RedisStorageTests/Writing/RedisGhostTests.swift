@@ -24,12 +24,11 @@ struct RedisGhostTests {
   func scan() async throws {
     let (server, engine) = try await haunted(3_000)
     try await engine.put("movies/a", "12")
-    var range = KeyRange()
-    range.after = try CacheKey("cities/10000")
-    #expect(try await engine.scan(range, limit: 1).map(\.key.text) == ["movies/a"])
+    let page = try await engine.scan(ScanRequest(after: "cities/10000", limit: 1))
+    #expect(page.entries.map(\.key.text) == ["movies/a"] && page.next == nil)
     #expect(try server.ask("ZCARD", "cachectl:index").integer == 2)
-    #expect(try await engine.statistics().entries == 2)
-    #expect(try await engine.checkIntegrity().map(\.message) == [])
+    #expect(try await engine.count().entries == 2)
+    #expect(try await engine.check().map(\.message) == [])
     try await engine.close()
   }
 
@@ -38,7 +37,7 @@ struct RedisGhostTests {
     let (server, engine) = try await haunted(2_500)
     try await engine.compact()
     #expect(try server.ask("ZCARD", "cachectl:index").integer == 1)
-    #expect(try await engine.statistics().entries == 1)
+    #expect(try await engine.count().entries == 1)
     try await engine.close()
   }
 
@@ -48,7 +47,7 @@ struct RedisGhostTests {
     for number in 0..<400 { try await engine.put("movies/\(number % 10)", "1") }
     let lines = try #require(try server.ask("ZCARD", "cachectl:index").integer)
     #expect(lines < 100, "\(lines) lines for 11 entries")
-    #expect(try await engine.checkIntegrity().allSatisfy { $0.message.contains("it is gone") })
+    #expect(try await engine.check().allSatisfy { $0.message.contains("it is gone") })
     try await engine.close()
   }
 
@@ -61,7 +60,7 @@ struct RedisGhostTests {
     let lines = try #require(try server.ask("ZCARD", "cachectl:index").integer)
     // 1,001 are live. A thousand single writes would look at 8,000 lines.
     #expect(lines < 2_000, "\(lines) lines")
-    #expect(try await engine.checkIntegrity().allSatisfy { $0.message.contains("it is gone") })
+    #expect(try await engine.check().allSatisfy { $0.message.contains("it is gone") })
     try await engine.close()
   }
 
@@ -79,8 +78,8 @@ struct RedisGhostTests {
     }
     let live = try await engine.keys().count
     #expect(live > 0)
-    #expect(try await engine.statistics().entries >= live)
-    #expect(try await engine.checkIntegrity().allSatisfy { $0.message.contains("it is gone") })
+    #expect(try await engine.count().entries >= live)
+    #expect(try await engine.check().allSatisfy { $0.message.contains("it is gone") })
     for table in ["index", "tally"] {
       #expect(try server.ask("PTTL", "cachectl:\(table)").integer == -1, "\(table) may be dropped like an entry")
     }

@@ -32,7 +32,7 @@ struct RedisRemovalTests {
     // Who has it open finds it empty, and goes on.
     #expect(try await engine.keys() == [])
     try await engine.put("cities/1", "1")
-    #expect(try await engine.checkIntegrity().map(\.message) == [])
+    #expect(try await engine.check().map(\.message) == [])
     try await engine.close()
   }
 
@@ -51,7 +51,7 @@ struct RedisRemovalTests {
     try await plugin.removeStore(
       EngineConfiguration(for: plugin.declaration, values: values, clock: SystemClock()))
     for number in 0..<200 { #expect(try await engine.text("cities/\(number)") == nil) }
-    #expect(try await engine.checkIntegrity().map(\.message) == [])
+    #expect(try await engine.check().map(\.message) == [])
     try await engine.close()
   }
 
@@ -67,7 +67,7 @@ struct RedisRemovalTests {
     try store.removeUnlisted()
     #expect(try server.ask("EXISTS", "cachectl:cities/lost").integer == 0)
     #expect(try await engine.keys().count == 2_500)
-    #expect(try await engine.checkIntegrity().map(\.message) == [])
+    #expect(try await engine.check().map(\.message) == [])
     try await engine.close()
   }
 

@@ -19,7 +19,7 @@ struct RedisRoomTests {
     try server.ask("CONFIG", "SET", "maxmemory", "0")
     #expect(try await engine.text("cities/a") == "1")
     #expect(try await engine.keys() == ["cities/a"])
-    #expect(try await engine.checkIntegrity().isEmpty)
+    #expect(try await engine.check().isEmpty)
     try await engine.close()
   }
 
@@ -33,7 +33,7 @@ struct RedisRoomTests {
     try store.apply(try RedisBatch(expiring))
     var batch = WriteBatch()
     batch.put(try CacheKey("cities/c"), payload: [1], metadata: .sample())
-    let application = store.application(try RedisBatch(batch), part: 0, .unbounded)
+    let application = store.application(try RedisBatch(batch), part: 0, .apply(nil))
     _ = try store.router.perform(application.request(store.options))
     try await until("an entry has expired") { try server.ask("EXISTS", "cachectl:cities/b").integer == 0 }
     try server.ask("CONFIG", "SET", "maxmemory", "1")
@@ -69,11 +69,11 @@ struct RedisRoomTests {
     switch relief {
     case .removal, .conditionalRemoval: try await engine.apply(batch)
     case .compaction: try await engine.compact()
-    case .counting: #expect(try await engine.statistics().entries == (hasExpired ? 2 : 3))
+    case .counting: #expect(try await engine.count().entries == (hasExpired ? 2 : 3))
     }
     let isRemoved = [.removal, .conditionalRemoval].contains(relief)
     #expect(try await engine.text(key.text) == (isRemoved ? nil : "1"))
-    #expect(try await engine.checkIntegrity().map(\.message) == [])
+    #expect(try await engine.check().map(\.message) == [])
     #expect(await code { try await engine.put("cities/d", "2") } == .noSpace)
     try await engine.close()
   }
