@@ -5,7 +5,7 @@ internal import Synchronization
 ///
 /// The engine checks the limits under its own lock, so they hold at every instant, whatever other processes write. If
 /// there is room, that is all. If not, the batch also removes the victims, each on condition that it has not changed.
-/// If one of them has changed, new victims are chosen. An engine that can evict by the policy's order chooses them itself.
+/// If one of them has changed, new victims are chosen. An engine that is not `bounded` ignores the limits.
 struct BoundedWriter: Sendable {
   /// How many failed attempts to make room end a write.
   static let maximumAttempts = 100
@@ -17,11 +17,11 @@ struct BoundedWriter: Sendable {
   let limits: StoreLimits?
   let operations: OperationCounter
   let accesses: AccessRecorder
-  let expiry: ExpirySweep?
+  let expiry: ExpirySweep
   let sweeps: SweepKeeper
   /// A store of at most this many entries is looked at whole.
   let wholeLook: Int
-  private let evictor: (any Evicting)?
+  private let removesExpired: Bool
   private let mutex = AsyncMutex()
 
   init(
@@ -35,8 +35,8 @@ struct BoundedWriter: Sendable {
     self.accesses = accesses
     self.sweeps = sweeps
     self.wholeLook = wholeLook
-    evictor = limits?.eviction.order == nil ? nil : engine.evictor
-    expiry = removesExpired ? ExpirySweep(engine: engine) : nil
+    self.removesExpired = removesExpired
+    expiry = ExpirySweep(engine: engine, isOrdered: sweeps.isOrdered)
   }
 
   /// Makes all the changes of `batch`, or none. The batch stores the entry under `key`, which has `bytes` bytes.
@@ -49,7 +49,7 @@ struct BoundedWriter: Sendable {
     if let limits, bytes > limits.maxBytes { throw limits.tooLarge(key, bytes: bytes) }
     var batch = batch
     batch.bounds = limits?.bounds
-    let expired = await expiry?.expired(near: key, at: clock.now) ?? []
+    let expired = removesExpired ? await expiry.expired(near: key, at: clock.now) : []
     let removesOthers = !expired.isEmpty
     // Anything but a lack of room is the caller's own failure, above all a conflict. The other entries may have changed, or
     // lie beside damage.
@@ -59,9 +59,8 @@ struct BoundedWriter: Sendable {
     let room = RoomMaker(writer: self, limits: limits, key: key, batch: batch)
     var isStale = await mutex.lock() || removesOthers
     defer { mutex.unlock() }
-    for attempt in 0..<Self.maximumAttempts {
+    for _ in 0..<Self.maximumAttempts {
       if isStale, try await tryToApply(batch, butNotOn: [.overBounds]) { return }
-      if attempt == 0, try await room.tryToMakeAndFill() { return }
       if try await room.makeAndFill() { return }
       isStale = true
     }
@@ -73,42 +72,44 @@ struct BoundedWriter: Sendable {
     _ batch: WriteBatch, butNotOn codes: [CacheError.Code] = [.overBounds, .conflict]
   ) async throws(CacheError) -> Bool {
     do throws(CacheError) {
-      try await commit(batch)
+      expiry.note(batch)
+      try await engine.apply(batch)
       return true
     } catch {
       guard codes.contains(error.code) else { throw error }
       return false
     }
   }
-
-  /// Makes the changes of `batch`. An engine that evicts makes the room for them, if it finds enough.
-  private func commit(_ batch: WriteBatch) async throws(CacheError) {
-    guard let evictor, let order = limits?.eviction.order, batch.bounds != nil else {
-      return try await engine.apply(batch)
-    }
-    operations.record(evictions: try await evictor.apply(batch, evicting: order))
-  }
 }
 
 extension WriteBatch {
   /// The keys that the batch changes.
-  var keys: Set<CacheKey> { Set(finalSizes.keys) }
+  var keys: Set<CacheKey> {
+    var keys: Set<CacheKey> = []
+    for operation in operations {
+      switch operation {
+      case .put(let key, _, _), .update(let key, _, _), .remove(let key): keys.insert(key)
+      case .require: continue
+      }
+    }
+    return keys
+  }
 
-  /// The payload sizes that the batch leaves under the keys it changes; `nil` for a key that it removes.
+  /// The payload sizes that the batch leaves under the keys whose payloads it changes; `nil` for a key that it removes.
   var finalSizes: [CacheKey: Int?] {
     var sizes: [CacheKey: Int?] = [:]
     for operation in operations {
       switch operation {
       case .put(let key, let payload, _): sizes[key] = .some(payload.count)
       case .remove(let key): sizes[key] = .some(nil)
-      case .require: continue
+      case .update, .require: continue
       }
     }
     return sizes
   }
 
   /// The same batch, which also removes those of `entries` that it does not change itself.
-  func removing(_ entries: [EntrySummary]) -> WriteBatch {
+  func removing(_ entries: [ScannedEntry]) -> WriteBatch {
     guard !entries.isEmpty else { return self }
     let own = keys
     var batch = self

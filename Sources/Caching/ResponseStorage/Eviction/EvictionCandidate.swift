@@ -23,7 +23,7 @@ public struct EvictionCandidate: Sendable {
   let expiredAt: Int64?
 
   /// The entry that `entry` describes, as it is at the time `now`.
-  package init(_ entry: EntrySummary, history: AccessHistory = AccessHistory(), now: Timestamp) {
+  package init(_ entry: ScannedEntry, history: AccessHistory = AccessHistory(), now: Timestamp) {
     key = entry.key
     payloadBytes = entry.payloadBytes
     checksum = entry.metadata.checksum
@@ -32,17 +32,6 @@ public struct EvictionCandidate: Sendable {
     useCount = history.count
     retainUntil = entry.metadata.retainUntil.milliseconds
     expiredAt = entry.metadata.state(at: now) == .expired ? retainUntil : nil
-  }
-
-  /// What `field` is of the entry.
-  func number(_ field: EvictionOrder.Field) -> Int64 {
-    switch field {
-    case .storedAt: storedAt
-    case .lastUsedAt: lastUsedAt
-    case .useCount: useCount
-    case .payloadBytes: Int64(payloadBytes)
-    case .retainUntil: retainUntil
-    }
   }
 
   private static func time(_ time: Timestamp, _ now: Timestamp) -> Int64 {
@@ -83,7 +72,9 @@ package struct Victim: Sendable, Comparable {
       self.rank = rank
     }
     isExpired = candidate.expiredAt != nil
-    (key, payloadBytes, checksum) = (candidate.key, candidate.payloadBytes, candidate.checksum)
+    key = candidate.key
+    payloadBytes = candidate.payloadBytes
+    checksum = candidate.checksum
   }
 
   package static func < (left: Self, right: Self) -> Bool {
@@ -97,7 +88,7 @@ package struct Victim: Sendable, Comparable {
   }
 }
 
-extension EntryTally.Count {
+extension EntryCount {
   /// Adds a victim to the count.
   static func += (count: inout Self, victim: Victim) {
     count.entries += 1
@@ -106,9 +97,4 @@ extension EntryTally.Count {
 
   /// Whether this is at least as much as `other`, in entries and in bytes.
   func covers(_ other: Self) -> Bool { entries >= other.entries && payloadBytes >= other.payloadBytes }
-
-  /// How much this exceeds `other`; neither number is negative.
-  func excess(over other: Self) -> Self {
-    Self(entries: max(0, entries - other.entries), payloadBytes: max(0, payloadBytes - other.payloadBytes))
-  }
 }

@@ -1,5 +1,3 @@
-public import StorageSPI
-
 /// Which entries are evicted first if a store has no room for a new one. Under every policy expired entries go first; a
 /// tie goes by the order of the keys.
 ///
@@ -11,14 +9,6 @@ public import StorageSPI
 ///       }
 ///     }
 ///
-/// A policy that an order of a few numbers describes says that instead. An engine that chooses by itself (`Evicting`) can
-/// apply an order, and nothing else:
-///
-///     extension EvictionPolicy {
-///       static let largestFirst = EvictionPolicy(
-///         "largest-first", "the entry with the most bytes", order: EvictionOrder(.most(.payloadBytes)))
-///     }
-///
 /// A large store is not ranked as a whole: some entries from all parts of it are, and those with the lowest ranks go.
 public struct EvictionPolicy: Sendable, Hashable, CustomStringConvertible {
   /// The name in the configuration, in kebab case.
@@ -27,9 +17,6 @@ public struct EvictionPolicy: Sendable, Hashable, CustomStringConvertible {
   public let summary: String
   /// Whether ranks depend on how entries were used. If not, `EvictionCandidate` says that none was.
   public let dependsOnUse: Bool
-  /// The order of eviction, if that is all of the policy.
-  public let order: EvictionOrder?
-
   let rank: @Sendable (EvictionCandidate, EvictionSample) -> EvictionRank?
 
   /// Creates a policy.
@@ -44,16 +31,6 @@ public struct EvictionPolicy: Sendable, Hashable, CustomStringConvertible {
     self.summary = summary
     self.dependsOnUse = dependsOnUse
     self.rank = rank
-    order = nil
-  }
-
-  /// Creates a policy that evicts by `order`.
-  public init(_ name: String, _ summary: String, order: EvictionOrder) {
-    self.name = name
-    self.summary = summary
-    self.order = order
-    dependsOnUse = order.terms.contains { [.lastUsedAt, .useCount].contains($0.field) }
-    rank = { candidate, _ in EvictionRank(candidate, by: order) }
   }
 
   /// Policies are equal if their names are.
@@ -76,17 +53,18 @@ extension EvictionPolicy {
   /// The entry whose last use is longest ago goes first, then the one stored longest ago. Storing an entry counts as a
   /// use.
   public static let leastRecentlyUsed = EvictionPolicy(
-    "least-recently-used", "the entry whose last use is longest ago",
-    order: EvictionOrder(.least(.lastUsedAt), .least(.storedAt)))
+    "least-recently-used", "the entry whose last use is longest ago", dependsOnUse: true
+  ) { candidate, _ in EvictionRank(candidate.lastUsedAt, candidate.storedAt) }
 
   /// The entry read the fewest times goes first; ties are broken as with `leastRecentlyUsed`.
   public static let leastFrequentlyUsed = EvictionPolicy(
-    "least-frequently-used", "the entry read the fewest times",
-    order: EvictionOrder(.least(.useCount), .least(.lastUsedAt), .least(.storedAt)))
+    "least-frequently-used", "the entry read the fewest times", dependsOnUse: true
+  ) { candidate, _ in EvictionRank(candidate.useCount, candidate.lastUsedAt, candidate.storedAt) }
 
   /// The entry stored longest ago goes first.
   public static let leastRecentlyStored = EvictionPolicy(
-    "least-recently-stored", "the entry stored longest ago", order: EvictionOrder(.least(.storedAt)))
+    "least-recently-stored", "the entry stored longest ago"
+  ) { candidate, _ in EvictionRank(candidate.storedAt) }
 
   /// Only expired entries go. If that does not make enough room, the new entry is refused.
   public static let none = EvictionPolicy("none", "only what has expired; else the new entry is refused") { _, _ in nil
@@ -128,17 +106,9 @@ public struct EvictionRank: Sendable, Comparable {
 
   /// A rank of up to three numbers, the most important first.
   public init(_ first: Int64, _ second: Int64 = 0, _ third: Int64 = 0) {
-    (self.first, self.second, self.third) = (first, second, third)
-  }
-
-  /// The rank of `candidate` by `order`.
-  init(_ candidate: EvictionCandidate, by order: EvictionOrder) {
-    func number(_ index: Int) -> Int64 {
-      guard index < order.terms.count else { return 0 }
-      let number = candidate.number(order.terms[index].field)
-      return if case .most = order.terms[index] { -number } else { number }
-    }
-    self.init(number(0), number(1), number(2))
+    self.first = first
+    self.second = second
+    self.third = third
   }
 
   /// Orders by the numbers.

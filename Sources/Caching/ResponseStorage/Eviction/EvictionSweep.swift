@@ -1,12 +1,15 @@
 internal import CChecksum
+public import FetchVocabulary
 package import StorageSPI
+internal import Synchronization
 
 /// The order in which evictions look at the entries of a large store: in each round every entry once, a page at a time,
 /// and page after page from other parts of the store.
 ///
 /// It knows keys alone, and needs only to list what comes after one. The store is divided into stretches of about as many
 /// entries, by keys that the round before has noted at equal distances. A round visits the stretches in turn, in an order
-/// that jumps, because neighbouring keys often have similar ages.
+/// that jumps, because neighbouring keys often have similar ages. A store whose engine is not `ordered` is one stretch: its
+/// neighbours are as good as random.
 package struct EvictionSweep: Sendable, Equatable {
   /// The number of entries in a page.
   package static let pageSize = 16
@@ -15,10 +18,10 @@ package struct EvictionSweep: Sendable, Equatable {
   /// The most keys that a round notes. Beyond that it forgets every other one.
   static let maximumMarks = 256
 
-  /// A part of the store: the keys after `after`, up to and including `end`.
+  /// A part of the store: the keys after `position`, up to and including `end`.
   struct Stretch: Sendable, Equatable {
-    /// The last key visited; `nil` at the start of the store.
-    var after: CacheKey?
+    /// The position after the last entry visited, which is its key if the engine is ordered; `nil` at the start of the store.
+    var position: String?
     /// The last key of the stretch; `nil` for the end of the store.
     var end: CacheKey?
     var isDone = false
@@ -36,14 +39,19 @@ package struct EvictionSweep: Sendable, Equatable {
   var spacing = EvictionSweep.pageSize
   /// How many rounds are complete.
   package private(set) var rounds = 0
+  /// Whether the engine lists keys in order.
+  private var isOrdered = true
 
-  /// A sweep that starts at the beginning of the store and at `key`.
-  package init(at key: CacheKey) {
-    stretches = [Stretch(end: key), Stretch(after: key)]
+  /// A sweep that starts at the beginning of the store and, if it is ordered, at `key`.
+  package init(at key: CacheKey, isOrdered: Bool = true) {
+    self.isOrdered = isOrdered
+    stretches = isOrdered ? [Stretch(end: key), Stretch(position: key.text)] : [Stretch()]
   }
 
   init(stretches: [Stretch], turn: Int, spacing: Int) {
-    (self.stretches, self.turn, self.spacing) = (stretches, turn, spacing)
+    self.stretches = stretches
+    self.turn = turn
+    self.spacing = spacing
   }
 
   /// The number of the stretch to visit next. Begins a new round when this one is complete.
@@ -56,23 +64,25 @@ package struct EvictionSweep: Sendable, Equatable {
     }
   }
 
-  /// The range of keys to list, up to `pageSize` of them, for a visit to the stretch `index`.
-  package func range(of index: Int) -> KeyRange { KeyRange(after: stretches[index].after) }
+  /// The scan for a visit to the stretch `index`.
+  package func request(for index: Int) -> ScanRequest {
+    ScanRequest(after: stretches[index].position, limit: Self.pageSize)
+  }
 
-  /// Notes a visit to the stretch `index`, which found the page `keys`: up to `pageSize` keys in order, fewer at the end
-  /// of the store. An empty page also ends a stretch that cannot be listed.
+  /// Notes a visit to the stretch `index`, which found `page`.
   ///
-  /// - Returns: how many of the first keys belong to the stretch.
-  package mutating func note(_ keys: some RandomAccessCollection<CacheKey>, in index: Int) -> Int {
+  /// - Returns: how many of the first entries belong to the stretch.
+  package mutating func note(_ page: ScanPage, in index: Int) -> Int {
+    let entries = page.entries
     // From the end: almost all pages lie in their stretch as a whole.
     let end = stretches[index].end
-    let own = keys.count - (end.map { end in keys.reversed().prefix { $0 > end }.count } ?? 0)
-    if let last = keys.prefix(own).last {
-      stretches[index].after = last
+    let own = entries.count - (end.map { end in entries.reversed().prefix { $0.key > end }.count } ?? 0)
+    stretches[index].position = own == entries.count ? page.next : entries.prefix(own).last?.key.text
+    stretches[index].isDone = own < entries.count || page.next == nil
+    if isOrdered, let last = entries.prefix(own).last?.key {
       stretches[index].unmarked += own
       if stretches[index].unmarked >= spacing { mark(last, in: index) }
     }
-    stretches[index].isDone = own < Self.pageSize
     return own
   }
 
@@ -92,7 +102,7 @@ package struct EvictionSweep: Sendable, Equatable {
     let marks = stretches.flatMap(\.marks)
     let count = max(1, min(Self.maximumStretches, marks.count / 4))
     let ends = (1..<count).map { Optional(marks[$0 * marks.count / count]) }
-    stretches = zip([nil] + ends, ends + [nil]).map { Stretch(after: $0, end: $1) }
+    stretches = zip([nil] + ends, ends + [nil]).map { Stretch(position: $0?.text, end: $1) }
     // A store that shrinks has its marks closer together again.
     if marks.count < Self.maximumMarks / 4 { spacing = max(Self.pageSize, spacing / 2) }
     turn = 0
@@ -113,7 +123,7 @@ package struct EvictionSweep: Sendable, Equatable {
 ///
 /// The first line has the name and version of the format, the turn and the spacing. A line for each stretch follows: `.`
 /// or `done`, the entries since its last mark, the last key visited, the last key of the stretch, then its marks. A key
-/// that is missing is `-`, which no key can be. The last line is a checksum of the others: a text that is torn, damaged
+/// that is missing is `-`, which no key can be. A sweep that knows no keys is not kept. The last line is a checksum of the others: a text that is torn, damaged
 /// or edited is no sweep, so the numbers and keys of one are what a sweep has written.
 extension EvictionSweep {
   private static let name = "sweep-2"
@@ -123,7 +133,7 @@ extension EvictionSweep {
   /// The text; empty if it would be too long.
   package var text: String {
     let lines = stretches.map { stretch in
-      let keys = [stretch.after, stretch.end].map { $0?.text ?? "-" } + stretch.marks.map(\.text)
+      let keys = [stretch.position ?? "-", stretch.end?.text ?? "-"] + stretch.marks.map(\.text)
       return ([stretch.isDone ? "done" : ".", String(stretch.unmarked)] + keys).joined(separator: " ")
     }
     let text = (["\(Self.name) \(turn) \(spacing)"] + lines).joined(separator: "\n") + "\n"
@@ -157,7 +167,59 @@ extension EvictionSweep.Stretch {
     guard words.count >= 4, let unmarked = Int(words[1]) else { return nil }
     let keys = words.dropFirst(2).map { try? CacheKey(String($0)) }
     self.init(
-      after: keys[0], end: keys[1], isDone: words[0] == "done", unmarked: unmarked,
+      position: keys[0]?.text, end: keys[1], isDone: words[0] == "done", unmarked: unmarked,
       marks: keys.dropFirst(2).compactMap(\.self))
+  }
+}
+
+/// Keeps the place of evictions in a large store from one process to the next. It is not part of the store: losing it
+/// only changes which entries are evicted first.
+public protocol SweepLog: Sendable {
+  /// The text that was kept last; `nil` if there is none, or it cannot be read.
+  func load() -> String?
+
+  /// Keeps `text`.
+  func save(_ text: String) throws(CacheError)
+}
+
+/// What evictions know between writes.
+final class SweepKeeper: Sendable {
+  private struct State {
+    var sweep: EvictionSweep?
+    var isChanged = false
+  }
+
+  private let log: (any SweepLog)?
+  /// Whether the engine lists keys in order.
+  let isOrdered: Bool
+  private let state = Mutex(State())
+
+  init(_ log: (any SweepLog)?, isOrdered: Bool = true) {
+    self.log = isOrdered ? log : nil
+    self.isOrdered = isOrdered
+  }
+
+  /// The sweep, which starts at `key` if none is known.
+  func sweep(near key: CacheKey) -> EvictionSweep {
+    if let sweep = state.withLock(\.sweep) { return sweep }
+    return log?.load().flatMap { EvictionSweep(text: $0) } ?? EvictionSweep(at: key, isOrdered: isOrdered)
+  }
+
+  /// Keeps the sweep after an eviction.
+  func keep(_ sweep: EvictionSweep) {
+    state.withLock { state in
+      state.sweep = sweep
+      state.isChanged = true
+    }
+  }
+
+  /// Saves the place for the next process, if there were evictions.
+  func save() throws(CacheError) {
+    guard let log else { return }
+    let sweep = state.withLock { state in
+      defer { state.isChanged = false }
+      return state.isChanged ? state.sweep : nil
+    }
+    if let sweep { try log.save(sweep.text) }
   }
 }

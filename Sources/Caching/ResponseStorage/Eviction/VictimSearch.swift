@@ -18,16 +18,18 @@ package struct VictimSearch: Sendable {
 
   /// A search for as much as is needed, and up to `spareCount` entries more.
   package init(
-    _ policy: EvictionPolicy, needed: EntryTally.Count, spareCount: Int, now: Timestamp, excluding: [CacheKey] = []
+    _ policy: EvictionPolicy, needed: EntryCount, spareCount: Int, now: Timestamp, excluding: [CacheKey] = []
   ) {
-    (self.policy, self.now, excluded) = (policy, now, excluding)
+    self.policy = policy
+    self.now = now
+    excluded = excluding
     selection = VictimSelection(needed: needed, spareCount: spareCount)
   }
 
   /// Considers entries that it has not seen, from all parts of the store if it is large.
   ///
   /// - Parameter histories: how entries were used; called if the policy depends on that.
-  package mutating func offer(_ entries: [EntrySummary], _ histories: ([CacheKey]) -> [AccessHistory]) {
+  package mutating func offer(_ entries: [ScannedEntry], _ histories: ([CacheKey]) -> [AccessHistory]) {
     seen += entries.count
     let known = policy.dependsOnUse ? histories(entries.map(\.key)) : []
     var candidates: [EvictionCandidate] = []
@@ -36,8 +38,7 @@ package struct VictimSearch: Sendable {
       let history = known.isEmpty ? AccessHistory() : known[index]
       candidates.append(EvictionCandidate(entries[index], history: history, now: now))
     }
-    // An order ranks each candidate on its own.
-    let sample = EvictionSample(policy.order == nil ? candidates : [], now: now)
+    let sample = EvictionSample(candidates, now: now)
     for candidate in candidates {
       if let victim = Victim(candidate, among: sample, policy) { selection.offer(victim) } else { hasKept = true }
     }
@@ -81,7 +82,7 @@ package struct VictimSelection: Sendable {
   }
 
   /// How much must go.
-  private let needed: EntryTally.Count
+  private let needed: EntryCount
   /// How many more may go.
   private let spareCount: Int
   private var candidates: [Victim] = []
@@ -94,7 +95,7 @@ package struct VictimSelection: Sendable {
   /// The last candidate of a full choice: any that comes after it stays in the store.
   private var limit: Victim?
 
-  package init(needed: EntryTally.Count, spareCount: Int) {
+  package init(needed: EntryCount, spareCount: Int) {
     self.needed = needed
     self.spareCount = min(spareCount, Self.maximumCount / 4)
   }
@@ -130,7 +131,9 @@ package struct VictimSelection: Sendable {
 
   /// The number of candidates that have to go, or as many of them as fit into memory.
   private mutating func neededCount() -> Int {
-    var (total, bytes, count) = (EntryTally.Count(), 0, 0)
+    var total = EntryCount()
+    var bytes = 0
+    var count = 0
     while !total.covers(needed), count < candidates.count {
       bytes += candidates[count].key.text.utf8.count
       guard count < Self.maximumCount, bytes <= Self.maximumKeyBytes || count == 0 else {
