@@ -33,8 +33,13 @@ public struct EntrySelection: Sendable, Hashable {
     return prefixes.allSatisfy(longest.hasPrefix) ? longest : nil
   }
 
+  /// A scan that meets all selected entries after `position`; `nil` if there cannot be any.
+  func request(after position: String? = nil, includesPayloads: Bool = false) -> ScanRequest? {
+    keyPrefix.map { ScanRequest(prefix: $0, after: position, includesPayloads: includesPayloads) }
+  }
+
   /// Whether an entry whose key begins with `keyPrefix` is selected at `now`.
-  func contains(_ entry: EntrySummary, at now: Timestamp) -> Bool {
+  func contains(_ entry: ScannedEntry, at now: Timestamp) -> Bool {
     if namespace == nil, entry.key.text.hasPrefix(Lease.keyPrefix) { return false }
     if let pattern, !pattern.matches(entry.key.text) { return false }
     if let state, entry.metadata.state(at: now) != state { return false }

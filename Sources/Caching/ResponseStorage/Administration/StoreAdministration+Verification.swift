@@ -2,11 +2,12 @@ public import FetchVocabulary
 public import StorageSPI
 
 extension StoreAdministration {
-  /// Lets the engine check the structure of the store, then reads each entry and compares its checksum.
+  /// Lets the engine check the structure of the store, then reads each entry and compares its checksums.
   ///
-  /// An unreadable entry is an issue, but does not stop the check, unless the engine cannot list the entries behind it. The leases of flights are checked, but not counted.
-  /// Checksums are over the stored bytes, so the check needs no key. Sealed entries whose key is at hand are authenticated
-  /// too; the others are counted. Cost: each payload is read twice, in bounded memory, and a sealed one is opened.
+  /// An unreadable entry is an issue, but does not stop the check, unless the engine cannot list the entries behind it. The
+  /// leases of flights are checked, but not counted. Checksums are over the stored bytes, so the check needs no key. Sealed
+  /// entries whose key is at hand are authenticated too; the others are counted. Cost: each payload is read, in bounded
+  /// memory, and a sealed one is opened.
   ///
   /// - Parameter progress: called from time to time with the number of entries checked and the total (`nil` if
   ///   unknown).
@@ -15,74 +16,60 @@ extension StoreAdministration {
   public func verify(
     progress: (_ done: Int, _ total: Int?) -> Void = { _, _ in }
   ) async throws(CacheError) -> VerificationReport {
-    let total = try? await store.count()
+    let total = try? await store.count().entries
     progress(0, total)
     var report = VerificationReport()
     for issue in try await structuralIssues() { report.add(issue) }
     let unreadable = report.keys
-    var (walk, ahead) = (StoreWalk(engine: store.engine), ReadAhead(store.engine))
-    do throws(CacheError) {
-      while let page = try await walk.next() {
-        await store.engine.releaseMemory()
-        ahead.expect(page)
+    var walk = StoreWalk(store.engine, ScanRequest(includesPayloads: true))
+    while true {
+      do throws(CacheError) {
+        guard let page = try await walk.next() else { return report }
         for entry in page {
           if entry.key.namespace != Lease.namespace { report.entriesChecked += 1 }
-          if unreadable.contains(entry.key) { continue }
-          switch try await check(entry, &ahead) {
-          case .sound: break
-          case .unauthenticated: report.unauthenticated += 1
-          case .issue(let issue): report.add(issue)
-          }
+          if !unreadable.contains(entry.key) { check(entry, &report) }
         }
         progress(report.entriesChecked, total)
+      } catch {
+        // A later version of the program may read what this one does not know.
+        guard error.isOfData, error.code != .unsupportedFormat else { throw error }
+        if let key = walk.skip(error) {
+          report.entriesChecked += 1
+          if !unreadable.contains(key) { report.add(.undecodable(key, error.message)) }
+          continue
+        }
+        // The check of the structure may have said it, or named the entry that stops the listing.
+        if report.issueCount == 0 { report.add(IntegrityIssue(kind: .structure, message: error.message)) }
+        return report
       }
-    } catch {
-      // A later version of the program may read what this one does not know.
-      guard error.isOfData, error.code != .unsupportedFormat else { throw error }
-      // The check of the structure may have said it, or named the entry that stops the listing.
-      if report.issueCount == 0 { report.add(IntegrityIssue(kind: .structure, message: error.message)) }
     }
-    return report
   }
 
   private func structuralIssues() async throws(CacheError) -> [IntegrityIssue] {
     do throws(CacheError) {
-      return try await store.engine.checkIntegrity()
+      return try await store.engine.check()
     } catch {
       guard error.isOfData, error.code != .unsupportedFormat else { throw error }
       return [IntegrityIssue(kind: .structure, message: error.message)]
     }
   }
 
-  private enum Finding: Sendable {
-    /// Nothing is wrong, or the entry has been removed since.
-    case sound
-    /// The checksum is right, but the key that the entry is sealed with is not here.
-    case unauthenticated
-    case issue(IntegrityIssue)
-  }
-
-  private func check(
-    _ entry: EntrySummary, _ ahead: inout ReadAhead
-  ) async throws(CacheError) -> Finding {
-    let key = entry.key
+  private func check(_ entry: ScannedEntry, _ report: inout VerificationReport) {
+    let payload = entry.payload ?? []
+    guard entry.metadata.isIntact(key: entry.key, payload: payload.span) else {
+      return report.add(
+        IntegrityIssue(
+          key: entry.key, kind: .checksumMismatch, message: "the payload or the metadata is not what was written"))
+    }
+    guard entry.metadata.transformSteps != nil else { return report.add(.unknownTransforms(entry.key)) }
     do throws(CacheError) {
-      let finding = try await ahead.read(key) { [transforms = store.transforms] bytes, metadata throws(CacheError) in
-        guard metadata.isSound(key: key, payload: bytes) else { return Finding.issue(.mismatch(key)) }
-        guard metadata.transformSteps != nil else { return Finding.issue(.unknownTransforms(key)) }
-        do throws(CacheError) { try transforms.authenticate(bytes, metadata, key: key) } catch {
-          return IntegrityIssue(of: key, because: error).map(Finding.issue) ?? .unauthenticated
-        }
-        return .sound
-      }
-      if let finding { return finding }
-      // It may have been removed by now; but if it is still listed, it must be readable.
-      let listed = try await store.engine.scan(KeyRange(prefix: key.text), limit: 1)
-      guard listed.first == entry else { return .sound }
-      return .issue(IntegrityIssue(key: key, kind: .structure, message: "it is listed, but not found by its key"))
+      try store.transforms.authenticate(payload.span, entry.metadata, key: entry.key)
     } catch {
-      guard error.isOfData else { throw error }
-      return .issue(IntegrityIssue(key: key, kind: .undecodable, message: error.message))
+      if let issue = IntegrityIssue(of: entry.key, because: error) {
+        report.add(issue)
+      } else {
+        report.unauthenticated += 1
+      }
     }
   }
 }
@@ -97,22 +84,19 @@ extension IntegrityIssue {
     }
   }
 
-  static func unknownTransforms(_ key: CacheKey) -> IntegrityIssue {
-    IntegrityIssue(
-      key: key, kind: .undecodable,
-      message: "its attribute '\(EntryMetadata.transformsName)' is not what a transform writes")
+  static func undecodable(_ key: CacheKey, _ message: String) -> IntegrityIssue {
+    IntegrityIssue(key: key, kind: .undecodable, message: message)
   }
 
-  fileprivate static func mismatch(_ key: CacheKey) -> IntegrityIssue {
-    IntegrityIssue(
-      key: key, kind: .checksumMismatch, message: "the payload or the metadata is not what was written")
+  static func unknownTransforms(_ key: CacheKey) -> IntegrityIssue {
+    .undecodable(key, "its attribute '\(EntryMetadata.transformsName)' is not what a transform writes")
   }
 }
 
 extension IntegrityIssue.Kind {
   /// An entry is not sealed, and the cache serves only sealed ones.
   public static let notSealed = Self(rawValue: "notSealed")
-  /// A sealed entry was changed after it was sealed, although its checksum is right.
+  /// A sealed entry was changed after it was sealed, although its checksums are right.
   public static let notAuthentic = Self(rawValue: "notAuthentic")
 }
 

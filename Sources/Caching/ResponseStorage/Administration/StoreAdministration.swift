@@ -1,13 +1,10 @@
 public import FetchVocabulary
 public import StorageSPI
 
-/// Administers a store: lists, removes, measures and verifies its entries.
+/// Administers a store: lists, removes, counts and verifies its entries.
 ///
 /// It visits entries in pages, so memory stays bounded for stores of any size.
 public struct StoreAdministration: Sendable {
-  /// The largest number of entries to examine one by one to find their states.
-  static let maximumCensus = 10_000
-
   let store: EntryStore
   let ledger: any OperationLedger
 
@@ -27,148 +24,136 @@ public struct StoreAdministration: Sendable {
       try found.verify(key: key, payload: stored)
       let (payload, metadata) = try transforms.opened(stored, found, key: key)
       return StoredEntry(
-        summary: EntrySummary(key: key, metadata: metadata, payloadBytes: stored.count), payload: payload,
+        summary: ScannedEntry(key: key, metadata: metadata, payloadBytes: stored.count), payload: payload,
         transforms: found.transforms, readAt: clock.now)
     }
   }
 
-  /// Removes the selected entries, in pages; with `dryRun` it only counts them. What is being fetched of the selected
-  /// entries now is not stored.
-  ///
-  /// - Throws: `CacheError`: the engine failed, or other writers kept changing entries (`conflict`). Entries removed
-  ///   before that stay removed.
-  public func remove(_ selection: EntrySelection, dryRun: Bool) async throws(CacheError) -> RemovalReport {
-    var report = RemovalReport()
-    do throws(CacheError) {
-      if !dryRun { try await endFlights(selection) }
-      try await visit(selection, after: nil) { page throws(CacheError) in
-        report.add(dryRun ? page : try await remove(page, selectedBy: selection))
-        return true
-      }
-    } catch {
-      throw error.code == .cancelled ? report.interruption("removed", dryRun: dryRun) : error
-    }
-    return report
-  }
-
-  /// Removes the entries under `keys`; with `dryRun` it only looks for them. Counts only what this call removes, and not
-  /// what another writer has removed meanwhile. What is being fetched of them now is not stored.
-  ///
-  /// - Throws: `CacheError`: the engine failed. No entry was removed, unless there was no room to remove all at once.
-  public func remove(keys: [CacheKey], dryRun: Bool) async throws(CacheError) -> RemovalReport {
-    let keys = Set(keys).sorted()
-    if !dryRun { try await store.endFlights(of: keys) }
-    var attempt = 0
-    while true {
-      attempt += 1
-      var (report, found, damaged) = (RemovalReport(), [EntrySummary](), [CacheKey]())
-      for key in keys {
-        do throws(CacheError) {
-          let entry = try await store.engine.read(key) { bytes, metadata throws(CacheError) in
-            EntrySummary(key: key, metadata: metadata, payloadBytes: bytes.count)
-          }
-          if let entry { found.append(entry) } else { report.missing.append(key) }
-        } catch {
-          guard error.code == .damaged else { throw error }
-          damaged.append(key)
-          report.addDamaged()
-        }
-      }
-      report.add(found)
-      if dryRun { return report }
-      do throws(CacheError) {
-        try await remove(found, damaged, isConditional: attempt < Self.removalAttempts)
-        return report
-      } catch {
-        if error.code == .noSpace, keys.count > 1 {
-          var first = try await remove(keys: Array(keys.prefix(keys.count / 2)), dryRun: false)
-          first.add(try await remove(keys: Array(keys.dropFirst(keys.count / 2)), dryRun: false))
-          return first
-        }
-        guard error.code == .conflict else { throw error }
-      }
-    }
-  }
-
-  /// Ends the flights of entries that `selection` selects by their keys, also of those that are not in the store yet.
-  func endFlights(_ selection: EntrySelection) async throws(CacheError) {
-    guard selection.selectsNewEntries else { return }
-    try await store.endFlights { $0.meets(selection) }
-  }
-
-  /// Ends the flights for `url`: what is being fetched of it now is not stored.
-  ///
-  /// - Throws: `CacheError`: the engine failed.
-  public func endFlights(for url: String) async throws(CacheError) {
-    let prefix = EngineHTTPResponseStorage.keyPrefix(of: url)
-    try await store.endFlights { $0.meets(prefix: prefix) }
-  }
-
-  /// Passes the selected entries to `body`, in pages, as long as it returns `true`.
+  /// Passes the selected entries to `body`, in pages.
   func visit(
-    _ selection: EntrySelection, after cursor: CacheKey?,
-    _ body: ([EntrySummary]) async throws(CacheError) -> Bool
+    _ selection: EntrySelection, _ body: ([ScannedEntry]) async throws(CacheError) -> Void
   ) async throws(CacheError) {
-    var walk = EntryWalk(store, selection, after: cursor, includesLeases: true)
+    var walk = StoreWalk(store.engine, selection.request())
     while let page = try await walk.next() {
-      guard try await body(page) else { break }
+      let selected = selected(of: page, by: selection)
+      if !selected.isEmpty { try await body(selected) }
     }
+  }
+
+  /// The entries of `page` that `selection` selects now.
+  func selected(of page: [ScannedEntry], by selection: EntrySelection) -> [ScannedEntry] {
+    let now = store.clock.now
+    return page.filter { selection.contains($0, at: now) }
   }
 }
 
+/// An entry with its payload.
+public struct StoredEntry: Sendable {
+  /// The key, the metadata before any transforms, and the size of what is stored.
+  public let summary: ScannedEntry
+  /// The payload's bytes, before any transforms.
+  public let payload: [UInt8]
+  /// The transforms that it is stored with, in order, with spaces between them; `nil` if it is stored unchanged.
+  public let transforms: String?
+  /// When the entry was read. Its state is that at this time.
+  public let readAt: Timestamp
+
+  package init(summary: ScannedEntry, payload: [UInt8], transforms: String? = nil, readAt: Timestamp) {
+    self.summary = summary
+    self.payload = payload
+    self.transforms = transforms
+    self.readAt = readAt
+  }
+}
+
+/// How much the store holds.
 extension StoreAdministration {
+  /// Reports how much the store holds, and how it was used.
+  ///
+  /// - Parameter countsStates: whether to count the fresh, stale and expired entries, by a scan of all entries; `nil` if only
+  ///   in a store of at most `StoreReport.scannedEntries`.
+  /// - Throws: `CacheError`: the engine or the ledger failed.
+  public func statistics(countingStates countsStates: Bool? = nil) async throws(CacheError) -> StoreReport {
+    let operations = try ledger.totals()
+    var report = StoreReport(
+      count: try await store.count(), operations: operations, tiers: await store.tiered?.tiers() ?? [])
+    guard countsStates ?? (report.entries <= StoreReport.scannedEntries) else { return report }
+    var states: [EntryState: Int] = [:]
+    try await visit(EntrySelection()) { page throws(CacheError) in
+      let now = store.clock.now
+      for entry in page { states[entry.metadata.state(at: now), default: 0] += 1 }
+    }
+    report.states = states
+    return report
+  }
+
+  /// How much the store holds, without leases.
+  ///
+  /// - Throws: `CacheError`: the engine failed.
+  public func count() async throws(CacheError) -> StoreCount { try await store.count() }
+
   /// Removes expired entries, and returns unused space to the file system.
   ///
   /// A cancelled task stops between two batches, and before the space is returned, which is one step.
   ///
-  /// - Parameter extent: what to report as the extent before; `nil` for the present one.
+  /// - Parameter before: what the store held before; `nil` for what it holds now.
   /// - Throws: `CacheError`: the engine failed, or `cancelled`; all unexpired entries are still there.
-  public func compact(from extent: CompactionReport.Extent? = nil) async throws(CacheError) -> CompactionReport {
-    let before = if let extent { extent } else { try await self.extent() }
+  public func compact(from before: StoreCount? = nil) async throws(CacheError) -> CompactionReport {
+    let before = if let before { before } else { try await count() }
     // The engine would remove them too, but could not tell them from those that others remove meanwhile.
     let expired = try await remove(EntrySelection(state: .expired), dryRun: false)
     if Task.isCancelled { throw expired.interruption("removed", dryRun: false) }
     try await store.engine.compact()
-    return CompactionReport(before: before, after: try await self.extent(), removed: expired.entries)
+    return CompactionReport(before: before, after: try await count(), removed: expired.entries)
+  }
+}
+
+/// How much a store holds, and how it was used.
+public struct StoreReport: Sendable {
+  /// In a store of at most this many entries states are counted without being asked for: it takes no noticeable time.
+  public static let scannedEntries = 100_000
+
+  /// The entries, without the leases of flights, and the space that the store takes up on its medium.
+  public let count: StoreCount
+  /// How many entries are in each state, without states that have none; `nil` if they were not counted.
+  public internal(set) var states: [EntryState: Int]?
+  /// The numbers of look-ups and evictions.
+  public let operations: OperationCounts
+  /// The content of each tier, the nearest first; empty for an engine without tiers. The rest of the report is about the last
+  /// one.
+  public let tiers: [TierReport]
+
+  package init(
+    count: StoreCount, states: [EntryState: Int]? = nil, operations: OperationCounts, tiers: [TierReport] = []
+  ) {
+    self.count = count
+    self.states = states
+    self.operations = operations
+    self.tiers = tiers
   }
 
-  /// How much the store holds.
-  ///
-  /// - Throws: `CacheError`: the engine failed.
-  public func extent() async throws(CacheError) -> CompactionReport.Extent {
-    CompactionReport.Extent(try await store.engine.statistics())
-  }
+  /// The number of entries, including expired ones that are still there.
+  public var entries: Int { count.entries }
+
+  /// The size of their payloads, in bytes.
+  public var payloadBytes: Int { count.payloadBytes }
+
+  /// The number of entries in `state`; `nil` if they were not counted.
+  public func count(_ state: EntryState) -> Int? { states.map { $0[state] ?? 0 } }
 }
 
 /// The result of compacting a store.
 public struct CompactionReport: Sendable, Hashable {
-  /// How much a store holds.
-  public struct Extent: Sendable, Hashable {
-    /// The number of entries, without the leases of flights.
-    public let entries: Int
-    /// The total size of their payloads, in bytes.
-    public let payloadBytes: Int
-    /// The space that the store takes up on its medium, in bytes.
-    public let storageBytes: Int
-
-    package init(entries: Int, payloadBytes: Int, storageBytes: Int) {
-      (self.entries, self.payloadBytes, self.storageBytes) = (entries, payloadBytes, storageBytes)
-    }
-
-    init(_ held: StorageStatistics) {
-      let total = held.tally.total(except: Lease.namespace)
-      self.init(entries: total.entries, payloadBytes: total.payloadBytes, storageBytes: held.storageBytes)
-    }
-  }
-
-  /// What the store held before compaction.
-  public let before: Extent
-  /// What the store holds now, including what other processes have written meanwhile.
-  public let after: Extent
+  /// The content of the store before compaction.
+  public let before: StoreCount
+  /// The content of the store now, including entries that other processes have written meanwhile.
+  public let after: StoreCount
   /// How many expired entries the compaction removed itself.
   public let removed: Int
 
-  package init(before: Extent, after: Extent, removed: Int) {
-    (self.before, self.after, self.removed) = (before, after, removed)
+  package init(before: StoreCount, after: StoreCount, removed: Int) {
+    self.before = before
+    self.after = after
+    self.removed = removed
   }
 }

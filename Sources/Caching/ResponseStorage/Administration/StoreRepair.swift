@@ -3,10 +3,10 @@ public import StorageSPI
 
 /// Reads a damaged store, in a process that may die of it.
 public protocol DamagedStoreReader {
-  /// Begins to read `range`, which lists up to `pageSize` entries at a time, and ends what was being read before.
+  /// Begins to read what `request` asks for and all that follows, in pages of its limit, and ends what was being read before.
   ///
   /// - Throws: `CacheError`: no process can be started.
-  mutating func begin(_ range: KeyRange, pageSize: Int) throws(CacheError)
+  mutating func begin(_ request: ScanRequest) throws(CacheError)
 
   /// What comes next; `end` and `stopped` once each.
   ///
@@ -16,9 +16,10 @@ public protocol DamagedStoreReader {
 
 /// What is met while reading a damaged store.
 public enum DamagedStoreItem: Sendable {
-  /// The entry under the key is read next: if nothing else comes, it is this one that cannot be read.
+  /// The entry under the key is read next: if nothing else comes, it is this one that cannot be read. Only pages of one
+  /// entry announce it.
   case reading(CacheKey)
-  /// An entry whose checksum is right.
+  /// An entry whose checksums are right.
   case entry(ExportedEntry)
   /// An entry that is listed and cannot be read, or is not what was written.
   case lost(CacheKey, reason: String)
@@ -29,7 +30,8 @@ public enum DamagedStoreItem: Sendable {
 }
 
 /// Saves what can be read of a damaged store, which may be more than an engine returns in order: it reads forwards from
-/// the first entry, and where reading stops, backwards from the last one.
+/// the first entry, and where reading stops, backwards from the last one. An engine that is not `ordered` is only read until
+/// reading stops.
 ///
 /// It keeps the entries that are what was written. It drops entries that lack a required transform, or were changed after
 /// they were sealed.
@@ -40,6 +42,7 @@ public struct StoreRepair<Reader: DamagedStoreReader> {
   private static var maximumSilences: Int { 3 }
 
   private var reader: Reader
+  private let isOrdered: Bool
   private let transforms: TransformPipeline
   private var writer: EntryWriter
   private var report = RepairReport()
@@ -50,12 +53,16 @@ public struct StoreRepair<Reader: DamagedStoreReader> {
   /// - Parameters:
   ///   - store: where to write the entries; `nil` to find out what would be saved. An entry that another process has
   ///     stored there stays, unless it is older.
+  ///   - isOrdered: whether the engine is `ordered`, so that a scan can begin behind any key, and run backwards.
   ///   - transforms: what the entries were written with.
   public init(
-    _ reader: Reader, into store: EntryStore?, transforms: EntryTransforms = .none,
+    _ reader: Reader, into store: EntryStore?, isOrdered: Bool = true, transforms: EntryTransforms = .none,
     progress: @escaping (Int) -> Void = { _ in }
   ) {
-    (self.reader, self.transforms, self.progress) = (reader, TransformPipeline(transforms), progress)
+    self.reader = reader
+    self.isOrdered = isOrdered
+    self.transforms = TransformPipeline(transforms)
+    self.progress = progress
     writer = EntryWriter(to: store, TransferOptions(isDryRun: store == nil))
   }
 
@@ -64,10 +71,10 @@ public struct StoreRepair<Reader: DamagedStoreReader> {
   /// - Throws: `CacheError`: the entries cannot be written, no process can be started, or `cancelled`.
   public mutating func run() async throws(CacheError) -> RepairReport {
     let (last, isComplete) = try await read(isDescending: false, to: nil)
-    if !isComplete { _ = try await read(isDescending: true, to: last) }
+    if !isComplete, isOrdered { _ = try await read(isDescending: true, to: last) }
     try await writer.flush()
     // What others have stored meanwhile under the same key is as good as saved.
-    report.saved = writer.counts.written + writer.counts.present + writer.counts.kept
+    report.saved = writer.report.written + writer.report.present + writer.report.kept
     return report
   }
 
@@ -77,51 +84,59 @@ public struct StoreRepair<Reader: DamagedStoreReader> {
   private mutating func read(
     isDescending: Bool, to end: CacheKey?
   ) async throws(CacheError) -> (last: CacheKey?, isComplete: Bool) {
-    var range = KeyRange(isDescending: isDescending)
-    var (begun, reading) = (CacheKey?.none, CacheKey?.none)
-    var (restarts, silences) = (0, 0)
-    try reader.begin(range, pageSize: StoreWalk.pageSize)
+    var request = ScanRequest(includesPayloads: true, isDescending: isDescending)
+    var last: CacheKey?
+    var begun: CacheKey?
+    var reading: CacheKey?
+    var restarts = 0
+    var silences = 0
+    try reader.begin(request)
     while true {
       switch try await reader.next() {
       case .end:
         addUnanswered(reading)
-        return (range.after, true)
+        return (last, true)
       case .reading(let key):
         addUnanswered(reading)
-        if let end, key <= end { return (range.after, true) }
+        if let end, key <= end { return (last, true) }
         reading = key
       case .entry(let entry):
-        range.after = entry.key
+        if let end, entry.key <= end { return (last, true) }
+        last = entry.key
         reading = nil
         try await save(entry)
       case .lost(let key, let reason):
         if reading != key { addUnanswered(reading) }
-        if let end, key <= end { return (range.after, true) }
-        range.after = key
+        if let end, key <= end { return (last, true) }
+        last = key
         reading = nil
-        report.addLost(.unreadable(key, reason))
+        report.addLost(.undecodable(key, reason))
       case .stopped(let reason, let isSilent):
         if isSilent { silences += 1 }
         if let key = reading.take() {
-          range.after = key
-          report.addLost(.unreadable(key, reason))
+          last = key
+          report.addLost(.undecodable(key, reason))
         }
         // A page may fail because of its last entry: read one by one, until even the next entry cannot be listed.
-        guard restarts == 0 || range.after != begun, restarts < Self.maximumRestarts, silences < Self.maximumSilences
+        guard isOrdered, restarts == 0 || last != begun, restarts < Self.maximumRestarts,
+          silences < Self.maximumSilences
         else {
           let issue = IntegrityIssue(kind: .structure, message: reason)
           if !report.possiblyLost.contains(issue) { report.possiblyLost.append(issue) }
-          return (range.after, false)
+          return (last, false)
         }
-        (begun, restarts) = (range.after, restarts + 1)
-        try reader.begin(range, pageSize: 1)
+        begun = last
+        restarts += 1
+        request.position = last?.text
+        request.limit = 1
+        try reader.begin(request)
       }
     }
   }
 
   /// Nothing came of the entry that was announced as read.
   private mutating func addUnanswered(_ key: CacheKey?) {
-    if let key { report.addLost(.unreadable(key, "entry \(key) cannot be read")) }
+    if let key { report.addLost(.undecodable(key, "entry \(key) cannot be read")) }
   }
 
   private mutating func save(_ entry: ExportedEntry) async throws(CacheError) {
@@ -159,58 +174,61 @@ public struct RepairReport: Sendable {
   }
 }
 
-extension IntegrityIssue {
-  fileprivate static func unreadable(_ key: CacheKey, _ reason: String) -> IntegrityIssue {
-    IntegrityIssue(key: key, kind: .undecodable, message: reason)
-  }
-}
-
 extension StoreAdministration {
-  /// Passes everything that can be read of `range` to `body`, for another process to save: see `DamagedStoreReader`.
+  /// Passes everything that can be read from `request` on to `body`, for another process to save: see `DamagedStoreReader`.
   ///
-  /// It lists page by page; where a page fails, entry by entry. It skips an entry that cannot be listed if the engine
-  /// names it.
+  /// It reads page by page; where a page fails, smaller ones. It skips an entry that cannot be read if the engine names it.
+  /// With a limit of one it lists each entry before it reads it, because reading may end the process.
   ///
-  /// - Throws: `CacheError`: what `body` throws, or why the rest of the range cannot be read.
+  /// - Parameter isOrdered: whether the engine is `ordered`.
+  /// - Throws: `CacheError`: what `body` throws, or why nothing more can be read.
   public func readDamaged(
-    _ range: KeyRange, pageSize: Int, _ body: (DamagedStoreItem) throws(CacheError) -> Void
+    _ request: ScanRequest, isOrdered: Bool = true, _ body: (DamagedStoreItem) throws(CacheError) -> Void
   ) async throws(CacheError) {
-    var (range, limit) = (range, pageSize)
+    var request = request
+    request.includesPayloads = request.limit > 1
+    var walk = StoreWalk(store.engine, request)
     while true {
-      let page: [EntrySummary]
       do throws(CacheError) {
-        page = try await store.engine.scan(range, limit: limit)
-      } catch {
-        guard error.isOfData else { throw error }
-        if limit == 1 {
-          guard let lost = error.cause as? UnreadableEntry, range.contains(lost.key) else { throw error }
-          try body(.lost(lost.key, reason: error.message))
-          range.after = lost.key
+        guard var page = try await walk.next() else { return try body(.end) }
+        if isOrdered {
+          // A damaged tree may lead back to where it came from.
+          request.position = walk.start
+          page = page.filter { request.contains($0.key) }
+          if let start = walk.start, let next = walk.position, request.isDescending ? next >= start : next <= start {
+            throw CacheError(.damaged, "the keys are not in order")
+          }
         }
-        limit = 1
-        continue
+        let uses = (try? store.accesses.histories(of: page.map(\.key))) ?? page.map { _ in AccessHistory() }
+        for (entry, use) in zip(page, uses) where entry.key.namespace != Lease.namespace {
+          if Task.isCancelled { throw .cancelled }
+          if !request.includesPayloads { try body(.reading(entry.key)) }
+          try body(await item(entry, use, after: walk.start, isDescending: request.isDescending))
+        }
+      } catch {
+        guard error.isOfData, let key = walk.skip(error) else { throw error }
+        try body(.lost(key, reason: error.message))
       }
-      // A damaged tree may lead back to where it came from.
-      let entries = page.filter { range.contains($0.key) }
-      let histories = (try? store.accesses.histories(of: entries.map(\.key))) ?? []
-      for (index, entry) in entries.enumerated() where entry.key.namespace != Lease.namespace {
-        if Task.isCancelled { throw .cancelled }
-        try body(.reading(entry.key))
-        try body(await item(entry.key, index < histories.count ? histories[index] : AccessHistory()))
-      }
-      await store.engine.releaseMemory()
-      guard page.count >= limit else { return try body(.end) }
-      guard let last = entries.last else { throw CacheError(.damaged, "the keys are not in order") }
-      range.after = last.key
     }
   }
 
-  private func item(_ key: CacheKey, _ history: AccessHistory) async -> DamagedStoreItem {
+  /// What becomes of an entry that was listed after `position`; if that was without its payload, it is read now.
+  private func item(
+    _ listed: ScannedEntry, _ use: AccessHistory, after position: String?, isDescending: Bool
+  ) async -> DamagedStoreItem {
     do throws(CacheError) {
-      let entry = try await store.export(key, history: history == AccessHistory() ? nil : history)
-      return entry.map { .entry($0) } ?? .lost(key, reason: "entry \(key) is listed, but not found by its key")
+      var entry = listed
+      if listed.payload == nil {
+        let page = try await store.engine.scan(
+          ScanRequest(after: position, limit: 1, includesPayloads: true, isDescending: isDescending))
+        guard let read = page.entries.first, read.key == listed.key else {
+          return .lost(listed.key, reason: "entry \(listed.key) is listed, but not found")
+        }
+        entry = read
+      }
+      return .entry(try ExportedEntry(entry, use))
     } catch {
-      return .lost(key, reason: error.message)
+      return .lost(listed.key, reason: error.message)
     }
   }
 }

@@ -15,29 +15,33 @@ public struct TransferOptions: Sendable, Hashable {
   }
 }
 
+/// The result of an export, an import or a migration.
+public struct TransferReport: Sendable, Hashable {
+  /// The number of entries written; after a dry run, of those that would be.
+  public package(set) var written = 0
+  /// The total size of their payloads, in bytes.
+  public package(set) var bytes = 0
+  /// The number of entries that the destination already had, exactly the same.
+  public package(set) var present = 0
+  /// The number of entries that were not written because the destination has a newer one.
+  public package(set) var kept = 0
+  /// The number of entries that were not written because they have expired.
+  public package(set) var expired = 0
+  /// The number of entries that a migration finally read from both stores, and that are the same.
+  public package(set) var verified = 0
+  /// Damaged entries of the source, which were left out.
+  public package(set) var damaged = KeySample()
+  /// The entries that differ between source and destination after a migration.
+  public package(set) var different = KeySample()
+
+  package init() {}
+}
+
 /// Called with the progress of a transfer: the number of entries done, and the total if it is known.
 public typealias TransferProgress = (_ done: Int, _ total: Int?) -> Void
 
 /// Writes entries from another store or a file, unless the store has them already.
 struct EntryWriter {
-  /// Counts what became of the given entries.
-  struct Counts: Sendable, Hashable {
-    /// Entries that were written; in a dry run, that would be.
-    var written = 0
-    /// The total size of their payloads, in bytes.
-    var bytes = 0
-    /// Entries that the store already had, exactly the same.
-    var present = 0
-    /// Entries that were not written because the store has a newer one.
-    var kept = 0
-
-    static func + (left: Counts, right: Counts) -> Counts {
-      Counts(
-        written: left.written + right.written, bytes: left.bytes + right.bytes, present: left.present + right.present,
-        kept: left.kept + right.kept)
-    }
-  }
-
   /// How many entries to write in one batch: an engine that writes whole files wants large batches.
   private static let batchEntries = 4_096
   /// The total payload size at which a batch is written, in bytes.
@@ -47,8 +51,7 @@ struct EntryWriter {
 
   /// The store to write to; `nil` for a dry run to a store that does not exist.
   private let store: EntryStore?
-  private let isOverwriting: Bool
-  private let isDryRun: Bool
+  private let options: TransferOptions
   private var pending: [ExportedEntry] = []
   private var pendingKeys: Set<CacheKey> = []
   private var pendingBytes = 0
@@ -57,23 +60,23 @@ struct EntryWriter {
   private var planned: [UInt64: (storedAt: Timestamp, checksum: UInt64)]?
 
   /// What became of all entries that are no longer pending.
-  private(set) var counts = Counts()
-
-  /// What has been written, as a phrase such as "12 entries were imported".
-  func summary(_ verb: String) -> String { EntryProgress.text(isDryRun ? 0 : counts.written, verb) }
-
-  /// The error for `work` that was cancelled, with the progress it made.
-  func interruption(of work: String, _ verb: String) -> CacheError {
-    .interruption(of: work, summary(verb), hint: "repeat it: what is there already is skipped")
-  }
+  var report = TransferReport()
 
   /// Creates a writer to `store`. It keeps an entry that was stored later than the given one, unless `options` say to
   /// overwrite it. With `keysMayRepeat`, a dry run treats an entry whose key has occurred before as if the earlier one
   /// had been written.
   init(to store: EntryStore?, _ options: TransferOptions, keysMayRepeat: Bool = false) {
     self.store = store
+    self.options = options
     planned = options.isDryRun && keysMayRepeat ? [:] : nil
-    (isOverwriting, isDryRun) = (options.overwrites, options.isDryRun)
+  }
+
+  /// What has been written, as a phrase such as "12 entries were imported".
+  func summary(_ verb: String) -> String { EntryProgress.text(options.isDryRun ? 0 : report.written, verb) }
+
+  /// The error for `work` that was cancelled, with the progress it made.
+  func interruption(of work: String, _ verb: String) -> CacheError {
+    .interruption(of: work, summary(verb), hint: "repeat it: what is there already is skipped")
   }
 
   /// Writes `entry`, now or later, in a batch with others.
@@ -91,40 +94,45 @@ struct EntryWriter {
 
   /// Writes the pending entries, all or none.
   mutating func flush() async throws(CacheError) {
-    counts = counts + (try await write())
-    if !isDryRun { try restoreUses() }
-    (pending, pendingKeys, pendingBytes) = ([], [], 0)
-    await store?.engine.releaseMemory()
-  }
-
-  private mutating func write() async throws(CacheError) -> Counts {
-    for _ in 1..<Self.attempts {
-      do throws(CacheError) { return try await writeOnce() } catch { if error.code != .conflict { throw error } }
+    // A new store has none of them: it need not be asked for each one.
+    var presumesAbsence = !options.isDryRun
+    var attempt = 1
+    while true {
+      do throws(CacheError) {
+        report = try await write(presumingAbsence: presumesAbsence)
+        break
+      } catch {
+        let isPresent = error.code == .conflict || presumesAbsence && error.code == .damaged
+        guard isPresent, attempt < Self.attempts else { throw error }
+      }
+      presumesAbsence = false
+      attempt += 1
     }
-    return try await writeOnce()
+    if !options.isDryRun { try restoreUses() }
+    pending = []
+    pendingKeys = []
+    pendingBytes = 0
   }
 
   /// The batch has no bounds: a transfer must not lose entries. The next fetch that stores something restores the
   /// bounds.
-  private mutating func writeOnce() async throws(CacheError) -> Counts {
-    var (batch, counts) = (WriteBatch(), Counts())
-    var present = store.map { ReadAhead($0.engine, sizesAreKnown: false) }
-    present?.expect(
-      pending.map { EntrySummary(key: $0.key, metadata: $0.metadata, payloadBytes: $0.payload.count) })
+  private mutating func write(presumingAbsence: Bool) async throws(CacheError) -> TransferReport {
+    var batch = WriteBatch()
+    var report = report
     for entry in pending {
-      switch try await finding(for: entry, &present) {
-      case .present: counts.present += 1
-      case .newer: counts.kept += 1
+      switch presumingAbsence ? .writable(.absent) : try await finding(for: entry) {
+      case .present: report.present += 1
+      case .newer: report.kept += 1
       case .writable(let expectation):
         if let expectation { batch.require(entry.key, expectation) }
         batch.put(entry.key, payload: entry.payload, metadata: entry.metadata)
         planned?[AccessRecord.digest(of: entry.key)] = (entry.metadata.storedAt, entry.metadata.checksum)
-        counts.written += 1
-        counts.bytes += entry.payload.count
+        report.written += 1
+        report.bytes += entry.payload.count
       }
     }
-    if !isDryRun, let store, !batch.operations.isEmpty { try await store.engine.apply(batch) }
-    return counts
+    if !options.isDryRun, let store, !batch.operations.isEmpty { try await store.engine.apply(batch) }
+    return report
   }
 
   /// What the store holds under an entry's key.
@@ -137,29 +145,27 @@ struct EntryWriter {
     case writable(WriteBatch.Expectation?)
   }
 
-  private func finding(
-    for entry: ExportedEntry, _ present: inout ReadAhead?
-  ) async throws(CacheError) -> Finding {
+  private func finding(for entry: ExportedEntry) async throws(CacheError) -> Finding {
     if let planned = planned?[AccessRecord.digest(of: entry.key)] {
       if planned.checksum == entry.metadata.checksum { return .present }
-      return isKept(planned.storedAt, besides: entry) ? .newer : .writable(nil)
+      return isKept(planned.storedAt, next: entry) ? .newer : .writable(nil)
     }
     let found: EntryMetadata?
     do throws(CacheError) {
-      found = try await present?.verifiedMetadata(entry.key)
+      found = try await store?.intactMetadata(entry.key)
     } catch {
       // A readable entry replaces an unreadable one.
       guard error.code == .damaged else { throw error }
       return .writable(nil)
     }
     guard let found else { return .writable(.absent) }
-    if found.isSame(as: entry.metadata) { return .present }
-    return isKept(found.storedAt, besides: entry) ? .newer : .writable(.checksum(found.checksum))
+    if found == entry.metadata { return .present }
+    return isKept(found.storedAt, next: entry) ? .newer : .writable(.checksum(found.checksum))
   }
 
-  /// Whether to keep what was stored at `storedAt` rather than write `entry`.
-  private func isKept(_ storedAt: Timestamp, besides entry: ExportedEntry) -> Bool {
-    guard !isOverwriting, let store else { return false }
+  /// Whether to keep the entry that was stored at `storedAt`, and not to write `entry`.
+  private func isKept(_ storedAt: Timestamp, next entry: ExportedEntry) -> Bool {
+    guard !options.overwrites, let store else { return false }
     return store.isNewer(storedAt, than: entry.metadata.storedAt)
   }
 
@@ -169,5 +175,25 @@ struct EntryWriter {
     var known: [CacheKey: AccessHistory] = [:]
     for entry in pending { known[entry.key] = entry.history }
     if !known.isEmpty { try store?.accesses.restore(known) }
+  }
+}
+
+extension EntryStore {
+  /// The metadata of the entry under `key`; `nil` if there is none.
+  ///
+  /// - Throws: `CacheError`: `damaged` if the entry is not as it was written, or the engine's failure.
+  func intactMetadata(_ key: CacheKey) async throws(CacheError) -> EntryMetadata? {
+    try await engine.read(key) { bytes, metadata throws(CacheError) in
+      try metadata.verify(key: key, payload: bytes)
+      return metadata
+    }
+  }
+
+  /// Whether an entry stored at `left` is newer than one stored at `right`. An entry stored ahead of the clock has an
+  /// unknown age (see `EntryAge`), and counts as older than any entry of known age.
+  func isNewer(_ left: Timestamp, than right: Timestamp) -> Bool {
+    let latest = clock.now.advanced(by: EntryAge.tolerance)
+    guard (left > latest) == (right > latest) else { return left < right }
+    return left > right
   }
 }

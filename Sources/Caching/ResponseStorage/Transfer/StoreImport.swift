@@ -1,22 +1,6 @@
 public import FetchVocabulary
 internal import StorageSPI
 
-/// The result of an import.
-public struct ImportReport: Sendable, Hashable {
-  /// The number of entries written.
-  public package(set) var imported = 0
-  /// The total size of their payloads, in bytes.
-  public package(set) var bytes = 0
-  /// The number of entries that the store already had, exactly the same.
-  public package(set) var present = 0
-  /// The number of entries that were not written because the store has a newer one.
-  public package(set) var kept = 0
-  /// The number of entries that were not written because they have expired.
-  public package(set) var expired = 0
-
-  package init() {}
-}
-
 /// Reads the lines of an export into a store. Memory is bounded by a batch and the longest line; a dry run needs about
 /// forty bytes more for each entry.
 public struct StoreImport: Sendable {
@@ -35,15 +19,15 @@ public struct StoreImport: Sendable {
   public func run(
     _ source: String, _ options: TransferOptions, progress: TransferProgress,
     reading read: @escaping () async throws(CacheError) -> [UInt8]
-  ) async throws(CacheError) -> ImportReport {
-    var (lines, expired) = (LineSplitter(read), 0)
+  ) async throws(CacheError) -> TransferReport {
+    var lines = LineSplitter(read)
     var writer = EntryWriter(to: store, options, keysMayRepeat: true)
     do throws(CacheError) {
       while let line = try await lines.next() {
         if Task.isCancelled { throw .cancelled }
         guard let entry = try Self.entry(line, of: source, lines.number, writer) else { continue }
         if entry.metadata.state(at: store.clock.now) == .expired {
-          expired += 1
+          writer.report.expired += 1
         } else {
           try await writer.add(entry)
         }
@@ -53,7 +37,7 @@ public struct StoreImport: Sendable {
     } catch {
       throw error.code == .cancelled ? writer.interruption(of: "the import of \(source)", "imported") : error
     }
-    return ImportReport(writer.counts, expired: expired)
+    return writer.report
   }
 
   /// The entry on a line; `nil` for an empty line.
@@ -72,9 +56,69 @@ public struct StoreImport: Sendable {
   }
 }
 
-extension ImportReport {
-  fileprivate init(_ counts: EntryWriter.Counts, expired: Int) {
-    (imported, bytes, present, kept) = (counts.written, counts.bytes, counts.present, counts.kept)
-    self.expired = expired
+/// Splits input that arrives in pieces into lines. It holds at most one line and one piece.
+struct LineSplitter {
+  /// The longest line, in bytes: enough for a payload of 64 MiB, in any encoding.
+  static let maximumLength = 512 << 20
+
+  private let read: () async throws(CacheError) -> [UInt8]
+  private var bytes: [UInt8] = []
+  /// Where in `bytes` the next line begins.
+  private var start = 0
+  /// How much of `bytes` has been searched for a line feed.
+  private var searched = 0
+  private var isAtEnd = false
+
+  /// The number of lines returned so far.
+  private(set) var number = 0
+
+  /// Creates a splitter for the pieces that `read` returns; an empty one means the end.
+  init(_ read: @escaping () async throws(CacheError) -> [UInt8]) { self.read = read }
+
+  /// The next line without its line feed; `nil` at the end. The last line need not have one. A byte order mark at the
+  /// start of a line is left out: editors write one at the start of a file, and files are appended to each other.
+  ///
+  /// - Throws: `CacheError`: what reading throws; `malformed` if a line is too long.
+  mutating func next() async throws(CacheError) -> [UInt8]? {
+    while true {
+      if let end = nextLineFeed() { return take(upTo: end, skipping: 1) }
+      guard !isAtEnd else { return start < bytes.count ? take(upTo: bytes.count, skipping: 0) : nil }
+      try await readMore()
+    }
+  }
+
+  private mutating func nextLineFeed() -> Int? {
+    searched = Self.firstLineFeed(in: bytes.span, from: searched)
+    return searched < bytes.count ? searched : nil
+  }
+
+  /// The index of the first line feed from `start` on; the number of bytes if there is none.
+  private static func firstLineFeed(in bytes: Span<UInt8>, from start: Int) -> Int {
+    var index = start
+    while index < bytes.count, bytes[index] != 0x0A { index += 1 }
+    return index
+  }
+
+  private mutating func take(upTo end: Int, skipping separator: Int) -> [UInt8] {
+    defer {
+      start = end + separator
+      searched = start
+      number += 1
+    }
+    return Array(bytes[start..<end].droppingByteOrderMark())
+  }
+
+  private mutating func readMore() async throws(CacheError) {
+    bytes.removeFirst(start)
+    searched -= start
+    start = 0
+    // Free the memory of a very long line.
+    if bytes.isEmpty, bytes.capacity > 1 << 20 { bytes = [] }
+    let piece = try await read()
+    isAtEnd = piece.isEmpty
+    bytes += piece
+    guard bytes.count <= Self.maximumLength else {
+      throw CacheError(.malformed, "line \(number + 1) is longer than \(Self.maximumLength >> 20) MiB")
+    }
   }
 }

@@ -1,28 +1,6 @@
 public import FetchVocabulary
 internal import StorageSPI
 
-/// The result of a migration.
-public struct MigrationReport: Sendable, Hashable {
-  /// The number of entries copied.
-  public package(set) var copied = 0
-  /// The total size of their payloads, in bytes.
-  public package(set) var bytes = 0
-  /// The number of entries that the destination already had, exactly the same.
-  public package(set) var present = 0
-  /// The number of entries that were not copied because the destination has a newer one.
-  public package(set) var kept = 0
-  /// The number of entries that were not copied because they have expired.
-  public package(set) var expired = 0
-  /// The number of entries that were finally read from both stores, and are the same.
-  public package(set) var verified = 0
-  /// Entries of the source that are not what was written, and were left out.
-  public package(set) var damaged = KeySample()
-  /// The entries that differ between source and destination.
-  public package(set) var different = KeySample()
-
-  package init() {}
-}
-
 /// A stage of a migration.
 public enum MigrationStage: Sendable, Hashable, CaseIterable {
   /// Copying entries.
@@ -34,14 +12,15 @@ public enum MigrationStage: Sendable, Hashable, CaseIterable {
 /// Copies every entry of a store to another one unchanged, and finally compares the stores. The source is only read.
 ///
 /// A migration can be interrupted at any time, and continues when it is run again: entries that are already there are
-/// not written again. Memory is bounded by a page of keys, a batch, what is read ahead and the largest entry.
+/// not written again. Memory is bounded by a page, a batch and the largest entry.
 public struct StoreMigration: Sendable {
   private let source: EntryStore
   private let destination: EntryStore?
 
   /// Creates a migration; `destination` may be `nil` for a dry run to a store that does not exist yet.
   public init(from source: EntryStore, to destination: EntryStore?) {
-    (self.source, self.destination) = (source, destination)
+    self.source = source
+    self.destination = destination
   }
 
   /// Copies the entries except leases, and compares the stores unless it is a dry run.
@@ -51,8 +30,8 @@ public struct StoreMigration: Sendable {
   /// - Throws: `CacheError`: one of the engines failed, or `cancelled`.
   public func run(
     _ options: TransferOptions, progress: (MigrationStage, _ done: Int, _ total: Int?) -> Void
-  ) async throws(CacheError) -> MigrationReport {
-    let total = try await source.count()
+  ) async throws(CacheError) -> TransferReport {
+    let total = try await source.count().entries
     var report = try await copy(options) { progress(.copying, $0, total) }
     if !options.isDryRun, let destination {
       try await verify(destination, &report) { progress(.verifying, $0, total) }
@@ -62,39 +41,44 @@ public struct StoreMigration: Sendable {
 
   private func copy(
     _ options: TransferOptions, progress: (Int) -> Void
-  ) async throws(CacheError) -> MigrationReport {
-    var reading = EntryReading(source, skipsExpired: true)
+  ) async throws(CacheError) -> TransferReport {
+    var reading = EntryReading(source)
     var writer = EntryWriter(to: destination, options)
-    var done = 0
     do throws(CacheError) {
-      while let entry = try await reading.next() {
-        try await writer.add(entry)
-        done += 1
-        progress(done)
+      var done = 0
+      while let entries = try await reading.next() {
+        for entry in entries {
+          if entry.metadata.state(at: source.clock.now) == .expired {
+            writer.report.expired += 1
+          } else {
+            try await writer.add(entry)
+          }
+          done += 1
+          progress(done)
+        }
       }
       try await writer.flush()
     } catch {
       throw error.code == .cancelled ? writer.interruption(of: "the migration", "copied") : error
     }
-    return MigrationReport(writer.counts, expired: reading.expired, damaged: reading.damaged)
+    writer.report.damaged = reading.damaged
+    return writer.report
   }
 
-  /// Walks through the source once more, and reads each entry from both stores.
+  /// Walks through the source once more, and reads each entry from the destination.
   private func verify(
-    _ destination: EntryStore, _ report: inout MigrationReport, progress: (Int) -> Void
+    _ destination: EntryStore, _ report: inout TransferReport, progress: (Int) -> Void
   ) async throws(CacheError) {
-    var walk = EntryWalk(source)
+    var reading = EntryReading(source)
     var done = 0
-    var (originals, copies) = (ReadAhead(source.engine), ReadAhead(destination.engine, sizesAreKnown: false))
-    while let page = try await walk.next() {
-      await destination.engine.releaseMemory()
-      originals.expect(page)
-      copies.expect(page)
-      for entry in page {
-        switch try await comparison(entry.key, &originals, &copies, in: destination) {
-        case .same: report.verified += 1
-        case .different: report.different.add(entry.key)
-        case .notToBeCopied: break
+    while let entries = try await reading.next() {
+      for original in entries where original.metadata.state(at: source.clock.now) != .expired {
+        if Task.isCancelled { throw .cancelled }
+        let copy = try await metadata(original.key, in: destination)
+        if copy == original.metadata {
+          report.verified += 1
+        } else if copy.map({ destination.isNewer($0.storedAt, than: original.metadata.storedAt) }) != true {
+          report.different.add(original.key)
         }
         done += 1
         progress(done)
@@ -102,42 +86,13 @@ public struct StoreMigration: Sendable {
     }
   }
 
-  private enum Comparison {
-    case same
-    case different
-    /// The source has no entry that can be read, or the destination has a newer one.
-    case notToBeCopied
-  }
-
-  private func comparison(
-    _ key: CacheKey, _ originals: inout ReadAhead, _ copies: inout ReadAhead, in destination: EntryStore
-  ) async throws(CacheError) -> Comparison {
-    guard let original = try await originals.soundMetadata(key), original.state(at: source.clock.now) != .expired else {
-      return .notToBeCopied
-    }
-    guard let copy = try await copies.soundMetadata(key) else {
-      return original.transformSteps == nil ? .notToBeCopied : .different
-    }
-    if copy.isSame(as: original) { return .same }
-    return destination.isNewer(copy.storedAt, than: original.storedAt) ? .notToBeCopied : .different
-  }
-}
-
-extension ReadAhead {
   /// The metadata of the entry under `key`; `nil` if there is none, or it is damaged.
-  fileprivate mutating func soundMetadata(_ key: CacheKey) async throws(CacheError) -> EntryMetadata? {
+  private func metadata(_ key: CacheKey, in store: EntryStore) async throws(CacheError) -> EntryMetadata? {
     do throws(CacheError) {
-      return try await verifiedMetadata(key)
+      return try await store.intactMetadata(key)
     } catch {
       if error.code == .damaged { return nil }
       throw error
     }
-  }
-}
-
-extension MigrationReport {
-  fileprivate init(_ counts: EntryWriter.Counts, expired: Int, damaged: KeySample) {
-    (copied, bytes, present, kept) = (counts.written, counts.bytes, counts.present, counts.kept)
-    (self.expired, self.damaged) = (expired, damaged)
   }
 }

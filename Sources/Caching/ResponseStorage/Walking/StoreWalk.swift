@@ -1,165 +1,148 @@
 internal import FetchVocabulary
 public import StorageSPI
 
-/// Lists the entries of a store, sorted by key, page by page.
+/// Walks through the entries of a store, a page at a time.
+///
+/// Pages get smaller in front of damage, so that everything before it is returned.
 struct StoreWalk {
-  /// The most entries in a page.
-  static let pageSize = 1_000
-
   private let engine: any StorageEngine
-  private var pageSize: Int
-  /// What is still to be listed; `nil` at the end.
-  private var range: KeyRange?
+  private let pageSize: Int
+  /// The next page; `nil` at the end.
+  private var request: ScanRequest?
+  /// Where the last page began.
+  private(set) var start: String?
 
-  init(engine: any StorageEngine, _ range: KeyRange = KeyRange(), pageSize: Int = pageSize) {
-    (self.engine, self.range, self.pageSize) = (engine, range, pageSize)
+  /// A walk that begins with `request`; through no entries if that is `nil`.
+  init(_ engine: any StorageEngine, _ request: ScanRequest? = ScanRequest()) {
+    self.engine = engine
+    self.request = request
+    pageSize = request?.limit ?? 1
   }
 
-  /// The next entries; `nil` at the end. Pages get smaller in front of damage, so that everything before it is listed.
-  ///
-  /// - Throws: `CacheError`: the engine's failure, `damaged` among them; `cancelled`.
-  mutating func next() async throws(CacheError) -> [EntrySummary]? {
-    guard let range else { return nil }
-    if Task.isCancelled { throw .cancelled }
-    let page: [EntrySummary]
-    do throws(CacheError) {
-      page = try await engine.scan(range, limit: pageSize)
-    } catch {
-      guard error.code == .damaged, pageSize > 1 else { throw error }
-      pageSize = (pageSize + 9) / 10
-      return try await next()
-    }
-    self.range?.after = page.last?.key
-    if page.count < pageSize { self.range = nil }
-    return page.isEmpty ? nil : page
-  }
-}
-
-/// Lists the selected entries of a store in the same way.
-struct EntryWalk {
-  private let store: EntryStore
-  private let selection: EntrySelection
-  private let includesLeases: Bool
-  private var walk: StoreWalk?
-
-  /// Creates a walk through the entries of `store` after `cursor` that `selection` selects.
-  ///
-  /// - Parameters:
-  ///   - includesLeases: whether to list leases of flights like other entries, if their namespace is selected.
-  init(
-    _ store: EntryStore, _ selection: EntrySelection = EntrySelection(), after cursor: CacheKey? = nil,
-    includesLeases: Bool = false
-  ) {
-    (self.store, self.selection, self.includesLeases) = (store, selection, includesLeases)
-    walk = selection.keyPrefix.map { StoreWalk(engine: store.engine, KeyRange(prefix: $0, after: cursor)) }
-  }
+  /// Where the next page begins; `nil` at the end.
+  var position: String? { request?.position }
 
   /// The next entries; `nil` at the end.
   ///
-  /// - Throws: `CacheError`: the engine failed; `cancelled`.
-  mutating func next() async throws(CacheError) -> [EntrySummary]? {
-    while let page = try await walk?.next() {
-      await store.engine.releaseMemory()
-      let now = store.clock.now
-      let selected = page.filter {
-        (includesLeases || $0.key.namespace != Lease.namespace) && selection.contains($0, at: now)
+  /// - Throws: `CacheError`: the engine's failure, `damaged` among them; `cancelled`.
+  mutating func next() async throws(CacheError) -> [ScannedEntry]? {
+    while var request {
+      if Task.isCancelled { throw .cancelled }
+      let page: ScanPage
+      do throws(CacheError) {
+        page = try await engine.scan(request)
+      } catch {
+        guard error.isOfData, request.limit > 1 else { throw error }
+        request.limit = (request.limit + 9) / 10
+        self.request = request
+        continue
       }
-      if !selected.isEmpty { return selected }
+      start = request.position
+      request.position = page.next
+      self.request = page.next == nil ? nil : request
+      if !page.entries.isEmpty { return page.entries }
     }
     return nil
+  }
+
+  /// Continues behind the entry that `next()` could not read, and returns its key; `nil` if `error` names none.
+  mutating func skip(_ error: CacheError) -> CacheKey? {
+    guard let key = (error.cause as? UnreadableEntry)?.key, let request, request.contains(key) else { return nil }
+    self.request?.position = key.text
+    self.request?.limit = pageSize
+    return key
   }
 }
 
-/// Reads the selected entries of a store completely, one after another. It skips entries that vanish before their turn,
-/// and skips and counts those that are not what was written.
+/// Reads the selected entries of a store with their payloads, a page at a time. It leaves out leases, and leaves out and
+/// counts damaged entries.
 struct EntryReading {
   private let store: EntryStore
-  private var walk: EntryWalk
-  private var ahead: ReadAhead
-  private var page: ArraySlice<EntrySummary> = []
-  private var pageHistories: [CacheKey: AccessHistory] = [:]
-
-  /// The entries that are not what was written.
+  private let selection: EntrySelection
+  private var walk: StoreWalk
+  /// The damaged entries so far.
   private(set) var damaged = KeySample()
-  /// The number of entries that had expired when their turn came.
-  private(set) var expired = 0
-  /// Whether to skip expired entries.
-  private let skipsExpired: Bool
 
-  init(_ store: EntryStore, _ selection: EntrySelection = EntrySelection(), skipsExpired: Bool = false) {
-    (self.store, self.skipsExpired) = (store, skipsExpired)
-    walk = EntryWalk(store, selection)
-    ahead = ReadAhead(store.engine)
+  init(_ store: EntryStore, _ selection: EntrySelection = EntrySelection()) {
+    self.store = store
+    self.selection = selection
+    walk = StoreWalk(store.engine, selection.request(includesPayloads: true))
   }
 
-  /// The next entry; `nil` at the end.
+  /// The next entries; `nil` at the end. There may be none although more follow.
   ///
-  /// - Throws: `CacheError`: the engine failed, the use of entries cannot be read, or `cancelled`.
-  mutating func next() async throws(CacheError) -> ExportedEntry? {
-    while let summary = try await nextSummary() {
-      let (key, history) = (summary.key, pageHistories[summary.key])
-      if skipsExpired, summary.metadata.state(at: store.clock.now) == .expired {
-        expired += 1
-        continue
-      }
-      do throws(CacheError) {
-        let entry = try await ahead.read(key) { bytes, metadata throws(CacheError) in
-          try ExportedEntry(verifying: bytes, metadata, key: key, history: history)
-        }
-        guard let entry else { continue }
-        if entry.metadata.transformSteps != nil { return entry }
-        damaged.add(key)
-      } catch {
-        guard error.code == .damaged else { throw error }
-        damaged.add(key)
-      }
-    }
-    return nil
-  }
-
-  private mutating func nextSummary() async throws(CacheError) -> EntrySummary? {
-    while page.isEmpty {
+  /// - Throws: `CacheError`: the engine failed, the uses of entries cannot be read, or `cancelled`.
+  mutating func next() async throws(CacheError) -> [ExportedEntry]? {
+    let page: [ScannedEntry]
+    do throws(CacheError) {
       guard let next = try await walk.next() else { return nil }
-      page = next[...]
-      ahead.expect(skipsExpired ? next.filter { $0.metadata.state(at: store.clock.now) != .expired } : next)
-      pageHistories = try histories(of: next.map(\.key))
+      page = next
+    } catch {
+      guard let key = walk.skip(error) else { throw error }
+      damaged.add(key)
+      return []
     }
-    return page.removeFirst()
-  }
-
-  /// The known uses of the entries under `keys`.
-  private func histories(of keys: [CacheKey]) throws(CacheError) -> [CacheKey: AccessHistory] {
-    var known: [CacheKey: AccessHistory] = [:]
-    for (key, history) in zip(keys, try store.accesses.histories(of: keys)) where history != AccessHistory() {
-      known[key] = history
+    let now = store.clock.now
+    let selected = page.filter { $0.key.namespace != Lease.namespace && selection.contains($0, at: now) }
+    var entries: [ExportedEntry] = []
+    for (entry, use) in zip(selected, try store.accesses.histories(of: selected.map(\.key))) {
+      if let intact = try? ExportedEntry(entry, use), intact.metadata.transformSteps != nil {
+        entries.append(intact)
+      } else {
+        damaged.add(entry.key)
+      }
     }
-    return known
+    return entries
   }
 }
 
 extension EntryStore {
-  /// The number of entries without leases.
+  /// How much the store holds, without leases.
   ///
   /// - Throws: `CacheError`: the engine failed.
-  func count() async throws(CacheError) -> Int {
-    try await engine.statistics().tally.total(except: Lease.namespace).entries
+  func count() async throws(CacheError) -> StoreCount { try await engine.count().withoutLeases }
+
+  /// The entry under `key` without its payload, whether it is intact or not; `nil` if there is none.
+  ///
+  /// - Throws: `CacheError`: the engine failed, or cannot decode the entry (`damaged`).
+  func entry(_ key: CacheKey) async throws(CacheError) -> ScannedEntry? {
+    try await engine.read(key) { bytes, metadata throws(CacheError) in
+      ScannedEntry(key: key, metadata: metadata, payloadBytes: bytes.count)
+    }
   }
 }
 
-extension EntryTally {
-  /// The tally shown to people: everything except the leases of flights.
-  public var withoutLeases: EntryTally { without(Lease.namespace) }
+extension StoreCount {
+  /// The count for people: everything except the leases of flights.
+  public var withoutLeases: StoreCount { without(Lease.namespace) }
 }
 
 extension CacheError {
-  /// Whether the failure concerns the stored data rather than the way it was requested, so that other entries may still
-  /// be readable.
+  /// Whether the failure concerns the stored data and not the call, so that other entries may still be readable.
   package var isOfData: Bool { [.damaged, .unsupportedFormat, .ioFailed, .failed].contains(code) }
+
+  /// The error for `work` that was cancelled, with the progress it made.
+  ///
+  /// - Parameter progress: for example `EntryProgress.text(12, "imported")`.
+  static func interruption(of work: String, _ progress: String, hint: String) -> CacheError {
+    CacheError(.cancelled, "\(work) was interrupted: \(progress)", hint: hint)
+  }
 }
 
-/// A sample of any number of keys: how many there are, and the first of them.
+/// Describes the progress of work on many entries.
+enum EntryProgress {
+  /// The progress as a phrase: "12 entries were imported", if `verb` is "imported".
+  static func text(_ count: Int, _ verb: String) -> String {
+    switch count {
+    case 0: "no entry was \(verb)"
+    case 1: "one entry was \(verb)"
+    default: "\(count) entries were \(verb)"
+    }
+  }
+}
+
+/// A sample of any number of keys: their number, and the first ten.
 public struct KeySample: Sendable, Hashable {
-  /// How many keys to keep.
   private static let size = 10
 
   /// The number of keys.
@@ -173,10 +156,5 @@ public struct KeySample: Sendable, Hashable {
   package mutating func add(_ key: CacheKey) {
     count += 1
     if first.count < Self.size { first.append(key) }
-  }
-
-  mutating func add(_ other: KeySample) {
-    count += other.count
-    first += other.first.prefix(Self.size - first.count)
   }
 }
