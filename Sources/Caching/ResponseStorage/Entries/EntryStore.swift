@@ -47,13 +47,15 @@ public struct EntryStore: Sendable {
   ///   - sweeps: keeps the place of evictions for the next process; `nil` for a store that no other process evicts from.
   ///   - removesExpired: whether writes also remove a few expired entries. Not needed if the engine drops expired
   ///     entries itself.
+  ///   - isOrdered: whether the engine is `ordered`.
   ///   - decoded: how many decoded values to keep in memory.
   ///   - transforms: what entries are written with, such as compression. Entries written with others stay readable.
   ///   - wholeLook: a store of up to so many entries is looked at whole to choose evictions; `nil` for the usual number.
   public init(
     engine: any StorageEngine, clock: any WallClock, limits: StoreLimits? = nil,
     accesses: AccessRecorder = AccessRecorder(), sweeps: (any SweepLog)? = nil, removesExpired: Bool = true,
-    decoded: DecodedLimits = .standard, transforms: EntryTransforms = .none, wholeLook: Int? = nil
+    isOrdered: Bool = true, decoded: DecodedLimits = .standard, transforms: EntryTransforms = .none,
+    wholeLook: Int? = nil
   ) {
     self.engine = engine
     self.clock = clock
@@ -63,7 +65,8 @@ public struct EntryStore: Sendable {
     decodedEntries = decoded.maxEntries > 0 ? DecodedEntries(engine, decoded) : nil
     writer = BoundedWriter(
       engine: engine, clock: clock, limits: limits, operations: operations, accesses: accesses,
-      sweeps: SweepKeeper(sweeps), removesExpired: removesExpired, wholeLook: wholeLook ?? RoomMaker.wholeLook)
+      sweeps: SweepKeeper(sweeps, isOrdered: isOrdered), removesExpired: removesExpired,
+      wholeLook: wholeLook ?? RoomMaker.wholeLook)
   }
 
   /// Keeps the place of evictions for the next process.
