@@ -31,13 +31,14 @@ extension StoreAdministration {
         }
         progress(report.entriesChecked, total)
       } catch {
-        // A later version of the program may read what this one does not know.
-        guard error.isOfData, error.code != .unsupportedFormat else { throw error }
+        guard error.isOfData else { throw error }
         if let key = walk.skip(error) {
           report.entriesChecked += 1
           if !unreadable.contains(key) { report.add(.undecodable(key, error.message)) }
           continue
         }
+        // A later version of the program may read what this one does not know.
+        if error.code == .unsupportedFormat { throw error }
         // The check of the structure may have said it, or named the entry that stops the listing.
         if report.issueCount == 0 { report.add(IntegrityIssue(kind: .structure, message: error.message)) }
         return report

@@ -37,10 +37,11 @@ final class NearTier: Sendable {
         }
       }
     }
+    let capabilities = plugin.declaration.capabilities
     writer = BoundedWriter(
       engine: engine, clock: configuration.clock, limits: limits, operations: OperationCounter(),
-      accesses: AccessRecorder(), sweeps: SweepKeeper(nil),
-      removesExpired: !plugin.declaration.capabilities.contains(.expiring))
+      accesses: AccessRecorder(), sweeps: SweepKeeper(nil, isOrdered: capabilities.contains(.ordered)),
+      removesExpired: !capabilities.contains(.expiring))
     await engine.openNow()
   }
 

@@ -26,8 +26,8 @@ struct StoreWalk {
   ///
   /// - Throws: `CacheError`: the engine's failure, `damaged` among them; `cancelled`.
   mutating func next() async throws(CacheError) -> [ScannedEntry]? {
+    if Task.isCancelled { throw .cancelled }
     while var request {
-      if Task.isCancelled { throw .cancelled }
       let page: ScanPage
       do throws(CacheError) {
         page = try await engine.scan(request)
