@@ -153,7 +153,7 @@ struct RedisScriptTests {
         return
       }
     }
-    #expect(try store.entries([try key(0)])[0].get()?.payload == [2])
+    #expect(try store.entries([try key(0)]).first?.payload == [2])
   }
 
   @Test("A change of the index is counted as one, even if the counts stay as they are")
