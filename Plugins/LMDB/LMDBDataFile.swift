@@ -105,7 +105,12 @@ final class LMDBDataFile {
   }
 
   /// The version of the store's format; `nil` if it is unknown.
-  var format: Int? { metaPages.lazy.compactMap { self.format(in: $0) }.first }
+  var format: Int? {
+    let pages = metaPages
+    // Nothing was ever stored in it.
+    if pages.count == 2, pages.allSatisfy({ $0.mainRoot == LMDBMetaPage.noRoot }) { return LMDBCountRecord.format }
+    return pages.lazy.compactMap { self.format(in: $0) }.first
+  }
 
   /// Whether the file is a store: it has a format record, or nothing was ever stored in it. Damage may hide that.
   var isOwn: Bool {
@@ -119,9 +124,8 @@ final class LMDBDataFile {
     if let version = laterVersion ?? other { throw .lmdb(.laterVersion(version), in: directory) }
   }
 
-  /// The main database's first record says the version; a file that was just created has none.
+  /// The main database's first record says the version.
   private func format(in meta: LMDBMetaPage) -> Int? {
-    if meta.mainRoot == LMDBMetaPage.noRoot { return LMDBCountRecord.format }
     var format: Int?
     var room = LMDBMetaPage.maximumDepth
     _ = try? forEachItem(below: meta.mainRoot, meta.pageSize, &room) { key, value in

@@ -106,7 +106,6 @@ final class LMDBWriter {
     } else {
       for namespace in try transaction.namespaces() { _ = try part(of: namespace, creates: false) }
       record.count = try transaction.counted(parts.map(\.database))
-      hasChanged = true
     }
   }
 

@@ -26,24 +26,33 @@ import Testing
       try? FileManager.default.removeItem(atPath: folder)
     }
 
-    func add() -> Int32 { ccrash_add(descriptor, "/store", "mapped", "/store.crashed") }
+    func add() -> Int32 { ccrash_add(descriptor, CrashNoticeTests.code, "/store", "mapped", "/store.crashed") }
   }
 
-  @Test func anAddressBelongsToTheStoreWhoseFileIsMappedThere() throws {
+  /// Stands for the library of the store.
+  private static let code = unsafeBitCast(ccrash_end as @convention(c) (Int32) -> Void, to: UnsafeRawPointer.self)
+  private static let otherCode = unsafeBitCast(getpid as @convention(c) () -> pid_t, to: UnsafeRawPointer.self)
+
+  private func find(_ address: UnsafeRawPointer?, _ code: UnsafeRawPointer? = nil) -> Int32 {
+    ccrash_find(address, code)
+  }
+
+  @Test func anAddressBelongsToTheStoreWhoseFileIsMappedThereOrWhoseLibraryRuns() throws {
     let (first, second) = (try MappedFile(), try MappedFile("second"))
     let store = first.add()
     #expect(store >= 0)
     let last = MappedFile.length - 1
-    #expect(ccrash_find(first.map) == store && ccrash_find(first.map + last) == store, "behind the file's end, too")
-    #expect(ccrash_find(second.map) == -1)
-    withUnsafePointer(to: store) { #expect(ccrash_find($0) == -1) }
-    // Other tests of this process may have stores at the same time.
-    #expect([store, -1].contains(ccrash_find(nil)), "a null pointer, while there is one store")
+    #expect(find(first.map) == store && find(first.map + last) == store, "behind the file's end, too")
+    #expect(find(second.map) == -1)
+    withUnsafePointer(to: store) { #expect(find($0) == -1) }
+    #expect(find(nil) == -1, "a null pointer elsewhere")
+    #expect(find(nil, Self.code) == store && find(second.map, Self.code) == store)
+    #expect(find(nil, Self.otherCode) == -1 && find(second.map, Self.otherCode) == -1)
     let other = second.add()
-    #expect(ccrash_find(nil) == -1)
-    #expect(ccrash_find(first.map) == store && ccrash_find(second.map) == other && store != other)
+    #expect(find(nil, Self.code) == -1, "of two stores, nothing tells which")
+    #expect(find(first.map) == store && find(second.map) == other && store != other)
     ccrash_remove(store)
-    #expect(ccrash_find(first.map) == -1 && ccrash_find(second.map) == other)
+    #expect(find(first.map) == -1 && find(second.map) == other)
     ccrash_remove(other)
   }
 
@@ -51,7 +60,7 @@ import Testing
     let file = try MappedFile()
     let store = file.add()
     let map = try #require(mmap(nil, 1 << 20, PROT_READ, MAP_SHARED, file.descriptor, 0))
-    #expect(ccrash_find(map + (1 << 20) - 1) == store)
+    #expect(find(map + (1 << 20) - 1) == store)
     munmap(map, 1 << 20)
     ccrash_remove(store)
   }
@@ -65,7 +74,7 @@ import Testing
     let store = file.add()
     #expect(store >= 0)
     for store in stores + [store] { ccrash_remove(store) }
-    #expect(ccrash_find(file.map) == -1)
+    #expect(find(file.map) == -1)
   }
 
   @Test func withoutHandlersNothingEndsTheProcess() throws {

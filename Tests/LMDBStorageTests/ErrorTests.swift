@@ -1,5 +1,4 @@
 import CLMDB
-import EngineSupport
 import Foundation
 import StorageSPI
 import Testing
@@ -32,12 +31,11 @@ import Testing
     try await writable.close()
     let before = try Data(contentsOf: URL(fileURLWithPath: store.dataFile))
     let environment = try LMDBEnvironment(path: store.path, mapSize: 1 << 20, attempts: [flags])
-    try environment.openMainDatabase()
     let engine = LMDBEngine(LMDBEnvironmentUse(environment), durability: .normal, clock: FixedClock(now: .zero))
     #expect(try await engine.payload("cities/a") == [1])
     #expect(try await engine.payload("movies/a") == nil)
     #expect(try await engine.keys() == ["cities/a"])
-    #expect(try await engine.checkIntegrity() == [])
+    #expect(try await engine.check() == [])
     #expect(await code { try await engine.put("cities/b") } == .permissionDenied)
     #expect(await code { try await engine.compact() } == .permissionDenied)
     try await engine.close()
@@ -46,34 +44,37 @@ import Testing
 
   @Test func damagedEntriesAreNamed() async throws {
     let store = try TestStore()
-    let use = try LMDBRegistry.shared.environment(at: store.path, mapSize: 1 << 20)
-    let engine = LMDBEngine(use, durability: .relaxed, clock: FixedClock(now: .zero))
+    let engine = try await store.open()
     try await engine.put("cities/fine")
     for (key, value) in [("cities/cut", [1, 0, 1]), ("cities/later", [2] + [UInt8](repeating: 0, count: 60))] {
-      try Self.store(value, under: key, in: use.environment)
+      try Self.store(value, under: key, in: store)
     }
     #expect(await code { _ = try await engine.payload("cities/cut") } == .damaged)
     #expect(await code { _ = try await engine.payload("cities/later") } == .damaged)
-    #expect(await code { _ = try await engine.keys() } == .damaged)
+    for (position, isDescending, key) in [(nil, false, "cut"), ("cities/cut", false, "later"), (nil, true, "later")] {
+      do throws(CacheError) {
+        _ = try await engine.scan(ScanRequest(after: position, isDescending: isDescending))
+        Issue.record("the page has no damaged entry")
+      } catch {
+        #expect(error.code == .damaged && (error.cause as? UnreadableEntry)?.key.text == "cities/" + key)
+      }
+    }
     #expect(try await engine.payload("cities/fine") == [1, 2, 3])
-    let issues = try await engine.checkIntegrity()
+    let issues = try await engine.check()
     #expect(issues.map(\.key?.text) == ["cities/cut", "cities/later"])
     #expect(issues.map(\.kind) == [.undecodable, .undecodable])
     try await engine.remove("cities/cut")
     try await engine.put("cities/later")
-    #expect(try await engine.checkIntegrity() == [])
+    #expect(try await engine.check() == [])
     try await engine.close()
   }
 
-  /// Stores bytes that are no entry, as a defect or another program might.
-  private static func store(_ value: [UInt8], under key: String, in environment: LMDBEnvironment) throws {
-    environment.gate.enter()
-    defer { environment.gate.leave() }
-    let transaction = try environment.beginWriting(.relaxed)
-    let database = try #require(environment.knownDatabases.first { $0.namespace.name == "cities" })
-    try Array(key.utf8).withUnsafeBytes { key in
-      try transaction.reserve(key, count: value.count, in: database.handle).copyBytes(from: value)
+  /// Stores bytes that are not an entry, as a defect or another program might.
+  static func store(_ value: [UInt8], under key: String, in store: TestStore) throws {
+    try store.write { transaction in
+      let cities = try #require(try transaction.openDatabase("cities"))
+      let cursor = try transaction.openCursor(on: cities)
+      try Array(key.utf8).withUnsafeBytes { try cursor.reserve($0, count: value.count) { _ in }.copyBytes(from: value) }
     }
-    try transaction.commit()
   }
 }

@@ -87,7 +87,7 @@ import Testing
     _ = try Self.run("mdb_copy", "-c", store.path, copy.path)
     let copied = try await copy.open()
     #expect(try await copied.keys() == engine.keys())
-    #expect(try await copied.checkIntegrity() == [])
+    #expect(try await copied.check() == [])
     try await copied.close()
     try await engine.close()
   }

@@ -22,8 +22,8 @@ import Testing
       }
       try await engine.apply(batch)
     }
-    #expect(try await engine.statistics().entries == 20_001)
-    #expect(try await engine.checkIntegrity() == [])
+    #expect(try await engine.count().entries == 20_001)
+    #expect(try await engine.check() == [])
     try await engine.close()
   }
 
@@ -45,7 +45,7 @@ import Testing
       }
       try await group.waitForAll()
     }
-    #expect(try await engine.statistics().entries == 61)
+    #expect(try await engine.count().entries == 61)
     try await engine.close()
   }
 
@@ -124,7 +124,7 @@ import Testing
       #expect(try await engine.payload("r\(number)x/a") == [UInt8(number)])
       #expect(try await engine.payload("w\(number)x/a") == [UInt8(number)])
     }
-    #expect(try await engine.checkIntegrity() == [])
+    #expect(try await engine.check() == [])
     try await engine.close()
   }
 
@@ -159,7 +159,7 @@ import Testing
     let engine = try await store.open()
     for index in 0..<LMDBEnvironment.maximumNamespaces { try await engine.put("n\(index)/a") }
     #expect(await code { try await engine.put("toomany/a") } == .tooLarge)
-    #expect(try await engine.statistics().namespaces.count == LMDBEnvironment.maximumNamespaces)
+    #expect(try await engine.count().namespaces.count == LMDBEnvironment.maximumNamespaces)
     try await engine.close()
   }
 
@@ -170,14 +170,14 @@ import Testing
       try await engine.put("cities/\(index)", [1], .sample(retainUntil: index % 3 == 0 ? 5_000 : 5_001))
     }
     try await engine.compact()
-    #expect(try await engine.statistics().entries == 2_000)
+    #expect(try await engine.count().entries == 2_000)
     #expect(try await engine.payload("cities/3") == nil)
     #expect(try await engine.payload("cities/4") == [1])
-    #expect(try await engine.checkIntegrity() == [])
+    #expect(try await engine.check() == [])
     try await engine.close()
   }
 
-  @Test(arguments: [1, 2, 3] as [UInt64]) func structureStaysSoundUnderRandomWork(seed: UInt64) async throws {
+  @Test(arguments: [1, 2, 3] as [UInt64]) func structureStaysIntactUnderRandomWork(seed: UInt64) async throws {
     let store = try TestStore()
     let engine = try await store.open()
     var random = SeededGenerator(seed: seed)
@@ -199,13 +199,13 @@ import Testing
         }
       }
       try await engine.apply(batch)
-      #expect(try await engine.checkIntegrity() == [], "seed \(seed), round \(round)")
+      #expect(try await engine.check() == [], "seed \(seed), round \(round)")
     }
     #expect(try await engine.keys(step: 13) == model.keys.sorted(), "seed \(seed)")
     for (key, payload) in model { #expect(try await engine.payload(key) == payload, "seed \(seed), key \(key)") }
     try await engine.close()
     let again = try await store.open()
-    #expect(try await again.statistics().payloadBytes == model.values.reduce(0) { $0 + $1.count })
+    #expect(try await again.count().payloadBytes == model.values.reduce(0) { $0 + $1.count })
     try await again.close()
   }
 

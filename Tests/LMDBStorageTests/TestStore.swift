@@ -45,12 +45,21 @@ final class TestStore: Sendable {
   /// The data file's content.
   var bytes: [UInt8] { get throws { try [UInt8](Data(contentsOf: URL(fileURLWithPath: dataFile))) } }
 
-  /// An environment beside that of the process, as another process would have one.
+  /// An environment next to that of the process, as another process would have one.
   func openEnvironment(snapshots: SnapshotKeeper = SnapshotKeeper()) throws -> LMDBEnvironment {
-    try LMDBCreation.ensureStore(at: path)
-    let environment = try LMDBEnvironment(path: path, mapSize: 1_048_576, snapshots: snapshots)
-    try environment.openMainDatabase()
-    return environment
+    try LMDBFile.makeStore(in: path, mapSize: 1_048_576)
+    return try LMDBEnvironment(path: path, mapSize: 1_048_576, snapshots: snapshots)
+  }
+
+  /// Writes to the store as a defect, or a program of another version, would.
+  func write(_ body: (LMDBTransaction) throws -> Void) throws {
+    let environment = try openEnvironment()
+    environment.gate.enter()
+    defer { environment.gate.leave() }
+    let transaction = try environment.beginWriting(.relaxed)
+    defer { transaction.abort() }
+    try body(transaction)
+    try transaction.commit()
   }
 
   /// An engine with a hash of the test's choice.
@@ -70,10 +79,13 @@ extension Timestamp {
 }
 
 extension EntryMetadata {
-  static func sample(retainUntil: Int64 = 3_000, checksum: UInt64 = 7) -> EntryMetadata {
+  static func sample(
+    retainUntil: Int64 = 3_000, attributes: [String: String] = [:], checksum: UInt64 = 7
+  ) -> EntryMetadata {
     EntryMetadata(
       storedAt: Timestamp(milliseconds: 1_000), freshUntil: Timestamp(milliseconds: 2_000),
-      retainUntil: Timestamp(milliseconds: retainUntil), contentType: "application/json", checksum: checksum)
+      retainUntil: Timestamp(milliseconds: retainUntil), contentType: "application/json",
+      attributes: attributes, payloadChecksum: 5, checksum: checksum)
   }
 }
 
@@ -94,15 +106,15 @@ extension StorageEngine {
     try await read(CacheKey(key)) { bytes, _ in bytes.withUnsafeBufferPointer { Array($0) } }
   }
 
-  /// All keys of a range, gathered with scans of `step` entries, ascending.
+  /// All keys with a prefix, gathered with scans of `step` entries, ascending.
   func keys(prefix: String = "", step: Int = 1_000, descending: Bool = false) async throws -> [String] {
     var keys: [String] = []
-    var range = KeyRange(prefix: prefix, isDescending: descending)
+    var request = ScanRequest(prefix: prefix, limit: step, isDescending: descending)
     while true {
-      let found = try await scan(range, limit: step)
-      keys += found.map(\.key.text)
-      guard found.count == step else { return descending ? keys.reversed() : keys }
-      range.after = found.last?.key
+      let page = try await scan(request)
+      keys += page.entries.map(\.key.text)
+      guard let next = page.next else { return descending ? keys.reversed() : keys }
+      request.position = next
     }
   }
 }

@@ -22,24 +22,46 @@ import Testing
     try await engine.close()
   }
 
-  /// A wrong start would empty memory of the process.
-  @Test func theMapIsFound() async throws {
+  /// The bytes of the store's map that are in the memory of this process.
+  private static func residentBytes(of store: TestStore) throws -> Int {
+    let maps = try #require(try FileHandle(forReadingAtPath: "/proc/self/smaps")?.readToEnd())
+    let lines = String(decoding: maps, as: UTF8.self).split(separator: "\n")
+    let start = try #require(lines.firstIndex { $0.hasSuffix(store.dataFile) })
+    let line = try #require(lines[start...].first { $0.hasPrefix("Rss:") })
+    return try #require(Int(line.filter(\.isNumber))) * 1_024
+  }
+
+  /// A walk through a large store takes no more memory than one through a small one.
+  @Test func aLargeScanGivesItsPagesBackAndASmallOneKeepsThem() async throws {
     let store = try TestStore()
-    let environment = try store.openEnvironment()
-    let engine = LMDBEngine(LMDBEnvironmentUse(environment), durability: .relaxed, clock: FixedClock(now: .zero))
-    for namespace in 0..<60 {  // The summary of so many has pages of its own.
-      try await engine.put("n\(namespace)/a")
-      let start = try environment.withSnapshot { transaction throws(CacheError) in try transaction.mapStart() }
-      let magic = try #require(start).loadUnaligned(fromByteOffset: 16, as: UInt32.self)
-      #expect(magic == LMDBFile.magic)
+    let engine = try await store.open(mapSize: 1 << 30)
+    var batch = WriteBatch()
+    for number in 0..<1_000 {
+      batch.put(
+        try CacheKey("cities/\(number)"), payload: [UInt8](repeating: 7, count: 20_000), metadata: .sample())
     }
-    await engine.releaseMemory()
-    #expect(try await engine.payload("n59/a") == [1, 2, 3])
+    try await engine.apply(batch)
+    var request = ScanRequest(limit: 200, includesPayloads: true)
+    var count = 0
+    repeat {
+      let page = try await engine.scan(request)
+      count += page.entries.count { $0.payload == [UInt8](repeating: 7, count: 20_000) }
+      request.position = page.next
+      #expect(try Self.residentBytes(of: store) < 4 << 20)
+    } while request.position != nil
+    #expect(count == 1_000)
+    #expect(try await engine.scan(ScanRequest(limit: 257)).entries.count == 257)
+    #expect(try Self.residentBytes(of: store) < 4 << 20)
+    for number in 0..<1_000 { #expect(try await engine.payload("cities/\(number)")?.count == 20_000) }
+    let resident = try Self.residentBytes(of: store)
+    #expect(resident > 16 << 20)
+    #expect(try await engine.scan(ScanRequest(limit: 100)).entries.count == 100)
+    #expect(try Self.residentBytes(of: store) >= resident)
     try await engine.close()
   }
 
-  /// LMDB writes to the file of locks through a map: where the disk had no room for it, that would end the process.
-  @Test func theFileOfLocksHasItsSpaceBeforeItIsMapped() async throws {
+  /// LMDB writes to the lock file through a map: without room on the disk, that would end the process.
+  @Test func theLockFileHasItsSpaceBeforeItIsMapped() async throws {
     let store = try TestStore()
     let engine = try await store.open()
     try await engine.put("cities/a")
@@ -65,7 +87,7 @@ import Testing
     let again = try await store.open()
     #expect(try await again.keys() == ["cities/a"])
     try await again.put("cities/c")
-    #expect(try await again.checkIntegrity() == [])
+    #expect(try await again.check() == [])
     try await again.close()
   }
 }

@@ -14,8 +14,8 @@ import Testing
     _ = try await LMDBPlugin().removeStore(try store.configuration, movingAside: nil)
     #expect(!FileManager.default.fileExists(atPath: store.dataFile))
     let engine = try await store.open()
-    #expect(try await engine.checkIntegrity().isEmpty)
-    #expect(try await engine.statistics().entries == 0)
+    #expect(try await engine.check().isEmpty)
+    #expect(try await engine.count().entries == 0)
     try await engine.close()
   }
 

@@ -5,7 +5,7 @@ import Testing
 @testable import LMDBStorage
 
 @Suite struct EntryCodingTests {
-  static func generated(_ seed: UInt64) -> (metadata: EntryMetadata, payload: [UInt8], fullKey: String?) {
+  static func generated(_ seed: UInt64) -> (metadata: EntryMetadata, payload: [UInt8], fullKey: String) {
     var random = SeededGenerator(seed: seed)
     let texts = ["", "etag", "\"abc\"", "é\u{1F600}", "a\0b", String(repeating: "x", count: 300)]
     let types = ["application/json", "image/png", "", "x/é", "text/html; charset=utf-8"]
@@ -17,27 +17,29 @@ import Testing
     }
     let metadata = EntryMetadata(
       storedAt: time(), freshUntil: time(), retainUntil: .distantFuture,
-      contentType: types.randomElement(using: &random) ?? "", attributes: attributes, checksum: random.next())
+      contentType: types.randomElement(using: &random) ?? "", attributes: attributes,
+      payloadChecksum: random.next(), checksum: random.next())
     let payload = (0..<Int.random(in: 0...40, using: &random)).map { _ in UInt8(truncatingIfNeeded: random.next()) }
-    return (metadata, payload, Bool.random(using: &random) ? "cities/" + String(repeating: "k", count: 600) : nil)
+    return (metadata, payload, Bool.random(using: &random) ? "cities/" + String(repeating: "k", count: 600) : "")
   }
 
   @Test(arguments: 0..<200 as Range<UInt64>) func comesBackExactly(seed: UInt64) throws {
     let (metadata, payload, fullKey) = Self.generated(seed)
-    let bytes = LMDBEntryHeader(metadata, fullKey: fullKey).bytes + payload
+    let bytes = LMDBEntry.header(metadata, fullKey: fullKey) + payload
     try bytes.withUnsafeBytes { bytes in
       let entry = try LMDBEntry(bytes)
       #expect(try entry.metadata() == metadata, "seed \(seed)")
       #expect(Array(entry.payload) == payload, "seed \(seed)")
-      #expect(try entry.fullKey().map { String(decoding: $0, as: UTF8.self) } == fullKey, "seed \(seed)")
+      #expect(try String(decoding: entry.fullKey(), as: UTF8.self) == fullKey, "seed \(seed)")
       #expect(try entry.retainUntil() == metadata.retainUntil)
       #expect(entry.checksum == metadata.checksum)
     }
   }
 
+  /// The full key, which is the rest of the header, is checked by where the entry is.
   @Test(arguments: 0..<40 as Range<UInt64>) func cutOffAnywhereIsDamage(seed: UInt64) throws {
-    let (metadata, _, fullKey) = Self.generated(seed)
-    let header = LMDBEntryHeader(metadata, fullKey: fullKey).bytes
+    let metadata = Self.generated(seed).metadata
+    let header = LMDBEntry.header(metadata)
     for count in 0..<header.count {
       header[..<count].withUnsafeBytes { bytes in
         _ = #expect(throws: LMDBFault.self, "seed \(seed), \(count) bytes") { try LMDBEntry(bytes).metadata() }
@@ -47,13 +49,13 @@ import Testing
 
   @Test(arguments: 0..<40 as Range<UInt64>) func anyChangedByteIsDamageOrAnotherValue(seed: UInt64) throws {
     let (metadata, payload, fullKey) = Self.generated(seed)
-    let bytes = LMDBEntryHeader(metadata, fullKey: fullKey).bytes + payload
+    let bytes = LMDBEntry.header(metadata, fullKey: fullKey) + payload
     for index in bytes.indices {
       var changed = bytes
       changed[index] ^= 0xFF
       changed.withUnsafeBytes { changed in
         guard let entry = try? LMDBEntry(changed), let read = try? entry.metadata() else { return }
-        let key = try? entry.fullKey().map { String(decoding: $0, as: UTF8.self) }
+        let key = try? String(decoding: entry.fullKey(), as: UTF8.self)
         #expect(
           read != metadata || Array(entry.payload) != payload || key != fullKey, "seed \(seed), byte \(index)")
       }
@@ -61,20 +63,30 @@ import Testing
   }
 
   @Test func anotherVersionIsDamage() {
-    var bytes = LMDBEntryHeader(.sample()).bytes
-    bytes[0] = 2
-    bytes.withUnsafeBytes { bytes in
-      _ = #expect(throws: LMDBFault.damaged("its version is 2")) { try LMDBEntry(bytes) }
+    for position in [0, 2, 3] {
+      var bytes = LMDBEntry.header(.sample())
+      bytes[position] = 2
+      bytes.withUnsafeBytes { bytes in
+        _ = #expect(throws: LMDBFault.damaged("its header is not valid")) { try LMDBEntry(bytes) }
+      }
     }
   }
 
-  @Test func knownContentTypesAreOneByte() {
-    #expect(LMDBEntryHeader(.sample()).bytes.count == LMDBEntryCoding.fixedSize)
-    for code in 1...LMDBContentType.lastCode {
-      #expect(LMDBContentType.text(of: code).map(LMDBContentType.code(of:)) == code)
+  @Test func knownContentTypesAreOneByte() throws {
+    #expect(LMDBEntry.header(.sample()).count == LMDBEntry.fixedSize)
+    for (index, contentType) in LMDBEntry.contentTypes.enumerated() {
+      var metadata = EntryMetadata.sample()
+      metadata.contentType = contentType
+      let header = LMDBEntry.header(metadata)
+      #expect(header.count == LMDBEntry.fixedSize && header[1] == UInt8(index + 1))
+      let decoded = try header.withUnsafeBytes { try LMDBEntry($0).metadata() }
+      #expect(decoded == metadata)
     }
-    #expect(LMDBContentType.text(of: LMDBContentType.lastCode + 1) == nil)
-    #expect(LMDBContentType.code(of: "application/jsonx") == 0)
+    var header = LMDBEntry.header(.sample())
+    header[1] = UInt8(LMDBEntry.contentTypes.count + 1)
+    header.withUnsafeBytes { header in
+      _ = #expect(throws: LMDBFault.damaged("its content type is unknown")) { try LMDBEntry(header).metadata() }
+    }
   }
 
   /// The test vectors of the hash's authors.

@@ -36,7 +36,7 @@ import Testing
       }
     }
     for key in Self.keys { #expect(try await engine.payload(key) == Array(key.utf8)) }
-    #expect(try await engine.checkIntegrity() == [])
+    #expect(try await engine.check() == [])
     try await engine.close()
   }
 
@@ -66,12 +66,15 @@ import Testing
     for after in Self.keys + ["aaa/a", "cities/!", "zzz/z", long + "x", String(long.prefix(505))] {
       for prefix in ["", "cities/", "cities/k", "movies/", "none/", String(long.prefix(503))] {
         for isDescending in [false, true] {
-          let range = KeyRange(prefix: prefix, after: try CacheKey(after), isDescending: isDescending)
-          let expected = try Self.keys.map { try CacheKey($0) }.filter(range.contains).sorted {
+          let request = ScanRequest(prefix: prefix, after: after, limit: 7, isDescending: isDescending)
+          let expected = try Self.keys.map { try CacheKey($0) }.filter(request.contains).sorted {
             ($0 < $1) != isDescending
           }
-          let found = try await engine.scan(range, limit: 7).map(\.key)
-          #expect(found == Array(expected.prefix(7)), "\(after.prefix(20)), \(prefix.prefix(20)), \(isDescending)")
+          let page = try await engine.scan(request)
+          #expect(
+            page.entries.map(\.key) == Array(expected.prefix(7)),
+            "\(after.prefix(20)), \(prefix.prefix(20)), \(isDescending)")
+          #expect(page.next == (expected.count > 7 ? expected[6].text : nil))
         }
       }
     }
@@ -108,7 +111,7 @@ import Testing
     #expect(try await engine.payload(base + "x") == nil, "absent is nil")
     try await engine.remove(base + "x")
     try await engine.put(base + "255", [1])
-    #expect(try await engine.statistics().entries == 256)
+    #expect(try await engine.count().entries == 256)
     try await engine.close()
   }
 }

@@ -22,14 +22,14 @@ import Testing
     for entries in 0..<3 {
       let engine = try await store.open(clock: FixedClock(now: .zero))
       try await engine.compact()
-      #expect(try await engine.statistics().entries == entries)
-      #expect(try await engine.checkIntegrity().isEmpty)
+      #expect(try await engine.count().entries == entries)
+      #expect(try await engine.check().isEmpty)
       try await engine.put("n\(entries)/a")
       try await engine.close()
     }
   }
 
-  @Test func compactKeepsWhatHasNotExpiredAndTheStoreSound() async throws {
+  @Test func compactKeepsWhatHasNotExpiredAndTheStoreIntact() async throws {
     let store = try TestStore()
     let engine = try await store.open(clock: FixedClock(now: Timestamp(milliseconds: 5_000)))
     let payload = [UInt8](repeating: 7, count: 50_000)
@@ -37,11 +37,11 @@ import Testing
       let retainUntil: Int64 = number.isMultiple(of: 10) ? 9_000 : 3_000
       try await engine.put("big/\(number)", payload, .sample(retainUntil: retainUntil))
     }
-    let full = try await engine.statistics().storageBytes
+    let full = try await engine.count().storageBytes
     try await engine.compact()
-    #expect(try await engine.statistics().storageBytes < full / 3)
-    #expect(try await engine.statistics().entries == 10)
-    #expect(try await engine.checkIntegrity().isEmpty)
+    #expect(try await engine.count().storageBytes < full / 3)
+    #expect(try await engine.count().entries == 10)
+    #expect(try await engine.check().isEmpty)
     for number in 0..<100 { try await engine.put("new/\(number)", payload, .sample(retainUntil: 9_000)) }
     for number in stride(from: 0, to: 100, by: 10) {
       let isWhole = try await engine.read(try CacheKey("big/\(number)")) { bytes, _ in
@@ -49,7 +49,7 @@ import Testing
       }
       #expect(isWhole == true)
     }
-    #expect(try await engine.checkIntegrity().isEmpty)
+    #expect(try await engine.check().isEmpty)
     try await engine.close()
   }
 
@@ -65,7 +65,7 @@ import Testing
     let handle = try #require(environment.knownDatabases.first { $0.namespace.name == "big" }?.handle)
     let before = try Array("big/old".utf8).withUnsafeBytes { try #require(try reader.value($0, in: handle)) }
     try await engine.compact()
-    #expect(try await engine.statistics().entries == 0)
+    #expect(try await engine.count().entries == 0)
     let isUnchanged = before.suffix(payload.count).elementsEqual(payload)
     #expect(isUnchanged)
     reader.abort()

@@ -1,0 +1,235 @@
+import CLMDB
+import Foundation
+import SeededNumbers
+import StorageSPI
+import Testing
+
+@testable import LMDBStorage
+
+/// The count that is kept in the store, and the bounds that it is checked against.
+@Suite struct CountTests {
+  /// The count found by reading every entry.
+  static func counted(_ engine: any StorageEngine) async throws -> StoreCount {
+    var count = StoreCount()
+    for entry in try await engine.scan(ScanRequest(limit: 100_000)).entries {
+      count[entry.key.namespace].add(payloadBytes: entry.payloadBytes, retainUntil: entry.metadata.retainUntil)
+    }
+    return count
+  }
+
+  static func kept(_ environment: LMDBEnvironment) throws -> StoreCount? {
+    try environment.withReader { reader throws(CacheError) in
+      try reader.withSnapshot { transaction throws(CacheError) in try transaction.keptCount() }
+    }
+  }
+
+  /// `left` has the same numbers as `right`, and no later `earliestExpiry`.
+  static func agree(_ left: StoreCount, _ right: StoreCount) -> Bool {
+    left.namespaces.count == right.namespaces.count
+      && left.namespaces.allSatisfy { name, part in
+        part.entries == right[name].entries && part.payloadBytes == right[name].payloadBytes
+          && part.earliestExpiry <= right[name].earliestExpiry
+      }
+  }
+
+  static func randomBatch(_ random: inout SeededGenerator) throws -> WriteBatch {
+    var batch = WriteBatch()
+    for _ in 0..<Int.random(in: 1...30, using: &random) {
+      let number = Int.random(in: 0..<120, using: &random)
+      let tail = number % 7 == 0 ? String(repeating: "l", count: 520) : ""
+      let key = try CacheKey("n\(number % 3)/" + tail + "\(number)")
+      if Int.random(in: 0..<3, using: &random) == 0 {
+        batch.remove(key)
+      } else {
+        var metadata = EntryMetadata.sample(retainUntil: Int64.random(in: 0..<9_000_000, using: &random))
+        metadata.freshUntil = Timestamp(milliseconds: Int64.random(in: 0..<200_000_000, using: &random))
+        let size = [0, 10, 900, 9_000].randomElement(using: &random) ?? 0
+        batch.put(key, payload: [UInt8](repeating: 1, count: size), metadata: metadata)
+      }
+    }
+    return batch
+  }
+
+  @Test(arguments: [1, 2, 3, 4] as [UInt64]) func isExactAfterBatchesOfTwoEnvironments(seed: UInt64) async throws {
+    let store = try TestStore()
+    let engines = try [store.openEnvironment(), store.openEnvironment()].map {
+      LMDBEngine(
+        LMDBEnvironmentUse($0), durability: .relaxed, clock: FixedClock(now: Timestamp(milliseconds: 4_000_000)))
+    }
+    var random = SeededGenerator(seed: seed)
+    for round in 0..<60 {
+      let engine = engines[Int.random(in: 0..<2, using: &random)]
+      var batch = try Self.randomBatch(&random)
+      if round % 5 == 4 {
+        batch.require(try CacheKey("n0/never"), .checksum(1))
+        #expect(await code { try await engine.apply(batch) } == .conflict)
+      } else if round % 20 == 13 {
+        try await engine.compact()
+      } else {
+        try await engine.apply(batch)
+      }
+      let counted = try await Self.counted(engine)
+      for engine in engines { #expect(Self.agree(try await engine.count(), counted), "seed \(seed), round \(round)") }
+      #expect(try await engine.check() == [], "seed \(seed), round \(round)")
+    }
+    for engine in engines { try await engine.close() }
+    #expect(try Self.kept(store.openEnvironment())?.entries ?? 0 > 0, "it is kept, and not counted for each question")
+  }
+
+  /// Puts lower it; it rises when the store is compacted, and when the last entry is removed.
+  @Test func theEarliestExpiryIsALowerBound() async throws {
+    let store = try TestStore()
+    let engine = try await store.open(clock: FixedClock(now: Timestamp(milliseconds: 1_500)))
+    func earliest(_ namespace: String) async throws -> Int64 {
+      try await engine.count()[namespace].earliestExpiry.milliseconds
+    }
+    for (key, time) in [("cities/a", 1_000), ("cities/b", 3_000), ("movies/a", 2_000)] as [(String, Int64)] {
+      try await engine.put(key, [1], .sample(retainUntil: time))
+    }
+    #expect(try await earliest("cities") == 1_000)
+    #expect(try await earliest("movies") == 2_000)
+    try await engine.put("cities/a", [1], .sample(retainUntil: 4_000))
+    #expect(try await earliest("cities") == 1_000)
+    try await engine.compact()
+    #expect(try await earliest("cities") == 3_000)
+    try await engine.remove("movies/a")
+    #expect(try await earliest("movies") == Timestamp.distantFuture.milliseconds)
+    try await engine.put("movies/a", [1], .sample(retainUntil: 5_000))
+    #expect(try await earliest("movies") == 5_000)
+    #expect(try await engine.check() == [])
+    try await engine.close()
+  }
+
+  @Test func anUpdateKeepsThePayloadAndIsCounted() async throws {
+    let store = try TestStore()
+    let engine = try await store.open()
+    let keys = ["cities/small", "cities/large", "cities/" + String(repeating: "k", count: 600)]
+    for (key, size) in zip(keys, [10, 50_000, 3]) {
+      try await engine.put(key, [UInt8](repeating: 8, count: size), .sample(checksum: 1))
+      var batch = WriteBatch()
+      let metadata = EntryMetadata.sample(retainUntil: 9_000, attributes: ["etag": "2"], checksum: 2)
+      batch.update(try CacheKey(key), metadata: metadata, from: 1)
+      let update = batch
+      try await engine.apply(update)
+      let entry = try await engine.read(CacheKey(key)) { bytes, metadata in
+        (bytes.withUnsafeBufferPointer { Array($0) }, metadata)
+      }
+      #expect(entry?.0 == [UInt8](repeating: 8, count: size) && entry?.1 == metadata)
+      #expect(await code { try await engine.apply(update) } == .conflict)
+      try await engine.remove(key)
+      #expect(await code { try await engine.apply(update) } == .conflict)
+    }
+    #expect(try await engine.count().entries == 0)
+    #expect(try await engine.check() == [])
+    try await engine.close()
+  }
+
+  @Test func boundsHoldAndAFailedBatchChangesNothing() async throws {
+    let store = try TestStore()
+    let engine = try await store.open()
+    func batch(_ key: String, _ size: Int, entries: Int, bytes: Int) throws -> WriteBatch {
+      var batch = WriteBatch()
+      batch.put(try CacheKey(key), payload: [UInt8](repeating: 1, count: size), metadata: .sample())
+      batch.bounds = StoreBounds(maxEntries: entries, maxPayloadBytes: bytes, exemptNamespace: "leases")
+      return batch
+    }
+    try await engine.apply(batch("cities/a", 60, entries: 1, bytes: 100))
+    let before = try store.bytes
+    #expect(await code { try await engine.apply(batch("cities/b", 1, entries: 1, bytes: 100)) } == .overBounds)
+    #expect(await code { try await engine.apply(batch("movies/b", 41, entries: 9, bytes: 100)) } == .overBounds)
+    #expect(await code { try await engine.apply(batch("cities/a", 101, entries: 9, bytes: 100)) } == .overBounds)
+    #expect(try store.bytes == before)
+    try await engine.apply(batch("leases/a", 500, entries: 1, bytes: 100))
+    try await engine.apply(batch("cities/a", 100, entries: 1, bytes: 100))
+    var exchange = try batch("cities/b", 100, entries: 1, bytes: 100)
+    exchange.remove(try CacheKey("cities/a"))
+    try await engine.apply(exchange)
+    #expect(try await engine.keys() == ["cities/b", "leases/a"])
+    #expect(try await engine.check() == [])
+    try await engine.close()
+  }
+
+  @Test func countsAgainAfterAProgramThatDoesNotCount() async throws {
+    let (source, store) = (try TestStore(), try TestStore())
+    let other = try await source.open()
+    for index in 0..<9 { try await other.put("cities/\(index)", [UInt8](repeating: 1, count: 10)) }
+    try await other.close()
+    let engine = try await store.open()
+    try await engine.put("cities/0", [1])
+    _ = try NativeToolTests.run("mdb_dump", "-f", store.folder + "/dump", "-s", "cities", source.path)
+    _ = try NativeToolTests.run("mdb_load", "-f", store.folder + "/dump", "-s", "cities", store.path)
+    let environment = try LMDBRegistry.shared.environment(at: store.path, mapSize: 1 << 20).environment
+    #expect(try Self.kept(environment) == nil)
+    #expect(try await engine.count().payloadBytes == 90)
+    #expect(try await engine.check() == [])
+    try await engine.put("cities/0", [1])
+    let kept = try Self.kept(environment)
+    #expect(kept?.entries == 9 && kept?.payloadBytes == 81)
+    #expect(try await engine.check() == [])
+    try await engine.close()
+  }
+
+  /// It cannot be told how much an entry counted that cannot be decoded.
+  @Test func countsAgainAfterAnUndecodableEntryWasReplaced() async throws {
+    let store = try TestStore()
+    let engine = try await store.open()
+    for key in ["cities/a", "cities/b"] { try await engine.put(key, [1, 2]) }
+    try ErrorTests.store([9, 9], under: "cities/a", in: store)
+    try await engine.put("movies/a", [1])
+    #expect(try await engine.count().entries == 2)
+    try await engine.put("cities/a", [1])
+    #expect(try Self.kept(store.openEnvironment()) == nil)
+    let count = try await engine.count()
+    #expect(count.entries == 3 && count.payloadBytes == 4)
+    try await engine.put("cities/a", [1, 2, 3])
+    #expect(try Self.kept(store.openEnvironment())?.payloadBytes == 6)
+    try await engine.close()
+  }
+
+  @Test(arguments: [(2, 1, 3_000), (1, 2, 3_000), (1, 1, 3_001)])
+  func integrityCheckFindsAWrongCount(entries: Int, bytes: Int, expiry: Int64) async throws {
+    let store = try TestStore()
+    let engine = try await store.open()
+    try await engine.put("cities/a", [1])
+    try store.write { transaction in
+      var count = StoreCount()
+      count["cities"] = EntryCount(
+        entries: entries, payloadBytes: bytes, earliestExpiry: Timestamp(milliseconds: expiry))
+      try transaction.write(LMDBCountRecord(transaction: transaction.number, count: count))
+    }
+    #expect(try await engine.check().map(\.kind) == [.structure])
+    try await engine.close()
+  }
+
+  @Test func anotherFormatIsRefusedByItsNumber() async throws {
+    let store = try TestStore()
+    try await store.open().close()
+    try store.write { transaction in
+      let cursor = try transaction.openCursor(on: LMDBEnvironment.mainDatabase)
+      try LMDBCountRecord.key.withUnsafeBytes { key in
+        try cursor.reserve(key, count: 8) { _ in }.copyBytes(from: [2, 0, 0xFD, 0xFF, 9, 9, 9, 9] as [UInt8])
+      }
+    }
+    #expect(await code { _ = try await store.open() } == .unsupportedFormat)
+    #expect(try await LMDBPlugin().inspect(store.configuration).format == 2)
+    #expect(
+      await code { _ = try await LMDBPlugin().removeStore(store.configuration, movingAside: nil) } == .unsupportedFormat
+    )
+  }
+
+  @Test func theRecordComesBackExactly() throws {
+    var count = StoreCount()
+    count["cities"] = EntryCount(entries: 3, payloadBytes: 5, earliestExpiry: Timestamp(milliseconds: 7))
+    count[String(repeating: "n", count: 32)] = EntryCount(entries: 1, payloadBytes: 0)
+    let record = LMDBCountRecord(transaction: 9, count: count)
+    var bytes = [UInt8](repeating: 0xFF, count: record.size)
+    bytes.withUnsafeMutableBytes { record.write(to: $0) }
+    let decoded = try bytes.withUnsafeBytes { try LMDBCountRecord($0) }
+    #expect(decoded == record)
+    for size in 0..<bytes.count where size != 16 && size != 72 {
+      bytes.prefix(size).withUnsafeBytes { bytes in
+        _ = #expect(throws: LMDBFault.self) { try LMDBCountRecord(bytes) }
+      }
+    }
+  }
+}
