@@ -49,6 +49,12 @@ public struct JSONWriter {
     JSONString.append(text, to: &bytes)
   }
 
+  /// Writes a string whose UTF-8 text is `text`, without copying it first.
+  public mutating func text(_ text: Span<UInt8>) {
+    beginValue()
+    JSONString.append(text, to: &bytes)
+  }
+
   /// Writes a whole number.
   public mutating func integer(_ number: some BinaryInteger) { literal(String(number)) }
 
