@@ -162,14 +162,19 @@ public enum StorePlace: Sendable, Hashable {
   }
 
   /// The names of everything in the folder at `path`.
-  static func names(inFolder path: String) throws(CacheError) -> Set<String> {
+  ///
+  /// - Throws: `CacheError`: `permissionDenied`, `ioFailed`.
+  public static func names(inFolder path: String) throws(CacheError) -> Set<String> {
     guard let folder = opendir(path) else { throw .system("cannot list", path, creating: false) }
     defer { closedir(folder) }
     var names: Set<String> = []
+    errno = 0
     while let entry = readdir(folder) {
       names.insert(
         withUnsafeBytes(of: &entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) })
+      errno = 0
     }
+    guard errno == 0 else { throw .system("cannot list", path, creating: false) }
     return names.subtracting([".", ".."])
   }
 }
