@@ -2,213 +2,110 @@ internal import EngineSupport
 internal import Platform
 internal import StorageSPI
 
-/// The folder of a store: the names of its files, and the basic steps for reading and writing them.
+/// The folder of a store: what its files are called, which of them are the store's own, and its lock.
 ///
 ///     cities.json         the entries of the namespace "cities"
 ///     cities.json.new     its next content, during a commit
-///     batch.journal       the files that a commit over several namespaces replaces, while it does so
+///     store.commit        an empty file: the commit of several namespaces has taken effect, see `recover()`
 ///     store.lock          locked by readers and writers; lists the namespaces whose files are the engine's own
 ///     store.uses          the mark of the store
-///
-/// The name of a namespace contains neither dots nor slashes, so the files' names cannot collide.
-struct PlistFolder: Sendable {
-  let path: String
-  let fileSystem: any FileSystem
-
-  static let lockName = "store.lock"
-  static let journalName = "batch.journal"
-
-  var lockPath: String { path + "/" + Self.lockName }
-  var journalPath: String { path + "/" + Self.journalName }
-
-  func path(of namespace: String) -> String { path + "/" + namespace + ".json" }
-
-  static func temporaryPath(_ path: String) -> String { path + ".new" }
-
-  /// The namespace whose file is called `name`; `nil` if it is not a namespace's file.
-  static func namespace(ofFile name: some StringProtocol) -> String? {
-    guard name.hasSuffix(".json"), CacheKey.isNamespace(name.dropLast(5)) else { return nil }
-    return String(name.dropLast(5))
-  }
-
-  /// Runs a system call; its error says what failed, and for which file.
-  func call<Output>(
-    _ action: String, _ path: String, _ body: () throws(SystemError) -> Output
-  ) throws(CacheError) -> Output {
-    do { return try body() } catch { throw CacheError(error, action: action, path: path) }
-  }
-
-  /// Creates the folder and its missing parents.
-  func make() throws(CacheError) {
-    var end = path.startIndex
-    while end < path.endIndex {
-      end = path[end...].dropFirst().firstIndex(of: "/") ?? path.endIndex
-      try makeFolder(String(path[..<end]))
-    }
-  }
-
-  private func makeFolder(_ path: String) throws(CacheError) {
-    do throws(SystemError) {
-      if let status = try fileSystem.status(of: path) {
-        guard status.kind == .folder else { throw SystemError(code: ENOTDIR) }
-      } else {
-        try fileSystem.makeFolder(path)
-      }
-    } catch  where error.code == EEXIST {
-      // Another process has just created it.
-    } catch {
-      throw .cannotMakeFolder(self.path, "\(path): \(error.text)", cause: error)
-    }
-  }
-
-  /// The names of everything in the folder.
-  func names() throws(CacheError) -> [String] {
-    try call("list", path) { () throws(SystemError) in try fileSystem.names(in: path) }
-  }
-
-  /// The namespaces that have a file of the store, in order.
-  func namespaces() throws(CacheError) -> [String] {
-    try parts().compactMap { Self.namespace(ofFile: $0) }.sorted()
-  }
-
-  func status(of path: String) throws(CacheError) -> FileStatus? {
-    try call("look at", path) { () throws(SystemError) in try fileSystem.status(of: path) }
-  }
-
-  /// An open file with its status and content, or the first `limit` bytes of it; `nil` if there is none.
-  func read(
-    _ path: String, atMost limit: Int = .max
-  ) throws(CacheError) -> (file: OpenFile, status: FileStatus, bytes: [UInt8])? {
-    guard let file = try openIfPresent(path) else { return nil }
-    let status = try call("look at", path) { () throws(SystemError) in try fileSystem.status(of: file) }
-    guard status.kind == .regular else { throw CacheError(PlistFormatError(message: "it is no file"), path: path) }
-    return try call("read", path) { () throws(SystemError) in
-      (file, status, try content(of: file, size: min(status.size, limit)))
-    }
-  }
-
-  private func openIfPresent(_ path: String) throws(CacheError) -> OpenFile? {
-    do {
-      // Non-blocking, because opening a named pipe in the file's place would wait forever.
-      return try fileSystem.open(path, flags: O_RDONLY | O_NONBLOCK)
-    } catch {
-      guard !error.isAbsence else { return nil }
-      throw CacheError(error, action: "open", path: path)
-    }
-  }
-
-  private func content(of file: OpenFile, size: Int) throws(SystemError) -> [UInt8] {
-    var bytes = try fileSystem.read(file, count: size)
-    while bytes.count < size {
-      let more = try fileSystem.read(file, count: size - bytes.count)
-      if more.isEmpty { break }
-      bytes += more
-    }
-    return bytes
-  }
-
-  /// Writes a new file, accessible to the user alone; it must not exist yet.
-  func write(_ bytes: [UInt8], to path: String, synchronized: Bool) throws(CacheError) -> OpenFile {
-    try call("write", path) { () throws(SystemError) in
-      let file = try fileSystem.open(path, flags: O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW)
-      var rest = bytes[...]
-      while !rest.isEmpty { rest = rest.dropFirst(try fileSystem.write(rest, to: file)) }
-      if synchronized { try fileSystem.synchronize(file) }
-      return file
-    }
-  }
-
-  func rename(_ path: String, to newPath: String) throws(CacheError) {
-    try call("replace", newPath) { () throws(SystemError) in try fileSystem.rename(path, to: newPath) }
-  }
-
-  /// `path`, with a number appended if that name is taken.
-  func freePath(_ path: String) throws(CacheError) -> String {
-    var free = path
-    var number = 1
-    while try status(of: free) != nil {
-      number += 1
-      free = "\(path)-\(number)"
-    }
-    return free
-  }
-
-  /// Removes a file, if it exists.
-  func remove(_ path: String) throws(CacheError) {
-    do {
-      try fileSystem.unlink(path)
-    } catch {
-      guard !error.isAbsence else { return }
-      throw CacheError(error, action: "remove", path: path)
-    }
-  }
-
-  /// Waits until the folder's directory entries are on disk.
-  func synchronize() throws(CacheError) {
-    try call("synchronize", path) { () throws(SystemError) in
-      try fileSystem.synchronize(try fileSystem.open(path, flags: O_RDONLY | O_DIRECTORY))
-    }
-  }
-}
-
-/// Tells the files of a store from those of someone else, without changing anything.
 ///
 /// A folder is a store if it has a mark: the one next to the files, or in one of them. In a store, a file with the name
 /// of a namespace belongs to the store if the lock file lists the namespace, or if the file begins with its format and
 /// a namespace. Any other file is neither read, renamed nor removed.
+struct PlistFolder: Sendable {
+  let options: PlistOptions
+  let system: PlistSystem
+  private let patience: LockPatience
+
+  init(_ options: PlistOptions, _ system: PlistSystem) {
+    self.options = options
+    self.system = system
+    patience = LockPatience(options.busyTimeout, now: system.now)
+  }
+
+  var path: String { options.path }
+  var lockPath: String { path + "/store.lock" }
+  var commitPath: String { path + "/store.commit" }
+  /// Whether what is written must be on disk before it is used.
+  var isSynchronized: Bool { options.durability != .relaxed }
+
+  func path(of namespace: String) -> String { "\(path)/\(namespace).json" }
+
+  /// The namespace whose file, or next file, is called `name`; `nil` if that is not the name of one.
+  private static func namespace(ofFile name: String) -> String? {
+    let name = name.hasSuffix(".new") ? name.dropLast(4) : name[...]
+    guard name.hasSuffix(".json"), CacheKey.isNamespace(name.dropLast(5)) else { return nil }
+    return String(name.dropLast(5))
+  }
+
+  /// Whether a commit over several namespaces is to be finished.
+  func isInterrupted() throws(CacheError) -> Bool {
+    guard let status = try system.status(of: commitPath) else { return false }
+    return status.isRegular && status.size == 0
+  }
+
+  /// Finishes the commit over several namespaces that was interrupted after it had taken effect, or removes what one left
+  /// that was interrupted before. Call this only under the exclusive lock.
+  ///
+  /// The file `store.commit` decides. It is created when all the new files are complete, and removed when they have their
+  /// names. So this can be interrupted, and repeated, too.
+  func recover() throws(CacheError) {
+    let isInterrupted = try isInterrupted()
+    for name in try files() where name.hasSuffix(".new") {
+      let file = "\(path)/\(name)"
+      if isInterrupted { try system.rename(file, to: String(file.dropLast(4))) } else { try system.remove(file) }
+    }
+    guard isInterrupted else { return }
+    try synchronize()
+    try system.remove(commitPath)
+    // Otherwise the file might come back after a loss of power, and with it half of the next commit.
+    try synchronize()
+  }
+
+  /// Waits until the names of the files are on disk, unless commits need not survive a loss of power.
+  func synchronize() throws(CacheError) {
+    guard isSynchronized else { return }
+    guard let folder = try system.open(path, O_RDONLY | O_DIRECTORY) else { throw .system(ENOENT, "open", path) }
+    try system.synchronize(folder)
+  }
+}
+
+/// What belongs to the store.
 extension PlistFolder {
-  /// The first line of a lock file with a list. A line for each namespace follows.
-  private static let listHeader = "cachectl plist namespaces 1\n"
-  /// The number of bytes in which a file says what it is.
-  private static let headSize = 4_096
+  /// The beginning of a line of the lock file that lists a namespace.
+  private static let listing = "cachectl plist namespace "
 
   /// Whether there is a store in the folder, damaged or not.
   ///
   /// - Throws: `CacheError`: `cannotCreate` if what is there belongs to someone else, `permissionDenied`, `ioFailed`.
-  @discardableResult
-  func requireOwn() throws(CacheError) -> Bool {
+  func isStore() throws(CacheError) -> Bool {
     try StoreMark.isStore(inFolder: path) { names throws(CacheError) in
-      // The lock file stays where a store was removed.
-      if names == [Self.lockName], try status(of: lockPath)?.size == 0 { return .nothing }
-      if names.contains(Self.lockName), try !listedNamespaces().isEmpty { return .store }
-      if names.contains(Self.journalName), try hasJournal() { return .store }
-      for name in names {
-        if let namespace = Self.namespace(ofFile: name), try isOwn(path(of: namespace)) { return .store }
-      }
-      return .others
+      guard try listedNamespaces().isEmpty, try files().isEmpty else { return .store }
+      // The lock file stays when a store is removed.
+      guard names == ["store.lock"], try system.status(of: lockPath)?.size == 0 else { return .others }
+      return .nothing
     }
   }
 
   /// Creates the folder with its missing parents, and the mark in it, unless there is a store.
   func makeStore() throws(CacheError) {
-    if try requireOwn() { return }
-    let isThere = try StorePlace(path) == .folder
-    if !isThere { try make() }
+    if try isStore() { return }
     do throws(CacheError) {
-      try StoreMark(inFolder: path).create()
+      try system.makeFolder(path)
     } catch {
-      // An empty folder that may not be written to is a store without entries.
-      guard isThere, error.code == .permissionDenied else { throw error }
+      throw CacheError(.cannotCreate, error.message, hint: "choose another path for the store", cause: error)
     }
+    try StoreMark(inFolder: path).create()
   }
 
-  /// The namespaces whose files this engine has written, or was about to write.
-  func listedNamespaces() throws(CacheError) -> Set<String> {
-    guard let list = try list(), list.hasPrefix(Self.listHeader) else { return [] }
-    // The last line is empty, unless it was not written to its end.
-    let lines = list.dropFirst(Self.listHeader.count).split(separator: "\n", omittingEmptySubsequences: false)
-    return Set(lines.dropLast().filter { CacheKey.isNamespace($0) }.map(String.init))
-  }
-
-  /// The content of the lock file; `nil` if there is none, or the user may not read it: the files then tell for themselves.
-  private func list() throws(CacheError) -> String? {
-    guard try status(of: lockPath)?.kind == .regular else { return nil }
-    do throws(CacheError) {
-      return try read(lockPath).map { String(decoding: $0.bytes, as: UTF8.self) }
-    } catch {
-      guard error.code == .permissionDenied else { throw error }
-      return nil
+  /// The namespaces that the lock file lists. The file of someone else lists none.
+  private func listedNamespaces() throws(CacheError) -> Set<String> {
+    guard try system.status(of: lockPath)?.isRegular == true, let bytes = try system.read(lockPath)?.bytes else {
+      return []
     }
+    let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n").filter { $0.hasPrefix(Self.listing) }
+    return Set(lines.map { String($0.dropFirst(Self.listing.count)) })
   }
 
   /// Lists the `namespaces`, before the first byte of their files. Call this only under the exclusive lock.
@@ -218,97 +115,92 @@ extension PlistFolder {
     let listed = try listedNamespaces()
     let new = namespaces.filter { !listed.contains($0) }
     guard !new.isEmpty else { return }
-    for file in new.flatMap({ [path(of: $0), Self.temporaryPath(path(of: $0))] }) {
-      guard try isFreeOrOwn(file) else {
-        throw .notAStore(file, "it has the name of a file that the store needs")
-      }
+    for file in new.flatMap({ [path(of: $0), path(of: $0) + ".new"] }) {
+      guard try system.status(of: file) != nil, try version(of: file) == nil else { continue }
+      throw .notAStore(file, "it has the name of a file that the store needs")
     }
-    let list = try list() ?? ""
-    let start: String
-    if list.hasPrefix(Self.listHeader) {
-      // A line that was not written to its end becomes one that is not a namespace.
-      start = list.hasSuffix("\n") ? "" : " \n"
-    } else if Self.listHeader.hasPrefix(list) {
-      start = String(Self.listHeader.dropFirst(list.count))
-    } else {
-      return
-    }
-    let bytes = Array((start + new.map { $0 + "\n" }.joined()).utf8)
-    try call("write", lockPath) { () throws(SystemError) in
-      let file = try fileSystem.open(lockPath, flags: O_WRONLY | O_APPEND)
-      var rest = bytes[...]
-      while !rest.isEmpty { rest = rest.dropFirst(try fileSystem.write(rest, to: file)) }
-    }
+    // The first line feed ends a line that was not written to its end.
+    let lines = new.map { "\n\(Self.listing)\($0)\n" }.joined()
+    let flags = O_WRONLY | O_CREAT | O_APPEND
+    _ = try system.write(Array(lines.utf8), to: lockPath, flags, synchronized: isSynchronized)
   }
 
-  /// The names of the store's files in the folder, except the lock file, in order.
-  func parts() throws(CacheError) -> [String] {
+  /// The names of the store's files that hold entries, in order.
+  func files() throws(CacheError) -> [String] {
     let listed = try listedNamespaces()
-    var parts: [String] = []
-    for name in try names().sorted() {
-      let stem = name.hasSuffix(Self.temporaryPath("")) ? name.dropLast(Self.temporaryPath("").count) : name[...]
-      if stem == Self.journalName {
-        parts.append(name)
-      } else if let namespace = Self.namespace(ofFile: stem) {
-        let isListed = listed.contains(namespace)
-        if try isListed ? true : isOwn(path + "/" + name) { parts.append(name) }
+    var files: [String] = []
+    for name in try system.names(in: path) {
+      guard let namespace = Self.namespace(ofFile: name) else { continue }
+      let isOwn = try listed.contains(namespace) ? true : version(of: "\(path)/\(name)") != nil
+      if isOwn { files.append(name) }
+    }
+    return files
+  }
+
+  /// The namespaces that have a file of the store, in order.
+  func namespaces() throws(CacheError) -> [String] {
+    try files().filter { !$0.hasSuffix(".new") }.compactMap { Self.namespace(ofFile: $0) }.sorted()
+  }
+
+  /// The latest version of the format in which one of the files is written; `nil` if none says its version. An empty
+  /// store has the present one.
+  func latestVersion() throws(CacheError) -> Int? {
+    let files = try files()
+    var versions: [Int] = []
+    for name in files { if let version = try version(of: "\(path)/\(name)") { versions.append(version) } }
+    return files.isEmpty ? PlistFormat.version : versions.max()
+  }
+
+  private func version(of file: String) throws(CacheError) -> Int? {
+    guard try system.status(of: file)?.isRegular == true else { return nil }
+    return try system.read(file, atMost: PlistFormat.headSize).flatMap { PlistFormat.version(ofHead: $0.bytes) }
+  }
+}
+
+/// The lock on a store, which excludes other handles in this process and in others.
+///
+/// It is `flock` on a file of its own. The kernel releases it when the process ends. Handles of one process exclude
+/// each other, because each opens the file separately. The file is never removed.
+extension PlistFolder {
+  /// Runs `body` while holding the lock.
+  ///
+  /// - Throws: `CacheError` with the code `busy` if it cannot be had within the timeout.
+  func withLock<Output>(
+    exclusively: Bool, _ body: () throws(CacheError) -> Output
+  ) throws(CacheError) -> Output {
+    let file = try patience.wait { timeout throws(CacheError) in try lock(exclusively: exclusively, within: timeout) }
+    defer { system.unlock(file) }
+    return try body()
+  }
+
+  /// Takes the lock, after the turn to take it: `flock` on the folder, kept until the lock is held. So a handle that has
+  /// just released the lock cannot take it again while another one waits for it.
+  ///
+  /// The turn protects nothing: a handle that cannot lock the folder, or has waited for its turn for half of the timeout,
+  /// goes without. So a process that is suspended while it waits stops no other.
+  private func lock(exclusively: Bool, within timeout: Duration) throws(CacheError) -> OpenFile {
+    let file = try openLockFile()
+    let turn = try? system.open(path, O_RDONLY | O_DIRECTORY)
+    defer { if let turn { system.unlock(turn) } }
+    var hasTurn = turn == nil
+    let start = system.now()
+    while true {
+      let waited = system.now() - start
+      if !hasTurn, let turn {
+        hasTurn = (try? system.lock(turn, exclusively: true)) ?? true || waited > timeout / 2
       }
+      if hasTurn, try system.lock(file, exclusively: exclusively) { return file }
+      guard waited < timeout else { throw .busy(path, after: options.busyTimeout) }
+      // Short, because the lock is free while the handle whose turn it is pauses.
+      system.pause(min(.microseconds(500), timeout - waited))
     }
-    return parts
   }
 
-  /// The total size of the store's files, in bytes.
-  func size() throws(CacheError) -> Int {
-    var size = 0
-    for name in try parts() { size += try status(of: path + "/" + name)?.size ?? 0 }
-    return size
-  }
-
-  /// Whether the file of `namespace` belongs to the store, or does not exist.
-  func owns(_ namespace: String) throws(CacheError) -> Bool {
-    if try listedNamespaces().contains(namespace) { return true }
-    return try isFreeOrOwn(path(of: namespace))
-  }
-
-  private func isFreeOrOwn(_ file: String) throws(CacheError) -> Bool {
-    try status(of: file) == nil ? true : isOwn(file)
-  }
-
-  /// Whether a file says by itself that it belongs to a store.
-  private func isOwn(_ file: String) throws(CacheError) -> Bool { try format(ofFile: file) != nil }
-
-  /// The format version in the head of a namespace's file; `nil` if the file has no head of any version.
-  func format(ofFile file: String) throws(CacheError) -> Int? {
-    guard try status(of: file)?.kind == .regular else { return nil }
-    return try read(file, atMost: Self.headSize).flatMap { Self.format(ofHead: $0.bytes) }
-  }
-
-  /// The format, if `bytes` begin a JSON object whose first members, in any order, are a format and a namespace.
-  private static func format(ofHead bytes: [UInt8]) -> Int? {
-    var json = JSONReader(bytes)
-    guard json.skip(UInt8(ascii: "{")) else { return nil }
-    var format: Int?
-    var namespace: String?
-    while format == nil || namespace == nil {
-      guard let name = try? json.string(), json.skip(UInt8(ascii: ":")) else { return nil }
-      switch name {
-      case "format" where format == nil:
-        guard let number = try? json.integer() else { return nil }
-        format = number
-      case "namespace" where namespace == nil:
-        guard let text = try? json.string(), CacheKey.isNamespace(text) else { return nil }
-        namespace = text
-      default: return nil
-      }
-      if format == nil || namespace == nil, !json.skip(UInt8(ascii: ",")) { return nil }
-    }
-    return format
-  }
-
-  private func hasJournal() throws(CacheError) -> Bool {
-    guard try status(of: journalPath)?.kind == .regular, let head = try read(journalPath, atMost: 64)?.bytes else {
-      return false
-    }
-    return PlistJournal.isHead(head)
+  private func openLockFile() throws(CacheError) -> OpenFile {
+    if let file = try system.open(lockPath, O_RDONLY | O_CREAT) { return file }
+    // The folder was removed after the store was opened: start again with an empty store.
+    try makeStore()
+    guard let file = try system.open(lockPath, O_RDONLY | O_CREAT) else { throw .system(ENOENT, "create", lockPath) }
+    return file
   }
 }

@@ -10,7 +10,7 @@ public struct PlistPlugin: StoragePlugin {
   /// The engine's name, capabilities and options.
   public let declaration = EngineDeclaration(
     name: "plist", version: "1", summary: "one readable JSON file per namespace, loaded whole and written whole",
-    capabilities: [.persistent, .shared, .atomicBatches], options: PlistOptions.all)
+    capabilities: [.persistent, .shared, .ordered, .bounded, .atomicBatches], options: PlistOptions.all)
 
   /// Creates the plugin.
   public init() {}
@@ -31,12 +31,12 @@ public struct PlistPlugin: StoragePlugin {
   /// - Throws: `CacheError`: `cannotCreate` if the folder belongs to someone else, `permissionDenied`, `ioFailed`;
   ///   `invalidOption` if an option is missing.
   public func inspect(_ configuration: EngineConfiguration) async throws(CacheError) -> StoreInspection {
-    let folder = PlistFolder(path: try PlistOptions(configuration).path, fileSystem: SystemFileSystem())
+    let folder = PlistFolder(try PlistOptions(configuration), PlistSystem())
     return try await BlockingExecutor().run { () throws(CacheError) in try folder.inspect() }
   }
 
   /// Removes every file of the store except the lock file, under the lock, or moves them into a new folder. Other handles
-  /// go on with an empty store. Items that are not files are moved aside.
+  /// continue with an empty store.
   ///
   /// - Throws: `CacheError`: `busy` if the lock cannot be had within the timeout, `cannotCreate` if the folder belongs to
   ///   someone else, or no folder to move the files to can be made, `unsupportedFormat` if a later version wrote a part of
@@ -44,8 +44,11 @@ public struct PlistPlugin: StoragePlugin {
   public func removeStore(
     _ configuration: EngineConfiguration, movingAside suffix: String?
   ) async throws(CacheError) -> [String] {
-    let removal = PlistRemoval(try PlistOptions(configuration), movingAside: suffix)
-    return try await BlockingExecutor().run { () throws(CacheError) in try removal.run() }
+    var options = try PlistOptions(configuration)
+    while options.path.count > 1, options.path.hasSuffix("/") { options.path.removeLast() }
+    options.path = StorePlace.resolved(options.path)
+    let folder = PlistFolder(options, PlistSystem())
+    return try await BlockingExecutor().run { () throws(CacheError) in try folder.removeStore(movingAside: suffix) }
   }
 }
 
@@ -59,16 +62,12 @@ struct PlistOptions: Sendable {
   /// The store's folder.
   var path: String
   /// What a commit survives.
-  var durability: Durability
+  var durability = Durability.normal
   /// How long to wait for a lock that another handle holds.
-  var busyTimeout: Duration
+  var busyTimeout = Duration.seconds(5)
+}
 
-  init(path: String, durability: Durability = .normal, busyTimeout: Duration = .seconds(5)) {
-    self.path = path
-    self.durability = durability
-    self.busyTimeout = busyTimeout
-  }
-
+extension PlistOptions {
   init(_ configuration: EngineConfiguration) throws(CacheError) {
     self.init(
       path: try configuration.text(Self.path.name), durability: try configuration.durability(),
@@ -79,101 +78,64 @@ struct PlistOptions: Sendable {
 extension PlistFolder {
   /// Inspects the store without taking the lock, and without creating or changing anything.
   func inspect() throws(CacheError) -> StoreInspection {
-    var names: [String] = []
-    var formats: [Int] = []
-    if try requireOwn() {
-      let lock = try status(of: lockPath) == nil ? [] : [Self.lockName]
-      names = (try parts() + lock).sorted()
+    var files: [String] = []
+    if try isStore() {
+      files = try self.files().map { "\(path)/\($0)" }
+      for other in [commitPath, lockPath] where try system.status(of: other) != nil { files.append(other) }
     }
-    let namespaces = names.compactMap { Self.namespace(ofFile: $0) }
-    for namespace in namespaces {
-      if let format = try format(ofFile: path(of: namespace)) { formats.append(format) }
-    }
-    // A store without entries has the current format.
-    let format = !names.isEmpty && namespaces.isEmpty ? PlistDecoder.format : formats.max()
-    return StoreInspection(
-      path: path, files: names.map { path + "/" + $0 }, format: format, currentFormat: PlistDecoder.format)
-  }
-}
-
-/// Removes a store's files, whatever their state, or moves them into a new folder with a mark of its own. Without a folder
-/// to move to it writes nothing, so it works on a full disk.
-struct PlistRemoval: Sendable {
-  private let options: PlistOptions
-  private let suffix: String?
-  private let fileSystem: any FileSystem
-
-  init(
-    _ options: PlistOptions, movingAside suffix: String?, fileSystem: any FileSystem = SystemFileSystem()
-  ) {
-    self.options = options
-    self.suffix = suffix
-    self.fileSystem = fileSystem
+    let format = files.isEmpty ? nil : try latestVersion()
+    return StoreInspection(path: path, files: files.sorted(), format: format, currentFormat: PlistFormat.version)
   }
 
-  /// Removes the store, and returns the folder that its files were moved to.
-  func run() throws(CacheError) -> [String] {
-    var path = options.path
-    while path.count > 1, path.hasSuffix("/") { path.removeLast() }
-    let folder = PlistFolder(path: StorePlace.resolved(path), fileSystem: fileSystem)
-    guard try folder.requireOwn() else { return [] }
-    if let status = try folder.status(of: folder.lockPath), status.kind != .regular {
-      try folder.rename(folder.lockPath, to: folder.freePath(folder.lockPath + ".aside"))
-    }
-    return try PlistLock(folder, timeout: options.busyTimeout).hold(exclusively: true) { () throws(CacheError) in
-      try requireKnownFormat(of: folder)
-      let names = try folder.parts()
-      if let suffix { return names.isEmpty ? [] : [try move(folder, aside: suffix)] }
-      // The journal goes first: without it, none of the files that it names can come back.
-      for path in [folder.journalPath] + names.map({ folder.path + "/" + $0 }) { try remove(path, of: folder) }
+  /// Removes a store's files, whatever their state, or moves them into a new folder with a mark of its own, and returns
+  /// that folder. Without a folder to move to it writes nothing, so it works on a full disk.
+  func removeStore(movingAside suffix: String?) throws(CacheError) -> [String] {
+    guard try isStore() else { return [] }
+    return try withLock(exclusively: true) { () throws(CacheError) in
+      // What cannot be read is of no version.
+      if let version = try latestVersion(), version > PlistFormat.version { throw .laterFormat(path, version) }
+      if let suffix { return try move(aside: suffix) }
+      // First, so that none of the files that were to be renamed can come back.
+      if try isInterrupted() { try system.remove(commitPath) }
+      for file in try files().map({ "\(path)/\($0)" }) {
+        if try system.status(of: file)?.isRegular == true {
+          try system.remove(file)
+        } else {
+          // What is in the folder that someone has put there is not the store's.
+          try system.rename(file, to: freePath(file + ".aside"))
+        }
+      }
       return []
     }
   }
 
-  /// Fails if a later version has written a file or the journal. What cannot be read is of no version.
-  private func requireKnownFormat(of folder: PlistFolder) throws(CacheError) {
-    for path in try folder.parts().map({ folder.path + "/" + $0 }) {
-      guard let format = try? folder.format(ofFile: path), format > PlistDecoder.format else { continue }
-      throw CacheError(PlistFormatError(laterFormat: format), path: path)
-    }
-    do throws(CacheError) {
-      _ = try folder.journal()
-    } catch {
-      guard error.code != .unsupportedFormat else { throw error }
-    }
-  }
-
-  private func remove(_ path: String, of folder: PlistFolder) throws(CacheError) {
-    if let status = try folder.status(of: path), status.kind != .regular {
-      try folder.rename(path, to: folder.freePath(path + ".aside"))
-    } else {
-      try folder.remove(path)
-    }
-  }
-
-  private func move(_ folder: PlistFolder, aside suffix: String) throws(CacheError) -> String {
-    let new = PlistFolder(path: try folder.freePath(folder.path + suffix), fileSystem: fileSystem)
-    var moved: [String] = []
+  private func move(aside suffix: String) throws(CacheError) -> [String] {
+    try recover()
+    let names = try files()
+    if names.isEmpty { return [] }
+    var options = options
+    options.path = try freePath(path + suffix)
+    let new = PlistFolder(options, system)
     do throws(CacheError) {
       try new.makeStore()
-      try PlistLock(new, timeout: options.busyTimeout).hold(exclusively: true) { () throws(CacheError) in
-        try new.list(try folder.listedNamespaces().sorted())
-        // What is left of a batch that cannot be finished moves as it is.
-        try? folder.finishJournal(synchronized: false)
-        for name in try folder.parts() {
-          try folder.rename(folder.path + "/" + name, to: new.path + "/" + name)
-          moved.append(name)
-        }
-      }
+      try new.list(try namespaces())
     } catch {
-      for name in moved { try? folder.rename(new.path + "/" + name, to: folder.path + "/" + name) }
-      guard (try? new.parts())?.isEmpty == true else { throw error }
-      // A full disk has no room for its list: no empty folder is to look like a damaged store.
-      for path in [new.lockPath, StoreMark(inFolder: new.path).path] { try? fileSystem.unlink(path) }
-      rmdir(new.path)
+      // A full disk has no room for the list.
+      FolderRemoval.remove(new.path)
       throw error
     }
-    return new.path
+    for name in names { try system.rename("\(path)/\(name)", to: "\(new.path)/\(name)") }
+    return [new.path]
+  }
+
+  /// `path`, with a number appended if that name is taken.
+  private func freePath(_ path: String) throws(CacheError) -> String {
+    var (free, number) = (path, 1)
+    while try system.status(of: free) != nil {
+      number += 1
+      free = "\(path)-\(number)"
+    }
+    return free
   }
 }
 

@@ -1,183 +1,277 @@
 internal import EngineSupport
+internal import Platform
 internal import StorageSPI
 internal import Synchronization
 
 /// A store's files, and those of them that are in memory. Every method except `current` waits for the disk and the
 /// lock.
 final class PlistStore: Sendable {
-  private struct State {
-    var files: [String: PlistFile] = [:]
-    var isTidy = false
+  /// The entries of a namespace, with the file that they were read from or written to.
+  ///
+  /// The file stays open. Meanwhile no other file can have its inode, so a status equal to `status` means that nothing
+  /// has changed.
+  struct LoadedFile: Sendable {
+    var table: EntryTable
+    /// The open file; `nil` if there was none.
+    var file: OpenFile?
+    /// Its status; `nil` if there was none.
+    var status: FileStatus?
+  }
+
+  /// The new content of a namespace.
+  private struct Change {
+    let namespace: String
+    let before: EntryTable
+    var after: EntryTable
   }
 
   let folder: PlistFolder
-  private let lock: PlistLock
-  private let options: PlistOptions
-  private let state = Mutex(State())
+  private let files = Mutex<[String: LoadedFile]>([:])
 
-  init(_ options: PlistOptions, fileSystem: any FileSystem) {
-    self.options = options
-    folder = PlistFolder(path: options.path, fileSystem: fileSystem)
-    lock = PlistLock(folder, timeout: options.busyTimeout)
+  init(_ folder: PlistFolder) { self.folder = folder }
+
+  /// The entries of `namespace`, if they are in memory and the file is unchanged. Cost: one `stat`.
+  func current(_ namespace: String) throws(CacheError) -> LoadedFile? {
+    guard let loaded = files.withLock({ $0[namespace] }) else { return nil }
+    return try folder.system.status(of: folder.path(of: namespace)) == loaded.status ? loaded : nil
   }
 
-  /// The file of `namespace`, if it is in memory and unchanged. Cost: one `stat`.
-  func current(_ namespace: String) -> PlistFile? {
-    guard let file = state.withLock({ $0.files[namespace] }) else { return nil }
-    do {
-      return try folder.fileSystem.status(of: file.path) == file.status ? file : nil
-    } catch {
-      // The caller then reads the file, and gets the same error.
-      return nil
-    }
-  }
-
-  /// The current file of `namespace`. Call this only inside `reading` or `writing`.
-  func load(_ namespace: String) throws(CacheError) -> PlistFile {
-    if let file = current(namespace) { return file }
-    let file = try read(namespace)
-    state.withLock { $0.files[namespace] = file }
-    return file
+  /// The current entries of `namespace`. Call this only inside `reading` or `writing`.
+  func load(_ namespace: String) throws(CacheError) -> LoadedFile {
+    if let loaded = try current(namespace) { return loaded }
+    let loaded = try read(namespace)
+    files.withLock { $0[namespace] = loaded }
+    return loaded
   }
 
   /// Reads the file of `namespace` again.
-  func read(_ namespace: String) throws(CacheError) -> PlistFile {
+  private func read(_ namespace: String) throws(CacheError) -> LoadedFile {
     let path = folder.path(of: namespace)
-    guard try folder.owns(namespace), let (file, status, bytes) = try folder.read(path) else {
-      return PlistFile(path: path, table: EntryTable())
+    guard try folder.namespaces().contains(namespace), let (file, status, bytes) = try folder.system.read(path) else {
+      return LoadedFile(table: EntryTable())
     }
-    do throws(PlistFormatError) {
-      let table = try PlistDecoder.decode(bytes, namespace: namespace)
-      return PlistFile(path: path, table: table, file: file, status: status)
-    } catch {
-      throw CacheError(error, path: path)
-    }
+    let table = try PlistFormat.decode(bytes, namespace: namespace, path: path)
+    return LoadedFile(table: table, file: file, status: status)
   }
 
-  /// The first entries of `range` in `file`, the file of `namespace`, or in the newer file that has replaced it in
-  /// memory.
-  func scan(_ namespace: String, _ file: PlistFile, _ range: KeyRange, limit: Int) -> [EntrySummary] {
-    // In place, which keeps the sorted keys for the next scan.
-    if let summaries = state.withLock({ $0.files[namespace]?.table.scan(range, limit: limit) }) { return summaries }
-    var table = file.table
-    return table.scan(range, limit: limit)
-  }
-
-  /// Runs `body` while no other handle writes, after finishing what an earlier handle began. A damaged journal says nothing
-  /// of the files, each of which is complete: they stay readable.
+  /// Runs `body` while no other handle writes, after finishing what an earlier handle began.
   func reading<Output>(_ body: () throws(CacheError) -> Output) throws(CacheError) -> Output {
-    func readingAsItIs() throws(CacheError) -> Output? { try folder.hasUnfinishedBatch() ? nil : try body() }
-    let output: Output?
-    do throws(CacheError) {
-      output = try lock.hold(exclusively: false, readingAsItIs)
-    } catch {
-      guard error.code == .permissionDenied else { throw error }
-      output = try readingWithoutLock(readingAsItIs)
+    let output: Output? = try folder.withLock(exclusively: false) { () throws(CacheError) in
+      try folder.isInterrupted() ? nil : try body()
     }
     return if let output { output } else { try writing(body) }
   }
 
-  /// Runs `body` again until nothing changed meanwhile, for users who may not even open the lock file.
-  private func readingWithoutLock<Output>(
-    _ body: () throws(CacheError) -> Output
-  ) throws(CacheError) -> Output {
-    let output: Output? = try folder.fileSystem.poll(for: options.busyTimeout) { () throws(CacheError) in
-      let before = try signature()
-      let output = try body()
-      return try signature() == before ? output : nil
-    }
-    guard let output else { throw .busy("read", folder.path, after: options.busyTimeout) }
-    return output
-  }
-
-  private func signature() throws(CacheError) -> [String: FileStatus] {
-    var signature: [String: FileStatus] = [:]
-    for name in try folder.names() where name == PlistFolder.journalName || PlistFolder.namespace(ofFile: name) != nil {
-      signature[name] = try folder.status(of: folder.path + "/" + name)
-    }
-    return signature
-  }
-
   /// Runs `body` while no other handle reads or writes, after finishing what an earlier handle began.
-  func writing<Output>(_ body: () throws(CacheError) -> Output) throws(CacheError) -> Output {
-    try lock.hold(exclusively: true) { () throws(CacheError) in
-      try folder.finishJournal(synchronized: options.durability != .relaxed)
-      if !state.withLock({ $0.isTidy }) { try folder.removeTemporaryFiles() }
-      state.withLock { $0.isTidy = true }
+  private func writing<Output>(_ body: () throws(CacheError) -> Output) throws(CacheError) -> Output {
+    try folder.withLock(exclusively: true) { () throws(CacheError) in
+      try folder.recover()
       return try body()
     }
   }
 
-  /// Makes all changes, or none. Call this only inside `writing`.
-  func commit(_ changes: [PlistCommit.Change]) throws(CacheError) {
-    let files = try PlistCommit(folder: folder, durability: options.durability)(changes)
-    state.withLock { state in
-      for (index, change) in changes.enumerated() { state.files[change.namespace] = files?[index] }
-    }
-  }
-
   /// Drops everything in memory, and closes the files.
-  func release() {
-    let files = state.withLock { state in
-      defer { state.files = [:] }
-      return state.files
-    }
-    _ = files  // Released here, outside the lock.
-  }
+  func release() { files.withLock { $0 = [:] } }
 }
 
+/// Reading the whole store.
 extension PlistStore {
-  /// Checks the files, which it reads again and leaves unchanged. An interrupted batch is not damage: it is finished first.
+  func scan(_ request: ScanRequest) throws(CacheError) -> ScanPage {
+    try reading { () throws(CacheError) in
+      var page = ScanPage()
+      var bytes = 0
+      let namespaces = try folder.namespaces().filter { request.visits($0) }
+      for (place, namespace) in (request.isDescending ? namespaces.reversed() : namespaces).enumerated() {
+        var rest = request
+        rest.limit -= page.entries.count
+        var loaded = try load(namespace)
+        let part = loaded.table.scan(rest)
+        // The next scan finds the keys sorted.
+        files.withLock { [loaded] in $0[namespace] = loaded }
+        bytes += part.entries.reduce(0) { $0 + ($1.payload?.count ?? 0) }
+        if !page.entries.isEmpty, bytes > ScanRequest.maximumPayloadBytes { break }
+        page.entries += part.entries
+        page.next = part.next ?? (place + 1 < namespaces.count ? page.entries.last?.key.text : nil)
+        if part.next != nil || page.entries.count == request.limit { break }
+      }
+      return page
+    }
+  }
+
+  func count() throws(CacheError) -> StoreCount {
+    try reading { () throws(CacheError) in
+      var count = StoreCount()
+      for namespace in try folder.namespaces() {
+        let loaded = try load(namespace)
+        count.add(loaded.table.count.namespaces)
+        count.storageBytes += loaded.status?.size ?? 0
+      }
+      return count
+    }
+  }
+
+  /// Checks the files, which it reads again and leaves unchanged. An interrupted commit is not damage: it is finished first.
   ///
   /// - Throws: `CacheError`: `unsupportedFormat` if a later version has written one of them: it is not damaged.
   func check() throws(CacheError) -> [IntegrityIssue] {
     try reading { () throws(CacheError) in
       var issues: [IntegrityIssue] = []
-      func check(_ body: () throws(CacheError) -> Void) throws(CacheError) {
+      for namespace in try folder.namespaces() {
         do throws(CacheError) {
-          try body()
+          _ = try read(namespace)
         } catch {
           guard error.code == .damaged else { throw error }
-          let key = (error.cause as? PlistFormatError)?.key
-          issues.append(
-            IntegrityIssue(key: key, kind: key == nil ? .structure : .undecodable, message: error.message))
+          issues.append(IntegrityIssue(kind: .structure, message: error.message))
         }
       }
-      try check { () throws(CacheError) in _ = try folder.journal() }
-      for namespace in try folder.namespaces() { try check { () throws(CacheError) in _ = try read(namespace) } }
       return issues
     }
   }
+}
 
-  /// Removes the entries that are expired at `time`, file by file, so that a damaged file does not protect the entries
-  /// of the others.
-  ///
-  /// - Throws: the first error, after trying all files.
-  func removeExpired(at time: Timestamp) throws(CacheError) {
-    var failure: CacheError?
-    for namespace in try folder.namespaces() {
-      do throws(CacheError) {
+/// Changing the store.
+extension PlistStore {
+  func apply(_ batch: WriteBatch) throws(CacheError) {
+    try writing { () throws(CacheError) in
+      var changes: [Change] = []
+      var changed: [Change] = []
+      for (namespace, part) in batch.dividedByNamespace() {
         let before = try load(namespace).table
-        var table = before
-        guard table.removeExpired(at: time) else { continue }
-        try commit([PlistCommit.Change(namespace: namespace, table: table, before: before)])
-      } catch {
-        failure = failure ?? error
+        var change = Change(namespace: namespace, before: before, after: before)
+        if try !change.after.apply(part).isEmpty { changed.append(change) }
+        changes.append(change)
       }
+      if let bounds = batch.bounds { try require(bounds, after: changes) }
+      try commit(changed)
     }
-    if let failure { throw failure }
+  }
+
+  /// Removes the entries that are expired at `time`.
+  func removeExpired(at time: Timestamp) throws(CacheError) {
+    try writing { () throws(CacheError) in
+      var changes: [Change] = []
+      for namespace in try folder.namespaces() {
+        var loaded = try load(namespace)
+        let before = loaded.table
+        if loaded.table.removeExpired(at: time) {
+          changes.append(Change(namespace: namespace, before: before, after: loaded.table))
+        } else {
+          // The time of the next one to expire is known now.
+          files.withLock { [loaded] in $0[namespace] = loaded }
+        }
+      }
+      try commit(changes)
+    }
+  }
+
+  /// Throws `CacheError` with the code `overBounds` if the store would exceed `bounds` after `changes`. Cost: a `stat` for
+  /// each namespace, and loading the ones that are not in memory.
+  ///
+  /// What is damaged cannot be counted, so it fails a batch with bounds.
+  private func require(_ bounds: StoreBounds, after changes: [Change]) throws(CacheError) {
+    var count = StoreCount()
+    for change in changes { count.add(change.after.count.namespaces) }
+    let others = Set(try folder.namespaces()).subtracting(changes.map(\.namespace))
+    for namespace in others where namespace != bounds.exemptNamespace {
+      count.add(try load(namespace).table.count.namespaces)
+    }
+    try bounds.require(count)
+  }
+
+  /// Makes all `changes`, or throws and makes none.
+  private func commit(_ changes: [Change]) throws(CacheError) {
+    guard !changes.isEmpty else { return }
+    var written: [OpenFile?] = []
+    do throws(CacheError) {
+      try folder.list(changes.map(\.namespace))
+      written = changes.count == 1 ? [try replace(changes[0])] : try replaceTogether(changes)
+    } catch {
+      // What is left of it takes room. If it stays, the next writer removes it.
+      try? folder.recover()
+      throw error
+    }
+    for (change, file) in zip(changes, written) {
+      // A status that is not known is no file's, so that the file is read again.
+      let status = file.flatMap { try? folder.system.status(of: $0) }
+      files.withLock { $0[change.namespace] = LoadedFile(table: change.after, file: file, status: status) }
+    }
+  }
+
+  /// Replaces one file, by renaming a complete new one to its name.
+  private func replace(_ change: Change) throws(CacheError) -> OpenFile? {
+    let file = try publish(change.after, as: change.namespace)
+    guard folder.options.durability == .full else { return file }
+    do throws(CacheError) {
+      try folder.synchronize()
+    } catch {
+      // The new file has its name, but might not keep it: "nothing was changed" is true only with the content before.
+      _ = try? publish(change.before, as: change.namespace)
+      throw error
+    }
+    return file
+  }
+
+  private func publish(_ table: EntryTable, as namespace: String) throws(CacheError) -> OpenFile? {
+    let path = folder.path(of: namespace)
+    guard !table.entries.isEmpty else {
+      // On a full disk there is no room for a file without entries.
+      try folder.system.remove(path)
+      return nil
+    }
+    let file = try writeNew(table, as: namespace)
+    try folder.system.rename(file.path, to: path)
+    return file
+  }
+
+  /// Replaces several files. It takes effect when the file `store.commit` is created: see `PlistFolder.recover()`.
+  private func replaceTogether(_ changes: [Change]) throws(CacheError) -> [OpenFile] {
+    var written: [OpenFile] = []
+    for change in changes { written.append(try writeNew(change.after, as: change.namespace)) }
+    do throws(CacheError) {
+      let flags = O_WRONLY | O_CREAT | O_EXCL
+      _ = try folder.system.write([], to: folder.commitPath, flags, synchronized: false)
+      try folder.synchronize()
+    } catch {
+      try? folder.system.remove(folder.commitPath)
+      throw error
+    }
+    // What fails from here on, the next handle does.
+    try? folder.recover()
+    return written
+  }
+
+  private func writeNew(_ table: EntryTable, as namespace: String) throws(CacheError) -> OpenFile {
+    try folder.system.write(
+      PlistFormat.encode(table, namespace: namespace), to: folder.path(of: namespace) + ".new",
+      O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, synchronized: folder.isSynchronized)
   }
 }
 
-/// The entries of a namespace, with the file that they were read from or written to.
-///
-/// The file stays open. Meanwhile no other file can have its inode, so a status equal to `status` means that nothing
-/// has changed.
-struct PlistFile: Sendable {
-  let path: String
-  var table: EntryTable
-  /// The open file; `nil` if there was none.
-  var file: OpenFile?
-  /// Its status; `nil` if there was none.
-  var status: FileStatus?
+extension ScanRequest {
+  /// Whether the scan can visit a key of `namespace`.
+  fileprivate func visits(_ namespace: String) -> Bool {
+    let start = namespace + "/"
+    guard start.hasPrefix(prefix) || prefix.hasPrefix(start) else { return false }
+    // "0" follows "/", so every key of the namespace is below that.
+    return position.map { isDescending ? $0 > start : $0 < namespace + "0" } ?? true
+  }
+}
+
+extension WriteBatch {
+  /// The operations by namespace, in the order of their names, without the bounds, which apply to all namespaces together.
+  fileprivate func dividedByNamespace() -> [(key: String, value: WriteBatch)] {
+    var parts: [String: WriteBatch] = [:]
+    for operation in operations {
+      switch operation {
+      case .put(let key, let payload, let metadata):
+        parts[key.namespace, default: WriteBatch()].put(key, payload: payload, metadata: metadata)
+      case .update(let key, let metadata, let checksum):
+        parts[key.namespace, default: WriteBatch()].update(key, metadata: metadata, from: checksum)
+      case .remove(let key): parts[key.namespace, default: WriteBatch()].remove(key)
+      case .require(let key, let expectation):
+        parts[key.namespace, default: WriteBatch()].require(key, expectation)
+      }
+    }
+    return parts.sorted { $0.key < $1.key }
+  }
 }
