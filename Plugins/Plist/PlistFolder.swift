@@ -100,7 +100,7 @@ extension PlistFolder {
   }
 
   /// The namespaces that the lock file lists. The file of someone else lists none.
-  private func listedNamespaces() throws(CacheError) -> Set<String> {
+  func listedNamespaces() throws(CacheError) -> Set<String> {
     guard try system.status(of: lockPath)?.isRegular == true, let bytes = try system.read(lockPath)?.bytes else {
       return []
     }
@@ -178,7 +178,7 @@ extension PlistFolder {
   ///
   /// The turn protects nothing: a handle that cannot lock the folder, or has waited for its turn for half of the timeout,
   /// goes without. So a process that is suspended while it waits stops no other.
-  private func lock(exclusively: Bool, within timeout: Duration) throws(CacheError) -> OpenFile {
+  func lock(exclusively: Bool, within timeout: Duration) throws(CacheError) -> OpenFile {
     let file = try openLockFile()
     let turn = try? system.open(path, O_RDONLY | O_DIRECTORY)
     defer { if let turn { system.unlock(turn) } }

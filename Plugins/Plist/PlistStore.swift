@@ -227,9 +227,9 @@ extension PlistStore {
   private func replaceTogether(_ changes: [Change]) throws(CacheError) -> [OpenFile] {
     var written: [OpenFile] = []
     for change in changes { written.append(try writeNew(change.after, as: change.namespace)) }
+    let flags = O_WRONLY | O_CREAT | O_EXCL
+    _ = try folder.system.write([], to: folder.commitPath, flags, synchronized: false)
     do throws(CacheError) {
-      let flags = O_WRONLY | O_CREAT | O_EXCL
-      _ = try folder.system.write([], to: folder.commitPath, flags, synchronized: false)
       try folder.synchronize()
     } catch {
       try? folder.system.remove(folder.commitPath)

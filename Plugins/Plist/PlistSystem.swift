@@ -117,7 +117,7 @@ struct PlistSystem: Sendable {
   func makeFolder(_ path: String) throws(CacheError) {
     if try status(of: path) != nil { return }
     if let slash = path.lastIndex(of: "/"), slash != path.startIndex { try makeFolder(String(path[..<slash])) }
-    try call("create", path, accepting: EEXIST) { mkdir(path, 0o700) }
+    try call("make directory", path, accepting: EEXIST) { mkdir(path, 0o700) }
   }
 
   /// The names in a folder, in order.

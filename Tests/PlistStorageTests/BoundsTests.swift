@@ -42,26 +42,28 @@ import Testing
   @Test func withoutBoundsOtherFilesAreNotLookedAt() async throws {
     let folder = try TemporaryFolder()
     try await folder.open().put(["a/1": "x", "b/1": "y"])
-    let fileSystem = FaultyFileSystem()
-    let engine = try await folder.open(fileSystem: fileSystem)
+    let system = FaultySystem()
+    let engine = try await folder.open(.normal, system)
     try await engine.put(["a/2": "x"])
-    #expect(!fileSystem.trace.contains { $0.hasSuffix("b.json") })
-    fileSystem.begin()
+    #expect(!system.trace.contains { $0.hasSuffix("b.json") })
+    system.begin()
     try await put(["a/3": "x"], within: 9, engine)
-    #expect(fileSystem.trace.contains("open b.json"))
-    fileSystem.begin()
+    #expect(system.trace.contains("open b.json"))
+    system.begin()
     try await put(["a/4": "x"], within: 9, engine)
-    #expect(fileSystem.trace.count { $0.hasSuffix("b.json") } == 1, "what is in memory costs one look")
+    #expect(system.trace.count { $0.hasSuffix("b.json") } == 1, "what is in memory costs one look")
   }
 
-  @Test func whatCannotBeCountedStopsOnlyItsOwnNamespace() async throws {
+  @Test func damageFailsBatchesWithBoundsUnlessItIsInTheExemptNamespace() async throws {
     let folder = try TemporaryFolder()
     try await folder.open().put(["a/1": "x", "b/1": "y"])
     try folder.write("{", to: "b.json")
     let engine = try await folder.open()
-    try await put(["a/2": "x"], within: 2, engine)
-    #expect(await code { try await put(["a/3": "x"], within: 2, engine) } == .overBounds)
-    #expect(await code { try await put(["b/2": "x"], within: 9, engine) } == .damaged)
+    try await engine.put(["a/2": "x"])
+    #expect(await code { try await put(["a/3": "x"], within: 9, engine) } == .damaged)
+    try await put(["a/3": "x"], within: 3, exempt: "b", engine)
+    #expect(await code { try await put(["a/4": "x"], within: 3, exempt: "b", engine) } == .overBounds)
+    #expect(await code { try await put(["b/2": "x"], within: 9, exempt: "b", engine) } == .damaged)
     #expect(try folder.text("b.json") == "{")
   }
 }

@@ -43,7 +43,7 @@ private struct Scenario: Sendable, CustomTestStringConvertible {
 
   /// Runs the scenario on a fresh store with `fault(n)` for n = 1, 2, ... until the fault comes too late to matter.
   private func forEveryCall(
-    of scenario: Scenario, _ durability: Durability, _ fault: (Int) -> FaultyFileSystem.Fault,
+    of scenario: Scenario, _ durability: Durability, _ fault: (Int) -> FaultySystem.Fault,
     _ check: (TemporaryFolder, PlistEngine, CacheError?, Int) async throws -> Void
   ) async throws {
     var number = 0
@@ -52,14 +52,14 @@ private struct Scenario: Sendable, CustomTestStringConvertible {
       number += 1
       let folder = try TemporaryFolder()
       try await folder.open(.relaxed).put(scenario.before)
-      let fileSystem = FaultyFileSystem()
-      let engine = try await folder.open(durability, fileSystem: fileSystem)
+      let system = FaultySystem()
+      let engine = try await folder.open(durability, system)
       _ = try await engine.contents()
-      fileSystem.begin(fault(number))
+      system.begin(fault(number))
       var failure: CacheError?
       do { try await scenario.apply(to: engine) } catch { failure = try #require(error as? CacheError) }
-      calls = fileSystem.trace.count
-      fileSystem.begin()
+      calls = system.trace.count
+      system.begin()
       try await check(folder, engine, failure, number)
     } while number <= calls
     #expect(number > 6)
@@ -85,7 +85,7 @@ private struct Scenario: Sendable, CustomTestStringConvertible {
         #expect(try await engine.contents() == expected, "errno \(errno) at call \(number)")
         #expect(try await folder.open().contents() == expected, "errno \(errno) at call \(number)")
         if let failure { #expect(failure.code == (errno == ENOSPC ? .noSpace : .ioFailed), "\(failure)") }
-        let leftovers = try folder.names().filter { $0.hasSuffix(".new") || $0.hasSuffix(".journal") }
+        let leftovers = try folder.names().filter { $0.hasSuffix(".new") || $0.hasSuffix(".commit") }
         #expect(leftovers.isEmpty, "errno \(errno) at call \(number)")
       }
     }
@@ -96,10 +96,10 @@ private struct Scenario: Sendable, CustomTestStringConvertible {
   private func aDiskThatStaysFullLeavesOldOrNew(scenario: Scenario, durability: Durability) async throws {
     let fault = { (number: Int) in
       let calls = Mutex(0)
-      return FaultyFileSystem.Fault.rule { call, _ in
+      return FaultySystem.Fault.rule { call, _ in
         calls.withLock { calls in
           calls += 1
-          return calls >= number && ["write", "fsync"].contains(call) ? ENOSPC : nil
+          return calls >= number && ["write", "synchronize"].contains(call) ? ENOSPC : nil
         }
       }
     }
@@ -108,7 +108,7 @@ private struct Scenario: Sendable, CustomTestStringConvertible {
       #expect(contents == scenario.after || failure != nil && contents == scenario.before, "full at call \(number)")
       #expect(try await folder.open().contents() == contents, "full at call \(number)")
       if let failure { #expect(failure.code == .noSpace, "\(failure)") }
-      let leftovers = try folder.names().filter { $0.hasSuffix(".new") || $0.hasSuffix(".journal") }
+      let leftovers = try folder.names().filter { $0.hasSuffix(".new") || $0.hasSuffix(".commit") }
       #expect(leftovers.isEmpty, "full at call \(number)")
     }
   }
@@ -116,68 +116,87 @@ private struct Scenario: Sendable, CustomTestStringConvertible {
   @Test func whatIsPutBackIsSynchronizedFirst() async throws {
     let folder = try TemporaryFolder()
     try await folder.open(.relaxed).put(["a/1": "old"])
-    let fileSystem = FaultyFileSystem()
-    let engine = try await folder.open(.full, fileSystem: fileSystem)
+    let system = FaultySystem()
+    let engine = try await folder.open(.full, system)
     try await engine.put(["a/1": "x"])
-    fileSystem.begin()
+    system.begin()
     try await engine.put(["a/1": "x"])
-    let number = try #require(fileSystem.trace.lastIndex(of: "fsync")) + 1
-    fileSystem.begin(.once(at: number, errno: EIO))
+    let number = try #require(system.trace.lastIndex(of: "synchronize store")) + 1
+    system.begin(.once(at: number, errno: EIO))
     #expect(await code { try await engine.put(["a/1": "new"]) } == .ioFailed, "call \(number)")
     #expect(try await folder.open().contents() == ["a/1": "x"])
-    let putBack = fileSystem.trace.dropFirst(number)
-    let rename = try #require(putBack.firstIndex(of: "rename a.json"))
-    #expect(putBack[..<rename].contains("fsync"), "\(putBack)")
+    let putBack = system.trace.dropFirst(number)
+    let rename = try #require(putBack.firstIndex(of: "replace a.json"))
+    #expect(putBack[..<rename].contains("synchronize a.json.new"), "\(putBack)")
   }
 
-  @Test func aJournalIsFinishedByTheNextReader() async throws {
-    let folder = try TemporaryFolder()
+  /// A store as a writer leaves it that dies when it has written new files of `a` and `c`: of `c` all entries are removed.
+  private func interruptedStore() async throws -> TemporaryFolder {
+    let (folder, next) = (try TemporaryFolder(), try TemporaryFolder())
     try await folder.open().put(["a/1": "old", "b/1": "old", "c/1": "old"])
-    let next = try TemporaryFolder()
     try await next.open().put(["a/1": "new"])
     try folder.write(try next.bytes("a.json"), to: "a.json.new")
-    try folder.write("cachectl plist batch 1\nreplace a\nreplace b\nremove c\nend\n", to: "batch.journal")
-    #expect(try await folder.open().contents() == ["a/1": "new", "b/1": "old"])
-    #expect(try folder.names() == ["a.json", "b.json", "store.lock"])
+    try folder.write("{\"format\": 1, \"namespace\": \"c\", \"entries\": {}}", to: "c.json.new")
+    return folder
   }
 
-  @Test(arguments: [
-    "", "cachectl plist batch 1\n", "cachectl plist batch 1\nremove a\n", "cachectl plist batch 1\nremove a\nend",
-    "cachectl plist batch 1\nremove ../a\nend\n", "cachectl plist batch 1\nerase a\nend\n", "nonsense\nremove a\nend\n",
-  ])
-  func aDamagedJournalStopsWritesAlone(text: String) async throws {
-    let folder = try TemporaryFolder()
-    try await folder.open().put(["a/1": "old"])
-    try folder.write(text, to: "batch.journal")
+  @Test func aCommitThatHasTakenEffectIsFinishedByTheNextReader() async throws {
+    let folder = try await interruptedStore()
     let engine = try await folder.open()
-    #expect(try await engine.contents() == ["a/1": "old"])
-    #expect(await code { try await engine.put(["b/1": "new"]) } == .damaged)
-    #expect(try await engine.checkIntegrity().map(\.kind) == [.structure])
-    #expect(try folder.names() == ["a.json", "batch.journal", "store.lock"])
-    #expect(try folder.text("batch.journal") == text)
+    #expect(try await engine.text("a/1") == "old")
+    try folder.write("", to: "store.commit")
+    #expect(try await engine.contents() == ["a/1": "new", "b/1": "old"])
+    #expect(try folder.names() == ["a.json", "b.json", "c.json", "store.lock"])
   }
 
-  @Test func aJournalOfANewerVersionIsRefused() async throws {
-    let folder = try TemporaryFolder()
-    try await folder.open().put(["a/1": "old"])
-    try folder.write("cachectl plist batch 2\nerase a\nend\n", to: "batch.journal")
-    #expect(await code { _ = try await folder.open().contents() } == .unsupportedFormat)
-    #expect(try folder.names().contains("batch.journal"))
+  @Test func aCommitThatHasNotTakenEffectIsDroppedByTheNextWriter() async throws {
+    let folder = try await interruptedStore()
+    let contents = ["a/1": "old", "b/1": "old", "c/1": "old"]
+    #expect(try await folder.open().contents() == contents)
+    #expect(try await folder.open().check() == [])
+    #expect(try folder.names().contains("a.json.new"))
+    try await folder.open().put(["a/2": "x", "b/2": "x"])
+    #expect(try await folder.open().contents() == contents.merging(["a/2": "x", "b/2": "x"]) { $1 })
+    #expect(try folder.names() == ["a.json", "b.json", "c.json", "store.lock"])
+  }
+
+  /// It is not empty, as the engine's is.
+  @Test func theFileOfSomeoneElseDoesNotFinishACommit() async throws {
+    let folder = try await interruptedStore()
+    try folder.write("mine", to: "store.commit")
+    #expect(try await folder.open().text("a/1") == "old")
+    #expect(await code { try await folder.open().put(["a/2": "x", "b/2": "x"]) } == .ioFailed)
+    try await folder.open().put(["a/2": "x"])
+    #expect(try await folder.open().contents() == ["a/1": "old", "a/2": "x", "b/1": "old", "c/1": "old"])
+    #expect(try folder.text("store.commit") == "mine")
   }
 
   @Test(arguments: [
-    (Durability.full, ["write", "fsync", "rename a.json", "fsync"]), (.normal, ["write", "fsync", "rename a.json"]),
-    (.relaxed, ["write", "rename a.json"]),
+    (
+      Durability.full, ["synchronize store.lock", "synchronize a.json.new", "replace a.json", "synchronize store"],
+      ["synchronize b.json.new", "create store.commit", "synchronize store", "replace b.json", "synchronize store"]
+    ),
+    (
+      .normal, ["synchronize store.lock", "synchronize a.json.new", "replace a.json"],
+      ["synchronize b.json.new", "create store.commit", "synchronize store", "replace b.json", "synchronize store"]
+    ),
+    (.relaxed, ["replace a.json"], ["create store.commit", "replace b.json"]),
   ])
-  func durabilityIsAMatterOfSynchronizing(durability: Durability, expected: [String]) async throws {
-    let folder = try TemporaryFolder()
-    let fileSystem = FaultyFileSystem()
-    let engine = try await folder.open(durability, fileSystem: fileSystem)
-    try await engine.put(["a/1": "x"])
-    var steps: [String] = []
-    for call in fileSystem.trace where ["write", "fsync", "rename a.json"].contains(call) && call != steps.last {
-      steps.append(call)
+  func durabilityIsAMatterOfSynchronizing(durability: Durability, one: [String], two: [String]) async throws {
+    func isStep(_ call: String) -> Bool {
+      call.hasPrefix("synchronize") || call.hasPrefix("replace") || call == "create store.commit"
     }
-    #expect(steps == expected)
+    let folder = try TemporaryFolder()
+    let system = FaultySystem()
+    let engine = try await folder.open(durability, system)
+    try await engine.put(["a/1": "x"])
+    #expect(system.trace.filter(isStep) == one)
+    try await engine.put(["b/1": "x"])
+    system.begin()
+    try await engine.put(["a/1": "y", "b/1": "y"])
+    let steps = system.trace.filter { isStep($0) && !$0.contains("a.json") }
+    let removal = try #require(system.trace.lastIndex(of: "remove store.commit"))
+    #expect(system.trace[removal...].contains("synchronize store") == (durability != .relaxed))
+    #expect(steps == two + (durability == .relaxed ? [] : ["synchronize store"]))
   }
 }

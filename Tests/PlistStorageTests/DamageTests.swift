@@ -51,14 +51,14 @@ import Testing
     let folder = try await store()
     try folder.write("{", to: "a.json")
     let engine = try await folder.open(at: 10_000_000)
-    #expect(await code { _ = try await engine.scan(KeyRange(), limit: 9) } == .damaged)
-    #expect(await code { _ = try await engine.statistics() } == .damaged)
+    #expect(await code { _ = try await engine.scan(ScanRequest()) } == .damaged)
+    #expect(await code { _ = try await engine.count() } == .damaged)
     #expect(await code { try await engine.put(["a/9": "x", "b/9": "x"]) } == .damaged)
-    #expect(try await engine.scan(KeyRange(prefix: "b"), limit: 9).map(\.key.text) == ["b/1"])
-    #expect(try await engine.scan(KeyRange(isDescending: true), limit: 1).map(\.key.text) == ["b/1"])
-    #expect(await code { _ = try await engine.scan(KeyRange(isDescending: true), limit: 2) } == .damaged)
+    #expect(try await engine.scan(ScanRequest(prefix: "b")).entries.map(\.key.text) == ["b/1"])
+    #expect(try await engine.scan(ScanRequest(limit: 1, isDescending: true)).entries.map(\.key.text) == ["b/1"])
+    #expect(await code { _ = try await engine.scan(ScanRequest(limit: 2, isDescending: true)) } == .damaged)
     #expect(await code { try await engine.compact() } == .damaged)
-    #expect(try folder.names() == ["a.json", "store.lock"])
+    #expect(try await engine.text("b/1") == "kept")
     #expect(try folder.text("a.json") == "{")
   }
 
@@ -73,16 +73,13 @@ import Testing
 
   @Test func theCheckListsWhatIsWrong() async throws {
     let folder = try await store()
-    #expect(try await folder.open().checkIntegrity() == [])
+    #expect(try await folder.open().check() == [])
     try folder.write(try folder.bytes("b.json"), to: "c.json")
     try folder.write(try folder.text("a.json").replacingOccurrences(of: "a/2", with: "x/2"), to: "a.json")
-    try folder.write("cachectl plist batch 1\nerase a\nend\n", to: "batch.journal")
-    let issues = try await folder.open().checkIntegrity()
-    #expect(issues.map(\.kind) == [.structure, .undecodable, .structure])
-    #expect(issues.map { $0.key?.text } == [nil, "x/2", nil])
-    for (issue, words) in zip(issues, ["not a complete journal", "another namespace", "namespace 'b'"]) {
+    let issues = try await folder.open().check()
+    #expect(issues.map(\.kind) == [.structure, .structure])
+    for (issue, words) in zip(issues, ["\"x/2\" is not a key of", "\"b\" is not the namespace"]) {
       #expect(issue.message.contains(words), "\(issue.message)")
     }
-    #expect(try folder.names().contains("batch.journal"))
   }
 }

@@ -40,8 +40,8 @@ import Testing
   @Test(arguments: [EACCES, EROFS, ENOSPC])
   func aFolderThatCannotBeMadeIsRefused(errno: Int32) async throws {
     let folder = try TemporaryFolder()
-    let fileSystem = FaultyFileSystem(.rule { call, _ in call == "mkdir" ? errno : nil })
-    #expect(await code { _ = try await folder.open(fileSystem: fileSystem) } == .cannotCreate)
+    let system = FaultySystem(.rule { call, _ in call == "make directory" ? errno : nil })
+    #expect(await code { _ = try await folder.open(.normal, system) } == .cannotCreate)
   }
 
   @Test(
@@ -51,8 +51,8 @@ import Testing
     ] as [(Int32, CacheError.Code)])
   func errorsOfTheSystemAreNamed(errno: Int32, expected: CacheError.Code) async throws {
     let folder = try TemporaryFolder()
-    let fileSystem = FaultyFileSystem(.rule { call, _ in call == "write" ? errno : nil })
-    let engine = try await folder.open(fileSystem: fileSystem)
+    let system = FaultySystem(.rule { call, _ in call == "write" ? errno : nil })
+    let engine = try await folder.open(.normal, system)
     let error = await #expect(throws: CacheError.self) { try await engine.put(["a/1": "x"]) }
     #expect(error?.code == expected)
     #expect(error?.message.contains(folder.store) == true)
@@ -63,17 +63,21 @@ import Testing
   func aReadOnlyFolderCanBeRead(errno: Int32) async throws {
     let folder = try TemporaryFolder()
     try await folder.open().put(["a/1": "x", "b/1": "y"])
-    try FileManager.default.removeItem(atPath: folder.file("store.lock"))
-    let fileSystem = FaultyFileSystem(
-      .rule { call, _ in ["create", "rename", "unlink", "mkdir"].contains(call) ? errno : nil })
-    let engine = try await folder.open(fileSystem: fileSystem)
+    let system = FaultySystem(
+      .rule { call, path in
+        let isDenied = call == "create" && !FileManager.default.fileExists(atPath: path)
+        return isDenied || ["replace", "remove", "make directory"].contains(call) ? errno : nil
+      })
+    let engine = try await folder.open(.normal, system)
     #expect(try await engine.text("a/1") == "x")
     #expect(try await engine.contents() == ["a/1": "x", "b/1": "y"])
-    #expect(try await engine.statistics().entries == 2)
-    #expect(try await engine.checkIntegrity() == [])
+    #expect(try await engine.count().entries == 2)
+    #expect(try await engine.check() == [])
     #expect(await code { try await engine.put(["a/1": "z"]) } == .permissionDenied)
     #expect(await code { try await engine.remove("a/1") } == .permissionDenied)
     #expect(try await engine.text("a/1") == "x")
+    try FileManager.default.removeItem(atPath: folder.file("store.lock"))
+    #expect(await code { _ = try await folder.open(.normal, system).text("a/1") } == .permissionDenied)
   }
 
   @Test func compactingDropsWhatHasExpired() async throws {
@@ -84,38 +88,85 @@ import Testing
       batch.put(try CacheKey(key), payload: [1, 2], metadata: .sample(retainUntil: time))
     }
     try await engine.apply(batch)
-    #expect(try await engine.statistics().payloadBytes == 8)
+    #expect(try await engine.count().payloadBytes == 8)
+    #expect(try await engine.count()["a"].earliestExpiry == Timestamp(milliseconds: 4_999))
     try await engine.compact()
-    #expect(try await engine.statistics().namespaces == [.init(name: "a", entries: 1, payloadBytes: 2)])
-    #expect(try folder.names() == ["a.json", "store.lock"])
-    #expect(try await engine.statistics().storageBytes == folder.bytes("a.json").count)
+    let count = EntryCount(entries: 1, payloadBytes: 2, earliestExpiry: Timestamp(milliseconds: 5_001))
+    #expect(try await engine.count().namespaces == ["a": count])
+    #expect(try await engine.count().storageBytes == folder.bytes("a.json").count + folder.bytes("b.json").count)
+    try await engine.remove("a/3")
+    #expect(try folder.names() == ["b.json", "store.lock"])
   }
 
-  @Test func scansGoOnAcrossNamespaces() async throws {
+  @Test func compactingFindsWhatExpiresNext() async throws {
+    let engine = try await TemporaryFolder().open(at: 2_000)
+    for (key, time) in [("a/1", 3_000), ("a/2", 4_000), ("a/1", 5_000)] as [(String, Int64)] {
+      var batch = WriteBatch()
+      batch.put(try CacheKey(key), payload: [], metadata: .sample(retainUntil: time))
+      try await engine.apply(batch)
+    }
+    #expect(try await engine.count().total().earliestExpiry == Timestamp(milliseconds: 3_000))
+    try await engine.compact()
+    #expect(try await engine.count().total().earliestExpiry == Timestamp(milliseconds: 4_000))
+  }
+
+  /// The keys on each page of a scan.
+  private func pages(of engine: PlistEngine, _ request: ScanRequest) async throws -> [[String]] {
+    var (request, pages): (ScanRequest, [[String]]) = (request, [])
+    repeat {
+      let page = try await engine.scan(request)
+      pages.append(page.entries.map(\.key.text))
+      request.position = page.next
+    } while request.position != nil
+    return pages
+  }
+
+  @Test func scansContinueAcrossNamespaces() async throws {
     let folder = try TemporaryFolder()
     let keys = ["a/1", "a/2", "ab/1", "b/1", "b/2"]
     try await folder.open().put(Dictionary(uniqueKeysWithValues: keys.map { ($0, $0) }))
     try folder.write("not of the store", to: "Notes.json")
     let engine = try await folder.open()
     for limit in 1...6 {
-      var (found, after): ([String], CacheKey?) = ([], nil)
-      while case let page = try await engine.scan(KeyRange(after: after), limit: limit), let last = page.last {
-        found += page.map(\.key.text)
-        after = last.key
+      for isDescending in [false, true] {
+        let pages = try await pages(of: engine, ScanRequest(limit: limit, isDescending: isDescending))
+        #expect(pages.flatMap { $0 } == (isDescending ? keys.reversed() : keys), "limit \(limit)")
+        #expect(pages.dropLast().allSatisfy { $0.count == limit }, "limit \(limit)")
       }
-      #expect(found == keys, "limit \(limit)")
-      (found, after) = ([], nil)
-      while case let page = try await engine.scan(KeyRange(after: after, isDescending: true), limit: limit),
-        let last = page.last
-      {
-        found += page.map(\.key.text)
-        after = last.key
-      }
-      #expect(found == keys.reversed(), "limit \(limit)")
     }
-    #expect(try await engine.scan(KeyRange(prefix: "a"), limit: 9).count == 3)
-    #expect(try await engine.scan(KeyRange(prefix: "a/2"), limit: 9).map(\.key.text) == ["a/2"])
-    #expect(try await engine.scan(KeyRange(prefix: "No/"), limit: 9) == [])
+    #expect(try await engine.scan(ScanRequest(prefix: "a")).entries.count == 3)
+    #expect(try await engine.scan(ScanRequest(prefix: "a/2")).entries.map(\.key.text) == ["a/2"])
+    #expect(try await engine.scan(ScanRequest(prefix: "No/")) == ScanPage())
+    #expect(try await engine.scan(ScanRequest(prefix: "../x/")) == ScanPage())
+  }
+
+  @Test func aPageEndsBeforeItsPayloadsAreTooLarge() async throws {
+    let engine = try await TemporaryFolder().open(.relaxed)
+    let half = ScanRequest.maximumPayloadBytes / 2
+    var batch = WriteBatch()
+    for (key, size) in [("a/1", half), ("b/1", half), ("b/2", 1), ("c/1", 3 * half), ("d/1", 1)] {
+      batch.put(try CacheKey(key), payload: [UInt8](repeating: 0x78, count: size), metadata: .sample())
+    }
+    try await engine.apply(batch)
+    let found = try await pages(of: engine, ScanRequest(includesPayloads: true))
+    #expect(found == [["a/1"], ["b/1", "b/2"], ["c/1"], ["d/1"]])
+    let page = try await engine.scan(ScanRequest(prefix: "b/", includesPayloads: true))
+    #expect(page.entries.map { $0.payload?.count } == [half, 1])
+  }
+
+  @Test func nothingIsReadOrPartOfAPathButAFileOfANamespace() async throws {
+    let folder = try TemporaryFolder()
+    let system = FaultySystem()
+    let engine = try await folder.open(.normal, system)
+    try await engine.put(["a/1": "x"])
+    for prefix in ["/", "../", "a/../b/", "A/"] {
+      #expect(try await engine.scan(ScanRequest(prefix: prefix)) == ScanPage())
+    }
+    #expect(
+      Set(system.trace.compactMap { $0.split(separator: " ").last }).isSubset(of: [
+        "store", "store.lock", "store.commit", "a.json", "a.json.new",
+        Substring(folder.path.split(separator: "/").last ?? ""),
+      ]))
   }
 
   @Test func aClosedStoreAnswersNothing() async throws {
@@ -125,10 +176,20 @@ import Testing
     try await engine.close()
     #expect(await code { _ = try await engine.text("a/1") } == .closed)
     #expect(await code { try await engine.apply(WriteBatch()) } == .closed)
-    #expect(await code { _ = try await engine.scan(KeyRange(prefix: "No/"), limit: 1) } == .closed)
-    #expect(await code { _ = try await engine.statistics() } == .closed)
-    #expect(await code { _ = try await engine.checkIntegrity() } == .closed)
+    #expect(await code { _ = try await engine.scan(ScanRequest(prefix: "No/")) } == .closed)
+    #expect(await code { _ = try await engine.count() } == .closed)
+    #expect(await code { _ = try await engine.check() } == .closed)
     #expect(await code { try await engine.compact() } == .closed)
+  }
+
+  @Test func aFolderThatIsRemovedIsCreatedAgain() async throws {
+    let folder = try TemporaryFolder()
+    let engine = try await folder.open()
+    try await engine.put(["a/1": "x"])
+    try FileManager.default.removeItem(atPath: folder.store)
+    #expect(try await engine.text("a/1") == nil)
+    try await engine.put(["a/2": "y"])
+    #expect(try await folder.open().contents() == ["a/2": "y"])
   }
 
   @Test(arguments: [

@@ -46,6 +46,6 @@ enum FixtureContent {
       storedAt: moment(0), freshUntil: moment(3_600_000), retainUntil: moment(604_800_000),
       contentType: number.isMultiple(of: 3) ? "" : "type/\(number); note=\"é\"",
       attributes: number.isMultiple(of: 2) ? [:] : ["etag": "W/\"\(number)\"", "": "", "e\u{301}": "\u{0}\n"],
-      checksum: UInt64(number) &* 0x9E37_79B9_7F4A_7C15)
+      payloadChecksum: UInt64(number) &* 0xC2B2_AE3D_27D4_EB4F, checksum: UInt64(number) &* 0x9E37_79B9_7F4A_7C15)
   }
 }

@@ -31,7 +31,9 @@ import Testing
   @Test(.timeLimit(.minutes(30)), arguments: contents.keys.sorted())
   func isRefusedInLinearTime(what: String) throws {
     let bytes = Array(try #require(Self.contents[what]).utf8)
-    let error = #expect(throws: PlistFormatError.self) { try PlistDecoder.decode(bytes, namespace: "a") }
+    let error = #expect(throws: CacheError.self) {
+      try PlistFormat.decode(bytes, namespace: "a", path: "a.json")
+    }
     let message = try #require(error?.message)
     #expect(message.utf8.count < CacheKey.maximumLength + 300 && !message.contains("\n"), "\(what)")
   }

@@ -26,9 +26,9 @@ import Testing
   @Test func theFilesOfTheStoreAreListed() async throws {
     let folder = try TemporaryFolder()
     try await folder.open().put(["a/1": "x", "b/1": "y"])
-    for name in ["notes.txt", "a.json.damaged", "batch.journal", "b.json.new"] { try folder.write("", to: name) }
+    for name in ["notes.txt", "a.json.damaged", "store.commit", "b.json.new"] { try folder.write("", to: name) }
     let found = try await inspect(folder)
-    let names = ["a.json", "b.json", "b.json.new", "batch.journal", "store.lock"]
+    let names = ["a.json", "b.json", "b.json.new", "store.commit", "store.lock"]
     #expect(found.files == names.map { folder.file($0) })
     #expect((found.path, found.format, found.currentFormat) == (folder.store, 1, 1))
     #expect(try folder.names().count == 7)
@@ -38,7 +38,7 @@ import Testing
   @Test(
     arguments: [
       ("{\"format\": 7, \"namespace\": \"a\", damaged", true, 7), ("{", false, nil), ("", true, 1),
-      ("{ \"namespace\":\"a\",\n\"format\":\n3}", false, 3), ("{\"format\": 7, damaged", true, 1),
+      ("{ \"format\":\n3 ,\"namespace\":\"a\"}", false, 3), ("{\"format\": 7, damaged", true, 1),
       ("{\"entries\": {}, \"namespace\": \"a\"}", false, nil), ("{\"format\": 12345678901234567890}", false, nil),
     ] as [(String, Bool, Int?)])
   func theLatestVersionIsNamed(content: String, hasOther: Bool, expected: Int?) async throws {

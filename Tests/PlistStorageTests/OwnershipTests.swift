@@ -16,7 +16,7 @@ import Testing
 
   /// Folders of others, and the names and contents of their files.
   static let foreign: [[String: String]] = [
-    ["package.json": "{\"name\": \"app\"}"], ["notes.txt": "mine"], ["store.lock": "mine"], ["batch.journal": "mine"],
+    ["package.json": "{\"name\": \"app\"}"], ["notes.txt": "mine"], ["store.lock": "mine"], ["store.commit": "mine"],
     ["cities.json": ""], ["cities.json": "{\"format\": 1}"], ["cities.json.new": "{", ".hidden": ""],
     ["store.uses": "mine"], ["cities.json": "{\"format\": \"1\", \"namespace\": \"cities\"}"],
   ]
@@ -43,8 +43,8 @@ import Testing
     let engine = try await folder.open()
     #expect(try await engine.contents() == ["a/1": "x"])
     #expect(try await engine.text("package/1") == nil)
-    #expect(try await engine.checkIntegrity() == [])
-    #expect(try await engine.statistics().storageBytes == folder.bytes("a.json").count)
+    #expect(try await engine.check() == [])
+    #expect(try await engine.count().storageBytes == folder.bytes("a.json").count)
     for key in ["package/1", "tsconfig/1", "lock/1"] {
       #expect(await code { try await engine.put([key: "y"]) } == .cannotCreate, "\(key)")
     }
@@ -74,18 +74,19 @@ import Testing
     try folder.write("", to: "store.lock")
     #expect(try await folder.open().contents() == ["a/1": "x", "b/1": "y"])
     try await folder.open().put(["a/2": "x"])
-    #expect(try folder.text("store.lock") == "cachectl plist namespaces 1\na\n")
-    try await folder.open().remove("a/1", "a/2", "b/1")
+    #expect(try folder.text("store.lock") == "\ncachectl plist namespace a\n")
+    try await folder.open().remove("b/1")
+    try await folder.open().remove("a/1", "a/2")
     try folder.write("", to: "store.lock")
     #expect(try folder.names() == ["store.lock"])
     #expect(try await folder.open().contents().isEmpty, "only the lock file is left")
   }
 
   /// The list of a process that died while it wrote.
-  @Test(arguments: ["cachectl pl", "cachectl plist namespaces 1\na\nbo", "cachectl plist namespaces 1\n"])
+  @Test(arguments: ["", "\ncache", "\ncachectl plist namespace a\n\ncachectl plist namespace b"])
   func aListThatIsCutOffIsContinued(list: String) async throws {
     let folder = try TemporaryFolder()
-    let store = PlistFolder(path: folder.store, fileSystem: SystemFileSystem())
+    let store = PlistFolder(PlistOptions(path: folder.store), PlistSystem())
     try store.makeStore()
     try folder.write(list, to: "store.lock")
     try store.list(["b", "c"])

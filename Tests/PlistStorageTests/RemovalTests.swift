@@ -20,8 +20,9 @@ import Testing
     let folder = try TemporaryFolder()
     try await folder.open().put(["a/1": "x", "b/1": "y", "c/1": "z"])
     try folder.write(try folder.bytes("c.json"), to: "c.json.new")
+    try folder.write("{\"format\": 1, \"namespace\": \"a\", \"entries\": {}}", to: "a.json.new")
     try folder.write("{", to: "b.json")
-    try folder.write("cachectl plist batch 1\nreplace c\nremove a\nend\n", to: "batch.journal")
+    try folder.write("", to: "store.commit")
     try folder.write("mine", to: "notes.txt")
     return folder
   }
@@ -39,11 +40,11 @@ import Testing
     #expect(try await remove(folder).isEmpty)
     #expect(try folder.names() == ["notes.txt", "store.lock"])
     #expect(try await engine.contents().isEmpty)
-    #expect(try await engine.checkIntegrity().isEmpty)
+    #expect(try await engine.check().isEmpty)
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["store"])
   }
 
-  @Test(arguments: ["a.json", "a.json.new", "batch.journal", "store.lock"])
+  @Test(arguments: ["a.json", "a.json.new"])
   func aFolderInThePlaceOfAFileIsMovedAside(name: String) async throws {
     let folder = try TemporaryFolder()
     try await folder.open().put(["a/1": "x"])
@@ -53,7 +54,7 @@ import Testing
     _ = try await remove(folder)
     #expect(try folder.text(name + ".aside/note") == "precious")
     try await folder.open().put(["a/7": "x", "c/1": "x"])
-    #expect(try await folder.open().checkIntegrity() == [])
+    #expect(try await folder.open().check() == [])
   }
 
   @Test func theStoreIsMovedAsideAndCanBeOpenedThere() async throws {
@@ -68,85 +69,71 @@ import Testing
     }
     let moved = try await PlistEngine.open(
       PlistOptions(path: folder.store + ".damaged"), clock: FixedClock(now: .distantFuture))
-    #expect(try await moved.text("a/1") == nil, "the batch is finished there")
+    #expect(try await moved.text("a/1") == nil, "the commit is finished there")
     #expect(try await moved.text("c/1") == "z")
     #expect(await code { _ = try await moved.text("b/1") } == .damaged)
     #expect(try await engine.contents() == ["a/1": "next"])
   }
 
+  private func moveAside(_ folder: TemporaryFolder, _ system: FaultySystem) throws(CacheError) {
+    _ = try PlistFolder(PlistOptions(path: folder.store), system.calls).removeStore(movingAside: ".damaged")
+  }
+
   @Test func aMoveWithoutRoomLeavesTheStoreAndNoFolder() async throws {
     let folder = try await damagedStore()
-    let names = try folder.names()
-    let full = FaultyFileSystem(.rule { call, _ in call == "write" ? ENOSPC : nil })
-    let removal = PlistRemoval(PlistOptions(path: folder.store), movingAside: ".damaged", fileSystem: full)
-    #expect(await code { _ = try removal.run() } == .noSpace)
-    #expect(try folder.names() == names)
+    let system = FaultySystem(.rule { call, _ in call == "write" ? ENOSPC : nil })
+    #expect(await code { try moveAside(folder, system) } == .noSpace)
+    #expect(try folder.names() == ["a.json", "b.json", "c.json", "notes.txt", "store.lock"])
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["store"])
   }
 
-  @Test(
-    arguments: [nil, ".damaged"],
-    [
-      ("a.json", #"{"format": 2, "namespace": "a", "things": 1}"#),
-      ("batch.journal", "cachectl plist batch 2\nx\nend\n"),
-    ])
-  func aStoreOfALaterVersionStays(suffix: String?, file: (name: String, content: String)) async throws {
+  @Test(arguments: [nil, ".damaged"]) func aStoreOfALaterVersionStays(suffix: String?) async throws {
     let folder = try TemporaryFolder()
     try await folder.open().put(["a/1": "x", "b/1": "y"])
     try folder.write("{", to: "b.json")
-    try folder.write(file.content, to: file.name)
+    let later = #"{"format": 2, "namespace": "a", "things": 1}"#
+    try folder.write(later, to: "a.json")
     let names = try folder.names()
-    #expect(await code { _ = try await folder.open().checkIntegrity() } == .unsupportedFormat)
+    #expect(await code { _ = try await folder.open().check() } == .unsupportedFormat)
     #expect(await code { _ = try await remove(folder, movingAside: suffix) } == .unsupportedFormat)
     #expect(try folder.names() == names)
-    #expect(try folder.text(file.name) == file.content)
+    #expect(try folder.text("a.json") == later)
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["store"])
   }
 
-  private func moveAside(_ folder: TemporaryFolder, _ fault: FaultyFileSystem.Fault) throws(CacheError) {
-    let removal = PlistRemoval(
-      PlistOptions(path: folder.store), movingAside: ".damaged", fileSystem: FaultyFileSystem(fault))
-    _ = try removal.run()
-  }
-
-  @Test func aMoveThatFailsMovesNothing() async throws {
-    let folder = try await damagedStore()
-    let fault = FaultyFileSystem.Fault.rule { call, path in
-      call == "rename" && path.hasSuffix(".damaged/c.json") ? EIO : nil
-    }
-    #expect(await code { try moveAside(folder, fault) } == .ioFailed)
-    #expect(try folder.names() == ["b.json", "c.json", "notes.txt", "store.lock"])
-    #expect(try await folder.open().text("c/1") == "z")
-  }
-
-  @Test func aMoveThatIsCutShortLosesNoBatch() async throws {
+  /// Whichever call fails, and whether the process dies of it, each entry is in one of the two stores, and in one alone.
+  @Test(arguments: [true, false]) func aMoveThatFailsLosesNothing(isDeath: Bool) async throws {
     var number = 0
-    var isDone = false
-    while !isDone {
+    var calls = 0
+    repeat {
       number += 1
       let folder = try TemporaryFolder()
-      try await folder.open().put(["c/1": "new"])
-      try FileManager.default.moveItem(atPath: folder.file("c.json"), toPath: folder.file("c.json.new"))
-      try folder.write("cachectl plist batch 1\nreplace c\nend\n", to: "batch.journal")
-      isDone = (try? moveAside(folder, .death(at: number))) != nil
+      try await folder.open().put(["a/1": "kept", "b/1": "kept", "c/1": "new"])
+      for name in ["b.json", "c.json"] {
+        try FileManager.default.moveItem(atPath: folder.file(name), toPath: folder.file(name + ".new"))
+      }
+      try folder.write("", to: "store.commit")
+      let system = FaultySystem(isDeath ? .death(at: number) : .once(at: number, errno: EIO))
+      _ = try? moveAside(folder, system)
+      calls = system.trace.count
       var found: [String] = []
       for path in [folder.store, folder.store + ".damaged"] {
         let engine = try await PlistEngine.open(PlistOptions(path: path), clock: FixedClock(now: .distantFuture))
-        if let text = try await engine.text("c/1") { found.append(text) }
+        found += try await engine.contents().map { "\($0) \($1)" }
       }
-      #expect(found == ["new"], "died at the call \(number)")
-    }
+      #expect(found.sorted() == ["a/1 kept", "b/1 kept", "c/1 new"], "failed at the call \(number)")
+    } while number <= calls
     #expect(number > 10)
   }
 
   @Test(arguments: [nil, ".damaged"]) func aStoreInUseIsBusy(suffix: String?) async throws {
     let folder = try await damagedStore()
     let names = try folder.names()
-    let file = try SystemFileSystem().open(folder.file("store.lock"), flags: O_RDONLY)
-    #expect(try SystemFileSystem().lock(file, exclusively: false))
+    let file = try #require(try PlistSystem().open(folder.file("store.lock"), O_RDONLY))
+    #expect(try PlistSystem().lock(file, exclusively: false))
     #expect(await code { _ = try await remove(folder, movingAside: suffix) } == .busy)
     #expect(try folder.names() == names)
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["store"])
-    SystemFileSystem().unlock(file)
+    PlistSystem().unlock(file)
   }
 }

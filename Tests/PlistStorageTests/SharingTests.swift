@@ -7,19 +7,19 @@ import Testing
 
 /// A handle that uses a store without a pause: it takes the lock again as soon as it has released it, if it can.
 private final class RestlessHandle: Sendable {
-  private let lock: PlistLock
+  private let folder: PlistFolder
   private let isWriter: Bool
   private let held = Mutex(OpenFile?.none)
 
   init(_ folder: TemporaryFolder, isWriter: Bool) {
-    lock = PlistLock(PlistFolder(path: folder.store, fileSystem: FaultyFileSystem()), timeout: .zero)
+    self.folder = PlistFolder(PlistOptions(path: folder.store), FaultySystem().calls)
     self.isWriter = isWriter
   }
 
   func goOn() {
     held.withLock { held in
-      if let file = held { lock.folder.fileSystem.unlock(file) }
-      held = try? lock.acquire(exclusively: isWriter)
+      if let file = held { folder.system.unlock(file) }
+      held = try? folder.lock(exclusively: isWriter, within: .zero)
     }
   }
 }
@@ -43,19 +43,18 @@ private final class RestlessHandle: Sendable {
 
   @Test func readingWhatIsInMemoryCostsOneStat() async throws {
     let folder = try TemporaryFolder()
-    let fileSystem = FaultyFileSystem()
-    let engine = try await folder.open(fileSystem: fileSystem)
+    let system = FaultySystem()
+    let engine = try await folder.open(.normal, system)
     try await engine.put(["a/1": "x"])
-    fileSystem.begin()
+    system.begin()
     #expect(try await engine.text("a/1") == "x")
-    #expect(try await engine.scan(KeyRange(prefix: "a/"), limit: 1).count == 1)
-    #expect(fileSystem.trace == ["stat a.json", "stat a.json"])
+    #expect(system.trace == ["look at a.json"])
   }
 
   @Test func aHeldLockIsWaitedForAndThenBusy() async throws {
     let folder = try TemporaryFolder()
-    let fileSystem = FaultyFileSystem()
-    let engine = try await folder.open(fileSystem: fileSystem)
+    let system = FaultySystem()
+    let engine = try await folder.open(.normal, system)
     try await engine.put(["a/1": "x"])
     try await hold(folder, exclusively: false) { () async throws in
       #expect(try await engine.text("b/1") == nil)
@@ -63,13 +62,13 @@ private final class RestlessHandle: Sendable {
       #expect(failure?.code == .busy)
       #expect(failure?.message == "cannot lock \(folder.store) within 5.0 seconds: other processes are using it")
     }
-    #expect(fileSystem.elapsed == .seconds(5))
+    #expect(system.elapsed == .seconds(5))
     try await hold(folder, exclusively: true) { () async throws in
       #expect(await code { try await engine.put(["a/1": "y"]) } == .busy)
       #expect(await code { _ = try await engine.text("c/1") } == .busy)
-      #expect(fileSystem.elapsed == .milliseconds(5_200), "a call has just waited in vain")
+      #expect(system.elapsed == .milliseconds(5_200), "a call has just waited in vain")
     }
-    fileSystem.pause(for: .seconds(5))
+    system.pause(for: .seconds(5))
     try await hold(folder, exclusively: true) { () async throws in
       #expect(try await engine.text("a/1") == "x")
       #expect(await code { _ = try await engine.text("c/1") } == .busy)
@@ -83,55 +82,54 @@ private final class RestlessHandle: Sendable {
     let folder = try TemporaryFolder()
     try await folder.open().put(["a/1": "x"])
     let other = RestlessHandle(folder, isWriter: otherWrites)
-    let fileSystem = FaultyFileSystem(
+    let system = FaultySystem(
       .rule { call, _ in
         if call.hasPrefix("lock") { other.goOn() }
         return nil
       })
-    let engine = try await folder.open(fileSystem: fileSystem)
+    let engine = try await folder.open(.normal, system)
     if writes { try await engine.put(["a/1": "y"]) } else { #expect(try await engine.text("a/1") == "x") }
   }
 
   @Test func aHandleThatMayNotOpenTheFolderGoesWithoutATurn() async throws {
     let folder = try TemporaryFolder()
     try await folder.open().put(["a/1": "x"])
-    let fileSystem = FaultyFileSystem(.rule { call, path in call == "open" && path == folder.store ? EACCES : nil })
-    let engine = try await folder.open(fileSystem: fileSystem)
+    let system = FaultySystem(.rule { call, path in call == "open" && path == folder.store ? EACCES : nil })
+    let engine = try await folder.open(.normal, system)
     #expect(try await engine.text("a/1") == "x")
     try await engine.put(["a/1": "y"])
     #expect(try await engine.text("a/1") == "y")
-    #expect(fileSystem.trace.contains("open store"))
+    #expect(system.trace.contains("open store"))
   }
 
   @Test func aProcessThatIsSuspendedInItsTurnStopsNoOther() async throws {
     let folder = try TemporaryFolder()
-    let fileSystem = FaultyFileSystem()
-    let engine = try await folder.open(fileSystem: fileSystem)
+    let system = FaultySystem()
+    let engine = try await folder.open(.normal, system)
     try await engine.put(["a/1": "x"])
-    let turn = try SystemFileSystem().open(folder.store, flags: O_RDONLY | O_DIRECTORY)
-    #expect(try SystemFileSystem().lock(turn, exclusively: true))
+    let turn = try #require(try PlistSystem().open(folder.store, O_RDONLY | O_DIRECTORY))
+    #expect(try PlistSystem().lock(turn, exclusively: true))
     try await engine.put(["a/1": "y"])
     #expect(try await folder.open().text("a/1") == "y")
-    #expect(fileSystem.elapsed > .milliseconds(2_500) && fileSystem.elapsed < .milliseconds(2_600))
-    SystemFileSystem().unlock(turn)
+    #expect(system.elapsed > .milliseconds(2_500) && system.elapsed < .milliseconds(2_600))
+    PlistSystem().unlock(turn)
   }
 
   private func hold(_ folder: TemporaryFolder, exclusively: Bool, _ body: () async throws -> Void) async throws {
-    let fileSystem = SystemFileSystem()
-    let file = try fileSystem.open(folder.file("store.lock"), flags: O_RDONLY)
-    #expect(try fileSystem.lock(file, exclusively: exclusively))
+    let file = try #require(try PlistSystem().open(folder.file("store.lock"), O_RDONLY))
+    #expect(try PlistSystem().lock(file, exclusively: exclusively))
     try await body()
-    fileSystem.unlock(file)
+    PlistSystem().unlock(file)
   }
 
   @Test func batchesOverNamespacesAreSeenWhole() async throws {
     let folder = try TemporaryFolder()
-    let fileSystem = SystemFileSystem()
     try await folder.open().put(["a/1": "0", "b/1": "0"])
+    let options = PlistOptions(path: folder.store, durability: .relaxed, busyTimeout: .seconds(600))
     try await withThrowingTaskGroup(of: Void.self) { group in
       for writer in 0..<3 {
         group.addTask {
-          let engine = try await folder.open(.relaxed, fileSystem: fileSystem)
+          let engine = try await PlistEngine.open(options, clock: FixedClock(now: .distantFuture))
           for number in 0..<20 {
             var batch = WriteBatch()
             let metadata = EntryMetadata.sample(UInt64(writer * 100 + number))
@@ -142,9 +140,9 @@ private final class RestlessHandle: Sendable {
         }
       }
       group.addTask {
-        let engine = try await folder.open(fileSystem: fileSystem)
+        let engine = try await PlistEngine.open(options, clock: FixedClock(now: .distantFuture))
         for _ in 0..<60 {
-          #expect(Set(try await engine.scan(KeyRange(), limit: 9).map(\.metadata.checksum)).count == 1)
+          #expect(Set(try await engine.scan(ScanRequest()).entries.map(\.metadata.checksum)).count == 1)
         }
       }
       try await group.waitForAll()
@@ -158,6 +156,6 @@ private final class RestlessHandle: Sendable {
       for number in 0..<40 { group.addTask { try await engine.put(["a/\(number)": "x"]) } }
       try await group.waitForAll()
     }
-    #expect(try await folder.open().statistics().entries == 40)
+    #expect(try await folder.open().count().entries == 40)
   }
 }

@@ -15,11 +15,11 @@ final class TemporaryFolder: Sendable {
   deinit { try? FileManager.default.removeItem(atPath: path) }
 
   func open(
-    _ durability: Durability = .normal, fileSystem: any FileSystem = FaultyFileSystem(), at time: Int64 = 0
+    _ durability: Durability = .normal, _ system: FaultySystem = FaultySystem(), at time: Int64 = 0
   ) async throws(CacheError) -> PlistEngine {
     try await PlistEngine.open(
       PlistOptions(path: store, durability: durability), clock: FixedClock(now: Timestamp(milliseconds: time)),
-      fileSystem: fileSystem)
+      system: system.calls)
   }
 
   func file(_ name: String) -> String { store + "/" + name }
@@ -51,7 +51,7 @@ extension EntryMetadata {
     EntryMetadata(
       storedAt: Timestamp(milliseconds: 1_001), freshUntil: Timestamp(milliseconds: 2_000_002),
       retainUntil: Timestamp(milliseconds: retainUntil), contentType: "text/plain",
-      attributes: ["etag": "\"x\"", "naïve": "\n"], checksum: checksum)
+      attributes: ["etag": "\"x\"", "naïve": "\n"], payloadChecksum: ~checksum, checksum: checksum)
   }
 }
 
@@ -87,8 +87,8 @@ extension PlistEngine {
   /// All payloads by key.
   func contents() async throws -> [String: String] {
     var contents: [String: String] = [:]
-    for summary in try await scan(KeyRange(), limit: .max) {
-      contents[summary.key.text] = try await text(summary.key.text)
+    for entry in try await scan(ScanRequest(limit: 100_000)).entries {
+      contents[entry.key.text] = try await text(entry.key.text)
     }
     return contents
   }
