@@ -71,7 +71,8 @@ public struct Cache: Sendable {
       let capabilities = location.plugin.declaration.capabilities
       let store = EntryStore(
         engine: try await Self.open(location, clock, warn), clock: clock, limits: limits,
-        removesExpired: !capabilities.contains(.expiring), transforms: transforms)
+        removesExpired: !capabilities.contains(.expiring), isOrdered: capabilities.contains(.ordered),
+        transforms: transforms)
       let flights: any FetchFlights =
         location.plugin.takesLeases ? LeasedFlights(store: store) : LocalFlights(store.underWay)
       self.init(

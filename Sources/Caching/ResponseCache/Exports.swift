@@ -12,10 +12,11 @@
 @_exported public import struct ResponseStorage.StoreReport
 @_exported public import struct ResponseStorage.TransformContext
 @_exported public import enum StorageSPI.Durability
-@_exported public import enum StorageSPI.EntryState
 @_exported public import struct StorageSPI.EntryCount
+@_exported public import enum StorageSPI.EntryState
 @_exported public import enum StorageSPI.OptionValue
 @_exported public import struct StorageSPI.StorageLocation
+@_exported public import struct StorageSPI.StoreCount
 @_exported public import protocol StorageSPI.StoragePlugin
 @_exported public import struct StorageSPI.SystemWallClock
 @_exported public import struct StorageSPI.Timestamp

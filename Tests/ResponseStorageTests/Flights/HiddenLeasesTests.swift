@@ -35,7 +35,7 @@ struct HiddenLeasesTests {
     let test = try await FlightTest()
     try await test.leaveLease()
     let report = try await administration(test).statistics()
-    #expect(report.tally.namespaces.isEmpty)
+    #expect(report.count.namespaces.isEmpty)
     #expect(EntryState.allCases.allSatisfy { report.count($0) == 0 })
   }
 

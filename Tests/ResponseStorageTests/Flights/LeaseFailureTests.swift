@@ -90,7 +90,7 @@ struct LeaseFailureTests {
     await here.finish(try await lead(here), .failure(Self.failure))
     let administration = StoreAdministration(store: test.test.store, ledger: FakeLedger())
     #expect(try await administration.list(EntrySelection(), after: nil, limit: 10).entries.isEmpty)
-    #expect(try await administration.statistics().tally.namespaces.isEmpty)
+    #expect(try await administration.statistics().count.namespaces.isEmpty)
   }
 
   @Test func aStoreThatHidesWhatItsEntriesSayHidesTheFailure() async throws {

@@ -164,7 +164,7 @@ public struct AppDIContainer: Sendable {
       engine: engine, clock: clock, limits: cache.limits,
       accesses: AccessRecorder(log: usage.map { FileAccessLog($0.accesses, capacity: capacity) } ?? MemoryAccessLog()),
       sweeps: usage.map { FileSweepLog(file: $0.sweep) }, removesExpired: !capabilities.contains(.expiring),
-      transforms: entryTransforms)
+      isOrdered: capabilities.contains(.ordered), transforms: entryTransforms)
     return OpenStore(
       entries: entries,
       flights: plugin?.takesLeases == true ? LeasedFlights(store: entries) : LocalFlights(entries.underWay),
