@@ -51,8 +51,8 @@ struct LeaseEndTests {
     test.time.advance(by: .milliseconds(5))
     // One of them holds the lease and renews it; the others keep waiting.
     try await test.expect { test.time.sleeps == [.milliseconds(10), .milliseconds(10), FlightTest.duration / 3] }
-    let holder = try #require(try await test.entries().first?.metadata.attributes["holder"])
-    let leader = try #require((0..<3).first { holder == "process \($0 + 1)" })
+    let holder = try #require(try await test.entries().first?.metadata.attributes["pid"])
+    let leader = try #require((0..<3).first { holder == "\($0 + 1)" })
     await flights[leader].finish(try #require(await followers[leader].value?.ticket))
     for number in 0..<3 where number != leader {
       #expect(await test.outcome(of: followers[number]).joined?.hasFinished == true)
@@ -119,7 +119,7 @@ struct LeaseEndTests {
     test.test.clock.advance(by: FlightTest.duration)
     let second = try #require(try await there.join("a").ticket)
     await here.finish(first)
-    #expect(try await test.entries().map(\.metadata.attributes["holder"]) == ["process 2"])
+    #expect(try await test.entries().map(\.metadata.attributes["pid"]) == ["2"])
     await there.finish(second)
     #expect(try await test.entries().isEmpty)
   }
@@ -135,7 +135,7 @@ struct LeaseEndTests {
     // The other's lease is renewed, its own is not.
     try await test.expect { test.time.sleeps.count == 1 && test.test.engine.batches.count == 5 }
     await here.finish(first)
-    #expect(try await test.entries().map(\.metadata.attributes["holder"]) == ["process 2"])
+    #expect(try await test.entries().map(\.metadata.attributes["pid"]) == ["2"])
     await there.finish(second)
   }
 }

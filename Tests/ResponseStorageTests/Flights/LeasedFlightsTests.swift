@@ -20,7 +20,7 @@ struct LeasedFlightsTests {
     let lease = try #require(try await test.entries().first)
     #expect(lease.key.text == "leases/v1/cities%2Fv1%2Fpage%3D0")
     let attributes = lease.metadata.attributes.filter { $0.key != "number" }
-    #expect(attributes == ["holder": "process 7", "system": "this", "pid": "7", "started": "700"])
+    #expect(attributes == ["system": "this", "pid": "7", "started": "700"])
     #expect(lease.metadata.retainUntil == test.test.clock.now.advanced(by: FlightTest.duration))
     #expect(lease.payloadBytes == 0)
     await flights.finish(ticket)
@@ -89,7 +89,7 @@ struct LeasedFlightsTests {
     }
     let lease = try #require(try await test.entries().first)
     #expect(lease.metadata.retainUntil > end)
-    #expect(lease.metadata.attributes["holder"] == "process 1")
+    #expect(lease.metadata.attributes["pid"] == "1")
     await flights.finish(ticket)
     #expect(await test.outcome(of: follower).joined?.hasFinished == true)
     #expect(try await test.entries().isEmpty)
@@ -108,18 +108,24 @@ struct LeasedFlightsTests {
     for ticket in [first, second] { await flights.finish(ticket) }
   }
 
-  @Test func theHolderIsNamedAtTheFirstBoardingAndOnlyThen() async throws {
-    let test = try await FlightTest()
-    let (named, again) = (Flag(), Flag())
-    let flights = LeasedFlights(store: test.test.store, processes: test.processes) {
-      if named.isRaised { again.raise() }
-      named.raise()
-      return LeaseHolder(name: "one", process: nil)
+  private struct WatchedProcesses: ProcessTable {
+    let flag: Flag
+
+    var current: ProcessIdentity? {
+      flag.raise()
+      return nil
     }
-    #expect(!named.isRaised)
-    for _ in 0..<2 { await flights.finish(try await lead(flights)) }
-    #expect(named.isRaised)
-    #expect(!again.isRaised)
+
+    func hasEnded(_ process: ProcessIdentity) -> Bool { false }
+  }
+
+  /// A process that only has hits does not pay for it.
+  @Test func theProcessIsIdentifiedForAFlightAndNotBefore() async throws {
+    let (test, identified) = (try await FlightTest(), Flag())
+    let flights = LeasedFlights(store: test.test.store, processes: WatchedProcesses(flag: identified))
+    #expect(!identified.isRaised)
+    await flights.finish(try await lead(flights))
+    #expect(identified.isRaised)
   }
 
   @Test func aCancelledFollowerStopsWaitingAndAnotherOneTakesItsPlace() async throws {

@@ -68,9 +68,6 @@ import Testing
   }
 
   private func decode<Payload: JSONPayload>(_ type: Payload.Type, _ bytes: [UInt8]) throws -> Payload {
-    let metadata = EntryMetadata(
-      storedAt: .distantFuture, freshUntil: .distantFuture, retainUntil: .distantFuture, contentType: "application/json"
-    )
-    return try PayloadCodec<Payload>.json.decode(bytes.span, CacheKey("cities/v1/test"), metadata)
+    try PayloadCodec<Payload>.json.decode(bytes.span, CacheKey("cities/v1/test"), "application/json")
   }
 }
