@@ -14,6 +14,13 @@ public struct WriteBatch: Sendable {
     case remove(CacheKey)
     /// Fails the batch unless the entry is as expected.
     case require(CacheKey, Expectation)
+
+    /// The key of the entry.
+    public var key: CacheKey {
+      switch self {
+      case .put(let key, _, _), .update(let key, _, _), .remove(let key), .require(let key, _): key
+      }
+    }
   }
 
   /// What a batch may require of an entry.
@@ -36,14 +43,14 @@ public struct WriteBatch: Sendable {
   }
 
   /// The operations, in order.
-  public private(set) var operations: [Operation] = []
+  public private(set) var operations: [Operation]
 
   /// Limits that the store must meet after all operations; `nil` for no limit. If it would exceed them, the whole batch
   /// fails with the code `overBounds` and changes nothing.
   public var bounds: StoreBounds?
 
-  /// A batch without operations; applying it does nothing.
-  public init() {}
+  /// A batch of `operations`, without bounds. Applying one without operations does nothing.
+  public init(_ operations: [Operation] = []) { self.operations = operations }
 
   /// Adds an operation that stores an entry.
   public mutating func put(_ key: CacheKey, payload: [UInt8], metadata: EntryMetadata) {
