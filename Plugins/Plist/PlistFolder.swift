@@ -33,16 +33,15 @@ struct PlistFolder: Sendable {
   func path(of namespace: String) -> String { "\(path)/\(namespace).json" }
 
   /// The namespace whose file, or next file, is called `name`; `nil` if that is not the name of one.
-  private static func namespace(ofFile name: String) -> String? {
-    let name = name.hasSuffix(".new") ? name.dropLast(4) : name[...]
+  private static func namespace(ofFile name: Substring) -> String? {
+    let name = name.hasSuffix(".new") ? name.dropLast(4) : name
     guard name.hasSuffix(".json"), CacheKey.isNamespace(name.dropLast(5)) else { return nil }
     return String(name.dropLast(5))
   }
 
   /// Whether a commit over several namespaces is to be finished.
   func isInterrupted() throws(CacheError) -> Bool {
-    guard let status = try system.status(of: commitPath) else { return false }
-    return status.isRegular && status.size == 0
+    try system.status(of: commitPath).map { $0.isRegular && $0.size == 0 } ?? false
   }
 
   /// Finishes the commit over several namespaces that was interrupted after it had taken effect, or removes what one left
@@ -52,8 +51,7 @@ struct PlistFolder: Sendable {
   /// names. So this can be interrupted, and repeated, too.
   func recover() throws(CacheError) {
     let isInterrupted = try isInterrupted()
-    for name in try files() where name.hasSuffix(".new") {
-      let file = "\(path)/\(name)"
+    for file in try files() where file.hasSuffix(".new") {
       if isInterrupted { try system.rename(file, to: String(file.dropLast(4))) } else { try system.remove(file) }
     }
     guard isInterrupted else { return }
@@ -125,30 +123,31 @@ extension PlistFolder {
     _ = try system.write(Array(lines.utf8), to: lockPath, flags, synchronized: isSynchronized)
   }
 
-  /// The names of the store's files that hold entries, in order.
+  /// The store's files that hold entries, in order.
   func files() throws(CacheError) -> [String] {
     let listed = try listedNamespaces()
     var files: [String] = []
     for name in try system.names(in: path) {
-      guard let namespace = Self.namespace(ofFile: name) else { continue }
-      let isOwn = try listed.contains(namespace) ? true : version(of: "\(path)/\(name)") != nil
-      if isOwn { files.append(name) }
+      guard let namespace = Self.namespace(ofFile: name[...]) else { continue }
+      let file = "\(path)/\(name)"
+      let isOwn = try listed.contains(namespace) ? true : version(of: file) != nil
+      if isOwn { files.append(file) }
     }
     return files
   }
 
   /// The namespaces that have a file of the store, in order.
   func namespaces() throws(CacheError) -> [String] {
-    try files().filter { !$0.hasSuffix(".new") }.compactMap { Self.namespace(ofFile: $0) }.sorted()
+    let files = try files().filter { !$0.hasSuffix(".new") }
+    return files.compactMap { Self.namespace(ofFile: $0.dropFirst(path.count + 1)) }.sorted()
   }
 
   /// The latest version of the format in which one of the files is written; `nil` if none says its version. An empty
   /// store has the present one.
   func latestVersion() throws(CacheError) -> Int? {
     let files = try files()
-    var versions: [Int] = []
-    for name in files { if let version = try version(of: "\(path)/\(name)") { versions.append(version) } }
-    return files.isEmpty ? PlistFormat.version : versions.max()
+    let versions = try files.map { file throws(CacheError) in try version(of: file) }
+    return files.isEmpty ? PlistFormat.version : versions.compactMap(\.self).max()
   }
 
   private func version(of file: String) throws(CacheError) -> Int? {

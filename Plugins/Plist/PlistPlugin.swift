@@ -80,7 +80,7 @@ extension PlistFolder {
   func inspect() throws(CacheError) -> StoreInspection {
     var files: [String] = []
     if try isStore() {
-      files = try self.files().map { "\(path)/\($0)" }
+      files = try self.files()
       for other in [commitPath, lockPath] where try system.status(of: other) != nil { files.append(other) }
     }
     let format = files.isEmpty ? nil : try latestVersion()
@@ -97,7 +97,7 @@ extension PlistFolder {
       if let suffix { return try move(aside: suffix) }
       // First, so that none of the files that were to be renamed can come back.
       if try isInterrupted() { try system.remove(commitPath) }
-      for file in try files().map({ "\(path)/\($0)" }) {
+      for file in try files() {
         if try system.status(of: file)?.isRegular == true {
           try system.remove(file)
         } else {
@@ -111,8 +111,8 @@ extension PlistFolder {
 
   private func move(aside suffix: String) throws(CacheError) -> [String] {
     try recover()
-    let names = try files()
-    if names.isEmpty { return [] }
+    let files = try files()
+    if files.isEmpty { return [] }
     var options = options
     options.path = try freePath(path + suffix)
     let new = PlistFolder(options, system)
@@ -124,7 +124,7 @@ extension PlistFolder {
       FolderRemoval.remove(new.path)
       throw error
     }
-    for name in names { try system.rename("\(path)/\(name)", to: "\(new.path)/\(name)") }
+    for file in files { try system.rename(file, to: new.path + file.dropFirst(path.count)) }
     return [new.path]
   }
 

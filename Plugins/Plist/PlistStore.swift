@@ -135,10 +135,11 @@ extension PlistStore {
     try writing { () throws(CacheError) in
       var changes: [Change] = []
       var changed: [Change] = []
-      for (namespace, part) in batch.dividedByNamespace() {
+      let parts = Dictionary(grouping: batch.operations) { $0.key.namespace }
+      for (namespace, operations) in parts.sorted(by: { $0.key < $1.key }) {
         let before = try load(namespace).table
         var change = Change(namespace: namespace, before: before, after: before)
-        if try !change.after.apply(part).isEmpty { changed.append(change) }
+        if try !change.after.apply(WriteBatch(operations)).isEmpty { changed.append(change) }
         changes.append(change)
       }
       if let bounds = batch.bounds { try require(bounds, after: changes) }
@@ -184,8 +185,15 @@ extension PlistStore {
     var written: [OpenFile?] = []
     do throws(CacheError) {
       try folder.list(changes.map(\.namespace))
-      written = changes.count == 1 ? [try replace(changes[0])] : try replaceTogether(changes)
+      if changes.count == 1 {
+        written = [try replace(changes[0].namespace, with: changes[0].after)]
+        if folder.options.durability == .full { try folder.synchronize() }
+      } else {
+        written = try replaceTogether(changes)
+      }
     } catch {
+      // The new file has its name, but might not keep it: "nothing was changed" is true only with the content before.
+      if !written.isEmpty { _ = try? replace(changes[0].namespace, with: changes[0].before) }
       // What is left of it takes room. If it stays, the next writer removes it.
       try? folder.recover()
       throw error
@@ -198,35 +206,21 @@ extension PlistStore {
   }
 
   /// Replaces one file, by renaming a complete new one to its name.
-  private func replace(_ change: Change) throws(CacheError) -> OpenFile? {
-    let file = try publish(change.after, as: change.namespace)
-    guard folder.options.durability == .full else { return file }
-    do throws(CacheError) {
-      try folder.synchronize()
-    } catch {
-      // The new file has its name, but might not keep it: "nothing was changed" is true only with the content before.
-      _ = try? publish(change.before, as: change.namespace)
-      throw error
-    }
-    return file
-  }
-
-  private func publish(_ table: EntryTable, as namespace: String) throws(CacheError) -> OpenFile? {
+  private func replace(_ namespace: String, with table: EntryTable) throws(CacheError) -> OpenFile? {
     let path = folder.path(of: namespace)
     guard !table.entries.isEmpty else {
       // On a full disk there is no room for a file without entries.
       try folder.system.remove(path)
       return nil
     }
-    let file = try writeNew(table, as: namespace)
+    let file = try writeNew(namespace, table)
     try folder.system.rename(file.path, to: path)
     return file
   }
 
   /// Replaces several files. It takes effect when the file `store.commit` is created: see `PlistFolder.recover()`.
   private func replaceTogether(_ changes: [Change]) throws(CacheError) -> [OpenFile] {
-    var written: [OpenFile] = []
-    for change in changes { written.append(try writeNew(change.after, as: change.namespace)) }
+    let written = try changes.map { change throws(CacheError) in try writeNew(change.namespace, change.after) }
     let flags = O_WRONLY | O_CREAT | O_EXCL
     _ = try folder.system.write([], to: folder.commitPath, flags, synchronized: false)
     do throws(CacheError) {
@@ -240,7 +234,7 @@ extension PlistStore {
     return written
   }
 
-  private func writeNew(_ table: EntryTable, as namespace: String) throws(CacheError) -> OpenFile {
+  private func writeNew(_ namespace: String, _ table: EntryTable) throws(CacheError) -> OpenFile {
     try folder.system.write(
       PlistFormat.encode(table, namespace: namespace), to: folder.path(of: namespace) + ".new",
       O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, synchronized: folder.isSynchronized)
@@ -254,24 +248,5 @@ extension ScanRequest {
     guard start.hasPrefix(prefix) || prefix.hasPrefix(start) else { return false }
     // "0" follows "/", so every key of the namespace is below that.
     return position.map { isDescending ? $0 > start : $0 < namespace + "0" } ?? true
-  }
-}
-
-extension WriteBatch {
-  /// The operations by namespace, in the order of their names, without the bounds, which apply to all namespaces together.
-  fileprivate func dividedByNamespace() -> [(key: String, value: WriteBatch)] {
-    var parts: [String: WriteBatch] = [:]
-    for operation in operations {
-      switch operation {
-      case .put(let key, let payload, let metadata):
-        parts[key.namespace, default: WriteBatch()].put(key, payload: payload, metadata: metadata)
-      case .update(let key, let metadata, let checksum):
-        parts[key.namespace, default: WriteBatch()].update(key, metadata: metadata, from: checksum)
-      case .remove(let key): parts[key.namespace, default: WriteBatch()].remove(key)
-      case .require(let key, let expectation):
-        parts[key.namespace, default: WriteBatch()].require(key, expectation)
-      }
-    }
-    return parts.sorted { $0.key < $1.key }
   }
 }
