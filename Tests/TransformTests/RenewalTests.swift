@@ -12,6 +12,8 @@ import ZstdTransform
 
 /// A 304 gives an entry new times and header fields. Its payload is neither encoded, compressed, sealed nor hashed again.
 struct RenewalTests {
+  private static let freshness = FreshnessPolicy(
+    timeToLive: .seconds(10), staleIfError: .zero, staleWhileRevalidate: .zero)
   private static let url = "https://example.com/a"
   private static let text = String(repeating: #"{"name":"Bern","country":"CH"},"#, count: 40)
 
@@ -77,7 +79,7 @@ struct RenewalTests {
     let (scratch, work) = (try await Scratch(engine), Work())
     let cache = HTTPCache(
       storage: EngineHTTPResponseStorage(store: scratch.store(try work.transforms())), transfer: Server(),
-      services: FetchServices(rules: HTTPCacheRules(), now: { scratch.clock.now.sinceEpoch }))
+      services: FetchServices(rules: HTTPCacheRules(freshness: Self.freshness), now: { scratch.clock.now.sinceEpoch }))
     for number in 1...3 {
       var responses = cache.responses(to: HTTPRequest(url: Self.url), options: FetchOptions()).makeAsyncIterator()
       let snapshot = try #require(try await responses.next())

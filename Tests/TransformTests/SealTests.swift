@@ -245,7 +245,7 @@ struct SealTests {
   /// Returns the items of a list, the last one first.
   private struct ItemReader: DamagedStoreReader {
     var items: [DamagedStoreItem]
-    mutating func begin(_ range: KeyRange, pageSize: Int) throws(CacheError) {}
+    mutating func begin(_ request: ScanRequest) throws(CacheError) {}
     mutating func next() async throws(CacheError) -> DamagedStoreItem { items.removeLast() }
   }
 }
