@@ -169,19 +169,6 @@ struct RedisCheckTests {
     try await engine.close()
   }
 
-  @Test("A damaged entry keeps no write from making room, nor from taking its place", arguments: damages[2...5])
-  func makingRoom(_ damage: Damage) async throws {
-    let subject = try await store(damage)
-    let engine = subject.engine
-    let limits = StoreLimits(maxEntries: 5, maxBytes: 5, eviction: .leastRecentlyStored)
-    let entries = EntryStore(engine: engine, clock: SystemClock(), limits: limits)
-    try await entries.write(try CacheKey("cities/f"), payload: [1], metadata: .sample())
-    #expect(try subject.ask(["ZCARD", "cachectl:index"]).integer == 5)
-    try await entries.write(try CacheKey("cities/c"), payload: [1, 2], metadata: .sample())
-    #expect(try await engine.keys() == ["cities/c", "cities/d", "cities/e", "cities/f"])
-    try await engine.close()
-  }
-
   @Test("A damaged entry is replaced by the next one under its key", arguments: damages[1...6])
   func replaced(_ damage: Damage) async throws {
     let subject = try await store(damage)
