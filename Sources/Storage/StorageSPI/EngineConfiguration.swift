@@ -5,6 +5,10 @@ public struct EngineConfiguration: Sendable {
   /// The clock by which the engine decides whether an entry has expired.
   public let clock: any WallClock
 
+  /// Whether the store is opened only to save what can be read of it, after damage. Set by the process that reads it for a
+  /// repair; an engine can then read on where it would otherwise stop.
+  package var isForRepair = false
+
   private let engine: String
   private var values: [String: OptionValue]
 
