@@ -20,14 +20,14 @@ final class SQLiteConnection {
     let name = immutable ? "file:\(PercentEncoding.path(path))?immutable=1" : path
     let mode = flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE | (immutable ? SQLITE_OPEN_URI : 0)
     let code = sqlite3_open_v2(name, &handle, mode, nil)
-    guard let handle, code == SQLITE_OK else {
-      defer { sqlite3_close(handle) }
-      throw Self.error(code, of: handle, path: path)
+    guard let handle else {
+      throw CacheError(sqlite: code, message: String(cString: sqlite3_errstr(code)), path: path)
     }
-    sqlite3_busy_timeout(handle, busyTimeout)
     self.path = path
     self.handle = handle
     isImmutable = immutable
+    try check(code)
+    sqlite3_busy_timeout(handle, busyTimeout)
   }
 
   deinit {
@@ -36,22 +36,19 @@ final class SQLiteConnection {
   }
 
   /// The error for the result `code` of the last call.
-  func error(_ code: Int32) -> CacheError { Self.error(code, of: handle, path: path) }
-
-  private static func error(_ code: Int32, of handle: OpaquePointer?, path: String) -> CacheError {
-    guard let handle else {
-      return CacheError(sqlite: code, message: String(cString: sqlite3_errstr(code)), path: path)
-    }
+  func error(_ code: Int32) -> CacheError {
     let isRefused = code & 0xFF == SQLITE_CANTOPEN && [EACCES, EPERM, EROFS].contains(sqlite3_system_errno(handle))
     return CacheError(
       sqlite: isRefused ? SQLITE_PERM : code, message: String(cString: sqlite3_errmsg(handle)), path: path)
   }
 
-  /// Runs statements whose results do not matter.
-  func execute(_ sql: String) throws(CacheError) {
-    let code = sqlite3_exec(handle, sql, nil, nil, nil)
+  /// Throws if the last call has not succeeded, whose result is `code`.
+  func check(_ code: Int32) throws(CacheError) {
     if code != SQLITE_OK { throw error(code) }
   }
+
+  /// Runs statements whose results do not matter.
+  func execute(_ sql: String) throws(CacheError) { try check(sqlite3_exec(handle, sql, nil, nil, nil)) }
 
   /// Maps the file, so that pages are read in place. A mapping of one gibibyte costs only address space; SQLite reads
   /// pages beyond it in the ordinary way.
@@ -67,10 +64,10 @@ final class SQLiteConnection {
   var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
 }
 
-/// A prepared statement, finalised when it goes out of scope.
+/// A prepared statement, finalised when it is released.
 ///
 /// Bytes are bound without a copy: they must stay valid until the next `reset()`.
-struct SQLiteStatement: ~Copyable {
+final class SQLiteStatement {
   let connection: SQLiteConnection
   private let handle: OpaquePointer
 
@@ -106,22 +103,29 @@ struct SQLiteStatement: ~Copyable {
   }
 
   func bind(_ integer: Int64, at index: Int32) throws(CacheError) {
-    try check(sqlite3_bind_int64(handle, index, integer))
+    try connection.check(sqlite3_bind_int64(handle, index, integer))
   }
 
   /// Binds UTF-8 bytes as text, or as a blob if `isText` is false.
   func bind(_ bytes: UnsafeBufferPointer<UInt8>, isText: Bool = true, at index: Int32) throws(CacheError) {
     guard let start = bytes.baseAddress else {
       // A null pointer would bind NULL.
-      return try check(isText ? sqlite3_bind_text(handle, index, "", 0, nil) : sqlite3_bind_zeroblob(handle, index, 0))
+      return try connection.check(
+        isText ? sqlite3_bind_text(handle, index, "", 0, nil) : sqlite3_bind_zeroblob(handle, index, 0))
     }
     let count = UInt64(bytes.count)
     if isText {
       let characters = UnsafeRawPointer(start).assumingMemoryBound(to: CChar.self)
-      try check(sqlite3_bind_text64(handle, index, characters, count, nil, UInt8(SQLITE_UTF8)))
+      try connection.check(sqlite3_bind_text64(handle, index, characters, count, nil, UInt8(SQLITE_UTF8)))
     } else {
-      try check(sqlite3_bind_blob64(handle, index, start, count, nil))
+      try connection.check(sqlite3_bind_blob64(handle, index, start, count, nil))
     }
+  }
+
+  /// Binds a copy of the text.
+  func bind(_ text: String, at index: Int32) throws(CacheError) {
+    let copied = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+    try connection.check(sqlite3_bind_text(handle, index, text, Int32(text.utf8.count), copied))
   }
 
   func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(handle, column) }
@@ -132,10 +136,6 @@ struct SQLiteStatement: ~Copyable {
     // For text this is its UTF-8 as stored; SQLite requires this order of the two calls.
     let start = sqlite3_column_blob(handle, column)?.assumingMemoryBound(to: UInt8.self)
     return UnsafeBufferPointer(start: start, count: start == nil ? 0 : Int(sqlite3_column_bytes(handle, column)))
-  }
-
-  private func check(_ code: Int32) throws(CacheError) {
-    if code != SQLITE_OK { throw connection.error(code) }
   }
 }
 

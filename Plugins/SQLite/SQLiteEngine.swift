@@ -7,13 +7,7 @@ internal import Synchronization
 ///
 /// Reads run on the calling thread. So do writes, unless they must wait for the disk, for another writer or for a
 /// checkpoint; those run on a thread of the engine's own.
-final class SQLiteEngine: ImmediateReading, ChangeCounting {
-  private struct Counting {
-    /// Created on first use.
-    var counter: SQLiteChangeCounter?
-    var isClosed = false
-  }
-
+final class SQLiteEngine: StorageEngine {
   /// The most entries that a scan lists through the writer.
   private static let longestScanByWriter = 64
 
@@ -21,11 +15,12 @@ final class SQLiteEngine: ImmediateReading, ChangeCounting {
   private let clock: any WallClock
   private let readers = ResourcePool<SQLiteReader>()
   private let keeper = SnapshotKeeper()
-  private let counting = Mutex(Counting())
-  private let writing: SQLiteWriting
-  /// Tells the keeper about the writer. The writer is always idle in this pool; it checks for itself whether it is in
-  /// use.
-  private let writers = ResourcePool<SQLiteWriting>()
+  /// Created on first use; an error once the engine is closed.
+  private let counter = Mutex(Result<SQLiteChangeCounter?, CacheError>.success(nil))
+  private let store: SQLiteStore
+  /// Tells the keeper about the store's writer. The store is always idle in this pool; it checks for itself whether its
+  /// writer is in use.
+  private let stores = ResourcePool<SQLiteStore>()
   private let writes = BlockingExecutor()
   private let inspections = BlockingExecutor()
 
@@ -33,11 +28,11 @@ final class SQLiteEngine: ImmediateReading, ChangeCounting {
   init(_ options: SQLiteOptions, clock: any WallClock) throws(CacheError) {
     self.options = options
     self.clock = clock
-    let writing = SQLiteWriting(options, keeper)
-    self.writing = writing
+    let store = SQLiteStore(options, keeper)
+    self.store = store
     keeper.add(readers)
-    keeper.add(writers)
-    try writers.withResource(make: { writing }) { _ in }
+    keeper.add(stores)
+    try stores.withResource(make: { store }) { _ in }
     try withReader { _ in }
   }
 
@@ -50,9 +45,9 @@ final class SQLiteEngine: ImmediateReading, ChangeCounting {
   }
 
   func readNow(
-    keyBytes: Span<UInt8>, _ body: (Span<UInt8>, EntryMetadata) throws(CacheError) -> Void
-  ) throws(CacheError) -> Bool {
-    try keyBytes.withUnsafeBufferPointer { key throws(CacheError) in
+    _ key: Span<UInt8>, _ body: (Span<UInt8>, EntryMetadata) throws(CacheError) -> Void
+  ) throws(CacheError) -> Bool? {
+    try key.withUnsafeBufferPointer { key throws(CacheError) in
       try read { reader throws(CacheError) in try reader.read(key, body) } != nil
     }
   }
@@ -62,83 +57,79 @@ final class SQLiteEngine: ImmediateReading, ChangeCounting {
   private func read<Output: Sendable>(
     _ body: (SQLiteReader) throws(CacheError) -> Output
   ) throws(CacheError) -> Output {
-    if writing.isWorthReading, let result = try writing.withReader(body) { return result }
+    if let result = try store.withReader(body) { return result }
     return try withReader(body)
-  }
-
-  func changeCount() throws(CacheError) -> UInt64? {
-    try counting.withLock { counting throws(CacheError) in
-      if counting.isClosed { throw .storeClosed }
-      if let counter = counting.counter { return counter.count }
-      let counter = try SQLiteChangeCounter(options)
-      counting.counter = counter
-      return counter.count
-    }
-  }
-
-  func apply(_ batch: WriteBatch) async throws(CacheError) {
-    let needsCheckpoint: Bool
-    if let done = try writing.applyWithoutWaiting(batch) {
-      needsCheckpoint = done
-    } else {
-      needsCheckpoint = try await writes.run { () throws(CacheError) in
-        try self.writing.apply(batch)
-      }
-    }
-    guard needsCheckpoint else { return }
-    // If copying the log fails, the batch is still committed: the next checkpoint tries again, and `close()` reports the
-    // error if it is more than a lack of space.
-    _ = try? await writes.run { () throws(CacheError) in try self.writing.checkpoint() }
-  }
-
-  func scan(_ range: KeyRange, limit: Int) async throws(CacheError) -> [EntrySummary] {
-    // A long scan would hold up the next write.
-    let list = { (reader: SQLiteReader) throws(CacheError) in try reader.scan(range, limit: limit) }
-    return try limit > Self.longestScanByWriter ? withReader(list) : read(list)
-  }
-
-  func statistics() async throws(CacheError) -> StorageStatistics {
-    try await inspections.run { () throws(CacheError) in
-      let tally = try self.withReader { reader throws(CacheError) in try reader.tally() }
-      return StorageStatistics(tally: tally, storageBytes: SQLiteFiles.storeSize(at: self.options.path))
-    }
-  }
-
-  func checkIntegrity() async throws(CacheError) -> [IntegrityIssue] {
-    try await inspections.run { () throws(CacheError) in
-      try self.withReader { reader throws(CacheError) in try reader.checkIntegrity() }
-    }
-  }
-
-  func compact() async throws(CacheError) {
-    let now = clock.now
-    try await writes.run { () throws(CacheError) in
-      _ = try self.writing.perform { writer throws(CacheError) in
-        self.keeper.endIdle()
-        try writer.compact(at: now)
-      }
-    }
-  }
-
-  /// A connection maps what it reads, and gives the memory back only if it is closed or maps the file again.
-  func releaseMemory() async {
-    readers.removeIdle()
-    writing.releaseMemory()
-  }
-
-  func close() async throws(CacheError) {
-    readers.close()
-    counting.withLock { $0 = Counting(isClosed: true) }
-    if writing.closeWithoutWaiting() { return }
-    try await writes.run { () throws(CacheError) in try self.writing.close() }
   }
 
   private func withReader<Output>(
     _ body: (SQLiteReader) throws(CacheError) -> Output
   ) throws(CacheError) -> Output {
     try readers.withResource(
-      make: { () throws(CacheError) in
-        try SQLiteReader(path: options.path, busyTimeout: options.busyTimeout, keeper: keeper)
-      }, body)
+      make: { () throws(CacheError) in try SQLiteReader(on: SQLiteReader.connect(options), keeper) }, body)
+  }
+
+  func apply(_ batch: WriteBatch) async throws(CacheError) {
+    let needsCheckpoint: Bool
+    if let done = try store.applyWithoutWaiting(batch) {
+      needsCheckpoint = done
+    } else {
+      needsCheckpoint = try await writes.run { () throws(CacheError) in try self.store.apply(batch) }
+    }
+    guard needsCheckpoint else { return }
+    // If copying the log fails, the batch is still committed: the next checkpoint tries again, and `close()` reports the
+    // error if it is more than a lack of space.
+    _ = try? await writes.run { () throws(CacheError) in try self.store.checkpoint() }
+  }
+
+  func scan(_ request: ScanRequest) async throws(CacheError) -> ScanPage {
+    // An eviction lists a few entries right after a write. A longer scan would hold up the next write.
+    if request.limit <= Self.longestScanByWriter, !request.includesPayloads {
+      return try read { reader throws(CacheError) in try reader.scan(request) }
+    }
+    return try withReader { reader throws(CacheError) in
+      let page = try reader.scan(request)
+      try reader.releaseMemory()
+      return page
+    }
+  }
+
+  func count() async throws(CacheError) -> StoreCount {
+    try await inspections.run { () throws(CacheError) in
+      var count = try self.withReader { reader throws(CacheError) in try reader.count() }
+      count.storageBytes = SQLiteFiles.storeSize(at: self.options.path)
+      return count
+    }
+  }
+
+  func changeCount() throws(CacheError) -> UInt64? {
+    try counter.withLock { counter throws(CacheError) in
+      if let known = try counter.get() { return known.count }
+      let new = try SQLiteChangeCounter(options)
+      counter = .success(new)
+      return new.count
+    }
+  }
+
+  func check() async throws(CacheError) -> [IntegrityIssue] {
+    try await inspections.run { () throws(CacheError) in
+      try self.withReader { reader throws(CacheError) in try reader.check() }
+    }
+  }
+
+  func compact() async throws(CacheError) {
+    let now = clock.now
+    try await writes.run { () throws(CacheError) in
+      _ = try self.store.perform { writer throws(CacheError) in
+        self.keeper.endIdle()
+        try writer.compact(at: now)
+      }
+    }
+  }
+
+  func close() async throws(CacheError) {
+    readers.close()
+    counter.withLock { $0 = .failure(.storeClosed) }
+    if store.closeWithoutWaiting() { return }
+    try await writes.run { () throws(CacheError) in try self.store.close() }
   }
 }

@@ -11,7 +11,8 @@ public struct SQLitePlugin: StoragePlugin {
   public let declaration = EngineDeclaration(
     name: "sqlite", version: String(cString: sqlite3_libversion()),
     summary: "one SQLite database with a table that any SQLite tool can query",
-    capabilities: [.persistent, .shared, .atomicBatches], options: SQLiteOptions.all)
+    capabilities: [.persistent, .shared, .ordered, .bounded, .atomicBatches, .countsChanges], options: SQLiteOptions.all
+  )
 
   /// Creates the plugin.
   public init() {}
@@ -28,7 +29,7 @@ public struct SQLitePlugin: StoragePlugin {
       if case .file(let size) = try StorePlace(options.path) { size >= SQLiteFiles.smallestPage } else { false }
     // A file too short to be a store may be one that another process creates just now: creation looks under its lock.
     if !isWhole {
-      try await BlockingExecutor().run { () throws(CacheError) in try SQLiteCreation.createStore(options) }
+      try await BlockingExecutor().run { () throws(CacheError) in try SQLiteFiles.createStore(options) }
     }
     return try SQLiteEngine(options, clock: configuration.clock)
   }
@@ -54,7 +55,7 @@ public struct SQLitePlugin: StoragePlugin {
   ) async throws(CacheError) -> [String] {
     let options = try SQLiteOptions(configuration)
     return try await BlockingExecutor().run { () throws(CacheError) in
-      try SQLiteRemoval.run(options, movingAside: suffix)
+      try SQLiteFiles.removeStore(options, movingAside: suffix)
     }
   }
 }
@@ -73,6 +74,8 @@ struct SQLiteOptions: Sendable {
   let durability: Durability
   /// How long to wait for another process, in milliseconds.
   let busyTimeout: Int32
+  /// Whether to read on where the file is shorter than it should be.
+  let isForRepair: Bool
 
   init(_ configuration: EngineConfiguration) throws(CacheError) {
     let path = try configuration.text(Self.path.name)
@@ -83,6 +86,7 @@ struct SQLiteOptions: Sendable {
     self.isLinked = self.path != file
     self.durability = try configuration.durability()
     self.busyTimeout = Int32(clamping: try configuration.integer(EngineOption.busyTimeout.name))
+    self.isForRepair = configuration.isForRepair
   }
 }
 

@@ -1,5 +1,6 @@
 internal import CSQLite
 internal import EngineSupport
+internal import Platform
 internal import StorageSPI
 
 /// Reads through a connection, and may keep its read transaction open.
@@ -9,21 +10,10 @@ internal import StorageSPI
 final class SQLiteReader: SnapshotHolding, @unchecked Sendable {
   let connection: SQLiteConnection
   var snapshot: SQLiteSnapshot
-  var row = SQLiteRow()
+  private var row = SQLiteRow()
   private let finding: SQLiteStatement
-  /// Prepared by the first scan: evictions scan a few entries at a time.
-  private var listing: Listing?
-
-  /// A statement that lists entries in one direction.
-  private final class Listing {
-    let isDescending: Bool
-    let statement: SQLiteStatement
-
-    init(isDescending: Bool, on connection: SQLiteConnection) throws(CacheError) {
-      self.isDescending = isDescending
-      statement = try SQLiteStatement(isDescending ? SQLiteSchema.scanBackwards : SQLiteSchema.scan, on: connection)
-    }
-  }
+  /// The statement of the last scan: evictions scan a few entries at a time, again and again.
+  private var listing: (query: String, statement: SQLiteStatement)?
 
   /// Reads through `connection`.
   init(on connection: SQLiteConnection, _ keeper: SnapshotKeeper) throws(CacheError) {
@@ -32,40 +22,37 @@ final class SQLiteReader: SnapshotHolding, @unchecked Sendable {
     snapshot = SQLiteSnapshot(of: connection, keeper)
   }
 
-  /// Reads through a new connection to the store at `path`, after checking that it is one.
-  convenience init(
-    path: String, busyTimeout: Int32, keeper: SnapshotKeeper = SnapshotKeeper()
-  ) throws(CacheError) {
-    try self.init(on: Self.connect(path: path, busyTimeout: busyTimeout), keeper)
-  }
-
-  static func connect(path: String, busyTimeout: Int32) throws(CacheError) -> SQLiteConnection {
+  /// A connection for reading, after checking that it leads to a store.
+  static func connect(_ options: SQLiteOptions, immutable: Bool = false) throws(CacheError) -> SQLiteConnection {
     do throws(CacheError) {
-      return try connect(path: path, busyTimeout: busyTimeout, immutable: false)
+      let connection = try SQLiteConnection(
+        path: options.path, flags: SQLITE_OPEN_READONLY, busyTimeout: options.busyTimeout, immutable: immutable)
+      try connection.mapFile()
+      // SQLite then reads what is left of a file that is shorter than it should be.
+      if options.isForRepair { try connection.execute("PRAGMA writable_schema = ON") }
+      try SQLiteSchema.verify(connection)
+      return connection
     } catch {
       // On a medium where the log's index cannot be created, the file alone is the whole store if the log is empty. If
       // it failed only for a temporary reason, such as too many open files, the store may still change at any moment.
-      guard [.permissionDenied, .ioFailed].contains(error.code), SQLiteFiles.size(of: path + "-wal") == 0,
-        !SQLiteFiles.isWritable(SQLiteFiles.folder(of: path))
+      guard !immutable, [.permissionDenied, .ioFailed].contains(error.code),
+        SQLiteFiles.size(of: options.path + "-wal") == 0, access(SQLiteFiles.folder(of: options.path), W_OK) != 0
       else { throw error }
-      return try connect(path: path, busyTimeout: busyTimeout, immutable: true)
+      return try connect(options, immutable: true)
     }
-  }
-
-  private static func connect(
-    path: String, busyTimeout: Int32, immutable: Bool
-  ) throws(CacheError) -> SQLiteConnection {
-    let connection = try SQLiteConnection(
-      path: path, flags: SQLITE_OPEN_READONLY, busyTimeout: busyTimeout, immutable: immutable)
-    try connection.mapFile()
-    try SQLiteSchema.verify(connection)
-    return connection
   }
 
   /// Whether the read transaction stays open between reads.
   var isKept: Bool { snapshot.isKept }
 
   func endKeptSnapshot(unlessUsed: Bool) { snapshot.end(unlessUsed: unlessUsed) }
+
+  /// Gives mapped pages back to the system.
+  func releaseMemory() throws(CacheError) {
+    snapshot.end()
+    try connection.execute("PRAGMA mmap_size = 0")
+    try connection.mapFile()
+  }
 
   /// Lends the payload and metadata under `key` in the latest state to `body`; `nil` if there is no entry.
   @inline(__always)
@@ -85,91 +72,155 @@ final class SQLiteReader: SnapshotHolding, @unchecked Sendable {
   ) throws(CacheError) -> Output? {
     try finding.bind(key, at: 1)
     guard try finding.step() else { return nil }
-    let metadata = try row.metadata(of: finding, key: String(decoding: key, as: UTF8.self))
-    return try body(try SQLiteRow.payload(of: finding, key: String(decoding: key, as: UTF8.self)).span, metadata)
+    let (metadata, payload) = try row.entry(of: finding, key: String(decoding: key, as: UTF8.self))
+    return try body(payload.span, metadata)
   }
 
-  /// The first `limit` entries of `range` in the latest state, without payloads.
-  ///
-  /// The error for a row that cannot be read names its key if the index of keys still has it.
-  func scan(_ range: KeyRange, limit: Int) throws(CacheError) -> [EntrySummary] {
-    let known = listing?.isDescending == range.isDescending ? listing : nil
-    let listing = if let known { known } else { try Listing(isDescending: range.isDescending, on: connection) }
-    self.listing = listing
-    var entries: [EntrySummary] = []
+  /// A page of the latest state. It ends before a row that cannot be read; if it would begin with that row, the error
+  /// names the row's key as long as the index of keys has it.
+  func scan(_ request: ScanRequest) throws(CacheError) -> ScanPage {
+    let query = SQLiteSchema.scan(payloads: request.includesPayloads, isDescending: request.isDescending)
+    let known = listing?.query == query ? listing?.statement : nil
+    let statement = if let known { known } else { try SQLiteStatement(query, on: connection) }
+    listing = (query, statement)
+    var page = ScanPage()
     do throws(CacheError) {
-      try Self.withBounds(of: range) { lower, upper throws(CacheError) in
-        try snapshot.begin()
-        defer { listing.statement.reset() }
-        try listing.statement.bind(lower, at: 1)
-        try listing.statement.bind(upper, at: 2)
-        try listing.statement.bind(Int64(limit), at: 3)
-        while try listing.statement.step() { entries.append(try summary(of: listing.statement)) }
-        try snapshot.stay()
-      }
-      return entries
+      try snapshot.begin()
+      defer { statement.reset() }
+      // One entry more shows whether anything follows.
+      try statement.bind(request, limit: Int64(request.limit) &+ 1)
+      try add(statement, to: &page, request)
+      try snapshot.stay()
     } catch {
-      guard error.code == .damaged, let failure = error.cause as? SQLiteFailure else { throw error }
-      var rest = range
-      rest.after = entries.last?.key ?? range.after
-      let statement = try SQLiteStatement(
-        range.isDescending ? SQLiteSchema.lastKey : SQLiteSchema.firstKey, on: connection)
-      try Self.withBounds(of: rest) { lower, upper throws(CacheError) in
-        try statement.bind(lower, at: 1)
-        try statement.bind(upper, at: 2)
-        guard try statement.step() else { throw error }
+      guard error.code == .damaged else { throw error }
+      guard let last = page.entries.last else { throw try naming(request, in: error) }
+      page.next = last.key.text
+    }
+    return page
+  }
+
+  private func add(
+    _ statement: SQLiteStatement, to page: inout ScanPage, _ request: ScanRequest
+  ) throws(CacheError) {
+    var bytes = 0
+    while try statement.step() {
+      let key = try SQLiteRow.key(of: statement)
+      let (metadata, payload) = try row.entry(of: statement, key: key.text)
+      bytes += payload.count
+      let isFull = page.entries.count == request.limit || bytes > ScanRequest.maximumPayloadBytes
+      if isFull, let last = page.entries.last {
+        page.next = last.key.text
+        return
       }
-      let key = try Self.key(of: statement, column: 0)
-      throw .undecodable(failure.message, key: key.text, path: connection.path)
+      page.entries.append(
+        request.includesPayloads
+          ? ScannedEntry(key: key, metadata: metadata, payload: Array(payload))
+          : ScannedEntry(key: key, metadata: metadata, payloadBytes: SQLiteRow.payloadBytes(of: statement)))
     }
   }
 
-  /// Calls `body` with the first possible key of `range`, and the first one behind it.
-  private static func withBounds<Output>(
-    of range: KeyRange,
-    _ body: (UnsafeBufferPointer<UInt8>, UnsafeBufferPointer<UInt8>) throws(CacheError) -> Output
-  ) throws(CacheError) -> Output {
-    // Keys consist of bytes from 0x21 to 0x7E. So nothing lies between a key and that key followed by 0x01, and
-    // everything with the prefix lies before the prefix followed by 0x7F.
-    var lower = range.prefix
-    var upper = range.prefix + "\u{7F}"
-    if let after = range.after?.text {
-      if range.isDescending { upper = min(upper, after) } else { lower = max(lower, after + "\u{01}") }
-    }
-    return try lower.withBytes { lower throws(CacheError) in
-      try upper.withBytes { upper throws(CacheError) in try body(lower, upper) }
-    }
-  }
-
-  /// The entry in the current row.
-  private func summary(of statement: borrowing SQLiteStatement) throws(CacheError) -> EntrySummary {
-    let key = try Self.key(of: statement, column: SQLiteRow.firstOwnColumn)
-    let metadata = try row.metadata(of: statement, key: key.text)
-    return EntrySummary(key: key, metadata: metadata, payloadBytes: SQLiteRow.payloadBytes(of: statement))
-  }
-
-  /// The key in a column.
-  static func key(of statement: borrowing SQLiteStatement, column: Int32) throws(CacheError) -> CacheKey {
-    do throws(CacheError) {
-      return try CacheKey(String(decoding: statement.bytes(column), as: UTF8.self))
-    } catch {
-      throw .undecodable(error.message, key: "without a valid key", path: statement.connection.path)
-    }
+  /// `error` with the first key that `request` visits.
+  private func naming(_ request: ScanRequest, in error: CacheError) throws(CacheError) -> CacheError {
+    guard let failure = error.cause as? SQLiteFailure else { return error }
+    let statement = try SQLiteStatement(SQLiteSchema.scanKeys(isDescending: request.isDescending), on: connection)
+    try statement.bind(request, limit: 1)
+    guard try statement.step() else { return error }
+    let key = try SQLiteRow.key(of: statement, column: 0)
+    return .undecodable(failure.message, key: key.text, path: connection.path)
   }
 
   /// How much the store holds, all counted in one state.
-  func tally() throws(CacheError) -> EntryTally {
-    try inTransaction { () throws(CacheError) in
-      if let stored = try SQLiteStoredTally(on: connection) { return stored.whole }
-      return try SQLiteStoredTally.counted(on: connection)
-    }
+  func count() throws(CacheError) -> StoreCount {
+    try inTransaction { () throws(CacheError) in try StoreCount(SQLiteSchema.count, on: connection) }
   }
 
   /// Calls `body` in a transaction, so that it sees a single state of the store.
-  func inTransaction<Output>(_ body: () throws(CacheError) -> Output) throws(CacheError) -> Output {
+  private func inTransaction<Output>(_ body: () throws(CacheError) -> Output) throws(CacheError) -> Output {
     snapshot.end()
     try connection.execute("BEGIN")
     defer { _ = try? connection.execute("ROLLBACK") }
     return try body()
+  }
+}
+
+extension SQLiteStatement {
+  /// Binds the range of a scan.
+  fileprivate func bind(_ request: ScanRequest, limit: Int64) throws(CacheError) {
+    // Keys consist of bytes from 0x21 to 0x7E. So nothing lies between a key and that key followed by 0x01, and
+    // everything with the prefix lies before the prefix followed by 0x7F.
+    var lower = request.prefix
+    var upper = request.prefix + "\u{7F}"
+    if let position = request.position {
+      if request.isDescending { upper = min(upper, position) } else { lower = max(lower, position + "\u{01}") }
+    }
+    try bind(lower, at: 1)
+    try bind(upper, at: 2)
+    try bind(limit, at: 3)
+  }
+}
+
+extension SQLiteReader {
+  /// The issues with the file and its rows, all found in one state.
+  func check() throws(CacheError) -> [IntegrityIssue] {
+    var issues: [IntegrityIssue] = []
+    try inTransaction { () throws(CacheError) in
+      for find in [findInStructure, findInSchema, findInEntries, findInCounts] {
+        do throws(CacheError) {
+          try find(&issues)
+        } catch {
+          guard error.code == .damaged else { throw error }
+          let issue = IntegrityIssue(kind: .structure, message: error.message)
+          if !issues.contains(issue) { issues.append(issue) }
+        }
+      }
+    }
+    return issues
+  }
+
+  private func findInStructure(_ issues: inout [IntegrityIssue]) throws(CacheError) {
+    let statement = try SQLiteStatement("PRAGMA integrity_check", on: connection)
+    while try statement.step() {
+      let message = String(decoding: statement.bytes(0), as: UTF8.self)
+      if message == "ok" { continue }
+      let line = message.split(separator: "\n").joined(separator: "; ")
+      issues.append(IntegrityIssue(kind: .structure, message: line))
+    }
+  }
+
+  /// If the tables and triggers are not exactly as created, nothing keeps the counts correct.
+  private func findInSchema(_ issues: inout [IntegrityIssue]) throws(CacheError) {
+    let found = SQLiteSchema.definitions(in: connection)
+    for definition in SQLiteSchema.definitions where !found.contains(definition) {
+      let name = definition.split(separator: " ").prefix(3).joined(separator: " ")
+      issues.append(IntegrityIssue(kind: .structure, message: "\(connection.path): '\(name)' is missing or altered"))
+    }
+  }
+
+  private func findInEntries(_ issues: inout [IntegrityIssue]) throws(CacheError) {
+    let statement = try SQLiteStatement(SQLiteSchema.everything, on: connection)
+    while try statement.step() {
+      var key: CacheKey?
+      do throws(CacheError) {
+        let found = try SQLiteRow.key(of: statement)
+        key = found
+        _ = try row.entry(of: statement, key: found.text)
+      } catch {
+        issues.append(IntegrityIssue(key: key, kind: .undecodable, message: error.message))
+      }
+    }
+  }
+
+  private func findInCounts(_ issues: inout [IntegrityIssue]) throws(CacheError) {
+    var told = try StoreCount(SQLiteSchema.count, on: connection)
+    let found = try StoreCount(SQLiteSchema.recount, on: connection)
+    // A time earlier than that of any entry is right.
+    for (namespace, count) in found.namespaces where told[namespace].earliestExpiry < count.earliestExpiry {
+      told[namespace].earliestExpiry = count.earliestExpiry
+    }
+    if told == found { return }
+    let message =
+      "\(connection.path): the counts say \(told.entries) entries of \(told.payloadBytes) bytes, and there are"
+      + " \(found.entries) of \(found.payloadBytes), or in other namespaces, or one that expires earlier"
+    issues.append(IntegrityIssue(kind: .structure, message: message))
   }
 }

@@ -12,10 +12,12 @@ internal import StorageSPI
 struct SQLiteSnapshot: ~Copyable {
   private let connection: SQLiteConnection
   private var kept: KeptSnapshot
-  private var holder: SQLiteSnapshotHolder?
-  /// Whether the connection has checked for a log.
-  private var isPrepared = false
-  private var wasUsed = false
+  /// How often the latest state was requested, up to 2.
+  private var uses = 0
+  /// `nil` before the second use, and for a connection that uses no log.
+  private var log: SQLiteLogIndex?
+  /// Keeps the transaction open: it finds more than one row, so it is unfinished after the first.
+  private var holder: SQLiteStatement?
   /// How much of the log had been copied at the last check.
   private var copied: UInt32 = 0
   /// The change count seen last; `nil` if it was unknown.
@@ -32,25 +34,24 @@ struct SQLiteSnapshot: ~Copyable {
   /// Call this before each read or transaction: it makes the connection see the latest state.
   @inline(__always)
   mutating func begin() throws(CacheError) {
-    let state = try state()
-    seen = state
-    if kept.isCurrent(state) { return }
+    seen = try changeCount()
+    if kept.isCurrent(seen) { return }
     end()
-    kept.began(at: state)
+    kept.began(at: seen)
   }
 
   /// Call this after each read, before resetting its statement.
   @inline(__always)
   mutating func stay() throws(CacheError) {
-    if !kept.isOpen, kept.stays() { _ = try holder?.statement.step() }
+    if !kept.isOpen, kept.stays() { _ = try holder?.step() }
   }
 
   /// Call this after each commit of this connection, which has made `changes` changes, 0 or 1. The connection keeps
   /// seeing what it committed, unless another connection has committed since.
   mutating func committed(changes: UInt64) {
-    guard let seen, let state = holder?.log.state, state.copied == copied, state.count >> 32 == seen >> 32 &+ changes
-    else { return end() }
     // If no other connection commits, the count goes up by exactly one.
+    guard let seen, let state = log?.state, state.copied == copied, state.count >> 32 == seen >> 32 &+ changes
+    else { return end() }
     self.seen = state.count
     kept.advanced(to: state.count)
   }
@@ -58,7 +59,7 @@ struct SQLiteSnapshot: ~Copyable {
   /// Ends the read transaction, if one is open between uses.
   mutating func end() {
     guard kept.isOpen else { return }
-    holder?.statement.reset()
+    holder?.reset()
     kept.ended()
   }
 
@@ -68,36 +69,23 @@ struct SQLiteSnapshot: ~Copyable {
   }
 
   /// The change count that shows whether a kept transaction sees the latest state; `nil` if none may be kept.
-  private mutating func state() throws(CacheError) -> UInt64? {
-    guard let holder else {
+  private mutating func changeCount() throws(CacheError) -> UInt64? {
+    guard let log else {
       // A caller that reads one entry and closes the store needs none of this.
-      if wasUsed { try prepare() }
-      wasUsed = true
+      if uses < 2 { uses += 1 }
+      if uses == 2, holder == nil { try prepare() }
       return nil
     }
-    guard let state = holder.log.state, state.copied == copied else {
-      copied = holder.log.state?.copied ?? copied
+    guard let state = log.state, state.copied == copied else {
+      copied = log.state?.copied ?? copied
       return nil
     }
     return state.count
   }
 
   private mutating func prepare() throws(CacheError) {
-    if isPrepared { return }
-    isPrepared = true
-    if let log = SQLiteLogIndex(of: connection) { holder = try SQLiteSnapshotHolder(on: connection, log) }
-  }
-}
-
-/// The resources that keep a read transaction open.
-private final class SQLiteSnapshotHolder {
-  /// It finds more than one row, so it is unfinished after the first.
-  let statement: SQLiteStatement
-  let log: SQLiteLogIndex
-
-  init(on connection: SQLiteConnection, _ log: SQLiteLogIndex) throws(CacheError) {
-    statement = try SQLiteStatement("SELECT rowid FROM sqlite_schema", on: connection)
-    self.log = log
+    holder = try SQLiteStatement("SELECT rowid FROM sqlite_schema", on: connection)
+    log = SQLiteLogIndex(of: connection)
   }
 }
 
@@ -135,8 +123,7 @@ final class SQLiteChangeCounter: @unchecked Sendable {
   private let index: SQLiteLogIndex?
 
   init(_ options: SQLiteOptions) throws(CacheError) {
-    let connection = try SQLiteReader.connect(path: options.path, busyTimeout: options.busyTimeout)
-    self.connection = connection
+    connection = try SQLiteReader.connect(options)
     index = SQLiteLogIndex(of: connection)
   }
 

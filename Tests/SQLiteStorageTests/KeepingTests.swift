@@ -9,19 +9,22 @@ import Testing
     let engine = try await folder.open()
     for number in 0..<50 { try await engine.put("cities/\(number)", [UInt8](repeating: 0xFF, count: 10_000)) }
     try await engine.put("movies/a", [1, 2])
-    let statistics = try await engine.statistics()
-    #expect(statistics.namespaces.map(\.name) == ["cities", "movies"])
-    #expect(statistics.namespaces.map(\.entries) == [50, 1])
-    #expect(statistics.namespaces.map(\.payloadBytes) == [500_000, 2])
+    let count = try await engine.count()
+    let expiry = EntryMetadata.sample().retainUntil
+    #expect(
+      count.namespaces == [
+        "cities": EntryCount(entries: 50, payloadBytes: 500_000, earliestExpiry: expiry),
+        "movies": EntryCount(entries: 1, payloadBytes: 2, earliestExpiry: expiry),
+      ])
     let sizes = try ["", "-wal", "-shm"].map { suffix in
       try FileManager.default.attributesOfItem(atPath: folder.store + suffix)[.size] as? Int ?? 0
     }
     #expect(sizes[1] > 500_000)
-    #expect(statistics.storageBytes == sizes.reduce(0, +))
+    #expect(count.storageBytes == sizes.reduce(0, +))
     try await engine.close()
   }
 
-  /// A removal that follows its own requirement is one statement: it must fail as two would, and count as they do.
+  /// A removal after its own requirement, as an eviction has it.
   @Test func aRemovalChecksTheVersionThatIsRequiredOfIt() async throws {
     let folder = try TestFolder()
     let engine = try await folder.open()
@@ -35,7 +38,7 @@ import Testing
       (key, key, 0, nil), (try CacheKey("cities/c"), try CacheKey("cities/c"), 0, nil), (key, other, 0, nil),
       (key, other, .max, 1), (key, key, .max, 0),
     ] as [(CacheKey, CacheKey, UInt64, Int?)] {
-      let before = try await engine.statistics()
+      let before = try await engine.count()
       var batch = WriteBatch()
       batch.require(required, .checksum(checksum))
       batch.remove(removed)
@@ -48,11 +51,48 @@ import Testing
         isDone = false
       }
       #expect(isDone == (left != nil), "\(required), \(removed), \(checksum)")
-      let after = try await engine.statistics()
-      #expect(left == nil ? after.tally == before.tally : after.entries == left)
+      let after = try await engine.count()
+      #expect(left == nil ? after.namespaces == before.namespaces : after.entries == left)
     }
     try await engine.close()
     #expect(try folder.shell("SELECT count(*) FROM entries") == "0")
+  }
+
+  /// The payload keeps its bytes and its type; its pages are not written again if the size of the metadata is the same.
+  @Test func anUpdateReplacesTheMetadataAlone() async throws {
+    let folder = try TestFolder()
+    let engine = try await folder.open()
+    let payload = [UInt8](repeating: 0x61, count: 1_000_000)
+    let old = EntryMetadata.sample(attributes: ["etag": "1"], checksum: 1 << 60)
+    try await engine.put("cities/a", payload, old)
+    let log = folder.store + "-wal"
+    func size() throws -> Int { try FileManager.default.attributesOfItem(atPath: log)[.size] as? Int ?? 0 }
+    let before = try size()
+    var new = EntryMetadata.sample(retainUntil: 9_000, attributes: ["etag": "2"], checksum: 1 << 61)
+    for (checksum, isMet) in [(1, false), (old.checksum, true), (old.checksum, false)] as [(UInt64, Bool)] {
+      var batch = WriteBatch()
+      batch.update(try CacheKey("cities/a"), metadata: new, from: checksum)
+      if isMet {
+        try await engine.apply(batch)
+      } else {
+        #expect(try await code { try await engine.apply(batch) } == .conflict)
+      }
+    }
+    #expect(try await engine.metadata("cities/a") == new)
+    #expect(try size() - before < 40_000)
+    new.attributes = [:]
+    var batch = WriteBatch()
+    batch.update(try CacheKey("cities/a"), metadata: new, from: new.checksum)
+    batch.update(try CacheKey("cities/none"), metadata: new, from: 0)
+    #expect(try await code { try await engine.apply(batch) } == .conflict)
+    #expect(try await engine.metadata("cities/a")?.attributes == ["etag": "2"], "all or nothing")
+    batch = WriteBatch()
+    batch.update(try CacheKey("cities/a"), metadata: new, from: new.checksum)
+    try await engine.apply(batch)
+    #expect(try await engine.metadata("cities/a") == new)
+    #expect(try await engine.payload("cities/a") == payload)
+    #expect(try folder.shell("SELECT typeof(payload), payload_bytes FROM entries") == "text|1000000")
+    try await engine.close()
   }
 
   @Test func compactingRemovesTheExpiredAndTheirSpace() async throws {
@@ -62,10 +102,10 @@ import Testing
       let metadata = EntryMetadata.sample(retainUntil: number == 7 ? 5_001 : number == 8 ? 5_000 : 4_000)
       try await engine.put("cities/\(number)", [UInt8](repeating: 0xFF, count: 20_000), metadata)
     }
-    let before = try await engine.statistics()
+    let before = try await engine.count()
     try await engine.compact()
-    let after = try await engine.statistics()
-    #expect(try await engine.scan(KeyRange(), limit: 9).map(\.key.text) == ["cities/7"])
+    let after = try await engine.count()
+    #expect(try await engine.keys() == ["cities/7"])
     #expect(after.entries == 1)
     #expect(after.storageBytes < before.storageBytes / 10)
     try await engine.put("cities/new", [1])
@@ -102,7 +142,7 @@ import Testing
       checksum: .max)
     try await engine.put("cities/a", [], metadata)
     #expect(try await engine.metadata("cities/a") == metadata)
-    #expect(try await engine.scan(KeyRange(), limit: 1).map(\.metadata) == [metadata])
+    #expect(try await engine.scan(ScanRequest()).entries.map(\.metadata) == [metadata])
     try await engine.close()
   }
 
@@ -132,11 +172,11 @@ import Testing
     batch.remove(try CacheKey("cities/a"))
     batch.require(try CacheKey("cities/a"), .checksum(.max))
     #expect(try await code { try await engine.apply(batch) } == .conflict)
-    #expect(try await engine.scan(KeyRange(), limit: 9).map(\.key.text) == ["cities/a"])
+    #expect(try await engine.keys() == ["cities/a"])
     try await engine.close()
     #expect(try await code { try await engine.apply(WriteBatch()) } == .closed)
     #expect(try await code { _ = try await engine.payload("cities/a") } == .closed)
-    #expect(try await code { _ = try await engine.statistics() } == .closed)
+    #expect(try await code { _ = try await engine.count() } == .closed)
     #expect(try await code { try await engine.compact() } == .closed)
     try await engine.close()
   }

@@ -11,21 +11,18 @@ import Testing
     let folder = try TestFolder()
     try await folder.open().close()
     let time = Mutex(Duration.zero)
-    let configuration = try EngineConfiguration(
-      for: SQLitePlugin().declaration, values: ["path": .text(folder.store), "busyTimeout": .integer(20)],
-      clock: FixedClock(now: Timestamp(milliseconds: 0)))
-    let writing = SQLiteWriting(
-      try SQLiteOptions(configuration), SnapshotKeeper(), now: { time.withLock { $0 } })
+    let store = SQLiteStore(
+      try folder.options(busyTimeout: 20), SnapshotKeeper(), now: { time.withLock { $0 } })
     let other = try OtherConnection(folder.store)
     func isBusy() throws -> Bool {
       var batch = WriteBatch()
       batch.put(try CacheKey("a/1"), payload: [1], metadata: .sample())
-      do throws(CacheError) { _ = try writing.apply(batch) } catch { return error.code == .busy }
+      do throws(CacheError) { _ = try store.apply(batch) } catch { return error.code == .busy }
       return false
     }
     func patience() throws -> Int64 {
       var found: Int64 = -1
-      _ = try writing.perform { writer throws(CacheError) in
+      _ = try store.perform { writer throws(CacheError) in
         found = try writer.connection.integer("PRAGMA busy_timeout")
       }
       return found
@@ -41,6 +38,6 @@ import Testing
     time.withLock { $0 = .milliseconds(20) }
     try other.execute("COMMIT")
     #expect(try patience() == 20, "that was long ago")
-    try writing.close()
+    try store.close()
   }
 }

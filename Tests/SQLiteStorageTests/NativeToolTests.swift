@@ -24,8 +24,9 @@ import Testing
     try await engine.put("posters/a", [0xFF, 0xD8, 0x00], .sample(contentType: "image/jpeg"))
     try await engine.close()
     let rows = try folder.shell(
-      "SELECT key, fresh_until, json_extract(json,'$.page') FROM entries_readable ORDER BY key")
-    #expect(rows == "cities/a|1970-01-01T00:00:02.000Z|3\nposters/a|1970-01-01T00:00:02.000Z|")
+      "SELECT key, namespace, fresh_until, json_extract(json,'$.page') FROM entries_readable ORDER BY key")
+    #expect(
+      rows == "cities/a|cities|1970-01-01T00:00:02.000Z|3\nposters/a|posters|1970-01-01T00:00:02.000Z|")
   }
 
   @Test func theShellFindsNothingWrong() async throws {
@@ -35,7 +36,7 @@ import Testing
       try await engine.put("cities/\(number)", Array(repeating: UInt8(number), count: number * 50))
     }
     #expect(try folder.shell("PRAGMA integrity_check; PRAGMA journal_mode; PRAGMA user_version") == "ok\nwal\n1")
-    #expect(try await engine.checkIntegrity().isEmpty)
+    #expect(try await engine.check().isEmpty)
     try await engine.close()
   }
 
@@ -59,7 +60,7 @@ import Testing
     try await engine.put("cities/\(name)", payload)
     #expect(try await engine.payload("cities/\(name)") == payload)
     #expect(try folder.shell("SELECT typeof(payload), payload_bytes FROM entries") == "\(type)|\(payload.count)")
-    #expect(try await engine.scan(KeyRange(), limit: 9).map(\.payloadBytes) == [payload.count])
+    #expect(try await engine.scan(ScanRequest()).entries.map(\.payloadBytes) == [payload.count])
     try await engine.close()
   }
 

@@ -193,23 +193,19 @@ import Testing
     try await engine.put("cities/a", [1])
     chmod(folder.path, 0o777)
     for suffix in ["", "-wal", "-shm"] { chmod(folder.store + suffix, suffix == refused ? 0o444 : 0o666) }
-    let declaration = SQLitePlugin().declaration
-    let options = try SQLiteOptions(
-      EngineConfiguration(
-        for: declaration, values: ["path": .text(folder.store)], clock: FixedClock(now: .distantFuture)))
-    let writing = SQLiteWriting(options, SnapshotKeeper())
+    let store = SQLiteStore(try folder.options(), SnapshotKeeper())
     let key = try CacheKey("cities/b")
     var batch = WriteBatch()
     batch.put(key, payload: [2], metadata: .sample())
     let change = batch
     let write = { () throws(CacheError) in
-      _ = try writing.perform { writer throws(CacheError) in try writer.apply(change) }
+      _ = try store.perform { writer throws(CacheError) in try writer.apply(change) }
     }
     let error = try withoutPrivileges { #expect(throws: CacheError.self) { try write() } }
     #expect(error?.code == .permissionDenied)
     chmod(folder.store + refused, 0o666)
     try write()
-    try writing.close()
+    try store.close()
     #expect(try await engine.payload("cities/b") == [2])
     try await engine.close()
   }
@@ -218,12 +214,7 @@ import Testing
   func durabilityIsReallySet(durability: Durability, synchronous: Int64) async throws {
     let folder = try TestFolder()
     try await folder.open(durability: durability).close()
-    let declaration = SQLitePlugin().declaration
-    let options = try SQLiteOptions(
-      EngineConfiguration(
-        for: declaration, values: ["path": .text(folder.store), "durability": .text(durability.rawValue)],
-        clock: FixedClock(now: .distantFuture)))
-    let writer = try SQLiteWriter(options, busyTimeout: 0)
+    let writer = try SQLiteWriter(folder.options(durability: durability), busyTimeout: 0)
     #expect(try writer.connection.integer("PRAGMA synchronous") == synchronous)
   }
 }

@@ -48,9 +48,9 @@ import Testing
     }
     let old = try await folder.open(at: folder.store + ".damaged-2")
     let new = try await folder.open(at: path)
-    #expect(try await old.scan(KeyRange(), limit: 9).map(\.key.text) == ["cities/a", "cities/b"])
+    #expect(try await old.keys() == ["cities/a", "cities/b"])
     #expect(try await old.payload("cities/b") == [2])
-    #expect(try await new.statistics().entries == 0)
+    #expect(try await new.count().entries == 0)
     try await old.close()
     try await new.close()
     #expect(try Data(contentsOf: URL(fileURLWithPath: folder.store + ".damaged")) == Data("older".utf8))
@@ -105,8 +105,8 @@ import Testing
     try await remove(folder)
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
     let engine = try await folder.open()
-    #expect(try await engine.checkIntegrity().isEmpty)
-    #expect(try await engine.statistics().entries == 0)
+    #expect(try await engine.check().isEmpty)
+    #expect(try await engine.count().entries == 0)
     try await engine.close()
   }
 
@@ -116,7 +116,7 @@ import Testing
     for suffix in [nil, ".damaged"] {
       #expect(await code { () async throws(CacheError) in try await remove(folder, movingAside: suffix) } == .busy)
     }
-    #expect(try await engine.checkIntegrity().isEmpty)
+    #expect(try await engine.check().isEmpty)
     try await engine.close()
     try await remove(folder)
     #expect(!FileManager.default.fileExists(atPath: folder.store))
@@ -141,7 +141,7 @@ import Testing
     #expect(
       try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() == ["cache.sqlite", "disk.sqlite"])
     let engine = try await folder.open()
-    #expect(try await engine.statistics().entries == 0)
+    #expect(try await engine.count().entries == 0)
     try await engine.close()
     #expect(try FileManager.default.destinationOfSymbolicLink(atPath: folder.store) == target)
   }

@@ -69,7 +69,7 @@ import Testing
     let before = try contents(of: folder)
     let reader = try await folder.open()
     #expect(try await reader.payload("cities/a") == [1])
-    _ = try await reader.scan(KeyRange(), limit: 5)
+    _ = try await reader.scan(ScanRequest(limit: 5))
     try await reader.close()
     #expect(try contents(of: folder) == before)
   }

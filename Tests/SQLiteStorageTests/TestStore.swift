@@ -2,9 +2,10 @@ import ChildProcesses
 import CSQLite
 import Foundation
 import Platform
-import SQLiteStorage
 import StorageSPI
 import Testing
+
+@testable import SQLiteStorage
 
 /// A folder of one test's own, removed with everything in it when the test lets it go.
 final class TestFolder {
@@ -22,16 +23,26 @@ final class TestFolder {
 
   var store: String { path + "/cache.sqlite" }
 
-  /// Opens the engine on `cache.sqlite` in this folder, or on another path.
-  func open(
+  /// What the engine is opened with: `cache.sqlite` in this folder, or another path.
+  func configuration(
     at path: String? = nil, durability: Durability = .normal, busyTimeout: Int64 = 0, now: Int64 = 0
-  ) async throws -> any StorageEngine {
-    let plugin = SQLitePlugin()
+  ) throws -> EngineConfiguration {
     let values: [String: OptionValue] = [
       "path": .text(path ?? store), "durability": .text(durability.rawValue), "busyTimeout": .integer(busyTimeout),
     ]
-    let clock = FixedClock(now: Timestamp(milliseconds: now))
-    return try await plugin.open(EngineConfiguration(for: plugin.declaration, values: values, clock: clock))
+    return try EngineConfiguration(
+      for: SQLitePlugin().declaration, values: values, clock: FixedClock(now: Timestamp(milliseconds: now)))
+  }
+
+  func options(durability: Durability = .normal, busyTimeout: Int64 = 0) throws -> SQLiteOptions {
+    try SQLiteOptions(configuration(durability: durability, busyTimeout: busyTimeout))
+  }
+
+  func open(
+    at path: String? = nil, durability: Durability = .normal, busyTimeout: Int64 = 0, now: Int64 = 0
+  ) async throws -> any StorageEngine {
+    try await SQLitePlugin().open(
+      configuration(at: path, durability: durability, busyTimeout: busyTimeout, now: now))
   }
 
   /// What the shell `sqlite3` prints for `sql`, both its streams together.
@@ -68,12 +79,12 @@ final class OtherConnection {
 extension EntryMetadata {
   static func sample(
     retainUntil: Int64 = 3_000, contentType: String = "application/json", attributes: [String: String] = [:],
-    checksum: UInt64 = 7
+    payloadChecksum: UInt64 = 6, checksum: UInt64 = 7
   ) -> EntryMetadata {
     EntryMetadata(
       storedAt: Timestamp(milliseconds: 1_000), freshUntil: Timestamp(milliseconds: 2_000),
       retainUntil: Timestamp(milliseconds: retainUntil), contentType: contentType, attributes: attributes,
-      checksum: checksum)
+      payloadChecksum: payloadChecksum, checksum: checksum)
   }
 }
 
@@ -82,6 +93,11 @@ extension StorageEngine {
     var batch = WriteBatch()
     batch.put(try CacheKey(key), payload: payload, metadata: metadata)
     try await apply(batch)
+  }
+
+  /// The keys of the first entries.
+  func keys(limit: Int = 100_000) async throws -> [String] {
+    try await scan(ScanRequest(limit: limit)).entries.map(\.key.text)
   }
 
   func payload(_ key: String) async throws -> [UInt8]? {

@@ -8,60 +8,47 @@ static inline int csqlite_control(sqlite3 *database, int operation, int value) {
   return value;
 }
 
-/// The length of the log after a connection's last commit, and how many commits have written to it.
-struct csqlite_log {
-  int pages;
+/// The changes that a connection makes.
+struct csqlite_changes {
+  /// How many rows the last statement has replaced or removed, 0 or 1, and the old content of that row.
+  int replaced;
+  long long row, payload_bytes;
+  /// The length of the log after the last commit, and how many commits have written to it.
+  int log_pages;
   unsigned commits;
 };
 
-static inline int csqlite_note_commit(void *log, sqlite3 *database, const char *schema, int pages) {
-  ((struct csqlite_log *)log)->pages = pages;
-  ((struct csqlite_log *)log)->commits += 1;
+static inline int csqlite_note_commit(void *changes, sqlite3 *database, const char *schema, int pages) {
+  ((struct csqlite_changes *)changes)->log_pages = pages;
+  ((struct csqlite_changes *)changes)->commits += 1;
   return SQLITE_OK;
 }
 
-/// Keeps `log` up to date. This replaces the automatic checkpoint.
-static inline void csqlite_observe_log(sqlite3 *database, struct csqlite_log *log) {
-  sqlite3_wal_hook(database, csqlite_note_commit, log);
-}
-
-/// What a statement has replaced or removed: at most one row.
-struct csqlite_replaced {
-  int count;
-  long long row, fresh_until, retain_until, payload_bytes;
-};
-
 static inline void csqlite_note_replaced(sqlite3_context *context, int count, sqlite3_value **values) {
-  struct csqlite_replaced *replaced = (struct csqlite_replaced *)sqlite3_user_data(context);
-  replaced->count += 1;
-  replaced->row = sqlite3_value_int64(values[0]);
-  replaced->fresh_until = sqlite3_value_int64(values[1]);
-  replaced->retain_until = sqlite3_value_int64(values[2]);
-  replaced->payload_bytes = sqlite3_value_int64(values[3]);
-  (void)count;
+  struct csqlite_changes *changes = (struct csqlite_changes *)sqlite3_user_data(context);
+  changes->replaced += 1;
+  changes->row = sqlite3_value_int64(values[0]);
+  changes->payload_bytes = sqlite3_value_int64(values[1]);
   sqlite3_result_int(context, 1);
 }
 
-/// Defines the SQL function `replaced`, which records its arguments and returns true. A statement that has found a row
-/// uses it to report the row's old content, without a second search.
+/// Defines the SQL function `replaced`, which records its arguments and returns true: a statement that has found a row
+/// uses it to report the row's old content, without a second search. It also observes commits, in place of the automatic
+/// checkpoint, and disables the database's triggers for the connection.
 ///
-/// Returns where the arguments are recorded: the connection's memory, freed when it is closed. NULL on an error.
-static inline struct csqlite_replaced *csqlite_observe_replaced(sqlite3 *database) {
-  struct csqlite_replaced *replaced = (struct csqlite_replaced *)sqlite3_malloc(sizeof *replaced);
-  if (replaced == NULL) return NULL;
-  *replaced = (struct csqlite_replaced){0};
+/// Returns the connection's memory, freed when it is closed; NULL on an error.
+static inline struct csqlite_changes *csqlite_observe_changes(sqlite3 *database) {
+  // Variadic, so Swift cannot call it.
+  if (sqlite3_db_config(database, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, (int *)NULL) != SQLITE_OK) return NULL;
+  struct csqlite_changes *changes = (struct csqlite_changes *)sqlite3_malloc(sizeof *changes);
+  if (changes == NULL) return NULL;
+  *changes = (struct csqlite_changes){0};
   // Frees the memory at once if it fails.
   int code = sqlite3_create_function_v2(
-      database, "replaced", 4, SQLITE_UTF8 | SQLITE_DIRECTONLY, replaced, csqlite_note_replaced, NULL, NULL,
-      sqlite3_free);
-  return code == SQLITE_OK ? replaced : NULL;
-}
-
-/// Disables the database's triggers for this connection. The underlying function is variadic, so Swift cannot call it.
-static inline int csqlite_disable_triggers(sqlite3 *database) {
-  int enabled = 1;
-  int code = sqlite3_db_config(database, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, &enabled);
-  return code == SQLITE_OK && enabled ? SQLITE_ERROR : code;
+      database, "replaced", 2, SQLITE_UTF8 | SQLITE_DIRECTONLY, changes, csqlite_note_replaced, NULL, NULL, sqlite3_free);
+  if (code != SQLITE_OK) return NULL;
+  sqlite3_wal_hook(database, csqlite_note_commit, changes);
+  return changes;
 }
 
 /// The main database file as SQLite has it open; NULL if there is none.
@@ -77,13 +64,10 @@ static inline int csqlite_lock_file(sqlite3 *database) {
   static const int levels[] = {SQLITE_LOCK_SHARED, SQLITE_LOCK_RESERVED, SQLITE_LOCK_EXCLUSIVE};
   sqlite3_file *file = csqlite_file(database);
   if (file == NULL) return SQLITE_CANTOPEN;
-  for (int level = 0; level < 3; level += 1) {
-    int code = file->pMethods->xLock(file, levels[level]);
-    if (code == SQLITE_OK) continue;
-    file->pMethods->xUnlock(file, SQLITE_LOCK_NONE);
-    return code;
-  }
-  return SQLITE_OK;
+  int code = SQLITE_OK;
+  for (int level = 0; level < 3 && code == SQLITE_OK; level += 1) code = file->pMethods->xLock(file, levels[level]);
+  if (code != SQLITE_OK) file->pMethods->xUnlock(file, SQLITE_LOCK_NONE);
+  return code;
 }
 
 /// Reads bytes of the file as they are on disk; zeros follow the end of the file. It uses SQLite's descriptor, because
@@ -119,7 +103,7 @@ static inline const struct csqlite_log_index *csqlite_find_log_index(sqlite3 *da
   return code == SQLITE_OK ? (const struct csqlite_log_index *)region : NULL;
 }
 
-/// What changes with each commit, and how much of the log has been copied.
+/// A number that changes with each commit, and how many pages of the log have been copied into the database.
 struct csqlite_log_state {
   int is_known;
   uint64_t count;

@@ -5,25 +5,40 @@ import Testing
 
 @testable import SQLiteStorage
 
-/// The tally counts the entries, whichever process changes them.
-@Suite struct TallyTests {
+/// The counts are those of the entries, whichever process changes them.
+@Suite struct CountTests {
   /// What a pass over all entries counts.
-  private func counted(_ engine: any StorageEngine) async throws -> EntryTally {
-    var tally = EntryTally()
-    for summary in try await engine.scan(KeyRange(), limit: 100_000) {
-      tally.add(
-        EntryTally.Slot(namespace: summary.key.namespace, summary.metadata), payloadBytes: summary.payloadBytes)
+  private func counted(_ engine: any StorageEngine) async throws -> StoreCount {
+    var count = StoreCount()
+    for entry in try await engine.scan(ScanRequest(limit: 100_000)).entries {
+      count[entry.key.namespace].add(payloadBytes: entry.payloadBytes, retainUntil: entry.metadata.retainUntil)
     }
-    return tally
+    return count
   }
 
-  /// The number of entries that the stored tally counts, and that of those behind its mark. Without a mark all are.
+  /// Expects that `engine` counts the entries that `other` has, and knows a time before which none of them expires.
+  private func expectRight(
+    _ engine: any StorageEngine, _ other: any StorageEngine, isExact: Bool = false, _ comment: Comment,
+    sourceLocation: SourceLocation = #_sourceLocation
+  ) async throws {
+    let expected = try await counted(other).namespaces
+    let found = try await engine.count().namespaces
+    func isRight(_ namespace: String, _ count: EntryCount) -> Bool {
+      guard let expected = expected[namespace] else { return false }
+      return count.entries == expected.entries && count.payloadBytes == expected.payloadBytes
+        && count.earliestExpiry <= expected.earliestExpiry
+    }
+    #expect(
+      isExact ? found == expected : found.keys == expected.keys && found.allSatisfy(isRight),
+      "\(comment): \(found), not \(expected)", sourceLocation: sourceLocation)
+  }
+
+  /// The number of entries that the stored counts have, and that of those after their mark. Without a mark all are.
   private func stored(_ folder: TestFolder) throws -> (counted: Int, behind: Int) {
     let connection = try SQLiteConnection(path: folder.store, flags: 1, busyTimeout: 0)
-    let mark =
-      "SELECT fresh_slot FROM tally, pragma_schema_version WHERE namespace = '/' AND retain_slot = schema_version"
-    let counted = try connection.integer("SELECT sum(entries) FROM tally")
-    let behind = try connection.integer("SELECT count(*) FROM entries WHERE rowid > coalesce((\(mark)), 0)")
+    let counted = try connection.integer("SELECT sum(entries) FROM counts WHERE namespace <> '/'")
+    let behind = try connection.integer(
+      "SELECT count(*) FROM entries WHERE id > coalesce((SELECT entries FROM counts WHERE namespace = '/'), 0)")
     return (Int(counted), Int(behind))
   }
 
@@ -32,14 +47,16 @@ import Testing
     for _ in 0..<Int.random(in: 1...12, using: &generator) {
       let namespace = ["cities", "movies", "leases"].randomElement(using: &generator) ?? "cities"
       let key = try CacheKey("\(namespace)/\(Int.random(in: 0..<30, using: &generator))")
-      let time = Int64.random(in: 0..<8, using: &generator) << EntryTally.slotBits
-      if Int.random(in: 0..<3, using: &generator) == 0 {
-        batch.remove(key)
-      } else {
+      let time = Int64.random(in: 1..<8, using: &generator) * 1_000
+      let checksum = UInt64.random(in: 0..<2, using: &generator)
+      switch Int.random(in: 0..<30, using: &generator) {
+      case 0..<9: batch.remove(key)
+      case 9: batch.update(key, metadata: .sample(retainUntil: time, checksum: 1 - checksum), from: checksum)
+      default:
         let payload = [UInt8](repeating: 1, count: Int.random(in: 0..<3_000, using: &generator))
-        batch.put(key, payload: payload, metadata: .sample(retainUntil: time))
+        batch.put(key, payload: payload, metadata: .sample(retainUntil: time, checksum: checksum))
       }
-      if Int.random(in: 0..<40, using: &generator) == 0 { batch.require(key, .checksum(1)) }
+      if Int.random(in: 0..<40, using: &generator) == 0 { batch.require(key, .checksum(7)) }
     }
     return batch
   }
@@ -50,11 +67,11 @@ import Testing
     let engines = [try await folder.open(), try await folder.open()]
     let other = try OtherConnection(folder.store)
     let edits = [
-      "DELETE FROM entries WHERE namespace = 'movies'",
-      "UPDATE entries SET payload = 'xyz', payload_bytes = 3 WHERE namespace = 'cities'",
+      "DELETE FROM entries WHERE key GLOB 'movies/*'",
+      "UPDATE entries SET payload = 'xyz', payload_bytes = 3 WHERE key GLOB 'cities/*'",
       """
       INSERT OR REPLACE INTO entries
-        SELECT key, namespace, 1, 2, 3, content_type, attributes, checksum, 4, 'four' FROM entries LIMIT 5
+        SELECT NULL, key, 1, 2, 3, content_type, attributes, checksum, 6, 4, 'four' FROM entries LIMIT 5
       """,
       "VACUUM",
     ]
@@ -69,14 +86,14 @@ import Testing
       }
       if seed >= 2, round % 7 == 3 { try other.execute(edits[round % edits.count]) }
       if round % 25 == 24 { try await engines[round % 2].compact() }
-      let found = try await engines[round % 2].statistics().tally
-      let expected = try await counted(engines[1 - round % 2])
-      #expect(found == expected, "seed \(seed), round \(round)")
+      let isExact = round % 25 == 24
+      try await expectRight(
+        engines[round % 2], engines[1 - round % 2], isExact: isExact, "seed \(seed), round \(round)")
     }
     try await engines[0].put("cities/last", [1])
-    let (total, tally) = (try await counted(engines[0]).total().entries, try stored(folder))
-    #expect(tally.counted + tally.behind == total, "seed \(seed): the tally was not kept: \(tally)")
-    #expect(try await engines[0].checkIntegrity().isEmpty, "seed \(seed)")
+    let (total, count) = (try await counted(engines[0]).entries, try stored(folder))
+    #expect(count.counted + count.behind == total, "seed \(seed): the counts were not kept: \(count)")
+    #expect(try await engines[0].check().isEmpty, "seed \(seed)")
     for engine in engines { try await engine.close() }
   }
 
@@ -86,25 +103,58 @@ import Testing
     var states: Set<Int> = []
     for number in 0..<400 {
       try await engine.put("cities/\(number)", [1])
-      let tally = try stored(folder)
-      #expect(tally.counted + tally.behind == number + 1 && tally.behind < 128, "\(number): \(tally)")
-      states.insert(tally.counted)
-      if number % 50 == 0 { #expect(try await engine.statistics().entries == number + 1) }
+      let count = try stored(folder)
+      #expect(count.counted + count.behind == number + 1 && count.behind < 128, "\(number): \(count)")
+      states.insert(count.counted)
+      if number % 50 == 0 { #expect(try await engine.count().entries == number + 1) }
     }
     #expect(states.count <= 5, "\(states.sorted())")
-    // What lies behind the mark may change and go without being written to it.
+    // A change after the mark is not written, nor is one that changes no number.
     try await engine.put("cities/399", [1, 2], .sample(retainUntil: 1 << 40))
     var batch = WriteBatch()
     batch.remove(try CacheKey("cities/398"))
     try await engine.apply(batch)
+    try await engine.put("cities/1", [2], .sample(retainUntil: 1 << 40))
+    batch = WriteBatch()
+    batch.update(try CacheKey("cities/2"), metadata: .sample(checksum: 8), from: 7)
+    try await engine.apply(batch)
     #expect(states.contains(try stored(folder).counted))
-    // What is counted may not.
+    // Any other change to a counted row is written.
     try await engine.put("cities/0", [1, 2])
     #expect(try stored(folder) == (399, 0))
-    let (found, expected) = (try await engine.statistics().tally, try await counted(engine))
-    #expect(found == expected)
-    #expect(try await engine.checkIntegrity().isEmpty)
+    try await expectRight(engine, engine, "after all")
+    #expect(try await engine.check().isEmpty)
     try await engine.close()
+  }
+
+  /// The earliest expiry rises once the last entry of a namespace is gone, or the store is compacted.
+  @Test func theEarliestExpiryIsALowerBound() async throws {
+    let folder = try TestFolder()
+    let engine = try await folder.open()
+    func expiries(_ engine: any StorageEngine) async throws -> [String: Int64] {
+      try await engine.count().namespaces.mapValues { $0.earliestExpiry.milliseconds }
+    }
+    try await engine.put("cities/a", [1], .sample(retainUntil: 50))
+    try await engine.put("cities/b", [1], .sample(retainUntil: 90))
+    try await engine.put("movies/a", [1], .sample(retainUntil: 70))
+    #expect(try await expiries(engine) == ["cities": 50, "movies": 70])
+    var batch = WriteBatch()
+    batch.update(try CacheKey("cities/b"), metadata: .sample(retainUntil: 40, checksum: 8), from: 7)
+    batch.update(try CacheKey("movies/a"), metadata: .sample(retainUntil: 80, checksum: 8), from: 7)
+    try await engine.apply(batch)
+    #expect(try await expiries(engine)["cities"] == 40)
+    batch = WriteBatch()
+    for key in ["cities/a", "cities/b", "movies/a"] { batch.remove(try CacheKey(key)) }
+    batch.put(try CacheKey("movies/b"), payload: [1], metadata: .sample(retainUntil: 60))
+    try await engine.apply(batch)
+    let found = try await expiries(engine)
+    #expect(Array(found.keys) == ["movies"] && found["movies"] ?? 61 <= 60)
+    let second = try await folder.open()
+    try await second.compact()
+    #expect(try await expiries(engine) == ["movies": 60])
+    #expect(try await expiries(second) == ["movies": 60])
+    #expect(try await engine.check().isEmpty)
+    for handle in [engine, second] { try await handle.close() }
   }
 
   /// What is on disk when a process ends at any moment is what was committed.
@@ -119,10 +169,9 @@ import Testing
         try FileManager.default.copyItem(atPath: folder.store + suffix, toPath: crashed.store + suffix)
       }
       let other = try await crashed.open()
-      let (found, expected) = (try await other.statistics().tally, try await counted(engine))
-      #expect(found == expected, "after \(number)")
+      try await expectRight(other, engine, "after \(number)")
       try await other.put("movies/\(number)", [1])
-      #expect(try await other.checkIntegrity().isEmpty, "after \(number)")
+      #expect(try await other.check().isEmpty, "after \(number)")
       try await other.close()
     }
     try await engine.close()
@@ -144,10 +193,9 @@ import Testing
         batch.remove(try CacheKey(keys.removeLast()))
         try await engine.apply(batch)
       }
-      let (found, expected) = (try await two.statistics().tally, try await counted(one))
-      #expect(found == expected, "round \(round)")
+      try await expectRight(two, one, "round \(round)")
     }
-    #expect(try await one.checkIntegrity().isEmpty)
+    #expect(try await one.check().isEmpty)
     try await one.close()
     try await two.close()
   }
@@ -168,9 +216,9 @@ import Testing
       try await group.waitForAll()
     }
     let engine = try await folder.open()
-    let (found, expected) = (try await engine.statistics().tally, try await counted(engine))
-    #expect(found == expected && found.total().entries == 50)
-    #expect(try await engine.checkIntegrity().isEmpty)
+    try await expectRight(engine, engine, isExact: true, "after all")
+    #expect(try await engine.count().entries == 50)
+    #expect(try await engine.check().isEmpty)
     try await engine.close()
   }
 
@@ -190,30 +238,30 @@ import Testing
     try await two.apply(put("leases/a", 1_000))
     #expect(try await code { try await one.apply(put("cities/c", 0)) } == .overBounds)
     try await one.apply(put("cities/c", 60, removing: "cities/a"))
-    #expect(try await two.scan(KeyRange(), limit: 9).map(\.key.text) == ["cities/b", "cities/c", "leases/a"])
+    #expect(try await two.keys() == ["cities/b", "cities/c", "leases/a"])
     try OtherConnection(folder.store).execute("DELETE FROM entries WHERE key = 'cities/b'")
     try await one.apply(put("cities/d", 40))
-    let (found, expected) = (try await one.statistics().tally, try await counted(two))
-    #expect(found == expected)
+    try await expectRight(one, two, "after all")
     try await one.close()
     try await two.close()
   }
 
   @Test(arguments: [
-    ("UPDATE tally SET entries = entries + 1", "tally says 2 entries"),
-    ("UPDATE tally SET fresh_slot = 9", "of other times"),
-    ("UPDATE tally SET payload_bytes = -1", "tally is damaged"),
-    ("UPDATE tally SET entries = 9223372036854775807", "tally is damaged"),
-    ("UPDATE tally SET fresh_slot = 0 WHERE namespace = '/'", "tally says 2 entries"),
-    ("DROP TRIGGER tally_insert", "CREATE TRIGGER tally_insert"),
+    ("UPDATE counts SET entries = entries + 1 WHERE namespace <> '/'", "counts say 2 entries"),
+    ("UPDATE counts SET earliest_expiry = 3001 WHERE namespace <> '/'", "expires earlier"),
+    ("UPDATE counts SET namespace = 'movies' WHERE namespace <> '/'", "other namespaces"),
+    ("UPDATE counts SET payload_bytes = -1", "'counts' is damaged"),
+    ("UPDATE counts SET entries = 9223372036854775807 WHERE namespace <> '/'", "'counts' is damaged"),
+    ("UPDATE counts SET entries = 0 WHERE namespace = '/'", "counts say 2 entries"),
+    ("DROP TRIGGER counts_insert", "CREATE TRIGGER counts_insert"),
     ("DROP VIEW entries_readable", "CREATE VIEW entries_readable"),
   ])
-  func aTallyThatDisagreesIsFound(change: String, words: String) async throws {
+  func countsThatDisagreeAreFound(change: String, words: String) async throws {
     let folder = try TestFolder()
     let engine = try await folder.open()
     try await engine.put("cities/a", [1, 2, 3])
     try OtherConnection(folder.store).execute(change)
-    let issues = try await engine.checkIntegrity()
+    let issues = try await engine.check()
     #expect(issues.map(\.kind) == [.structure] && issues.map(\.key) == [nil], "\(issues)")
     #expect(issues.first?.message.contains(words) == true, "\(issues)")
     #expect(try await engine.payload("cities/a") == [1, 2, 3])
@@ -225,11 +273,11 @@ import Testing
     let engine = try await folder.open()
     for name in ["a", "b"] { try await engine.put("cities/\(name)", [1]) }
     try OtherConnection(folder.store).execute("UPDATE entries SET payload_bytes = 9223372036854775807")
-    #expect(try await engine.statistics().entries == 2)
+    #expect(try await engine.count().entries == 2)
     try await engine.put("cities/a", [2])
-    #expect(try await engine.checkIntegrity().map(\.key?.text) == ["cities/b"])
+    #expect(try await engine.check().map(\.key?.text) == ["cities/b"])
     try OtherConnection(folder.store).execute("UPDATE entries SET payload_bytes = -9223372036854775808")
-    #expect(try await engine.statistics().payloadBytes == 0)
+    #expect(try await engine.count().payloadBytes == 0)
     try await engine.close()
   }
 }
