@@ -25,7 +25,7 @@ struct ConcurrencyTests {
       group.addTask {
         var looks = 0
         for await _ in written {
-          let total = try await observer.statistics().tally.total(except: "leases")
+          let total = try await observer.count().total(except: "leases")
           #expect(total.entries <= limits.maxEntries && total.payloadBytes <= limits.maxBytes, "\(total)")
           looks += 1
         }
@@ -39,7 +39,7 @@ struct ConcurrencyTests {
       return looks
     }
     #expect(looks > 0)
-    let total = try await engines[0].statistics().tally.total()
+    let total = try await engines[0].count().total()
     #expect(total.entries > 0 && total.entries <= limits.maxEntries)
     for engine in engines { try await engine.close() }
   }

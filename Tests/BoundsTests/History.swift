@@ -161,10 +161,10 @@ struct History {
     } else {
       #expect(expired == model.all.filter { isExpired($0.value) }, "\(context)")
     }
-    let tally = try await engine.statistics().tally
-    #expect(tally.total(except: "leases").entries == model.entries.count, "\(context)")
+    let total = try await engine.count().total(except: "leases")
+    #expect(total.entries == model.entries.count, "\(context)")
     #expect(
-      tally.total(except: "leases").payloadBytes == model.entries.values.reduce(0) { $0 + $1.bytes }, "\(context)")
+      total.payloadBytes == model.entries.values.reduce(0) { $0 + $1.bytes }, "\(context)")
     let evictions = stores.reduce(evictionsOfOldStores) { $0 + $1.operations.current.evictions }
     #expect(evictions == model.evictions, "\(context)")
   }
@@ -176,7 +176,7 @@ extension BoundsModel {
 }
 
 extension BoundsModel.Entry {
-  init(_ summary: EntrySummary) {
+  init(_ summary: ScannedEntry) {
     self.init(
       bytes: summary.payloadBytes, storedAt: summary.metadata.storedAt.milliseconds,
       retainUntil: summary.metadata.retainUntil.milliseconds)

@@ -61,14 +61,15 @@ final class Scratch: Sendable {
 }
 
 /// All entries of a store, in the order of their keys.
-func allEntries(_ engine: any StorageEngine) async throws -> [EntrySummary] {
-  var (entries, range) = ([EntrySummary](), KeyRange())
-  while true {
-    let page = try await engine.scan(range, limit: 500)
-    entries += page
-    guard page.count == 500 else { return entries }
-    range.after = page.last?.key
-  }
+func allEntries(_ engine: any StorageEngine) async throws -> [ScannedEntry] {
+  var request = ScanRequest(limit: 500)
+  var entries: [ScannedEntry] = []
+  repeat {
+    let page = try await engine.scan(request)
+    entries += page.entries
+    request.position = page.next
+  } while request.position != nil
+  return entries
 }
 
 extension WriteBatch {

@@ -5,8 +5,8 @@ import TestStorage
 import Testing
 
 struct CompactionTests {
-  private func left(_ store: GeneratedStore) async throws -> [EntrySummary] {
-    try await store.test.engine.scan(KeyRange(), limit: 10_000)
+  private func left(_ store: GeneratedStore) async throws -> [ScannedEntry] {
+    try await store.test.engine.scan(ScanRequest(limit: 10_000)).entries
   }
 
   /// Other processes remove expired entries and others meanwhile: before the first batch, and while the engine compacts.

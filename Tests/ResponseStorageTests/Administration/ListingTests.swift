@@ -9,12 +9,12 @@ struct ListingTests {
   /// Everything that a selection lists, page by page.
   private func pages(
     _ store: GeneratedStore, _ selection: EntrySelection, limit: Int
-  ) async throws -> [[EntrySummary]] {
-    var (pages, cursor) = ([[EntrySummary]](), CacheKey?.none)
+  ) async throws -> [[ScannedEntry]] {
+    var (pages, cursor) = ([[ScannedEntry]](), String?.none)
     repeat {
       let listing = try await store.administration.list(selection, after: cursor, limit: limit)
       #expect(listing.readAt == store.test.clock.now)
-      #expect(listing.cursor == nil || listing.cursor == listing.entries.last?.key)
+      #expect(listing.cursor == nil || listing.cursor == listing.entries.last?.key.text)
       pages.append(listing.entries)
       cursor = listing.cursor
     } while cursor != nil
@@ -54,7 +54,7 @@ struct ListingTests {
       store.test.store.countLookUp(entry.key)
     }
     let uses = try store.test.store.accesses.histories(of: store.model.map(\.key))
-    let rank: (Int, EntrySummary) -> Int64 = { index, entry in
+    let rank: (Int, ScannedEntry) -> Int64 = { index, entry in
       switch order {
       case .key: 0
       case .size: Int64(entry.payloadBytes)
@@ -86,7 +86,7 @@ struct ListingTests {
     let store = try await GeneratedStore(seed: 6)
     let cursor = try CacheKey(text)
     for selection in [EntrySelection(), EntrySelection(namespace: "movies", state: .expired)] {
-      let listing = try await store.administration.list(selection, after: cursor, limit: 5_000)
+      let listing = try await store.administration.list(selection, after: text, limit: 5_000)
       #expect(listing.entries == store.expected(selection).filter { $0.key > cursor }, "seed 6, \(selection)")
     }
   }

@@ -6,11 +6,11 @@ import TestStorage
 import Testing
 
 struct RemovalTests {
-  private func left(_ store: GeneratedStore) async throws -> [EntrySummary] {
-    try await store.test.engine.scan(KeyRange(), limit: 10_000)
+  private func left(_ store: GeneratedStore) async throws -> [ScannedEntry] {
+    try await store.test.engine.scan(ScanRequest(limit: 10_000)).entries
   }
 
-  private func payloadBytes(_ entries: [EntrySummary]) -> Int { entries.reduce(0) { $0 + $1.payloadBytes } }
+  private func payloadBytes(_ entries: [ScannedEntry]) -> Int { entries.reduce(0) { $0 + $1.payloadBytes } }
 
   static let selections = [
     EntrySelection(), EntrySelection(namespace: "movies"), EntrySelection(namespace: "none"),
@@ -53,7 +53,7 @@ struct RemovalTests {
     #expect(report.entries == expected.count - 1)
     #expect(report.payloadBytes == payloadBytes(expected) - renewed.payloadBytes)
     let gone = Set(expected.map(\.key))
-    let kept = EntrySummary(key: renewed.key, metadata: metadata, payloadBytes: 1)
+    let kept = ScannedEntry(key: renewed.key, metadata: metadata, payloadBytes: 1)
     let others = store.model.filter { !gone.contains($0.key) }
     #expect(try await left(store) == (others + [kept]).sorted { $0.key < $1.key })
   }

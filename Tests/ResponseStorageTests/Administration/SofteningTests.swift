@@ -38,7 +38,7 @@ struct SofteningTests {
     #expect(report.entries == 1 && report.payloadBytes == 3 && report.missing.isEmpty && report.damaged.count == 0)
     let expected = [dryRun ? fresh : try softened(fresh), stale, expired, other]
     #expect(try await test.engine.allEntries() == expected)
-    // The entry is sound, stale, and kept as long as before.
+    // The entry is intact, stale, and kept as long as before.
     let found = try await administration(test).entry(fresh.key)
     #expect(found?.summary.metadata.state(at: now) == (dryRun ? .fresh : .stale))
     #expect(found?.summary.metadata.retainUntil == fresh.metadata.retainUntil)
@@ -95,25 +95,35 @@ struct SofteningTests {
     #expect(code?.rawValue == "conflict")
   }
 
-  @Test func damagedEntriesAreLeftAndNamed() async throws {
+  @Test(arguments: [true, false]) func entriesWithDamagedMetadataAreLeftAndNamed(isNamed: Bool) async throws {
     let test = try await TestStore()
-    let (sound, damaged) = (try entry("cities/v1/a"), try entry("cities/v1/b"))
-    var batch = WriteBatch()
-    batch.put(damaged.key, payload: [0], metadata: damaged.metadata)
-    try await test.engine.store([sound])
-    try await test.engine.apply(batch)
-    let report = try await administration(test).makeStale(EntrySelection(), dryRun: false)
+    let intact = try entry("cities/v1/a")
+    let other = try entry("cities/v1/b")
+    var metadata = other.metadata
+    metadata.contentType = "y"
+    let damaged = ExportedEntry(key: other.key, metadata: metadata, payload: other.payload)
+    try await test.engine.store([intact, damaged])
+    let report =
+      isNamed
+      ? try await administration(test).makeStale(keys: [intact.key, damaged.key], dryRun: false)
+      : try await administration(test).makeStale(EntrySelection(), dryRun: false)
     #expect(report.entries == 1 && report.damaged.first == [damaged.key])
-    #expect(try await administration(test).entry(sound.key)?.summary.metadata.freshUntil == now)
+    #expect(try await test.engine.allEntries() == [try softened(intact), damaged])
   }
 
-  /// Payloads are written with their metadata, so only a few mebibytes of them are written at once.
-  @Test func largeEntriesAreWrittenFewAtATime() async throws {
+  /// The damage to a payload is still found afterwards, because its checksum stays.
+  @Test func payloadsAreNeitherReadNorWritten() async throws {
     let test = try await TestStore()
     let entries = try (1...5).map { try entry("cities/v1/\($0)", bytes: 3 << 20) }
     try await test.engine.store(entries)
+    let damaged = ExportedEntry(key: entries[4].key, metadata: entries[4].metadata, payload: [1])
+    try await test.engine.store([damaged])
     let before = test.engine.batches.count
     #expect(try await administration(test).makeStale(EntrySelection(), dryRun: false).entries == 5)
-    #expect(test.engine.batches.count - before == 3)
+    #expect(test.engine.reads == 0 && test.engine.requests.allSatisfy { !$0.includesPayloads })
+    #expect(test.engine.batches.count == before + 1)
+    let isUpdate = test.engine.batches[before].operations.map { if case .update = $0 { true } else { false } }
+    #expect(isUpdate == Array(repeating: true, count: 5))
+    #expect(try await administration(test).verify().issues.map(\.key) == [damaged.key])
   }
 }

@@ -14,8 +14,12 @@ struct StatisticsTests {
     for state in EntryState.allCases {
       #expect(report.count(state) == store.expected(EntrySelection(state: state)).count, "seed 21, \(state)")
     }
-    #expect(report.tally.total().entries == count)
-    #expect(report.tally.total().payloadBytes == store.model.reduce(0) { $0 + $1.payloadBytes })
+    #expect(report.entries == count)
+    #expect(report.payloadBytes == store.model.reduce(0) { $0 + $1.payloadBytes })
+    for (namespace, entries) in Dictionary(grouping: store.model, by: \.key.namespace) {
+      let payloadBytes = entries.reduce(0) { $0 + $1.payloadBytes }
+      #expect(report.count[namespace].entries == entries.count && report.count[namespace].payloadBytes == payloadBytes)
+    }
     #expect(report.operations == OperationCounts(hits: 1, misses: 2, evictions: 3))
   }
 
@@ -51,32 +55,40 @@ struct StatisticsTests {
     }
   }
 
-  /// Entries that become stale, and later expire, one per second: with this many in one slot, the states are estimated.
-  @Test(arguments: [10_000, 10_001])
-  func statesOfManyAreEstimated(count: Int) async throws {
+  /// A scan of a larger store takes a while, so its states are only counted on request.
+  @Test func statesOfManyAreCountedOnRequest() async throws {
     let test = try await TestStore()
-    let slot = Int64(1) << EntryTally.slotBits
-    for first in stride(from: 0, to: count, by: 1_000) {
+    let administration = StoreAdministration(store: test.store, ledger: FakeLedger())
+    let metadata = EntryMetadata(
+      storedAt: test.clock.now, freshUntil: test.clock.now, retainUntil: .distantFuture, contentType: "")
+    for count in [StoreReport.scannedEntries, StoreReport.scannedEntries + 1] {
       var batch = WriteBatch()
-      for number in first..<min(first + 1_000, count) {
-        let time = slot * 1_000 + Int64(number) * slot / Int64(count)
-        let metadata = EntryMetadata(
-          storedAt: Timestamp(milliseconds: 0), freshUntil: Timestamp(milliseconds: time),
-          retainUntil: Timestamp(milliseconds: time + 3 * slot), contentType: "text/plain")
+      for number in try await test.engine.count().entries..<count {
         batch.put(try CacheKey("cities/\(number)"), payload: [1], metadata: metadata)
       }
       try await test.engine.apply(batch)
-    }
-    let administration = StoreAdministration(store: test.store, ledger: FakeLedger())
-    for (time, passed, rest) in [(slot * 1_000, EntryState.stale, EntryState.fresh), (slot * 1_003, .expired, .stale)] {
-      test.clock.set(Timestamp(milliseconds: time + slot / 4))
+      let scans = test.engine.scans
       let report = try await administration.statistics()
-      #expect(report.isEstimated == (count > 10_000))
-      #expect(abs(report.count(passed) - count / 4) <= 1 && report.count(passed) + report.count(rest) == count)
+      let isCounted = count == StoreReport.scannedEntries
+      #expect(report.entries == count && report.count(.stale) == (isCounted ? count : nil))
+      #expect(isCounted || test.engine.scans == scans)
     }
-    test.clock.set(Timestamp(milliseconds: slot * 1_002))
-    #expect(try await administration.statistics().count(.stale) == count)
-    #expect(try await !administration.statistics().isEstimated)
+    let counted = try await administration.statistics(countingStates: true)
+    #expect(EntryState.allCases.map(counted.count) == [0, StoreReport.scannedEntries + 1, 0])
+    #expect(try await administration.statistics(countingStates: false).states == nil)
+  }
+
+  @Test func leasesAreNotCounted() async throws {
+    let store = try await GeneratedStore(seed: 23, count: 3)
+    var batch = WriteBatch()
+    batch.put(
+      try CacheKey("leases/v1/a"), payload: [1, 2],
+      metadata: EntryMetadata(
+        storedAt: store.test.clock.now, freshUntil: .distantFuture, retainUntil: .distantFuture, contentType: ""))
+    try await store.test.engine.apply(batch)
+    let report = try await store.administration.statistics()
+    #expect(report.entries == 3 && EntryState.allCases.reduce(0) { $0 + (report.count($1) ?? 0) } == 3)
+    #expect(report.count.namespaces["leases"] == nil)
   }
 
   @Test func aLedgerThatFailsIsAnError() async throws {

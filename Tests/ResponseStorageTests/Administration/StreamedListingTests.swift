@@ -12,7 +12,7 @@ struct StreamedListingTests {
       EntrySelection(), EntrySelection(namespace: "movies", state: .stale), EntrySelection(prefix: "z"),
     ] {
       let whole = try await store.administration.list(selection, after: nil, limit: limit)
-      var pages: [[EntrySummary]] = []
+      var pages: [[ScannedEntry]] = []
       let cursor = try await store.administration.list(selection, after: nil, limit: limit) { page, readAt in
         #expect(readAt == store.test.clock.now)
         pages.append(page)

@@ -33,7 +33,7 @@ struct VerificationTests {
       var metadata = EntryMetadata(
         storedAt: Timestamp(milliseconds: 5), freshUntil: Timestamp(milliseconds: 6), retainUntil: .distantFuture,
         contentType: "text/plain", attributes: ["etag": "\"1\""])
-      metadata.checksum = metadata.computedChecksum(key: key, payload: payload.span)
+      metadata.setChecksums(key: key, payload: payload.span)
       return metadata
     }
 
@@ -77,7 +77,7 @@ struct VerificationTests {
     let changes: [(inout EntryMetadata) -> Void] = [
       { $0.storedAt = Timestamp(milliseconds: 4) }, { $0.freshUntil = Timestamp(milliseconds: 7) },
       { $0.retainUntil = Timestamp(milliseconds: 1) }, { $0.contentType = "text/plaio" }, { $0.attributes = [:] },
-      { $0.attributes = ["etag": "\"0\""] }, { $0.checksum ^= 1 << 63 },
+      { $0.attributes = ["etag": "\"0\""] }, { $0.checksum ^= 1 << 63 }, { $0.payloadChecksum ^= 1 },
     ]
     for change in changes {
       var metadata = sound
@@ -103,11 +103,11 @@ struct VerificationTests {
     #expect(report.entriesChecked == 2_100)
   }
 
-  /// The check of the structure, or else the listing, says what is wrong; what comes before it is checked.
-  @Test(arguments: [true, false]) func anEntryThatCannotBeListedEndsTheCheck(isNamed: Bool) async throws {
+  /// The check of the structure, or else the scan, names an entry; if neither does, the check ends in front of it.
+  @Test func anEntryThatTheEngineDoesNotNameEndsTheCheck() async throws {
     let store = try await SoundStore(700)
-    let (report, _) = try await store.verify(Damage(entries: [store.keys[1_500]], isNamed: isNamed))
-    #expect(report.issues.map(\.key) == [isNamed ? store.keys[1_500] : nil], "\(report.issues)")
+    let (report, _) = try await store.verify(Damage(entries: [store.keys[1_500]], isNamed: false))
+    #expect(report.issues.map(\.key) == [nil] && report.issues.map(\.kind) == [.structure], "\(report.issues)")
     #expect(report.entriesChecked == 1_500)
   }
 
@@ -118,12 +118,11 @@ struct VerificationTests {
     #expect(report.issues.map(\.message) == ["the file of \(prefix) is damaged"])
   }
 
-  @Test func whatIsListedMustBeFound() async throws {
-    let store = try await SoundStore(2)
-    let key = try CacheKey("movies/v1/phantom")
-    let phantom = EntrySummary(key: key, metadata: SoundStore.metadata(key, []), payloadBytes: 0)
-    let (report, _) = try await store.verify(Damage(phantoms: [phantom]))
-    #expect(report.issues.map(\.key) == [key] && report.issues.map(\.kind) == [.structure])
+  @Test func eachEntryIsReadOnce() async throws {
+    let store = try await SoundStore(700)
+    let engine = FaultyEngine(over: store.engine)
+    #expect(try await store.administration(engine).verify().issues.isEmpty)
+    #expect(engine.reads == 0 && engine.scans == 3 && engine.requests.allSatisfy(\.includesPayloads))
   }
 
   @Test func moreIssuesAreCountedThanKept() async throws {

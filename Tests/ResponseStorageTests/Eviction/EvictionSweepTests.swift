@@ -17,9 +17,15 @@ struct EvictionSweepTests {
       return try CacheKey("k/" + String(repeating: "0", count: 7 - digits.count) + digits)
     }
 
-    func page(_ range: KeyRange) -> ArraySlice<CacheKey> {
-      sorted[(range.after.map { place(after: $0) } ?? 0)...].prefix(EvictionSweep.pageSize)
+    func page(_ request: ScanRequest) -> ScanPage {
+      let start = request.position.map { place(after: CacheKey(trusting: $0.utf8.span)) } ?? 0
+      let keys = sorted[start...].prefix(request.limit)
+      let entries = keys.map { ScannedEntry(key: $0, metadata: Self.metadata, payloadBytes: 0) }
+      return ScanPage(entries, next: keys.endIndex < sorted.endIndex ? keys.last?.text : nil)
     }
+
+    static let metadata = EntryMetadata(
+      storedAt: .distantFuture, freshUntil: .distantFuture, retainUntil: .distantFuture, contentType: "")
 
     private func place(after key: CacheKey) -> Int {
       var (low, high) = (0, sorted.count)
@@ -37,10 +43,29 @@ struct EvictionSweepTests {
   }
 
   /// Visits the next stretch, and returns what it visited.
-  private static func visit(_ sweep: inout EvictionSweep, _ keys: Keys) -> ArraySlice<CacheKey> {
+  private static func visit(_ sweep: inout EvictionSweep, _ keys: Keys) -> [CacheKey] {
     let stretch = sweep.nextStretch()
-    let page = keys.page(sweep.range(of: stretch))
-    return page.prefix(sweep.note(page, in: stretch))
+    let page = keys.page(sweep.request(for: stretch))
+    return page.entries.prefix(sweep.note(page, in: stretch)).map(\.key)
+  }
+
+  /// An engine without order returns positions that are no keys, and pages that may be empty.
+  @Test func aStoreWithoutOrderIsOneStretch() throws {
+    let keys = try Keys(0..<100).sorted.shuffled()
+    var sweep = EvictionSweep(at: try Keys.key(50), isOrdered: false)
+    var visited: [CacheKey] = []
+    while visited.count < 3 * keys.count {
+      let stretch = sweep.nextStretch()
+      let start = try sweep.request(for: stretch).position.map { try #require(Int($0.dropFirst())) } ?? 0
+      // Every other page is empty.
+      let page = keys[(start / 2)...].prefix(start.isMultiple(of: 2) ? EvictionSweep.pageSize : 0)
+      let entries = page.map { ScannedEntry(key: $0, metadata: Keys.metadata, payloadBytes: 0) }
+      let next = start.isMultiple(of: 2) ? 2 * page.endIndex + 1 : start - 1
+      let isEnd = start.isMultiple(of: 2) && page.endIndex == keys.count
+      visited += entries.prefix(sweep.note(ScanPage(entries, next: isEnd ? nil : "#\(next)"), in: stretch)).map(\.key)
+      #expect(sweep.stretches.count == 1)
+    }
+    #expect(visited == keys + keys + keys && sweep.rounds == 2)
   }
 
   @Test(arguments: [0, 1, 15, 16, 17, 100, 1_000, 1_024, 20_000], [0, 37])
@@ -117,9 +142,9 @@ struct EvictionSweepTests {
     var visited: Set<CacheKey> = []
     while sweep.rounds < 2 {
       let stretch = sweep.nextStretch()
-      let page = keys.page(sweep.range(of: stretch))
-      let isDamaged = page.contains { $0.text == "k/0000500" }
-      visited.formUnion(page.prefix(sweep.note(isDamaged ? [] : page, in: stretch)))
+      let found = keys.page(sweep.request(for: stretch))
+      let page = found.entries.contains { $0.key.text == "k/0000500" } ? ScanPage() : found
+      visited.formUnion(page.entries.prefix(sweep.note(page, in: stretch)).map(\.key))
     }
     #expect(visited.isSuperset(of: try (1_001..<2_000).map(Keys.key)))
   }
@@ -161,7 +186,7 @@ struct EvictionSweepTests {
   @Test func placesOfLongKeysAreNotKept() throws {
     let keys = try (100..<130).map { try CacheKey("k/\($0)" + String(repeating: "x", count: 16_000)) }
     let stretches = zip([nil] + keys.map(Optional.some), keys.map(Optional.some) + [nil]).map {
-      EvictionSweep.Stretch(after: $0, end: $1)
+      EvictionSweep.Stretch(position: $0?.text, end: $1)
     }
     #expect(EvictionSweep(stretches: stretches, turn: 0, spacing: 16).text.isEmpty)
   }

@@ -40,12 +40,15 @@ struct HitRatioTests {
       var search = VictimSearch(
         policy, needed: .init(entries: 1, payloadBytes: 0), spareCount: min(32, capacity / 64),
         now: Timestamp(milliseconds: now))
-      var found: [EntrySummary] = []
+      var found: [ScannedEntry] = []
       while found.count < search.goal(atLeast: 32) {
         let stretch = sweep.nextStretch()
-        let start = sweep.range(of: stretch).after.map { keys.partitioningIndex(after: $0) } ?? 0
+        let position = sweep.request(for: stretch).position.map { CacheKey(trusting: $0.utf8.span) }
+        let start = position.map { keys.partitioningIndex(after: $0) } ?? 0
         let page = keys[start...].prefix(EvictionSweep.pageSize)
-        found += page.prefix(sweep.note(page, in: stretch)).map(summary)
+        let next = page.endIndex < keys.endIndex ? page.last?.text : nil
+        let entries = page.map(summary)
+        found += entries.prefix(sweep.note(ScanPage(entries, next: next), in: stretch))
       }
       search.offer(found) { $0.map { histories[$0] ?? AccessHistory() } }
       for victim in search.choose().victims {
@@ -55,11 +58,11 @@ struct HitRatioTests {
       self.sweep = sweep
     }
 
-    private func summary(_ key: CacheKey) -> EntrySummary {
+    private func summary(_ key: CacheKey) -> ScannedEntry {
       let metadata = EntryMetadata(
         storedAt: Timestamp(milliseconds: stored[key] ?? 0), freshUntil: .distantFuture, retainUntil: .distantFuture,
         contentType: "")
-      return EntrySummary(key: key, metadata: metadata, payloadBytes: 0)
+      return ScannedEntry(key: key, metadata: metadata, payloadBytes: 0)
     }
   }
 

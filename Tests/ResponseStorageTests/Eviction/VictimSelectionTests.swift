@@ -13,12 +13,12 @@ struct VictimSelectionTests {
     let metadata = EntryMetadata(
       storedAt: Timestamp(milliseconds: storedAt), freshUntil: .distantFuture, retainUntil: .distantFuture,
       contentType: "")
-    let summary = EntrySummary(key: try CacheKey("\(key)\(number)"), metadata: metadata, payloadBytes: bytes)
+    let summary = ScannedEntry(key: try CacheKey("\(key)\(number)"), metadata: metadata, payloadBytes: bytes)
     return victim(summary, policy, now: now)
   }
 
   private static func victim(
-    _ summary: EntrySummary, _ policy: EvictionPolicy, _ history: AccessHistory = AccessHistory(), now: Int64 = 1_000
+    _ summary: ScannedEntry, _ policy: EvictionPolicy, _ history: AccessHistory = AccessHistory(), now: Int64 = 1_000
   ) -> Victim? {
     let candidate = EvictionCandidate(summary, history: history, now: Timestamp(milliseconds: now))
     return Victim(candidate, among: EvictionSample([candidate], now: Timestamp(milliseconds: now)), policy)
@@ -26,10 +26,10 @@ struct VictimSelectionTests {
 
   /// The expected choice, found by sorting: the fewest that are enough, and `spare` more.
   private static func expected(
-    _ candidates: [Victim], _ needed: EntryTally.Count, spare: Int
+    _ candidates: [Victim], _ needed: EntryCount, spare: Int
   ) -> [CacheKey] {
     let sorted = candidates.sorted()
-    var (total, count) = (EntryTally.Count(), 0)
+    var (total, count) = (EntryCount(), 0)
     while count < sorted.count, !total.covers(needed) {
       total += sorted[count]
       count += 1
@@ -47,7 +47,7 @@ struct VictimSelectionTests {
       try Self.candidate(
         number, bytes: Int.random(in: 0...20, using: &generator), storedAt: .random(in: 0...times, using: &generator))
     }
-    let needed = EntryTally.Count(
+    let needed = EntryCount(
       entries: Int.random(in: 0...30, using: &generator), payloadBytes: Int.random(in: 1...400, using: &generator))
     let spare = Int.random(in: 0...5, using: &generator)
     var selection = VictimSelection(needed: needed, spareCount: spare)
@@ -107,9 +107,9 @@ struct VictimSelectionTests {
 
   @Test(arguments: EvictionPolicy.standard)
   func whatIsExpiredGoesFirstUnderEveryPolicy(policy: EvictionPolicy) throws {
-    func summary(_ key: String, retainUntil: Int64, storedAt: Int64) throws -> EntrySummary {
+    func summary(_ key: String, retainUntil: Int64, storedAt: Int64) throws -> ScannedEntry {
       let end = Timestamp(milliseconds: retainUntil)
-      return EntrySummary(
+      return ScannedEntry(
         key: try CacheKey(key),
         metadata: EntryMetadata(
           storedAt: Timestamp(milliseconds: storedAt), freshUntil: end, retainUntil: end, contentType: ""),
@@ -140,7 +140,7 @@ struct VictimSelectionTests {
         storedAt: Timestamp(milliseconds: stored), freshUntil: .distantFuture, retainUntil: .distantFuture,
         contentType: "")
       let use = AccessHistory(lastUsedAt: Timestamp(milliseconds: last), count: count)
-      let summary = EntrySummary(key: try CacheKey(key), metadata: metadata, payloadBytes: 0)
+      let summary = ScannedEntry(key: try CacheKey(key), metadata: metadata, payloadBytes: 0)
       return Self.victim(summary, policy, use)
     }
     #expect(candidates.sorted().map(\.key.text) == order)

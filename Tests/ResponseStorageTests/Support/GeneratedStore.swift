@@ -12,7 +12,7 @@ struct GeneratedStore {
   let test: TestStore
   let seed: UInt64
   /// The entries, sorted by key.
-  let model: [EntrySummary]
+  let model: [ScannedEntry]
 
   var administration: StoreAdministration {
     StoreAdministration(
@@ -21,13 +21,13 @@ struct GeneratedStore {
 
   init(seed: UInt64, count: Int = count) async throws {
     var generator = SeededGenerator(seed: seed)
-    var (batch, entries) = (WriteBatch(), [CacheKey: EntrySummary]())
+    var (batch, entries) = (WriteBatch(), [CacheKey: ScannedEntry]())
     let test = try await TestStore()
     while entries.count < count {
       let key = try Self.key(&generator)
       let metadata = Self.metadata(now: test.clock.now, &generator)
       let payload = [UInt8](repeating: 7, count: Int.random(in: 0...40, using: &generator))
-      entries[key] = EntrySummary(key: key, metadata: metadata, payloadBytes: payload.count)
+      entries[key] = ScannedEntry(key: key, metadata: metadata, payloadBytes: payload.count)
       batch.put(key, payload: payload, metadata: metadata)
     }
     try await test.engine.apply(batch)
@@ -58,7 +58,7 @@ struct GeneratedStore {
   }
 
   /// The entries that a selection should select, found without the tested code.
-  func expected(_ selection: EntrySelection) -> [EntrySummary] {
+  func expected(_ selection: EntrySelection) -> [ScannedEntry] {
     model.filter { entry in
       if let namespace = selection.namespace, entry.key.namespace != namespace { return false }
       if let prefix = selection.prefix, !entry.key.text.hasPrefix(prefix) { return false }

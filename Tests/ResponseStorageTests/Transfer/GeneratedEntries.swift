@@ -46,7 +46,7 @@ enum GeneratedEntries {
   ) throws -> ExportedEntry {
     let key = try CacheKey(key)
     var metadata = metadata
-    metadata.checksum = metadata.computedChecksum(key: key, payload: payload.span)
+    metadata.setChecksums(key: key, payload: payload.span)
     return ExportedEntry(key: key, metadata: metadata, payload: payload, history: use)
   }
 
@@ -70,13 +70,13 @@ extension StorageEngine {
 
   /// All entries, sorted by key.
   func allEntries() async throws -> [ExportedEntry] {
+    var request = ScanRequest(limit: 100_000, includesPayloads: true)
     var entries: [ExportedEntry] = []
-    for summary in try await scan(KeyRange(), limit: 1_000_000) {
-      let entry = try await read(summary.key) { bytes, metadata throws(CacheError) in
-        ExportedEntry(key: summary.key, metadata: metadata, payload: bytes.withUnsafeBufferPointer { Array($0) })
-      }
-      if let entry { entries.append(entry) }
-    }
+    repeat {
+      let page = try await scan(request)
+      entries += page.entries.map { ExportedEntry(key: $0.key, metadata: $0.metadata, payload: $0.payload ?? []) }
+      request.position = page.next
+    } while request.position != nil
     return entries
   }
 }

@@ -10,7 +10,7 @@ import Testing
 struct ImportTests {
   private func run(
     _ lines: [UInt8], into test: TestStore, _ options: TransferOptions = TransferOptions()
-  ) async throws(CacheError) -> ImportReport {
+  ) async throws(CacheError) -> TransferReport {
     var rest = lines[...]
     return try await StoreImport(into: test.store).run("FILE", options, progress: { _, _ in }) {
       () throws(CacheError) in
@@ -37,14 +37,14 @@ struct ImportTests {
     let exported = try await StoreExport(source.store).run(EntrySelection(), progress: { _, _ in }) {
       (piece) throws(CacheError) in lines += piece
     }
-    #expect(exported.exported == entries.count && exported.damaged.count == 0)
+    #expect(exported.written == entries.count && exported.damaged.count == 0)
     #expect(exported.bytes == entries.reduce(0) { $0 + $1.payload.count })
     let report = try await run(lines, into: destination)
-    #expect(report.imported == entries.count && report.bytes == exported.bytes)
+    #expect(report.written == entries.count && report.bytes == exported.bytes)
     #expect(try await destination.engine.allEntries() == entries.sorted { $0.key < $1.key }, "seed \(seed)")
     #expect(destination.engine.batches.count == 3, "batches of 4,096")
     let again = try await run(lines, into: destination)
-    #expect(again.imported == 0 && again.present == entries.count)
+    #expect(again.written == 0 && again.present == entries.count)
   }
 
   @Test(arguments: ["", "\r\n"]) func aFileMayBeginWithAByteOrderMark(end: String) async throws {
@@ -57,7 +57,7 @@ struct ImportTests {
     // Two files in one.
     lines += lines
     let report = try await run(lines, into: destination)
-    #expect(report.imported == 2 && report.present == 2)
+    #expect(report.written == 2 && report.present == 2)
   }
 
   @Test func aSelectionIsExported() async throws {
@@ -77,7 +77,7 @@ struct ImportTests {
         (piece) throws(CacheError) in
         lines += piece.count { $0 == 0x0A }
       }
-      #expect(report.exported == count && lines == count, "\(selection)")
+      #expect(report.written == count && lines == count, "\(selection)")
     }
   }
 
@@ -89,7 +89,7 @@ struct ImportTests {
     let given = try entry(test, "given", age: givenAge, kept: 300)
     for isDryRun in [true, false] {
       let report = try await run([given].lines, into: test, TransferOptions(isDryRun: isDryRun))
-      #expect(report.kept == kept && report.imported == 1 - kept, "dry run: \(isDryRun)")
+      #expect(report.kept == kept && report.written == 1 - kept, "dry run: \(isDryRun)")
     }
     let twice = try await run(
       [entry(test, "b", age: foundAge, kept: 300, key: "b/1"), entry(test, "c", age: givenAge, kept: 300, key: "b/1")]
@@ -139,7 +139,7 @@ struct ImportTests {
       let new = try entry(test, "new", age: 10)
       let options = TransferOptions(overwrites: overwrites, isDryRun: isDryRun)
       let report = try await run([new].lines, into: test, options)
-      #expect(report.imported == (isImported ? 1 : 0) && report.kept == (isImported ? 0 : 1))
+      #expect(report.written == (isImported ? 1 : 0) && report.kept == (isImported ? 0 : 1))
       #expect(try await test.engine.allEntries() == (isImported && !isDryRun ? [new] : before))
     }
   }
@@ -148,14 +148,14 @@ struct ImportTests {
     let test = try await TestStore()
     let lines = [try entry(test, "1", kept: 0), try entry(test, "2", kept: 1, key: "cities/v1/b")].lines
     let report = try await run(lines, into: test)
-    #expect(report.imported == 1 && report.expired == 1)
+    #expect(report.written == 1 && report.expired == 1)
   }
 
   @Test func theLastLineOfAKeyCounts() async throws {
     let test = try await TestStore()
     let entries = try ["1", "2", "3"].map { try entry(test, $0) }
     let report = try await run(entries.lines, into: test)
-    #expect(report.imported == 3)
+    #expect(report.written == 3)
     #expect(try await test.engine.allEntries() == [entries[2]])
   }
 
@@ -173,7 +173,7 @@ struct ImportTests {
       #expect(error.message.hasPrefix("FILE, line \(good + 2): the member 'key' is missing"), "\(error.message)")
       #expect(error.hint.contains(imported == 0 ? "no entry was" : "\(imported) entries"), "\(error.hint)")
     }
-    #expect(try await test.engine.statistics().entries == imported)
+    #expect(try await test.engine.count().entries == imported)
   }
 
   @Test func aDryRunSaysThatNothingWasImported() async throws {
@@ -191,7 +191,7 @@ struct ImportTests {
     let test = try await TestStore()
     test.engine.refuse(3)
     let report = try await run([try entry(test, "1")].lines, into: test)
-    #expect(report.imported == 1 && test.engine.batches.count == 4)
+    #expect(report.written == 1 && test.engine.batches.count == 4)
     test.engine.refuse(1_000)
     #expect(
       await errorCode { () async throws(CacheError) in _ = try await run(other(test), into: test) }?.rawValue
@@ -207,7 +207,7 @@ struct ImportTests {
     let sound = try entry(test, "sound", age: 10)
     let damaged = ExportedEntry(key: sound.key, metadata: try entry(test, "x").metadata, payload: [1, 2])
     try await test.engine.store([damaged])
-    #expect(try await run([sound].lines, into: test).imported == 1)
+    #expect(try await run([sound].lines, into: test).written == 1)
     #expect(try await test.engine.allEntries() == [sound])
   }
 }

@@ -1,22 +1,16 @@
 import StorageSPI
 import TestStorage
 
-/// Entries that an engine cannot read, as on a damaged medium, and what the damage looks like.
+/// Entries that an engine cannot read, as on a damaged medium, and the symptoms of the damage.
 struct Damage: Sendable {
   /// Keys of unreadable entries.
   var entries: Set<CacheKey> = []
-  /// Keys of entries that are listed, but not found by key.
-  var hidden: Set<CacheKey> = []
-  /// Keys of entries that are listed under other keys, and found under neither.
-  var garbled: [CacheKey: CacheKey] = [:]
-  /// Whether the unreadable entries can be listed.
+  /// Whether only their payloads cannot be read, so that a scan without payloads lists them.
   var isListed = false
-  /// Whether the check of the structure names them.
+  /// Whether the check of the structure names them, and a scan that meets one.
   var isNamed = true
   /// Prefixes under which no key can be listed, as with one damaged file per namespace.
   var prefixes: [String] = []
-  /// Listed entries that are not found.
-  var phantoms: [EntrySummary] = []
   /// The error code of a read that meets damage.
   var code = CacheError.Code.damaged
   /// The error of every call that reads.
@@ -26,8 +20,13 @@ struct Damage: Sendable {
   var faults: Faults {
     var faults = Faults()
     faults.before = { call, _ throws(CacheError) in try check(call) }
-    faults.entry = { key, entry in hidden.contains(key) || garbled[key] != nil ? nil : entry }
-    faults.page = { page, range, limit throws(CacheError) in try list(page, range, limit) }
+    faults.page = { page, request throws(CacheError) in
+      if !isListed || request.includesPayloads, let bad = page.entries.first(where: { entries.contains($0.key) }) {
+        let cause = isNamed ? UnreadableEntry(bad.key) : nil
+        throw CacheError(code, "entry \(bad.key) cannot be read", cause: cause)
+      }
+      return page
+    }
     faults.issues = { _ in
       (isNamed ? entries.sorted() : []).map {
         IntegrityIssue(key: $0, kind: .undecodable, message: "cannot be decoded")
@@ -39,27 +38,14 @@ struct Damage: Sendable {
   private func check(_ call: EngineCall) throws(CacheError) {
     switch call {
     case .apply, .compact, .close: return
-    case .read, .scan, .statistics, .checkIntegrity: if let failure { throw failure }
+    case .read, .scan, .count, .check: if let failure { throw failure }
     }
     if case .read(let key) = call, entries.contains(key) { throw CacheError(code, "entry \(key) cannot be read") }
-    if case .statistics = call, !prefixes.isEmpty { throw CacheError(code, "it cannot be counted") }
-    guard case .scan(let range) = call else { return }
-    for prefix in prefixes where prefix.hasPrefix(range.prefix) || range.prefix.hasPrefix(prefix) {
-      if let after = range.after?.text, after > prefix + "\u{7F}" { continue }
+    if case .count = call, !prefixes.isEmpty { throw CacheError(code, "it cannot be counted") }
+    guard case .scan(let request) = call else { return }
+    for prefix in prefixes where prefix.hasPrefix(request.prefix) || request.prefix.hasPrefix(prefix) {
+      if let position = request.position, position > prefix + "\u{7F}" { continue }
       throw CacheError(code, "the file of \(prefix) is damaged")
-    }
-  }
-
-  private func list(
-    _ found: [EntrySummary], _ range: KeyRange, _ limit: Int
-  ) throws(CacheError) -> [EntrySummary] {
-    let page = (found + phantoms.filter { range.contains($0.key) })
-      .sorted { range.isDescending ? $0.key > $1.key : $0.key < $1.key }.prefix(limit)
-    if !isListed, let bad = page.first(where: { entries.contains($0.key) }) {
-      throw CacheError(code, "entry \(bad.key) cannot be listed")
-    }
-    return page.map { entry in
-      EntrySummary(key: garbled[entry.key] ?? entry.key, metadata: entry.metadata, payloadBytes: entry.payloadBytes)
     }
   }
 }

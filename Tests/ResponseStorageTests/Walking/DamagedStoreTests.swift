@@ -48,15 +48,15 @@ struct DamagedStoreTests {
       ),
     ]
     for (name, call) in calls { #expect(await errorCode(call) == .damaged, "\(name)") }
-    #expect(try await store.test.engine.scan(KeyRange(), limit: 10_000).count == 2_600, "nothing was removed")
+    #expect(try await store.test.engine.scan(ScanRequest(limit: 10_000)).entries.count == 2_600, "nothing was removed")
   }
 
   @Test(arguments: [0, 1, 999, 1_000, 1_777])
   func whatComesBeforeTheDamageIsListed(index: Int) async throws {
     let store = try await GeneratedStore(seed: 37, count: 2_000)
-    let damage = Damage(entries: [store.model[index].key])
+    let damage = Damage(entries: [store.model[index].key], isNamed: false)
     let entries = EntryStore(engine: FaultyEngine(over: store.test.engine, damage), clock: store.test.clock)
-    var listed: [EntrySummary] = []
+    var listed: [ScannedEntry] = []
     let listing = await errorCode { () async throws(CacheError) in
       _ = try await StoreAdministration(store: entries, ledger: FakeLedger())
         .list(EntrySelection(), after: nil, limit: .max) { page, _ in listed += page }
@@ -74,11 +74,11 @@ struct DamagedStoreTests {
       var metadata = EntryMetadata(
         storedAt: test.clock.now, freshUntil: test.clock.now, retainUntil: test.clock.now, contentType: ""
       )
-      metadata.checksum = metadata.computedChecksum(key: key, payload: payload.span)
+      metadata.setChecksums(key: key, payload: payload.span)
       batch.put(key, payload: payload, metadata: metadata)
     }
     try await test.engine.apply(batch)
-    let engine = FaultyEngine(over: test.engine, Damage(entries: [keys[index]]))
+    let engine = FaultyEngine(over: test.engine, Damage(entries: [keys[index]], isNamed: false))
     let entries = EntryStore(engine: engine, clock: test.clock)
     var lines = 0
     let export = await errorCode { () async throws(CacheError) in
@@ -87,6 +87,21 @@ struct DamagedStoreTests {
       }
     }
     #expect(export == .damaged && lines == index)
+  }
+
+  /// If the engine names the entry that it cannot read, all others are exported and migrated, and it is reported.
+  @Test(arguments: [0, 1, 999, 1_000, 2_499])
+  func entriesAfterANamedOneAreReadToo(index: Int) async throws {
+    let test = try await TestStore()
+    let stored = try GeneratedEntries.entries(seed: 4, count: 2_500, at: test.clock.now).sorted { $0.key < $1.key }
+    try await test.engine.store(stored)
+    let bad = stored[index].key
+    let entries = EntryStore(engine: FaultyEngine(over: test.engine, Damage(entries: [bad])), clock: test.clock)
+    let exported = try await StoreExport(entries).run(EntrySelection(), progress: { _, _ in }) { _ in }
+    #expect(exported.written == 2_499 && exported.damaged.first == [bad])
+    let destination = try await TestStore().store
+    let report = try await StoreMigration(from: entries, to: destination).run(TransferOptions()) { _, _, _ in }
+    #expect(report.written == 2_499 && report.verified == 2_499 && report.damaged.first == [bad])
   }
 
   @Test func anotherNamespaceIsListed() async throws {

@@ -1,0 +1,66 @@
+import FetchVocabulary
+import StorageConformance
+import StorageSPI
+import TestStorage
+import Testing
+
+@testable import ResponseStorage
+
+@Suite("An engine lists keys in no order") struct UnorderedStoreTests {
+  @Test("Pages follow each other without gap or overlap", arguments: [1, 7, 999, 1_000, 2_599, 2_600])
+  func listing(limit: Int) async throws {
+    let generated = try await GeneratedStore(seed: 41)
+    let engine = UnorderedEngine(over: generated.test.engine)
+    let store = EntryStore(engine: engine, clock: generated.test.clock, isOrdered: false)
+    let administration = StoreAdministration(store: store, ledger: FakeLedger())
+    for selection in [EntrySelection(prefix: limit == 1 ? "queries" : nil), EntrySelection(namespace: "movies", state: .stale)] {
+      var found: [ScannedEntry] = []
+      var cursor: String?
+      repeat {
+        let page = try await administration.list(selection, after: cursor, limit: limit)
+        #expect(page.entries.count == limit || page.cursor == nil)
+        found += page.entries
+        cursor = page.cursor
+      } while cursor != nil
+      #expect(found.sorted { $0.key < $1.key } == generated.expected(selection))
+    }
+    let sorted = try await administration.list(EntrySelection(), by: .key, limit: limit)
+    #expect(sorted.entries.map(\.key) == generated.model.prefix(limit).map(\.key))
+  }
+
+  @Test("Entries are exported, migrated, verified and made stale")
+  func transfer() async throws {
+    let test = try await TestStore()
+    try await test.engine.store(try GeneratedEntries.entries(seed: 8, count: 2_500, at: test.clock.now))
+    let store = EntryStore(engine: UnorderedEngine(over: test.engine), clock: test.clock, isOrdered: false)
+    let administration = StoreAdministration(store: store, ledger: FakeLedger())
+    #expect(try await StoreExport(store).run(EntrySelection(), progress: { _, _ in }) { _ in }.written == 2_500)
+    let destination = try await TestStore()
+    let report = try await StoreMigration(from: store, to: destination.store).run(TransferOptions()) { _, _, _ in }
+    #expect(report.written == 2_500 && report.verified == 2_500)
+    let verified = try await administration.verify()
+    #expect(verified.entriesChecked == 2_500 && verified.issues.isEmpty)
+    #expect(try await administration.remove(EntrySelection(), dryRun: false).entries == 2_500)
+  }
+
+  @Test("Limits hold in a store of which only some entries are looked at", arguments: EvictionPolicy.standard)
+  func eviction(policy: EvictionPolicy) async throws {
+    let test = try await TestStore()
+    let limits = StoreLimits(maxEntries: 200, maxBytes: 10_000, eviction: policy)
+    let store = EntryStore(
+      engine: UnorderedEngine(over: test.engine), clock: test.clock, limits: limits, isOrdered: false, wholeLook: 20)
+    for number in 0..<600 {
+      test.clock.advance(by: .milliseconds(1))
+      let end = test.clock.now.advanced(by: .milliseconds(number.isMultiple(of: 3) ? 90 : 1_000_000))
+      let metadata = EntryMetadata(storedAt: test.clock.now, freshUntil: end, retainUntil: end, contentType: "")
+      do throws(CacheError) {
+        try await store.write(try CacheKey("cities/v1/\(number)"), payload: [1, 2], metadata: metadata)
+      } catch {
+        try #require(policy == .none && error.code == .overBounds, "\(error)")
+      }
+    }
+    let total = try await test.engine.count().total()
+    #expect(total.entries <= 200 && total.entries > 150)
+    if policy == .none { #expect(store.operations.current.evictions == 0) }
+  }
+}
