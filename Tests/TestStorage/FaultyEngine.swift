@@ -169,8 +169,16 @@ extension FaultyEngine {
   /// What a read lends.
   package typealias Entry = (key: CacheKey, payload: [UInt8], metadata: EntryMetadata)
 
-  /// Makes reads lend what `change` makes of an entry from now on.
+  /// Makes reads lend, and scans with payloads return, what `change` makes of an entry from now on.
   package func alter(_ change: @escaping @Sendable (Entry) -> Entry) {
+    faults.page = { page, _ in
+      let entries = page.entries.map { entry in
+        guard let payload = entry.payload else { return entry }
+        let altered = change((entry.key, payload, entry.metadata))
+        return ScannedEntry(key: entry.key, metadata: altered.metadata, payload: altered.payload)
+      }
+      return ScanPage(entries, next: page.next)
+    }
     faults.entry = { key, entry in
       let altered = change((key, entry.payload, entry.metadata))
       return EntryTable.Entry(payload: altered.payload, metadata: altered.metadata)
