@@ -16,8 +16,8 @@ public protocol DamagedStoreReader {
 
 /// What is met while reading a damaged store.
 public enum DamagedStoreItem: Sendable {
-  /// The entry under the key is read next: if nothing else comes, it is this one that cannot be read. Only pages of one
-  /// entry announce it.
+  /// The entry under the key comes next: if nothing else comes, it is this one that cannot be read. The entries of a page are
+  /// announced once they have been read, a single one before that.
   case reading(CacheKey)
   /// An entry whose checksums are right.
   case entry(ExportedEntry)
@@ -38,8 +38,9 @@ public enum DamagedStoreItem: Sendable {
 public struct StoreRepair<Reader: DamagedStoreReader> {
   /// How often to continue behind an entry that cannot be read, in one direction.
   private static var maximumRestarts: Int { 1_000 }
-  /// How often reading may stop because nothing comes, in one direction: each takes a minute.
-  private static var maximumSilences: Int { 3 }
+  /// How often reading may stop because nothing comes, in one direction: each takes a minute. The first time it is a page
+  /// that hangs, and does not say at which entry.
+  private static var maximumSilences: Int { 4 }
 
   private var reader: Reader
   private let isOrdered: Bool
@@ -202,7 +203,7 @@ extension StoreAdministration {
         let uses = (try? store.accesses.histories(of: page.map(\.key))) ?? page.map { _ in AccessHistory() }
         for (entry, use) in zip(page, uses) where entry.key.namespace != Lease.namespace {
           if Task.isCancelled { throw .cancelled }
-          if !request.includesPayloads { try body(.reading(entry.key)) }
+          try body(.reading(entry.key))
           try body(await item(entry, use, after: walk.start, isDescending: request.isDescending))
         }
       } catch {
