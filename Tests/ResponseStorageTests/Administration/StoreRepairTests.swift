@@ -53,12 +53,19 @@ struct StoreRepairTests {
         rest = rest.dropFirst(page.count)
         let isWalled = !request.isDescending && page.contains { $0 == wall }
         guard deadlyToList.isDisjoint(with: page), !isWalled else { return items.append(.stopped(reason: "killed")) }
+        if request.limit > 1 {
+          // The payloads of a page are read together.
+          guard deadlyToRead.isDisjoint(with: page) else { return items.append(.stopped(reason: "killed")) }
+          guard silent.isDisjoint(with: page) else {
+            return items.append(.stopped(reason: "silent", isSilent: true))
+          }
+        }
         for number in page {
           if unlisted.contains(number) {
             items.append(.lost(StoreRepairTests.key(number), reason: "not listed"))
             continue
           }
-          if request.limit == 1 { items.append(.reading(StoreRepairTests.key(number))) }
+          items.append(.reading(StoreRepairTests.key(number)))
           if deadlyToRead.contains(number) { return items.append(.stopped(reason: "killed")) }
           if silent.contains(number) { return items.append(.stopped(reason: "silent", isSilent: true)) }
           if unanswered.contains(number) { continue }
@@ -117,7 +124,7 @@ struct StoreRepairTests {
         report.possiblyLost.isEmpty == (test.missing.isEmpty && test.reader.wall == nil), "\(report.possiblyLost)")
     }
     let saved = Set(0..<Self.count).subtracting(lost).subtracting(test.missing)
-    let found = try await store.engine.scan(ScanRequest(limit: .max)).entries.map(\.key)
+    let found = try await store.engine.scan(ScanRequest(limit: 10_000)).entries.map(\.key)
     #expect(found == saved.sorted().map(Self.key))
     #expect(try await StoreAdministration(store: store.store, ledger: FakeLedger()).verify().issues.isEmpty)
   }
@@ -191,7 +198,7 @@ struct StoreRepairTests {
     }
   }
 
-  /// A process that dies at an entry has said before which one it reads.
+  /// A process that dies at a single entry has said before which one it reads.
   @Test func singleEntriesAreAnnouncedBeforeTheyAreRead() async throws {
     let test = try await TestStore()
     try await test.engine.store((0..<3).map(Self.entry))

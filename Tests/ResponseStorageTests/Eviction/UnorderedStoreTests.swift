@@ -13,7 +13,9 @@ import Testing
     let engine = UnorderedEngine(over: generated.test.engine)
     let store = EntryStore(engine: engine, clock: generated.test.clock, isOrdered: false)
     let administration = StoreAdministration(store: store, ledger: FakeLedger())
-    for selection in [EntrySelection(prefix: limit == 1 ? "queries" : nil), EntrySelection(namespace: "movies", state: .stale)] {
+    for selection in [
+      EntrySelection(prefix: limit == 1 ? "queries" : nil), EntrySelection(namespace: "movies", state: .stale),
+    ] {
       var found: [ScannedEntry] = []
       var cursor: String?
       repeat {
