@@ -38,7 +38,8 @@ final class LMDBDataFile {
       guard names.contains("data.mdb") else { return .others }
       do throws(CacheError) {
         guard let file = try LMDBDataFile(in: directory) else { return .nothing }
-        return file.isOwn ? .store : .others
+        // Another process may be writing right now.
+        return (0..<8).contains { _ in file.format != nil } ? .store : .others
       } catch {
         // Something that is not a file has the name of the data file.
         guard error.code == .damaged else { throw error }
@@ -49,19 +50,26 @@ final class LMDBDataFile {
 
   /// Checks what LMDB trusts when it maps the file: the two meta pages and the length.
   ///
-  /// - Throws: `CacheError`: `damaged`, `unsupportedFormat` if it is of a later version of LMDB.
-  func check() throws(CacheError) {
-    // Another process may be writing a meta page right now, so a fault counts only if it persists.
-    for _ in 0..<8 { if (try? checkOnce()) != nil { return } }
+  /// - Returns: whether the file has the record of the format, which makes it a store.
+  /// - Throws: `CacheError`: `damaged`, `unsupportedFormat` if it is of a later version.
+  @discardableResult
+  func check() throws(CacheError) -> Bool {
     do throws(LMDBFault) {
-      if let version = laterVersion { throw .laterVersion(version) }
-      try checkOnce()
+      // Another process may be writing a meta page right now, so a fault counts only if it persists.
+      var latest: LMDBMetaPage?
+      for _ in 0..<8 where latest == nil { latest = try? latestMetaPage() }
+      if latest == nil, let version = laterVersion { throw .laterVersion(version) }
+      if latest == nil { latest = try latestMetaPage() }
+      guard let format = latest.flatMap({ format(in: $0) }) else { return false }
+      guard format == LMDBCountRecord.format else { throw .laterVersion(UInt32(format)) }
+      return true
     } catch {
       throw .lmdb(error, in: path)
     }
   }
 
-  private func checkOnce() throws(LMDBFault) {
+  /// The meta page of the last transaction, if LMDB can trust both and the length.
+  private func latestMetaPage() throws(LMDBFault) -> LMDBMetaPage {
     let first = try LMDBMetaPage(read(0, LMDBMetaPage.size), number: 0)
     let second = try LMDBMetaPage(read(first.pageSize, LMDBMetaPage.size), number: 1)
     guard second.pageSize == first.pageSize else { throw .damaged("its meta pages differ in page size") }
@@ -74,7 +82,7 @@ final class LMDBDataFile {
     }
     // The last pages may be missing: LMDB does not write a page that the same transaction has freed again.
     var missing = Int(latest.lastPage) + 1 - pages
-    guard missing > 0 else { return }
+    guard missing > 0 else { return latest }
     var room = pages
     _ = try forEachItem(below: latest.freeListRoot, latest.pageSize, &room) { _, list throws(LMDBFault) in
       let ranges = try list.span.withUnsafeBytes { list throws(LMDBFault) in
@@ -84,6 +92,7 @@ final class LMDBDataFile {
       return true
     }
     guard missing == 0 else { throw .damaged("it is cut off") }
+    return latest
   }
 
   /// The version of LMDB's format, if it is later than this one. Both meta pages must say so, because a single one may
@@ -104,28 +113,17 @@ final class LMDBDataFile {
     return [first, second.first].compactMap(\.self).sorted { $0.transaction > $1.transaction }
   }
 
-  /// The version of the store's format; `nil` if it is unknown.
+  /// The version of the store's format; `nil` if it is unknown. Any readable meta page leads to it.
   var format: Int? {
     let pages = metaPages
-    // Nothing was ever stored in it.
-    if pages.count == 2, pages.allSatisfy({ $0.mainRoot == LMDBMetaPage.noRoot }) { return LMDBCountRecord.format }
-    return pages.lazy.compactMap { self.format(in: $0) }.first
+    if let latest = pages.first, pages.count == 2, let format = format(in: latest) { return format }
+    return pages.lazy.filter { $0.mainRoot != LMDBMetaPage.noRoot }.compactMap { self.format(in: $0) }.first
   }
 
-  /// Whether the file is a store: it has a format record, or nothing was ever stored in it. Damage may hide that.
-  var isOwn: Bool {
-    // Another process may be writing right now.
-    (0..<8).contains { _ in format != nil }
-  }
-
-  /// Throws if the store is of a version that this one does not know.
-  func requireKnownFormat(_ directory: String) throws(CacheError) {
-    let other = format.flatMap { $0 == LMDBCountRecord.format ? nil : UInt32($0) }
-    if let version = laterVersion ?? other { throw .lmdb(.laterVersion(version), in: directory) }
-  }
-
-  /// The main database's first record says the version.
+  /// The version of the store's format by its latest meta page. The main database's first record says it, if anything was
+  /// ever stored.
   private func format(in meta: LMDBMetaPage) -> Int? {
+    if meta.mainRoot == LMDBMetaPage.noRoot { return LMDBCountRecord.format }
     var format: Int?
     var room = LMDBMetaPage.maximumDepth
     _ = try? forEachItem(below: meta.mainRoot, meta.pageSize, &room) { key, value in

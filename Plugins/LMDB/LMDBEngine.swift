@@ -116,14 +116,10 @@ final class LMDBEngine: StorageEngine {
   }
 
   func close() async throws(CacheError) {
-    closeReaders()
-    _ = environment.withLock { $0.take() }
-  }
-
-  private func closeReaders() {
     gate.enter()
-    defer { gate.leave() }
     readers.close()
+    gate.leave()
+    _ = environment.withLock { $0.take() }
   }
 
   @inline(__always)
@@ -143,18 +139,17 @@ final class LMDBEngine: StorageEngine {
     try readers.take { () throws(CacheError) in try LMDBReader(try openEnvironment().environment) }
   }
 
-  /// Runs `work` on one of the environment's own threads. The call releases the environment before it returns, not when
-  /// the thread gets round to it, so that a caller that closes the store afterwards really closes it.
+  /// Runs `work` on one of the environment's own threads. The call keeps the environment open, not the thread, which lets go
+  /// of its work later: a caller that closes the store afterwards really closes it.
   private func run<Output: Sendable>(
     on executor: (LMDBEnvironment) -> BlockingExecutor,
     _ work: @escaping @Sendable (LMDBEnvironment) throws(CacheError) -> Output
   ) async throws(CacheError) -> Output {
     let use = try openEnvironment()
-    let call = LMDBCall(use)
-    return try await executor(use.environment).run { () throws(CacheError) in
-      guard let use = call.use.withLock({ $0.take() }) else { throw .storeClosed }
-      defer { withExtendedLifetime(use) {} }
-      return try work(use.environment)
+    defer { withExtendedLifetime(use) {} }
+    return try await executor(use.environment).run {
+      [unowned(unsafe) environment = use.environment] () throws(CacheError) in
+      try work(environment)
     }
   }
 
@@ -162,11 +157,4 @@ final class LMDBEngine: StorageEngine {
     guard let use = environment.withLock({ $0 }) else { throw .storeClosed }
     return use
   }
-}
-
-/// Keeps an environment open until a call takes it.
-private final class LMDBCall: Sendable {
-  let use: Mutex<LMDBEnvironmentUse?>
-
-  init(_ use: LMDBEnvironmentUse) { self.use = Mutex(use) }
 }

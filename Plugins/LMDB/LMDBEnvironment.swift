@@ -14,6 +14,8 @@ final class LMDBEnvironment: @unchecked Sendable {
   static let maximumReaders: UInt32 = 512
   /// The handle of the database that names the others, a constant of LMDB.
   static let mainDatabase: MDB_dbi = 1
+  /// The handle of the database of free pages, a constant of LMDB.
+  static let freeList: MDB_dbi = 0
 
   /// The store's directory.
   let path: String
@@ -32,7 +34,9 @@ final class LMDBEnvironment: @unchecked Sendable {
   /// The number of the store among those that a crash of the process names.
   private let notice: Int32
 
-  private let databases = Mutex<[LMDBDatabase]>([])
+  /// The databases whose handles are known. Transactions that begin from now on can use these and no others. The list
+  /// only ever grows.
+  let databases = Mutex<[LMDBDatabase]>([])
   /// Held by a thread that can open databases, inside the gate, from before its transaction begins until it has ended: LMDB
   /// would give two transactions the same handle. So a writer holds it, and readers wait only for a namespace that another
   /// process has created.
@@ -117,20 +121,13 @@ final class LMDBEnvironment: @unchecked Sendable {
     if status != MDB_SUCCESS { throw error(status, action) }
   }
 
-  /// The databases whose handles are known. Transactions that begin from now on can use these and no others. The list
-  /// only ever grows.
-  var knownDatabases: [LMDBDatabase] { databases.withLock { $0 } }
-
-  /// Makes the handles of a committed transaction known. The caller has the lock `databaseOpening`.
-  func setKnownDatabases(_ known: [LMDBDatabase]) { databases.withLock { $0 = known } }
-
   /// Opens the databases of all namespaces, so that their handles become known. The caller is inside the gate and has no
   /// transaction open.
   ///
   /// This also makes LMDB order the names of databases by their bytes: it sets the order only when the main database is
   /// opened, and looking for a name before that ends the process.
   func learnDatabases() throws(CacheError) {
-    try adoptingMapSize { () throws(CacheError) in
+    try growingMap { () throws(CacheError) in
       try databaseOpening.withLock { _ throws(CacheError) in
         let latest = latestTransaction
         let transaction = try LMDBTransaction(self, flags: MDB_RDONLY)
@@ -139,13 +136,13 @@ final class LMDBEnvironment: @unchecked Sendable {
         let number = UInt64(bitPattern: Int64(transaction.number))
         guard number + 1 >= latest, number <= latestTransaction else { throw .lmdbStoreReplaced(path) }
         _ = try transaction.openDatabase(nil)
-        var known = knownDatabases
+        var known = databases.withLock { $0 }
         for namespace in try transaction.namespaces() where !known.contains(where: { $0.namespace == namespace }) {
           guard let handle = try transaction.openDatabase(namespace.name) else { continue }
           known.append(LMDBDatabase(namespace: namespace, handle: handle))
         }
         try transaction.commit()
-        setKnownDatabases(known)
+        databases.withLock { $0 = known }
       }
     }
   }
@@ -166,13 +163,13 @@ final class LMDBEnvironment: @unchecked Sendable {
     return transaction
   }
 
-  /// Calls `body` with a reader for this one call, inside the gate.
-  func withReader<Output>(
-    _ body: (LMDBReader) throws(CacheError) -> Output
+  /// Does what a reader's `withDatabases` does, with a reader for this one call, inside the gate.
+  func withDatabases<Output>(
+    _ body: (LMDBTransaction, [LMDBDatabase]) throws(CacheError) -> Output
   ) throws(CacheError) -> Output {
     gate.enter()
     defer { gate.leave() }
-    return try body(try LMDBReader(self))
+    return try LMDBReader(self).withDatabases(body)
   }
 }
 
@@ -211,67 +208,41 @@ extension LMDBEnvironment {
   /// The size of the map is rounded up to a multiple of this.
   static let mapGranularity = 1_048_576
 
-  /// Runs `work`; the caller is inside the gate and has no transaction open. If another process has written beyond the
-  /// map, this leaves the gate to enlarge the map, and runs `work` again.
-  func adoptingMapSize<Output>(_ work: () throws(CacheError) -> Output) throws(CacheError) -> Output {
+  /// Runs `work`; the caller is inside the gate and has no transaction open. If the map is too small for what this process
+  /// writes, or for what another one has written, this leaves the gate to enlarge the map, and runs `work` again.
+  func growingMap<Output>(_ work: () throws(CacheError) -> Output) throws(CacheError) -> Output {
     while true {
       do throws(CacheError) { return try work() } catch {
-        guard error.lmdbStatus == MDB_MAP_RESIZED else { throw error }
+        guard error.lmdbStatus == MDB_MAP_FULL || error.lmdbStatus == MDB_MAP_RESIZED else { throw error }
+        let (size, used) = mapUse
         gate.leave()
         defer { gate.enter() }
-        try grow(beyond: nil, toHold: 0)
+        // Readers of crashed processes stop freed pages from being reused.
+        mdb_reader_check(pointer, nil)
+        try enlargeMap(from: size, to: max(size * 2, used + used / 4))
       }
     }
   }
 
-  /// Runs `work`, which writes about `bytes` bytes, inside the gate. If the map is too small, it grows and `work`
-  /// starts again from the beginning. If that is foreseeable, the map grows beforehand.
-  func growing<Output>(
-    for bytes: Int, _ work: () throws(CacheError) -> Output
-  ) throws(CacheError) -> Output {
-    while true {
-      gate.enter()
-      let (size, used) = mapUse
-      var needed = used + bytes
-      do throws(CacheError) {
-        defer { gate.leave() }
-        if needed <= size { return try work() }
-      } catch {
-        switch error.lmdbStatus {
-        case MDB_MAP_FULL: needed = size + bytes
-        case MDB_MAP_RESIZED: needed = 0
-        default: throw error
-        }
-      }
-      // Readers of crashed processes stop freed pages from being reused.
-      mdb_reader_check(pointer, nil)
-      try grow(beyond: needed == 0 ? nil : size, toHold: needed)
-    }
-  }
-
-  /// At least doubles the map, unless another thread already has.
+  /// Enlarges the map, unless another thread already has. The caller is not inside the gate.
   ///
   /// LMDB gives up its map before it asks for a new one. If it got none, the next call would end the process; so this
   /// reserves the addresses beforehand.
-  ///
-  /// - Parameter size: the size that is too small; `nil` if another process has written beyond the map.
-  private func grow(beyond size: Int?, toHold bytes: Int) throws(CacheError) {
+  func enlargeMap(from size: Int, to wanted: Int) throws(CacheError) {
     try gate.alone { () throws(CacheError) in
-      let (present, used) = mapUse
-      guard size.map({ present == $0 }) ?? (used > present) else { return }
+      guard mapUse.size == size else { return }
       snapshots.endIdle()
-      let needed = max(bytes, used)
-      let wanted = (max(present * 2, needed + needed / 4) / Self.mapGranularity + 1) * Self.mapGranularity
-      let room = mmap(nil, wanted, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
+      let rounded = (wanted / Self.mapGranularity + 1) * Self.mapGranularity
+      let room = mmap(nil, rounded, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
       guard let room, room != MAP_FAILED else { throw error(errno, "grow the map of") }
-      munmap(room, wanted)
-      try check(mdb_env_set_mapsize(pointer, wanted), "grow the map of")
+      munmap(room, rounded)
+      try check(mdb_env_set_mapsize(pointer, rounded), "grow the map of")
     }
   }
 
   /// The size of the map, and how much of it is in use or free for reuse, in bytes. It reads the map, so the caller
   /// must be inside the gate.
-  private var mapUse: (size: Int, used: Int) {
+  var mapUse: (size: Int, used: Int) {
     var info = MDB_envinfo()
     var stat = MDB_stat()
     mdb_env_info(pointer, &info)

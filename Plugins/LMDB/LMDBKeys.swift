@@ -65,32 +65,29 @@ extension LMDBTransaction {
     _ key: UnsafeRawBufferPointer, in database: MDB_dbi
   ) throws(CacheError) -> (probe: UInt8?, value: UnsafeRawBufferPointer?) {
     let lowest = environment.keyCoding.shortened(key, probe: 0)
-    return try withCursor(on: database) { cursor throws(CacheError) in
-      var free = 0
-      var item = try cursor.seek(lowest)
-      while let (stored, value) = item, stored.dropLast().elementsEqual(lowest.dropLast()), let probe = stored.last {
-        if try fullKey(of: value, storedAs: stored).elementsEqual(key) { return (probe, value) }
-        if Int(probe) == free { free += 1 }
-        item = try cursor.next()
-      }
-      return (UInt8(exactly: free), nil)
+    let cursor = try openCursor(on: database)
+    var free = 0
+    var item = try cursor.seek(lowest)
+    while let (stored, value) = item, stored.dropLast().elementsEqual(lowest.dropLast()), let probe = stored.last {
+      if try fullKey(of: (stored, value)).elementsEqual(key) { return (probe, value) }
+      if Int(probe) == free { free += 1 }
+      item = try cursor.next()
     }
+    return (UInt8(exactly: free), nil)
   }
 
   /// The full key of an entry.
-  func fullKey(
-    of value: UnsafeRawBufferPointer, storedAs stored: UnsafeRawBufferPointer
-  ) throws(CacheError) -> UnsafeRawBufferPointer {
-    guard LMDBKeyCoding.isShortened(stored) else { return stored }
-    do throws(LMDBFault) { return try LMDBEntry(value).fullKey() } catch {
-      let prefix = String(decoding: stored.prefix(LMDBKeyCoding.prefixSize), as: UTF8.self)
+  private func fullKey(of item: LMDBCursor.Item) throws(CacheError) -> UnsafeRawBufferPointer {
+    guard LMDBKeyCoding.isShortened(item.key) else { return item.key }
+    do throws(LMDBFault) { return try LMDBEntry(item.value).fullKey() } catch {
+      let prefix = String(decoding: item.key.prefix(LMDBKeyCoding.prefixSize), as: UTF8.self)
       throw .lmdb(error, in: "an entry whose key begins with \(prefix)")
     }
   }
 
   /// The key of an entry in `database`.
   func key(of item: LMDBCursor.Item, in database: LMDBDatabase) throws(CacheError) -> CacheKey {
-    let text = String(decoding: try fullKey(of: item.value, storedAs: item.key), as: UTF8.self)
+    let text = String(decoding: try fullKey(of: item), as: UTF8.self)
     guard let key = try? CacheKey(text), key.namespace == database.namespace.name else {
       throw .lmdb(
         .damaged("'\(text.prefix(80))' in namespace \(database.namespace.name) is no key of it"), in: environment.path)
@@ -100,18 +97,15 @@ extension LMDBTransaction {
 
   /// The namespaces that have databases, in order.
   func namespaces() throws(CacheError) -> [LMDBNamespace] {
-    try withCursor(on: LMDBEnvironment.mainDatabase) { cursor throws(CacheError) in
-      var found: [LMDBNamespace] = []
-      var item = try cursor.seek([1])
-      while let (name, _) = item {
-        guard CacheKey.isNamespace(String(decoding: name, as: UTF8.self)) else {
-          throw .lmdb(.damaged("it holds a database that is no namespace"), in: environment.path)
-        }
-        found.append(LMDBNamespace(name, count: name.count))
-        item = try cursor.next()
+    var found: [LMDBNamespace] = []
+    try forEachItem(in: LMDBEnvironment.mainDatabase) { item throws(CacheError) in
+      if item.key.elementsEqual(LMDBCountRecord.key) { return }
+      guard CacheKey.isNamespace(String(decoding: item.key, as: UTF8.self)) else {
+        throw .lmdb(.damaged("it holds a database that is no namespace"), in: environment.path)
       }
-      return found
+      found.append(LMDBNamespace(item.key, count: item.key.count))
     }
+    return found
   }
 }
 

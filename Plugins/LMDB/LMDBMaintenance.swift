@@ -1,4 +1,5 @@
 internal import CLMDB
+internal import EngineSupport
 internal import Platform
 internal import StorageSPI
 
@@ -9,19 +10,16 @@ extension LMDBEnvironment {
   func integrityIssues() throws(CacheError) -> [IntegrityIssue] {
     do throws(CacheError) {
       try LMDBDataFile(in: path)?.check()
-      return try withReader { reader throws(CacheError) in
-        try reader.withDatabases { transaction, databases throws(CacheError) in
-          var issues: [IntegrityIssue] = []
-          for database in databases { issues += try transaction.issues(in: database) }
-          try transaction.forEachFreeRange(freedBefore: .max) { _ in true }
-          // An undecodable entry may be in the count, and has been reported already.
-          if issues.isEmpty, let kept = try transaction.keptCount(),
-            !kept.isRight(for: try transaction.counted(databases))
-          {
-            issues.append(IntegrityIssue(kind: .structure, message: "the count of \(path) disagrees with its entries"))
-          }
-          return issues
+      return try withDatabases { transaction, databases throws(CacheError) in
+        var issues: [IntegrityIssue] = []
+        for database in databases { issues += try transaction.issues(in: database) }
+        try transaction.forEachFreeRange(freedBefore: .max) { _ in true }
+        // An undecodable entry may be in the count, and has been reported already.
+        let kept = try issues.isEmpty ? transaction.keptCount() : nil
+        if let kept, try !kept.isRight(for: transaction.counted(databases)) {
+          issues.append(IntegrityIssue(kind: .structure, message: "the count of \(path) disagrees with its entries"))
         }
+        return issues
       }
     } catch {
       guard error.code == .damaged else { throw error }
@@ -32,7 +30,7 @@ extension LMDBEnvironment {
 
 extension StoreCount {
   /// Whether this can be the count of a store with the entries that `counted` counts.
-  fileprivate func isRight(for counted: StoreCount) -> Bool {
+  func isRight(for counted: StoreCount) -> Bool {
     namespaces.count == counted.namespaces.count
       && namespaces.allSatisfy { name, count in
         let found = counted[name]
@@ -77,16 +75,15 @@ extension LMDBEnvironment {
   ///
   /// - Throws: `damaged` if LMDB, or a look at the list of free pages, finds damage.
   func compact(at time: Timestamp, _ durability: Durability) throws(CacheError) {
-    do throws(CacheError) {
-      try change(bytes: Self.mapGranularity, durability) { writer throws(CacheError) in
+    func removeExpired() throws(CacheError) {
+      try change(durability) { writer throws(CacheError) in
         try writer.removeExpired(at: time)
       }
-    } catch {
+    }
+    do throws(CacheError) { try removeExpired() } catch {
       guard error.isWantOfRoom else { throw error }
       try releaseFreePages()
-      try change(bytes: Self.mapGranularity, durability) { writer throws(CacheError) in
-        try writer.removeExpired(at: time)
-      }
+      try removeExpired()
     }
     try releaseFreePages()
   }
@@ -96,12 +93,14 @@ extension LMDBEnvironment {
     mdb_reader_check(pointer, nil)
     do throws(CacheError) {
       // Then the pages freed by the transaction before are no longer part of the last state but one.
-      try change(bytes: Self.mapGranularity, .full) { $0.touch() }
+      try change(.full) { $0.hasChanged = true }
     } catch {
       // Then they wait until the next time.
       guard error.isWantOfRoom else { throw error }
     }
-    try growing(for: Self.mapGranularity) { () throws(CacheError) in
+    gate.enter()
+    defer { gate.leave() }
+    try growingMap { () throws(CacheError) in
       let writer = try beginWriting(.full)
       defer { writer.abort() }
       try check(mdb_env_sync(pointer, 1), "write to")
@@ -145,9 +144,6 @@ extension LMDBEnvironment {
 
 /// The list of free pages.
 enum LMDBFreePages {
-  /// The handle of its database, a constant of LMDB.
-  static let database: MDB_dbi = 0
-
   /// The ranges of adjacent pages in a list. LMDB lists the number of pages, then the pages in descending order.
   ///
   /// - Throws: `damaged` if there are pages that cannot be free.
@@ -179,22 +175,21 @@ extension LMDBTransaction {
   ) throws(CacheError) {
     var info = MDB_envinfo()
     mdb_env_info(environment.pointer, &info)
-    try withCursor(on: LMDBFreePages.database) { cursor throws(CacheError) in
-      var item = try cursor.first()
-      while let (key, value) = item {
-        let ranges: [Range<Int>]
-        do throws(LMDBFault) {
-          guard key.count == MemoryLayout<Int>.size else {
-            throw .damaged("its list of free pages has an impossible key")
-          }
-          if key.loadUnaligned(as: Int.self) >= limit { return }
-          ranges = try LMDBFreePages.ranges(value, lastPage: info.me_last_pgno)
-        } catch {
-          throw .lmdb(error, in: environment.path)
+    let cursor = try openCursor(on: LMDBEnvironment.freeList)
+    var item = try cursor.first()
+    while let (key, value) = item {
+      let ranges: [Range<Int>]
+      do throws(LMDBFault) {
+        guard key.count == MemoryLayout<Int>.size else {
+          throw .damaged("its list of free pages has an impossible key")
         }
-        for range in ranges where try !body(range) { return }
-        item = try cursor.next()
+        if key.loadUnaligned(as: Int.self) >= limit { return }
+        ranges = try LMDBFreePages.ranges(value, lastPage: info.me_last_pgno)
+      } catch {
+        throw .lmdb(error, in: environment.path)
       }
+      for range in ranges where try !body(range) { return }
+      item = try cursor.next()
     }
   }
 }

@@ -98,22 +98,14 @@ private enum LMDBRemoval {
     guard fcntl(lock, F_SETLK, &region) == 0 else {
       throw errno == EACCES || errno == EAGAIN ? .lmdbStoreInUse(path) : .lmdb(errno, "lock", path: path)
     }
-    // Something that is not a file is not a store of another version.
-    if let file = try? LMDBDataFile(in: path) { try file.requireKnownFormat(path) }
+    do throws(CacheError) { try LMDBDataFile(in: path)?.check() } catch {
+      if error.code == .unsupportedFormat { throw error }
+    }
     // The next process creates a new store, and must not mistake these locks for that store's.
     guard ftruncate(lock, 0) == 0 else { throw .lmdb(errno, "empty", path: path) }
     if let suffix { return [try moveAside(path, suffix)] }
-    try delete(path)
+    guard unlink(LMDBFile.data(in: path)) == 0 || errno == ENOENT else { throw .lmdb(errno, "remove", path: path) }
     return []
-  }
-
-  private static func delete(_ path: String) throws(CacheError) {
-    let data = LMDBFile.data(in: path)
-    guard unlink(data) != 0, errno != ENOENT else { return }
-    guard errno == EISDIR || errno == EPERM else { throw .lmdb(errno, "remove", path: path) }
-    guard rmdir(data) == 0 else {
-      throw CacheError(.ioFailed, "\(data) is a directory with something in it", hint: "move it away")
-    }
   }
 
   /// Moves the data file and the mark into a new directory, where the store can be opened.

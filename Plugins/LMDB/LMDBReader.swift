@@ -2,6 +2,7 @@ internal import CLMDB
 internal import EngineSupport
 internal import Platform
 internal import StorageSPI
+internal import Synchronization
 
 /// A reusable read transaction, with the handles of the databases that it can use. If nothing changes it stays open
 /// and keeps seeing its state; see `KeptSnapshot`.
@@ -21,8 +22,8 @@ final class LMDBReader: SnapshotHolding, @unchecked Sendable {
 
   /// The caller is inside the gate.
   init(_ environment: LMDBEnvironment) throws(CacheError) {
-    databases = environment.knownDatabases
-    transaction = try environment.adoptingMapSize { () throws(CacheError) in
+    databases = environment.databases.withLock { $0 }
+    transaction = try environment.growingMap { () throws(CacheError) in
       try LMDBTransaction(environment, flags: MDB_RDONLY)
     }
     transaction.reset()
@@ -53,15 +54,6 @@ final class LMDBReader: SnapshotHolding, @unchecked Sendable {
     try key.withBytes { bytes throws(CacheError) in try begin(reading: bytes, namespaceLength: key.namespaceLength) }
   }
 
-  /// Calls `body` with the latest state.
-  func withSnapshot<Output>(
-    _ body: (LMDBTransaction) throws(CacheError) -> Output
-  ) throws(CacheError) -> Output {
-    try begin()
-    defer { end() }
-    return try body(transaction)
-  }
-
   /// Calls `body` with the latest state, and the databases of all namespaces, in order.
   func withDatabases<Output>(
     _ body: (LMDBTransaction, [LMDBDatabase]) throws(CacheError) -> Output
@@ -83,8 +75,10 @@ final class LMDBReader: SnapshotHolding, @unchecked Sendable {
     if let latest, latest.namespace == namespace { return latest.handle }
     latest = databases.first { $0.namespace == namespace }
     if let latest { return latest.handle }
-    let all = try withSnapshot { transaction throws(CacheError) in try transaction.namespaces() }
-    guard all.contains(namespace) else { return nil }
+    try begin()
+    let exists = Result { () throws(CacheError) in try transaction.namespaces().contains(namespace) }
+    end()
+    guard try exists.get() else { return nil }
     try learnDatabases()
     latest = databases.first { $0.namespace == namespace }
     return latest?.handle
@@ -94,7 +88,7 @@ final class LMDBReader: SnapshotHolding, @unchecked Sendable {
   private func learnDatabases() throws(CacheError) {
     endKeptSnapshot(unlessUsed: false)
     try environment.learnDatabases()
-    databases = environment.knownDatabases
+    databases = environment.databases.withLock { $0 }
   }
 
   private func begin() throws(CacheError) {
@@ -103,7 +97,7 @@ final class LMDBReader: SnapshotHolding, @unchecked Sendable {
 
   private func renew() throws(CacheError) {
     endKeptSnapshot(unlessUsed: false)
-    try environment.adoptingMapSize { () throws(CacheError) in try transaction.renew() }
+    try environment.growingMap { () throws(CacheError) in try transaction.renew() }
     let number = UInt64(bitPattern: Int64(transaction.number))
     environment.confirm(number)
     kept.began(at: number)

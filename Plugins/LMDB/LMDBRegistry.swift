@@ -30,16 +30,17 @@ final class LMDBRegistry: Sendable {
     at path: String, mapSize: Int, keyCoding: LMDBKeyCoding = LMDBKeyCoding()
   ) throws(CacheError) -> LMDBEnvironmentUse {
     try opening.withLock { _ throws(CacheError) in
-      // Without a look at the mark outside of the format if the one inside is there.
-      var file = try? LMDBDataFile(in: path)
+      let file = try? LMDBDataFile(in: path)
       if let file, let use = existing(file.identity) { return use }
       try requireUnusedLocks(path)
-      if file?.isOwn != true { file = try LMDBDataFile.isStore(path) ? try LMDBDataFile(in: path) : nil }
-      if let file {
-        try file.check()
-        try file.requireKnownFormat(path)
-      } else {
-        try LMDBFile.makeStore(in: path, mapSize: mapSize)
+      // The mark outside of the format matters only without the one inside.
+      if (try? file?.check()) != true {
+        let isStore = try LMDBDataFile.isStore(path)
+        if isStore, let file = try LMDBDataFile(in: path) {
+          try file.check()
+        } else {
+          try LMDBFile.makeStore(in: path, mapSize: mapSize)
+        }
       }
       let environment = try LMDBEnvironment(path: path, mapSize: mapSize, keyCoding: keyCoding) { [self] identity in
         slots.withLock { $0[identity] = nil }
@@ -63,9 +64,7 @@ final class LMDBRegistry: Sendable {
   /// meanwhile.
   ///
   /// - Throws: `busy` if one is open.
-  func whileClosed<Output>(
-    at path: String, _ body: () throws(CacheError) -> Output
-  ) throws(CacheError) -> Output {
+  func whileClosed(at path: String, _ body: () throws(CacheError) -> [String]) throws(CacheError) -> [String] {
     try opening.withLock { _ throws(CacheError) in
       let data = LMDBFile.status(LMDBFile.data(in: path))
       guard data.flatMap({ existing(LMDBFileIdentity($0)) }) == nil else { throw .lmdbStoreInUse(path) }

@@ -1,4 +1,5 @@
 internal import CLMDB
+internal import EngineSupport
 internal import Platform
 internal import StorageSPI
 internal import Synchronization
@@ -9,21 +10,20 @@ extension LMDBEnvironment {
   /// disk unless `durability` is relaxed.
   func apply(_ batch: WriteBatch, _ durability: Durability) throws(CacheError) {
     if batch.changesNothing { return }
-    try change(bytes: batch.approximateBytes, durability, bounds: batch.bounds) { writer throws(CacheError) in
+    try change(durability, bounds: batch.bounds) { writer throws(CacheError) in
       for operation in batch.operations { try writer.apply(operation) }
     }
   }
 
   /// Changes entries and their count in one transaction. Changes nothing if `body` fails, or if the store would exceed
   /// `bounds`.
-  ///
-  /// - Parameter bytes: the approximate number of bytes to write.
   func change(
-    bytes: Int, _ durability: Durability, bounds: StoreBounds? = nil,
-    _ body: (LMDBWriter) throws(CacheError) -> Void
+    _ durability: Durability, bounds: StoreBounds? = nil, _ body: (LMDBWriter) throws(CacheError) -> Void
   ) throws(CacheError) {
     guard !isReadOnly else { throw error(EACCES, "write to") }
-    try growing(for: bytes) { () throws(CacheError) in
+    gate.enter()
+    defer { gate.leave() }
+    try growingMap { () throws(CacheError) in
       try databaseOpening.withLock { _ throws(CacheError) in
         let writer = try LMDBWriter(self, durability)
         defer { writer.abort() }  // Before the lock is let go.
@@ -35,13 +35,9 @@ extension LMDBEnvironment {
 
   /// How much the store holds. If a program that does not count has written to it, this takes a pass over all entries.
   func count() throws(CacheError) -> StoreCount {
-    var count = try withReader { reader throws(CacheError) in
-      if let kept = try reader.withSnapshot({ transaction throws(CacheError) in try transaction.keptCount() }) {
-        return kept
-      }
-      return try reader.withDatabases { transaction, databases throws(CacheError) in
-        try transaction.counted(databases)
-      }
+    var count = try withDatabases { transaction, databases throws(CacheError) in
+      if let kept = try transaction.keptCount() { return kept }
+      return try transaction.counted(databases)
     }
     count.storageBytes = LMDBFile.allocatedBytes(in: path)
     return count
@@ -87,7 +83,8 @@ final class LMDBWriter {
   private var parts: [Part]
   /// The count of the state before.
   private var record = LMDBCountRecord(transaction: 0, count: StoreCount())
-  private var hasChanged = false
+  /// Whether to write the count, and so to use a transaction number.
+  var hasChanged = false
   /// Whether the count is right after the changes. It is not if an entry was replaced or removed that cannot be decoded.
   private var isExact = true
 
@@ -95,7 +92,7 @@ final class LMDBWriter {
   /// transaction has not.
   init(_ environment: LMDBEnvironment, _ durability: Durability) throws(CacheError) {
     self.environment = environment
-    parts = environment.knownDatabases.map { Part(database: $0) }
+    parts = environment.databases.withLock { $0 }.map { Part(database: $0) }
     transaction = try environment.beginWriting(durability)
     let last = transaction.number - 1
     // If the transaction numbers are consecutive, no other process has written since this one did.
@@ -132,7 +129,7 @@ final class LMDBWriter {
     closeCursors()
     try transaction.commit()
     environment.countRecord.withLock { $0 = record }
-    environment.setKnownDatabases(parts.map(\.database))
+    environment.databases.withLock { $0 = parts.map(\.database) }
   }
 
   /// Makes one change, or checks a requirement.
@@ -174,9 +171,6 @@ final class LMDBWriter {
     }
     hasChanged = true
   }
-
-  /// Commits a new transaction number even if nothing changes.
-  func touch() { hasChanged = true }
 
   private func put(_ key: CacheKey, _ payload: [UInt8], _ metadata: EntryMetadata) throws(CacheError) {
     try key.withBytes { bytes throws(CacheError) in
@@ -263,13 +257,4 @@ extension Durability {
 extension WriteBatch {
   /// Whether there is nothing to change and there are no bounds to check.
   var changesNothing: Bool { operations.isEmpty && bounds == nil }
-
-  /// The approximate size of the new pages, in bytes: every payload in whole pages, a few tree pages for each operation, and
-  /// as many for the list of free pages.
-  fileprivate var approximateBytes: Int {
-    operations.reduce(262_144) { sum, operation in
-      guard case .put(_, let payload, _) = operation else { return sum + 4_096 }
-      return sum + payload.count + (payload.count > 1_024 ? 8_192 : 2_048)
-    }
-  }
 }

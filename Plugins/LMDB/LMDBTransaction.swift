@@ -95,23 +95,13 @@ final class LMDBTransaction: @unchecked Sendable {
     try LMDBCursor(on: database, in: pointer, environment)
   }
 
-  /// Calls `body` with a cursor on a database.
-  func withCursor<Output>(
-    on database: MDB_dbi, _ body: (LMDBCursor) throws(CacheError) -> Output
-  ) throws(CacheError) -> Output {
-    try body(try openCursor(on: database))
-  }
-
   /// Calls `body` with each entry of a database, in order.
-  func forEachItem(
-    in database: MDB_dbi, _ body: (LMDBCursor.Item) throws(CacheError) -> Void
-  ) throws(CacheError) {
-    try withCursor(on: database) { cursor throws(CacheError) in
-      var item = try cursor.first()
-      while let current = item {
-        try body(current)
-        item = try cursor.next()
-      }
+  func forEachItem(in database: MDB_dbi, _ body: (LMDBCursor.Item) throws(CacheError) -> Void) throws(CacheError) {
+    let cursor = try openCursor(on: database)
+    var item = try cursor.first()
+    while let current = item {
+      try body(current)
+      item = try cursor.next()
     }
   }
 }

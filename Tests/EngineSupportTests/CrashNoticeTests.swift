@@ -30,8 +30,12 @@ import Testing
   }
 
   /// Stands for the library of the store.
-  private static let code = unsafeBitCast(ccrash_end as @convention(c) (Int32) -> Void, to: UnsafeRawPointer.self)
-  private static let otherCode = unsafeBitCast(getpid as @convention(c) () -> pid_t, to: UnsafeRawPointer.self)
+  private static var code: UnsafeRawPointer {
+    unsafeBitCast(ccrash_end as @convention(c) (Int32) -> Void, to: UnsafeRawPointer.self)
+  }
+  private static var otherCode: UnsafeRawPointer {
+    unsafeBitCast(getpid as @convention(c) () -> pid_t, to: UnsafeRawPointer.self)
+  }
 
   private func find(_ address: UnsafeRawPointer?, _ code: UnsafeRawPointer? = nil) -> Int32 {
     ccrash_find(address, code)

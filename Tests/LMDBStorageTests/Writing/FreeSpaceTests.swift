@@ -1,6 +1,7 @@
 import CLMDB
 import Foundation
 import StorageSPI
+import Synchronization
 import Testing
 
 @testable import LMDBStorage
@@ -62,7 +63,7 @@ import Testing
       at: store.path, mapSize: 67_108_864, keyCoding: LMDBKeyCoding()
     ).environment
     let reader = try LMDBTransaction(environment, flags: MDB_RDONLY)
-    let handle = try #require(environment.knownDatabases.first { $0.namespace.name == "big" }?.handle)
+    let handle = try #require(environment.databases.withLock({ $0 }).first { $0.namespace.name == "big" }?.handle)
     let before = try Array("big/old".utf8).withUnsafeBytes { try #require(try reader.value($0, in: handle)) }
     try await engine.compact()
     #expect(try await engine.count().entries == 0)
