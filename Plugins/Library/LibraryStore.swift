@@ -112,9 +112,9 @@ extension LibraryEngine {
       guard CacheKey.isNamespace(namespace), count[namespace].entries == 0 else {
         throw LibraryDefect("counted a namespace twice, or \(LibraryText.cleaned(namespace).debugDescription)")
       }
-      // So small that no sum of them overflows: no library gets to count 2^20 namespaces.
-      let limit = UInt64(1) << 43
-      guard lent.entries > 0, max(lent.entries, lent.payload_bytes) < limit, count.namespaces.count < 1 << 20 else {
+      // So few and so small that no sum of them overflows.
+      guard count.namespaces.count < 1 << 16 else { throw LibraryDefect("counted more than \(1 << 16) namespaces") }
+      guard lent.entries > 0, max(lent.entries, lent.payload_bytes) < 1 << 46 else {
         throw LibraryDefect("counted \(lent.entries) entries with \(lent.payload_bytes) bytes")
       }
       count[namespace] = EntryCount(

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("A library's engine keeps the storage contract as the others do")
 struct ConformanceTests {
-  @Test(arguments: ["TINY_FLAGS=0", "TINY_FLAGS=CACHECTL_READS_WAIT"])
+  @Test(arguments: ["TINY_READS_WAIT=0", "TINY_READS_WAIT=1"])
   func keepsContract(_ macro: String) async throws {
     let library = try Library("tiny.c", [macro])
     let subject = try ConformanceSubject(plugin: try library.plugin(), scratchFolder: library.folder.path)

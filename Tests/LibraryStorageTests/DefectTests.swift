@@ -5,7 +5,7 @@ import Testing
 /// A rule that a function of the library breaks, and what the error says of it.
 struct Defect: Sendable {
   enum Function: Sendable {
-    case read, readAll, apply, scan, statistics, checkIntegrity, close
+    case read, apply, scan, scanPayloads, count, check, close
   }
 
   let function: Function
@@ -28,10 +28,9 @@ struct Defect: Sendable {
     Defect(.read, "unterminated", String(repeating: "x", count: 1_024), .busy),
     Defect(.read, "not-utf8", "disk \u{FFFD}\u{FFFD} full", .noSpace),
     Defect(.apply, "lines", "one two [31m", .damaged),
-    Defect(.read, "read-null", "gave NULL as an entry"),
-    Defect(.read, "read-small-entry", "gave an entry of 96 bytes"),
-    Defect(.read, "read-other-key", "gave another entry than the one it was asked for"),
-    Defect(.read, "read-null-key", "gave another entry than the one it was asked for"),
+    Defect(.read, "read-null", "gave NULL to a callback"),
+    Defect(.read, "read-other-key", "gave another entry than the requested one"),
+    Defect(.read, "read-null-key", "gave another entry than the requested one"),
     Defect(.read, "read-null-data", "gave a payload without its bytes"),
     Defect(.read, "read-huge", "gave a payload of"),
     Defect(.read, "read-time-negative", "gave the time -1"),
@@ -39,44 +38,48 @@ struct Defect: Sendable {
     Defect(.read, "read-type-not-utf8", "has a content type that is not UTF-8"),
     Defect(.read, "read-type-null", "gave a content type without its bytes"),
     Defect(.read, "read-attributes-null", "gave an entry without its 1 attributes"),
-    Defect(.read, "read-attributes-absurd", "gave an entry with"),
+    Defect(.read, "read-attributes-absurd", "gave an entry without its 18446744073709551615 attributes"),
     Defect(.read, "read-attribute-twice", "two attributes of one name"),
     Defect(.read, "read-attribute-not-utf8", "has a value of an attribute that is not UTF-8"),
     Defect(.read, "read-twice", "gave more than one entry for one key"),
     Defect(.read, "read-thread", "called a callback on another thread"),
     Defect(.read, "read-null-context", "called a callback on another thread"),
-    Defect(.readAll, "code-99", "backend tiny returned 99, which is no code of the interface"),
-    Defect(.readAll, "several-beyond", "gave entry 1 of the 1 that it was asked for"),
-    Defect(.readAll, "several-twice", "gave more than one entry for one key"),
-    Defect(.readAll, "several-other-key", "gave another entry than the one it was asked for"),
-    Defect(.readAll, "several-huge", "gave a payload of"),
-    Defect(.scan, "scan-null", "gave NULL as an entry"),
-    Defect(.scan, "scan-not-a-key", "gave a key that is none: no key"),
+    Defect(.scan, "scan-null", "gave NULL to a callback"),
+    Defect(.scan, "scan-not-a-key", "gave an invalid key: no key"),
     Defect(.scan, "scan-key-not-utf8", "has a key that is not UTF-8"),
     Defect(.scan, "scan-long-key", "gave a key of 1073741824 bytes"),
-    Defect(.scan, "scan-outside", "gave entry movies/a, which it was not asked for"),
+    Defect(.scan, "scan-outside", "gave entry movies/a, which was not requested"),
     Defect(.scan, "scan-order", "gave entry cities/a after cities/b"),
     Defect(.scan, "scan-same-twice", "gave entry cities/b after cities/b"),
     Defect(.scan, "scan-huge", "gave a payload of 2199023255552 bytes"),
-    Defect(.scan, "scan-beyond-limit", "gave more than the 10 entries it was asked for"),
-    Defect(.statistics, "slot-null", "counted a slot that is none"),
-    Defect(.statistics, "slot-small", "counted a slot that is none"),
-    Defect(.statistics, "slot-namespace", "counted entries of namespace \"Not/one\""),
-    Defect(.statistics, "slot-namespace-null", "gave a namespace without its bytes"),
-    Defect(.statistics, "slot-time", "counted entries at times that are out of range"),
-    Defect(.statistics, "slot-empty", "counted payloads without entries"),
-    Defect(.statistics, "slot-sum", "counted more entries or bytes than there can be"),
-    Defect(.statistics, "slot-overflow", "counted more entries or bytes than there can be"),
-    Defect(.statistics, "slot-endless", "counted more than"),
-    Defect(.statistics, "storage-bytes", "says that its store takes up 18446744073709551615 bytes"),
-    Defect(.checkIntegrity, "issue-null", "reported an issue that is none"),
-    Defect(.checkIntegrity, "issue-small", "reported an issue that is none"),
-    Defect(.checkIntegrity, "issue-no-kind", "has no kind of an issue"),
-    Defect(.checkIntegrity, "issue-kind", "reported a kind of issue not in camel case"),
-    Defect(.checkIntegrity, "issue-key", "gave a key that is none: nothing"),
-    Defect(.checkIntegrity, "issue-no-message", "reported an issue without a message"),
-    Defect(.checkIntegrity, "issue-long-message", "has a message of an issue of more than 4096 bytes"),
-    Defect(.checkIntegrity, "issue-endless", "reported more than"),
+    Defect(.scan, "scan-beyond-limit", "gave more than the 10 requested entries"),
+    Defect(.scanPayloads, "scan-without-payload", "gave a payload without its bytes"),
+    Defect(.scan, "next-null", "gave NULL to a callback"),
+    Defect(.scan, "next-empty", "gave a position that is not one line"),
+    Defect(.scan, "next-not-utf8", "has a position that is not UTF-8"),
+    Defect(.scan, "next-lines", "gave a position that is not one line"),
+    Defect(.scan, "next-null-data", "gave a position without its bytes"),
+    Defect(.scan, "next-same", "gave the position of the request as the next one"),
+    Defect(.scan, "next-twice", "continued a scan after its next position"),
+    Defect(.scan, "next-early", "continued a scan after its next position"),
+    Defect(.count, "code-99", "backend tiny returned 99, which is no code of the interface"),
+    Defect(.count, "count-null", "gave NULL to a callback"),
+    Defect(.count, "count-namespace", "counted a namespace twice, or \"Not/one\""),
+    Defect(.count, "count-namespace-null", "gave a namespace without its bytes"),
+    Defect(.count, "count-twice", "counted a namespace twice, or \"cities\""),
+    Defect(.count, "count-time", "gave the time -1"),
+    Defect(.count, "count-nothing", "counted 0 entries with 4 bytes"),
+    Defect(.count, "count-entries", "counted 18446744073709551615 entries with 4 bytes"),
+    Defect(.count, "count-bytes", "counted 3 entries with 1152921504606846976 bytes"),
+    Defect(.count, "count-endless", "counted more than 65536 namespaces"),
+    Defect(.count, "storage-bytes", "says that its store takes up 18446744073709551615 bytes"),
+    Defect(.check, "issue-null", "gave NULL to a callback"),
+    Defect(.check, "issue-no-kind", "has no kind of an issue"),
+    Defect(.check, "issue-kind", "reported a kind of issue not in camel case"),
+    Defect(.check, "issue-key", "gave an invalid key: nothing"),
+    Defect(.check, "issue-no-message", "reported an issue without a message"),
+    Defect(.check, "issue-long-message", "has a message of an issue of more than 4096 bytes"),
+    Defect(.check, "issue-endless", "reported more than"),
     Defect(.close, "close-fails", "the last bytes were lost", .ioFailed),
   ]
 }
@@ -86,33 +89,22 @@ struct DefectTests {
   private func call(_ function: Defect.Function, _ store: any StorageEngine) async throws {
     switch function {
     case .read: _ = try await store.read(try CacheKey("cities/key")) { bytes, _ in bytes.count }
-    case .readAll: _ = try await #require(store.batchReader).read([try CacheKey("cities/key")])
     case .apply: try await store.apply(try .put("cities/key"))
-    case .scan: _ = try await store.scan(KeyRange(prefix: "cities/"), limit: 10)
-    case .statistics: _ = try await store.statistics()
-    case .checkIntegrity: _ = try await store.checkIntegrity()
+    case .scan: _ = try await store.scan(ScanRequest(prefix: "cities/", after: "cities/0", limit: 10))
+    case .scanPayloads: _ = try await store.scan(ScanRequest(prefix: "cities/", includesPayloads: true))
+    case .count: _ = try await store.count()
+    case .check: _ = try await store.check()
     case .close: try await store.close()
     }
   }
 
-  @Test(arguments: [Defect.Function.read, .apply, .scan, .statistics, .checkIntegrity, .close])
+  @Test(arguments: [Defect.Function.read, .apply, .scan, .scanPayloads, .count, .check, .close])
   func isRefusedWithItsName(_ function: Defect.Function) async throws {
     try await expectRefusals(function, Library("defects.c"))
   }
 
-  @Test(arguments: [Defect.Function.read, .readAll])
-  func isRefusedWhereReadsWait(_ function: Defect.Function) async throws {
-    try await expectRefusals(function, Library("defects.c", ["TINY_FLAGS=CACHECTL_READS_WAIT"]))
-  }
-
-  @Test func whatCannotBeReadWithOthersIsReadAlone() async throws {
-    let library = try Library("defects.c", ["TINY_FLAGS=CACHECTL_READS_WAIT"])
-    let store = try await library.open(["defect": .text("several-unreadable")])
-    let found = try await #require(store.batchReader).read([try CacheKey("cities/key")])
-    #expect(try found.map { try $0.get()?.payload } == [Array("payload".utf8)])
-    let other = try await library.open(["defect": .text("several-none")])
-    let nothing = try await #require(other.batchReader).read([try CacheKey("cities/key")])
-    #expect(try nothing.map { try $0.get() } == [nil])
+  @Test func isRefusedIfReadsWait() async throws {
+    try await expectRefusals(.read, Library("defects.c", ["TINY_READS_WAIT=1"]))
   }
 
   private func expectRefusals(_ function: Defect.Function, _ library: Library) async throws {
@@ -128,7 +120,7 @@ struct DefectTests {
   }
 
   @Test(arguments: [
-    ("open-without-store", CacheError.Code.failed, "backend tiny reported that it opened a store, and gave none"),
+    ("open-without-store", CacheError.Code.failed, "backend tiny opened a store, and gave none"),
     ("open-fails", .cannotCreate, "no room at the inn"),
     ("open-code-99", .failed, "backend tiny returned 99"),
   ])
@@ -165,13 +157,13 @@ struct DefectTests {
   }
 
   @Test(arguments: [
-    ("silent", "said nothing of its store"), ("null", "said nothing that can be understood"),
-    ("small", "said nothing that can be understood"), ("path", "path that is not one line"),
-    ("path-lines", "path that is not one line"), ("files-null", "gave a list of 1 files"),
-    ("files-absurd", "gave a list of"), ("file-relative", "not absolute"), ("format", "gave -2 and 1 as versions"),
-    ("current-format", "as versions"), ("presence", "as the presence"),
+    ("silent", "said nothing of its store"), ("null", "gave NULL to a callback"),
+    ("path", "path that is not one line"),
+    ("path-lines", "path that is not one line"), ("files-null", "gave an invalid list of 1 files"),
+    ("files-absurd", "gave an invalid list of"), ("file-relative", "not absolute"), ("format", "gave -2 and 1 as versions"),
+    ("current-format", "as versions"), ("presence", "with 0 or 1 whether its store exists"),
     ("caution-lines", "caution that is not one line"),
-    ("twice", "said twice"),
+    ("twice", "described its store twice"),
   ])
   func anInspectionIsChecked(_ defect: String, _ text: String) async throws {
     let plugin = try Library("defects.c").plugin()
@@ -182,8 +174,8 @@ struct DefectTests {
 
   @Test func aDescendingScanIsInItsOrder() async throws {
     let store = try await Library("defects.c").open(["defect": .text("scan-order")])
-    let range = KeyRange(prefix: "cities/", isDescending: true)
-    let error = await cacheError { _ = try await store.scan(range, limit: 10) }
+    let request = ScanRequest(prefix: "cities/", limit: 10, isDescending: true)
+    let error = await cacheError { _ = try await store.scan(request) }
     #expect(error?.code == .failed && error?.message.contains("gave entry cities/b after cities/a") == true)
   }
 

@@ -1,3 +1,4 @@
+import Foundation
 import SQLiteStorage
 import StorageSPI
 import Synchronization
@@ -12,7 +13,7 @@ struct EngineTests {
     #expect(declaration.name == "tiny")
     #expect(declaration.version == "1.0")
     #expect(declaration.summary == "a table in memory, for tests")
-    #expect(declaration.capabilities == [.atomicBatches])
+    #expect(declaration.capabilities == [.atomicBatches, .ordered, .bounded, .countsChanges])
     #expect(
       declaration.options == [
         EngineOption("note", .text, default: .text("none"), help: "any text"),
@@ -37,11 +38,7 @@ struct EngineTests {
     #expect(try await plugin.inspect(configuration) == expected)
   }
 
-  @Test(
-    arguments: [
-      ("files", true), ("nofile", false), ("present nofile", true),
-      ("absent", false),
-    ])
+  @Test(arguments: [("files", true), ("nofile", true), ("absent", false)])
   func whetherThereIsAStoreArrives(note: String, exists: Bool) async throws {
     let plugin = try Library("tiny.c").plugin()
     let configuration = try EngineConfiguration(
@@ -55,17 +52,6 @@ struct EngineTests {
     let configuration = try EngineConfiguration(
       for: plugin.declaration, values: ["note": .text(note)], clock: FixedClock(now: Timestamp(milliseconds: 77)))
     #expect(try await plugin.inspect(configuration).caution == caution)
-  }
-
-  @Test func aLibraryLearnsThatItsCallerIsCancelled() async throws {
-    let plugin = try Library("tiny.c").plugin()
-    let configuration = try EngineConfiguration(
-      for: plugin.declaration, values: ["note": .text("endless")], clock: FixedClock(now: Timestamp(milliseconds: 77)))
-    let task = Task { await cacheError { _ = try await plugin.inspect(configuration) } }
-    task.cancel()
-    #expect(await task.value?.code == .cancelled)
-    let other = try EngineConfiguration(for: plugin.declaration, clock: configuration.clock)
-    #expect(try await plugin.inspect(other).currentFormat == 77)
   }
 
   @Test func aTextWithAZeroByteIsRefused() async throws {
@@ -85,15 +71,82 @@ struct EngineTests {
   @Test func aScanRunsInItsDirection() async throws {
     let store = try await Library("tiny.c").open()
     try await store.apply(try .put("cities/a", "cities/b", "cities/c", "movies/a"))
-    func keys(_ range: KeyRange) async throws -> [String] { try await store.scan(range, limit: 2).map(\.key.text) }
-    #expect(try await keys(KeyRange(prefix: "cities/")) == ["cities/a", "cities/b"])
-    #expect(try await keys(KeyRange(prefix: "cities/", isDescending: true)) == ["cities/c", "cities/b"])
-    let last = try CacheKey("cities/b")
-    #expect(try await keys(KeyRange(after: last, isDescending: true)) == ["cities/a"])
+    func keys(_ prefix: String, after position: String? = nil, isDescending: Bool = false) async throws -> [String] {
+      let request = ScanRequest(prefix: prefix, after: position, limit: 2, isDescending: isDescending)
+      let page = try await store.scan(request)
+      return page.entries.map(\.key.text) + (page.next.map { ["after \($0)"] } ?? [])
+    }
+    #expect(try await keys("cities/") == ["cities/a", "cities/b", "after cities/b"])
+    #expect(try await keys("cities/", isDescending: true) == ["cities/c", "cities/b", "after cities/b"])
+    #expect(try await keys("", after: "cities/b", isDescending: true) == ["cities/a"])
+    #expect(try await keys("", after: "cities/b") == ["cities/c", "movies/a"])
+  }
+
+  @Test func aScanHasPayloadsIfTheyAreRequested() async throws {
+    let store = try await Library("tiny.c").open()
+    try await store.apply(try .put("cities/a", payload: "some"))
+    var request = ScanRequest()
+    let (key, bytes) = (try CacheKey("cities/a"), Array("some".utf8))
+    #expect(try await store.scan(request).entries == [ScannedEntry(key: key, metadata: .sample, payloadBytes: 4)])
+    request.includesPayloads = true
+    #expect(try await store.scan(request).entries == [ScannedEntry(key: key, metadata: .sample, payload: bytes)])
+  }
+
+  @Test func anUpdateKeepsThePayload() async throws {
+    let (store, key) = (try await Library("tiny.c").open(), try CacheKey("cities/a"))
+    try await store.apply(try .put("cities/a"))
+    var renewed = EntryMetadata.sample
+    renewed.checksum = 5
+    renewed.attributes = ["etag": "2"]
+    var batch = WriteBatch()
+    batch.update(key, metadata: renewed, from: EntryMetadata.sample.checksum)
+    try await store.apply(batch)
+    let read = try await store.read(key) { bytes, metadata in (bytes.count, metadata) }
+    #expect(read?.0 == 10 && read?.1 == renewed)
+    #expect(await cacheError { try await store.apply(batch) }?.code == .conflict)
+  }
+
+  @Test func aCountArrives() async throws {
+    let store = try await Library("tiny.c").open()
+    #expect(try await store.count() == StoreCount())
+    try await store.apply(try .put("cities/a", "cities/b", "movies/a"))
+    let expiry = EntryMetadata.sample.retainUntil
+    #expect(
+      try await store.count()
+        == StoreCount(
+          namespaces: [
+            "cities": EntryCount(entries: 2, payloadBytes: 20, earliestExpiry: expiry),
+            "movies": EntryCount(entries: 1, payloadBytes: 10, earliestExpiry: expiry),
+          ], storageBytes: 30))
+  }
+
+  @Test func changesAreCounted() async throws {
+    let store = try await Library("tiny.c").open()
+    #expect(try store.changeCount() == 0)
+    try await store.apply(try .put("cities/a"))
+    #expect(try store.changeCount() == 1)
+    for defect in ["count-99", "count-none"] {
+      #expect(try await Library("defects.c").open(["defect": .text(defect)]).changeCount() == nil)
+    }
+  }
+
+  /// Without a task; the bytes of the key need not be a text of Swift.
+  @Test func aReadIsMadeAtOnceUnlessReadsWait() async throws {
+    let key = Array("cities/a".utf8)
+    let none = Array("cities/b".utf8)
+    let store = try await Library("tiny.c").open()
+    try await store.apply(try .put("cities/a"))
+    var found: EntryMetadata?
+    #expect(try store.readNow(key.span) { bytes, metadata in found = bytes.count == 10 ? metadata : nil } == true)
+    #expect(found == .sample)
+    #expect(try store.readNow(none.span) { _, _ in } == false)
+    let waiting = try await Library("tiny.c", ["TINY_READS_WAIT=1"]).open()
+    try await waiting.apply(try .put("cities/a"))
+    #expect(try waiting.readNow(key.span) { _, _ in } == nil)
   }
 
   @Test func anIssueIsReported() async throws {
-    let issues = try await Library("defects.c").open().checkIntegrity()
+    let issues = try await Library("defects.c").open().check()
     #expect(issues == [IntegrityIssue(key: try CacheKey("cities/a"), kind: .undecodable, message: "it is cut off")])
   }
 
@@ -113,51 +166,56 @@ struct EngineTests {
   @Test func whatALibraryKnowsOfChangesArrives() async throws {
     let (library, key) = (try Library("defects.c"), try CacheKey("cities/key"))
     let store = try await library.open()
-    #expect(store.changeFollower?.changeMark(of: key) == ChangeMark(number: 10, age: .milliseconds(5)))
+    #expect(store.changeMark(of: key) == ChangeMark(number: 10, age: .milliseconds(5)))
     let old = try await library.open(["defect": .text("mark-old")])
-    #expect(old.changeFollower?.changeMark(of: key) == ChangeMark(number: 10, age: .milliseconds(Int64.max)))
+    #expect(old.changeMark(of: key) == ChangeMark(number: 10, age: .milliseconds(Int64.max)))
     for defect in ["mark-none", "mark-99"] {
-      let follower = try #require(try await library.open(["defect": .text(defect)]).changeFollower)
-      #expect(follower.changeMark(of: key) == nil)
+      #expect(try await library.open(["defect": .text(defect)]).changeMark(of: key) == nil)
     }
-    #expect(try await library.open(["defect": .text("mark-never")]).changeFollower == nil)
-    let follower = store.changeFollower
+    #expect(try await Library("tiny.c").open().changeMark(of: key) == nil)
     try await store.close()
-    #expect(follower?.changeMark(of: key) == nil && store.changeFollower == nil)
+    #expect(store.changeMark(of: key) == nil)
   }
 
-  @Test(arguments: ["TINY_FLAGS=0", "TINY_FLAGS=CACHECTL_READS_WAIT"])
+  @Test(arguments: ["TINY_READS_WAIT=0", "TINY_READS_WAIT=1"])
   func everyCallAfterClosingFails(_ macro: String) async throws {
     let store = try await Library("tiny.c", [macro]).open()
     try await store.apply(try .put("cities/a"))
     try await store.close()
     try await store.close()
-    await store.releaseMemory()
     let key = try CacheKey("cities/a")
     #expect(await cacheError { _ = try await store.read(key) { $1 } }?.code == .closed)
     #expect(await cacheError { try await store.apply(WriteBatch()) }?.code == .closed)
-    #expect(await cacheError { _ = try await store.scan(KeyRange(), limit: 1) }?.code == .closed)
-    #expect(await cacheError { _ = try await store.statistics() }?.code == .closed)
-    #expect(await cacheError { _ = try await store.checkIntegrity() }?.code == .closed)
+    #expect(await cacheError { _ = try await store.scan(ScanRequest()) }?.code == .closed)
+    #expect(await cacheError { _ = try await store.count() }?.code == .closed)
+    #expect(await cacheError { _ = try await store.check() }?.code == .closed)
     #expect(await cacheError { try await store.compact() }?.code == .closed)
+    #expect(await cacheError { _ = try store.changeCount() }?.code == .closed)
   }
 
-  @Test func closingWaitsForTheCallsUnderWay() async throws {
-    let gate = LibraryGate()
+  @Test func closingWaitsForAReadInProgress() async throws {
+    let store = try await Library("tiny.c").open()
+    try await store.apply(try .put("cities/a"))
     let events = Mutex<[String]>([])
-    try gate.enter()
+    let mayEnd = Atomic<Bool>(false)
+    let (started, start) = AsyncStream<Void>.makeStream()
+    Thread.detachNewThread {
+      _ = try? store.readNow(Array("cities/a".utf8).span) { _, _ in
+        start.finish()
+        while !mayEnd.load(ordering: .acquiring) { sched_yield() }
+        events.withLock { $0.append("read") }
+      }
+    }
+    for await _ in started {}
     let closing = Task {
-      await gate.close()
+      try await store.close()
       events.withLock { $0.append("closed") }
     }
-    while (try? gate.enter()) != nil {
-      gate.leave()
-      await Task.yield()
-    }
-    events.withLock { $0.append("left") }
-    gate.leave()
-    await closing.value
-    #expect(events.withLock { $0 } == ["left", "closed"])
+    // Until closing has begun.
+    while (try? await store.count()) != nil {}
+    mayEnd.store(true, ordering: .releasing)
+    try await closing.value
+    #expect(events.withLock { $0 } == ["read", "closed"])
   }
 
   @Test func closingUnderLoadLetsNothingThroughAfterwards() async throws {
@@ -193,18 +251,18 @@ struct EngineTests {
         for: plugin.declaration, values: ["path": .text(folder.file("store.sqlite"))],
         clock: FixedClock(now: Timestamp(milliseconds: 0))))
     try await sqlite.apply(try .put("cities/a", "cities/b"))
-    let before = try await sqlite.scan(KeyRange(), limit: 10)
+    let before = try await sqlite.scan(ScanRequest())
     let library = try Library("defects.c")
     for defect in Defect.all where defect.function == .read || defect.function == .scan {
       let broken = try await library.open(["defect": .text(defect.name)])
       let error = await cacheError {
         _ = try await broken.read(try CacheKey("cities/a")) { bytes, _ in bytes.count }
-        _ = try await broken.scan(KeyRange(prefix: "cities/"), limit: 10)
+        _ = try await broken.scan(ScanRequest(prefix: "cities/", after: "cities/0", limit: 10))
       }
       #expect(error != nil, "\(defect.name)")
     }
-    #expect(try await sqlite.scan(KeyRange(), limit: 10) == before)
-    #expect(try await sqlite.checkIntegrity() == [])
+    #expect(try await sqlite.scan(ScanRequest()) == before)
+    #expect(try await sqlite.check() == [])
     try await sqlite.close()
   }
 }

@@ -1,3 +1,4 @@
+import CCachectlPlugin
 import LibraryStorage
 import StorageSPI
 import Testing
@@ -6,15 +7,17 @@ import Testing
 struct TableTests {
   @Test(arguments: [
     ("engine->size = 0", "has a table of 0 bytes"), ("engine->size = 128", "has a table of 128 bytes"),
-    ("engine->size -= 8", "has a table of 184 bytes"), ("engine->size = 193", "has a table of 193 bytes"),
+    ("engine->size -= 8", "has a table of 152 bytes"), ("engine->size += 8", "has a table of 168 bytes"),
     ("engine->size = SIZE_MAX", "has a table of 18446744073709551615 bytes"),
     ("engine->size = 1 << 20", "has a table of 1048576 bytes"), ("engine->abi = 2", "is of version 2 of the interface"),
     ("engine->abi = 0", "is of version 0 of the interface"), ("engine = NULL", "does not work with version 1"),
     ("engine->open = NULL", "has no function 'open'"), ("engine->close = NULL", "has no function 'close'"),
     ("engine->read = NULL", "has no function 'read'"), ("engine->apply = NULL", "has no function 'apply'"),
     ("engine->scan = NULL", "has no function 'scan'"),
-    ("engine->statistics = NULL", "has no function 'statistics'"),
-    ("engine->check_integrity = NULL", "has no function 'check_integrity'"),
+    ("engine->count = NULL", "has no function 'count'"), ("engine->check = NULL", "has no function 'check'"),
+    ("engine->change_count = NULL", "has either the capability counts-changes or the function for it"),
+    ("engine->capabilities = NULL", "has either the capability counts-changes or the function for it"),
+    ("engine->reads_wait = 2", "does not say with 0 or 1 whether its reads wait"),
     ("engine->compact = NULL", "has no function 'compact'"), ("engine->name = NULL", "has no name"),
     ("engine->name = \"Tiny\"", "has a name that is not"), ("engine->name = \"\"", "has a name that is not"),
     ("engine->name = \"other\"", "has the name of engine 'tiny' and holds 'other'"),
@@ -32,21 +35,20 @@ struct TableTests {
 
   @Test(arguments: [
     ("engine->option_count = SIZE_MAX", "declares 18446744073709551615 options"),
-    ("engine->options = NULL", "has no table of its options"), ("engine->option_count = 100000", "declares 100000"),
-    ("engine->option_size = 8", "declares options of 8 bytes"), ("engine->option_size = 65", "declares options of 65"),
-    ("engine->option_size = SIZE_MAX", "declares options of"), ("option->name = NULL", "has no name of an option"),
+    ("engine->options = NULL", "declares 8 options and has no table"),
+    ("engine->option_count = 100000", "declares 100000"), ("option->name = NULL", "has no name of an option"),
     ("option->name = \"Not-camel\"", "not in camel case"), ("option->name = \"mode\"", "declares option 'mode' twice"),
     ("option->kind = 8", "with kind 8"), ("option->is_required = 2", "neither with 0 nor with 1"),
     ("option->is_secret = 1", "as secret and with a default"), ("option->help = NULL", "has no help of option 'note'"),
     ("option->help = \"Stops.\"", "has a help of option 'note' that is not one line"),
-    ("option[1].minimum = 6", "declares option 'ratio' from 6 to 5"),
-    ("option[2].minimum = -1", "declares option 'room' from -1"),
-    ("option[3].default_value = \"5s\"", "no value of its kind"),
+    ("option[1].minimum = 6", "declares option 'ratio' with kind 2, from 6 to 5"),
+    ("option[2].minimum = -1", "declares option 'room' with kind 3, from -1"),
+    ("option[3].default_value = \"5s\"", "that it does not take"),
     ("option[3].default_value = \"99999999\"", "that it does not take"),
-    ("option[4].default_value = \"1\"", "no value of its kind"),
+    ("option[4].default_value = \"1\"", "that it does not take"),
     ("option[5].default_value = \"slow\"", "that it does not take"),
-    ("option[5].choices = NULL", "without choices"),
-    ("static const char *const c[] = {\"quick\", \"quick\", 0}; option[5].choices = c", "without choices, or with one"),
+    ("option[5].choices = NULL", "and 0 choices"),
+    ("static const char *const c[] = {\"quick\", \"quick\", 0}; option[5].choices = c", "and 2 choices, which does not fit together"),
     ("option->kind = CACHECTL_STORE_NAME; option->default_value = \"Not one\"", "that it does not take"),
   ])
   func aWrongOptionIsRefused(_ statement: String, _ text: String) throws {
@@ -63,15 +65,16 @@ struct TableTests {
   }
 
   @Test func whatIsOptionalCanBeMissing() async throws {
-    let functions = ["release_memory", "inspect", "remove", "apply_evicting", "add_uses", "read_all", "change_mark"]
-    let statement = functions.map { "engine->\($0) = NULL" }.joined(separator: ", ")
-    let library = try Library("tables.c", ["TABLE_DEFECT=\(statement)", "TINY_FLAGS=CACHECTL_READS_WAIT"])
+    let statement = """
+      static const char *const c[] = {"atomic-batches", 0}; engine->capabilities = c; \
+      engine->inspect = NULL, engine->remove = NULL, engine->change_count = NULL, engine->change_mark = NULL
+      """
+    let library = try Library("tables.c", ["TABLE_DEFECT=\(statement)"])
     let plugin = try library.plugin()
     let store = try await library.open()
     try await store.apply(try .put("cities/a"))
-    await store.releaseMemory()
-    #expect(try await store.scan(KeyRange(), limit: 2).count == 1)
-    #expect(store.evictor == nil && store.batchReader == nil && store.changeFollower == nil)
+    #expect(try await store.scan(ScanRequest()).entries.count == 1)
+    #expect(try store.changeCount() == nil && store.changeMark(of: try CacheKey("cities/a")) == nil)
     let configuration = try EngineConfiguration(
       for: plugin.declaration, clock: FixedClock(now: Timestamp(milliseconds: 0)))
     #expect(await cacheError { _ = try await plugin.inspect(configuration) }?.code == .unsupported)
@@ -79,17 +82,15 @@ struct TableTests {
     #expect(error?.code == .unsupported)
   }
 
-  /// As a library of a later version has it: appended fields, in the table and in each option.
-  @Test func aLargerTableIsReadAsFarAsItIsKnown() async throws {
-    let statement = """
-      static struct { cachectl_engine engine; void *more[4]; } large; large.engine = tiny_engine; \
-      large.engine.size = sizeof large; static struct { cachectl_option option; void *more; } options[2]; \
-      options[0].option = tiny_options[0]; options[1].option = tiny_options[7]; \
-      large.engine.options = &options[0].option; large.engine.option_size = sizeof options[0]; \
-      large.engine.option_count = 2; engine = &large.engine
-      """
-    let library = try Library("tables.c", ["TABLE_DEFECT=\(statement)"])
-    #expect(try library.plugin().declaration.options.map(\.name) == ["note", "defect"])
-    try await library.open().close()
+  /// Whoever changes a structure raises CACHECTL_PLUGIN_ABI: no size travels with it.
+  @Test func theLayoutBelongsToTheVersion() {
+    #expect(CACHECTL_PLUGIN_ABI == 1 && MemoryLayout<Int>.size == 8)
+    #expect(MemoryLayout<cachectl_failure>.size == 1_024 && MemoryLayout<cachectl_attribute>.size == 32)
+    #expect(MemoryLayout<cachectl_entry>.size == 104 && MemoryLayout<cachectl_operation>.size == 120)
+    #expect(MemoryLayout<cachectl_batch>.size == 56 && MemoryLayout<cachectl_scan_request>.size == 48)
+    #expect(MemoryLayout<cachectl_count>.size == 40 && MemoryLayout<cachectl_issue>.size == 32)
+    #expect(MemoryLayout<cachectl_option>.size == 64 && MemoryLayout<cachectl_value>.size == 24)
+    #expect(MemoryLayout<cachectl_configuration>.size == 32 && MemoryLayout<cachectl_inspection>.size == 72)
+    #expect(MemoryLayout<cachectl_engine>.size == 160)
   }
 }

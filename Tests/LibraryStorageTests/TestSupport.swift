@@ -100,7 +100,8 @@ extension EntryMetadata {
   static let sample = EntryMetadata(
     storedAt: Timestamp(milliseconds: 1_000), freshUntil: Timestamp(milliseconds: 5_000_000),
     retainUntil: Timestamp(milliseconds: 9_000_000), contentType: "application/json",
-    attributes: ["etag": "\"1f\"", "vary": "Accept-Language, ümlaut"], checksum: .max - 7)
+    attributes: ["etag": "\"1f\"", "vary": "Accept-Language, ümlaut"], payloadChecksum: 3,
+    checksum: .max - 7)
 }
 
 /// The error that `body` throws; `nil` where it throws none of the storage boundary.

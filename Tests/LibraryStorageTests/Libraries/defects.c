@@ -7,7 +7,7 @@ static int is(const cachectl_store *store, const char *defect) { return !strcmp(
 static cachectl_bytes bytes(const char *text) { return (cachectl_bytes){(const uint8_t *)text, strlen(text)}; }
 
 static cachectl_entry entry(const char *key) {
-  return (cachectl_entry){sizeof(cachectl_entry), bytes(key), bytes("payload"), {1, 2, 3, 4, bytes("text/plain"), 0, 0}};
+  return (cachectl_entry){bytes(key), bytes("payload"), 1, 2, 3, 4, 5, bytes("text/plain"), 0, 0};
 }
 
 /* A callback that is called when it must not. */
@@ -56,21 +56,20 @@ static int32_t read_defective(const cachectl_store *store, cachectl_bytes key, c
   cachectl_attribute twice[2] = {{bytes("etag"), bytes("1")}, {bytes("etag"), bytes("2")}};
   one.key = key;
   if (is(store, "read-null")) return visit(context, NULL), CACHECTL_OK;
-  if (is(store, "read-small-entry")) one.size = 96;
   if (is(store, "read-other-key")) one.key = bytes("cities/other");
   if (is(store, "read-null-key")) one.key.data = NULL;
   if (is(store, "read-null-data")) one.payload.data = NULL;
   if (is(store, "read-huge")) one.payload.length = SIZE_MAX;
-  if (is(store, "read-time-negative")) one.metadata.stored_at = -1;
-  if (is(store, "read-time-large")) one.metadata.retain_until = 253402300800000;
-  if (is(store, "read-type-not-utf8")) one.metadata.content_type = bytes("\xff\xfe");
-  if (is(store, "read-type-null")) one.metadata.content_type = (cachectl_bytes){NULL, 16};
-  if (is(store, "read-attributes-null")) one.metadata.attribute_count = 1;
-  if (is(store, "read-attributes-absurd")) one.metadata.attributes = twice, one.metadata.attribute_count = SIZE_MAX;
-  if (is(store, "read-attribute-twice")) one.metadata.attributes = twice, one.metadata.attribute_count = 2;
+  if (is(store, "read-time-negative")) one.stored_at = -1;
+  if (is(store, "read-time-large")) one.retain_until = 253402300800000;
+  if (is(store, "read-type-not-utf8")) one.content_type = bytes("\xff\xfe");
+  if (is(store, "read-type-null")) one.content_type = (cachectl_bytes){NULL, 16};
+  if (is(store, "read-attributes-null")) one.attribute_count = 1;
+  if (is(store, "read-attributes-absurd")) one.attributes = twice, one.attribute_count = SIZE_MAX;
+  if (is(store, "read-attribute-twice")) one.attributes = twice, one.attribute_count = 2;
   if (is(store, "read-attribute-not-utf8")) {
     twice[0].value = bytes("\xc3\x28");
-    one.metadata.attributes = twice, one.metadata.attribute_count = 1;
+    one.attributes = twice, one.attribute_count = 1;
   }
   visit(context, &one);
   if (is(store, "read-twice")) visit(context, &one);
@@ -101,21 +100,6 @@ static int32_t defective_read(
   return read_defective(store, key, visit, context);
 }
 
-static int32_t defective_read_all(
-  cachectl_store *store, const cachectl_bytes *keys, size_t key_count, cachectl_visit_one visit, void *context,
-  cachectl_failure *failure) {
-  int32_t status;
-  cachectl_entry one = entry("cities/key");
-  if (returns(store, &status, failure)) return status;
-  one.key = keys[0];
-  if (is(store, "several-beyond")) visit(context, key_count, &one);
-  if (is(store, "several-twice")) visit(context, 0, &one), visit(context, 0, NULL);
-  if (is(store, "several-other-key")) one.key = bytes("cities/other"), visit(context, 0, &one);
-  if (is(store, "several-huge")) one.payload.length = SIZE_MAX, visit(context, 0, &one);
-  if (is(store, "several-unreadable")) visit(context, 0, NULL);
-  return CACHECTL_OK;
-}
-
 static int32_t defective_apply(cachectl_store *store, const cachectl_batch *batch, cachectl_failure *failure) {
   int32_t status;
   if (returns(store, &status, failure)) return status;
@@ -123,12 +107,13 @@ static int32_t defective_apply(cachectl_store *store, const cachectl_batch *batc
 }
 
 static int32_t defective_scan(
-  cachectl_store *store, const cachectl_range *range, cachectl_visit_entry visit, void *context,
-  cachectl_failure *failure) {
+  cachectl_store *store, const cachectl_scan_request *request, cachectl_visit_entry visit, cachectl_visit_text next,
+  void *context, cachectl_failure *failure) {
   cachectl_entry one = entry("cities/b"), other = entry("cities/a");
-  if (range->is_descending) one = other, other = entry("cities/b");
+  cachectl_bytes position = bytes("cities/c");
+  if (request->is_descending) one = other, other = entry("cities/b");
   kept_visit = visit;
-  if (!*store->defect) return tiny_scan(store, range, visit, context, failure);
+  if (!*store->defect) return tiny_scan(store, request, visit, next, context, failure);
   if (is(store, "scan-null")) visit(context, NULL);
   if (is(store, "scan-not-a-key")) one.key = bytes("no key\x1b"), visit(context, &one);
   if (is(store, "scan-key-not-utf8")) one.key = bytes("cities/\xff"), visit(context, &one);
@@ -137,9 +122,18 @@ static int32_t defective_scan(
   if (is(store, "scan-order")) visit(context, &one), visit(context, &other), visit(context, &one);
   if (is(store, "scan-same-twice")) visit(context, &one), visit(context, &one);
   if (is(store, "scan-huge")) one.payload.length = (size_t)1 << 41, visit(context, &one);
+  if (is(store, "scan-without-payload")) one.payload.data = NULL, visit(context, &one);
+  if (is(store, "next-null")) next(context, NULL);
+  if (is(store, "next-empty")) position.length = 0, next(context, &position);
+  if (is(store, "next-not-utf8")) position = bytes("cities/\xff"), next(context, &position);
+  if (is(store, "next-lines")) position = bytes("cities/c\n"), next(context, &position);
+  if (is(store, "next-null-data")) position.data = NULL, next(context, &position);
+  if (is(store, "next-same")) next(context, &request->position);
+  if (is(store, "next-twice")) next(context, &position), next(context, &position);
+  if (is(store, "next-early")) next(context, &position), visit(context, &one);
   if (is(store, "scan-beyond-limit")) {
     char key[32];
-    for (size_t i = 0; i <= range->limit; i++) {
+    for (size_t i = 0; i <= request->limit; i++) {
       snprintf(key, sizeof key, "cities/%08zu", i);
       one.key = bytes(key);
       visit(context, &one);
@@ -148,33 +142,38 @@ static int32_t defective_scan(
   return CACHECTL_OK;
 }
 
-static int32_t defective_statistics(
-  cachectl_store *store, cachectl_visit_slot visit, void *context, uint64_t *storage_bytes, cachectl_failure *failure) {
-  cachectl_slot slot = {sizeof slot, bytes("cities"), 1, 2, 3, 4};
-  if (!*store->defect) return tiny_statistics(store, visit, context, storage_bytes, failure);
-  if (is(store, "slot-null")) visit(context, NULL);
-  if (is(store, "slot-small")) slot.size = 8, visit(context, &slot);
-  if (is(store, "slot-namespace")) slot.name_space = bytes("Not/one"), visit(context, &slot);
-  if (is(store, "slot-namespace-null")) slot.name_space.data = NULL, visit(context, &slot);
-  if (is(store, "slot-time")) slot.retain_slot = INT64_MAX, visit(context, &slot);
-  if (is(store, "slot-empty")) slot.entries = 0, visit(context, &slot);
-  if (is(store, "slot-sum")) {
-    slot.payload_bytes = (uint64_t)1 << 59;
-    for (int i = 0; i < 64; i++) visit(context, &slot);
+static int32_t defective_count(
+  cachectl_store *store, cachectl_visit_count visit, void *context, uint64_t *storage_bytes, cachectl_failure *failure) {
+  cachectl_count count = {bytes("cities"), 3, 4, 5};
+  int32_t status;
+  if (!*store->defect) return tiny_count(store, visit, context, storage_bytes, failure);
+  if (returns(store, &status, failure)) return status;
+  if (is(store, "count-null")) visit(context, NULL);
+  if (is(store, "count-namespace")) count.name_space = bytes("Not/one"), visit(context, &count);
+  if (is(store, "count-namespace-null")) count.name_space.data = NULL, visit(context, &count);
+  if (is(store, "count-twice")) visit(context, &count), visit(context, &count);
+  if (is(store, "count-time")) count.earliest_expiry = -1, visit(context, &count);
+  if (is(store, "count-nothing")) count.entries = 0, visit(context, &count);
+  if (is(store, "count-entries")) count.entries = UINT64_MAX, visit(context, &count);
+  if (is(store, "count-bytes")) count.payload_bytes = (uint64_t)1 << 60, visit(context, &count);
+  if (is(store, "count-endless")) {
+    char name[16];
+    int32_t result = CACHECTL_OK;
+    for (int i = 0; result == CACHECTL_OK; i++) {
+      snprintf(name, sizeof name, "n%d", i);
+      count.name_space = bytes(name);
+      result = visit(context, &count);
+    }
   }
-  if (is(store, "slot-overflow")) slot.entries = UINT64_MAX, visit(context, &slot), visit(context, &slot);
-  if (is(store, "slot-endless"))
-    while (visit(context, &slot) == CACHECTL_OK) {}
   if (is(store, "storage-bytes")) *storage_bytes = UINT64_MAX;
   return CACHECTL_OK;
 }
 
 static int32_t defective_check(
   cachectl_store *store, cachectl_visit_issue visit, void *context, cachectl_failure *failure) {
-  cachectl_issue issue = {sizeof issue, bytes("cities/a"), "undecodable", "it is cut off"};
+  cachectl_issue issue = {bytes("cities/a"), "undecodable", "it is cut off"};
   (void)failure;
   if (is(store, "issue-null")) visit(context, NULL);
-  if (is(store, "issue-small")) issue.size = 16, visit(context, &issue);
   if (is(store, "issue-no-kind")) issue.kind = NULL, visit(context, &issue);
   if (is(store, "issue-kind")) issue.kind = "Not A Kind", visit(context, &issue);
   if (is(store, "issue-key")) issue.key = bytes("nothing"), visit(context, &issue);
@@ -203,11 +202,10 @@ static int32_t defective_inspect(
   cachectl_failure *failure) {
   const char *defect = defect_of(configuration);
   cachectl_bytes file = bytes("/tiny/file");
-  cachectl_inspection inspection = {sizeof inspection, bytes("/tiny"), &file, 1, 1, 1, CACHECTL_AS_FILES_TELL, {NULL, 0}};
+  cachectl_inspection inspection = {bytes("/tiny"), 1, &file, 1, 1, 1, {NULL, 0}};
   (void)failure;
   if (!strcmp(defect, "silent")) return CACHECTL_OK;
   if (!strcmp(defect, "null")) return visit(context, NULL), CACHECTL_OK;
-  if (!strcmp(defect, "small")) inspection.size = 8;
   if (!strcmp(defect, "path")) inspection.path = bytes("");
   if (!strcmp(defect, "path-lines")) inspection.path = bytes("/a\n/b");
   if (!strcmp(defect, "files-null")) inspection.files = NULL;
@@ -215,7 +213,7 @@ static int32_t defective_inspect(
   if (!strcmp(defect, "file-relative")) file = bytes("here");
   if (!strcmp(defect, "format")) inspection.format = -2;
   if (!strcmp(defect, "current-format")) inspection.current_format = INT64_MAX;
-  if (!strcmp(defect, "presence")) inspection.presence = 3;
+  if (!strcmp(defect, "presence")) inspection.exists = 2;
   if (!strcmp(defect, "caution-lines")) inspection.caution = bytes("two\nlines");
   visit(context, &inspection);
   if (!strcmp(defect, "twice")) visit(context, &inspection);
@@ -223,36 +221,45 @@ static int32_t defective_inspect(
 }
 
 static int32_t defective_remove(
-  const cachectl_configuration *configuration, const char *suffix, cachectl_visit_path moved, void *context,
+  const cachectl_configuration *configuration, const char *suffix, cachectl_visit_text moved, void *context,
   cachectl_failure *failure) {
   const char *defect = defect_of(configuration);
+  const cachectl_bytes relative = bytes("here"), absolute = bytes("/there");
   (void)suffix, (void)failure;
-  if (!strcmp(defect, "moved-null")) moved(context, (cachectl_bytes){NULL, 5});
-  if (!strcmp(defect, "moved-relative")) moved(context, bytes("here"));
+  if (!strcmp(defect, "moved-null")) moved(context, &(cachectl_bytes){NULL, 5});
+  if (!strcmp(defect, "moved-relative")) moved(context, &relative);
   if (!strcmp(defect, "moved-endless"))
-    while (moved(context, bytes("/there")) == CACHECTL_OK) {}
+    while (moved(context, &absolute) == CACHECTL_OK) {}
   return CACHECTL_OK;
 }
 
 static int32_t defective_change_mark(cachectl_store *store, cachectl_bytes key, uint64_t *number, uint64_t *age) {
-  if (!strcmp(store->defect, "mark-never")) return -1;
   *number = key.length;
   *age = !strcmp(store->defect, "mark-old") ? UINT64_MAX : 5;
   if (!strcmp(store->defect, "mark-99")) return 99;
-  return !strcmp(store->defect, "mark-none") || !key.length ? 0 : 1;
+  return !strcmp(store->defect, "mark-none") ? 0 : 1;
 }
+
+static int32_t defective_change_count(cachectl_store *store, uint64_t *number) {
+  if (is(store, "count-99")) return 99;
+  return is(store, "count-none") ? 0 : tiny_change_count(store, number);
+}
+
+static const char *const defective_capabilities[] = {
+  "atomic-batches", "ordered", "bounded", "counts-changes", "follows-changes", NULL};
 
 const cachectl_engine *cachectl_plugin(uint32_t abi) {
   (void)abi;
   tiny_engine.open = defective_open;
   tiny_engine.close = defective_close;
   tiny_engine.read = defective_read;
-  tiny_engine.read_all = defective_read_all;
+  tiny_engine.capabilities = defective_capabilities;
+  tiny_engine.change_count = defective_change_count;
   tiny_engine.change_mark = defective_change_mark;
   tiny_engine.apply = defective_apply;
   tiny_engine.scan = defective_scan;
-  tiny_engine.statistics = defective_statistics;
-  tiny_engine.check_integrity = defective_check;
+  tiny_engine.count = defective_count;
+  tiny_engine.check = defective_check;
   tiny_engine.inspect = defective_inspect;
   tiny_engine.remove = defective_remove;
   return &tiny_engine;

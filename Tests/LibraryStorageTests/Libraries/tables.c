@@ -12,7 +12,7 @@ const cachectl_engine *cachectl_plugin(uint32_t abi) {
   cachectl_option *option = &tiny_options[0];
   (void)abi, (void)option;
 #ifdef UNRESOLVED
-  engine->flags = (uint32_t)nobody_defines_this();
+  engine->reads_wait = (uint32_t)nobody_defines_this();
 #endif
   TABLE_DEFECT;
   return engine;

@@ -1,6 +1,5 @@
 /* A small engine in memory: what a library has to do, without a medium. Other files include it and break it. */
 #include <pthread.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,8 +9,8 @@
 #ifndef TINY_NAME
 #define TINY_NAME "tiny"
 #endif
-#ifndef TINY_FLAGS
-#define TINY_FLAGS 0
+#ifndef TINY_READS_WAIT
+#define TINY_READS_WAIT 0
 #endif
 
 /* An entry, in one block of memory with all that it points to. */
@@ -30,6 +29,7 @@ typedef struct tiny_table {
 struct cachectl_store {
   pthread_rwlock_t lock;
   tiny_table table;
+  uint64_t changes;
   int64_t (*now)(void *clock);
   void *clock;
   char defect[64];
@@ -76,26 +76,24 @@ static cachectl_bytes tiny_copy_bytes(cachectl_bytes bytes, unsigned char **room
 }
 
 static tiny_entry *tiny_copy(const cachectl_entry *entry) {
-  const cachectl_metadata *metadata = &entry->metadata;
-  size_t size = metadata->attribute_count * sizeof(cachectl_attribute);
-  size += entry->key.length + entry->payload.length + metadata->content_type.length;
-  for (size_t i = 0; i < metadata->attribute_count; i++)
-    size += metadata->attributes[i].name.length + metadata->attributes[i].value.length;
+  size_t size = entry->attribute_count * sizeof(cachectl_attribute);
+  size += entry->key.length + entry->payload.length + entry->content_type.length;
+  for (size_t i = 0; i < entry->attribute_count; i++)
+    size += entry->attributes[i].name.length + entry->attributes[i].value.length;
   tiny_entry *copy = malloc(sizeof *copy + size);
   if (!copy) return NULL;
   copy->references = 1;
   copy->entry = *entry;
-  copy->entry.size = sizeof copy->entry;
   cachectl_attribute *attributes = (cachectl_attribute *)copy->bytes;
-  unsigned char *room = copy->bytes + metadata->attribute_count * sizeof *attributes;
-  for (size_t i = 0; i < metadata->attribute_count; i++) {
-    attributes[i].name = tiny_copy_bytes(metadata->attributes[i].name, &room);
-    attributes[i].value = tiny_copy_bytes(metadata->attributes[i].value, &room);
+  unsigned char *room = copy->bytes + entry->attribute_count * sizeof *attributes;
+  for (size_t i = 0; i < entry->attribute_count; i++) {
+    attributes[i].name = tiny_copy_bytes(entry->attributes[i].name, &room);
+    attributes[i].value = tiny_copy_bytes(entry->attributes[i].value, &room);
   }
-  copy->entry.metadata.attributes = attributes;
+  copy->entry.attributes = attributes;
   copy->entry.key = tiny_copy_bytes(entry->key, &room);
   copy->entry.payload = tiny_copy_bytes(entry->payload, &room);
-  copy->entry.metadata.content_type = tiny_copy_bytes(metadata->content_type, &room);
+  copy->entry.content_type = tiny_copy_bytes(entry->content_type, &room);
   return copy;
 }
 
@@ -137,22 +135,29 @@ static int tiny_put(tiny_table *table, const cachectl_entry *entry) {
 
 static int tiny_operate(tiny_table *table, const cachectl_operation *operation, cachectl_failure *failure) {
   const cachectl_entry *entry = &operation->entry;
+  cachectl_entry updated = *entry;
   tiny_entry *found = tiny_find(table, entry->key);
+  int is_expected = found && found->entry.checksum == operation->expected;
   switch (operation->kind) {
   case CACHECTL_PUT:
     return tiny_put(table, entry) ? CACHECTL_OK : tiny_fail(failure, CACHECTL_NO_SPACE, "no memory is left", "");
+  case CACHECTL_UPDATE:
+    if (!is_expected) break;
+    updated.payload = found->entry.payload;
+    return tiny_put(table, &updated) ? CACHECTL_OK : tiny_fail(failure, CACHECTL_NO_SPACE, "no memory is left", "");
   case CACHECTL_REMOVE:
     tiny_remove(table, entry->key);
     return CACHECTL_OK;
   case CACHECTL_REQUIRE_ABSENT:
     if (!found) return CACHECTL_OK;
-    return tiny_fail(failure, CACHECTL_CONFLICT, "the entry is there", "read it again");
+    break;
   case CACHECTL_REQUIRE_CHECKSUM:
-    if (found && found->entry.metadata.checksum == entry->metadata.checksum) return CACHECTL_OK;
-    return tiny_fail(failure, CACHECTL_CONFLICT, "the entry is another one", "read it again");
+    if (is_expected) return CACHECTL_OK;
+    break;
   default:
     return tiny_fail(failure, CACHECTL_UNSUPPORTED, "the operation is unknown", "");
   }
+  return tiny_fail(failure, CACHECTL_CONFLICT, "the entry is another one", "read it again");
 }
 
 static int tiny_begins(cachectl_bytes text, cachectl_bytes prefix) {
@@ -177,7 +182,7 @@ static int32_t tiny_open(const cachectl_configuration *configuration, cachectl_s
   new->now = configuration->now;
   new->clock = configuration->clock;
   for (size_t i = 0; i < configuration->value_count; i++) {
-    const cachectl_value *value = (const void *)((const char *)configuration->values + i * configuration->value_size);
+    const cachectl_value *value = &configuration->values[i];
     if (!strcmp(value->name, "defect")) snprintf(new->defect, sizeof new->defect, "%s", value->text);
   }
   *store = new;
@@ -211,32 +216,38 @@ static int32_t tiny_apply(cachectl_store *store, const cachectl_batch *batch, ca
     return tiny_fail(failure, CACHECTL_NO_SPACE, "no memory is left", "");
   }
   for (size_t i = 0; i < batch->operation_count && status == CACHECTL_OK; i++) {
-    const void *operation = (const char *)batch->operations + i * batch->operation_size;
-    status = tiny_operate(&changed, operation, failure);
+    status = tiny_operate(&changed, &batch->operations[i], failure);
   }
   if (status == CACHECTL_OK && batch->has_bounds && !tiny_is_within(&changed, batch))
     status = tiny_fail(failure, CACHECTL_OVER_BOUNDS, "the store would be too large", "");
   tiny_table old = status == CACHECTL_OK ? store->table : changed;
-  if (status == CACHECTL_OK) store->table = changed;
+  if (status == CACHECTL_OK) store->table = changed, store->changes++;
   tiny_free(&old);
   pthread_rwlock_unlock(&store->lock);
   return status;
 }
 
 static int32_t tiny_scan(
-  cachectl_store *store, const cachectl_range *range, cachectl_visit_entry visit, void *context,
-  cachectl_failure *failure) {
+  cachectl_store *store, const cachectl_scan_request *request, cachectl_visit_entry visit, cachectl_visit_text next,
+  void *context, cachectl_failure *failure) {
   (void)failure;
   int32_t status = CACHECTL_OK;
   pthread_rwlock_rdlock(&store->lock);
-  size_t count = store->table.count, left = range->limit;
-  for (size_t i = 0; i < count && left > 0 && status == CACHECTL_OK; i++) {
-    const cachectl_entry *entry = &store->table.entries[range->is_descending ? count - 1 - i : i]->entry;
-    int order = tiny_compare(entry->key, range->after);
-    if (!tiny_begins(entry->key, range->prefix)) continue;
-    if (range->after.length && (range->is_descending ? order >= 0 : order <= 0)) continue;
+  size_t count = store->table.count, visited = 0, bytes = 0;
+  const cachectl_entry *last = NULL;
+  for (size_t i = 0; i < count && status == CACHECTL_OK; i++) {
+    const cachectl_entry *entry = &store->table.entries[request->is_descending ? count - 1 - i : i]->entry;
+    int order = tiny_compare(entry->key, request->position);
+    if (!tiny_begins(entry->key, request->prefix)) continue;
+    if (request->position.length && (request->is_descending ? order >= 0 : order <= 0)) continue;
+    bytes += request->has_payloads ? entry->payload.length : 0;
+    if (visited == request->limit || (last && bytes > 4 << 20)) {
+      status = next(context, &last->key);
+      break;
+    }
     status = visit(context, entry);
-    left--;
+    last = entry;
+    visited++;
   }
   pthread_rwlock_unlock(&store->lock);
   return status;
@@ -248,22 +259,33 @@ static cachectl_bytes tiny_namespace(cachectl_bytes key) {
   return key;
 }
 
-static int32_t tiny_statistics(
-  cachectl_store *store, cachectl_visit_slot visit, void *context, uint64_t *storage_bytes, cachectl_failure *failure) {
+static int32_t tiny_count(
+  cachectl_store *store, cachectl_visit_count visit, void *context, uint64_t *storage_bytes, cachectl_failure *failure) {
   (void)failure;
   int32_t status = CACHECTL_OK;
   pthread_rwlock_rdlock(&store->lock);
   *storage_bytes = 0;
-  for (size_t i = 0; i < store->table.count && status == CACHECTL_OK; i++) {
-    const cachectl_entry *entry = &store->table.entries[i]->entry;
-    cachectl_slot slot = {
-      sizeof slot, tiny_namespace(entry->key), entry->metadata.fresh_until >> 20, entry->metadata.retain_until >> 20, 1,
-      entry->payload.length};
-    *storage_bytes += entry->payload.length;
-    status = visit(context, &slot);
+  for (size_t i = 0; i < store->table.count && status == CACHECTL_OK;) {
+    cachectl_count count = {tiny_namespace(store->table.entries[i]->entry.key), 0, 0, INT64_MAX};
+    for (; i < store->table.count; i++) {
+      const cachectl_entry *entry = &store->table.entries[i]->entry;
+      if (tiny_compare(tiny_namespace(entry->key), count.name_space)) break;
+      count.entries++;
+      count.payload_bytes += entry->payload.length;
+      if (entry->retain_until < count.earliest_expiry) count.earliest_expiry = entry->retain_until;
+    }
+    *storage_bytes += count.payload_bytes;
+    status = visit(context, &count);
   }
   pthread_rwlock_unlock(&store->lock);
   return status;
+}
+
+static int32_t tiny_change_count(cachectl_store *store, uint64_t *number) {
+  pthread_rwlock_rdlock(&store->lock);
+  *number = store->changes;
+  pthread_rwlock_unlock(&store->lock);
+  return 1;
 }
 
 static int32_t tiny_check(
@@ -278,7 +300,7 @@ static int32_t tiny_compact(cachectl_store *store, cachectl_failure *failure) {
   int64_t now = store->now(store->clock);
   for (size_t i = store->table.count; i-- > 0;) {
     const cachectl_entry *entry = &store->table.entries[i]->entry;
-    if (entry->metadata.retain_until <= now) tiny_remove(&store->table, entry->key);
+    if (entry->retain_until <= now) tiny_remove(&store->table, entry->key), store->changes++;
   }
   pthread_rwlock_unlock(&store->lock);
   return CACHECTL_OK;
@@ -288,24 +310,18 @@ static int32_t tiny_compact(cachectl_store *store, cachectl_failure *failure) {
 static int32_t tiny_inspect(
   const cachectl_configuration *configuration, cachectl_visit_inspection visit, void *context,
   cachectl_failure *failure) {
+  (void)failure;
   char text[1024] = "";
   for (size_t i = 0; i < configuration->value_count; i++) {
-    const cachectl_value *value = (const void *)((const char *)configuration->values + i * configuration->value_size);
+    const cachectl_value *value = &configuration->values[i];
     size_t length = strlen(text);
     if (value->text) snprintf(text + length, sizeof text - length, "%s=%s;", value->name, value->text);
     else snprintf(text + length, sizeof text - length, "%s=%lld;", value->name, (long long)value->number);
   }
-  /* As a library does that waits for a server. */
-  if (strstr(text, "note=endless")) {
-    while (!configuration->is_cancelled(configuration->clock)) sched_yield();
-    return tiny_fail(failure, CACHECTL_CANCELLED, "the caller waits no longer", "");
-  }
   cachectl_bytes file = {(const uint8_t *)"/tiny/file", 10};
   cachectl_inspection inspection = {
-    sizeof inspection, {(const uint8_t *)text, strlen(text)}, &file, 1, -1, configuration->now(configuration->clock),
-    CACHECTL_AS_FILES_TELL, {NULL, 0}};
-  if (strstr(text, "note=present")) inspection.presence = CACHECTL_PRESENT;
-  if (strstr(text, "note=absent")) inspection.presence = CACHECTL_ABSENT;
+    {(const uint8_t *)text, strlen(text)}, 1, &file, 1, -1, configuration->now(configuration->clock), {NULL, 0}};
+  if (strstr(text, "note=absent")) inspection.exists = 0;
   if (strstr(text, "note=rain")) inspection.caution = (cachectl_bytes){(const uint8_t *)"it may rain", 11};
   if (strstr(text, "nofile")) inspection.file_count = 0;
   return visit(context, &inspection);
@@ -313,16 +329,16 @@ static int32_t tiny_inspect(
 
 /* Says where it has moved what there is not. */
 static int32_t tiny_remove_store(
-  const cachectl_configuration *configuration, const char *suffix, cachectl_visit_path moved, void *context,
+  const cachectl_configuration *configuration, const char *suffix, cachectl_visit_text moved, void *context,
   cachectl_failure *failure) {
   (void)configuration, (void)failure;
   char path[256];
   if (!suffix) return CACHECTL_OK;
   int length = snprintf(path, sizeof path, "/tiny/file%s", suffix);
-  return moved(context, (cachectl_bytes){(const uint8_t *)path, (size_t)length});
+  return moved(context, &(cachectl_bytes){(const uint8_t *)path, (size_t)length});
 }
 
-static const char *const tiny_capabilities[] = {"atomic-batches", NULL};
+static const char *const tiny_capabilities[] = {"atomic-batches", "ordered", "bounded", "counts-changes", NULL};
 static const char *const tiny_modes[] = {"quick", "thorough", NULL};
 
 static cachectl_option tiny_options[] = {
@@ -339,24 +355,24 @@ static cachectl_option tiny_options[] = {
 static cachectl_engine tiny_engine = {
   .size = sizeof(cachectl_engine),
   .abi = CACHECTL_PLUGIN_ABI,
-  .flags = TINY_FLAGS,
+  .reads_wait = TINY_READS_WAIT,
   .name = TINY_NAME,
   .version = "1.0",
   .summary = "a table in memory, for tests",
   .capabilities = tiny_capabilities,
   .options = tiny_options,
   .option_count = sizeof tiny_options / sizeof *tiny_options,
-  .option_size = sizeof *tiny_options,
   .open = tiny_open,
   .close = tiny_close,
   .read = tiny_read,
   .apply = tiny_apply,
   .scan = tiny_scan,
-  .statistics = tiny_statistics,
-  .check_integrity = tiny_check,
+  .count = tiny_count,
+  .check = tiny_check,
   .compact = tiny_compact,
   .inspect = tiny_inspect,
   .remove = tiny_remove_store,
+  .change_count = tiny_change_count,
 };
 
 #ifndef TINY_BROKEN
