@@ -113,7 +113,7 @@ public struct EntryTable: Sendable {
     var page = ScanPage()
     var bytes = 0
     // One key more shows whether anything follows.
-    for key in keys.keys(in: request, limit: request.limit + 1) {
+    for key in keys.keys(in: request, limit: max(request.limit, request.limit &+ 1)) {
       guard let entry = entries[key] else { continue }
       bytes += request.includesPayloads ? entry.payload.count : 0
       if page.entries.count == request.limit || (bytes > ScanRequest.maximumPayloadBytes && !page.entries.isEmpty) {
