@@ -313,8 +313,7 @@ let package = Package(
       "Base", "StorageSPI", "ResponseStorage", "StorageConformance", "MemoryStorage", "TestOrigin"),
     tests(
       "LibraryStorageTests", "ChildProcesses", "Base", "StorageSPI", "StorageConformance", "CCachectlPlugin",
-      "LibraryStorage",
-      "SQLiteStorage", data: ["Libraries"]),
+      "LibraryStorage", "PlistStorage", data: ["Libraries"]),
     tests(
       "StoragePluginExportTests", "Base", "StorageSPI", "TestStorage", "EngineSupport", "CCachectlPlugin",
       "StoragePluginExport"),

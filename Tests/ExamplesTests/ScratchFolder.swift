@@ -33,13 +33,4 @@ final class ScratchFolder: Sendable {
       metadata: EntryMetadata(storedAt: clock.now, freshUntil: end, retainUntil: end, contentType: "text/plain"))
     try await engine.apply(batch)
   }
-
-  /// The files of a folder below this one, with what is in them.
-  func files(in folder: String) throws -> [(url: URL, data: Data)] {
-    let names = try FileManager.default.contentsOfDirectory(atPath: "\(path)/\(folder)").sorted()
-    return try names.map { name in
-      let url = URL(filePath: "\(path)/\(folder)/\(name)")
-      return (url, try Data(contentsOf: url))
-    }
-  }
 }

@@ -1,5 +1,5 @@
 import Foundation
-import SQLiteStorage
+import PlistStorage
 import StorageSPI
 import Synchronization
 import Testing
@@ -245,13 +245,13 @@ struct EngineTests {
 
   /// A library that breaks the rules damages nothing but what it reports itself.
   @Test func aDefectLeavesAnotherEnginesStoreIntact() async throws {
-    let (folder, plugin) = (try TemporaryFolder(), SQLitePlugin())
-    let sqlite = try await plugin.open(
+    let (folder, plugin) = (try TemporaryFolder(), PlistPlugin())
+    let plist = try await plugin.open(
       try EngineConfiguration(
-        for: plugin.declaration, values: ["path": .text(folder.file("store.sqlite"))],
+        for: plugin.declaration, values: ["path": .text(folder.file("store"))],
         clock: FixedClock(now: Timestamp(milliseconds: 0))))
-    try await sqlite.apply(try .put("cities/a", "cities/b"))
-    let before = try await sqlite.scan(ScanRequest())
+    try await plist.apply(try .put("cities/a", "cities/b"))
+    let before = try await plist.scan(ScanRequest())
     let library = try Library("defects.c")
     for defect in Defect.all where defect.function == .read || defect.function == .scan {
       let broken = try await library.open(["defect": .text(defect.name)])
@@ -261,8 +261,8 @@ struct EngineTests {
       }
       #expect(error != nil, "\(defect.name)")
     }
-    #expect(try await sqlite.scan(ScanRequest()) == before)
-    #expect(try await sqlite.check() == [])
-    try await sqlite.close()
+    #expect(try await plist.scan(ScanRequest()) == before)
+    #expect(try await plist.check() == [])
+    try await plist.close()
   }
 }

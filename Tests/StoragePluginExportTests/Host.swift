@@ -43,18 +43,10 @@ struct Store: @unchecked Sendable {
   let handle: OpaquePointer?
 
   /// Opens a store whose clock says 1,000,000, with the given values.
-  ///
-  /// - Parameter isCancelled: what the host says of the calls.
-  init(
-    _ texts: [String: String] = [:], numbers: [String: Int64] = [:],
-    isCancelled: @escaping @convention(c) (UnsafeMutableRawPointer?) -> Int32 = { _ in 0 }
-  ) throws {
+  init(_ texts: [String: String] = [:], numbers: [String: Int64] = [:]) throws {
     let (table, failure) = (try StoragePluginExportTests.table(), Failure())
     var handle: OpaquePointer?
-    let status = withConfiguration(texts, numbers) { configuration in
-      configuration.is_cancelled = isCancelled
-      return table.open(&configuration, &handle, failure.pointer)
-    }
+    let status = withConfiguration(texts, numbers) { table.open(&$0, &handle, failure.pointer) }
     try #require(status == 0, "\(failure.message)")
     self.table = table
     self.handle = handle
@@ -62,7 +54,10 @@ struct Store: @unchecked Sendable {
 
   func close() -> Int32 { table.close(handle, nil) }
 
-  func put(_ key: String, _ payload: String, retainUntil: Int64 = 3_000_000, stride extra: Int = 0) -> Int32 {
+  func put(
+    _ key: String, _ payload: String, retainUntil: Int64 = 3_000_000, kind: cachectl_operation_kind = CACHECTL_PUT,
+    expected: UInt64 = 0, checksum: UInt64 = 99
+  ) -> Int32 {
     key.lent { key in
       payload.lent { payload in
         "image/jpeg".lent { type in
@@ -70,10 +65,11 @@ struct Store: @unchecked Sendable {
             "välue".lent { value in
               var attribute = cachectl_attribute(name: name, value: value)
               return withUnsafePointer(to: &attribute) { attribute in
-                let metadata = cachectl_metadata(
-                  stored_at: 1, fresh_until: 2, retain_until: retainUntil, checksum: 99, content_type: type,
-                  attributes: attribute, attribute_count: 1)
-                return apply([(CACHECTL_PUT.rawValue, key, payload, metadata)], stride: extra)
+                let entry = cachectl_entry(
+                  key: key, payload: payload, stored_at: 1, fresh_until: 2, retain_until: retainUntil,
+                  payload_checksum: 98, checksum: checksum, content_type: type, attributes: attribute,
+                  attribute_count: 1)
+                return apply([cachectl_operation(kind: kind.rawValue, expected: expected, entry: entry)])
               }
             }
           }
@@ -82,26 +78,27 @@ struct Store: @unchecked Sendable {
     }
   }
 
-  /// Applies operations that lie `extra` bytes further apart than they are long, as those of a later version do.
+  /// Applies operations on `key` that need no entry: their kinds, and the checksums that they expect.
   func apply(
-    _ operations: [(kind: UInt32, key: cachectl_bytes, payload: cachectl_bytes, cachectl_metadata)],
-    stride extra: Int = 0, maxEntries: UInt64? = nil, _ failure: Failure = Failure()
+    _ key: String, _ operations: [(kind: UInt32, expected: UInt64)], _ failure: Failure = Failure()
   ) -> Int32 {
-    let size = MemoryLayout<cachectl_operation>.stride + extra
-    let memory = UnsafeMutableRawPointer.allocate(byteCount: size * operations.count, alignment: 8)
-    defer { memory.deallocate() }
-    memory.initializeMemory(as: UInt8.self, repeating: 0xFF, count: size * operations.count)
-    for (index, operation) in operations.enumerated() {
-      let entry = cachectl_entry(
-        size: MemoryLayout<cachectl_entry>.size, key: operation.key, payload: operation.payload, metadata: operation.3)
-      (memory + index * size).storeBytes(
-        of: cachectl_operation(kind: operation.kind, entry: entry), as: cachectl_operation.self)
+    key.lent { key in
+      var entry = cachectl_entry()
+      entry.key = key
+      return apply(
+        operations.map { cachectl_operation(kind: $0.kind, expected: $0.expected, entry: entry) }, failure: failure)
     }
-    var batch = cachectl_batch(
-      size: MemoryLayout<cachectl_batch>.size, operations: memory.assumingMemoryBound(to: cachectl_operation.self),
-      operation_count: operations.count, operation_size: size, has_bounds: maxEntries == nil ? 0 : 1,
-      max_entries: maxEntries ?? 0, max_payload_bytes: .max, exempt: cachectl_bytes())
-    return table.apply(handle, &batch, failure.pointer)
+  }
+
+  func apply(
+    _ operations: [cachectl_operation], maxEntries: UInt64? = nil, failure: Failure = Failure()
+  ) -> Int32 {
+    operations.withUnsafeBufferPointer { operations in
+      var batch = cachectl_batch(
+        operations: operations.baseAddress, operation_count: operations.count, has_bounds: maxEntries == nil ? 0 : 1,
+        max_entries: maxEntries ?? 0, max_payload_bytes: .max, exempt: cachectl_bytes())
+      return table.apply(handle, &batch, failure.pointer)
+    }
   }
 
   /// Reads an entry: what the callback saw of it.
@@ -114,22 +111,6 @@ struct Store: @unchecked Sendable {
     return (status, gathered.texts)
   }
 
-  /// Reads several entries: the place of each that the callback saw, and its key.
-  func read(_ keys: [String], answer: Int32 = 0) -> (status: Int32, texts: [String]) {
-    let (gathered, bytes) = (Gathered(), keys.map { Array($0.utf8) })
-    gathered.answer = answer
-    let lent = bytes.map { text in
-      let copy = UnsafeMutablePointer<UInt8>.allocate(capacity: text.count)
-      copy.initialize(from: text, count: text.count)
-      return cachectl_bytes(data: copy, length: text.count)
-    }
-    defer { for key in lent { key.data?.deallocate() } }
-    let status = gathered.lend { context in
-      table.read_all(handle, lent, lent.count, describePlace, context, nil)
-    }
-    return (status, gathered.texts)
-  }
-
   /// What the plugin knows of changes to an entry: its answer, the number and the age.
   func changeMark(_ key: String) -> [Int64] {
     var (number, age) = (UInt64(0), UInt64(0))
@@ -137,18 +118,21 @@ struct Store: @unchecked Sendable {
     return [Int64(answer), Int64(number), Int64(age)]
   }
 
-  /// Scans: what the callback saw of each entry.
+  /// Scans: what the callback saw of each entry, and the next position.
   func scan(
-    prefix: String, limit: Int, isDescending: Bool = false, answer: Int32 = 0
+    prefix: String, after position: String = "", limit: Int, hasPayloads: Bool = false, isDescending: Bool = false,
+    answer: Int32 = 0
   ) -> (status: Int32, texts: [String]) {
     let gathered = Gathered()
     gathered.answer = answer
     let status = gathered.lend { context in
       prefix.lent { prefix in
-        var range = cachectl_range(
-          size: MemoryLayout<cachectl_range>.size, prefix: prefix, after: cachectl_bytes(), limit: limit,
-          is_descending: isDescending ? 1 : 0)
-        return table.scan(handle, &range, describeEntry, context, nil)
+        position.lent { position in
+          var request = cachectl_scan_request(
+            prefix: prefix, position: position, limit: limit, has_payloads: hasPayloads ? 1 : 0,
+            is_descending: isDescending ? 1 : 0)
+          return table.scan(handle, &request, describeEntry, takeText, context, nil)
+        }
       }
     }
     return (status, gathered.texts)
@@ -175,36 +159,34 @@ func withConfiguration<Output>(
   for (name, number) in numbers { values.append(cachectl_value(name: copy(name), text: nil, number: number)) }
   return try values.withUnsafeBufferPointer { values in
     var configuration = cachectl_configuration(
-      size: MemoryLayout<cachectl_configuration>.size, values: values.baseAddress, value_count: values.count,
-      value_size: MemoryLayout<cachectl_value>.stride, now: { _ in 1_000_000 }, clock: nil,
-      is_cancelled: { _ in 0 })
+      values: values.baseAddress, value_count: values.count, now: { _ in 1_000_000 }, clock: nil)
     return try body(&configuration)
   }
 }
 
 private let describeEntry: cachectl_visit_entry = { context, entry in
   guard let gathered = Gathered.of(context), let entry = entry?.pointee else { return 1 }
-  let attributes = UnsafeBufferPointer(start: entry.metadata.attributes, count: entry.metadata.attribute_count)
+  let attributes = UnsafeBufferPointer(start: entry.attributes, count: entry.attribute_count)
   let payload = entry.payload.data == nil ? "\(entry.payload.length) bytes" : entry.payload.text
   gathered.texts.append(
-    "\(entry.key.text) = \(payload), \(entry.metadata.content_type.text), \(entry.metadata.stored_at) "
-      + "\(entry.metadata.fresh_until) \(entry.metadata.retain_until) \(entry.metadata.checksum)"
+    "\(entry.key.text) = \(payload), \(entry.content_type.text), \(entry.stored_at) "
+      + "\(entry.fresh_until) \(entry.retain_until) \(entry.payload_checksum) \(entry.checksum)"
       + attributes.map { ", \($0.name.text): \($0.value.text)" }.joined())
   return gathered.answer
 }
 
-private let describePlace: cachectl_visit_one = { context, index, entry in
-  guard let gathered = Gathered.of(context) else { return 1 }
-  gathered.texts.append(
-    "\(index): " + (entry.map { "\($0.pointee.key.text) = \($0.pointee.payload.text)" } ?? "unreadable"))
-  return gathered.answer
+/// Takes a position or a path.
+let takeText: cachectl_visit_text = { context, text in
+  guard let text = text?.pointee else { return 1 }
+  Gathered.of(context)?.texts.append(text.text)
+  return 0
 }
 
 /// A failure for a plugin to fill in.
 final class Failure {
   let pointer = UnsafeMutablePointer<cachectl_failure>.allocate(capacity: 1)
 
-  init() { UnsafeMutableRawPointer(pointer).initializeMemory(as: UInt8.self, repeating: 0xFF, count: 1536) }
+  init() { UnsafeMutableRawPointer(pointer).initializeMemory(as: UInt8.self, repeating: 0xFF, count: 1024) }
   deinit { pointer.deallocate() }
 
   var message: String { Self.text(&pointer.pointee.message) }

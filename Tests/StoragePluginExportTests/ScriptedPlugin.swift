@@ -13,15 +13,14 @@ struct ScriptedPlugin: StoragePlugin {
     case waiting
     /// They fail with `failure`.
     case failing
-    /// They wait until they are cancelled; closing does not.
-    case endless
   }
 
   /// What calls fail with where they fail.
   static let failure = Mutex(CacheError(.failed, "not set"))
 
   let declaration = EngineDeclaration(
-    name: "scripted", version: "1.2", summary: "a table for tests", capabilities: [.atomicBatches, .shared],
+    name: "scripted", version: "1.2", summary: "a table for tests", 
+    capabilities: [.atomicBatches, .countsChanges, .followsChanges, .ordered, .shared],
     options: [
       EngineOption("manner", .choice(Manner.allCases.map(\.rawValue)), default: .text("atOnce"), help: "how calls go"),
       EngineOption("path", .path, help: "a path", isRequired: true),
@@ -53,15 +52,10 @@ struct ScriptedPlugin: StoragePlugin {
         await Task.yield()
         try await executor.run { () throws(CacheError) in }
       case .failing: throw failure.withLock { $0 }
-      case .endless:
-        if case .close = call { return }
-        let (stream, continuation) = AsyncStream<Void>.makeStream()
-        for await _ in stream {}
-        continuation.finish()
-        throw CacheError(.cancelled, "cancelled")
       }
     }
-    faults.statistics = { StorageStatistics(tally: $0.tally, storageBytes: 77) }
+    faults.count = { StoreCount(namespaces: $0.namespaces, storageBytes: 77) }
+    faults.changeCount = { $0 }
     faults.issues = { _ in [IntegrityIssue(kind: .structure, message: "crooked")] }
     return faults
   }
@@ -84,7 +78,7 @@ struct ScriptedPlugin: StoragePlugin {
 }
 
 /// The same with reads at once, and marks: the number of bytes of a key, except for one.
-final class ImmediateEngine: WrappingEngine, ImmediateReading, ChangeFollowing {
+final class ImmediateEngine: WrappingEngine {
   let base: any StorageEngine
   private let store: RegistryEngine
   private let manner: ScriptedPlugin.Manner
@@ -97,18 +91,16 @@ final class ImmediateEngine: WrappingEngine, ImmediateReading, ChangeFollowing {
     _ key: CacheKey, _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(CacheError) -> Output
   ) async throws(CacheError) -> Output? { throw CacheError(.failed, "a read that may wait") }
 
-  var changeFollower: (any ChangeFollowing)? { self }
-
   func changeMark(of key: CacheKey) -> ChangeMark? {
     let mark = ChangeMark(number: UInt64(key.text.utf8.count), age: .nanoseconds(4_000_001))
     return key.text == "cities/v1/none" ? nil : mark
   }
 
   func readNow(
-    keyBytes: Span<UInt8>, _ body: (Span<UInt8>, EntryMetadata) throws(CacheError) -> Void
-  ) throws(CacheError) -> Bool {
+    _ key: Span<UInt8>, _ body: (Span<UInt8>, EntryMetadata) throws(CacheError) -> Void
+  ) throws(CacheError) -> Bool? {
     if manner == .failing { throw ScriptedPlugin.failure.withLock { $0 } }
-    let key = CacheKey(trusting: keyBytes)
+    let key = CacheKey(trusting: key)
     guard let entry = try store.withStore({ $0.table[key] }) else { return false }
     try body(entry.payload.span, entry.metadata)
     return true

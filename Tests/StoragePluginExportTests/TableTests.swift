@@ -16,13 +16,12 @@ import Testing
   @Test func itSaysWhatThePluginDeclares() throws {
     let table = try table()
     #expect(table.size == MemoryLayout<cachectl_engine>.size && table.abi == 1)
-    #expect(table.flags == CACHECTL_READS_WAIT)
+    #expect(table.reads_wait == 1)
     #expect(
       [table.name, table.version, table.summary].map { String(cString: $0) } == [
         "scripted", "1.2", "a table for tests",
       ])
-    #expect(texts(table.capabilities) == ["atomic-batches", "shared"])
-    #expect(table.option_size == MemoryLayout<cachectl_option>.stride)
+    #expect(texts(table.capabilities) == ["atomic-batches", "counts-changes", "follows-changes", "ordered", "shared"])
   }
 
   @Test func itDeclaresTheOptions() throws {
@@ -30,7 +29,7 @@ import Testing
     let options = UnsafeBufferPointer(start: table.options, count: table.option_count)
     #expect(
       options.map(describe) == [
-        "manner, choice of atOnce waiting failing endless, by default atOnce: how calls go",
+        "manner, choice of atOnce waiting failing, by default atOnce: how calls go",
         "path, path, required: a path",
         "password, text, secret, by default ünset: a secret",
         "entries, integer -3...7, by default -1: a number",
@@ -73,7 +72,7 @@ import Testing
   @Test func theRemovalOfAStoreIsPassedOn() throws {
     let (table, gathered, failure) = (try table(), Gathered(), Failure())
     let status = gathered.lend { context in
-      withConfiguration(["path": "/ünder"], [:]) { table.remove(&$0, nil, takePath, context, failure.pointer) }
+      withConfiguration(["path": "/ünder"], [:]) { table.remove(&$0, nil, takeText, context, failure.pointer) }
     }
     #expect(status != 0 && failure.message == "/ünder is open" && gathered.texts.isEmpty)
   }
@@ -81,7 +80,7 @@ import Testing
   @Test func aStoreCanBeMovedAside() throws {
     let (table, gathered, failure) = (try table(), Gathered(), Failure())
     let status = gathered.lend { context in
-      withConfiguration(["path": "/ünder"], [:]) { table.remove(&$0, ".äside", takePath, context, failure.pointer) }
+      withConfiguration(["path": "/ünder"], [:]) { table.remove(&$0, ".äside", takeText, context, failure.pointer) }
     }
     #expect(status == 0 && gathered.texts == ["/ünder.äside", "/ünder.äside-log"])
   }
@@ -91,12 +90,7 @@ private let describeInspection: cachectl_visit_inspection = { context, inspectio
   guard let gathered = Gathered.of(context), let found = inspection?.pointee else { return 1 }
   gathered.texts.append(found.path.text)
   gathered.texts += UnsafeBufferPointer(start: found.files, count: found.file_count).map(\.text)
-  let numbers = "\(found.format) \(found.current_format) \(found.presence)"
+  let numbers = "\(found.format) \(found.current_format) \(found.exists)"
   gathered.texts.append("\(numbers) \(found.caution.text)")
-  return 0
-}
-
-private let takePath: cachectl_visit_path = {
-  Gathered.of($0)?.texts.append($1.text)
   return 0
 }
