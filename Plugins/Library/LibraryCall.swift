@@ -7,8 +7,8 @@ internal import StorageSPI
 /// The library never gets a pointer to it, only the table's address. So a callback that comes too late, on another
 /// thread or for another call finds nothing to damage. Such a callback fails, and so does the call.
 struct LibraryCall {
-  /// The types of what callbacks get.
-  enum Kind { case entry, count, issue, inspection, text }
+  /// The callbacks of the interface.
+  enum Kind { case entry, scannedEntry, count, issue, inspection, text }
 
   /// Takes what the library passes to a callback.
   typealias Visit = (Kind, UnsafeRawPointer) throws(LibraryDefect) -> Void
@@ -30,7 +30,7 @@ struct LibraryCall {
     return pthread_key_create(&key, nil) == 0 ? key : nil
   }()
 
-  /// Calls `function` of `table`, whose callbacks of the types `kinds` call `visit`. After a rule that the library broke
+  /// Calls `function` of `table`, whose callbacks `kinds` call `visit`. After a rule that the library broke
   /// there, `visit` is not called again.
   ///
   /// - Throws: `CacheError`: `failed` if the library broke a rule; otherwise the library's own error.

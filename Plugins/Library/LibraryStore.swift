@@ -75,7 +75,7 @@ extension LibraryEngine {
       has_payloads: request.includesPayloads ? 1 : 0, is_descending: request.isDescending ? 1 : 0)
     let isOrdered = table.declaration.capabilities.contains(.ordered)
     var page = ScanPage()
-    try LibraryCall.make(table, [.entry, .text]) { kind, lent throws(LibraryDefect) in
+    try LibraryCall.make(table, [.scannedEntry, .text]) { kind, lent throws(LibraryDefect) in
       if page.next != nil { throw LibraryDefect("continued a scan after its next position") }
       if kind == .text {
         let next = try LibraryText.line(lent.loadUnaligned(as: cachectl_bytes.self), "position")
@@ -96,7 +96,8 @@ extension LibraryEngine {
       page.entries.append(entry)
     } function: { context, failure in
       table.engine.scan(
-        store, &lentRequest, { LibraryCall.callback($0, .entry, $1) }, { LibraryCall.callback($0, .text, $1) }, context,
+        store, &lentRequest, { LibraryCall.callback($0, .scannedEntry, $1) }, { LibraryCall.callback($0, .text, $1) },
+        context,
         failure)
     }
     return page
@@ -135,7 +136,7 @@ extension LibraryEngine {
     var issues: [IntegrityIssue] = []
     try LibraryCall.make(table, [.issue]) { _, lent throws(LibraryDefect) in
       // A library that reports more than this is stuck in a loop.
-      guard issues.count < 1 << 20 else { throw LibraryDefect("reported more than \(1 << 20) issues") }
+      guard issues.count < 1 << 18 else { throw LibraryDefect("reported more than \(1 << 18) issues") }
       let lent = lent.loadUnaligned(as: cachectl_issue.self)
       let kind = try LibraryText.text(lent.kind, "kind of an issue")
       guard LibraryText.isName(kind) else { throw LibraryDefect("reported a kind of issue not in camel case") }

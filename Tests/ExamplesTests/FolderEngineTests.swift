@@ -34,7 +34,10 @@ struct FolderEngineTests {
     ("cut short", { $0.dropLast() }), ("a head alone", { $0.prefix(24) }), ("longer", { $0 + [0] }),
     ("no slash in a key", { changed($0, "cities/", "cities-") }),
     ("keys out of order", { changed($0, "cities/a", "people/a") }),
-    ("a length that overflows", { changed($0, "\u{08}\0\0\0\0\0\0\0cities", "\u{7F}\u{7F}\u{7F}\u{7F}\u{7F}\u{7F}\u{7F}\u{7F}cities") }),
+    (
+      "a length that overflows",
+      { changed($0, "\u{08}\0\0\0\0\0\0\0cities", "\u{7F}\u{7F}\u{7F}\u{7F}\u{7F}\u{7F}\u{7F}\u{7F}cities") }
+    ),
     ("another format", { changed($0, "folder 1", "folder 2") }),
     ("no text at all", { Data(repeating: 0xFF, count: $0.count) }),
     ("numbers alone", { Data(repeating: UInt8(ascii: "9"), count: $0.count) }),

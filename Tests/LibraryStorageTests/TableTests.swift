@@ -48,7 +48,10 @@ struct TableTests {
     ("option[4].default_value = \"1\"", "that it does not take"),
     ("option[5].default_value = \"slow\"", "that it does not take"),
     ("option[5].choices = NULL", "and 0 choices"),
-    ("static const char *const c[] = {\"quick\", \"quick\", 0}; option[5].choices = c", "and 2 choices, which does not fit together"),
+    (
+      "static const char *const c[] = {\"quick\", \"quick\", 0}; option[5].choices = c",
+      "and 2 choices, which does not fit together"
+    ),
     ("option->kind = CACHECTL_STORE_NAME; option->default_value = \"Not one\"", "that it does not take"),
   ])
   func aWrongOptionIsRefused(_ statement: String, _ text: String) throws {

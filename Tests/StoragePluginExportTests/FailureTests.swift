@@ -10,7 +10,8 @@ import Testing
     (.permissionDenied, CACHECTL_PERMISSION_DENIED), (.noSpace, CACHECTL_NO_SPACE), (.ioFailed, CACHECTL_IO_FAILED),
     (.busy, CACHECTL_BUSY), (.unreachable, CACHECTL_UNREACHABLE), (.conflict, CACHECTL_CONFLICT),
     (.tooLarge, CACHECTL_TOO_LARGE), (.overBounds, CACHECTL_OVER_BOUNDS), (.unsupported, CACHECTL_UNSUPPORTED),
-    (.failed, CACHECTL_FAILED), (.closed, CACHECTL_FAILED), (.cancelled, CACHECTL_FAILED), (.invalidKey, CACHECTL_FAILED),
+    (.failed, CACHECTL_FAILED), (.closed, CACHECTL_FAILED), (.cancelled, CACHECTL_FAILED),
+    (.invalidKey, CACHECTL_FAILED),
     (CacheError.Code(rawValue: "ownCode"), CACHECTL_FAILED),
   ]
 

@@ -19,7 +19,7 @@ struct ScriptedPlugin: StoragePlugin {
   static let failure = Mutex(CacheError(.failed, "not set"))
 
   let declaration = EngineDeclaration(
-    name: "scripted", version: "1.2", summary: "a table for tests", 
+    name: "scripted", version: "1.2", summary: "a table for tests",
     capabilities: [.atomicBatches, .countsChanges, .followsChanges, .ordered, .shared],
     options: [
       EngineOption("manner", .choice(Manner.allCases.map(\.rawValue)), default: .text("atOnce"), help: "how calls go"),
