@@ -71,7 +71,7 @@ final class NearTier: Sendable {
   /// Makes the changes. If there is no room, the least used of the others go. An entry that cannot be stored is removed,
   /// and so is one that was to be updated and is another one here.
   func apply(_ changes: TieredChanges) async {
-    guard let key = changes.checksums.keys.first else { return }
+    guard let key = changes.batch.operations.first?.key else { return }
     do throws(CacheError) {
       let bytes = changes.payloadBytes
       guard bytes <= limits.maxBytes else { return try await engine.apply(changes.removals) }
@@ -105,54 +105,34 @@ final class NearTier: Sendable {
   }
 }
 
-/// What a batch does to the entries that near may hold: all but leases.
+/// Changes of entries that near may hold: of all but leases, and without conditions, which far has judged.
 struct TieredChanges: Sendable {
-  /// The changes, without conditions: far has judged them.
-  private(set) var batch = WriteBatch()
-  /// The checksum of each changed entry afterwards; `nil` if it is removed.
-  private(set) var checksums: [CacheKey: UInt64?] = [:]
-  /// The sum of the sizes of the payloads that are put.
-  private(set) var payloadBytes = 0
+  let batch: WriteBatch
 
-  /// The changes of `batch`.
-  init(_ batch: WriteBatch) {
-    for operation in batch.operations {
+  /// The changes among `operations`.
+  init(_ operations: [WriteBatch.Operation]) {
+    batch = WriteBatch(operations.filter { if case .require = $0 { false } else { !$0.key.isLease } })
+  }
+
+  /// The checksum of each changed entry afterwards; `nil` if it is removed.
+  var checksums: [CacheKey: UInt64?] {
+    batch.operations.reduce(into: [:]) { checksums, operation in
       switch operation {
-      case .put(let key, let payload, let metadata) where !key.isLease:
-        self.batch.put(key, payload: payload, metadata: metadata)
-        checksums[key] = metadata.checksum
-        payloadBytes += payload.count
-      case .update(let key, let metadata, let checksum) where !key.isLease:
-        self.batch.update(key, metadata: metadata, from: checksum)
-        checksums[key] = metadata.checksum
-      case .remove(let key): remove(key)
-      case .put, .update, .require: continue
+      case .put(let key, _, let metadata), .update(let key, let metadata, _): checksums[key] = metadata.checksum
+      case .remove(let key), .require(let key, _): checksums[key] = .some(nil)
       }
     }
   }
 
-  /// Makes near hold an entry as far has it.
-  init(_ key: CacheKey, payload: [UInt8], metadata: EntryMetadata) {
-    batch.put(key, payload: payload, metadata: metadata)
-    checksums[key] = metadata.checksum
-    payloadBytes = payload.count
-  }
-
-  /// Makes near hold no entry under `key`.
-  init(removing key: CacheKey) { remove(key) }
-
-  private mutating func remove(_ key: CacheKey) {
-    if key.isLease { return }
-    batch.remove(key)
-    checksums[key] = .some(nil)
+  /// The sum of the sizes of the payloads that are put.
+  var payloadBytes: Int {
+    batch.operations.reduce(0) { sum, change in
+      if case .put(_, let bytes, _) = change { sum + bytes.count } else { sum }
+    }
   }
 
   /// Removes all the entries.
-  var removals: WriteBatch {
-    var batch = WriteBatch()
-    for key in checksums.keys { batch.remove(key) }
-    return batch
-  }
+  var removals: WriteBatch { WriteBatch(Set(batch.operations.map(\.key)).map { .remove($0) }) }
 }
 
 extension CacheKey {

@@ -67,16 +67,17 @@ package final class TieredEngine: StorageEngine {
     _ key: CacheKey, _ reading: NearConfirmations.Reading, held: UInt64?,
     _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(CacheError) -> Output
   ) async throws(CacheError) -> Output? {
-    let found: (output: Output, checksum: UInt64, changes: TieredChanges?)?
+    let found: (output: Output, checksum: UInt64, change: WriteBatch.Operation?)?
     do throws(CacheError) {
       found = try await far.read(key) { [maximumPayload] bytes, metadata throws(CacheError) in
         let output = try body(bytes, metadata)
+        var change: WriteBatch.Operation?
         if bytes.count > maximumPayload {
-          return (output, metadata.checksum, held == nil ? nil : TieredChanges(removing: key))
+          if held != nil { change = .remove(key) }
+        } else if held != metadata.checksum {
+          change = .put(key, payload: bytes.withUnsafeBufferPointer { Array($0) }, metadata)
         }
-        if held == metadata.checksum { return (output, metadata.checksum, nil) }
-        let payload = bytes.withUnsafeBufferPointer { Array($0) }
-        return (output, metadata.checksum, TieredChanges(key, payload: payload, metadata: metadata))
+        return (output, metadata.checksum, change)
       }
     } catch {
       note(error)
@@ -91,12 +92,12 @@ package final class TieredEngine: StorageEngine {
     }
     note(nil)
     guard let found else {
-      if held != nil { await near.apply(TieredChanges(removing: key)) }
+      if held != nil { await near.apply(TieredChanges([.remove(key)])) }
       return nil
     }
     farHits.add(1, ordering: .relaxed)
     let isCurrent = confirmations.confirm(found.checksum, reading)
-    if let changes = found.changes, isCurrent { await near.apply(changes) }
+    if let change = found.change, isCurrent { await near.apply(TieredChanges([change])) }
     return found.output
   }
 
@@ -111,7 +112,7 @@ package final class TieredEngine: StorageEngine {
 
   /// Writes to far, then to near.
   package func apply(_ batch: WriteBatch) async throws(CacheError) {
-    let changes = TieredChanges(batch)
+    let changes = TieredChanges(batch.operations)
     let begun = changes.checksums.map { key, checksum in
       (checksum: checksum, reading: confirmations.beginChange(AccessRecord.digest(of: key), knowledge(of: key)))
     }
