@@ -169,7 +169,7 @@ public struct AppDIContainer: Sendable {
       entries: entries,
       flights: plugin?.takesLeases == true ? LeasedFlights(store: entries) : LocalFlights(entries.underWay),
       ledger: usage.map { FileOperationLedger(file: $0.operations) } ?? MemoryOperationLedger(), warning: warning,
-      recordsUse: !capabilities.contains(.readOnly))
+      capabilities: capabilities)
   }
 
   /// The files that record the use of the store; `nil` if the store does not outlive the process.

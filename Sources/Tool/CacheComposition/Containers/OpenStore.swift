@@ -1,7 +1,7 @@
 internal import CachedFetching
 public import FetchVocabulary
 public import ResponseStorage
-internal import StorageSPI
+public import StorageSPI
 
 /// An open store with its companions. Its opener closes it.
 public struct OpenStore: Sendable {
@@ -12,12 +12,14 @@ public struct OpenStore: Sendable {
   /// A warning for the user: what was at the place of the store.
   public let warning: CacheError?
   private let ledger: any OperationLedger
-  private let recordsUse: Bool
+  /// The capabilities of its engine.
+  public let capabilities: Set<EngineCapability>
 
   init(
-    entries: EntryStore, flights: any FetchFlights, ledger: any OperationLedger, warning: CacheError?, recordsUse: Bool
+    entries: EntryStore, flights: any FetchFlights, ledger: any OperationLedger, warning: CacheError?,
+    capabilities: Set<EngineCapability>
   ) {
-    self.recordsUse = recordsUse
+    self.capabilities = capabilities
     self.entries = entries
     self.flights = flights
     self.warning = warning
@@ -52,7 +54,7 @@ public struct OpenStore: Sendable {
     await background.finish()
     var failure: CacheError?
     do throws(CacheError) { try await entries.close() } catch { failure = error }
-    if recordsUse {
+    if !capabilities.contains(.readOnly) {
       var failures: [CacheError] = []
       do throws(CacheError) { try ledger.add(entries.operations.take()) } catch { failures.append(error) }
       do throws(CacheError) { try await entries.accesses.flush() } catch { failures.append(error) }

@@ -11,8 +11,9 @@ struct ListCommand: AsyncParsableCommand {
     commandName: "ls", abstract: "List entries",
     discussion: """
       In the order of their keys entries are written as they are read, so that a listing of any length takes no more \
-      memory than a short one. Where --limit leaves some out, a cursor says so; --cursor goes on after it. In another \
-      order all that is listed is held in memory until the last entry was looked at. On a terminal keys are cut in the \
+      memory than a short one. A server lists them in an order of its own, unless you pass --sort. If --limit leaves \
+      some out, a cursor says so; --cursor continues after it. In another order all that is listed is held in memory \
+      until the last entry was looked at. On a terminal keys are cut in the \
       middle to fit; elsewhere they are whole, and tabs stand between the columns.
 
       Examples:
@@ -25,13 +26,13 @@ struct ListCommand: AsyncParsableCommand {
   @OptionGroup
   var entries: EntryFlags
 
-  @Option(help: "The order: by key, or the largest, the last stored or the last used first")
-  var sort = EntryOrder.key
+  @Option(help: "The order: by key (the default), or the largest, the last stored or the last used first")
+  var sort: EntryOrder?
 
   @Option(help: "Show at most N entries")
   var limit: Int?
 
-  @Option(help: "Go on after the key CURSOR", completion: .keys)
+  @Option(help: "Continue after CURSOR, a key or the cursor of another listing", completion: .keys)
   var cursor: String?
 
   @OptionGroup(title: "Global options")
@@ -39,7 +40,7 @@ struct ListCommand: AsyncParsableCommand {
 
   func validate() throws(ValidationError) {
     if let limit, limit < 1 { throw ValidationError("--limit is 1 or more") }
-    if cursor != nil, sort != .key {
+    if cursor != nil, sort ?? .key != .key {
       throw ValidationError("--cursor goes on in the order of keys: leave --sort out, or take a larger --limit")
     }
   }
@@ -47,18 +48,24 @@ struct ListCommand: AsyncParsableCommand {
   func run() async throws {
     let session = try Session(global)
     var listing = EntriesStream(global.output, on: Console.output.screen)
-    let next: CacheKey?
+    let next: String?
     do throws(CacheError) {
       next = try await session.withStore { store throws(CacheError) in
-        let write = { (page: [EntrySummary], readAt: Timestamp) throws(CacheError) in
+        let write = { (page: [ScannedEntry], readAt: Timestamp) throws(CacheError) in
           try Console.output.write(listing.text(page, now: readAt))
         }
         let (selection, limit) = (entries.selection(), limit ?? .max)
-        if sort == .key {
-          let cursor: CacheKey? = if let cursor { try CacheKey(argument: cursor) } else { nil }
+        let isOrdered = store.capabilities.contains(.ordered)
+        if sort == nil || sort == .key && isOrdered {
+          if isOrdered, let cursor { _ = try CacheKey(argument: cursor) }
           return try await store.administration.list(selection, after: cursor, limit: limit, write)
         }
-        let sorted = try await store.administration.list(selection, by: sort, limit: limit)
+        guard cursor == nil else {
+          throw CacheError(
+            .invalidRequest, "\(session.configuration.backend) lists keys in no order",
+            hint: "leave --sort out, or take a larger --limit")
+        }
+        let sorted = try await store.administration.list(selection, by: sort ?? .key, limit: limit)
         try write(sorted.entries, sorted.readAt)
         return nil
       }
@@ -67,7 +74,7 @@ struct ListCommand: AsyncParsableCommand {
       if error.code == .damaged, listing.hasBegun { try Console.output.write(listing.end(cursor: nil)) }
       throw error
     }
-    try Console.output.write(listing.end(cursor: next?.text))
+    try Console.output.write(listing.end(cursor: next))
     // Only a JSON document has a place for the cursor.
     if global.output == .table || (next != nil && global.output != .json) { global.remark(listing.status) }
   }

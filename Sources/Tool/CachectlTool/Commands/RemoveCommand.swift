@@ -100,7 +100,7 @@ struct RemoveCommand: AsyncParsableCommand {
     // Opening a crashed store would move it aside.
     if (try? session.container.crashedStore(backend: session.configuration.backend)) == nil {
       summary = try? await session.withStore { store throws(CacheError) in
-        try await session.container.makeStorePresenter(store).statistics().summary
+        try await session.container.makeStorePresenter(store).statistics(countingStates: false).summary
       }
     }
     let entries = "every entry of \(session.configuration.backend)" + (summary.map { " (\($0))" } ?? "")

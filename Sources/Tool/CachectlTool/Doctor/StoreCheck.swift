@@ -10,7 +10,6 @@ internal import StorageSPI
 struct StoreCheck: Sendable {
   /// The number of entries to check: enough to see that a store works, without a noticeable wait.
   private static let maximumEntries = 100_000
-  private static let pageSize = 1_000
 
   /// The result of the check.
   struct Result: Sendable {
@@ -111,11 +110,10 @@ struct StoreCheck: Sendable {
     do throws(CacheError) {
       let engine = try await plugin.open(configuration)
       do throws(CacheError) {
-        let statistics = try await engine.statistics()
-        let total = statistics.tally.withoutLeases.total()
-        result.payloadBytes = total.payloadBytes
+        let count = try await engine.count().withoutLeases
+        result.payloadBytes = count.payloadBytes
         result.ahead = try await entriesAhead(engine)
-        let entries = NumberText.count(total.entries, "entry", "entries")
+        let entries = NumberText.count(count.entries, "entry", "entries")
         result.findings.append(
           .ok(name, "\(inspection.path) opens: \(entries), format version \(inspection.currentFormat)"))
       } catch {
@@ -132,14 +130,15 @@ struct StoreCheck: Sendable {
   }
 
   private func entriesAhead(_ engine: any StorageEngine) async throws(CacheError) -> ClockCheck.Ahead {
-    var (ahead, range, left) = (ClockCheck.Ahead(), KeyRange(), Self.maximumEntries)
-    while left > 0, !Task.isCancelled {
-      let page = try await engine.scan(range, limit: Self.pageSize)
-      for entry in page { ahead.add(entry, at: container.clock.now) }
-      guard page.count == Self.pageSize else { break }
-      range.after = page.last?.key
-      left -= page.count
-    }
+    var ahead = ClockCheck.Ahead()
+    var request = ScanRequest()
+    var left = Self.maximumEntries
+    repeat {
+      let page = try await engine.scan(request)
+      for entry in page.entries { ahead.add(entry, at: container.clock.now) }
+      request.position = page.next
+      left -= page.entries.count
+    } while request.position != nil && left > 0 && !Task.isCancelled
     return ahead
   }
 }

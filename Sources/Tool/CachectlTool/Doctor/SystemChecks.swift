@@ -28,7 +28,7 @@ struct ClockCheck: Sendable {
     private(set) var latest: [(key: CacheKey, time: Timestamp)] = []
 
     /// Counts `entry` if it was stored later than `now`.
-    mutating func add(_ entry: EntrySummary, at now: Timestamp) {
+    mutating func add(_ entry: ScannedEntry, at now: Timestamp) {
       let time = entry.metadata.storedAt
       guard time.isAhead(of: now) else { return }
       count += 1

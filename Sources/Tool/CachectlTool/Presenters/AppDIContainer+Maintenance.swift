@@ -56,7 +56,8 @@ extension AppDIContainer {
     do throws(CacheError) {
       store = isDryRun ? nil : try await openStore()
       var repair = StoreRepair(
-        try reader(name, path), into: store?.entries, transforms: entryTransforms, progress: progress)
+        try reader(name, path), into: store?.entries,
+        isOrdered: plugin.declaration.capabilities.contains(.ordered), transforms: entryTransforms, progress: progress)
       var report = try await repair.run()
       report.movedTo = moved
       try await store?.close()
@@ -86,7 +87,7 @@ extension AppDIContainer {
   func removeAll(
     withStore: ((OpenStore) async throws(CacheError) -> Void) async throws(CacheError) -> Void
   ) async throws(CacheError) -> RemovalView {
-    var held = EntryTally.Count()
+    var held = EntryCount()
     var (isEmpty, replacement) = (false, String?.none)
     if let crashed = try crashedStore(backend: configuration.backend) {
       try await removeStore(because: crashed.error)

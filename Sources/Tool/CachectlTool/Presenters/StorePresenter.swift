@@ -90,11 +90,14 @@ struct StorePresenter: Sendable {
 
   /// How much the store contains, and how often it answers.
   ///
+  /// - Parameter countsStates: whether to count fresh, stale and expired entries; `nil` if only in a store of which it takes
+  ///   no noticeable time.
   /// - Throws: `CacheError`: the engine failed.
-  func statistics() async throws(CacheError) -> StatisticsView {
+  func statistics(countingStates countsStates: Bool? = nil) async throws(CacheError) -> StatisticsView {
     StatisticsView(
       backend: configuration.backend, path: configuration.storePath, address: configuration.storeAddress,
-      try await store.administration.statistics())
+      isBounded: store.capabilities.contains(.bounded),
+      try await store.administration.statistics(countingStates: countsStates))
   }
 
   /// Checks every entry of the store.
@@ -114,8 +117,8 @@ struct StorePresenter: Sendable {
   /// - Throws: `CacheError`: the engine failed.
   func compact() async throws(CacheError) -> CompactionView {
     let administration = store.administration
-    let extent = try await administration.extent()
-    return CompactionView(backend: configuration.backend, report: try await administration.compact(from: extent))
+    let before = try await administration.count()
+    return CompactionView(backend: configuration.backend, report: try await administration.compact(from: before))
   }
 }
 

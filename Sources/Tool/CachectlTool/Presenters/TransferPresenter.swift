@@ -62,18 +62,18 @@ struct TransferPresenter: Sendable {
   }
 
   /// Moving entries ignores the bounds of the store, so that no entry is lost on the way. The next fetch will evict:
-  /// warn of that.
+  /// warn of that. An engine that is not `bounded` has no such limits.
   private func warnings(of store: OpenStore, _ backend: String) async throws(CacheError) -> [ErrorView] {
+    guard store.capabilities.contains(.bounded) else { return [] }
     let bounds = StoreBounds(
       maxEntries: configuration.cache.limits.maxEntries, maxPayloadBytes: configuration.cache.limits.maxBytes)
-    let tally = try await store.administration.statistics().tally
-    if bounds.contain(tally) { return [] }
-    let total = tally.total()
+    let count = try await store.administration.count()
+    if bounds.contain(count) { return [] }
     return [
       ErrorView(
         code: CacheError.Code.overBounds.rawValue,
         message:
-          "\(backend) now holds \(NumberText.entries(total.entries, total.payloadBytes)), more than "
+          "\(backend) now holds \(NumberText.entries(count.entries, count.payloadBytes)), more than "
           + "cache.maxEntries or cache.maxBytes allow",
         hint: "raise them before the next fetch, which makes room")
     ]

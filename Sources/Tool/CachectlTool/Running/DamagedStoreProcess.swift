@@ -38,11 +38,11 @@ final class DamagedStoreProcess: DamagedStoreReader {
     scratch.remove()
   }
 
-  func begin(_ range: KeyRange, pageSize: Int) throws(CacheError) {
+  func begin(_ request: ScanRequest) throws(CacheError) {
     end()
-    var arguments = arguments + ["--page-size", String(pageSize)]
-    if range.isDescending { arguments.append("--descending") }
-    if let after = range.after { arguments.append("--after=\(after)") }
+    var arguments = arguments + ["--page-size", String(request.limit)]
+    if request.isDescending { arguments.append("--descending") }
+    if let position = request.position { arguments.append("--after=\(position)") }
     process = try ToolProcess(arguments, errors: scratch.path + "/errors", temporaryFolder: scratch.path)
   }
 
@@ -120,10 +120,10 @@ struct DamagedStoreCommand: AsyncParsableCommand {
     let container = try AppDIContainer.ofProcess(global.configurationFlags)
     do throws(CacheError) {
       let store = try await container.openDamagedStore()
-      let after: CacheKey? = if let after { try CacheKey(after) } else { nil }
-      let range = KeyRange(after: after, isDescending: descending)
+      let request = ScanRequest(after: after, limit: pageSize, includesPayloads: true, isDescending: descending)
       do throws(CacheError) {
-        try await store.administration.readDamaged(range, pageSize: pageSize, Self.write)
+        try await store.administration.readDamaged(
+          request, isOrdered: store.capabilities.contains(.ordered), Self.write)
       } catch {
         try? await store.entries.close()
         throw error

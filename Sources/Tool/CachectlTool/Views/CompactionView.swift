@@ -1,5 +1,6 @@
 internal import CachePresentation
 internal import ResponseStorage
+internal import StorageSPI
 
 /// The result of compacting a store.
 struct CompactionView: SingleRecordView {
@@ -8,8 +9,8 @@ struct CompactionView: SingleRecordView {
   /// The extent of its store before and after.
   let report: CompactionReport
 
-  private var before: CompactionReport.Extent { report.before }
-  private var after: CompactionReport.Extent { report.after }
+  private var before: StoreCount { report.before }
+  private var after: StoreCount { report.after }
 
   private var removed: Int { report.removed }
   /// Other processes may have written meanwhile, so the store may even have grown.
@@ -42,10 +43,10 @@ struct CompactionView: SingleRecordView {
     return StatusLine(["\(backend): removed \(entries), freed \(ByteCountText.text(freed))"], style: .green)
   }
 
-  private static func row(_ name: String, _ extent: CompactionReport.Extent) -> [Table.Cell] {
+  private static func row(_ name: String, _ count: StoreCount) -> [Table.Cell] {
     [
-      .init(name, .dim), .init(NumberText.text(extent.entries), .plain),
-      .init(ByteCountText.text(extent.payloadBytes), .plain), .init(ByteCountText.text(extent.storageBytes), .plain),
+      .init(name, .dim), .init(NumberText.text(count.entries), .plain),
+      .init(ByteCountText.text(count.payloadBytes), .plain), .init(ByteCountText.text(count.storageBytes), .plain),
     ]
   }
 }

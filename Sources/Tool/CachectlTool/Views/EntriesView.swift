@@ -3,12 +3,12 @@ internal import StorageSPI
 
 /// The entries of a store.
 struct EntriesView: OutputView {
-  private let entries: [EntrySummary]
+  private let entries: [ScannedEntry]
   private let cursor: String?
   private let now: Timestamp
 
   /// The view of `entries`, which were read at `now`; the listing continues after `cursor` (`nil` at its end).
-  init(_ entries: [EntrySummary], cursor: String?, now: Timestamp) {
+  init(_ entries: [ScannedEntry], cursor: String?, now: Timestamp) {
     self.entries = entries
     self.cursor = cursor
     self.now = now
@@ -78,7 +78,7 @@ struct EntriesView: OutputView {
     return StatusLine(parts + (cursor.map { ["more with --cursor \($0)"] } ?? []))
   }
 
-  private func row(_ entry: EntrySummary) -> [Table.Cell] {
+  private func row(_ entry: ScannedEntry) -> [Table.Cell] {
     let (metadata, time) = (entry.metadata, now.sinceEpoch)
     return [
       .init(entry.key.text, .plain), .init(ByteCountText.text(entry.payloadBytes), .plain),
@@ -106,7 +106,7 @@ struct EntriesStream: Sendable {
   }
 
   /// The text of the next entries, which were read at `now`.
-  mutating func text(_ page: [EntrySummary], now: Timestamp) -> String {
+  mutating func text(_ page: [ScannedEntry], now: Timestamp) -> String {
     let view = EntriesView(page, cursor: nil, now: now)
     let isFirst = !hasBegun
     hasBegun = true
@@ -140,7 +140,7 @@ struct EntriesStream: Sendable {
   }
 }
 
-extension EntrySummary {
+extension ScannedEntry {
   /// The members of the entry's document at `now`, in order.
   func members(at now: Timestamp) -> [JSONValue.Member] {
     [

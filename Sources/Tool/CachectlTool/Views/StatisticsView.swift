@@ -8,22 +8,28 @@ struct StatisticsView: SingleRecordView {
   private let backend: String
   private let path: String?
   private let address: String?
+  private let isBounded: Bool
   private let report: StoreReport
 
   /// The view of `report` about the store called `backend` at `path`, or on the server at `address` (`nil` if it has
-  /// none).
-  init(backend: String, path: String?, address: String? = nil, _ report: StoreReport) {
-    (self.backend, self.path, self.address, self.report) = (backend, path, address, report)
+  /// none). If its engine is not `isBounded`, evictions are not known.
+  init(backend: String, path: String?, address: String? = nil, isBounded: Bool = true, _ report: StoreReport) {
+    self.backend = backend
+    self.path = path
+    self.address = address
+    self.isBounded = isBounded
+    self.report = report
   }
 
-  private var total: EntryTally.Count { report.tally.total() }
-  private var namespaces: [(name: String, count: EntryTally.Count)] {
-    report.tally.namespaces.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+  private var namespaces: [(name: String, count: EntryCount)] {
+    report.count.namespaces.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
   }
+
+  private var evictions: Int? { isBounded ? report.operations.evictions : nil }
 
   /// The number of entries and their size, such as "12 entries, 1.4 MiB".
   var summary: String {
-    "\(NumberText.count(total.entries, "entry", "entries")), \(ByteCountText.text(total.payloadBytes))"
+    "\(NumberText.count(report.entries, "entry", "entries")), \(ByteCountText.text(report.payloadBytes))"
   }
 
   /// The document of `stats`, with "tiers" for a store that has some.
@@ -36,21 +42,21 @@ struct StatisticsView: SingleRecordView {
 
   private static func document(_ tier: TierReport) -> JSONValue {
     [
-      "name": .string(tier.name), "entries": JSONValue(tier.statistics?.tally.withoutLeases.total().entries),
-      "payloadBytes": JSONValue(tier.statistics?.tally.withoutLeases.total().payloadBytes),
-      "storageBytes": JSONValue(tier.statistics?.storageBytes), "failure": JSONValue(tier.failure?.message),
+      "name": .string(tier.name), "entries": JSONValue(tier.count?.withoutLeases.entries),
+      "payloadBytes": JSONValue(tier.count?.withoutLeases.payloadBytes),
+      "storageBytes": JSONValue(tier.count?.storageBytes), "failure": JSONValue(tier.failure?.message),
     ]
   }
 
   private var document: JSONValue {
     [
       "backend": .string(backend), "path": JSONValue(path), "address": JSONValue(address),
-      "entries": .integer(total.entries),
-      "payloadBytes": .integer(total.payloadBytes), "storageBytes": .integer(report.storageBytes),
-      "fresh": .integer(report.count(.fresh)), "stale": .integer(report.count(.stale)),
-      "expired": .integer(report.count(.expired)), "estimated": .boolean(report.isEstimated),
+      "entries": .integer(report.entries), "payloadBytes": .integer(report.payloadBytes),
+      "storageBytes": .integer(report.count.storageBytes),
+      "fresh": JSONValue(report.count(.fresh)), "stale": JSONValue(report.count(.stale)),
+      "expired": JSONValue(report.count(.expired)),
       "hits": .integer(report.operations.hits), "misses": .integer(report.operations.misses),
-      "evictions": .integer(report.operations.evictions),
+      "evictions": JSONValue(evictions),
       "namespaces": .array(
         namespaces.map { name, count in
           [
@@ -63,23 +69,25 @@ struct StatisticsView: SingleRecordView {
 
   /// The figures, one per line, then a table of the namespaces.
   func table(on screen: Screen, hasHeader: Bool) -> String {
-    let states = EntryState.allCases.map { "\(NumberText.text(report.count($0))) \($0.rawValue)" }
-    let stateText = (report.isEstimated ? "about " : "") + states.joined(separator: ", ")
+    let states = EntryState.allCases.compactMap { state in
+      report.count(state).map { "\(NumberText.text($0)) \(state.rawValue)" }
+    }
+    let stateText = states.isEmpty ? "states are counted with --states" : states.joined(separator: ", ")
     let place: (name: String, value: Table.Cell) =
       address.map { ("Address", .init($0, .plain)) } ?? ("Path", .init(path))
     let figures = Details.wrappedText(
       [
-        ("Backend", .init(backend, .bold)), place, ("Entries", "\(NumberText.text(total.entries)) (\(stateText))"),
-        ("Payload", Details.bytes(total.payloadBytes)),
-        ("On disk", Details.bytes(report.storageBytes)),
-        ("Hits", .init(hitText, .plain)), ("Evictions", .init(NumberText.text(report.operations.evictions), .plain)),
+        ("Backend", .init(backend, .bold)), place, ("Entries", "\(NumberText.text(report.entries)) (\(stateText))"),
+        ("Payload", Details.bytes(report.payloadBytes)),
+        ("On disk", Details.bytes(report.count.storageBytes)),
+        ("Hits", .init(hitText, .plain)), ("Evictions", .init(evictions.map { NumberText.text($0) })),
       ] + report.tiers.map { ($0.name.prefix(1).uppercased() + $0.name.dropFirst(), .init(Self.text($0), .plain)) },
       on: screen)
     return namespaces.isEmpty ? figures : figures + "\n" + namespaceTable.text(on: screen)
   }
 
   private static func text(_ tier: TierReport) -> String {
-    let entries = tier.statistics.map { NumberText.count($0.tally.withoutLeases.total().entries, "entry", "entries") }
+    let entries = tier.count.map { NumberText.count($0.withoutLeases.entries, "entry", "entries") }
     return [entries, tier.failure?.message].compactMap(\.self).joined(separator: "; ")
   }
 

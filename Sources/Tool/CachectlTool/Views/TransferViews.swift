@@ -9,12 +9,12 @@ struct ExportView: SingleRecordView {
   /// The file that was written; `nil` for the standard output.
   let file: String?
   /// What was written, and what damage was left out.
-  let report: ExportReport
+  let report: TransferReport
 
   /// The document: "backend", "file", "exported", "bytes" and "damaged".
   var json: JSONValue {
     [
-      "backend": .string(backend), "file": JSONValue(file), "exported": .integer(report.exported),
+      "backend": .string(backend), "file": JSONValue(file), "exported": .integer(report.written),
       "bytes": .integer(report.bytes), "damaged": .integer(report.damaged.count),
     ]
   }
@@ -26,7 +26,7 @@ struct ExportView: SingleRecordView {
   var remark: StatusLine { StatusLine([summary]) }
 
   private var summary: String {
-    "Exported \(NumberText.entries(report.exported, report.bytes)) of \(backend)" + (file.map { " to \($0)" } ?? "")
+    "Exported \(NumberText.entries(report.written, report.bytes)) of \(backend)" + (file.map { " to \($0)" } ?? "")
   }
 
   /// The error that entries are missing from the export; `nil` if none is.
@@ -38,7 +38,7 @@ struct ImportView: SingleRecordView {
   /// The name of the backend that was written.
   let backend: String
   /// What was written and skipped.
-  let report: ImportReport
+  let report: TransferReport
   /// Whether entries were only counted, not written.
   let isDryRun: Bool
   /// Further warnings.
@@ -48,7 +48,7 @@ struct ImportView: SingleRecordView {
   /// "bytes" and "dryRun".
   var json: JSONValue {
     [
-      "backend": .string(backend), "imported": .integer(report.imported),
+      "backend": .string(backend), "imported": .integer(report.written),
       "skipped": .integer(report.present + report.kept + report.expired), "kept": .integer(report.kept),
       "expired": .integer(report.expired), "bytes": .integer(report.bytes), "dryRun": .boolean(isDryRun),
     ]
@@ -57,7 +57,7 @@ struct ImportView: SingleRecordView {
   /// One line, such as "Imported 12 entries (1.4 MiB) into ENGINE".
   func table(on screen: Screen, hasHeader: Bool) -> String {
     let verb = isDryRun ? "Would import" : "Imported"
-    return TerminalText.line("\(verb) \(NumberText.entries(report.imported, report.bytes)) into \(backend)") + "\n"
+    return TerminalText.line("\(verb) \(NumberText.entries(report.written, report.bytes)) into \(backend)") + "\n"
   }
 
   /// Why entries were skipped; `nil` if none was.
@@ -75,7 +75,7 @@ struct MigrationView: SingleRecordView {
   /// The name of the backend that was written.
   let to: String
   /// What was copied, skipped and compared.
-  let report: MigrationReport
+  let report: TransferReport
   /// Whether entries were only counted, not written.
   let isDryRun: Bool
   /// Further warnings.
@@ -86,7 +86,7 @@ struct MigrationView: SingleRecordView {
   /// The document of `migrate`: "skipped" includes "kept" and "expired".
   var json: JSONValue {
     [
-      "from": .string(from), "to": .string(to), "copied": .integer(report.copied), "skipped": .integer(skipped),
+      "from": .string(from), "to": .string(to), "copied": .integer(report.written), "skipped": .integer(skipped),
       "verified": .integer(report.verified), "bytes": .integer(report.bytes), "kept": .integer(report.kept),
       "expired": .integer(report.expired), "damaged": .integer(report.damaged.count),
       "different": .integer(report.different.count), "dryRun": .boolean(isDryRun),
@@ -97,7 +97,7 @@ struct MigrationView: SingleRecordView {
   func table(on screen: Screen, hasHeader: Bool) -> String {
     var fields: [(name: String, value: Table.Cell)] = [
       ("From", .init(from, .bold)), ("To", .init(to, .bold)),
-      (isDryRun ? "To copy" : "Copied", .init(NumberText.text(report.copied), .plain)),
+      (isDryRun ? "To copy" : "Copied", .init(NumberText.text(report.written), .plain)),
       ("Skipped", .init(skippedText, .plain)),
     ]
     if !isDryRun { fields.append(("Verified", .init(NumberText.text(report.verified), .plain))) }
