@@ -112,9 +112,13 @@ struct BenchmarkRunTests {
     #expect(BenchmarkReport.merging([]) == nil)
   }
 
-  @Test func enginesWithoutOrderHaveNoScans() async throws {
-    let report = try await Fixtures.run([TestPlugin(capabilities: [])], [Fixtures.workload(.operations([.scan: 1]))])
-    #expect(report.results.allSatisfy { $0.outcome == .skipped("lists its entries in no order") })
+  @Test func workloadsBeyondTheCapabilitiesOfAnEngineAreSkipped() async throws {
+    let full = try #require(WorkloadCatalogue.workload(named: "full"))
+    let report = try await Fixtures.run(
+      [TestPlugin(capabilities: [])], [Fixtures.workload(.operations([.scan: 1])), full], actions: Fixtures.actions)
+    #expect(
+      report.results.map(\.outcome.reason) == ["lists its entries in no order", "lists its entries in no order"]
+        + ["does not check the limits of a store", "does not check the limits of a store"])
   }
 
   @Test func enginesThatAreNotSharedHaveNoShares() async throws {

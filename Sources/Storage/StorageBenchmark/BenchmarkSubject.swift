@@ -48,6 +48,7 @@ public struct BenchmarkSubject: Sendable {
     if workload.phases.contains(where: { $0.share(of: .scan) > 0 }), !capabilities.contains(.ordered) {
       return "lists its entries in no order"
     }
+    if workload.payload == .bounded, !capabilities.contains(.bounded) { return "does not check the limits of a store" }
     if workload.payload == .typed, actions.typed == nil { return "no records to decode" }
     if workload.payload.isThroughCache, actions.makeFetcher[workload.payload] == nil { return "nothing to fetch with" }
     return nil
@@ -99,6 +100,8 @@ public struct TypedPayload: Sendable {
 public struct BenchmarkStore: Sendable {
   /// The engine.
   public let engine: any StorageEngine
+  /// Whether the engine lists its entries in the order of their keys.
+  public let isOrdered: Bool
   /// The most entries that the store may hold; `nil` for any number.
   public let maximumEntries: Int?
   /// The key of the entry with the given number. Other processes of the run have other keys.

@@ -26,12 +26,13 @@ final class TestPlugin: StoragePlugin {
 
   /// - Parameter isNamed: whether a store is known by a name, as on a server, and not by a path.
   init(
-    _ name: String = "test", fault: Fault = .none, firstLie: Int = 1, capabilities: Set<EngineCapability> = [.ordered],
+    _ name: String = "test", fault: Fault = .none, firstLie: Int = 1,
+    capabilities: Set<EngineCapability> = [.ordered, .bounded],
     isNamed: Bool = false
   ) {
     declaration = EngineDeclaration(
       name: name, version: "2.5", summary: "an engine for tests",
-      capabilities: capabilities.union([.persistent, .bounded, .atomicBatches]),
+      capabilities: capabilities.union([.persistent, .atomicBatches]),
       options: [EngineOption("path", isNamed ? .storeName : .path, help: "the store", isRequired: true), .durability])
     (self.fault, self.firstLie) = (fault, firstLie)
   }

@@ -222,7 +222,7 @@ struct BoundedReader: BenchmarkFetcher {
     self.target = target
     clock = OperationClock(now)
     let limits = target.maximumEntries.map { StoreLimits(maxEntries: $0, eviction: policy) }
-    store = EntryStore(engine: target.engine, clock: clock, limits: limits)
+    store = EntryStore(engine: target.engine, clock: clock, limits: limits, isOrdered: target.isOrdered)
   }
 
   func fetch(_ number: Int, isStored: Bool) async throws(CacheError) -> BenchmarkAnswer {
