@@ -47,14 +47,14 @@ static int32_t say_lost(cachectl_failure *failure) {
 }
 
 static int32_t lost_scan(
-  cachectl_store *store, const cachectl_range *range, cachectl_visit_entry visit, void *context,
-  cachectl_failure *failure) {
-  (void)store, (void)range, (void)visit, (void)context;
+  cachectl_store *store, const cachectl_scan_request *request, cachectl_visit_entry visit, cachectl_visit_text next,
+  void *context, cachectl_failure *failure) {
+  (void)store, (void)request, (void)visit, (void)next, (void)context;
   return say_lost(failure);
 }
 
-static int32_t lost_statistics(
-  cachectl_store *store, cachectl_visit_slot visit, void *context, uint64_t *storage_bytes, cachectl_failure *failure) {
+static int32_t lost_count(
+  cachectl_store *store, cachectl_visit_count visit, void *context, uint64_t *storage_bytes, cachectl_failure *failure) {
   (void)store, (void)visit, (void)context, (void)storage_bytes;
   return say_lost(failure);
 }
@@ -62,7 +62,7 @@ static int32_t lost_statistics(
 /* As an engine does that has its entries on two servers, one of which is lost. */
 static void lose_server(void) {
   faulty.scan = lost_scan;
-  faulty.statistics = lost_statistics;
+  faulty.count = lost_count;
 }
 
 const cachectl_engine *cachectl_plugin(uint32_t abi) {

@@ -4,36 +4,58 @@ internal import StorageSPI
 
 /// A change of an entry, as the file has it.
 struct Change: Codable {
-  /// What is stored; without it the entry is removed.
+  /// The entry to store; without it the entry under the key is removed.
   struct Entry: Codable {
-    let payload: Data
+    /// Missing if the entry with the checksum `updated` keeps its payload.
+    var payload: Data?
+    var updated: UInt64?
     let storedAt, freshUntil, retainUntil: Int64
     let contentType: String
     let attributes: [String: String]
-    let checksum: UInt64
+    let payloadChecksum, checksum: UInt64
+
+    init(_ metadata: EntryMetadata) {
+      storedAt = metadata.storedAt.milliseconds
+      freshUntil = metadata.freshUntil.milliseconds
+      retainUntil = metadata.retainUntil.milliseconds
+      contentType = metadata.contentType
+      attributes = metadata.attributes
+      payloadChecksum = metadata.payloadChecksum
+      checksum = metadata.checksum
+    }
+
+    var metadata: EntryMetadata {
+      EntryMetadata(
+        storedAt: Timestamp(milliseconds: storedAt), freshUntil: Timestamp(milliseconds: freshUntil),
+        retainUntil: Timestamp(milliseconds: retainUntil), contentType: contentType, attributes: attributes,
+        payloadChecksum: payloadChecksum, checksum: checksum)
+    }
   }
 
   let key: String
   let entry: Entry?
 
-  /// The change that `operation` makes; `nil` where it only requires something.
+  /// The change that `operation` makes; `nil` if it only requires something.
   init?(_ operation: WriteBatch.Operation) {
     switch operation {
     case .put(let key, let payload, let metadata): self.init(key, .init(payload: payload, metadata: metadata))
+    case .update(let key, let metadata, let checksum):
+      var entry = Entry(metadata)
+      entry.updated = checksum
+      self.key = key.text
+      self.entry = entry
     case .remove(let key): self.init(key, nil)
     case .require: return nil
     }
   }
 
-  /// The change that stores `entry`, or removes what is under `key`.
+  /// The change that stores `entry`, or removes the entry under `key`.
   init(_ key: CacheKey, _ entry: EntryTable.Entry?) {
     self.key = key.text
     self.entry = entry.map { entry in
-      let metadata = entry.metadata
-      return Entry(
-        payload: Data(entry.payload), storedAt: metadata.storedAt.milliseconds,
-        freshUntil: metadata.freshUntil.milliseconds, retainUntil: metadata.retainUntil.milliseconds,
-        contentType: metadata.contentType, attributes: metadata.attributes, checksum: metadata.checksum)
+      var stored = Entry(entry.metadata)
+      stored.payload = Data(entry.payload)
+      return stored
     }
   }
 }
@@ -44,15 +66,13 @@ extension [Change] {
     var batch = WriteBatch()
     for change in self {
       let key = try CacheKey(change.key)
-      guard let entry = change.entry else {
+      if let entry = change.entry, let payload = entry.payload {
+        batch.put(key, payload: [UInt8](payload), metadata: entry.metadata)
+      } else if let entry = change.entry {
+        batch.update(key, metadata: entry.metadata, from: entry.updated ?? 0)
+      } else {
         batch.remove(key)
-        continue
       }
-      let metadata = EntryMetadata(
-        storedAt: Timestamp(milliseconds: entry.storedAt), freshUntil: Timestamp(milliseconds: entry.freshUntil),
-        retainUntil: Timestamp(milliseconds: entry.retainUntil), contentType: entry.contentType,
-        attributes: entry.attributes, checksum: entry.checksum)
-      batch.put(key, payload: [UInt8](entry.payload), metadata: metadata)
     }
     return batch
   }

@@ -12,9 +12,10 @@ struct Journal {
   private let path: String
   private let synchronizes: Bool
 
-  /// Opens the file at `path`, which is made where there is none, and puts what it holds into `table`.
+  /// Opens the file at `path`, which is created if it is missing, and puts its entries into `table`.
   init(_ path: String, synchronizes: Bool, reading table: inout EntryTable) throws(CacheError) {
-    (self.path, self.synchronizes) = (path, synchronizes)
+    self.path = path
+    self.synchronizes = synchronizes
     file = try JournalFile(path, O_RDWR | O_CREAT)
     try file.lock()
     let bytes = try file.contents()
@@ -28,7 +29,7 @@ struct Journal {
     }
   }
 
-  /// Appends the changes of `batch`. Where that fails the file is what it was.
+  /// Appends the changes of `batch`. If that fails the file is unchanged.
   mutating func append(_ batch: WriteBatch) throws(CacheError) {
     let changes = batch.operations.compactMap { Change($0) }
     if changes.isEmpty { return }
@@ -47,7 +48,8 @@ struct Journal {
     try new.write(lines, at: 0)
     try new.synchronize()
     try new.rename(to: path)
-    (file, size) = (new, lines.count)
+    file = new
+    size = lines.count
   }
 
   private static func line(_ changes: [Change]) throws(CacheError) -> [UInt8] {

@@ -4,9 +4,9 @@ internal import Synchronization
 
 /// All entries in memory, and every change at the end of a file.
 ///
-/// `ImmediateReading` says that reads never wait: the host then calls them where it is.
-final class NotebookEngine: ImmediateReading {
-  /// What reads see; `nil` once the store is closed. The lock is never held while the disk is waited for.
+/// Reads never wait, so `readNow` returns at once: the host then calls it on its own thread.
+final class NotebookEngine: StorageEngine {
+  /// The entries that reads see; `nil` once the store is closed. The lock is never held while the disk is waited for.
   private let table: Mutex<EntryTable?>
   /// Used on the executor only, which does one thing after another.
   private let journal: Mutex<Journal?>
@@ -31,9 +31,9 @@ final class NotebookEngine: ImmediateReading {
   }
 
   func readNow(
-    keyBytes: Span<UInt8>, _ body: (Span<UInt8>, EntryMetadata) throws(CacheError) -> Void
-  ) throws(CacheError) -> Bool {
-    guard let entry = try current()[CacheKey(trusting: keyBytes)] else { return false }
+    _ key: Span<UInt8>, _ body: (Span<UInt8>, EntryMetadata) throws(CacheError) -> Void
+  ) throws(CacheError) -> Bool? {
+    guard let entry = try current()[CacheKey(trusting: key)] else { return false }
     try body(entry.payload.span, entry.metadata)
     return true
   }
@@ -47,24 +47,24 @@ final class NotebookEngine: ImmediateReading {
     }
   }
 
-  func scan(_ range: KeyRange, limit: Int) async throws(CacheError) -> [EntrySummary] {
+  func scan(_ request: ScanRequest) async throws(CacheError) -> ScanPage {
     // The order of the keys is kept with the table until it changes.
     try table.withLock { table throws(CacheError) in
-      guard let summaries = table?.scan(range, limit: limit) else { throw .storeClosed }
-      return summaries
+      guard let page = table?.scan(request) else { throw .storeClosed }
+      return page
     }
   }
 
-  func statistics() async throws(CacheError) -> StorageStatistics {
-    let tally = try current().tally
-    let size = try await executor.run { () throws(CacheError) in
+  func count() async throws(CacheError) -> StoreCount {
+    var count = try current().count
+    count.storageBytes = try await executor.run { () throws(CacheError) in
       try self.withJournal { journal throws(CacheError) in journal.size }
     }
-    return StorageStatistics(tally: tally, storageBytes: size)
+    return count
   }
 
-  /// The file was read whole when it was opened: what could not be read would have been an error then.
-  func checkIntegrity() async throws(CacheError) -> [IntegrityIssue] {
+  /// The file was read whole when it was opened: an entry that could not be read would have been an error then.
+  func check() async throws(CacheError) -> [IntegrityIssue] {
     _ = try current()
     return []
   }

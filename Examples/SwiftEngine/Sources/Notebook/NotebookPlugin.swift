@@ -1,22 +1,23 @@
 internal import EngineSupport
 public import StorageSPI
 
-/// What the engine says of itself, and how a store is opened.
+/// The engine's description of itself. It opens stores.
 public struct NotebookPlugin: StoragePlugin {
   static let path = EngineOption("path", .path, default: .text("notebook"), help: "the file that holds all entries")
 
-  /// Options, flags, validation and help are all made out of this.
+  /// Flags, validation and help are all derived from this.
   public let declaration = EngineDeclaration(
     name: "notebook", version: "1", summary: "one file to which every change is appended",
-    capabilities: [.persistent, .atomicBatches], options: [path, .durability])
+    capabilities: [.persistent, .ordered, .bounded, .atomicBatches], options: [path, .durability])
 
   /// The plugin.
   public init() {}
 
-  /// Reads the file, which is made where there is none.
+  /// Reads the file, which is created if it is missing.
   public func open(_ configuration: EngineConfiguration) async throws(CacheError) -> any StorageEngine {
-    let (path, durability) = (try configuration.text(Self.path.name), try configuration.durability())
-    // What waits for a disk runs on a thread of its own.
+    let path = try configuration.text(Self.path.name)
+    let durability = try configuration.durability()
+    // A call that waits for a disk runs on a thread of its own.
     let executor = BlockingExecutor()
     return try await executor.run { () throws(CacheError) in
       try NotebookEngine(path, durability, clock: configuration.clock, executor)
