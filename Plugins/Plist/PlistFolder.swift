@@ -27,7 +27,7 @@ struct PlistFolder: Sendable {
   var path: String { options.path }
   var lockPath: String { path + "/store.lock" }
   var commitPath: String { path + "/store.commit" }
-  /// Whether what is written must be on disk before it is used.
+  /// Whether a loss of power must not damage the store.
   var isSynchronized: Bool { options.durability != .relaxed }
 
   func path(of namespace: String) -> String { "\(path)/\(namespace).json" }
@@ -69,14 +69,14 @@ struct PlistFolder: Sendable {
   }
 }
 
-/// What belongs to the store.
+/// Tells the files of the store from those of someone else.
 extension PlistFolder {
   /// The beginning of a line of the lock file that lists a namespace.
   private static let listing = "cachectl plist namespace "
 
   /// Whether there is a store in the folder, damaged or not.
   ///
-  /// - Throws: `CacheError`: `cannotCreate` if what is there belongs to someone else, `permissionDenied`, `ioFailed`.
+  /// - Throws: `CacheError`: `cannotCreate` if the folder belongs to someone else, `permissionDenied`, `ioFailed`.
   func isStore() throws(CacheError) -> Bool {
     try StoreMark.isStore(inFolder: path) { names throws(CacheError) in
       guard try listedNamespaces().isEmpty, try files().isEmpty else { return .store }

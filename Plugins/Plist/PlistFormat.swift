@@ -87,7 +87,7 @@ enum PlistFormat {
       switch name {
       case "format":
         let found = try json.integer()
-        guard found == version else { throw json.failure("there is no format version \(found)") }
+        guard found == version else { throw json.failure("format version \(found) does not exist") }
       case "namespace":
         _ = try value(&json, "the namespace of the file") { $0 == namespace ? $0 : nil }
       case "entries":

@@ -61,7 +61,7 @@ struct PlistOptions: Sendable {
 
   /// The store's folder.
   var path: String
-  /// What a commit survives.
+  /// The failures that a commit survives.
   var durability = Durability.normal
   /// How long to wait for a lock that another handle holds.
   var busyTimeout = Duration.seconds(5)
@@ -92,7 +92,6 @@ extension PlistFolder {
   func removeStore(movingAside suffix: String?) throws(CacheError) -> [String] {
     guard try isStore() else { return [] }
     return try withLock(exclusively: true) { () throws(CacheError) in
-      // What cannot be read is of no version.
       if let version = try latestVersion(), version > PlistFormat.version { throw .laterFormat(path, version) }
       if let suffix { return try move(aside: suffix) }
       // First, so that none of the files that were to be renamed can come back.
@@ -101,7 +100,7 @@ extension PlistFolder {
         if try system.status(of: file)?.isRegular == true {
           try system.remove(file)
         } else {
-          // What is in the folder that someone has put there is not the store's.
+          // A folder, whose content someone else has put there.
           try system.rename(file, to: freePath(file + ".aside"))
         }
       }

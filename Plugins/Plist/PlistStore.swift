@@ -168,7 +168,7 @@ extension PlistStore {
   /// Throws `CacheError` with the code `overBounds` if the store would exceed `bounds` after `changes`. Cost: a `stat` for
   /// each namespace, and loading the ones that are not in memory.
   ///
-  /// What is damaged cannot be counted, so it fails a batch with bounds.
+  /// A damaged file cannot be counted, so it fails the batch.
   private func require(_ bounds: StoreBounds, after changes: [Change]) throws(CacheError) {
     var count = StoreCount()
     for change in changes { count.add(change.after.count.namespaces) }
@@ -194,12 +194,12 @@ extension PlistStore {
     } catch {
       // The new file has its name, but might not keep it: "nothing was changed" is true only with the content before.
       if !written.isEmpty { _ = try? replace(changes[0].namespace, with: changes[0].before) }
-      // What is left of it takes room. If it stays, the next writer removes it.
+      // Its new files take room. If they stay, the next writer removes them.
       try? folder.recover()
       throw error
     }
     for (change, file) in zip(changes, written) {
-      // A status that is not known is no file's, so that the file is read again.
+      // Without a status the file is read again.
       let status = file.flatMap { try? folder.system.status(of: $0) }
       files.withLock { $0[change.namespace] = LoadedFile(table: change.after, file: file, status: status) }
     }
@@ -229,7 +229,7 @@ extension PlistStore {
       try? folder.system.remove(folder.commitPath)
       throw error
     }
-    // What fails from here on, the next handle does.
+    // The next handle finishes what fails from here on.
     try? folder.recover()
     return written
   }
