@@ -77,7 +77,9 @@ struct TieredConformanceTests {
 private struct SilentLayer: EngineLayer {
   let base: any StoragePlugin
 
-  var declaration: EngineDeclaration { base.declaration.with(base.declaration.capabilities.subtracting([.eviction])) }
+  var declaration: EngineDeclaration {
+    base.declaration.with(base.declaration.capabilities.subtracting([.countsChanges]))
+  }
 
   func wrap(_ engine: any StorageEngine) -> any StorageEngine { SilentEngine(base: engine) }
 }
@@ -87,5 +89,5 @@ private final class SilentEngine: WrappingEngine {
 
   init(base: any StorageEngine) { self.base = base }
 
-  var changeCounter: (any ChangeCounting)? { nil }
+  func changeCount() throws(CacheError) -> UInt64? { nil }
 }
