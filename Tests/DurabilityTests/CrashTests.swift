@@ -2,7 +2,7 @@ import Foundation
 import SeededNumbers
 import Testing
 
-/// Processes that write are killed at random instants. After each the store must open, be sound, and hold every batch
+/// Processes that write are killed at random instants. After each the store must open, be intact, and hold every batch
 /// that was acknowledged; the one under way is there whole or not at all.
 @Suite struct CrashTests {
   /// A fraction of all kills for one engine.

@@ -42,7 +42,7 @@ final class TestedStore {
     return committed[lane] - before
   }
 
-  /// Has another process check that the store is sound and holds all that was acknowledged and nothing else, but for
+  /// Has another process check that the store is intact and holds all that was acknowledged and nothing else, except
   /// `unfinished` batches of each writer that may have been committed as well.
   func check(unfinished: Int = 1, sourceLocation: SourceLocation = #_sourceLocation) throws {
     let acknowledged = committed.map(String.init).joined(separator: ",")

@@ -42,7 +42,7 @@ public struct BenchmarkRunner: Sendable {
     environment = BenchmarkEnvironment(options, subjects, machine: machine, facts: facts)
   }
 
-  /// Runs everything. The failure of an engine is in its results, and the other engines go on. If the task is
+  /// Runs everything. The failure of an engine is in its results, and the other engines continue. If the task is
   /// cancelled, stores are closed and removed, and the report has the measurements so far.
   ///
   /// - Throws: `CacheError` with the code `invalidOption` if an option is out of range or a subject rejects its

@@ -171,7 +171,7 @@ private struct CityFetcher: BenchmarkFetcher {
   func fetch(_ number: Int, isStored: Bool) async throws(CacheError) -> BenchmarkAnswer {
     var snapshots = cities.execute(CityPages.query(number)).makeAsyncIterator()
     guard let snapshot = try await snapshots.next() else { return .wrong }
-    // A fetch goes on without a store that fails, and warns of it; here that failure is an error.
+    // A fetch continues without a store that fails, and warns of it; here that failure is an error.
     if let warning = snapshot.warnings.first { throw warning }
     guard snapshot.source == (isStored ? .cache : .origin), pages.isAnswer(snapshot.value, to: number) else {
       return .wrong
@@ -217,7 +217,7 @@ struct BoundedReader: BenchmarkFetcher {
   private let store: EntryStore
   private let clock: OperationClock
 
-  /// A reader over `target`, from which entries go by `policy`. No entry expires during the run, which begins at `now`.
+  /// A reader over `target`, from which `policy` evicts. No entry expires during the run, which begins at `now`.
   init(_ target: BenchmarkStore, now: Timestamp, _ policy: EvictionPolicy) {
     self.target = target
     clock = OperationClock(now)
