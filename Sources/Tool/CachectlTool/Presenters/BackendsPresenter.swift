@@ -121,7 +121,7 @@ extension ChecksView.CheckRow {
       switch outcome.result {
       case .passed: .passed
       case .failed: .failed
-      case .skipped, .exempt: .skipped
+      case .skipped: .skipped
       }
     self.init(name: outcome.check.name, result: result, message: outcome.message)
   }
