@@ -66,12 +66,14 @@ public struct AppDIContainer: Sendable {
     }
   }
 
-  /// Opens the store of the configured engine as it is, even if its damage has ended a process.
+  /// Opens the store of the configured engine as it is, even if its damage has ended a process, to save what can be read.
   ///
   /// - Throws: `CacheError` with the code of the engine's failure.
   package func openDamagedStore() async throws(CacheError) -> OpenStore {
     let (plugin, options) = try engine(configuration.backend)
-    return makeStore(over: try await plugin.open(options), of: plugin)
+    var repairing = options
+    repairing.isForRepair = true
+    return makeStore(over: try await plugin.open(repairing), of: plugin)
   }
 
   /// The store of the engine called `backend` if its damage has ended a process.
