@@ -187,7 +187,7 @@ extension CacheError {
   }
 
   /// The error of the last system call, on the file or folder at `path`.
-  fileprivate static func system(_ action: String, _ path: String, creating: Bool) -> CacheError {
+  public static func system(_ action: String, _ path: String, creating: Bool) -> CacheError {
     let (code, hint): (Code, String) =
       switch errno {
       case EACCES, EPERM, EROFS: (.permissionDenied, "check the permissions of it and of the directories above it")
