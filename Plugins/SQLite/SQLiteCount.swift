@@ -79,7 +79,7 @@ final class SQLiteCounter {
       count[change.namespace] += change.count
       unsaved.insert(change.namespace)
     }
-    if mustSave || lastRow - mark >= Self.stride { try saveAll() }
+    if mustSave || lastRow &- mark >= Self.stride { try saveAll() }
     try bounds?.require(count)
   }
 

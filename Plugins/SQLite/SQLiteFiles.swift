@@ -59,16 +59,19 @@ enum SQLiteFiles {
   /// It creates the mark, then the whole store under another name, and then renames it: no other process ever sees half
   /// of it, and a crash leaves either a store or none.
   static func createStore(_ options: SQLiteOptions) throws(CacheError) {
-    if try hasStore(options.path) { return }
-    let folder = folder(of: options.path)
-    try createFolder(folder)
-    try withLock(onFolder: folder, timeout: options.busyTimeout) { () throws(CacheError) in
-      if try hasStore(options.path) { return }
-      do throws(CacheError) { try create(options, in: folder) } catch {
-        if error.code == .noSpace || error.code == .cannotCreate { throw error }
-        let message = "\(options.path) cannot be made: \(error.message)"
-        throw CacheError(.cannotCreate, message, hint: error.hint, cause: error)
+    let path = options.path
+    if try hasStore(path) { return }
+    do throws(CacheError) {
+      let folder = folder(of: path)
+      for index in folder.indices.dropFirst() where folder[index] == "/" { mkdir(String(folder[..<index]), 0o700) }
+      guard mkdir(folder, 0o700) == 0 || errno == EEXIST else { throw .system("cannot create", folder, creating: true) }
+      try withLock(onFolder: folder, timeout: options.busyTimeout) { () throws(CacheError) in
+        if try !hasStore(path) { try create(options, in: folder) }
       }
+    } catch {
+      guard error.code == .permissionDenied || error.code == .ioFailed else { throw error }
+      throw CacheError(
+        .cannotCreate, "\(path) cannot be made: \(error.message)", hint: error.hint, cause: error)
     }
   }
 
@@ -100,7 +103,7 @@ enum SQLiteFiles {
       if options.durability != .relaxed { try synchronize(draft) }
       // The log of a database that was removed without it must not become the new database's log.
       for file in leftovers { unlink(file) }
-      guard rename(draft, options.path) == 0 else { throw systemError(options.path, "cannot be made") }
+      guard rename(draft, options.path) == 0 else { throw .system("cannot create", options.path, creating: true) }
     } catch {
       // An empty file that is still there must not become a damaged store: the draft without the mark would be someone
       // else's, and the mark without the draft would belong to a store that was cut off.
@@ -121,27 +124,19 @@ enum SQLiteFiles {
     try connection.execute("PRAGMA journal_mode = WAL")
   }
 
-  /// Creates the folder at `path` and any missing parents, accessible to the user alone.
-  private static func createFolder(_ path: String) throws(CacheError) {
-    if mkdir(path, 0o700) == 0 || errno == EEXIST { return }
-    guard errno == ENOENT, path != folder(of: path) else { throw systemError(path, "cannot be made") }
-    try createFolder(folder(of: path))
-    guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw systemError(path, "cannot be made") }
-  }
-
   /// Creates an empty file that only the user can access.
   private static func createFile(_ path: String) throws(CacheError) {
     let descriptor = open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0o600)
-    guard descriptor >= 0 else { throw systemError(path, "cannot be made") }
+    guard descriptor >= 0 else { throw .system("cannot create", path, creating: true) }
     close(descriptor)
   }
 
   /// Waits until everything written to the file or folder at `path` is on disk.
   private static func synchronize(_ path: String) throws(CacheError) {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { throw systemError(path, "cannot be opened") }
+    guard descriptor >= 0 else { throw .system("cannot open", path, creating: false) }
     defer { close(descriptor) }
-    guard fsync(descriptor) == 0 else { throw systemError(path, "cannot be written") }
+    guard fsync(descriptor) == 0 else { throw .system("cannot write", path, creating: false) }
   }
 
   /// Removes the database and the files next to it, whatever its state, or moves them aside. It writes no data, so it
@@ -160,7 +155,7 @@ enum SQLiteFiles {
       let moved = if let suffix { try moveAside(path, suffix) } else { [String]() }
       // The database goes first: if a log is left without one, creating the next store removes it.
       for suffix in [""] + companions where unlink(path + suffix) != 0 && errno != ENOENT {
-        throw systemError(path + suffix, "cannot be removed", .ioFailed)
+        throw .system("cannot remove", path + suffix, creating: false)
       }
       StoreMark(ofFile: path).remove()
       // An empty file is an empty store. A link that leads nowhere is refused.
@@ -183,7 +178,7 @@ enum SQLiteFiles {
     let hasMark = StoreMark(ofFile: path).isPresent
     let present = endings.filter { $0 == ".uses" ? hasMark : exists(path + $0) }
     for ending in present where rename(path + ending, target + ending) != 0 {
-      throw systemError(target + ending, "cannot be made", .ioFailed)
+      throw .system("cannot rename", path + ending, creating: false)
     }
     return present.map { target + $0 }.sorted()
   }
@@ -195,7 +190,7 @@ enum SQLiteFiles {
     onFolder folder: String, timeout: Int32, _ body: () throws(CacheError) -> Output
   ) throws(CacheError) -> Output {
     let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    guard descriptor >= 0 else { throw systemError(folder, "cannot be opened") }
+    guard descriptor >= 0 else { throw .system("cannot open", folder, creating: false) }
     defer {
       // A process that is being started has the descriptor too, and with it the lock, until it runs its program.
       flock(descriptor, LOCK_UN)
@@ -228,19 +223,5 @@ enum SQLiteFiles {
     guard code == SQLITE_OK else {
       throw CacheError(sqlite: code, message: "it is open elsewhere, or cannot be locked", path: path)
     }
-  }
-
-  /// The error of the last system call, which was on the file at `path`.
-  private static func systemError(
-    _ path: String, _ what: String, _ code: CacheError.Code = .cannotCreate
-  ) -> CacheError {
-    let kind: CacheError.Code =
-      switch errno {
-      case ENOSPC, EDQUOT: .noSpace
-      case EACCES, EPERM: code == .ioFailed ? .permissionDenied : code
-      default: code
-      }
-    return CacheError(
-      kind, "\(path) \(what): \(String(cString: strerror(errno)))", hint: "check the path and its permissions")
   }
 }

@@ -61,19 +61,14 @@ final class SQLiteReader: SnapshotHolding, @unchecked Sendable {
   ) throws(CacheError) -> Output? {
     try snapshot.begin()
     defer { finding.reset() }
-    let output = try find(key, body)
+    try finding.bind(key, at: 1)
+    var output: Output?
+    if try finding.step() {
+      let (metadata, payload) = try row.entry(of: finding, key: String(decoding: key, as: UTF8.self))
+      output = try body(payload.span, metadata)
+    }
     try snapshot.stay()
     return output
-  }
-
-  @inline(__always)
-  private func find<Output>(
-    _ key: UnsafeBufferPointer<UInt8>, _ body: (Span<UInt8>, EntryMetadata) throws(CacheError) -> Output
-  ) throws(CacheError) -> Output? {
-    try finding.bind(key, at: 1)
-    guard try finding.step() else { return nil }
-    let (metadata, payload) = try row.entry(of: finding, key: String(decoding: key, as: UTF8.self))
-    return try body(payload.span, metadata)
   }
 
   /// A page of the latest state. It ends before a row that cannot be read; if it would begin with that row, the error

@@ -92,7 +92,7 @@ struct SQLiteSnapshot: ~Copyable {
 /// The log's index in shared memory, which tells the store's state without a system call.
 struct SQLiteLogIndex {
   /// Valid as long as the connection is open.
-  private let index: UnsafePointer<csqlite_log_index>
+  private let index: UnsafePointer<UInt32>
 
   /// The index that `connection` has mapped once it has read something; `nil` if it uses no log, such as on a read-only
   /// medium.
@@ -109,7 +109,7 @@ struct SQLiteLogIndex {
   @inline(__always)
   var state: (count: UInt64, copied: UInt32)? {
     let state = csqlite_read_log_state(index)
-    return state.is_known != 0 ? (state.count, state.copied_frames) : nil
+    return state.is_known != 0 ? (state.count, state.copied_pages) : nil
   }
 }
 

@@ -78,58 +78,40 @@ static inline int csqlite_file_read(sqlite3 *database, void *bytes, int count, l
   return code == SQLITE_IOERR_SHORT_READ ? SQLITE_OK : code;
 }
 
-/// The start of the log's index, as described in "WAL-mode File Format" in SQLite's documentation: two copies of a
-/// header, followed by how far the log has been copied.
-struct csqlite_log_header {
-  uint32_t format, unused, changes;
-  uint8_t is_complete, is_big_endian;
-  uint16_t page_size;
-  uint32_t last_frame, pages, frame_checksum[2], salts[2], checksum[2];
-};
-struct csqlite_log_index {
-  struct csqlite_log_header headers[2];
-  uint32_t copied_frames;
-};
-
 /// The log's index as the connection has it in memory, valid until the connection is closed; NULL if there is none.
 /// Call this only for a connection in write-ahead mode that has read something: for any other it would create the
 /// index.
-static inline const struct csqlite_log_index *csqlite_find_log_index(sqlite3 *database) {
+static inline const uint32_t *csqlite_find_log_index(sqlite3 *database) {
   sqlite3_file *file = csqlite_file(database);
   if (file == NULL || file->pMethods->iVersion < 2 || file->pMethods->xShmMap == NULL) return NULL;
   void volatile *region = NULL;
   // The size is that of SQLite's regions; zero means not to create the region.
   int code = file->pMethods->xShmMap(file, 0, 32768, 0, &region);
-  return code == SQLITE_OK ? (const struct csqlite_log_index *)region : NULL;
+  return code == SQLITE_OK ? (const uint32_t *)region : NULL;
 }
 
 /// A number that changes with each commit, and how many pages of the log have been copied into the database.
 struct csqlite_log_state {
   int is_known;
   uint64_t count;
-  uint32_t copied_frames;
+  uint32_t copied_pages;
 };
 
-/// A commit writes the second header first, then the first one; this function reads them in the opposite order. Values
-/// that are equal in both belong to one commit, because the change count and the checksum tell commits apart.
-static inline struct csqlite_log_state csqlite_read_log_state(const struct csqlite_log_index *index) {
-  const struct csqlite_log_header *first = &index->headers[0], *second = &index->headers[1];
-  struct csqlite_log_state state = {0, 0, 0};
-  uint32_t changes = __atomic_load_n(&first->changes, __ATOMIC_RELAXED);
-  uint32_t frame = __atomic_load_n(&first->frame_checksum[0], __ATOMIC_RELAXED);
-  uint32_t other_frame = __atomic_load_n(&first->frame_checksum[1], __ATOMIC_RELAXED);
-  uint32_t checksum = __atomic_load_n(&first->checksum[0], __ATOMIC_RELAXED);
-  uint32_t other_checksum = __atomic_load_n(&first->checksum[1], __ATOMIC_RELAXED);
-  uint8_t is_complete = __atomic_load_n(&first->is_complete, __ATOMIC_RELAXED);
+/// The index begins as described in "WAL-mode File Format" in SQLite's documentation: with two copies of a header of 12
+/// words, followed by how far the log has been copied. A commit writes the second copy first, then the first one; this
+/// function reads them in the opposite order. If they are equal, they belong to one commit.
+static inline struct csqlite_log_state csqlite_read_log_state(const uint32_t *index) {
+  uint32_t header[12];
+  for (int word = 0; word < 12; word += 1) header[word] = __atomic_load_n(&index[word], __ATOMIC_RELAXED);
   __atomic_thread_fence(__ATOMIC_ACQUIRE);
-  state.is_known = is_complete && changes == __atomic_load_n(&second->changes, __ATOMIC_RELAXED) &&
-      frame == __atomic_load_n(&second->frame_checksum[0], __ATOMIC_RELAXED) &&
-      other_frame == __atomic_load_n(&second->frame_checksum[1], __ATOMIC_RELAXED) &&
-      checksum == __atomic_load_n(&second->checksum[0], __ATOMIC_RELAXED) &&
-      other_checksum == __atomic_load_n(&second->checksum[1], __ATOMIC_RELAXED);
-  // The change count restarts if the index is rebuilt after a crash; but then the checksum, which covers the whole log,
-  // differs.
-  state.count = (uint64_t)changes << 32 | (frame ^ (other_frame << 16 | other_frame >> 16));
-  state.copied_frames = __atomic_load_n(&index->copied_frames, __ATOMIC_RELAXED);
+  // The first byte of the fourth word tells whether the header is complete.
+  int is_known = *(const uint8_t *)&header[3] != 0;
+  for (int word = 0; word < 12; word += 1) {
+    is_known = is_known && header[word] == __atomic_load_n(&index[12 + word], __ATOMIC_RELAXED);
+  }
+  // The change count restarts if the index is rebuilt after a crash; but then the checksum of the last frame, which covers
+  // the whole log, differs.
+  uint64_t changes = header[2], checksum = header[6] ^ (header[7] << 16 | header[7] >> 16);
+  struct csqlite_log_state state = {is_known, changes << 32 | checksum, __atomic_load_n(&index[24], __ATOMIC_RELAXED)};
   return state;
 }
