@@ -154,7 +154,7 @@ import Testing
     #expect(page.entries.map { $0.payload?.count } == [half, 1])
   }
 
-  @Test func nothingIsReadOrPartOfAPathButAFileOfANamespace() async throws {
+  @Test func aPrefixThatIsNotANamespaceOpensNoFile() async throws {
     let folder = try TemporaryFolder()
     let system = FaultySystem()
     let engine = try await folder.open(.normal, system)
