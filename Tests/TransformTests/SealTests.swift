@@ -63,7 +63,7 @@ struct SealTests {
     Forgery("freshUntil raised") { $0.freshUntil = $0.freshUntil.advanced(by: .milliseconds(1)) },
     Forgery("freshUntil raised with its limit") { metadata in
       metadata.freshUntil = metadata.freshUntil.advanced(by: SealTests.hour)
-      metadata.attributes[":seal"] = EntrySeal(freshUntil: metadata.freshUntil, tag: "").text
+      metadata.attributes[":seal"] = "\(metadata.freshUntil.milliseconds) "
     },
     Forgery("retainUntil raised") { $0.retainUntil = $0.retainUntil.advanced(by: SealTests.hour) },
     Forgery("retainUntil lowered") { $0.retainUntil = $0.retainUntil.advanced(by: .milliseconds(-1)) },

@@ -95,7 +95,7 @@ public struct Cache: Sendable {
     } catch {
       if error.code == .unreachable {
         warn(error)
-        return AwaitedEngine(after: error, clock: clock) { () throws(CacheError) in
+        return AwaitedEngine(after: error, clock: clock) { _ throws(CacheError) in
           try await location.open(clock: clock)
         }
       }

@@ -11,7 +11,7 @@ struct AwayEngineTests {
   private static let reason = CacheError(.unreachable, "the server is away", hint: "start it")
 
   private let engine = AwaitedEngine(after: reason, clock: ManualClock(Timestamp(milliseconds: 0))) {
-    () throws(CacheError) in throw AwayEngineTests.reason
+    _ throws(CacheError) in throw AwayEngineTests.reason
   }
 
   private var store: EntryStore { EntryStore(engine: engine, clock: ManualClock(Timestamp(milliseconds: 0))) }

@@ -17,7 +17,7 @@ struct FailingStoreTests {
     let test = try await FlightTest()
     let reason = CacheError(code, "no store")
     let engine = AwaitedEngine(after: reason, clock: ManualClock(Timestamp(milliseconds: 0))) {
-      () throws(CacheError) in throw reason
+      _ throws(CacheError) in throw reason
     }
     let flights = test.flights(1, store: EntryStore(engine: engine, clock: test.test.clock))
     let ticket = try #require(try await flights.join("a").ticket)

@@ -19,29 +19,16 @@ package final class AwaitedEngine: StorageEngine {
   private let openStore: @Sendable (CacheError) async throws(CacheError) -> any StorageEngine
   private let state: Mutex<State>
 
-  /// An engine that `open` has just failed to open, because of `reason`.
-  package convenience init(
-    after reason: CacheError, clock: any WallClock,
-    _ open: @escaping @Sendable () async throws(CacheError) -> any StorageEngine
-  ) {
-    self.init(.away(reason, since: clock.now), clock) { _ throws(CacheError) in try await open() }
-  }
-
-  /// An engine that `open` opens at the first call, and again after each `reopen(after:)`. It gets the reason: "not opened
-  /// yet" at first.
-  convenience init(
-    clock: any WallClock, _ open: @escaping @Sendable (CacheError) async throws(CacheError) -> any StorageEngine
-  ) {
-    self.init(.away(CacheError(.closed, "the store is not opened yet"), since: nil), clock, open)
-  }
-
-  private init(
-    _ state: State, _ clock: any WallClock,
+  /// An engine that `open` has just failed to open because of `reason`; with `nil`, the first call opens it. `open` gets
+  /// the reason of the last failure.
+  package init(
+    after reason: CacheError?, clock: any WallClock,
     _ open: @escaping @Sendable (CacheError) async throws(CacheError) -> any StorageEngine
   ) {
-    self.state = Mutex(state)
     self.clock = clock
     openStore = open
+    state = Mutex(
+      .away(reason ?? CacheError(.closed, "the store is not opened yet"), since: reason == nil ? nil : clock.now))
   }
 
   /// Why the store is not open; `nil` if it is.

@@ -62,11 +62,7 @@ final class NearConfirmations: Sendable {
 
   /// What is known of the key with that digest now, before far is read.
   func reading(_ digest: UInt64, _ knowledge: Knowledge) -> Reading {
-    reading(digest, version: withPart(digest) { $0.version }, knowledge)
-  }
-
-  private func reading(_ digest: UInt64, version: UInt64, _ knowledge: Knowledge) -> Reading {
-    Reading(digest: digest, version: version, knowledge: knowledge, at: now())
+    withPart(digest) { Reading(digest: digest, version: $0.version, knowledge: knowledge, at: now()) }
   }
 
   /// Whether the entry with that checksum is the one that far holds, by what far says now.
@@ -105,13 +101,12 @@ final class NearConfirmations: Sendable {
 
   /// Begins a change of an entry: near does not answer for it until `endChange(_:_:)`.
   func beginChange(_ digest: UInt64, _ knowledge: Knowledge) -> Reading {
-    let version = withPart(digest) { part in
+    withPart(digest) { part in
       part.version += 1
       part.changing[digest, default: 0] += 1
       part.confirmed[digest] = nil
-      return part.version
+      return Reading(digest: digest, version: part.version, knowledge: knowledge, at: now())
     }
-    return reading(digest, version: version, knowledge)
   }
 
   /// Ends the change that began with `reading`. Far then holds the version with that checksum, unless another change

@@ -24,7 +24,7 @@ final class NearTier: Sendable {
   /// Opens the store of `plugin`; a damaged one is removed first. If that fails, far answers, and later calls try again.
   init(_ plugin: any StoragePlugin, _ configuration: EngineConfiguration, _ limits: StoreLimits) async {
     self.limits = limits
-    engine = AwaitedEngine(clock: configuration.clock) { reason throws(CacheError) in
+    engine = AwaitedEngine(after: nil, clock: configuration.clock) { reason throws(CacheError) in
       var isDamaged = reason.code == .damaged || configuration.hasCrashMark
       while true {
         if isDamaged {

@@ -71,7 +71,7 @@ public struct TieredLayer: WrappingPlugin {
       return try await base.open(configuration)
     } catch {
       guard error.isAway else { throw error }
-      return AwaitedEngine(after: error, clock: configuration.clock) { () throws(CacheError) in
+      return AwaitedEngine(after: error, clock: configuration.clock) { _ throws(CacheError) in
         try await base.open(configuration)
       }
     }

@@ -60,7 +60,7 @@ final class TransformPipeline: Sendable {
     metadata.payloadChecksum = EntryMetadata.computedPayloadChecksum(payload.span)
     if transforms.isEmpty { return (payload, metadata) }
     let recorded = try recorded(
-      metadata, steps, tag: EntrySeal.text(tag), key: key, hidingBy: transforms.filter(\.hidesContent))
+      metadata, steps, tag: Self.text(tag), key: key, hidingBy: transforms.filter(\.hidesContent))
     guard let recorded else {
       throw CacheError(
         .failed, "a transform does not hide attributes as it hides their entry",
@@ -110,7 +110,7 @@ final class TransformPipeline: Sendable {
     guard !transforms.isEmpty else { return metadata }
     let hidden = metadata.attributes.filter { !EntryMetadata.isAlwaysReadable(attribute: $0.key) }
     metadata.attributes = metadata.attributes.filter { hidden[$0.key] == nil }
-    metadata.attributes[EntryMetadata.sealName] = EntrySeal(freshUntil: metadata.freshUntil, tag: tag).text
+    metadata.attributes[EntryMetadata.sealName] = "\(metadata.freshUntil.milliseconds) \(tag)"
     var bytes = AttributeBlock.bytes(hidden)
     let context = context(.attributes, of: key, authenticated: metadata.authenticatedBytes)
     for transform in transforms {
@@ -119,7 +119,7 @@ final class TransformPipeline: Sendable {
       else { return nil }
       bytes = output.bytes
     }
-    metadata.attributes[EntryMetadata.hiddenName] = String(decoding: Base64.encoded(bytes), as: UTF8.self)
+    metadata.attributes[EntryMetadata.hiddenName] = Self.text(bytes[...])
     return metadata
   }
 
@@ -134,7 +134,7 @@ final class TransformPipeline: Sendable {
       // The last transform that was applied gave the tag.
       if transform.tagBytes > 0, !isTagKnown {
         let tag = bytes?.suffix(transform.tagBytes) ?? Self.suffix(of: payload, transform.tagBytes)
-        guard metadata.seal?.tag == EntrySeal.text(tag) else { throw Self.forged(key) }
+        guard metadata.seal?.tag == Self.text(tag) else { throw Self.forged(key) }
         isTagKnown = true
       }
       if let done = bytes {
@@ -206,6 +206,10 @@ final class TransformPipeline: Sendable {
   ) -> TransformContext {
     TransformContext(
       key: key, part: part, maxEntryBytes: transforms.maxEntryBytes, authenticated: authenticated)
+  }
+
+  private static func text(_ bytes: ArraySlice<UInt8>) -> String {
+    String(decoding: Base64.encoded(Array(bytes)), as: UTF8.self)
   }
 
   private static func suffix(of bytes: Span<UInt8>, _ count: Int) -> ArraySlice<UInt8> {

@@ -44,7 +44,7 @@ extension EntryMetadata {
   /// The attribute with the hidden attributes, in base 64. An entry whose content is hidden has it even without such
   /// attributes: a transform that proves something proves all of the metadata with it.
   static let hiddenName = ":hidden"
-  /// The attribute with the seal of an entry whose content is hidden; see `EntrySeal`.
+  /// The attribute with the seal of an entry whose content is hidden; see `seal`.
   static let sealName = ":seal"
 
   /// The steps that the entry was written with, as text; `nil` if it is stored as it is.
@@ -61,8 +61,17 @@ extension EntryMetadata {
   /// The hidden attributes, in base 64; `nil` if the entry's content is not hidden.
   var hidden: String? { attributes[Self.hiddenName] }
 
-  /// The seal; `nil` if the entry's content is not hidden, or the attribute is not what the core writes.
-  var seal: EntrySeal? { attributes[Self.sealName].flatMap { EntrySeal($0) } }
+  /// The seal; `nil` if the entry's content is not hidden, or the attribute is not what the core writes. It is authenticated
+  /// with the attributes, which are hidden apart from the payload: metadata can be renewed while the payload stays as it is
+  /// stored.
+  ///
+  /// It has the latest time up to which the entry may be fresh, so that an entry can be made stale without a key, and the
+  /// tag of the hidden payload, in base 64; that is empty if its transform proves nothing.
+  var seal: (freshUntil: Timestamp, tag: String)? {
+    let words = attributes[Self.sealName]?.split(separator: " ", omittingEmptySubsequences: false) ?? []
+    guard words.count == 2, let milliseconds = Int64(words[0]) else { return nil }
+    return (Timestamp(milliseconds: milliseconds), String(words[1]))
+  }
 
   /// Whether an attribute stays readable if the others are hidden, because it decides how the entry may be used.
   static func isAlwaysReadable(attribute name: String) -> Bool {
@@ -91,29 +100,6 @@ extension EntryMetadata {
     readable[Self.hiddenName] = nil
     return bytes + AttributeBlock.bytes(readable)
   }
-}
-
-/// The part of a record that belongs to one version of an entry. It is authenticated with the attributes, which are
-/// hidden apart from the payload: metadata can be renewed while the payload stays as it is stored.
-struct EntrySeal: Sendable, Hashable {
-  /// The latest time up to which the entry may be fresh. So an entry can be made stale without a key.
-  let freshUntil: Timestamp
-  /// The tag of the hidden payload, in base 64; empty if its transform proves nothing.
-  let tag: String
-
-  init(freshUntil: Timestamp, tag: String) { (self.freshUntil, self.tag) = (freshUntil, tag) }
-
-  /// Reads a seal from its text; `nil` if no seal is written like that.
-  init?(_ text: String) {
-    let words = text.split(separator: " ", omittingEmptySubsequences: false)
-    guard words.count == 2, let milliseconds = Int64(words[0]) else { return nil }
-    (freshUntil, tag) = (Timestamp(milliseconds: milliseconds), String(words[1]))
-  }
-
-  /// The seal as metadata holds it.
-  var text: String { "\(freshUntil.milliseconds) \(tag)" }
-
-  static func text(_ tag: ArraySlice<UInt8>) -> String { String(decoding: Base64.encoded(Array(tag)), as: UTF8.self) }
 }
 
 /// Attributes as bytes, for transforms that hide them: each name and value with its length before it.

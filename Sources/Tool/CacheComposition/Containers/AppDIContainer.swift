@@ -108,7 +108,7 @@ public struct AppDIContainer: Sendable {
       return try await openStore()
     } catch {
       if [.cannotCreate, .unknownBackend, .invalidOption].contains(error.code) { throw error }
-      let engine = AwaitedEngine(after: error, clock: clock) { () throws(CacheError) in throw error }
+      let engine = AwaitedEngine(after: error, clock: clock) { _ throws(CacheError) in throw error }
       return makeStore(over: engine, of: try? layered(configuration.backend))
     }
   }
