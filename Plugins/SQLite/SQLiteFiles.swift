@@ -149,11 +149,13 @@ enum SQLiteFiles {
     let folder = folder(of: path)
     return try withLock(onFolder: folder, timeout: options.busyTimeout) { () throws(CacheError) in
       guard try sizeOfStore(at: path) != nil else { return [] }
-      let file = try locked(path, timeout: options.busyTimeout)
+      // Locked against all other connections until it is released, whatever the file contains.
+      let file = try SQLiteConnection(path: path, flags: SQLITE_OPEN_READWRITE, busyTimeout: 0)
       defer { withExtendedLifetime(file) {} }
+      try retry(for: options.busyTimeout, at: path) { csqlite_lock_file(file.handle) }
       try SQLiteHeader(of: file).requireRemovable(path)
       let moved = if let suffix { try moveAside(path, suffix) } else { [String]() }
-      // The database goes first: if a log is left without one, creating the next store removes it.
+      // The database is removed first: if a log is left without one, creating the next store removes it.
       for suffix in [""] + companions where unlink(path + suffix) != 0 && errno != ENOENT {
         throw .system("cannot remove", path + suffix, creating: false)
       }
@@ -164,9 +166,9 @@ enum SQLiteFiles {
     }
   }
 
-  /// Gives the store's files names that match as the present ones do. The database goes after its log: a crash in between
-  /// leaves a store without its last commits, and their log under its new name. The mark goes last, as the database may
-  /// have no other.
+  /// Gives the store's files new names that belong together as the present ones do. The log is renamed before the database:
+  /// a crash in between leaves a store without its last commits, and their log under its new name. The mark is renamed
+  /// last, because a damaged database may have no other.
   private static func moveAside(_ path: String, _ suffix: String) throws(CacheError) -> [String] {
     let endings = companions + ["", ".uses"]
     var number = 1
@@ -201,16 +203,6 @@ enum SQLiteFiles {
       return errno == EWOULDBLOCK || errno == EINTR ? SQLITE_BUSY : SQLITE_IOERR
     }
     return try body()
-  }
-
-  /// A connection that locks the file at `path`, whatever it contains, against all others until it is released. Run no
-  /// statement on it.
-  ///
-  /// - Parameter timeout: how long to wait for other connections, in milliseconds.
-  private static func locked(_ path: String, timeout: Int32) throws(CacheError) -> SQLiteConnection {
-    let connection = try SQLiteConnection(path: path, flags: SQLITE_OPEN_READWRITE, busyTimeout: 0)
-    try retry(for: timeout, at: path) { csqlite_lock_file(connection.handle) }
-    return connection
   }
 
   /// Calls `lock` until it does not return that the file or folder at `path` is busy, for up to `timeout` milliseconds.

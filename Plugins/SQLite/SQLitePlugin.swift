@@ -74,7 +74,7 @@ struct SQLiteOptions: Sendable {
   let durability: Durability
   /// How long to wait for another process, in milliseconds.
   let busyTimeout: Int32
-  /// Whether to read on where the file is shorter than it should be.
+  /// Whether to read the rest of a file that is shorter than it should be.
   let isForRepair: Bool
 
   init(_ configuration: EngineConfiguration) throws(CacheError) {
