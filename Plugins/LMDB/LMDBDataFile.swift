@@ -50,7 +50,7 @@ final class LMDBDataFile {
 
   /// Checks what LMDB trusts when it maps the file: the two meta pages and the length.
   ///
-  /// - Returns: whether the file has the record of the format, which makes it a store.
+  /// - Returns: whether the file has the mark of a store.
   /// - Throws: `CacheError`: `damaged`, `unsupportedFormat` if it is of a later version.
   @discardableResult
   func check() throws(CacheError) -> Bool {
@@ -60,8 +60,8 @@ final class LMDBDataFile {
       for _ in 0..<8 where latest == nil { latest = try? latestMetaPage() }
       if latest == nil, let version = laterVersion { throw .laterVersion(version) }
       if latest == nil { latest = try latestMetaPage() }
-      guard let format = latest.flatMap({ format(in: $0) }) else { return false }
-      guard format == LMDBCountRecord.format else { throw .laterVersion(UInt32(format)) }
+      guard let format = latest?.format else { return false }
+      guard format == LMDBMetaPage.format else { throw .laterVersion(UInt32(format)) }
       return true
     } catch {
       throw .lmdb(error, in: path)
@@ -72,7 +72,9 @@ final class LMDBDataFile {
   private func latestMetaPage() throws(LMDBFault) -> LMDBMetaPage {
     let first = try LMDBMetaPage(read(0, LMDBMetaPage.size), number: 0)
     let second = try LMDBMetaPage(read(first.pageSize, LMDBMetaPage.size), number: 1)
-    guard second.pageSize == first.pageSize else { throw .damaged("its meta pages differ in page size") }
+    // A copy by LMDB's tool has the mark in the page of its only transaction.
+    let isMarked = second.format == first.format || min(first.transaction, second.transaction) == 0
+    guard second.pageSize == first.pageSize, isMarked else { throw .damaged("its meta pages disagree") }
     let latest = first.transaction < second.transaction ? second : first
     // After the meta pages: another process may extend the file meanwhile.
     fstat(descriptor, &status)
@@ -81,17 +83,12 @@ final class LMDBDataFile {
       throw .damaged("it is cut off")
     }
     // The last pages may be missing: LMDB does not write a page that the same transaction has freed again.
-    var missing = Int(latest.lastPage) + 1 - pages
+    let missing = Int(latest.lastPage) + 1 - pages
     guard missing > 0 else { return latest }
     var room = pages
-    _ = try forEachItem(below: latest.freeListRoot, latest.pageSize, &room) { _, list throws(LMDBFault) in
-      let ranges = try list.span.withUnsafeBytes { list throws(LMDBFault) in
-        try LMDBFreePages.ranges(list, lastPage: Int(latest.lastPage))
-      }
-      for range in ranges { missing -= range.clamped(to: pages..<Int.max).count }
-      return true
-    }
-    guard missing == 0 else { throw .damaged("it is cut off") }
+    guard latest.freeListRoot != LMDBMetaPage.noRoot,
+      try freePages(below: latest.freeListRoot, from: pages, latest, &room) == missing
+    else { throw .damaged("it is cut off") }
     return latest
   }
 
@@ -104,33 +101,13 @@ final class LMDBDataFile {
     }
   }
 
-  /// The readable meta pages, the later one first.
-  private var metaPages: [LMDBMetaPage] {
+  /// The version of the store's format; `nil` if it is unknown. Any readable meta page says it.
+  var format: Int? {
     let first = try? LMDBMetaPage(read(0, LMDBMetaPage.size), number: 0)
-    let second = (first.map { [$0.pageSize] } ?? LMDBMetaPage.pageSizes).lazy.compactMap { size in
+    let others = LMDBMetaPage.pageSizes.lazy.compactMap { size in
       try? LMDBMetaPage(self.read(size, LMDBMetaPage.size), number: 1)
     }
-    return [first, second.first].compactMap(\.self).sorted { $0.transaction > $1.transaction }
-  }
-
-  /// The version of the store's format; `nil` if it is unknown. Any readable meta page leads to it.
-  var format: Int? {
-    let pages = metaPages
-    if let latest = pages.first, pages.count == 2, let format = format(in: latest) { return format }
-    return pages.lazy.filter { $0.mainRoot != LMDBMetaPage.noRoot }.compactMap { self.format(in: $0) }.first
-  }
-
-  /// The version of the store's format by its latest meta page. The main database's first record says it, if anything was
-  /// ever stored.
-  private func format(in meta: LMDBMetaPage) -> Int? {
-    if meta.mainRoot == LMDBMetaPage.noRoot { return LMDBCountRecord.format }
-    var format: Int?
-    var room = LMDBMetaPage.maximumDepth
-    _ = try? forEachItem(below: meta.mainRoot, meta.pageSize, &room) { key, value in
-      if key.elementsEqual(LMDBCountRecord.key) { format = value.withUnsafeBytes { LMDBCountRecord.format(of: $0) } }
-      return false
-    }
-    return format
+    return first?.format ?? others.first?.format
   }
 
   /// Up to `count` bytes, from `offset` on.
@@ -140,46 +117,46 @@ final class LMDBDataFile {
     }
   }
 
-  /// Calls `body` with the items of a tree, in order, until it returns `false`.
+  /// The number of free pages from `first` on, by the list below the page `root`.
   ///
   /// Layout (LMDB 0.9, 64 bits) of a page: number (8 bytes), unused (2), kind (2), the end of the array of offsets and
   /// the end of the free space (2 each), the offsets. A node: the two halves of a size or of a page number (2 each),
   /// flags (2), key size (2), key, value or the number of its first page (8).
   ///
   /// - Parameter room: how many more pages the tree can have.
-  /// - Returns: whether `body` has never returned `false`.
-  private func forEachItem(
-    below root: UInt64, _ pageSize: Int, _ room: inout Int,
-    _ body: (_ key: ArraySlice<UInt8>, _ value: [UInt8]) throws(LMDBFault) -> Bool
-  ) throws(LMDBFault) -> Bool {
-    if root == LMDBMetaPage.noRoot { return true }
+  private func freePages(
+    below root: UInt64, from first: Int, _ meta: LMDBMetaPage, _ room: inout Int
+  ) throws(LMDBFault) -> Int {
     room -= 1
-    guard room >= 0, root < UInt64(Int.max / pageSize) else { throw .damaged("page \(root) is out of place") }
-    let page = read(Int(root) * pageSize, pageSize)
-    guard try page.number(at: 0) == root, [1, 2].contains(try page.number(at: 10) as UInt16) else {
+    guard room >= 0, root <= meta.lastPage else { throw .damaged("page \(root) is out of place") }
+    let page = read(Int(root) * meta.pageSize, meta.pageSize)
+    let kind = try page.number(at: 10) as UInt16
+    guard try page.number(at: 0) == root, kind == 1 || kind == 2 else {
       throw .damaged("page \(root) is not a page of a tree")
     }
-    let isLeaf = page[10] == 2
+    var count = 0
     for place in stride(from: 16, to: Int(try page.number(at: 12) as UInt16), by: 2) {
       let node = Int(try page.number(at: place) as UInt16)
-      let flags: UInt16 = try page.number(at: node + 4)
       let size = Int(try page.number(at: node) as UInt16) | Int(try page.number(at: node + 2) as UInt16) << 16
-      let start = node + 8 + Int(try page.number(at: node + 6) as UInt16)
-      guard start <= page.count else { throw .damaged("page \(root) has a node out of place") }
-      guard isLeaf else {
-        if try !forEachItem(below: UInt64(size) | UInt64(flags) << 32, pageSize, &room, body) { return false }
+      let flags: UInt16 = try page.number(at: node + 4)
+      if kind == 1 {
+        count += try freePages(below: UInt64(size) | UInt64(flags) << 32, from: first, meta, &room)
         continue
       }
-      var value = Array(page[start...].prefix(size))
+      let start = node + 8 + Int(try page.number(at: node + 6) as UInt16)
+      var list = Array(page.dropFirst(start).prefix(size))
       if flags & 1 != 0 {
-        let first = try page.number(at: start) as UInt64
-        guard first < UInt64(Int.max / pageSize), size <= status.st_size else { throw .damaged("a value is cut off") }
-        value = read(Int(first) * pageSize + 16, size)
+        let number: UInt64 = try page.number(at: start)
+        guard number <= meta.lastPage, size <= status.st_size else { throw .damaged("a value is cut off") }
+        list = read(Int(number) * meta.pageSize + 16, size)
       }
-      guard value.count == size else { throw .damaged("a value is cut off") }
-      if try !body(page[node + 8..<start], value) { return false }
+      guard list.count == size else { throw .damaged("a value is cut off") }
+      let ranges = try list.span.withUnsafeBytes { list throws(LMDBFault) in
+        try LMDBFreePages.ranges(list, lastPage: Int(meta.lastPage))
+      }
+      count += ranges.reduce(0) { $0 + $1.clamped(to: first..<Int.max).count }
     }
-    return true
+    return count
   }
 }
 
@@ -190,7 +167,12 @@ final class LMDBDataFile {
 /// version (4), address (8), map size (8), the records of the free list and of the main database (48 each), last page
 /// in use (8), transaction (8). A record begins with a number (4 bytes, the page size in that of the free list) and flags
 /// (2), and ends with the root (8).
+///
+/// In the record of the main database the number would be the size of its keys if all had the same. They do not, LMDB never looks
+/// at it, and it stays the same with each commit and copy: it is the mark of a store, and the version of its format.
 struct LMDBMetaPage {
+  /// The version of the store's format; `nil` without the mark of a store.
+  let format: Int?
   let pageSize: Int
   let freeListRoot: UInt64
   let mainRoot: UInt64
@@ -203,8 +185,10 @@ struct LMDBMetaPage {
   static let version: UInt32 = 1
   /// The root of a tree without pages.
   static let noRoot = UInt64.max
-  /// LMDB's limit on the depth of a tree.
-  static let maximumDepth = 32
+  /// The format version that this engine writes and reads.
+  static let format = 1
+  /// "cac", after a byte for the version.
+  private static let mark: UInt32 = 0x6361_6300
   static let size = 152
   static let pageSizes = (9...16).map { 1 << $0 }
   /// The free list has integer keys.
@@ -216,6 +200,8 @@ struct LMDBMetaPage {
   init(_ page: [UInt8], number: UInt64) throws(LMDBFault) {
     guard let version = Self.version(of: page) else { throw .damaged("it is cut off, or no LMDB data file") }
     guard version == Self.version else { throw .damaged("its meta pages are of different versions") }
+    let mark: UInt32 = try page.number(at: 88)
+    format = mark & ~0xFF == Self.mark ? Int(mark & 0xFF) : nil
     pageSize = Int(try page.number(at: 40) as UInt32)
     freeListRoot = try page.number(at: 80)
     mainRoot = try page.number(at: 128)
@@ -224,7 +210,7 @@ struct LMDBMetaPage {
     // The flags of the free list also hold the environment's, of which only "without a directory" (0x4000) changes no
     // layout.
     guard try page.number(at: 0) == number, try page.number(at: 10) == Self.kind, Self.pageSizes.contains(pageSize),
-      try page.number(at: 44) & ~0x4000 == Self.freeListFlags, try page.number(at: 88) == 0 as UInt32,
+      try page.number(at: 44) & ~0x4000 == Self.freeListFlags,
       try page.number(at: 92) == 0 as UInt16, (1..<UInt64(1) << 47).contains(lastPage),
       [freeListRoot, mainRoot].allSatisfy({ $0 == Self.noRoot || $0 > 1 && $0 <= lastPage }),
       transaction & 1 == number || transaction == 0
@@ -251,6 +237,7 @@ struct LMDBMetaPage {
         page.store(UInt32(pageSize), at: 40)
         page.store(freeListFlags, at: 44)
         page.store(noRoot, at: 80)
+        page.store(mark | UInt32(format), at: 88)
         page.store(noRoot, at: 128)
         page.store(1, at: 136)
       }

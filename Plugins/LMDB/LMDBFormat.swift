@@ -149,22 +149,19 @@ private struct LMDBTexts {
   }
 }
 
-/// The record of the store's format and of how much it holds: one value in the main database, under a key of one zero byte,
-/// which LMDB's tools skip.
+/// The record of how much the store holds: one value in the main database, under a key of one zero byte, which LMDB's tools
+/// skip.
 ///
-/// All numbers are little-endian: format version (2 bytes) and its complement (2), so that damage does not look like a
-/// later version; zero (4); transaction (8); then for each namespace its name padded with zeros (32), its entries (8), the
-/// bytes of their payloads (8), and a lower bound of the earliest `retainUntil` (8).
+/// All numbers are little-endian: transaction (8 bytes); then for each namespace its name padded with zeros (32), its entries
+/// (8), the bytes of their payloads (8), and a lower bound of the earliest `retainUntil` (8).
 ///
 /// The transaction is the one that wrote the record; each transaction that changes entries writes it. If the
 /// store's last transaction is a different one, a program that does not count wrote to the store: the entries are then
 /// counted again.
 struct LMDBCountRecord: Equatable {
-  /// The format version that this engine writes and reads.
-  static let format = 1
   static let key: [UInt8] = [0]
 
-  private static let fixedSize = 16
+  private static let fixedSize = 8
   private static let partSize = 56
 
   /// The transaction that wrote the record; 0, which is no valid number, if the count is known to be wrong.
@@ -178,26 +175,16 @@ struct LMDBCountRecord: Equatable {
 
   /// Parses the record in `bytes`.
   init(_ bytes: UnsafeRawBufferPointer) throws(LMDBFault) {
-    guard let format = Self.format(of: bytes), bytes.count >= Self.fixedSize,
-      (bytes.count - Self.fixedSize) % Self.partSize == 0
-    else { throw .damaged("its format record is cut off") }
-    guard format == Self.format else { throw .laterVersion(UInt32(format)) }
-    transaction = bytes.number(at: 8, as: Int.self)
+    guard bytes.count % Self.partSize == Self.fixedSize else { throw .damaged("its count is cut off") }
+    transaction = bytes.number(at: 0, as: Int.self)
     count = StoreCount()
     for start in stride(from: Self.fixedSize, to: bytes.count, by: Self.partSize) {
       let name = String(decoding: bytes[start..<start + 32].prefix { $0 != 0 }, as: UTF8.self)
-      guard CacheKey.isNamespace(name) else { throw .damaged("its format record names no namespace") }
+      guard CacheKey.isNamespace(name) else { throw .damaged("its count names no namespace") }
       count[name] = EntryCount(
         entries: bytes.number(at: start + 32, as: Int.self), payloadBytes: bytes.number(at: start + 40, as: Int.self),
         earliestExpiry: Timestamp(milliseconds: bytes.number(at: start + 48, as: Int64.self)))
     }
-  }
-
-  /// The version in the record `bytes`; `nil` if it is damaged.
-  static func format(of bytes: UnsafeRawBufferPointer) -> Int? {
-    guard bytes.count >= 4 else { return nil }
-    let version = bytes.number(at: 0, as: UInt16.self)
-    return bytes.number(at: 2, as: UInt16.self) == ~version ? Int(version) : nil
   }
 
   /// The size of the record, in bytes.
@@ -206,9 +193,7 @@ struct LMDBCountRecord: Equatable {
   /// Writes the record to `room`, which has exactly its size.
   func write(to room: UnsafeMutableRawBufferPointer) {
     room.initializeMemory(as: UInt8.self, repeating: 0)
-    room.store(UInt16(Self.format), at: 0)
-    room.store(~UInt16(Self.format), at: 2)
-    room.store(transaction, at: 8)
+    room.store(transaction, at: 0)
     var start = Self.fixedSize
     for (name, part) in count.namespaces {
       UnsafeMutableRawBufferPointer(rebasing: room[start...]).copyBytes(from: name.utf8)

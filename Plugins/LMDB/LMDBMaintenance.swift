@@ -13,7 +13,7 @@ extension LMDBEnvironment {
       return try withDatabases { transaction, databases throws(CacheError) in
         var issues: [IntegrityIssue] = []
         for database in databases { issues += try transaction.issues(in: database) }
-        try transaction.forEachFreeRange(freedBefore: .max) { _ in true }
+        _ = try transaction.freePages(freedBefore: .max)
         // An undecodable entry may be in the count, and has been reported already.
         let kept = try issues.isEmpty ? transaction.keptCount() : nil
         if let kept, try !kept.isRight(for: transaction.counted(databases)) {
@@ -107,8 +107,8 @@ extension LMDBEnvironment {
       // LMDB shows the list of free pages only to read transactions.
       let reader = try LMDBTransaction(self, flags: MDB_RDONLY)
       defer { reader.abort() }
-      try reader.forEachFreeRange(freedBefore: min(writer.number - 1, oldestReader)) { pages throws(CacheError) in
-        try release(pages)
+      for pages in try reader.freePages(freedBefore: min(writer.number - 1, oldestReader)) where try !release(pages) {
+        return
       }
     }
   }
@@ -169,27 +169,22 @@ enum LMDBFreePages {
 }
 
 extension LMDBTransaction {
-  /// Calls `body` with each range of free pages that a transaction before `limit` freed, until `body` returns `false`.
-  fileprivate func forEachFreeRange(
-    freedBefore limit: Int, _ body: (Range<Int>) throws(CacheError) -> Bool
-  ) throws(CacheError) {
+  /// The ranges of free pages that transactions before `limit` freed.
+  fileprivate func freePages(freedBefore limit: Int) throws(CacheError) -> [Range<Int>] {
     var info = MDB_envinfo()
     mdb_env_info(environment.pointer, &info)
-    let cursor = try openCursor(on: LMDBEnvironment.freeList)
-    var item = try cursor.first()
-    while let (key, value) = item {
-      let ranges: [Range<Int>]
+    var pages: [Range<Int>] = []
+    try forEachItem(in: LMDBEnvironment.freeList) { item throws(CacheError) in
       do throws(LMDBFault) {
-        guard key.count == MemoryLayout<Int>.size else {
+        guard item.key.count == MemoryLayout<Int>.size else {
           throw .damaged("its list of free pages has an impossible key")
         }
-        if key.loadUnaligned(as: Int.self) >= limit { return }
-        ranges = try LMDBFreePages.ranges(value, lastPage: info.me_last_pgno)
+        if item.key.loadUnaligned(as: Int.self) >= limit { return }
+        pages += try LMDBFreePages.ranges(item.value, lastPage: info.me_last_pgno)
       } catch {
         throw .lmdb(error, in: environment.path)
       }
-      for range in ranges where try !body(range) { return }
-      item = try cursor.next()
     }
+    return pages
   }
 }

@@ -50,7 +50,7 @@ public struct LMDBPlugin: StoragePlugin {
     // The lock file stays when the store is removed.
     return StoreInspection(
       path: path, exists: files.first == LMDBFile.data(in: path), files: files,
-      format: try LMDBDataFile(in: path)?.format, currentFormat: LMDBCountRecord.format)
+      format: try LMDBDataFile(in: path)?.format, currentFormat: LMDBMetaPage.format)
   }
 
   /// Removes the data file, whatever it contains, or moves it aside with the mark of the store, unless a process has the

@@ -217,7 +217,7 @@ struct LMDBScan {
   /// Removes the pages that a large scan has read from this process's memory; they stay in the system's cache, where
   /// concurrent readers find them again. It is not an error if the system ignores the advice.
   func releaseMappedPages() {
-    guard request.includesPayloads || page.entries.count > 256 else { return }
+    guard pages.end > 0, request.includesPayloads || page.entries.count > 256 else { return }
     let pageMask = UInt(getpagesize()) - 1
     guard let start = UnsafeMutableRawPointer(bitPattern: pages.start & ~pageMask) else { return }
     madvise(start, Int(pages.end - UInt(bitPattern: start)), MADV_DONTNEED)

@@ -67,9 +67,7 @@ final class LMDBTransaction: @unchecked Sendable {
     return UnsafeRawBufferPointer(value)
   }
 
-  /// The record of the format and the count, whichever transaction wrote it; `nil` if there is none.
-  ///
-  /// - Throws: `unsupportedFormat` if the store is of another version, `damaged`.
+  /// The record of the count, whichever transaction wrote it; `nil` if there is none.
   func countRecord() throws(CacheError) -> LMDBCountRecord? {
     let key = LMDBCountRecord.key
     return try key.span.withUnsafeBytes { key throws(CacheError) in

@@ -134,6 +134,7 @@ import Testing
     let before = try Data(contentsOf: URL(fileURLWithPath: store.dataFile))
     #expect(try await engine.payload("cities/a") == nil)
     #expect(try await engine.keys() == [])
+    #expect(try await engine.scan(ScanRequest(includesPayloads: true)) == ScanPage())
     try await engine.remove("cities/a")
     #expect(try Data(contentsOf: URL(fileURLWithPath: store.dataFile)) == before)
     try await engine.close()

@@ -47,7 +47,7 @@ import Testing
     }
     for start in [0, 4_096] {
       // Number, kind, magic number, version, page size, flags, and the high bytes of the roots and of the last page.
-      for offset in [0, 10, 16, 19, 20, 40, 41, 44, 88, 92, 86, 134, 142] {
+      for offset in [0, 10, 16, 19, 20, 40, 41, 44, 88, 89, 91, 92, 86, 134, 142] {
         var changed = original
         changed[start + offset] ^= 0x55
         try await expectDamage(changed, "byte \(start + offset)")
@@ -132,8 +132,10 @@ import Testing
     #expect(try FileManager.default.contentsOfDirectory(atPath: store.path).sorted() == names)
   }
 
-  /// Environments of other applications: plain records, a database with a name like a namespace's, an empty one.
-  @Test(arguments: [("", " k1\n v1\n"), ("users", " k1\n v1\n"), ("cities", " cities/1\n v1\n"), ("users", "")])
+  /// Environments of other applications: plain records, a database with a name like a namespace's, an empty one, nothing.
+  @Test(arguments: [
+    ("", " k1\n v1\n"), ("users", " k1\n v1\n"), ("cities", " cities/1\n v1\n"), ("users", ""), ("", ""),
+  ])
   func theEnvironmentOfAnotherApplicationIsRefusedAndLeftAlone(database: String, records: String) async throws {
     let store = try TestStore()
     try FileManager.default.createDirectory(atPath: store.path, withIntermediateDirectories: true)
@@ -159,7 +161,6 @@ import Testing
     #expect(await code { _ = try await plugin.removeStore(configuration, movingAside: nil) } == .cannotCreate)
     #expect(try store.bytes == before)
     #expect(try FileManager.default.contentsOfDirectory(atPath: store.path).sorted() == names)
-    // The page before the first transaction says that nothing was ever stored.
     for page in [0, 4_096] {
       try Data(before[..<page] + [UInt8](repeating: 0, count: 4_096) + before[(page + 4_096)...])
         .write(to: URL(fileURLWithPath: store.dataFile))
@@ -174,7 +175,7 @@ import Testing
     let engine = try await store.open()
     #expect(try await engine.keys().count == 11)
     try await engine.close()
-    // One meta page is gone: the other one leads to the format record.
+    // One meta page is gone: the other one has the mark.
     for page in [0, 4_096] {
       var bytes = try store.bytes
       bytes.replaceSubrange(page..<page + 4_096, with: [UInt8](repeating: 0x58, count: 4_096))
@@ -201,12 +202,17 @@ import Testing
     #expect(try await plugin.inspect(store.configuration).format == nil)
   }
 
-  @Test func laterFormatsAreRefusedAsSuch() async throws {
+  /// The version of LMDB's format, and that of the store's.
+  @Test(arguments: [20, 88]) func laterFormatsAreRefusedAsSuch(offset: Int) async throws {
     let store = try await Self.makeStore()
-    var bytes = try [UInt8](Data(contentsOf: URL(fileURLWithPath: store.dataFile)))
-    for page in [0, 4_096] { bytes[page + 20] = 2 }
+    var bytes = try store.bytes
+    for page in [0, 4_096] { bytes[page + offset] = 2 }
     try Data(bytes).write(to: URL(fileURLWithPath: store.dataFile))
     #expect(await code { _ = try await store.open() } == .unsupportedFormat)
+    let (plugin, configuration) = (LMDBPlugin(), try store.configuration)
+    #expect(try await plugin.inspect(configuration).format == (offset == 88 ? 2 : nil))
+    #expect(await code { _ = try await plugin.removeStore(configuration, movingAside: nil) } == .unsupportedFormat)
+    #expect(try store.bytes == bytes)
   }
 
   @Test func placesWhereNoStoreCanBe() async throws {
