@@ -38,6 +38,9 @@ public struct EngineConfiguration: Sendable {
     }
   }
 
+  /// The value of an option of any kind; `nil` if it has none.
+  package func value(_ name: String) -> OptionValue? { values[name] }
+
   /// The value of a text, path or choice option.
   public func text(_ name: String) throws(CacheError) -> String {
     guard case .text(let text)? = values[name] else { throw missing(name) }
