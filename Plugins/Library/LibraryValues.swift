@@ -218,39 +218,36 @@ final class LibraryArena {
   }
 
   private func operation(_ operation: WriteBatch.Operation) -> cachectl_operation {
-    var lent = cachectl_operation()
     switch operation {
     case .put(let key, let payload, let metadata):
-      lent.kind = CACHECTL_PUT.rawValue
-      lent.entry = entry(key, metadata)
-      lent.entry.payload = bytes(payload)
-    case .update(let key, let metadata, let checksum):
-      lent.kind = CACHECTL_UPDATE.rawValue
-      lent.expected = checksum
-      lent.entry = entry(key, metadata)
-    case .remove(let key):
-      lent.kind = CACHECTL_REMOVE.rawValue
-      lent.entry.key = bytes(key.text)
-    case .require(let key, .absent):
-      lent.kind = CACHECTL_REQUIRE_ABSENT.rawValue
-      lent.entry.key = bytes(key.text)
-    case .require(let key, .checksum(let checksum)):
-      lent.kind = CACHECTL_REQUIRE_CHECKSUM.rawValue
-      lent.expected = checksum
-      lent.entry.key = bytes(key.text)
+      var put = lent(CACHECTL_PUT, key, metadata)
+      put.entry.payload = bytes(payload)
+      return put
+    case .update(let key, let metadata, let checksum): return lent(CACHECTL_UPDATE, key, metadata, expected: checksum)
+    case .remove(let key): return lent(CACHECTL_REMOVE, key)
+    case .require(let key, .absent): return lent(CACHECTL_REQUIRE_ABSENT, key)
+    case .require(let key, .checksum(let checksum)): return lent(CACHECTL_REQUIRE_CHECKSUM, key, expected: checksum)
     }
-    return lent
   }
 
-  private func entry(_ key: CacheKey, _ metadata: EntryMetadata) -> cachectl_entry {
-    // Sorted by name, so that a library that writes them in this order always writes the same bytes.
-    let attributes = metadata.attributes.sorted { $0.key < $1.key }
-      .map { cachectl_attribute(name: bytes($0.key), value: bytes($0.value)) }
-    return cachectl_entry(
-      key: bytes(key.text), payload: cachectl_bytes(), stored_at: metadata.storedAt.milliseconds,
-      fresh_until: metadata.freshUntil.milliseconds, retain_until: metadata.retainUntil.milliseconds,
-      payload_checksum: metadata.payloadChecksum, checksum: metadata.checksum,
-      content_type: bytes(metadata.contentType), attributes: array(attributes), attribute_count: attributes.count)
+  private func lent(
+    _ kind: cachectl_operation_kind, _ key: CacheKey, _ metadata: EntryMetadata? = nil, expected: UInt64 = 0
+  ) -> cachectl_operation {
+    var entry = cachectl_entry()
+    entry.key = bytes(key.text)
+    if let metadata {
+      entry.stored_at = metadata.storedAt.milliseconds
+      entry.fresh_until = metadata.freshUntil.milliseconds
+      entry.retain_until = metadata.retainUntil.milliseconds
+      entry.payload_checksum = metadata.payloadChecksum
+      entry.checksum = metadata.checksum
+      entry.content_type = bytes(metadata.contentType)
+      // Sorted by name, so that a library that writes them in this order always writes the same bytes.
+      let attributes = metadata.attributes.sorted { $0.key < $1.key }
+      entry.attributes = array(attributes.map { cachectl_attribute(name: bytes($0.key), value: bytes($0.value)) })
+      entry.attribute_count = attributes.count
+    }
+    return cachectl_operation(kind: kind.rawValue, expected: expected, entry: entry)
   }
 
   /// A copy of the values of the options that `declaration` declares, with a clock.
@@ -261,23 +258,19 @@ final class LibraryArena {
   ) throws(CacheError) -> UnsafePointer<cachectl_configuration> {
     var values: [cachectl_value] = []
     for option in declaration.options {
-      var value = cachectl_value(name: terminated(option.name), text: nil, number: 0)
-      switch option.kind {
-      case .text, .path, .choice, .storeName:
-        guard let text = try? source.text(option.name) else { continue }
+      guard let value = source.value(option.name) else { continue }
+      var lent = cachectl_value(name: terminated(option.name), text: nil, number: 0)
+      switch value {
+      case .text(let text):
         guard !text.utf8.contains(0) else {
           throw CacheError(
             .invalidOption, "option '\(option.name)' of backend \(declaration.name) has a zero byte in it")
         }
-        value.text = terminated(text)
-      case .integer, .size, .duration:
-        guard let number = try? source.integer(option.name) else { continue }
-        value.number = number
-      case .boolean:
-        guard let flag = try? source.boolean(option.name) else { continue }
-        value.number = flag ? 1 : 0
+        lent.text = terminated(text)
+      case .integer(let number): lent.number = number
+      case .boolean(let flag): lent.number = flag ? 1 : 0
       }
-      values.append(value)
+      values.append(lent)
     }
     return array([
       cachectl_configuration(

@@ -42,8 +42,7 @@ struct Change: Codable {
     case .update(let key, let metadata, let checksum):
       var entry = Entry(metadata)
       entry.updated = checksum
-      self.key = key.text
-      self.entry = entry
+      self.init(key: key.text, entry: entry)
     case .remove(let key): self.init(key, nil)
     case .require: return nil
     }
@@ -51,12 +50,17 @@ struct Change: Codable {
 
   /// The change that stores `entry`, or removes the entry under `key`.
   init(_ key: CacheKey, _ entry: EntryTable.Entry?) {
-    self.key = key.text
-    self.entry = entry.map { entry in
+    let stored = entry.map { entry in
       var stored = Entry(entry.metadata)
       stored.payload = Data(entry.payload)
       return stored
     }
+    self.init(key: key.text, entry: stored)
+  }
+
+  private init(key: String, entry: Entry?) {
+    self.key = key
+    self.entry = entry
   }
 }
 
