@@ -7,8 +7,8 @@ internal import StorageSPI
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   let bytes = UnsafeRawBufferPointer(start: start, count: count)
   guard let entry = try? LMDBEntry(bytes), let metadata = try? entry.metadata() else { return 0 }
-  let fullKey = (try? entry.fullKey()).flatMap { $0.flatMap { String(validating: $0, as: UTF8.self) } }
-  let written = LMDBEntryHeader(metadata, fullKey: fullKey).bytes + Array(entry.payload)
+  let fullKey = (try? entry.fullKey()).flatMap { String(validating: $0, as: UTF8.self) } ?? ""
+  let written = LMDBEntry.header(metadata, fullKey: fullKey) + Array(entry.payload)
   written.withUnsafeBytes { written in
     let again = try? LMDBEntry(written)
     precondition((try? again?.metadata()) == metadata, "the metadata is read as something else")

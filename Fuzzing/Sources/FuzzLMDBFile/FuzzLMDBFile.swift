@@ -10,7 +10,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   try? FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
   try? Data(UnsafeBufferPointer(start: start, count: count)).write(to: folder.appendingPathComponent("data.mdb"))
   guard let file = try? LMDBDataFile(in: folder.path) else { return 0 }
-  try? file.check()
-  _ = file.isOwn
+  _ = try? file.check()
+  _ = file.format
   return 0
 }
