@@ -168,25 +168,6 @@ struct LMDBCountRecord: Equatable {
   var transaction: Int
   var count: StoreCount
 
-  init(transaction: Int, count: StoreCount) {
-    self.transaction = transaction
-    self.count = count
-  }
-
-  /// Parses the record in `bytes`.
-  init(_ bytes: UnsafeRawBufferPointer) throws(LMDBFault) {
-    guard bytes.count % Self.partSize == Self.fixedSize else { throw .damaged("its count is cut off") }
-    transaction = bytes.number(at: 0, as: Int.self)
-    count = StoreCount()
-    for start in stride(from: Self.fixedSize, to: bytes.count, by: Self.partSize) {
-      let name = String(decoding: bytes[start..<start + 32].prefix { $0 != 0 }, as: UTF8.self)
-      guard CacheKey.isNamespace(name) else { throw .damaged("its count names no namespace") }
-      count[name] = EntryCount(
-        entries: bytes.number(at: start + 32, as: Int.self), payloadBytes: bytes.number(at: start + 40, as: Int.self),
-        earliestExpiry: Timestamp(milliseconds: bytes.number(at: start + 48, as: Int64.self)))
-    }
-  }
-
   /// The size of the record, in bytes.
   var size: Int { Self.fixedSize + count.namespaces.count * Self.partSize }
 
@@ -201,6 +182,21 @@ struct LMDBCountRecord: Equatable {
       room.store(part.payloadBytes, at: start + 40)
       room.store(part.earliestExpiry.milliseconds, at: start + 48)
       start += Self.partSize
+    }
+  }
+}
+
+extension LMDBCountRecord {
+  /// Parses the record in `bytes`.
+  init(_ bytes: UnsafeRawBufferPointer) throws(LMDBFault) {
+    guard bytes.count % Self.partSize == Self.fixedSize else { throw .damaged("its count is cut off") }
+    self.init(transaction: bytes.number(at: 0, as: Int.self), count: StoreCount())
+    for start in stride(from: Self.fixedSize, to: bytes.count, by: Self.partSize) {
+      let name = String(decoding: bytes[start..<start + 32].prefix { $0 != 0 }, as: UTF8.self)
+      guard CacheKey.isNamespace(name) else { throw .damaged("its count names no namespace") }
+      count[name] = EntryCount(
+        entries: bytes.number(at: start + 32, as: Int.self), payloadBytes: bytes.number(at: start + 40, as: Int.self),
+        earliestExpiry: Timestamp(milliseconds: bytes.number(at: start + 48, as: Int64.self)))
     }
   }
 }
