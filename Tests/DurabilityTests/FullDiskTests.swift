@@ -42,7 +42,7 @@ import Testing
       let store = TestedStore(
         "sqlite", path: disk.path + "/store", seed: TestEnvironment.seed, in: folder, prefix: disk.prefix)
       func writeRounds() throws {
-        let writer = try store.start("write", ["batches": 20, "rounds": 30])
+        let writer = try store.start("write", ["batches": 20, "rounds": 30, "after": store.committed[0]])
         #expect(writer.end() == 0, "\(store): \(writer.lines.last ?? "")")
         store.acknowledge(writer)
         try store.check(unfinished: 0)
