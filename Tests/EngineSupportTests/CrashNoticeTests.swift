@@ -50,7 +50,8 @@ import Testing
     #expect(find(second.map) == -1)
     withUnsafePointer(to: store) { #expect(find($0) == -1) }
     #expect(find(nil) == -1, "a null pointer elsewhere")
-    #expect(find(nil, Self.code) == store && find(second.map, Self.code) == store)
+    // Other tests of this process may have stores at the same time.
+    #expect([store, -1].contains(find(nil, Self.code)) && [store, -1].contains(find(second.map, Self.code)))
     #expect(find(nil, Self.otherCode) == -1 && find(second.map, Self.otherCode) == -1)
     let other = second.add()
     #expect(find(nil, Self.code) == -1, "of two stores, nothing tells which")
