@@ -102,35 +102,25 @@ extension EntryMetadata {
   }
 }
 
-/// Attributes as bytes, for transforms that hide them: each name and value with its length before it.
+/// Attributes as a JSON object, for transforms that hide them. The same attributes have the same bytes.
 enum AttributeBlock {
   static func bytes(_ attributes: [String: String]) -> [UInt8] {
-    var bytes: [UInt8] = []
-    for (name, value) in attributes.sorted(by: { $0.key < $1.key }) {
-      for text in [name, value] {
-        Swift.withUnsafeBytes(of: UInt32(text.utf8.count).littleEndian) { bytes.append(contentsOf: $0) }
-        bytes.append(contentsOf: text.utf8)
-      }
+    var json = JSONWriter()
+    json.object { json in
+      for (name, value) in attributes.sorted(by: { $0.key < $1.key }) { json.member(name, value) }
     }
-    return bytes
+    return json.bytes
   }
 
   /// The attributes in `bytes`; `nil` if `bytes(_:)` cannot have made them.
   static func attributes(_ bytes: [UInt8]) -> [String: String]? {
-    var (attributes, rest) = ([String: String](), bytes[...])
-    while !rest.isEmpty {
-      guard let name = text(&rest), let value = text(&rest) else { return nil }
-      attributes[name] = value
+    var (json, attributes) = (JSONReader(bytes), [String: String]())
+    do throws(JSONReader.Failure) {
+      try json.objectWithoutRepeats { json, name throws(JSONReader.Failure) in attributes[name] = try json.string() }
+      try json.end()
+      return attributes
+    } catch {
+      return nil
     }
-    return attributes
-  }
-
-  private static func text(_ rest: inout ArraySlice<UInt8>) -> String? {
-    guard rest.count >= 4 else { return nil }
-    let count = rest.prefix(4).reversed().reduce(0) { $0 << 8 | Int($1) }
-    rest = rest.dropFirst(4)
-    guard rest.count >= count else { return nil }
-    defer { rest = rest.dropFirst(count) }
-    return String(validating: rest.prefix(count), as: UTF8.self)
   }
 }
