@@ -33,7 +33,7 @@ final class LMDBDataFile {
   /// - Throws: `CacheError`: `cannotCreate` if what is there belongs to someone else, `permissionDenied`, `ioFailed`.
   static func isStore(_ directory: String) throws(CacheError) -> Bool {
     try StoreMark.isStore(inFolder: directory) { names throws(CacheError) in
-      // The lock file stays where a store was removed.
+      // The lock file stays when a store is removed.
       if names == ["lock.mdb"] { return LMDBFile.isLockFile(in: directory) ? .nothing : .others }
       guard names.contains("data.mdb") else { return .others }
       do throws(CacheError) {

@@ -108,7 +108,7 @@ private enum LMDBRemoval {
     return []
   }
 
-  /// Moves the data file and the mark into a new directory, where the store can be opened.
+  /// Moves the data file and the mark into a new directory. The store can be opened there.
   private static func moveAside(_ path: String, _ suffix: String) throws(CacheError) -> String {
     // A directory that a link leads to may be on another file system than the link.
     var directory = StorePlace.resolved(path)
