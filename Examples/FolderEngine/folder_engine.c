@@ -1,6 +1,6 @@
-/* A storage engine of cachectl in plain C: a directory with one file of all entries, in the order of their keys. A batch
- * writes a new file and renames it over the old one. So every call sees the entries before the batch or after it, in any
- * process and whenever the process of the batch dies. README.md says more. */
+/* A storage engine of cachectl in plain C: a directory with one file of all entries, in the order of their keys. A
+ * batch writes a new file and renames it over the old one. So every call sees the entries before the batch or after
+ * it, in any process and whenever the process of the batch dies. README.md says more. */
 #define _GNU_SOURCE
 #include "cachectl_plugin.h"
 #include <errno.h>
@@ -21,8 +21,8 @@ struct cachectl_store {
   void *clock;
 };
 
-/* The file begins with a head. Each entry is a record and its texts: the key, the content type, the payload, and the name
- * and value of each attribute, each after its length. */
+/* The file begins with a head. Each entry is a record and its texts: the key, the content type, the payload, and the
+ * name and value of each attribute, each after its length. */
 struct head {
   char format[8];
   uint64_t entry_count, attribute_count;
@@ -255,9 +255,10 @@ static int folder_scan(
   int code = load(&table, store, 0, failure);
   for (size_t i = 0, visited = 0, bytes = 0; i < table.count && code == OK; i++) {
     const cachectl_entry *entry = &table.entries[request->is_descending ? table.count - 1 - i : i];
+    const cachectl_bytes start = {entry->key.data, prefix.length};
     const int order = compare(entry->key, position);
     if (position.length > 0 && (request->is_descending ? order >= 0 : order <= 0)) continue;
-    if (prefix.length > entry->key.length || compare((cachectl_bytes){entry->key.data, prefix.length}, prefix) != 0) continue;
+    if (prefix.length > entry->key.length || compare(start, prefix) != 0) continue;
     bytes += request->has_payloads ? entry->payload.length : 0;
     if (visited == request->limit || (visited > 0 && bytes > PAGE_BYTES)) {
       code = next(context, &last->key);
@@ -272,7 +273,8 @@ static int folder_scan(
 }
 
 static int folder_count(
-  cachectl_store *store, cachectl_visit_count visit, void *context, uint64_t *storage_bytes, cachectl_failure *failure) {
+  cachectl_store *store, cachectl_visit_count visit, void *context, uint64_t *storage_bytes,
+  cachectl_failure *failure) {
   struct table table;
   int code = load(&table, store, 0, failure);
   *storage_bytes = table.size;

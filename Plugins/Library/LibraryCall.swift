@@ -7,15 +7,24 @@ internal import StorageSPI
 /// The library never gets a pointer to it, only the table's address. So a callback that comes too late, on another
 /// thread or for another call finds nothing to damage. Such a callback fails, and so does the call.
 struct LibraryCall {
-  /// The callbacks of the interface.
-  enum Kind { case entry, scannedEntry, count, issue, inspection, text }
+  /// The callbacks of the interface. A set, because an array would allocate memory with each read.
+  struct Kind: OptionSet {
+    let rawValue: UInt8
+
+    static let entry = Kind(rawValue: 1)
+    static let scannedEntry = Kind(rawValue: 2)
+    static let count = Kind(rawValue: 4)
+    static let issue = Kind(rawValue: 8)
+    static let inspection = Kind(rawValue: 16)
+    static let text = Kind(rawValue: 32)
+  }
 
   /// Takes what the library passes to a callback.
   typealias Visit = (Kind, UnsafeRawPointer) throws(LibraryDefect) -> Void
   typealias Context = UnsafeMutableRawPointer
   typealias Failure = UnsafeMutablePointer<cachectl_failure>
 
-  private let kinds: [Kind]
+  private let kinds: Kind
   private let context: Context
   private let visit: Visit
   private var defect: LibraryDefect?
@@ -36,7 +45,7 @@ struct LibraryCall {
   /// - Throws: `CacheError`: `failed` if the library broke a rule; otherwise the library's own error.
   @inline(__always)
   static func make(
-    _ table: LibraryTable, _ kinds: [Kind] = [], _ visit: Visit = { _, _ in }, function: (Context, Failure) -> Int32
+    _ table: LibraryTable, _ kinds: Kind = [], _ visit: Visit = { _, _ in }, function: (Context, Failure) -> Int32
   ) throws(CacheError) {
     let error = withoutActuallyEscaping(visit) { visit in
       // Not initialized, because that takes longer than most calls.

@@ -45,7 +45,7 @@ public struct LibraryPlugin: StoragePlugin {
   ///   the interface.
   public func inspect(_ configuration: EngineConfiguration) async throws(CacheError) -> StoreInspection {
     guard let inspect = table.engine.inspect else { throw unsupported("describe a store without opening it") }
-    let found = try await call(configuration, [.inspection]) {
+    let found = try await call(configuration, .inspection) {
       (found: inout [StoreInspection], lent) throws(LibraryDefect) in
       guard found.isEmpty else { throw LibraryDefect("described its store twice") }
       found.append(try StoreInspection(lent.loadUnaligned(as: cachectl_inspection.self)))
@@ -66,7 +66,7 @@ public struct LibraryPlugin: StoragePlugin {
     _ configuration: EngineConfiguration, movingAside suffix: String?
   ) async throws(CacheError) -> [String] {
     guard let remove = table.engine.remove else { throw unsupported("remove a store") }
-    return try await call(configuration, [.text]) {
+    return try await call(configuration, .text) {
       (moved: inout [String], lent) throws(LibraryDefect) in
       guard suffix != nil, moved.count < Self.maximumFiles else {
         throw LibraryDefect("moved files that it was to delete")
@@ -81,7 +81,7 @@ public struct LibraryPlugin: StoragePlugin {
 
   /// Calls `function` on a thread that may block, and returns what `visit` has gathered.
   private func call<Element: Sendable>(
-    _ configuration: EngineConfiguration, _ kinds: [LibraryCall.Kind],
+    _ configuration: EngineConfiguration, _ kind: LibraryCall.Kind,
     visit: @escaping @Sendable (inout [Element], UnsafeRawPointer) throws(LibraryDefect) -> Void,
     function:
       @escaping @Sendable (
@@ -94,7 +94,7 @@ public struct LibraryPlugin: StoragePlugin {
       defer { withExtendedLifetime((arena, clock)) {} }
       let lent = try arena.configuration(configuration, for: table.declaration, clock)
       var gathered: [Element] = []
-      try LibraryCall.make(table, kinds) { _, item throws(LibraryDefect) in
+      try LibraryCall.make(table, kind) { _, item throws(LibraryDefect) in
         try visit(&gathered, item)
       } function: { context, failure in
         function(lent, context, failure)

@@ -18,7 +18,7 @@ extension LibraryEngine {
       var isFound = false
       var thrown: CacheError?
       do throws(CacheError) {
-        try LibraryCall.make(table, [.entry]) { _, lent throws(LibraryDefect) in
+        try LibraryCall.make(table, .entry) { _, lent throws(LibraryDefect) in
           if isFound { throw LibraryDefect("gave more than one entry for one key") }
           isFound = true
           let entry = LibraryEntry(lent)
@@ -107,7 +107,7 @@ extension LibraryEngine {
   func countNow() throws(CacheError) -> StoreCount {
     var count = StoreCount()
     var storageBytes: UInt64 = 0
-    try LibraryCall.make(table, [.count]) { _, lent throws(LibraryDefect) in
+    try LibraryCall.make(table, .count) { _, lent throws(LibraryDefect) in
       let lent = lent.loadUnaligned(as: cachectl_count.self)
       let namespace = try LibraryText.text(lent.name_space, "namespace")
       guard CacheKey.isNamespace(namespace), count[namespace].entries == 0 else {
@@ -134,7 +134,7 @@ extension LibraryEngine {
   /// The issues that the library finds in the store.
   func checkNow() throws(CacheError) -> [IntegrityIssue] {
     var issues: [IntegrityIssue] = []
-    try LibraryCall.make(table, [.issue]) { _, lent throws(LibraryDefect) in
+    try LibraryCall.make(table, .issue) { _, lent throws(LibraryDefect) in
       // A library that reports more than this is stuck in a loop.
       guard issues.count < 1 << 18 else { throw LibraryDefect("reported more than \(1 << 18) issues") }
       let lent = lent.loadUnaligned(as: cachectl_issue.self)

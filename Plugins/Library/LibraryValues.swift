@@ -132,7 +132,9 @@ enum LibraryText {
   }
 
   /// Whether `text` is one printable line: not empty, without control characters.
-  static func isLine(_ text: String) -> Bool { !text.isEmpty && !text.unicodeScalars.contains(where: isUnseen) }
+  static func isLine(_ text: String) -> Bool {
+    !text.isEmpty && !text.unicodeScalars.contains(where: TerminalText.isHarmful)
+  }
 
   /// Makes one clean line from `bytes` up to the first zero byte, or to their end. It replaces invalid UTF-8, turns
   /// control characters and line ends into spaces, and removes a final full stop.
@@ -144,7 +146,7 @@ enum LibraryText {
   static func cleaned(_ text: String) -> String {
     var line = String.UnicodeScalarView()
     for scalar in text.unicodeScalars {
-      let isSpace = scalar == " " || isUnseen(scalar)
+      let isSpace = scalar == " " || TerminalText.isHarmful(scalar)
       if !isSpace { line.append(scalar) } else if line.last != " ", !line.isEmpty { line.append(" ") }
     }
     while line.last == " " || line.last == "." { line.removeLast() }
@@ -156,14 +158,6 @@ enum LibraryText {
     guard let first = name.utf8.first, (97...122).contains(first) else { return false }
     return name.utf8.allSatisfy { byte in
       byte.isASCIIDigit || (97...122).contains(byte) || (hyphens ? byte == 45 : (65...90).contains(byte))
-    }
-  }
-
-  /// Whether a terminal would interpret `scalar` instead of showing it.
-  private static func isUnseen(_ scalar: Unicode.Scalar) -> Bool {
-    switch scalar.properties.generalCategory {
-    case .control, .format, .lineSeparator, .paragraphSeparator: true
-    default: false
     }
   }
 }
