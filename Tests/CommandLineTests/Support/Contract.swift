@@ -17,7 +17,7 @@ enum Contract {
     "bytes", "contentType", "freshUntil", "key", "namespace", "retainUntil", "state", "storedAt",
   ]
   static let statisticsMembers = [
-    "address", "backend", "entries", "estimated", "evictions", "expired", "fresh", "hits", "misses", "namespaces",
+    "address", "backend", "entries", "evictions", "expired", "fresh", "hits", "misses", "namespaces",
     "path", "payloadBytes", "stale", "storageBytes",
   ]
 

@@ -98,7 +98,7 @@ struct FailureTests {
   }
 
   private struct UnreadableStore: DamagedStoreReader {
-    func begin(_ range: KeyRange, pageSize: Int) throws(CacheError) { throw CacheError(.unreachable, "no process") }
+    func begin(_ request: ScanRequest) throws(CacheError) { throw CacheError(.unreachable, "no process") }
     func next() async throws(CacheError) -> DamagedStoreItem { .end }
   }
 

@@ -42,7 +42,7 @@ struct EnginePairTests {
       var metadata = EntryMetadata(
         storedAt: times[index % 4], freshUntil: times[(index + 1) % 4], retainUntil: .distantFuture,
         contentType: ["", "application/json", "é/\"\u{0}"][index % 3], attributes: attributes[index % 4])
-      metadata.checksum = metadata.computedChecksum(key: key, payload: payload.span)
+      metadata.setChecksums(key: key, payload: payload.span)
       return ExportedEntry(key: key, metadata: metadata, payload: payload)
     }.sorted { $0.key < $1.key }
   }
@@ -54,7 +54,7 @@ struct EnginePairTests {
   }
 
   private func expect(_ entries: [ExportedEntry], in engine: any StorageEngine) async throws {
-    #expect(try await engine.scan(KeyRange(), limit: 100).map(\.key) == entries.map(\.key))
+    #expect(try await engine.scan(ScanRequest(limit: 100)).entries.map(\.key) == entries.map(\.key))
     for entry in entries {
       let isSame = try await engine.read(entry.key) { bytes, metadata throws(CacheError) in
         metadata == entry.metadata && bytes.withUnsafeBufferPointer { Array($0) } == entry.payload
@@ -71,7 +71,7 @@ struct EnginePairTests {
     let migration = StoreMigration(
       from: EntryStore(engine: source, clock: home.clock), to: EntryStore(engine: destination, clock: home.clock))
     let report = try await migration.run(TransferOptions()) { _, _, _ in }
-    #expect(report.copied == entries.count && report.verified == entries.count)
+    #expect(report.written == entries.count && report.verified == entries.count)
     #expect(report.damaged.count == 0 && report.different.count == 0 && report.kept == 0 && report.expired == 0)
     try await expect(entries, in: destination)
     try await expect(entries, in: source)
@@ -87,12 +87,12 @@ struct EnginePairTests {
     let exported = try await StoreExport(EntryStore(engine: source, clock: home.clock)).run(
       EntrySelection(), progress: { _, _ in }
     ) { (lines) throws(CacheError) in pieces.append(lines) }
-    #expect(exported.exported == entries.count && exported.damaged.count == 0)
+    #expect(exported.written == entries.count && exported.damaged.count == 0)
     var rest = pieces[...]
     let imported = try await StoreImport(into: EntryStore(engine: destination, clock: home.clock)).run(
       "the test", TransferOptions(), progress: { _, _ in }
     ) { () throws(CacheError) in rest.popFirst() ?? [] }
-    #expect(imported.imported == entries.count)
+    #expect(imported.written == entries.count)
     try await expect(entries, in: destination)
     for engine in [source, destination] { try await engine.close() }
   }

@@ -47,12 +47,17 @@ struct MaintenanceViewTests {
       Self.text(view, .table, on: .terminal(width: 20, hasColor: true)).contains("cities/v1/a"), "however narrow")
   }
 
+  private static func count(entries: Int, payloadBytes: Int, storageBytes: Int) -> StoreCount {
+    let count = EntryCount(entries: entries, payloadBytes: payloadBytes)
+    return StoreCount(namespaces: ["cities": count], storageBytes: storageBytes)
+  }
+
   @Test func compaction() {
     let view = CompactionView(
       backend: "sqlite",
       report: CompactionReport(
-        before: .init(entries: 1_200, payloadBytes: 4_096, storageBytes: 1 << 20),
-        after: .init(entries: 1_000, payloadBytes: 2_048, storageBytes: 1 << 19), removed: 150))
+        before: Self.count(entries: 1_200, payloadBytes: 4_096, storageBytes: 1 << 20),
+        after: Self.count(entries: 1_000, payloadBytes: 2_048, storageBytes: 1 << 19), removed: 150))
     #expect(
       Self.text(view, .json)
         == #"{"backend":"sqlite","removed":150,"freedBytes":524288,"entriesBefore":1200,"entriesAfter":1000,"#
@@ -72,8 +77,8 @@ struct MaintenanceViewTests {
     let view = CompactionView(
       backend: "sqlite",
       report: CompactionReport(
-        before: .init(entries: 1, payloadBytes: 1, storageBytes: 10),
-        after: .init(entries: 2, payloadBytes: 2, storageBytes: 20), removed: 0))
+        before: Self.count(entries: 1, payloadBytes: 1, storageBytes: 10),
+        after: Self.count(entries: 2, payloadBytes: 2, storageBytes: 20), removed: 0))
     #expect(view.json["removed"] == .integer(0) && view.json["freedBytes"] == .integer(0))
   }
 
@@ -165,9 +170,9 @@ struct DoctorViewTests {
 struct EntriesStreamTests {
   private static let now = Timestamp(milliseconds: 1_772_366_400_000)
 
-  private static func entries(_ count: Int) throws -> [EntrySummary] {
+  private static func entries(_ count: Int) throws -> [ScannedEntry] {
     try (0..<count).map { number in
-      EntrySummary(
+      ScannedEntry(
         key: try CacheKey("cities/v1/page=\(1 << number)"),
         metadata: EntryMetadata(storedAt: now, freshUntil: now, retainUntil: now, contentType: "a,\"b\""),
         payloadBytes: 1 << (2 * number))
@@ -176,7 +181,7 @@ struct EntriesStreamTests {
 
   /// The text of `entries` in pages of `size`.
   private static func streamed(
-    _ entries: [EntrySummary], size: Int, _ format: OutputFormat, cursor: String?, on screen: Screen = .file
+    _ entries: [ScannedEntry], size: Int, _ format: OutputFormat, cursor: String?, on screen: Screen = .file
   ) -> (text: String, status: StatusLine) {
     var stream = EntriesStream(format, on: screen)
     var text = ""

@@ -10,12 +10,12 @@ private enum StoreSamples {
   static let entry = summary("cities/v1/page=0")
 
   /// An entry of 2,048 bytes that was stored three minutes ago.
-  static func summary(_ key: String, attributes: [String: String] = [:]) -> EntrySummary {
+  static func summary(_ key: String, attributes: [String: String] = [:]) -> ScannedEntry {
     let metadata = EntryMetadata(
       storedAt: now.advanced(by: .seconds(-180)), freshUntil: now.advanced(by: .seconds(3_420)),
       retainUntil: now.advanced(by: .seconds(604_800)), contentType: "application/json", attributes: attributes)
     guard let key = try? CacheKey(key) else { preconditionFailure("\(key) is no key") }
-    return EntrySummary(key: key, metadata: metadata, payloadBytes: 2_048)
+    return ScannedEntry(key: key, metadata: metadata, payloadBytes: 2_048)
   }
 
   static let document =
@@ -40,14 +40,14 @@ private enum StoreSamples {
 
   static var statistics: StatisticsView { StatisticsView(backend: "lmdb", path: "/cache/lmdb", report) }
 
+  static let count = StoreCount(
+    namespaces: [
+      "cities": EntryCount(entries: 1_200, payloadBytes: 14_400_000), "movies": EntryCount(entries: 2, payloadBytes: 9),
+    ], storageBytes: 16_777_216)
+
   static var report: StoreReport {
-    let slot = { (name: String) in EntryTally.Slot(namespace: name, freshSlot: 1, retainSlot: 2) }
-    var tally = EntryTally()
-    tally.add(.init(entries: 1_200, payloadBytes: 14_400_000), to: slot("cities"))
-    tally.add(.init(entries: 2, payloadBytes: 9), to: slot("movies"))
-    return StoreReport(
-      tally: tally, storageBytes: 16_777_216,
-      states: [.fresh: 1_000, .stale: 200, .expired: 2], isEstimated: false,
+    StoreReport(
+      count: count, states: [.fresh: 1_000, .stale: 200, .expired: 2],
       operations: OperationCounts(hits: 3, misses: 1, evictions: 5))
   }
 }
@@ -131,8 +131,8 @@ struct StoreViewTests {
     arguments: [
       ([], nil, "No entries"), ([StoreSamples.entry], nil, "1 entry · 2.0 KiB"),
       ([StoreSamples.entry, StoreSamples.entry], "c1", "2 entries · 4.0 KiB · more with --cursor c1"),
-    ] as [([EntrySummary], String?, String)])
-  func statusOfEntries(_ entries: [EntrySummary], _ cursor: String?, _ text: String) {
+    ] as [([ScannedEntry], String?, String)])
+  func statusOfEntries(_ entries: [ScannedEntry], _ cursor: String?, _ text: String) {
     let view = EntriesView(entries, cursor: cursor, now: StoreSamples.now)
     #expect(view.status?.text == text)
     #expect(view.json["cursor"] == JSONValue(cursor))
@@ -170,7 +170,7 @@ struct StoreViewTests {
       (
         OutputFormat.json,
         #"{"backend":"lmdb","path":"/cache/lmdb","address":null,"entries":1202,"#
-          + #""payloadBytes":14400009,"storageBytes":16777216,"fresh":1000,"stale":200,"expired":2,"estimated":false,"hits":3,"misses":1,"evictions":5,"namespaces":[{"name":"cities","#
+          + #""payloadBytes":14400009,"storageBytes":16777216,"fresh":1000,"stale":200,"expired":2,"hits":3,"misses":1,"evictions":5,"namespaces":[{"name":"cities","#
           + #""entries":1200,"payloadBytes":14400000},{"name":"movies","entries":2,"payloadBytes":9}]}"# + "\n"
       ),
       (
@@ -208,6 +208,19 @@ struct StoreViewTests {
     #expect(text.hasPrefix("Backend    x\nAddress    x://127.0.0.1:7/1\nEntries "), "\(text)")
     #expect(!text.contains("Path"))
     #expect(Self.text(view, .json).contains(#""path":null,"address":"x://127.0.0.1:7/1","#))
+  }
+
+  @Test func statesThatWereNotCountedAreNull() {
+    let report = StoreReport(count: StoreSamples.count, operations: OperationCounts())
+    let view = StatisticsView(backend: "x", path: "/x", report)
+    #expect(Self.text(view, .table).contains("Entries    1,202 (states are counted with --states)\n"))
+    #expect(view.json["fresh"] == .null && view.json["stale"] == .null && view.json["expired"] == .null)
+    #expect(view.json["evictions"] == 0)
+  }
+
+  @Test func evictionsOfAnEngineThatEvictsByItselfAreNull() {
+    let view = StatisticsView(backend: "x", path: nil, isBounded: false, StoreSamples.report)
+    #expect(view.json["evictions"] == .null && view.json["hits"] == 3)
   }
 
   @Test func integrity() {

@@ -10,13 +10,16 @@ struct TransferViewTests {
     OutputRenderer(format, on: .file).text(view)
   }
 
-  private static var copied: MigrationReport {
-    var report = MigrationReport()
-    (report.copied, report.present, report.verified, report.bytes) = (1_000, 2, 1_000, 12)
+  private static var copied: TransferReport {
+    var report = TransferReport()
+    report.written = 1_000
+    report.present = 2
+    report.verified = 1_000
+    report.bytes = 12
     return report
   }
 
-  private static func migration(_ report: MigrationReport = copied, isDryRun: Bool = false) -> MigrationView {
+  private static func migration(_ report: TransferReport = copied, isDryRun: Bool = false) -> MigrationView {
     MigrationView(from: "plist", to: "lmdb", report: report, isDryRun: isDryRun)
   }
 
@@ -66,8 +69,9 @@ struct TransferViewTests {
 
   @Test(arguments: [nil, "a.ndjson"])
   func anExport(file: String?) throws {
-    var report = ExportReport()
-    (report.exported, report.bytes) = (1, 2_048)
+    var report = TransferReport()
+    report.written = 1
+    report.bytes = 2_048
     #expect(ExportView(backend: "lmdb", file: nil, report: report).failure == nil)
     report.damaged = try Self.damaged("a/1")
     let view = ExportView(backend: "lmdb", file: file, report: report)
@@ -83,8 +87,9 @@ struct TransferViewTests {
 
   @Test(arguments: [(false, "Imported"), (true, "Would import")])
   func anImport(isDryRun: Bool, verb: String) {
-    var report = ImportReport()
-    (report.imported, report.bytes) = (1_200, 9)
+    var report = TransferReport()
+    report.written = 1_200
+    report.bytes = 9
     #expect(ImportView(backend: "plist", report: report, isDryRun: isDryRun).status == nil)
     (report.present, report.kept, report.expired) = (1, 2, 3)
     let view = ImportView(backend: "plist", report: report, isDryRun: isDryRun)
