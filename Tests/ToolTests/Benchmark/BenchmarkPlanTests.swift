@@ -58,7 +58,7 @@ struct BenchmarkPlanTests {
     let home = try TestHome()
     var behaviour = FakePlugin.Behaviour()
     behaviour.faults.entry = { _, _ in nil }
-    let plugin = FakePlugin("forgetful", capabilities: [.atomicBatches], behaviour)
+    let plugin = FakePlugin("forgetful", capabilities: [.ordered, .bounded, .atomicBatches], behaviour)
     let container = try home.container("{}", catalogue: PluginCatalogue([plugin]))
     let outcome = try await plan(home, workload, backends: ["forgetful"], container: container).run { _ in }
     #expect(outcome.report.hasFailure)
