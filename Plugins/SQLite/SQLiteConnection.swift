@@ -108,18 +108,13 @@ final class SQLiteStatement {
 
   /// Binds UTF-8 bytes as text, or as a blob if `isText` is false.
   func bind(_ bytes: UnsafeBufferPointer<UInt8>, isText: Bool = true, at index: Int32) throws(CacheError) {
-    guard let start = bytes.baseAddress else {
-      // A null pointer would bind NULL.
-      return try connection.check(
-        isText ? sqlite3_bind_text(handle, index, "", 0, nil) : sqlite3_bind_zeroblob(handle, index, 0))
-    }
+    // A null pointer would bind NULL. Nothing is read through this one, which has no bytes.
+    let start = bytes.baseAddress.map { UnsafeRawPointer($0) } ?? UnsafeRawPointer(handle)
     let count = UInt64(bytes.count)
-    if isText {
-      let characters = UnsafeRawPointer(start).assumingMemoryBound(to: CChar.self)
-      try connection.check(sqlite3_bind_text64(handle, index, characters, count, nil, UInt8(SQLITE_UTF8)))
-    } else {
-      try connection.check(sqlite3_bind_blob64(handle, index, start, count, nil))
-    }
+    try connection.check(
+      isText
+        ? sqlite3_bind_text64(handle, index, start.assumingMemoryBound(to: CChar.self), count, nil, UInt8(SQLITE_UTF8))
+        : sqlite3_bind_blob64(handle, index, start, count, nil))
   }
 
   /// Binds a copy of the text.

@@ -16,7 +16,7 @@ final class SQLiteEngine: StorageEngine {
   private let readers = ResourcePool<SQLiteReader>()
   private let keeper = SnapshotKeeper()
   /// Created on first use; an error once the engine is closed.
-  private let counter = Mutex(Result<SQLiteChangeCounter?, CacheError>.success(nil))
+  private let log = Mutex(Result<SQLiteLogIndex?, CacheError>.success(nil))
   private let store: SQLiteStore
   /// Tells the keeper about the store's writer. The store is always idle in this pool; it checks for itself whether its
   /// writer is in use.
@@ -102,11 +102,11 @@ final class SQLiteEngine: StorageEngine {
   }
 
   func changeCount() throws(CacheError) -> UInt64? {
-    try counter.withLock { counter throws(CacheError) in
-      if let known = try counter.get() { return known.count }
-      let new = try SQLiteChangeCounter(options)
-      counter = .success(new)
-      return new.count
+    try log.withLock { log throws(CacheError) in
+      if let known = try log.get() { return known.state?.count }
+      let new = SQLiteLogIndex(of: try SQLiteReader.connect(options))
+      log = .success(new)
+      return new.state?.count
     }
   }
 
@@ -128,7 +128,7 @@ final class SQLiteEngine: StorageEngine {
 
   func close() async throws(CacheError) {
     readers.close()
-    counter.withLock { $0 = .failure(.storeClosed) }
+    log.withLock { $0 = .failure(.storeClosed) }
     if store.closeWithoutWaiting() { return }
     try await writes.run { () throws(CacheError) in try self.store.close() }
   }

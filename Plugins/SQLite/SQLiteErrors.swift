@@ -47,9 +47,4 @@ extension CacheError {
       "\(path): has format version \(version), and this program reads version \(SQLiteSchema.version)",
       hint: "use the version that wrote it; if there is none, the file is damaged: move it away")
   }
-
-  /// The error for a database that belongs to another application.
-  static func foreign(_ application: Int64, path: String) -> CacheError {
-    .notAStore(path, "it is a database of another application (application_id \(application))")
-  }
 }

@@ -190,7 +190,8 @@ struct SQLiteHeader {
     if !found.isDisjoint(with: SQLiteSchema.definitions) { return }
     let isOthers = isDatabase && (!found.isEmpty || SQLiteFiles.size(of: path + "-wal") > 0)
     if !isOthers, StoreMark(ofFile: path).isPresent { return }
-    throw isDatabase ? .foreign(application, path: path) : .notAStore(path, "it is a file of another kind")
+    let kind = isDatabase ? "database of another application (application_id \(application))" : "file of another kind"
+    throw .notAStore(path, "it is a \(kind)")
   }
 
   /// Throws if the file at `path`, which is a store, may have been written by another version. The definitions act as a
@@ -211,10 +212,9 @@ struct SQLiteHeader {
 /// Reads the columns that start every query of whole entries, and writes the attributes.
 ///
 /// It remembers the last content type and attributes, so that a run of entries that have the same allocates no text for
-/// them. The most usual type is a literal, which is not even reference-counted.
+/// them. It begins with the most usual type as a literal, which is not even reference-counted.
 struct SQLiteRow {
-  private static let usualType = "application/json"
-  private var contentType = Self.usualType
+  private var contentType = "application/json"
   /// The last attributes, and the JSON that they were read from.
   private var latest: (json: [UInt8], attributes: [String: String])?
 
@@ -256,8 +256,7 @@ struct SQLiteRow {
   private mutating func rememberContentType(_ statement: SQLiteStatement) -> Bool {
     let bytes = statement.bytes(3)
     if contentType.withBytes({ Self.areEqual($0, bytes) }) { return true }
-    let isUsual = Self.usualType.withBytes { Self.areEqual($0, bytes) }
-    guard let text = isUsual ? Self.usualType : String(validating: bytes, as: UTF8.self) else { return false }
+    guard let text = String(validating: bytes, as: UTF8.self) else { return false }
     contentType = text
     return true
   }

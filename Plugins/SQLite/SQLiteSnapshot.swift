@@ -12,9 +12,8 @@ internal import StorageSPI
 struct SQLiteSnapshot: ~Copyable {
   private let connection: SQLiteConnection
   private var kept: KeptSnapshot
-  /// How often the latest state was requested, up to 2.
-  private var uses = 0
-  /// `nil` before the second use, and for a connection that uses no log.
+  private var wasUsed = false
+  /// `nil` before the second use.
   private var log: SQLiteLogIndex?
   /// Keeps the transaction open: it finds more than one row, so it is unfinished after the first.
   private var holder: SQLiteStatement?
@@ -72,8 +71,8 @@ struct SQLiteSnapshot: ~Copyable {
   private mutating func changeCount() throws(CacheError) -> UInt64? {
     guard let log else {
       // A caller that reads one entry and closes the store needs none of this.
-      if uses < 2 { uses += 1 }
-      if uses == 2, holder == nil { try prepare() }
+      if wasUsed { try prepare() }
+      wasUsed = true
       return nil
     }
     guard let state = log.state, state.copied == copied else {
@@ -89,44 +88,28 @@ struct SQLiteSnapshot: ~Copyable {
   }
 }
 
-/// The log's index in shared memory, which tells the store's state without a system call.
-struct SQLiteLogIndex {
-  /// Valid as long as the connection is open.
-  private let index: UnsafePointer<UInt32>
+/// The log's index in shared memory, which tells the store's state without a system call. It keeps the connection open that
+/// has mapped it: if it were rebuilt meanwhile, the change count could return to an earlier value.
+///
+/// `@unchecked Sendable`: it only reads, and a connection without thread affinity may be closed by any thread.
+final class SQLiteLogIndex: @unchecked Sendable {
+  private let connection: SQLiteConnection
+  private let index: UnsafePointer<UInt32>?
 
-  /// The index that `connection` has mapped once it has read something; `nil` if it uses no log, such as on a read-only
-  /// medium.
-  init?(of connection: SQLiteConnection) {
+  /// The index that `connection` has mapped once it has read something. It tells nothing if the connection uses no log,
+  /// such as on a read-only medium.
+  init(of connection: SQLiteConnection) {
+    self.connection = connection
     let hasLog = try? connection.integer("SELECT journal_mode = 'wal' FROM pragma_journal_mode")
-    guard !connection.isImmutable, hasLog == 1, let index = csqlite_find_log_index(connection.handle) else {
-      return nil
-    }
-    self.index = index
+    index = connection.isImmutable || hasLog != 1 ? nil : csqlite_find_log_index(connection.handle)
   }
 
   /// A number that changes with each commit, and how many pages of the log have been copied into the database; `nil`
-  /// while a process is writing the index.
+  /// while a process is writing the index, or without a log.
   @inline(__always)
   var state: (count: UInt64, copied: UInt32)? {
+    guard let index else { return nil }
     let state = csqlite_read_log_state(index)
     return state.is_known != 0 ? (state.count, state.copied_pages) : nil
   }
-}
-
-/// The log's index, and a connection that keeps it alive for as long as the store is open. If it were rebuilt, the
-/// change count could return to an earlier value.
-///
-/// `@unchecked Sendable`: the engine keeps it behind a lock, and a connection without thread affinity may move between
-/// threads.
-final class SQLiteChangeCounter: @unchecked Sendable {
-  private let connection: SQLiteConnection
-  private let index: SQLiteLogIndex?
-
-  init(_ options: SQLiteOptions) throws(CacheError) {
-    connection = try SQLiteReader.connect(options)
-    index = SQLiteLogIndex(of: connection)
-  }
-
-  /// The number that changes with each commit; `nil` if it is unknown.
-  var count: UInt64? { index?.state?.count }
 }

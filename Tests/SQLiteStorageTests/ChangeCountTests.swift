@@ -67,11 +67,11 @@ import Testing
     try await engine.close()
     let immutable = try SQLiteConnection(path: folder.store, flags: 1, busyTimeout: 0, immutable: true)
     #expect(try immutable.integer("SELECT count(*) FROM entries") == 1)
-    #expect(SQLiteLogIndex(of: immutable) == nil)
+    #expect(SQLiteLogIndex(of: immutable).state == nil)
     _ = try folder.shell("PRAGMA journal_mode = DELETE")
     let journaled = try SQLiteConnection(path: folder.store, flags: 1, busyTimeout: 0)
     #expect(try journaled.integer("SELECT count(*) FROM entries") == 1)
-    #expect(SQLiteLogIndex(of: journaled) == nil)
+    #expect(SQLiteLogIndex(of: journaled).state == nil)
     #expect(!FileManager.default.fileExists(atPath: folder.store + "-shm"))
   }
 }
