@@ -97,18 +97,24 @@ struct ConformanceContext: Sendable {
 }
 
 extension ConformanceContext {
+  /// Whether the engine declares `capability`.
+  func has(_ capability: EngineCapability) -> Bool { subject.capabilities.contains(capability) }
+
+  /// Opens `count` handles on one store.
+  func open(_ count: Int, store: String = "store") async throws -> [any StorageEngine] {
+    var engines: [any StorageEngine] = []
+    for _ in 0..<count { engines.append(try await open(store: store)) }
+    return engines
+  }
+
   /// Empties the check's stores that differ only in name: removing a folder does not remove them.
-  func removeWhatIsLeft() async throws {
+  func removeLeftovers() async throws {
     guard subject.hasNamedStores else { return }
     for store in handles.stores {
       let engine = try await open(store: store)
-      while true {
-        let left = try await engine.scanAll()
-        if left.isEmpty { break }
-        var batch = WriteBatch()
-        for entry in left { batch.remove(entry.key) }
-        try await engine.apply(batch)
-      }
+      var batch = WriteBatch()
+      for entry in try await entries(of: engine) { batch.remove(entry.key) }
+      try await engine.apply(batch)
       try await engine.close()
     }
   }

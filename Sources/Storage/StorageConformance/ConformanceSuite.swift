@@ -10,11 +10,9 @@ public import StorageSPI
 public enum ConformanceSuite {
   /// All checks, the simplest first.
   public static let checks: [ConformanceCheck] = [
-    DeclarationChecks.all, ReadChecks.all, PayloadChecks.all, MetadataChecks.all, KeyChecks.all, BatchChecks.all,
-    RequirementChecks.all, AtomicityChecks.all, ScanChecks.all, PagingChecks.all, ExpiryChecks.all,
-    StatisticsChecks.all, TallyChecks.all, BoundsChecks.all,
-    ConcurrencyChecks.all, BoundedWritersChecks.all, ClosingChecks.all, ChangeCountChecks.all, ChangeMarkChecks.all,
-    PersistenceChecks.all, SharingChecks.all, ModelChecks.all,
+    DeclarationChecks.all, ReadChecks.all, ValueChecks.all, KeyChecks.all, BatchChecks.all, ScanChecks.all,
+    ExpiryChecks.all, CountChecks.all, BoundsChecks.all, ConcurrencyChecks.all, ClosingChecks.all,
+    ChangeCountChecks.all, PersistenceChecks.all, SharingChecks.all, RandomChecks.all,
   ].flatMap { $0 }
 
   /// The check called `name`; `nil` if there is none.
@@ -58,7 +56,7 @@ public enum ConformanceSuite {
       let closing = await failure { try await engine.close() }
       problem = problem ?? closing
     }
-    let leftover = await failure { try await context.removeWhatIsLeft() }
+    let leftover = await failure { try await context.removeLeftovers() }
     problem = problem ?? leftover.map { "the store cannot be emptied afterwards: \($0)" }
     return problem.map { .failed($0) } ?? .passed
   }
@@ -98,11 +96,6 @@ public struct ConformanceCheck: Sendable {
     self.summary = summary
     self.requiredCapabilities = requires
     self.body = body
-  }
-
-  /// The same check for engines that also declare `capability`.
-  func requiring(_ capability: EngineCapability) -> ConformanceCheck {
-    ConformanceCheck(name, summary, requires: requiredCapabilities + [capability], body)
   }
 }
 

@@ -18,25 +18,36 @@ func expectError(
   do {
     try await body()
   } catch let error as CacheError {
-    guard error.code == code else {
-      throw ConformanceFailure("\(what()): expected the error \(code.rawValue), got \(error.description)")
-    }
-    return
+    return try expectEqual(error.code.rawValue, code.rawValue, "\(what()): the error \(error.description)")
   }
   throw ConformanceFailure("\(what()): expected the error \(code.rawValue), got none")
 }
 
 /// Throws a failure unless `got` equals `expected`, byte by byte and field by field.
 func expectEqual(_ got: Entry?, _ expected: Entry?, at key: CacheKey) throws {
-  let name = key.abbreviated
   guard let expected else {
-    return try expect(got == nil, "\(name): expected no entry, got one with checksum \(got?.metadata.checksum ?? 0)")
+    return try expect(got == nil, "\(key.abbreviated): expected no entry, got one with \(got?.payload.count ?? 0) bytes")
   }
-  guard let got else { throw ConformanceFailure("\(name): expected an entry, got nil") }
-  if let difference = PayloadDifference(got: got.payload, expected: expected.payload) {
-    throw ConformanceFailure("\(name): \(difference)")
+  guard let got else { throw ConformanceFailure("\(key.abbreviated): expected an entry, got nil") }
+  // Bytes are compared as memory, which is fast even in a build without optimization.
+  if got.payload.count != expected.payload.count || !got.payload.isIdentical(to: expected.payload) {
+    let offset = zip(got.payload, expected.payload).enumerated().first { $0.element.0 != $0.element.1 }?.offset
+    throw ConformanceFailure(
+      "\(key.abbreviated): expected a payload of \(expected.payload.count) bytes, got \(got.payload.count); they differ "
+        + "at offset \(offset ?? min(got.payload.count, expected.payload.count))")
   }
   try expectEqual(got.metadata, expected.metadata, at: key)
+}
+
+extension [UInt8] {
+  fileprivate func isIdentical(to other: [UInt8]) -> Bool {
+    func hash(_ bytes: [UInt8]) -> Int {
+      var hasher = Hasher()
+      bytes.withUnsafeBytes { hasher.combine(bytes: $0) }
+      return hasher.finalize()
+    }
+    return hash(self) == hash(other)
+  }
 }
 
 /// Throws a failure that names the field unless `got` equals `expected`.
@@ -45,242 +56,150 @@ func expectEqual(_ got: EntryMetadata, _ expected: EntryMetadata, at key: CacheK
   try expectEqual(got.storedAt.milliseconds, expected.storedAt.milliseconds, "\(name): storedAt")
   try expectEqual(got.freshUntil.milliseconds, expected.freshUntil.milliseconds, "\(name): freshUntil")
   try expectEqual(got.retainUntil.milliseconds, expected.retainUntil.milliseconds, "\(name): retainUntil")
-  try expectIdentical(got.contentType, expected.contentType, "\(name): contentType")
   try expectEqual(got.payloadChecksum, expected.payloadChecksum, "\(name): payloadChecksum")
   try expectEqual(got.checksum, expected.checksum, "\(name): checksum")
+  // Texts are compared by their bytes: `==` treats a composed and a decomposed letter as equal.
+  try expectEqual(bytes([got.contentType]), bytes([expected.contentType]), "\(name): contentType as hash and size")
   try expectEqual(got.attributes.count, expected.attributes.count, "\(name): number of attributes")
   for (attribute, value) in expected.attributes {
     guard let index = got.attributes.index(forKey: attribute) else {
-      throw ConformanceFailure("\(name): attribute \(attribute.debugDescription) is missing")
+      throw ConformanceFailure("\(name): attribute \(attribute.prefix(80).debugDescription) is missing")
     }
-    try expectIdentical(got.attributes[index].key, attribute, "\(name): name of an attribute")
-    try expectIdentical(got.attributes[index].value, value, "\(name): attribute \(attribute.debugDescription)")
+    let pair = got.attributes[index]
+    try expectEqual(
+      bytes([pair.key, pair.value]), bytes([attribute, value]),
+      "\(name): attribute \(attribute.prefix(80).debugDescription) as hash and size")
   }
 }
 
-/// Compares texts by their bytes: `==` treats a composed and a decomposed letter as equal.
-private func expectIdentical(_ got: String, _ expected: String, _ what: @autoclosure () -> String) throws {
-  guard !got.utf8.elementsEqual(expected.utf8) else { return }
-  throw ConformanceFailure("\(what()): expected \(expected.utf8Description), got \(got.utf8Description)")
+private func bytes(_ texts: [String]) -> [UInt64] {
+  texts.flatMap { [FNV1a.hash($0.utf8), UInt64($0.utf8.count)] }
 }
 
-extension String {
-  fileprivate var utf8Description: String { "\(prefix(80).debugDescription) (\(utf8.count) bytes)" }
-}
-
-extension CacheKey {
-  /// The key for messages: a long one is shown as its beginning and its length.
-  var abbreviated: String {
-    let count = text.utf8.count
-    return count <= 80 ? text : "\(text.prefix(40))...\(text.suffix(20)) (\(count) bytes)"
-  }
-}
-
-/// The difference between two payloads.
-struct PayloadDifference: CustomStringConvertible {
-  /// The expected and the actual bytes, in one line.
-  let description: String
-
-  /// The first difference of `got` from `expected`; `nil` if they are equal.
-  ///
-  /// Payloads are compared by hash, which the standard library computes fast even in a build without optimisation.
-  /// Cost: a pass over the bytes; if they differ, two more to find the place.
-  init?(got: [UInt8], expected: [UInt8]) {
-    let shared = min(got.count, expected.count)
-    let isPrefix = Self.hash(got[..<shared]) == Self.hash(expected[..<shared])
-    if isPrefix, got.count == expected.count { return nil }
-    let offset = isPrefix ? shared : Self.firstDifference(got, expected, in: 0..<shared)
-    let (gotByte, expectedByte) = (got.dropFirst(offset).first, expected.dropFirst(offset).first)
-    description =
-      "payload: expected \(expected.count) bytes, got \(got.count); at offset \(offset) expected "
-      + "\(expectedByte.map(String.init) ?? "the end"), got \(gotByte.map(String.init) ?? "the end")"
-  }
-
-  /// The first position in `range`, which contains a difference, at which the two differ.
-  private static func firstDifference(_ got: [UInt8], _ expected: [UInt8], in range: Range<Int>) -> Int {
-    var range = range
-    while range.count > 1 {
-      let half = range.lowerBound..<(range.lowerBound + range.count / 2)
-      range = hash(got[half]) == hash(expected[half]) ? half.upperBound..<range.upperBound : half
+/// The entries on all pages of a scan that begins with `request`; `scan` returns the page of a request.
+///
+/// Throws a failure if a page breaks a rule: its limits, its order, its prefix, and that something follows if it says so.
+/// Without `isOrdered` an entry may come twice, and is returned once.
+func walk(
+  _ request: ScanRequest, isOrdered: Bool, _ scan: (ScanRequest) async throws -> ScanPage
+) async throws -> [ScannedEntry] {
+  var (request, found, seen) = (request, [ScannedEntry](), Set<CacheKey>())
+  for _ in 0..<10_000 {
+    let page = try await scan(request)
+    try expect(page.entries.count <= request.limit, "a page of at most \(request.limit) has \(page.entries.count) entries")
+    let bytes = page.entries.reduce(0) { $0 + $1.payloadBytes }
+    try expect(
+      !request.includesPayloads || page.entries.count <= 1 || bytes <= ScanRequest.maximumPayloadBytes,
+      "a page has \(page.entries.count) payloads of together \(bytes) bytes")
+    for entry in page.entries {
+      let name = entry.key.abbreviated
+      try expect(entry.key.text.hasPrefix(request.prefix), "a scan of '\(request.prefix.prefix(60))' gives \(name)")
+      try expect((entry.payload != nil) == request.includesPayloads, "a page has payloads that were not wanted, or none")
+      if isOrdered {
+        let isNext = found.last.map { request.isDescending ? entry.key < $0.key : entry.key > $0.key } ?? true
+        try expect(isNext, "a scan gives \(name) after \(found.last?.key.abbreviated ?? "")")
+      }
+      if seen.insert(entry.key).inserted { found.append(entry) }
     }
-    return range.lowerBound
+    try expect(
+      !isOrdered || !page.entries.isEmpty || request.position == nil, "a page says that more follows, but nothing does")
+    guard let next = page.next else { return found }
+    request.position = next
   }
-
-  private static func hash(_ bytes: ArraySlice<UInt8>) -> Int {
-    var hasher = Hasher()
-    bytes.withUnsafeBytes { hasher.combine(bytes: $0) }
-    return hasher.finalize()
-  }
+  throw ConformanceFailure("a scan does not end")
 }
 
-extension StorageEngine {
-  /// A copy of the entry under `key`; `nil` if there is none.
-  func entry(_ key: CacheKey) async throws(CacheError) -> Entry? {
-    try await read(key) { bytes, metadata throws(CacheError) in
-      Entry(payload: bytes.withUnsafeBufferPointer { Array($0) }, metadata: metadata)
+extension ConformanceContext {
+  /// All entries of a store; in order if the engine is `ordered`.
+  func entries(of engine: any StorageEngine, _ request: ScanRequest = ScanRequest()) async throws -> [ScannedEntry] {
+    try await walk(request, isOrdered: has(.ordered)) { try await engine.scan($0) }
+  }
+
+  /// Throws a failure unless the store contains exactly `entries`, by every way to look.
+  func expectHolds(_ engine: any StorageEngine, _ entries: [CacheKey: Entry]) async throws {
+    var table = EntryTable(entries)
+    try await expectHolds(engine, &table, absent: [])
+  }
+
+  /// Throws a failure unless the store contains exactly `table`, by scans, by reads and by count, and nothing under the
+  /// keys `absent`. An expired entry may be gone, and is then removed from the table, so that it must stay away.
+  func expectHolds(
+    _ engine: any StorageEngine, _ table: inout EntryTable, absent: Set<CacheKey>
+  ) async throws {
+    for includesPayloads in [false, true] {
+      let found = try await entries(of: engine, ScanRequest(includesPayloads: includesPayloads))
+      var scanned: [CacheKey: ScannedEntry] = [:]
+      for entry in found { scanned[entry.key] = entry }
+      for key in Set(table.entries.keys).union(scanned.keys).sorted() {
+        let (got, expected) = (scanned[key], table[key])
+        if got == nil, forget(key, in: &table) { continue }
+        guard let got, let expected else {
+          let problem = got == nil ? "leaves out \(key.abbreviated)" : "gives \(key.abbreviated), which is not there"
+          throw ConformanceFailure("a scan \(problem)")
+        }
+        let payload = got.payload ?? expected.payload
+        try expectEqual(Entry(payload: payload, metadata: got.metadata), expected, at: key)
+        try expectEqual(got.payloadBytes, expected.payload.count, "\(key.abbreviated): payloadBytes of a scan")
+      }
     }
+    for key in absent.union(table.entries.keys).sorted() {
+      let got = try await engine.entry(key)
+      if got == nil, forget(key, in: &table) { continue }
+      try expectEqual(got, table[key], at: key)
+      try expectReadsNow(engine, key, table[key])
+    }
+    try await expectCounted(engine, &table)
   }
 
-  /// Stores `entry` under `key`, in a batch of its own.
-  func put(_ key: CacheKey, _ entry: Entry) async throws(CacheError) {
-    try await put([(key, entry)])
-  }
-
-  /// Stores all `entries` in one batch.
-  func put(_ entries: [(key: CacheKey, entry: Entry)]) async throws(CacheError) {
-    var batch = WriteBatch()
-    for (key, entry) in entries { batch.put(key, entry) }
-    try await apply(batch)
-  }
-
-  /// Removes the entry under `key`, in a batch of its own.
-  func remove(_ key: CacheKey) async throws(CacheError) {
+  /// Removes the entry under `key` from `table` if it has expired, and returns whether it did.
+  private func forget(_ key: CacheKey, in table: inout EntryTable) -> Bool {
+    guard table[key]?.metadata.state(at: clock.now) == .expired else { return false }
     var batch = WriteBatch()
     batch.remove(key)
-    try await apply(batch)
+    return (try? table.apply(batch)) != nil
   }
 
-  /// All entries of the store, each once, in the order of their keys if the engine gives them in that order.
-  func scanAll(prefix: String = "", after: CacheKey? = nil) async throws(CacheError) -> [ScannedEntry] {
-    var request = ScanRequest(prefix: prefix, after: after?.text)
-    var found: [ScannedEntry] = []
-    var seen: Set<CacheKey> = []
-    repeat {
-      let page = try await scan(request)
-      found += page.entries.filter { seen.insert($0.key).inserted }
-      request.position = page.next
-    } while request.position != nil
-    return found
-  }
-
-  /// Throws a failure unless the store contains exactly `entries`, by scan, by read and by count.
-  func expectHolds(_ entries: [CacheKey: Entry]) async throws {
-    let keys = entries.keys.sorted()
-    let found = try await scanAll().sorted { $0.key < $1.key }
-    try expectKeys(found, keys, "a scan of everything")
-    for summary in found {
-      guard let expected = entries[summary.key] else { continue }
-      try expectEqual(summary.metadata, expected.metadata, at: summary.key)
-      try expectEqual(summary.payloadBytes, expected.payload.count, "\(summary.key.abbreviated): payloadBytes")
+  /// Throws a failure unless `readNow` returns `expected`, or declines.
+  private func expectReadsNow(_ engine: any StorageEngine, _ key: CacheKey, _ expected: Entry?) throws {
+    var entries: [Entry] = []
+    let name = Array(key.text.utf8)
+    let found = try engine.readNow(name.span) { bytes, metadata in
+      entries.append(Entry(payload: bytes.withUnsafeBufferPointer { Array($0) }, metadata: metadata))
     }
-    for key in keys { try expectEqual(try await entry(key), entries[key], at: key) }
-    try await expectStatistics(entries)
+    try expect(
+      entries.count == (found == true ? 1 : 0),
+      "readNow of \(key.abbreviated) returns \(found.map(String.init) ?? "nil") and has called its closure \(entries.count) times")
+    // An expired entry may be dropped between two calls.
+    guard let found, found || expected?.metadata.state(at: clock.now) != .expired else { return }
+    try expectEqual(entries.first, expected, at: key)
   }
 
-  /// Throws a failure unless the engine counts exactly `entries`.
-  func expectStatistics(_ entries: [CacheKey: Entry]) async throws {
-    var expected = StoreCount()
-    for (key, entry) in entries {
-      expected[key.namespace].add(payloadBytes: entry.payload.count, retainUntil: entry.metadata.retainUntil)
+  /// Throws a failure unless the engine counts exactly `table`; expired entries may be gone.
+  private func expectCounted(_ engine: any StorageEngine, _ table: inout EntryTable) async throws {
+    let got = try await engine.count()
+    if got.summaries != table.count.summaries, table.hasExpired(at: clock.now) {
+      // An expired entry may have been dropped since it was seen.
+      let there = Set(try await entries(of: engine).map(\.key))
+      for key in table.entries.keys where !there.contains(key) { _ = forget(key, in: &table) }
+      try expectEqual(try await engine.count().summaries, table.count.summaries, "the count")
+    } else {
+      try expectEqual(got.summaries, table.count.summaries, "the count")
     }
-    let got = try await count()
-    try expectEqual(got.summaries, expected.summaries, "the count")
-    for (namespace, count) in expected.namespaces {
+    for (key, entry) in table.entries {
       try expect(
-        got[namespace].earliestExpiry <= count.earliestExpiry,
-        "\(namespace): an entry expires before earliestExpiry of the count")
+        got[key.namespace].earliestExpiry <= entry.metadata.retainUntil,
+        "\(key.abbreviated) expires before the earliestExpiry of the count")
     }
   }
 }
 
-extension WriteBatch {
-  /// Adds an operation that stores `entry` under `key`.
-  mutating func put(_ key: CacheKey, _ entry: Entry) {
-    put(key, payload: entry.payload, metadata: entry.metadata)
-  }
-}
-
-/// Throws a failure with the first difference unless `summaries` have exactly `keys`, in order.
-func expectKeys(_ summaries: [ScannedEntry], _ keys: [CacheKey], _ what: @autoclosure () -> String) throws {
-  let got = summaries.map(\.key)
-  guard got != keys else { return }
-  let position =
-    zip(got, keys).enumerated().first { $0.element.0 != $0.element.1 }?.offset ?? min(got.count, keys.count)
-  let (expectedKey, gotKey) = (keys.dropFirst(position).first, got.dropFirst(position).first)
-  throw ConformanceFailure(
-    "\(what()): expected \(keys.count) keys, got \(got.count); at position \(position) expected "
-      + "\(expectedKey?.abbreviated ?? "the end"), got \(gotKey?.abbreviated ?? "the end")")
+extension EntryTable {
+  /// Whether an entry has expired at `time`.
+  func hasExpired(at time: Timestamp) -> Bool { entries.values.contains { $0.metadata.state(at: time) == .expired } }
 }
 
 extension StoreCount {
   fileprivate var summaries: [String] {
     namespaces.map { "\($0): \($1.entries) entries, \($1.payloadBytes) bytes" }.sorted()
-  }
-}
-
-/// An entry, as an engine stores and returns it.
-typealias Entry = EntryTable.Entry
-
-/// Keys, metadata and payloads for checks to which the details do not matter.
-enum Sample {
-  /// 2100-01-01T00:00:00Z, the start of each check's clock: so late that a server with its own clock expires no entry
-  /// during a check.
-  static let start = Timestamp(milliseconds: 4_102_444_800_000)
-
-  /// Ordinary metadata: stored at the start, fresh for a minute, retained for an hour.
-  static func metadata(checksum: UInt64 = 1, retainedFor retention: Duration = .seconds(3_600)) -> EntryMetadata {
-    EntryMetadata(
-      storedAt: start, freshUntil: start.advanced(by: .seconds(60)), retainUntil: start.advanced(by: retention),
-      contentType: "application/json", attributes: ["etag": "\"\(checksum)\""],
-      payloadChecksum: ~checksum, checksum: checksum)
-  }
-
-  /// An ordinary entry; its payload and checksum depend on `number`.
-  static func entry(_ number: Int = 1, retainedFor retention: Duration = .seconds(3_600)) -> Entry {
-    let payload = Array("{\"number\":\(number)}".utf8)
-    return Entry(payload: payload, metadata: metadata(checksum: UInt64(number), retainedFor: retention))
-  }
-
-  /// A key of exactly `length` bytes, ending in `suffix`.
-  static func key(length: Int, namespace: String = "cities", suffix: String = "") throws -> CacheKey {
-    let padding = length - namespace.utf8.count - 1 - suffix.utf8.count
-    return try CacheKey("\(namespace)/" + String(repeating: "k", count: padding) + suffix)
-  }
-
-  /// `count` keys in order, in the namespace `namespace`.
-  static func keys(_ count: Int, namespace: String = "cities") throws -> [CacheKey] {
-    try (0..<count).map { number in
-      let digits = String(number)
-      return try CacheKey("\(namespace)/v1/\(String(repeating: "0", count: 5 - digits.count))\(digits)")
-    }
-  }
-
-  /// A payload of exactly `count` bytes: `block` repeated, with the position every 4,096 bytes, so that no two
-  /// stretches are equal. It costs a few copies of memory, even without optimisation.
-  static func payload(count: Int, repeating block: [UInt8]) -> [UInt8] {
-    var bytes = block
-    while bytes.count < count { bytes += bytes }
-    bytes.removeLast(bytes.count - count)
-    bytes.withUnsafeMutableBufferPointer { bytes in
-      for offset in stride(from: 0, to: count - 8, by: 4_096) {
-        var rest = 100_000 + offset / 4_096
-        for place in (0..<6).reversed() {
-          bytes[offset + place] = UInt8(ascii: "0") + UInt8(rest % 10)
-          rest /= 10
-        }
-      }
-    }
-    return bytes
-  }
-}
-
-extension SeededGenerator {
-  /// A generator that depends only on `seed` and `name`, so that a check sees the same numbers alone as among others.
-  init(seed: UInt64, name: String) { self.init(seed: seed ^ FNV1a.hash(name.utf8)) }
-
-  /// Whether an event with a probability of `percent` in a hundred happens.
-  mutating func happens(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &self) < percent }
-
-  /// `count` random bytes.
-  mutating func bytes(_ count: Int) -> [UInt8] {
-    var bytes: [UInt8] = []
-    bytes.reserveCapacity(count)
-    while bytes.count < count {
-      let word = next()
-      for shift in stride(from: 0, to: min(8, count - bytes.count) * 8, by: 8) {
-        bytes.append(UInt8(truncatingIfNeeded: word >> UInt64(shift)))
-      }
-    }
-    return bytes
   }
 }

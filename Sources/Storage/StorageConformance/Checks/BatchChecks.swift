@@ -1,87 +1,156 @@
 internal import EngineSupport
 internal import StorageSPI
 
-/// The operations of a batch take effect in order.
+/// The operations of a batch take effect in order, if all its requirements hold.
 enum BatchChecks {
-  static let all = [
-    ConformanceCheck("batch-empty", "a batch without operations does nothing", empty),
-    ConformanceCheck("batch-put-remove", "an entry put and then removed in one batch is absent", putRemove),
-    ConformanceCheck("batch-remove-put", "an entry removed and then put in one batch is there", removePut),
-    ConformanceCheck("batch-put-twice", "of two entries put under one key in one batch the later counts", putTwice),
-    ConformanceCheck("batch-mixed-namespaces", "one batch changes several namespaces, in any order", mixed),
-    ConformanceCheck("batch-of-a-thousand", "a batch may have a thousand operations", thousand),
+  static let all: [ConformanceCheck] = batches + updates + requirements + failures
+
+  private static let batches: [ConformanceCheck] = [
+    .script("batch-empty", "a batch without operations does nothing") {
+      apply()
+      apply(.put("cities/a"))
+      apply()
+    },
+    .script("batch-put-remove", "an entry put and then removed in one batch is absent") {
+      apply(.put("cities/a"), .remove("cities/a"))
+    },
+    .script("batch-remove-put", "an entry removed and then put in one batch is there") {
+      apply(.put("cities/a", 1))
+      apply(.remove("cities/a"), .put("cities/a", 2))
+    },
+    .script("batch-put-twice", "of two entries put under one key in one batch the later counts") {
+      apply(.put("cities/a", 1), .put("cities/a", 22), .put("cities/a", 333))
+    },
+    .script("batch-mixed-namespaces", "one batch changes several namespaces, in any order") {
+      apply(.put("movies/a", 1), .put("cities/a", 2), .put("posters/a", 3), .put("cities/b", 4), .put("movies/b", 5))
+      apply(.remove("movies/a"), .put("posters/b", 6), .remove("cities/b"), .put("a/a", 7), .put("movies/b", 8))
+    },
+    .script("batch-of-a-thousand", "a batch may have a thousand operations", isRepeated: false) {
+      Step.apply((0..<1_000).map { .put("cities/\($0)", $0) })
+      Step.apply((0..<1_000).map { .remove("cities/\($0)") })
+    },
   ]
 
-  private static func empty(_ context: ConformanceContext) async throws {
-    let engine = try await context.open()
-    try await engine.apply(WriteBatch())
-    try await engine.expectHolds([:])
-    try await engine.put(try CacheKey("cities/a"), Sample.entry())
-    try await engine.apply(WriteBatch())
-    try await engine.expectHolds([try CacheKey("cities/a"): Sample.entry()])
+  private static let updates: [ConformanceCheck] = [
+    .script("update-keeps-payload", "an update changes the metadata and keeps the payload") {
+      apply(.put("cities/a", 1), .put("cities/b", 2, size: 0), .put("movies/a", 3, size: 200_000), .put("movies/b", 4))
+      apply(.update("cities/a", 11))
+      apply(.update("movies/a", 13), .update("cities/b", 12))
+      Step.reopen
+      apply(.update("cities/a", 21), .update("movies/a", 23))
+      Step.check
+    },
+    .script("update-conflicts", "updating another version than there is, by one bit too, or none is a conflict") {
+      apply(.put("cities/a", 5), .put("movies/a", 0))
+      apply(.update("cities/a", 6, from: .other))
+      apply(.update("cities/a", 6, from: .checksum(0)))
+      apply(.update("movies/a", 6, from: .checksum(1 << 63)))
+      apply(.update("cities/b", 6, from: .checksum(5)))
+      apply(.update("movies/b", 6, from: .checksum(0)))
+      apply(.remove("cities/a"), .update("cities/a", 6, from: .checksum(5)))
+      apply(.put("cities/a", 7), .update("cities/a", 6, from: .checksum(5)))
+      apply(.put("cities/c", 7), .update("cities/b", 6, from: .checksum(7)))
+    },
+    .script("update-in-batch", "an update takes effect in its place among other operations") {
+      apply(.put("cities/a", 1), .update("cities/a", 2, from: .checksum(1)), .require("cities/a", .checksum(2)))
+      apply(.update("cities/a", 3), .update("cities/a", 4, from: .checksum(3)), .put("movies/a", 9))
+      apply(.update("cities/a", 5), .update("cities/a", 6, from: .checksum(4)))
+      apply(.update("movies/a", 7), .put("movies/a", 8, size: 3), .update("movies/a", 10, from: .checksum(8)))
+      apply(.update("movies/a", 11), .remove("movies/a"), .remove("cities/b"))
+      apply(.remove("cities/a"), .put("cities/a", 12), .update("cities/a", 13, from: .checksum(12)))
+      fail([.update("cities/a", 14), .put("cities/b", 1), .update("cities/b", 15), .remove("cities/a")])
+    },
+    .script("update-moves-expiry", "an updated entry lives as long as it says now") {
+      apply(.put("cities/a", 1), .put("movies/a", 1))
+      apply(.update("cities/a", 2, seconds: 7_200), .update("movies/a", 2, seconds: 10))
+      advance(10)
+      Step.compact
+      advance(3_590)
+      Step.compact
+    },
+  ]
+
+  private static let requirements: [ConformanceCheck] = [
+    .script("require-met", "a batch whose requirements hold is applied") {
+      apply(.require("cities/a", .absent), .put("cities/a", 1))
+      apply(.require("cities/a", .checksum(1)), .put("cities/a", 2))
+      apply(.remove("cities/a"))
+      apply(.require("cities/a", .absent), .put("cities/a", 3))
+    },
+    .script("require-absent-unmet", "requiring absence of an entry that is there is a conflict") {
+      for number in [1, 0] {
+        apply(.put("cities/a", number))
+        apply(.require("cities/a", .absent), .put("cities/a", 7))
+      }
+    },
+    .script("require-checksum-unmet", "requiring another checksum is a conflict, by one bit too") {
+      for checksum: UInt64 in [0, 1, 1 << 32, .max] {
+        apply(.store("cities/a", Entry(payload: [1], metadata: Sample.metadata(checksum))))
+        for bit: UInt64 in [1, 1 << 31, 1 << 32, 1 << 63] {
+          apply(.require("cities/a", .checksum(checksum ^ bit)), .put("cities/a", 7))
+        }
+      }
+    },
+    .script("require-checksum-of-absent", "requiring a checksum of no entry is a conflict") {
+      apply(.require("cities/a", .checksum(0)), .put("cities/a", 7))
+      apply(.require("cities/a", .checksum(1)), .put("cities/a", 7))
+    },
+    .script("require-sees-own-batch", "a requirement sees the earlier operations of its batch") {
+      apply(
+        .require("cities/a", .absent), .put("cities/a", 1), .require("cities/a", .checksum(1)), .put("cities/a", 2),
+        .require("cities/a", .checksum(2)), .remove("cities/a"), .require("cities/a", .absent), .put("cities/a", 3))
+      apply(.put("cities/a", 4), .require("cities/a", .checksum(3)))
+      apply(.remove("cities/a"), .require("cities/a", .checksum(3)))
+    },
+    .script("require-alone", "a batch of requirements alone is judged and changes nothing") {
+      apply(.require("cities/a", .absent))
+      apply(.put("cities/a"))
+      apply(.require("cities/a", .absent))
+    },
+  ]
+
+  private static let failures: [ConformanceCheck] = [
+    .script("failed-batch-one-namespace", "a batch that fails half way changes nothing") {
+      Step.apply(present(["cities"]))
+      fail(changes(["cities"]))
+    },
+    .script(
+      "failed-batch-many-namespaces", "a batch over several namespaces that fails changes none of them",
+      requires: [.atomicBatches]
+    ) {
+      Step.apply(present(["cities", "a", "movies"]))
+      fail(changes(["cities", "a", "movies"]))
+    },
+    .script(
+      "failed-batch-persistent", "after a batch that failed, an opened store is as before it",
+      requires: [.persistent, .atomicBatches]
+    ) {
+      Step.apply(present(["cities", "movies"]))
+      fail(changes(["cities", "movies"]), then: .reopen)
+    },
+    .script("failed-batch-large", "a large batch that fails at its end changes nothing", isRepeated: false) {
+      Step.apply((0..<400).map { .put("cities/\($0)") })
+      let puts: [Change] = (0..<400).map { .put("cities/\($0)", 2, size: 2_000) }
+      let removals: [Change] = (0..<200).map { .remove("cities/\($0)") }
+      Step.apply(puts + removals + [.require("cities/0", .checksum(1))])
+    },
+    .script("engine-works-after-failure", "after many failed batches the engine works as before") {
+      for _ in 0..<100 { Step.apply(changes(["cities"]) + [.require("absent/a", .other)]) }
+      apply(.put("cities/0", 5))
+    },
+  ]
+
+  private static func present(_ namespaces: [String]) -> [Change] {
+    namespaces.flatMap { [.put("\($0)/a", 1), .put("\($0)/b", 2), .put("\($0)/c", 3)] }
   }
 
-  private static func putRemove(_ context: ConformanceContext) async throws {
-    let engine = try await context.open()
-    for key in try keys() {
-      var batch = WriteBatch()
-      batch.put(key, Sample.entry())
-      batch.remove(key)
-      try await engine.apply(batch)
-      try await engine.expectHolds([:])
+  /// Operations that overwrite, update, remove and create entries in each of the namespaces.
+  private static func changes(_ namespaces: [String]) -> [Change] {
+    namespaces.flatMap { name -> [Change] in
+      [
+        .put("\(name)/a", 99), .remove("\(name)/b"), .put("\(name)/d", 99), .update("\(name)/c", 98), .remove("\(name)/a"),
+        .put("\(name)/b", 99),
+      ]
     }
   }
-
-  private static func removePut(_ context: ConformanceContext) async throws {
-    let engine = try await context.open()
-    var entries: [CacheKey: Entry] = [:]
-    for key in try keys() {
-      try await engine.put(key, Sample.entry(1))
-      var batch = WriteBatch()
-      batch.remove(key)
-      batch.put(key, Sample.entry(2))
-      try await engine.apply(batch)
-      entries[key] = Sample.entry(2)
-      try await engine.expectHolds(entries)
-    }
-  }
-
-  private static func putTwice(_ context: ConformanceContext) async throws {
-    let engine = try await context.open()
-    var entries: [CacheKey: Entry] = [:]
-    for key in try keys() {
-      try await engine.put([(key, Sample.entry(1)), (key, Sample.entry(22)), (key, Sample.entry(333))])
-      entries[key] = Sample.entry(333)
-      try await engine.expectHolds(entries)
-    }
-  }
-
-  private static func mixed(_ context: ConformanceContext) async throws {
-    let engine = try await context.open()
-    var entries: [CacheKey: Entry] = [:]
-    for (number, namespace) in ["movies", "cities", "posters", "cities", "movies", "a"].enumerated() {
-      entries[try CacheKey("\(namespace)/\(number)")] = Sample.entry(number)
-    }
-    try await engine.put(entries.map { ($0.key, $0.value) })
-    try await engine.expectHolds(entries)
-    var batch = WriteBatch()
-    for key in entries.keys where key.namespace != "posters" { batch.remove(key) }
-    try await engine.apply(batch)
-    try await engine.expectHolds(entries.filter { $0.key.namespace == "posters" })
-  }
-
-  private static func thousand(_ context: ConformanceContext) async throws {
-    let engine = try await context.open()
-    let keys = try Sample.keys(1_000)
-    let entries = keys.enumerated().map { (key: $1, entry: Sample.entry($0)) }
-    try await engine.put(entries.reversed())
-    try await engine.expectHolds(Dictionary(uniqueKeysWithValues: entries.map { ($0.key, $0.entry) }))
-    var batch = WriteBatch()
-    for key in keys { batch.remove(key) }
-    try await engine.apply(batch)
-    try await engine.expectHolds([:])
-  }
-
-  /// A short key, and one that some engines have to shorten.
-  private static func keys() throws -> [CacheKey] { [try CacheKey("cities/a"), try Sample.key(length: 700)] }
 }

@@ -1,56 +1,86 @@
 internal import EngineSupport
 internal import StorageSPI
+internal import Synchronization
 
-/// Any number of tasks may call an engine concurrently, and each sees a batch completely or not at all.
+/// Any number of tasks may call an engine at the same time, and each sees a batch whole or not at all.
 enum ConcurrencyChecks {
-  static let all = [
+  static let all: [ConformanceCheck] = [
     ConformanceCheck("concurrent-counter", "of concurrent read-require-put none is lost, and one always gets on") {
       let engine = try await $0.open()
       try await expectCounts([engine, engine, engine, engine], rounds: $0.rounds)
     },
+    ConformanceCheck(
+      "shared-counter", "of concurrent read-require-put through several handles none is lost", requires: [.shared]
+    ) { try await expectCounts($0.open(3), rounds: $0.rounds) },
     ConformanceCheck("concurrent-writes", "concurrent batches are all applied", writes),
-    ConformanceCheck("concurrent-reads-whole", "a read during writes sees one whole value", torn),
+    ConformanceCheck("concurrent-reads-whole", "a read during writes sees one whole value", reads),
     ConformanceCheck(
       "concurrent-batches-whole", "a scan during writes sees each batch whole", requires: [.atomicBatches]
     ) {
       let engine = try await $0.open()
-      try await expectWholeBatches(writer: engine, reader: engine, rounds: $0.rounds)
+      try await expectWholeBatches($0, writer: engine, reader: engine)
     },
+    ConformanceCheck(
+      "shared-batches-whole", "another handle sees each batch whole", requires: [.shared, .atomicBatches]
+    ) { try await expectWholeBatches($0, writer: $0.open(), reader: $0.open()) },
     ConformanceCheck("concurrent-everything", "calls of all kinds at once all succeed", everything),
     ConformanceCheck("cancelled-call", "a cancelled call does all or nothing", cancelled),
+    ConformanceCheck(
+      "concurrent-bounds", "concurrent batches never exceed their bounds, and lose nothing",
+      requires: [.bounded, .atomicBatches]
+    ) {
+      let engine = try await $0.open()
+      try await expectBounded($0, [engine, engine, engine])
+    },
+    ConformanceCheck(
+      "shared-bounds", "batches through several handles never exceed their bounds, and lose nothing",
+      requires: [.shared, .bounded, .atomicBatches]
+    ) { try await expectBounded($0, $0.open(3)) },
   ]
 
-  /// Lets all engines increment one counter concurrently, by reading it, requiring the value read, and writing.
+  /// Calls `body` with each of `items`, all at once.
+  static func concurrently<Item: Sendable>(
+    _ items: [Item], _ body: @escaping @Sendable (Item) async throws -> Void
+  ) async throws {
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for item in items { group.addTask { try await body(item) } }
+      try await group.waitForAll()
+    }
+  }
+
+  /// Lets all engines increment one counter concurrently, by reading it, requiring the value read, and writing: in turn the
+  /// whole entry and its metadata alone.
   ///
   /// An attempt fails only if another has succeeded, so no task needs more attempts than there are increments.
-  static func expectCounts(_ engines: [any StorageEngine], rounds: Int) async throws {
+  private static func expectCounts(_ engines: [any StorageEngine], rounds: Int) async throws {
     let key = try CacheKey("counters/a")
     let increments = 10 * rounds
-    try await withThrowingTaskGroup(of: Void.self) { group in
-      for engine in engines {
-        group.addTask {
-          var attempts = 0
-          for _ in 0..<increments {
-            while try await !increment(key, in: engine) {
-              attempts += 1
-              try expect(attempts <= increments * engines.count, "\(key): conflicts though no other task writes")
-            }
-          }
+    let most = increments * engines.count
+    try await concurrently(engines) { engine in
+      var attempts = 0
+      for _ in 0..<increments {
+        while try await !increment(key, in: engine) {
+          attempts += 1
+          try expect(attempts <= most, "\(key): conflicts though no other task writes")
         }
       }
-      try await group.waitForAll()
     }
     for engine in engines {
       let count = try await engine.entry(key)?.metadata.checksum
-      try expectEqual(count, UInt64(increments * engines.count), "the counter after \(engines.count) tasks")
+      try expectEqual(count, UInt64(most), "the counter after \(engines.count) tasks")
     }
   }
 
   private static func increment(_ key: CacheKey, in engine: any StorageEngine) async throws -> Bool {
     let old = try await engine.entry(key)?.metadata.checksum
+    let new = Sample.entry(Int(old ?? 0) + 1)
     var batch = WriteBatch()
-    batch.require(key, old.map { .checksum($0) } ?? .absent)
-    batch.put(key, Sample.entry(Int(old ?? 0) + 1))
+    if let old, old.isMultiple(of: 2) {
+      batch.update(key, metadata: new.metadata, from: old)
+    } else {
+      batch.require(key, old.map { .checksum($0) } ?? .absent)
+      batch.put(key, payload: new.payload, metadata: new.metadata)
+    }
     do {
       try await engine.apply(batch)
       return true
@@ -62,110 +92,151 @@ enum ConcurrencyChecks {
 
   private static func writes(_ context: ConformanceContext) async throws {
     let engine = try await context.open()
-    let keys = try Sample.keys(60)
-    try await withThrowingTaskGroup(of: Void.self) { group in
-      for (number, key) in keys.enumerated() {
-        group.addTask { try await engine.put(key, Sample.entry(number)) }
-      }
-      try await group.waitForAll()
-    }
-    try await engine.expectHolds(Dictionary(uniqueKeysWithValues: keys.enumerated().map { ($1, Sample.entry($0)) }))
+    let entries = try Sample.keys(60).enumerated().map { ($1, Sample.entry($0)) }
+    try await concurrently(entries) { try await engine.put($0.0, entry: $0.1) }
+    try await context.expectHolds(engine, Dictionary(uniqueKeysWithValues: entries))
   }
 
-  /// An entry with `number` in every part.
-  private static func uniform(_ number: Int) -> Entry {
-    var metadata = Sample.metadata(checksum: UInt64(number))
-    metadata.attributes = ["number": "\(number)"]
-    return Entry(payload: .init(repeating: UInt8(number % 251), count: 3_000 + number * 7), metadata: metadata)
-  }
-
-  private static func torn(_ context: ConformanceContext) async throws {
+  private static func reads(_ context: ConformanceContext) async throws {
     let engine = try await context.open()
-    let key = try CacheKey("cities/a")
-    try await engine.put(key, uniform(0))
-    let count = 40 * context.rounds
-    try await withThrowingTaskGroup(of: Void.self) { group in
-      group.addTask { for number in 1...count { try await engine.put(key, uniform(number)) } }
-      for _ in 0..<3 {
-        group.addTask {
-          var last: UInt64 = 0
-          while last < UInt64(count), !Task.isCancelled {
-            guard let got = try await engine.entry(key) else {
-              throw ConformanceFailure("\(key): an overwritten entry is gone")
-            }
-            try expectEqual(got, uniform(Int(got.metadata.checksum)), at: key)
-            try expect(got.metadata.checksum >= last, "\(key): an older value after a newer one")
-            last = got.metadata.checksum
-            await Task.yield()
-          }
-        }
+    let (key, count) = (try CacheKey("cities/a"), 40 * context.rounds)
+    @Sendable func entry(_ number: Int) -> Entry { Sample.entry(number, size: 3_000 + number * 7) }
+    try await engine.put(key, entry: entry(0))
+    try await concurrently([0, 1, 2, 3]) { task in
+      if task == 0 {
+        for number in 1...count { try await engine.put(key, entry: entry(number)) }
+        return
       }
-      try await group.waitForAll()
+      var last = 0
+      while last < count, !Task.isCancelled {
+        guard let got = try await engine.entry(key) else { throw ConformanceFailure("\(key): an overwritten entry is gone") }
+        let number = Int(got.metadata.checksum)
+        try expectEqual(got, entry(number), at: key)
+        try expect(number >= last, "\(key): an older value after a newer one")
+        last = number
+        await Task.yield()
+      }
     }
   }
 
   /// Writes batches over several namespaces through one handle, while another handle scans and reads.
-  static func expectWholeBatches(writer: any StorageEngine, reader: any StorageEngine, rounds: Int) async throws {
+  private static func expectWholeBatches(
+    _ context: ConformanceContext, writer: any StorageEngine, reader: any StorageEngine
+  ) async throws {
     let keys = try [CacheKey("cities/a"), CacheKey("movies/a"), Sample.key(length: 700, namespace: "posters")]
     try await writer.put(keys.map { ($0, Sample.entry(0)) })
-    let count = 30 * rounds
-    try await withThrowingTaskGroup(of: Void.self) { group in
-      group.addTask {
+    let count = 30 * context.rounds
+    try await concurrently([0, 1, 2]) { task in
+      if task == 0 {
         for number in 1...count { try await writer.put(keys.map { ($0, Sample.entry(number)) }) }
+        return
       }
-      for _ in 0..<2 {
-        group.addTask {
-          while !Task.isCancelled, try await expectWhole(reader, keys) < UInt64(count) { await Task.yield() }
-        }
+      var first: UInt64 = 0
+      while first < count, !Task.isCancelled {
+        let seen = try await context.entries(of: reader).map(\.metadata.checksum)
+        try expect(seen.count == keys.count && Set(seen).count == 1, "a scan sees a part of a batch: checksums \(seen)")
+        first = try await reader.entry(keys[0])?.metadata.checksum ?? 0
+        let second = try await reader.entry(keys[1])?.metadata.checksum ?? 0
+        try expect(first <= second, "of one batch the first put is seen (\(first)), the second is not (\(second))")
+        await Task.yield()
       }
-      try await group.waitForAll()
     }
-  }
-
-  private static func expectWhole(_ reader: any StorageEngine, _ keys: [CacheKey]) async throws -> UInt64 {
-    let seen = try await reader.scanAll().map(\.metadata.checksum)
-    try expect(seen.count == keys.count && Set(seen).count == 1, "a scan sees a part of a batch: checksums \(seen)")
-    let first = try await reader.entry(keys[0])?.metadata.checksum ?? 0
-    let second = try await reader.entry(keys[1])?.metadata.checksum ?? 0
-    try expect(first <= second, "of one batch the first put is seen (\(first)), the second is not (\(second))")
-    return first
   }
 
   private static func everything(_ context: ConformanceContext) async throws {
     let engine = try await context.open()
     let keys = try Sample.keys(8)
-    try await withThrowingTaskGroup(of: Void.self) { group in
-      for number in 0..<(48 * context.rounds) {
-        let key = keys[number % keys.count]
-        group.addTask {
-          switch number % 6 {
-          case 0: try await engine.put(key, Sample.entry(number))
-          case 1: _ = try await engine.entry(key)
-          case 2: _ = try await engine.scanAll()
-          case 3: _ = try await engine.count()
-          case 4: try await engine.compact()
-          default:
-            try expect(try await engine.check().isEmpty, "an integrity check during writes finds damage")
-          }
-        }
+    try await concurrently(Array(0..<(48 * context.rounds))) { number in
+      let key = keys[number % keys.count]
+      switch number % 6 {
+      case 0: try await engine.put(key, entry: Sample.entry(number))
+      case 1: _ = try await engine.entry(key)
+      case 2: _ = try await context.entries(of: engine)
+      case 3: _ = try await engine.count()
+      case 4: try await engine.compact()
+      default: try expect(try await engine.check().isEmpty, "a check during writes finds damage")
       }
-      try await group.waitForAll()
     }
   }
 
   private static func cancelled(_ context: ConformanceContext) async throws {
     let engine = try await context.open()
-    let keys = try Sample.keys(3)
+    let entries = try Sample.keys(3).map { ($0, Sample.entry()) }
     let task = Task {
       withUnsafeCurrentTask { $0?.cancel() }
-      try await engine.put(keys.map { ($0, Sample.entry()) })
+      try await engine.put(entries)
     }
     switch await task.result {
-    case .success: try await engine.expectHolds(Dictionary(uniqueKeysWithValues: keys.map { ($0, Sample.entry()) }))
-    case .failure(let error as CacheError) where error.code == .cancelled: try await engine.expectHolds([:])
+    case .success: try await context.expectHolds(engine, Dictionary(uniqueKeysWithValues: entries))
+    case .failure(let error as CacheError) where error.code == .cancelled: try await context.expectHolds(engine, [:])
     case .failure(let error): throw error
     }
-    try await engine.put(keys[0], Sample.entry(2))
-    try expectEqual(try await engine.entry(keys[0]), Sample.entry(2), at: keys[0])
+    try await engine.put(entries[0].0, entry: Sample.entry(2))
+    try expectEqual(try await engine.entry(entries[0].0), Sample.entry(2), at: entries[0].0)
+  }
+
+  /// Room for five entries and not a byte more, plus the exempt entry, which always exists.
+  private static let bounds = StoreBounds(maxEntries: 9, maxPayloadBytes: 500, exemptNamespace: "leases")
+  private static let bounded = Sample.entry(1, size: 100)
+
+  /// Lets each engine replace entries of others by its own, each engine in its own namespace, while an observer counts.
+  private static func expectBounded(_ context: ConformanceContext, _ engines: [any StorageEngine]) async throws {
+    let lease = try CacheKey("leases/a")
+    try await engines[0].put(lease, entry: bounded)
+    let removed = Mutex<[CacheKey]>([])
+    let writers = Atomic(engines.count)
+    let keys = try ["cities", "movies", "posters"].map { try Sample.keys(8 * context.rounds, namespace: $0) }
+    try await concurrently(Array(0...engines.count)) { number in
+      if number == engines.count {
+        while writers.load(ordering: .relaxed) > 0, !Task.isCancelled {
+          try await expectWithin(context, engines[0])
+          await Task.yield()
+        }
+        return
+      }
+      defer { writers.subtract(1, ordering: .relaxed) }
+      for key in keys[number] {
+        if let victim = try await put(key, context, engines[number]) { removed.withLock { $0.append(victim) } }
+      }
+    }
+    let gone = removed.withLock { $0 }
+    try expectEqual(Set(gone).count, gone.count, "entries that were removed, each once")
+    let there = Set(keys.joined()).subtracting(gone).union([lease])
+    for engine in engines {
+      try await expectWithin(context, engine)
+      try await context.expectHolds(engine, Dictionary(uniqueKeysWithValues: there.map { ($0, bounded) }))
+    }
+  }
+
+  /// Stores an entry under `key`, replacing the first entry of another writer if there is no room; returns the replaced key.
+  private static func put(
+    _ key: CacheKey, _ context: ConformanceContext, _ engine: any StorageEngine
+  ) async throws -> CacheKey? {
+    var victim: CacheKey?
+    for _ in 0..<(400 * context.rounds) {
+      var batch = WriteBatch()
+      batch.bounds = bounds
+      batch.put(key, payload: bounded.payload, metadata: bounded.metadata)
+      if let victim {
+        batch.require(victim, .checksum(bounded.metadata.checksum))
+        batch.remove(victim)
+      }
+      do {
+        try await engine.apply(batch)
+        return victim
+      } catch {
+        guard error.code == .overBounds || error.code == .conflict else { throw error }
+        let others = try await context.entries(of: engine).map(\.key).filter { $0.namespace != "leases" }
+        victim = others.count < 5 ? nil : others.first
+      }
+    }
+    throw ConformanceFailure("\(key): there is never room, though each attempt removes an entry")
+  }
+
+  private static func expectWithin(_ context: ConformanceContext, _ engine: any StorageEngine) async throws {
+    let seen = try await context.entries(of: engine).count { $0.key.namespace != "leases" }
+    try expect(seen <= 5, "a scan sees \(seen) entries in a store with room for 5")
+    let count = try await engine.count()
+    try expect(bounds.contain(count), "the count is \(count.total(except: "leases"))")
   }
 }

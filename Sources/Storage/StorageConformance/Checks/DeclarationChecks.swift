@@ -1,5 +1,6 @@
 internal import EngineSupport
 internal import StorageSPI
+internal import Synchronization
 
 /// The declaration of an engine.
 enum DeclarationChecks {
@@ -18,11 +19,9 @@ enum DeclarationChecks {
     let declaration = context.subject.plugin.declaration
     try expect(CacheKey.isNamespace(declaration.name), "'\(declaration.name)' must be lower-case letters and digits")
     for option in declaration.options {
-      let isCamelCase = option.name.first.map { ("a"..."z").contains($0) } ?? false
-      let isWord = option.name.utf8.allSatisfy {
-        (48...57).contains($0) || (65...90).contains($0) || (97...122).contains($0)
-      }
-      try expect(isCamelCase && isWord, "the name of option '\(option.name)' must be in camel case")
+      let isWord = option.name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) }
+      let isCamelCase = isWord && option.name.first?.isLowercase == true
+      try expect(isCamelCase, "the name of option '\(option.name)' must be in camel case")
     }
     let distinct = Set(declaration.options.map(\.name))
     try expectEqual(distinct.count, declaration.options.count, "the number of different names of options")
@@ -55,7 +54,7 @@ enum DeclarationChecks {
   private static func impossiblePath(_ context: ConformanceContext) async throws {
     let paths = context.subject.plugin.declaration.options.filter { $0.kind == .path }.map(\.name)
     guard !paths.isEmpty else { return }
-    // The null device is not a folder: not even root can create anything in it.
+    // The null device is not a directory: not even root can create anything in it.
     let overrides = Dictionary(uniqueKeysWithValues: paths.map { ($0, OptionValue.text("/dev/null/store/\($0)")) })
     try await expectError(.cannotCreate, "opening a store below /dev/null") {
       _ = try await context.open(overrides: overrides)
@@ -63,76 +62,79 @@ enum DeclarationChecks {
   }
 }
 
-/// A closed engine reports that it is closed, and nothing else.
-enum ClosingChecks {
-  static let all = [
-    ConformanceCheck("close-twice", "closing a closed engine does nothing", twice),
-    ConformanceCheck("closed-calls-fail", "after closing, a call of any kind fails with closed", calls),
-    ConformanceCheck(
-      "close-during-calls", "calls under way when an engine is closed succeed, or fail with closed", during),
-    ConformanceCheck("open-and-close-often", "an engine can be opened and closed any number of times", often),
+/// What a read returns, and how it treats the caller's closure.
+enum ReadChecks {
+  static let all: [ConformanceCheck] = [
+    .script("absent-is-nil", "reading a key that has no entry gives nil, not an error") {
+      apply(.remove("cities/a"))
+      apply(.put("cities/b"), .put("cities/aa"), .remove("movies/a"))
+    },
+    .script("put-then-read", "an entry reads as it was written") { apply(.put("cities/a")) },
+    .script("overwrite", "a later entry takes the place of the former, shorter or longer") {
+      for size in [10, 1_000, 0, 100_000, 1, 5_000] { apply(.put("cities/a", size, size: size)) }
+    },
+    .script("remove", "a removed entry is absent, and its neighbors are not") {
+      apply(.put("cities/a", 1), .put("cities/b", 2), .put("cities/c", 3))
+      apply(.remove("cities/b"))
+      apply(.put("cities/b", 4))
+    },
+    .script("remove-absent", "removing an entry that is not there succeeds and changes nothing") {
+      apply(.remove("movies/absent"))
+      apply(.put("cities/a"))
+      apply(.remove("cities/absent"))
+    },
+    .script("read-now", "a read at once finds the same as any other read, or declines") {
+      apply(.put("cities/a", 1), .put("movies/a", 2, size: 100_000))
+      apply(.put("cities/a", 3), .update("movies/a", 4))
+      apply(.remove("cities/a"))
+    },
+    ConformanceCheck("read-calls-body-once", "a read calls its closure once if there is an entry, else never", bodyCalls),
+    ConformanceCheck("read-passes-error-through", "an error that the closure throws reaches the caller", bodyError),
+    ConformanceCheck("reading-changes-nothing", "reading, scanning and counting leave the store as it is", readOnly),
   ]
 
-  private static func twice(_ context: ConformanceContext) async throws {
+  private static func bodyCalls(_ context: ConformanceContext) async throws {
     let engine = try await context.open()
-    try await engine.put(try CacheKey("cities/a"), Sample.entry())
-    for _ in 0..<3 { try await engine.close() }
-  }
-
-  private static func calls(_ context: ConformanceContext) async throws {
-    let engine = try await context.open()
-    let key = try CacheKey("cities/a")
-    try await engine.put(key, Sample.entry())
-    _ = try await engine.entry(key)
-    try await engine.close()
-    try await expectClosed(engine, key)
-  }
-
-  /// Throws a failure unless every call fails with `closed`.
-  static func expectClosed(_ engine: any StorageEngine, _ key: CacheKey) async throws {
-    try await expectError(.closed, "read after close") { _ = try await engine.entry(key) }
-    let absent = try CacheKey("absent/a")
-    try await expectError(.closed, "read of nothing after close") { _ = try await engine.entry(absent) }
-    try await expectError(.closed, "apply after close") { try await engine.put(key, Sample.entry()) }
-    try await expectError(.closed, "apply of an empty batch after close") { try await engine.apply(WriteBatch()) }
-    try await expectError(.closed, "scan after close") { _ = try await engine.scanAll() }
-    try await expectError(.closed, "statistics after close") { _ = try await engine.count() }
-    try await expectError(.closed, "checkIntegrity after close") { _ = try await engine.check() }
-    try await expectError(.closed, "compact after close") { try await engine.compact() }
-  }
-
-  private static func during(_ context: ConformanceContext) async throws {
-    for round in 0..<5 {
-      let engine = try await context.open(store: "round-\(round)")
-      let keys = try Sample.keys(20)
-      try await engine.put(keys.map { ($0, Sample.entry()) })
-      try await withThrowingTaskGroup(of: Void.self) { group in
-        for key in keys {
-          group.addTask {
-            try await unlessClosed { try expectEqual(try await engine.entry(key), Sample.entry(), at: key) }
-          }
-          group.addTask { try await unlessClosed { try await engine.put(key, Sample.entry()) } }
-        }
-        group.addTask { try await engine.close() }
-        try await group.waitForAll()
+    try await engine.put(try CacheKey("cities/a"), entry: Sample.entry())
+    for (text, expected) in [("cities/a", 1), ("cities/b", 0), ("movies/a", 0)] {
+      let calls = Atomic(0)
+      let result = try await engine.read(try CacheKey(text)) { _, _ throws(CacheError) in
+        calls.wrappingAdd(1, ordering: .relaxed).newValue
       }
-      try await expectClosed(engine, keys[0])
+      try expectEqual(calls.load(ordering: .relaxed), expected, "calls of the closure for \(text)")
+      try expectEqual(result, expected == 0 ? nil : 1, "what the read of \(text) returned")
     }
   }
 
-  private static func unlessClosed(_ body: () async throws -> Void) async throws {
-    do {
-      try await body()
-    } catch let error as CacheError where error.code == .closed {}
-  }
-
-  private static func often(_ context: ConformanceContext) async throws {
+  private static func bodyError(_ context: ConformanceContext) async throws {
+    let engine = try await context.open()
     let key = try CacheKey("cities/a")
-    for number in 1...(25 * context.rounds) {
-      let engine = try await context.open()
-      try await engine.put(key, Sample.entry(number))
-      try expectEqual(try await engine.entry(key), Sample.entry(number), at: key)
-      try await engine.close()
+    try await engine.put(key, entry: Sample.entry())
+    let code = CacheError.Code(rawValue: "ofTheCaller")
+    let bytes = Array(key.text.utf8)
+    for _ in 0..<20 {
+      try await expectError(code, "a read whose closure throws") {
+        _ = try await engine.read(key) { _, _ throws(CacheError) -> Int in throw CacheError(code, "of the caller") }
+      }
+      try await expectError(code, "readNow whose closure throws") {
+        let found = try engine.readNow(bytes.span) { _, _ throws(CacheError) in throw CacheError(code, "of the caller") }
+        if found == nil { throw CacheError(code, "the engine declines") }
+      }
     }
+    try await engine.put(key, entry: Sample.entry(2))
+    try await context.expectHolds(engine, [key: Sample.entry(2)])
+  }
+
+  private static func readOnly(_ context: ConformanceContext) async throws {
+    let engine = try await context.open()
+    let entries = Dictionary(uniqueKeysWithValues: try Sample.keys(20).map { ($0, Sample.entry()) })
+    try await engine.put(entries.map { ($0.key, $0.value) })
+    let before = try await engine.count()
+    for _ in 0..<2 {
+      try await context.expectHolds(engine, entries)
+      try expectEqual(try await engine.entry(try CacheKey("nothing/there")), nil, at: try CacheKey("nothing/there"))
+      _ = try await engine.check()
+    }
+    try expectEqual(try await engine.count(), before, "the count after reading")
   }
 }

@@ -1,225 +1,189 @@
 internal import EngineSupport
 internal import StorageSPI
 
-/// What a scan visits, and in which order.
+/// What a scan visits, in which order, and how its pages follow each other.
 enum ScanChecks {
-  static let all = [
-    ConformanceCheck("scan-empty-store", "a scan of an empty store gives nothing", emptyStore),
-    ConformanceCheck("scan-order", "a scan gives all keys in the order of their bytes, over all namespaces", requires: [.ordered], order),
-    ConformanceCheck(
-      "scan-summaries", "a scan gives the metadata and the size of the payload of each entry", summaries),
-    ConformanceCheck("scan-prefix", "a prefix selects exactly the keys that begin with it", prefix),
-    ConformanceCheck("scan-after", "a scan begins behind the given key, whether or not there is such a key", requires: [.ordered],
-      after),
-    ConformanceCheck("scan-prefix-and-after", "prefix and beginning hold both, in both directions", requires: [.ordered],
-      prefixAndAfter),
-    ConformanceCheck(
-      "scan-limit", "a scan gives the first entries, as many as allowed, or the last ones if it descends",
-      requires: [.ordered], limit),
+  static let all: [ConformanceCheck] = visited + pages
+
+  private static let visited: [ConformanceCheck] = [
+    ConformanceCheck("scan-empty-store", "a scan of an empty store gives nothing") { context in
+      let engine = try await context.open()
+      for prefix in ["", "cities/", "c"] {
+        let page = try await engine.scan(ScanRequest(prefix: prefix))
+        try expect(page.entries.isEmpty && page.next == nil, "a scan of an empty store gives \(page)")
+      }
+    },
+    .script("scan-summaries", "a scan gives metadata and the size of the payload of each entry", isRepeated: false) {
+      Step.apply(Sample.mixedKeys.enumerated().map { .put($1, $0, size: $0 * 1_000) })
+    },
+    .script("scan-payloads", "a scan gives copies of the payloads if they are wanted, and else none") {
+      apply(.put("cities/a", 1), .put("cities/b", 2, size: 0), .put("movies/a", 3, size: 300_000))
+      apply(.update("cities/a", 4), .put("cities/b", 5))
+    },
+    ConformanceCheck("scan-prefix", "a prefix selects exactly the keys that begin with it") { context in
+      let (engine, keys) = try await filled(context)
+      for prefix in prefixes {
+        let got = try await context.entries(of: engine, ScanRequest(prefix: prefix)).map(\.key).sorted()
+        let expected = keys.filter { $0.text.utf8.starts(with: prefix.utf8) }
+        try expectEqual(got.map(\.abbreviated), expected.map(\.abbreviated), "a scan of '\(prefix.prefix(60))'")
+      }
+    },
+    requests("scan-order", "a scan gives all keys in the order of their bytes, over all namespaces") {
+      [ScanRequest(), ScanRequest(isDescending: true)]
+    },
+    requests("scan-after", "a scan begins behind the given key, whether or not there is such a key") {
+      positions.map { ScanRequest(after: $0) }
+    },
+    requests("scan-prefix-and-after", "prefix and beginning hold both, in both directions") {
+      let prefixes = ["cities/v1/", "cities", "m", "movies/", "none", long, "\(long)/1"]
+      return prefixes.flatMap { prefix in
+        positions.flatMap { position in
+          [false, true].map { ScanRequest(prefix: prefix, after: position, isDescending: $0) }
+        }
+      }
+    },
+    requests("scan-limit", "a page has the first entries, as many as allowed, or the last ones if it descends") {
+      [1, 2, Sample.mixedKeys.count - 1, Sample.mixedKeys.count, Sample.mixedKeys.count + 1, 1_000_000].flatMap { limit in
+        [false, true].map { ScanRequest(limit: limit, isDescending: $0) }
+      }
+    },
   ]
 
-  /// Keys of three namespaces, including long ones with longer common prefixes than engines keep in an index.
-  static func keys() throws -> [CacheKey] {
-    let long = String(repeating: "k", count: 600)
-    let texts = [
-      "cinemas/x", "cities/v1/a", "cities/v1/a%", "cities/v1/aa", "cities/v1/ab", "cities/v1/a_", "cities/v1/B",
-      "cities/v1/b", "cities/v2/a", "cities/\(long)", "cities/\(long)/1", "cities/\(long)/10", "cities/\(long)/2",
-      "cities/\(long)~", "cities/\(long.dropLast())", "cities2/a", "movies/a", "movies/\(long)/1", "movies/~", "m/a",
-    ]
-    return try texts.map { try CacheKey($0) }.sorted()
-  }
+  private static let pages: [ConformanceCheck] = [
+    ConformanceCheck("paging-visits-all-once", "pages of any size together give every entry, once if ordered") {
+      let keys = try Sample.keys(20) + Sample.keys(15, namespace: "movies")
+      try await expectPages($0, keys)
+    },
+    ConformanceCheck("paging-long-keys", "pages may end among long keys that are alike") {
+      let prefix = try Sample.key(length: 520).text
+      let alike = try (0..<20).map { try CacheKey("\(prefix)/\(10 + $0)") }
+      try await expectPages($0, try alike + (500..<515).map { try Sample.key(length: $0) })
+    },
+    ConformanceCheck("paging-by-bytes", "a page has 4 MiB of payloads at most, or one huge payload alone") { context in
+      let engine = try await context.open()
+      let mebibyte = 1 << 20
+      let sizes = [3 * mebibyte, mebibyte, 1, mebibyte, 0, 5 * mebibyte, 7, 4 * mebibyte, 4 * mebibyte, 2 * mebibyte]
+      var entries: [CacheKey: Entry] = [:]
+      for (key, size) in zip(try Sample.keys(sizes.count), sizes) {
+        entries[key] = Sample.entry(size, size: size)
+        try await engine.put(key, entry: Sample.entry(size, size: size))
+      }
+      for isDescending in context.directions {
+        let request = ScanRequest(includesPayloads: true, isDescending: isDescending)
+        let found = try await context.entries(of: engine, request)
+        try expectEqual(found.count, entries.count, "the number of entries on pages with payloads")
+        for entry in found {
+          try expectEqual(entry.payload.map { Entry(payload: $0, metadata: entry.metadata) }, entries[entry.key], at: entry.key)
+        }
+      }
+    },
+    ConformanceCheck("paging-while-removing", "entries removed between pages disturb no others") { context in
+      let keys = try Sample.keys(30) + [Sample.key(length: 600), Sample.key(length: 601)]
+      let engine = try await context.open()
+      for isDescending in context.directions {
+        try await engine.put(keys.map { ($0, Sample.entry()) })
+        let visited = try await walk(ScanRequest(limit: 4, isDescending: isDescending), isOrdered: context.has(.ordered)) {
+          let page = try await engine.scan($0)
+          for entry in page.entries { try await engine.remove(entry.key) }
+          return page
+        }
+        try expectVisited(visited, keys, "pages whose entries are removed")
+      }
+    },
+    ConformanceCheck("paging-while-adding", "entries added between pages disturb no others") { context in
+      let keys = try Sample.keys(30)
+      let engine = try await context.open()
+      try await engine.put(keys.map { ($0, Sample.entry()) })
+      let visited = try await walk(ScanRequest(limit: 4), isOrdered: context.has(.ordered)) {
+        let page = try await engine.scan($0)
+        if let last = page.entries.last?.key, keys.contains(last) {
+          try await engine.put(try CacheKey("\(last)/behind"), try CacheKey("a/before"), entry: Sample.entry())
+        }
+        return page
+      }
+      try expectVisited(visited.filter { keys.contains($0.key) }, keys, "pages between which others are added")
+      try expect(
+        !context.has(.ordered) || visited.count > keys.count, "pages give none of the keys that were added behind them")
+    },
+    ConformanceCheck(
+      "paging-reopened", "a position is valid in an opened store, and without its entry", requires: [.persistent]
+    ) { context in
+      let keys = try Sample.keys(20) + [Sample.key(length: 600), Sample.key(length: 601)]
+      var engine = try await context.open()
+      for isDescending in context.directions {
+        try await engine.put(keys.map { ($0, Sample.entry()) })
+        let visited = try await walk(ScanRequest(limit: 3, isDescending: isDescending), isOrdered: context.has(.ordered)) {
+          let page = try await engine.scan($0)
+          if let last = page.entries.last { try await engine.remove(last.key) }
+          engine = try await context.reopen(engine)
+          return page
+        }
+        try expectVisited(visited, keys, "pages between which the store is opened again")
+      }
+    },
+  ]
 
-  /// Opens a store with an entry under each of `keys`, not written in key order.
-  static func filled(_ context: ConformanceContext, _ keys: [CacheKey]) async throws -> any StorageEngine {
-    let engine = try await context.open()
-    var generator = context.generator()
-    for key in keys.shuffled(using: &generator) { try await engine.put(key, Sample.entry()) }
-    return engine
-  }
-
-  private static func emptyStore(_ context: ConformanceContext) async throws {
-    let engine = try await context.open()
-    for prefix in ["", "cities/", "c"] { try expectKeys(try await engine.scanAll(prefix: prefix), [], "a scan") }
-  }
-
-  private static func order(_ context: ConformanceContext) async throws {
-    let keys = try keys()
-    let engine = try await filled(context, keys)
-    try expectKeys(try await engine.scanAll(), keys, "a scan of everything")
-  }
-
-  private static func summaries(_ context: ConformanceContext) async throws {
-    let engine = try await context.open()
-    var entries: [CacheKey: Entry] = [:]
-    for (number, key) in try keys().enumerated() {
-      var metadata = Sample.metadata(checksum: .max - UInt64(number))
-      metadata.attributes["number"] = "\(number)"
-      metadata.contentType = "text/\(number)"
-      entries[key] = Entry(payload: .init(repeating: 0, count: number * 1_000), metadata: metadata)
-    }
-    try await engine.put(entries.map { ($0.key, $0.value) })
-    try await engine.expectHolds(entries)
-  }
-
-  private static func prefix(_ context: ConformanceContext) async throws {
-    let keys = try keys()
-    let engine = try await filled(context, keys)
-    for prefix in try prefixes() {
-      let expected = keys.filter { $0.text.utf8.starts(with: prefix.utf8) }
-      let found = try await engine.scanAll(prefix: prefix).sorted { $0.key < $1.key }
-      try expectKeys(found, expected, "prefix '\(prefix.prefix(60))'")
-    }
-  }
+  private static let long = "cities/" + String(repeating: "k", count: 600)
 
   /// Prefixes that end before, at and after the slash, prefixes of long keys at every depth, of one key or none, and
   /// some that no key can have.
-  private static func prefixes() throws -> [String] {
-    let long = "cities/" + String(repeating: "k", count: 600)
-    return [
-      "", "c", "ci", "cities", "cities/", "cities2", "cities/v", "cities/v1/a", "cities/v1/a%", "cities/v1/a_",
-      "cities/v1/aa", "cities/v1/A", "cities/v3", "m", "movies/", "movies/~", "n", "nothing/", "a", "/", "~", "%", "_",
-      " ", "é", "CITIES/", "cities/\0", long, "\(long)/", "\(long)/1", "\(long)/10", "\(long)/100", "\(long)~~",
-      String(long.prefix(300)), String(long.prefix(511)), String(long.prefix(512)), String(long.dropLast()),
-      "movies/kkk",
-    ]
-  }
-
-  private static func after(_ context: ConformanceContext) async throws {
-    let keys = try keys()
-    let engine = try await filled(context, keys)
-    for after in try keys + absentKeys() {
-      let expected = keys.filter { $0 > after }
-      try expectKeys(try await engine.scanAll(after: after), expected, "after \(after.abbreviated)")
-    }
-  }
-
-  /// Keys before, between and after those of the store, including long ones.
-  private static func absentKeys() throws -> [CacheKey] {
-    let long = String(repeating: "k", count: 600)
-    let texts = [
-      "a/a", "zzz/~", "cities/!", "cities/~", "cities/v1/a0", "cities1/a", "cities/\(long)/0", "cities/\(long)/11",
-      "cities/\(long)!", "cities/\(long)}", "cities/\(long)kk", "cities/\(long.prefix(520))", "movies/\(long)",
-    ]
-    return try texts.map { try CacheKey($0) }
-  }
-
-  private static func prefixAndAfter(_ context: ConformanceContext) async throws {
-    let keys = try keys()
-    let engine = try await filled(context, keys)
-    let long = "cities/" + String(repeating: "k", count: 600)
-    for prefix in ["cities/v1/", "cities", "m", "movies/", long, "\(long)/1", "none"] {
-      for after in try keys + absentKeys() {
-        let expected = keys.filter { $0 > after && $0.text.utf8.starts(with: prefix.utf8) }
-        let got = try await engine.scanAll(prefix: prefix, after: after)
-        try expectKeys(got, expected, "prefix '\(prefix.prefix(30))' after \(after.abbreviated)")
-        let range = ScanRequest(prefix: prefix, after: after.text, isDescending: true)
-        let below = try await engine.scan(range).entries
-        try expectKeys(
-          below, keys.filter { range.contains($0) }.reversed(),
-          "prefix '\(prefix.prefix(30))' backwards from \(after.abbreviated)")
-      }
-    }
-  }
-
-  private static func limit(_ context: ConformanceContext) async throws {
-    let keys = try keys()
-    let engine = try await filled(context, keys)
-    for limit in [1, 2, keys.count - 1, keys.count, keys.count + 1, 1_000_000] {
-      let got = try await engine.scan(ScanRequest(limit: limit)).entries
-      try expectKeys(got, Array(keys.prefix(limit)), "a scan with the limit \(limit)")
-      let last = try await engine.scan(ScanRequest(limit: limit, isDescending: true)).entries
-      try expectKeys(last, Array(keys.reversed().prefix(limit)), "a descending scan with the limit \(limit)")
-    }
-  }
-}
-
-/// A scan that continues after the last key visits every entry once.
-enum PagingChecks {
-  static let all = [
-    ConformanceCheck("paging-visits-all-once", "pages of any size together give every entry once", pages),
-    ConformanceCheck("paging-long-keys", "pages may end among long keys that are alike", longKeys),
-    ConformanceCheck("paging-while-removing", "entries removed between pages disturb no others", removing),
-    ConformanceCheck("paging-while-adding", "entries added between pages disturb no others", adding),
+  private static let prefixes = [
+    "", "c", "ci", "cities", "cities/", "cities2", "cities/v", "cities/v1/a", "cities/v1/a%", "cities/v1/a_",
+    "cities/v1/aa", "cities/v1/A", "cities/v3", "m", "movies/", "movies/~", "n", "nothing/", "a", "/", "~", "%", "_",
+    " ", "é", "CITIES/", "cities/\0", long, "\(long)/", "\(long)/1", "\(long)/10", "\(long)/100", "\(long)~~",
+    String(long.prefix(300)), String(long.prefix(511)), String(long.prefix(512)), String(long.dropLast()),
+    "movies/kkk",
   ]
 
-  /// The keys on pages of `limit` entries; `change` runs after each page. Of an engine that is not `ordered` each key once,
-  /// in order.
-  private static func visit(
-    _ context: ConformanceContext, _ engine: any StorageEngine, prefix: String = "", limit: Int,
-    isDescending: Bool = false, change: ([CacheKey]) async throws -> Void = { _ in }
-  ) async throws -> [CacheKey] {
-    let isOrdered = context.subject.capabilities.contains(.ordered)
-    var request = ScanRequest(prefix: prefix, limit: limit, isDescending: isDescending)
-    var visited: [CacheKey] = []
-    while true {
-      let page = try await engine.scan(request)
-      let keys = page.entries.map(\.key)
-      if isOrdered {
-        try expect(keys.count <= limit, "a page of at most \(limit) entries has \(keys.count)")
-        try expect(keys.allSatisfy { request.contains($0) }, "a page repeats what was before it")
-        try expect(!keys.isEmpty || request.position == nil, "a page says that more follows, and nothing does")
-      }
-      visited += keys
-      request.position = page.next
-      guard page.next != nil else { break }
-      try await change(keys)
+  /// The keys of the store, and keys before, between and after them, including long ones.
+  private static let positions =
+    Sample.mixedKeys + [
+      "a/a", "zzz/~", "cities/!", "cities/~", "cities/v1/a0", "cities1/a", "\(long)/0", "\(long)/11", "\(long)!",
+      "\(long)}", "\(long)kk", String(long.prefix(527)), "movies/\(long.dropFirst(7))",
+    ]
+
+  /// A check of single pages of an engine that is `ordered`: each must be that of a table with the same entries.
+  private static func requests(
+    _ name: String, _ summary: String, _ requests: @escaping @Sendable () -> [ScanRequest]
+  ) -> ConformanceCheck {
+    .script(name, summary, requires: [.ordered], isRepeated: false) {
+      Step.apply(Sample.mixedKeys.enumerated().map { .put($1, $0) })
+      Step.scans(requests())
     }
-    return isOrdered ? visited : Set(visited).sorted()
+  }
+
+  private static func filled(_ context: ConformanceContext) async throws -> (any StorageEngine, [CacheKey]) {
+    let engine = try await context.open()
+    let keys = try Sample.mixedKeys.map { try CacheKey($0) }
+    try await engine.put(keys.map { ($0, Sample.entry()) })
+    return (engine, keys.sorted())
   }
 
   private static func expectPages(_ context: ConformanceContext, _ keys: [CacheKey]) async throws {
-    let engine = try await ScanChecks.filled(context, keys)
+    let engine = try await context.open()
+    try await engine.put(keys.map { ($0, Sample.entry()) })
     for limit in [1, 2, 3, 7, keys.count] {
       for prefix in ["", "cities/", "movies/"] {
-        let expected = keys.filter { $0.text.hasPrefix(prefix) }
-        let got = try await visit(context, engine, prefix: prefix, limit: limit)
-        try expect(
-          got == expected, "pages of \(limit) with prefix '\(prefix)' give \(got.count) of \(expected.count) keys")
-        guard context.subject.capabilities.contains(.ordered) else { continue }
-        let back = try await visit(context, engine, prefix: prefix, limit: limit, isDescending: true)
-        try expect(
-          back == expected.reversed(),
-          "descending pages of \(limit) with prefix '\(prefix)' give \(back.count) of \(expected.count) keys")
+        for isDescending in context.directions {
+          let request = ScanRequest(prefix: prefix, limit: limit, isDescending: isDescending)
+          try expectVisited(
+            try await context.entries(of: engine, request), keys.filter { $0.text.hasPrefix(prefix) },
+            "pages of \(limit) of '\(prefix)'")
+        }
       }
     }
   }
 
-  private static func pages(_ context: ConformanceContext) async throws {
-    try await expectPages(context, try Sample.keys(20) + Sample.keys(15, namespace: "movies"))
+  /// Throws a failure unless `visited` has exactly `keys`.
+  private static func expectVisited(_ visited: [ScannedEntry], _ keys: [CacheKey], _ what: String) throws {
+    let missing = Set(keys).subtracting(visited.map(\.key)).sorted()
+    try expect(
+      missing.isEmpty && visited.count == keys.count,
+      "\(what) give \(visited.count) of \(keys.count) keys, without \(missing.first?.abbreviated ?? "any missing")")
   }
+}
 
-  private static func longKeys(_ context: ConformanceContext) async throws {
-    let prefix = try Sample.key(length: 520).text
-    let alike = try (0..<20).map { try CacheKey("\(prefix)/\(10 + $0)") }
-    let nested = try (500..<515).map { try Sample.key(length: $0) }
-    try await expectPages(context, (alike + nested).sorted())
-  }
-
-  private static func removing(_ context: ConformanceContext) async throws {
-    let keys = try Sample.keys(30) + [Sample.key(length: 600), Sample.key(length: 601)]
-    let engine = try await ScanChecks.filled(context, keys.sorted())
-    for isDescending in context.subject.capabilities.contains(.ordered) ? [false, true] : [false] {
-      try await engine.put(keys.map { ($0, Sample.entry()) })
-      let visited = try await visit(context, engine, limit: 4, isDescending: isDescending) { page in
-        for key in page { try await engine.remove(key) }
-      }
-      try expect(
-        visited == keys.sorted { isDescending ? $0 > $1 : $0 < $1 },
-        "pages give \(visited.count) of \(keys.count) keys when visited ones are removed")
-    }
-  }
-
-  private static func adding(_ context: ConformanceContext) async throws {
-    let keys = try Sample.keys(30)
-    let engine = try await ScanChecks.filled(context, keys)
-    let visited = try await visit(context, engine, limit: 4) { page in
-      guard let last = page.last, last.text.utf8.count < 20 else { return }
-      try await engine.put(try CacheKey("\(last)/behind"), Sample.entry())
-      try await engine.put(try CacheKey("a/before"), Sample.entry())
-    }
-    let old = visited.filter { keys.contains($0) }
-    try expect(old == keys, "pages give \(old.count) of \(keys.count) keys when others are added")
-    guard context.subject.capabilities.contains(.ordered) else { return }
-    try expect(visited.count > keys.count, "pages give none of the keys that were added behind them")
-  }
+extension ConformanceContext {
+  /// Forwards, and backwards if the engine can scan backwards.
+  fileprivate var directions: [Bool] { has(.ordered) ? [false, true] : [false] }
 }

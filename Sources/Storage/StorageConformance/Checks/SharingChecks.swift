@@ -1,140 +1,242 @@
 internal import EngineSupport
 internal import StorageSPI
 
-/// Handles on one store see each other's commits at once.
-enum SharingChecks {
+/// A closed engine reports that it is closed, and nothing else.
+enum ClosingChecks {
   static let all = [
-    check("shared-sees-commits", "a commit of one handle is seen by another at once", seesCommits),
-    check("shared-alternating", "two handles that write in turn keep each other's entries", alternating),
-    check("shared-requirements", "a requirement sees what another handle has written", requirements),
-    check("shared-failed-batch", "a batch that fails on one handle changes nothing for another", failedBatch),
-    check("shared-counter", "of concurrent read-require-put through several handles none is lost") { context in
-      var engines: [any StorageEngine] = []
-      for _ in 0..<3 { engines.append(try await context.open()) }
-      try await ConcurrencyChecks.expectCounts(engines, rounds: context.rounds)
+    ConformanceCheck("close-twice", "closing a closed engine does nothing") { context in
+      let engine = try await context.open()
+      try await engine.put(try CacheKey("cities/a"), entry: Sample.entry())
+      for _ in 0..<3 { try await engine.close() }
     },
-    check("shared-batches-whole", "another handle sees each batch whole", requires: [.atomicBatches]) { context in
-      let (writer, reader) = (try await context.open(), try await context.open())
-      try await ConcurrencyChecks.expectWholeBatches(writer: writer, reader: reader, rounds: context.rounds)
+    ConformanceCheck("closed-calls-fail", "after closing, a call of any kind fails with closed") { context in
+      let engine = try await context.open()
+      let key = try CacheKey("cities/a")
+      try await engine.put(key, entry: Sample.entry())
+      _ = try await engine.entry(key)
+      try await engine.close()
+      try await expectClosed(engine, key)
     },
-    check("shared-compacting", "what one handle compacts is gone for another, which goes on", compacting),
-    check("shared-closing-one", "one handle is closed and another goes on", closingOne),
-    check("shared-many-handles", "a dozen handles on one store", manyHandles),
-    check("shared-separate-stores", "handles on different stores see nothing of each other", separate),
+    ConformanceCheck(
+      "close-during-calls", "calls under way when an engine is closed succeed, or fail with closed", during),
+    ConformanceCheck("open-and-close-often", "an engine can be opened and closed any number of times") { context in
+      let key = try CacheKey("cities/a")
+      for number in 1...(25 * context.rounds) {
+        let engine = try await context.open()
+        try await engine.put(key, entry: Sample.entry(number))
+        try expectEqual(try await engine.entry(key), Sample.entry(number), at: key)
+        try await engine.close()
+      }
+    },
   ]
 
-  private static func check(
-    _ name: String, _ summary: String, requires further: [EngineCapability] = [],
-    _ body: @escaping @Sendable (ConformanceContext) async throws -> Void
-  ) -> ConformanceCheck {
-    ConformanceCheck(name, summary, requires: [.shared] + further, body)
+  /// Throws a failure unless every call fails with `closed`.
+  static func expectClosed(_ engine: any StorageEngine, _ key: CacheKey) async throws {
+    let absent = try CacheKey("absent/a")
+    let name = Array(key.text.utf8)
+    try await expectError(.closed, "read after close") { _ = try await engine.entry(key) }
+    try await expectError(.closed, "read of nothing after close") { _ = try await engine.entry(absent) }
+    try await expectError(.closed, "readNow after close") {
+      if try engine.readNow(name.span, { _, _ in }) == nil { throw CacheError(.closed, "the engine declines") }
+    }
+    try await expectError(.closed, "apply after close") { try await engine.put(key, entry: Sample.entry()) }
+    try await expectError(.closed, "apply of an empty batch after close") { try await engine.apply(WriteBatch()) }
+    try await expectError(.closed, "scan after close") { _ = try await engine.scan(ScanRequest()) }
+    try await expectError(.closed, "count after close") { _ = try await engine.count() }
+    try await expectError(.closed, "check after close") { _ = try await engine.check() }
+    try await expectError(.closed, "compact after close") { try await engine.compact() }
   }
 
-  private static func seesCommits(_ context: ConformanceContext) async throws {
-    let (first, second) = (try await context.open(), try await context.open())
-    let keys = try [CacheKey("cities/a"), CacheKey("movies/a"), Sample.key(length: 700)]
+  private static func during(_ context: ConformanceContext) async throws {
+    for round in 0..<5 {
+      let engine = try await context.open(store: "round-\(round)")
+      let keys = try Sample.keys(20)
+      try await engine.put(keys.map { ($0, Sample.entry()) })
+      try await ConcurrencyChecks.concurrently(keys + keys + [nil]) { (key: CacheKey?) in
+        guard let key else { return try await engine.close() }
+        do {
+          try expectEqual(try await engine.entry(key), Sample.entry(), at: key)
+          try await engine.put(key, entry: Sample.entry())
+        } catch let error as CacheError where error.code == .closed {}
+      }
+      try await expectClosed(engine, keys[0])
+    }
+  }
+}
+
+/// A reopened store holds everything that was stored.
+enum PersistenceChecks {
+  static let all: [ConformanceCheck] = [
+    .script("reopen-keeps-all", "everything is as it was after closing and opening", requires: [.persistent]) {
+      Step.apply(Sample.mixedKeys.enumerated().map { .put($1, $0) })
+      Step.reopen
+    },
+    .script(
+      "reopen-after-every-batch", "a store that is opened again after every batch loses nothing", requires: [.persistent]
+    ) {
+      for number in 1...20 {
+        let keys = (0..<3).map { Sample.mixedKeys[(number * 7 + $0 * number) % Sample.mixedKeys.count] }
+        apply(.put(keys[0], number), number % 3 == 0 ? .remove(keys[1]) : .put(keys[1], number), .update(keys[2], number))
+        Step.reopen
+      }
+    },
+    .script("reopen-empty", "an empty store can be opened again", requires: [.persistent]) {
+      Step.reopen
+      Step.reopen
+    },
+    .script("reopen-keeps-removals", "removed and compacted entries stay away", requires: [.persistent]) {
+      apply(.put("cities/a"), .put("cities/b"), .put("cities/c", seconds: 1))
+      apply(.remove("cities/a"))
+      Step.reopen
+      advance(1)
+      Step.compact
+      Step.reopen
+    },
+    ConformanceCheck(
+      "reopen-namespaces", "namespaces are kept apart though some are read first while others are created",
+      requires: [.persistent], namespaces),
+    ConformanceCheck(
+      "moving-aside", "a store that is moved aside leaves an empty one, and can be opened where it is",
+      requires: [.persistent], movingAside),
+    ConformanceCheck(
+      "durability-modes", "the store opens and keeps its entries in each mode of durability", requires: [.persistent],
+      durability),
+  ]
+
+  private static func namespaces(_ context: ConformanceContext) async throws {
     var entries: [CacheKey: Entry] = [:]
-    for (number, key) in keys.enumerated() {
-      try expectEqual(try await second.entry(key), nil, at: key)
-      for version in 1...3 {
-        entries[key] = Sample.entry(number * 10 + version)
-        try await first.put(key, Sample.entry(number * 10 + version))
-        try await second.expectHolds(entries)
+    var engine = try await context.open()
+    for number in 0..<60 { entries[try CacheKey("old\(number)x/a")] = Sample.entry(number) }
+    try await engine.put(entries.map { ($0.key, $0.value) })
+    // Writes do not wait for the disk, so that many calls overlap.
+    let relaxed = OptionValue.text(Durability.relaxed.rawValue)
+    for attempt in 0..<5 {
+      try await engine.close()
+      engine = try await context.open(overrides: [EngineOption.durability.name: relaxed])
+      var new: [CacheKey: Entry] = [:]
+      for number in 0..<12 { new[try CacheKey("new\(attempt)x\(number)/a")] = Sample.entry(number) }
+      let (engine, old, added) = (engine, entries, new)
+      try await ConcurrencyChecks.concurrently([false, true]) { isWriter in
+        for (key, entry) in isWriter ? added : old {
+          if isWriter { try await engine.put(key, entry: entry) }
+          try expectEqual(try await engine.entry(key), entry, at: key)
+        }
+      }
+      entries.merge(new) { $1 }
+    }
+    try await context.expectHolds(context.reopen(engine), entries)
+  }
+
+  private static func durability(_ context: ConformanceContext) async throws {
+    var entries: [CacheKey: Entry] = [:]
+    for mode in Durability.allCases {
+      let overrides = [EngineOption.durability.name: OptionValue.text(mode.rawValue)]
+      var engine = try await context.open(overrides: overrides)
+      try await context.expectHolds(engine, entries)
+      for (number, key) in try Sample.keys(5, namespace: mode.rawValue).enumerated() {
+        entries[key] = Sample.entry(number)
+        try await engine.put(key, entry: Sample.entry(number))
+      }
+      try await engine.close()
+      engine = try await context.open(overrides: overrides)
+      try await context.expectHolds(engine, entries)
+      try await engine.close()
+    }
+  }
+
+  private static func movingAside(_ context: ConformanceContext) async throws {
+    let path = context.subject.plugin.declaration.options.first { $0.kind == .path }?.name
+    guard let path else { return }
+    var moved: [(path: String, entries: [CacheKey: Entry])] = []
+    for number in 1...2 {
+      let engine = try await context.open()
+      try await context.expectHolds(engine, [:])
+      let keys = try Sample.keys(number) + Sample.keys(number, namespace: "movies")
+      try await engine.put(keys.map { ($0, Sample.entry(number)) })
+      try await engine.close()
+      let configuration = try context.subject.configuration(
+        store: "\(context.check)/store", run: context.run, clock: context.clock)
+      do throws(CacheError) {
+        let files = try await context.subject.plugin.removeStore(configuration, movingAside: ".damaged-1")
+        guard let place = files.first else { throw CacheError(.failed, "the engine does not say where the store is") }
+        moved.append((place, Dictionary(uniqueKeysWithValues: keys.map { ($0, Sample.entry(number)) })))
+      } catch {
+        guard error.code == .unsupported else { throw error }
+        return
       }
     }
-    try await second.remove(keys[0])
-    entries[keys[0]] = nil
-    try await first.expectHolds(entries)
-  }
-
-  private static func alternating(_ context: ConformanceContext) async throws {
-    let handles = [try await context.open(), try await context.open()]
-    var entries: [CacheKey: Entry] = [:]
-    for (number, key) in try Sample.keys(20).enumerated() {
-      entries[key] = Sample.entry(number)
-      try await handles[number % 2].put(key, Sample.entry(number))
-      try await handles[(number + 1) % 2].expectHolds(entries)
+    try expectEqual(Set(moved.map(\.path)).count, 2, "the number of places of two stores that were moved")
+    for (place, entries) in moved {
+      let engine = try await context.open(overrides: [path: .text(place)])
+      try await context.expectHolds(engine, entries)
+      try await engine.close()
     }
-    try await handles[0].expectHolds(entries)
+    try await context.expectHolds(context.open(), [:])
   }
+}
 
-  private static func requirements(_ context: ConformanceContext) async throws {
-    let (first, second) = (try await context.open(), try await context.open())
-    let key = try CacheKey("cities/a")
-    _ = try await second.entry(key)
-    try await first.put(key, Sample.entry(1))
-    var outdated = WriteBatch()
-    outdated.require(key, .absent)
-    outdated.put(key, Sample.entry(2))
-    try await expectError(.conflict, "requiring absence of what another handle wrote") {
-      try await second.apply(outdated)
-    }
-    var current = WriteBatch()
-    current.require(key, .checksum(1))
-    current.put(key, Sample.entry(3))
-    try await second.apply(current)
-    try await expectError(.conflict, "requiring what another handle replaced") { try await first.apply(current) }
-    try await first.expectHolds([key: Sample.entry(3)])
-  }
-
-  private static func failedBatch(_ context: ConformanceContext) async throws {
-    let (first, second) = (try await context.open(), try await context.open())
-    let key = try CacheKey("cities/a")
-    try await first.put(key, Sample.entry(1))
-    var batch = WriteBatch()
-    batch.put(key, Sample.entry(2))
-    batch.put(try CacheKey("movies/a"), Sample.entry(2))
-    batch.require(key, .absent)
-    try await expectError(.conflict, "a batch that fails") { try await first.apply(batch) }
-    try await second.expectHolds([key: Sample.entry(1)])
-    try await first.expectHolds([key: Sample.entry(1)])
-  }
-
-  private static func compacting(_ context: ConformanceContext) async throws {
-    let (first, second) = (try await context.open(), try await context.open())
-    let keys = try Sample.keys(40)
-    let short = Sample.entry(1, retainedFor: .seconds(1))
-    try await second.put(keys.enumerated().map { ($1, $0.isMultiple(of: 2) ? Sample.entry(2) : short) })
-    context.clock.advance(by: .seconds(1))
-    try await first.compact()
-    let kept = keys.enumerated().filter { $0.offset.isMultiple(of: 2) }.map { ($0.element, Sample.entry(2)) }
-    var entries = Dictionary(uniqueKeysWithValues: kept)
-    try await second.expectHolds(entries)
-    entries[keys[1]] = Sample.entry(3)
-    try await second.put(keys[1], Sample.entry(3))
-    try await first.expectHolds(entries)
-  }
-
-  private static func closingOne(_ context: ConformanceContext) async throws {
-    let (first, second) = (try await context.open(), try await context.open())
-    let key = try CacheKey("cities/a")
-    try await first.put(key, Sample.entry(1))
-    try await first.close()
-    try await second.expectHolds([key: Sample.entry(1)])
-    try await second.put(key, Sample.entry(2))
-    try await ClosingChecks.expectClosed(first, key)
-    let third = try await context.open()
-    try await third.expectHolds([key: Sample.entry(2)])
-    try await second.expectHolds([key: Sample.entry(2)])
-  }
-
-  private static func manyHandles(_ context: ConformanceContext) async throws {
-    var handles: [any StorageEngine] = []
-    for _ in 0..<12 { handles.append(try await context.open()) }
-    var entries: [CacheKey: Entry] = [:]
-    for (handle, key) in zip(handles, try Sample.keys(12)) {
-      entries[key] = Sample.entry(7)
-      try await handle.put(key, Sample.entry(7))
-    }
-    for handle in handles { try await handle.expectHolds(entries) }
-  }
-
-  private static func separate(_ context: ConformanceContext) async throws {
-    let (first, second) = (try await context.open(store: "first"), try await context.open(store: "second"))
-    let key = try CacheKey("cities/a")
-    try await first.put(key, Sample.entry(1))
-    try await second.expectHolds([:])
-    try await second.put(key, Sample.entry(2))
-    try await first.expectHolds([key: Sample.entry(1)])
-  }
+/// Handles on one store see each other's commits at once.
+enum SharingChecks {
+  static let all: [ConformanceCheck] = [
+    .script("shared-sees-commits", "a commit of one handle is seen by another at once", requires: [.shared], handles: 2) {
+      for version in 1...3 {
+        apply(.put("cities/a", version))
+        apply(.put("movies/a", version + 10))
+      }
+      apply(.remove("cities/a"))
+    },
+    .script(
+      "shared-alternating", "two handles that write in turn keep each other's entries", requires: [.shared], handles: 2
+    ) { for number in 0..<20 { apply(.put("cities/\(number)", number)) } },
+    .script("shared-update", "an update is seen by another handle at once", requires: [.shared], handles: 2) {
+      apply(.put("cities/a", 1, size: 50_000))
+      for version in 2...5 { apply(.update("cities/a", version)) }
+      apply(.update("cities/a", 9, from: .checksum(4)))
+    },
+    .script("shared-requirements", "a requirement sees the writes of another handle", requires: [.shared], handles: 2) {
+      apply(.put("cities/a", 1))
+      apply(.require("cities/a", .checksum(1)), .put("cities/a", 2))
+      apply(.require("cities/a", .checksum(1)), .put("cities/a", 3))
+      apply(.require("cities/a", .absent), .put("cities/a", 3))
+      apply(.require("cities/a", .checksum(2)), .put("cities/a", 3))
+    },
+    .script(
+      "shared-failed-batch", "a batch that fails on one handle changes nothing for another", requires: [.shared], handles: 2
+    ) {
+      apply(.put("cities/a", 1))
+      Step.check
+      apply(.put("cities/a", 2), .put("movies/a", 2), .require("cities/a", .absent))
+    },
+    .script(
+      "shared-compacting", "entries that one handle compacts are gone for another", requires: [.shared], handles: 2
+    ) {
+      Step.apply((0..<40).map { .put("cities/\($0)", $0, seconds: $0 % 2 + 1) })
+      advance(1)
+      Step.check
+      Step.compact
+      apply(.put("cities/0", 3))
+    },
+    .script("shared-many-handles", "a dozen handles on one store", requires: [.shared], handles: 12) {
+      for number in 0..<12 { apply(.put("cities/\(number)", number)) }
+    },
+    ConformanceCheck("shared-closing-one", "one handle is closed and another still works", requires: [.shared]) { context in
+      let (first, second) = (try await context.open(), try await context.open())
+      let key = try CacheKey("cities/a")
+      try await first.put(key, entry: Sample.entry(1))
+      try await first.close()
+      try await context.expectHolds(second, [key: Sample.entry(1)])
+      try await second.put(key, entry: Sample.entry(2))
+      try await ClosingChecks.expectClosed(first, key)
+      for engine in [try await context.open(), second] { try await context.expectHolds(engine, [key: Sample.entry(2)]) }
+    },
+    ConformanceCheck("shared-separate-stores", "handles on different stores see nothing of each other", requires: [.shared]) {
+      context in
+      let (first, second) = (try await context.open(store: "first"), try await context.open(store: "second"))
+      let key = try CacheKey("cities/a")
+      try await first.put(key, entry: Sample.entry(1))
+      try await context.expectHolds(second, [:])
+      try await second.put(key, entry: Sample.entry(2))
+      try await context.expectHolds(first, [key: Sample.entry(1)])
+    },
+  ]
 }
