@@ -1,11 +1,9 @@
 import StorageSPI
 
-/// Bugs in how an engine applies batches, and judges what they require.
+/// Bugs in how an engine applies batches and updates, and judges their requirements.
 enum BatchDefects {
   static let batches = [
-    batching("removes nothing", ["remove", "random-calls"]) {
-      [$0.filter { !$0.isRemoval }]
-    },
+    batching("removes nothing", ["remove", "random-calls"]) { [$0.filter { !$0.isRemoval }] },
     batching("removes first", ["batch-put-remove"]) { [$0.filter(\.isRemoval) + $0.filter { !$0.isRemoval }] },
     batching("removes last", ["batch-remove-put"]) { [$0.filter { !$0.isRemoval } + $0.filter(\.isRemoval)] },
     batching("works backwards", ["batch-put-twice"]) { [$0.reversed()] },
@@ -18,7 +16,7 @@ enum BatchDefects {
       [
         "failed-batch-one-namespace", "failed-batch-many-namespaces", "failed-batch-persistent", "failed-batch-large",
         "engine-works-after-failure", "concurrent-batches-whole", "shared-batches-whole", "shared-failed-batch",
-        "random-calls",
+        "update-in-batch", "random-calls",
       ]
     ) { $0.map { [$0] } },
     batching("half when cancelled", ["cancelled-call"]) { [Task.isCancelled ? Array($0.prefix($0.count / 2)) : $0] },
@@ -30,17 +28,93 @@ enum BatchDefects {
   ) -> Defect {
     Defect(
       name: name, caughtBy: caughtBy,
-      batches: { batch in
+      batches: { batch, _ in
         batch.operations.isEmpty ? [batch] : change(batch.operations).map { WriteBatch($0, within: batch.bounds) }
       })
   }
+
+  /// Replaces each update; `nil` leaves it out.
+  private static func updating(
+    _ name: String, _ caughtBy: [String],
+    _ change:
+      @escaping @Sendable (CacheKey, EntryMetadata, UInt64, _ there: EntryMetadata?) -> WriteBatch.Operation?
+  ) -> Defect {
+    Defect(
+      name: name, caughtBy: caughtBy,
+      batches: { batch, base throws(CacheError) in
+        var operations: [WriteBatch.Operation] = []
+        for operation in batch.operations {
+          guard case .update(let key, let metadata, let checksum) = operation else {
+            operations.append(operation)
+            continue
+          }
+          let there = try await base.read(key) { _, metadata in metadata }
+          if let changed = change(key, metadata, checksum, there) { operations.append(changed) }
+        }
+        return [WriteBatch(operations, within: batch.bounds)]
+      })
+  }
+
+  /// Keeps a part of the metadata that an update should replace.
+  private static func keeping(
+    _ name: String, _ caughtBy: [String], _ change: @escaping @Sendable (inout EntryMetadata, EntryMetadata) -> Void
+  ) -> Defect {
+    updating(name, caughtBy) { key, metadata, checksum, there in
+      var metadata = metadata
+      if let there { change(&metadata, there) }
+      return .update(key, metadata, from: checksum)
+    }
+  }
+
+  static let updates = [
+    updating("an update empties the payload", ["update-keeps-payload", "shared-update", "random-calls"]) {
+      key, metadata, _, _ in .put(key, payload: [], metadata)
+    },
+    updating("an update does nothing", ["update-keeps-payload", "shared-update", "random-calls"]) { _, _, _, _ in nil },
+    updating("an update takes any version", ["update-conflicts", "random-calls"]) { key, metadata, checksum, there in
+      .update(key, metadata, from: there?.checksum ?? checksum)
+    },
+    updating("an update of nothing succeeds", ["update-conflicts"]) { key, metadata, checksum, there in
+      there == nil ? nil : .update(key, metadata, from: checksum)
+    },
+    updating("an update compares 63 bits", ["update-conflicts"]) { key, metadata, checksum, there in
+      .update(key, metadata, from: there.map { $0.checksum ^ checksum == 1 << 63 ? $0.checksum : checksum } ?? checksum)
+    },
+    keeping("an update keeps attributes", ["update-every-field"]) {
+      $0.attributes.merge($1.attributes) { new, _ in new }
+    },
+    keeping("an update keeps the content type", ["update-every-field"]) { $0.contentType = $1.contentType },
+    keeping("an update keeps the payload's checksum", ["update-every-field"]) {
+      $0.payloadChecksum = $1.payloadChecksum
+    },
+    keeping("an update keeps the end", ["update-moves-expiry", "update-every-field"]) {
+      $0.retainUntil = $1.retainUntil
+    },
+    Defect(
+      name: "updates last", caughtBy: ["update-in-batch"],
+      batches: { batch, _ in
+        let operations = batch.operations.filter { !$0.isUpdate } + batch.operations.filter(\.isUpdate)
+        return [WriteBatch(operations, within: batch.bounds)]
+      }),
+    Defect(
+      name: "an update counts as one more entry", caughtBy: ["bounds-updating"],
+      batches: { batch, _ in
+        var changed = batch
+        changed.bounds = batch.bounds.map {
+          let entries = max(0, $0.maxEntries - batch.operations.count { $0.isUpdate })
+          return StoreBounds(
+            maxEntries: entries, maxPayloadBytes: $0.maxPayloadBytes, exemptNamespace: $0.exemptNamespace)
+        }
+        return [changed]
+      }),
+  ]
 
   static var requirements: [Defect] {
     var ignoring = batching(
       "ignores requirements",
       [
         "require-absent-unmet", "require-checksum-unmet", "require-checksum-of-absent", "require-alone",
-        "concurrent-counter", "shared-counter", "random-calls",
+        "concurrent-counter", "shared-counter", "shared-requirements", "random-calls",
       ]
     ) { [$0.filter { !$0.isRequirement }] }
     ignoring.onRead = { _, _ throws(CacheError) in for _ in 0..<3 { await Task.yield() } }
@@ -51,38 +125,11 @@ enum BatchDefects {
       [$0.flatMap { $0.isRequirement ? [$0, .require($0.key, .absent), .require($0.key, .checksum(0))] : [$0] }]
     }
     let silent = Defect(
-      name: "says nothing of a conflict",
-      caughtBy: ["require-absent-unmet", "require-alone", "random-calls", "eviction-conflict"],
+      name: "says nothing of a conflict", caughtBy: ["require-absent-unmet", "require-alone", "random-calls"],
       batchError: { $0.code == .conflict ? nil : $0 })
     let vague = Defect(
       name: "a conflict is just a failure", caughtBy: ["require-checksum-unmet"],
       batchError: { _ in CacheError(.failed, "something went wrong") })
     return [ignoring, first, never, silent, vague]
   }
-}
-
-extension WriteBatch {
-  /// A batch of `operations` with the given bounds.
-  init(_ operations: [Operation], within bounds: StoreBounds?) {
-    self.init()
-    self.bounds = bounds
-    for operation in operations {
-      switch operation {
-      case .put(let key, let payload, let metadata): put(key, payload: payload, metadata: metadata)
-      case .remove(let key): remove(key)
-      case .require(let key, let expectation): require(key, expectation)
-      }
-    }
-  }
-}
-
-extension WriteBatch.Operation {
-  fileprivate var key: CacheKey {
-    switch self {
-    case .put(let key, _, _), .remove(let key), .require(let key, _): key
-    }
-  }
-
-  fileprivate var isRemoval: Bool { if case .remove = self { true } else { false } }
-  fileprivate var isRequirement: Bool { if case .require = self { true } else { false } }
 }

@@ -1,61 +1,61 @@
+import EngineSupport
 import StorageSPI
 import Synchronization
 import TestStorage
 
-/// A bug to put between the suite and a sound engine, and the checks that must find it.
+/// A bug to put between the suite and an intact engine, and the checks that must find it.
 ///
 /// Each function stands where an engine could go wrong; a function that is not given does nothing.
 struct Defect: Sendable {
   let name: String
   let caughtBy: [String]
-  /// Changes what is declared.
+  /// Changes the declaration.
   var declaration: @Sendable (EngineDeclaration) -> EngineDeclaration = { $0 }
   /// Changes the path of a store that is opened, and the clock.
   var path: @Sendable (String) -> String = { $0 }
   var clock: @Sendable (any WallClock) -> any WallClock = { $0 }
   var opensAnything = false
-  /// What is done with an engine that was opened.
+  /// Does something to an engine that was opened.
   var onOpen: @Sendable (any StorageEngine, EngineConfiguration) async throws(CacheError) -> Void = { _, _ in }
   /// Changes a key on its way in, in all calls.
   var key: @Sendable (CacheKey) throws(CacheError) -> CacheKey = { $0 }
-  /// Changes the bounds of a batch on their way in.
-  var bounds: @Sendable (StoreBounds?) -> StoreBounds? = { $0 }
   /// Makes one batch into several, which are applied one after another.
-  var batches: @Sendable (WriteBatch) -> [WriteBatch] = { [$0] }
+  var batches: @Sendable (WriteBatch, any StorageEngine) async throws(CacheError) -> [WriteBatch] = { batch, _ in
+    [batch]
+  }
   /// Makes an error of a batch into another; `nil` makes it a success.
   var batchError: @Sendable (CacheError) -> CacheError? = { $0 }
-  /// Changes the order of eviction, the number of evictions that is returned, and the uses that are added.
-  var order: @Sendable (EvictionOrder) -> EvictionOrder = { $0 }
-  var evictions: @Sendable (Int) -> Int = { $0 }
-  var uses: @Sendable ([EntryUse]) -> [EntryUse] = { $0 }
-  /// Changes what a read lends.
+  /// Changes the results of reads.
   var payload: @Sendable ([UInt8]) -> [UInt8] = { $0 }
   var metadata: @Sendable (EntryMetadata) -> EntryMetadata = { $0 }
+  /// Changes the result of a read at once, before the other changes.
+  var readNow: @Sendable (EntryTable.Entry?) -> EntryTable.Entry? = { $0 }
   /// Changes where a store is said to be that was moved aside, and what is there.
   var moving: @Sendable ([String], StoreRegistry) -> [String] = { moved, _ in moved }
   /// How often a read calls its closure, and whether it lets its errors through.
   var bodyCalls = 1
   var hidesReadErrors = false
-  /// Changes what several reads at once give.
-  var batchReads: @Sendable ([Result<ReadEntry?, CacheError>]) -> [Result<ReadEntry?, CacheError>] = { $0 }
-  /// What a read does to the store.
+  /// Does something to the store after a read.
   var onRead: @Sendable (any StorageEngine, CacheKey) async throws(CacheError) -> Void = { _, _ in }
-  /// Changes which keys a scan visits, and what it returns.
-  var range: @Sendable (KeyRange) -> KeyRange = { $0 }
-  var limit: @Sendable (Int) -> Int = { $0 }
-  var summaries: @Sendable ([EntrySummary], KeyRange) -> [EntrySummary] = { summaries, _ in summaries }
-  /// Changes the statistics, and what an integrity check finds.
-  var statistics: @Sendable (StorageStatistics) -> StorageStatistics = { $0 }
+  /// Makes a page.
+  var page: @Sendable (ScanRequest, any StorageEngine) async throws(CacheError) -> ScanPage = {
+    request, base throws(CacheError) in
+    try await base.scan(request)
+  }
+  /// Changes the count, and the result of a check.
+  var count: @Sendable (StoreCount, any StorageEngine, Timestamp) async throws(CacheError) -> StoreCount = {
+    count, _, _ in count
+  }
   var issues: @Sendable ([IntegrityIssue]) -> [IntegrityIssue] = { $0 }
   var compacts = true
-  /// Changes the change count, given what is counted for each handle by itself, and what else is counted with changes.
+  /// Changes the change count, given the calls of the handle.
   var changeCount: @Sendable (UInt64, HandleCalls) -> UInt64? = { count, _ in count }
   /// Changes a change mark, which is the change count.
   var mark: @Sendable (ChangeMark) -> ChangeMark? = { $0 }
   /// Whether a batch waits a little after it was counted as begun, and whether changes are counted after closing.
   var countsEarly = false
   var countsWhenClosed = false
-  /// What becomes of a second call of close, and of calls afterwards.
+  /// Whether a second call of close fails, and whether calls after closing succeed.
   var closesOnce = false
   var forgetsClosing = false
 }
@@ -68,44 +68,47 @@ struct HandleCalls: Sendable {
   var begun: UInt64 = 0
 }
 
-/// A sound engine with one bug.
+/// An intact engine with one bug.
 struct DefectivePlugin: StoragePlugin {
   let defect: Defect
-  private let sound = RegistryPlugin()
+  private let intact = RegistryPlugin()
 
   init(_ defect: Defect) { self.defect = defect }
 
-  var declaration: EngineDeclaration { defect.declaration(sound.declaration) }
+  var declaration: EngineDeclaration {
+    let inner = intact.declaration
+    return defect.declaration(inner.with(inner.capabilities.union([.followsChanges])))
+  }
 
   func open(_ configuration: EngineConfiguration) async throws(CacheError) -> any StorageEngine {
     let path = defect.path(try configuration.text("path"))
     if path.hasPrefix("/dev/null"), !defect.opensAnything {
       throw CacheError(.cannotCreate, "no store can be made at \(path)")
     }
-    let engine = RegistryEngine(registry: sound.registry, path: path, clock: defect.clock(configuration.clock))
+    let engine = RegistryEngine(registry: intact.registry, path: path, clock: defect.clock(configuration.clock))
     try await defect.onOpen(engine, configuration)
-    return DefectiveEngine(engine, defect)
+    return DefectiveEngine(engine, defect, configuration.clock)
   }
-}
 
-extension DefectivePlugin {
   func removeStore(
     _ configuration: EngineConfiguration, movingAside suffix: String?
   ) async throws(CacheError) -> [String] {
-    defect.moving(try await sound.removeStore(configuration, movingAside: suffix), sound.registry)
+    defect.moving(try await intact.removeStore(configuration, movingAside: suffix), intact.registry)
   }
 }
 
-/// A handle of a sound engine with one bug.
-final class DefectiveEngine: ChangeCounting, ChangeFollowing, Evicting, BatchReading {
+/// A handle of an intact engine with one bug.
+final class DefectiveEngine: StorageEngine {
   private let base: any StorageEngine
   private let calls = Mutex(HandleCalls())
   private let defect: Defect
+  private let clock: any WallClock
   private let closings = Atomic(0)
 
-  init(_ base: any StorageEngine, _ defect: Defect) {
+  init(_ base: any StorageEngine, _ defect: Defect, _ clock: any WallClock) {
     self.base = base
     self.defect = defect
+    self.clock = clock
   }
 
   func read<Output: Sendable>(
@@ -127,54 +130,32 @@ final class DefectiveEngine: ChangeCounting, ChangeFollowing, Evicting, BatchRea
     }
   }
 
-  func read(_ keys: [CacheKey]) async throws(CacheError) -> [Result<ReadEntry?, CacheError>] {
-    var results: [Result<ReadEntry?, CacheError>] = []
-    for key in keys {
-      let entry = try await read(key) { bytes, metadata in
-        ReadEntry(payload: bytes.withUnsafeBufferPointer { Array($0) }, metadata: metadata)
-      }
-      results.append(.success(entry))
+  func readNow(
+    _ key: Span<UInt8>, _ body: (Span<UInt8>, EntryMetadata) throws(CacheError) -> Void
+  ) throws(CacheError) -> Bool? {
+    let name = Array(try defect.key(CacheKey(trusting: key)).text.utf8)
+    var found: EntryTable.Entry?
+    _ = try base.readNow(name.span) { bytes, metadata in
+      found = EntryTable.Entry(payload: bytes.withUnsafeBufferPointer { Array($0) }, metadata: metadata)
     }
-    return defect.batchReads(results)
+    guard let entry = defect.readNow(found) else { return false }
+    let payload = defect.payload(entry.payload)
+    try body(payload.span, defect.metadata(entry.metadata))
+    return true
   }
 
   func apply(_ batch: WriteBatch) async throws(CacheError) {
-    try await change(batch) { base, part throws(CacheError) in try await base.apply(part) }
-  }
-
-  func apply(_ batch: WriteBatch, evicting order: EvictionOrder) async throws(CacheError) -> Int {
-    var evicted = 0
-    try await change(batch) { base, part throws(CacheError) in
-      evicted += try await base.evictor?.apply(part, evicting: defect.order(order)) ?? 0
-    }
-    return defect.evictions(evicted)
-  }
-
-  func add(_ uses: [EntryUse]) async throws(CacheError) {
-    try await base.evictor?.add(defect.uses(uses))
-  }
-
-  private func change(
-    _ batch: WriteBatch, _ apply: (any StorageEngine, WriteBatch) async throws(CacheError) -> Void
-  ) async throws(CacheError) {
     var renamed = WriteBatch()
-    renamed.bounds = defect.bounds(batch.bounds)
-    for operation in batch.operations {
-      switch operation {
-      case .put(let key, let payload, let metadata):
-        renamed.put(try defect.key(key), payload: payload, metadata: metadata)
-      case .remove(let key): renamed.remove(try defect.key(key))
-      case .require(let key, let expectation): renamed.require(try defect.key(key), expectation)
-      }
-    }
+    renamed.bounds = batch.bounds
+    for operation in batch.operations { renamed.add(operation, under: try defect.key(operation.key)) }
     calls.withLock { $0.begun += 1 }
     defer { calls.withLock { $0.batches += 1 } }
     if defect.countsEarly { for _ in 0..<3 { await Task.yield() } }
     do {
-      for (number, part) in defect.batches(renamed).enumerated() {
+      for (number, part) in try await defect.batches(renamed, base).enumerated() {
         // Others get their turn between the parts, so that they see what they should not.
         if number > 0 { await Task.yield() }
-        try await apply(base, part)
+        try await base.apply(part)
       }
     } catch {
       if let changed = defect.batchError(error) { throw changed }
@@ -184,7 +165,7 @@ final class DefectiveEngine: ChangeCounting, ChangeFollowing, Evicting, BatchRea
   func changeCount() throws(CacheError) -> UInt64? {
     let calls = calls.withLock { $0 }
     do {
-      guard let count = try base.changeCounter?.changeCount() else { return nil }
+      guard let count = try base.changeCount() else { return nil }
       return defect.changeCount(count, calls)
     } catch {
       guard defect.countsWhenClosed else { throw error }
@@ -193,27 +174,30 @@ final class DefectiveEngine: ChangeCounting, ChangeFollowing, Evicting, BatchRea
   }
 
   func changeMark(of key: CacheKey) -> ChangeMark? {
-    guard let count = try? base.changeCounter?.changeCount() else { return nil }
+    guard let count = try? base.changeCount() else { return nil }
     return defect.mark(ChangeMark(number: count, age: .zero))
   }
 
-  func scan(_ range: KeyRange, limit: Int) async throws(CacheError) -> [EntrySummary] {
-    let found = try await base.scan(defect.range(range), limit: defect.limit(limit))
-    return defect.summaries(found, range).map {
-      EntrySummary(key: $0.key, metadata: defect.metadata($0.metadata), payloadBytes: $0.payloadBytes)
+  func scan(_ request: ScanRequest) async throws(CacheError) -> ScanPage {
+    var page = try await defect.page(request, base)
+    page.entries = page.entries.map { entry in
+      let metadata = defect.metadata(entry.metadata)
+      if let payload = entry.payload {
+        return ScannedEntry(key: entry.key, metadata: metadata, payload: defect.payload(payload))
+      }
+      return ScannedEntry(key: entry.key, metadata: metadata, payloadBytes: entry.payloadBytes)
     }
+    return page
   }
 
-  func statistics() async throws(CacheError) -> StorageStatistics {
-    defect.statistics(try await base.statistics())
+  func count() async throws(CacheError) -> StoreCount {
+    try await defect.count(try await base.count(), base, clock.now)
   }
 
-  func checkIntegrity() async throws(CacheError) -> [IntegrityIssue] {
-    defect.issues(try await base.checkIntegrity())
-  }
+  func check() async throws(CacheError) -> [IntegrityIssue] { defect.issues(try await base.check()) }
 
   func compact() async throws(CacheError) {
-    if defect.compacts { try await base.compact() } else { _ = try await base.statistics() }
+    if defect.compacts { try await base.compact() } else { _ = try await base.count() }
   }
 
   func close() async throws(CacheError) {
@@ -221,4 +205,43 @@ final class DefectiveEngine: ChangeCounting, ChangeFollowing, Evicting, BatchRea
     if defect.closesOnce, before > 0 { throw .storeClosed }
     if !defect.forgetsClosing { try await base.close() }
   }
+}
+
+extension WriteBatch {
+  /// A batch of `operations` with the given bounds.
+  init(_ operations: [Operation], within bounds: StoreBounds?) {
+    self.init()
+    self.bounds = bounds
+    for operation in operations { add(operation, under: operation.key) }
+  }
+
+  /// A batch that puts an empty entry under `key`.
+  static func putting(_ key: String) throws(CacheError) -> WriteBatch {
+    var batch = WriteBatch()
+    let metadata = EntryMetadata(
+      storedAt: .distantFuture, freshUntil: .distantFuture, retainUntil: .distantFuture, contentType: "")
+    batch.put(try CacheKey(key), payload: [], metadata: metadata)
+    return batch
+  }
+
+  fileprivate mutating func add(_ operation: Operation, under key: CacheKey) {
+    switch operation {
+    case .put(_, let payload, let metadata): put(key, payload: payload, metadata: metadata)
+    case .update(_, let metadata, let checksum): update(key, metadata: metadata, from: checksum)
+    case .remove: remove(key)
+    case .require(_, let expectation): require(key, expectation)
+    }
+  }
+}
+
+extension WriteBatch.Operation {
+  var key: CacheKey {
+    switch self {
+    case .put(let key, _, _), .update(let key, _, _), .remove(let key), .require(let key, _): key
+    }
+  }
+
+  var isRemoval: Bool { if case .remove = self { true } else { false } }
+  var isRequirement: Bool { if case .require = self { true } else { false } }
+  var isUpdate: Bool { if case .update = self { true } else { false } }
 }

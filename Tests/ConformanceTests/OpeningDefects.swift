@@ -37,6 +37,7 @@ enum OpeningDefects {
           "reopen-keeps-all", "reopen-after-every-batch", "reopen-keeps-removals", "reopen-namespaces",
           "durability-modes",
           "shared-sees-commits", "shared-alternating", "shared-requirements", "shared-compacting", "shared-closing-one",
+          "shared-update",
           "shared-many-handles", "payload-tiny", "metadata-times", "keys-case", "random-calls", "random-calls-shared",
         ], path: { "\($0)-\(UUID())" }),
       Defect(name: "one store for all", caughtBy: ["shared-separate-stores"], path: { _ in "store" }),

@@ -1,101 +1,138 @@
+import EngineSupport
 import StorageSPI
 
-/// A clock that is wrong by `offset`.
-private struct WrongClock: WallClock {
-  let base: any WallClock
-  let offset: Duration
-  var now: Timestamp { base.now.advanced(by: offset) }
-}
-
-/// Bugs in how an engine scans, expires and counts.
+/// Bugs in how an engine scans.
 enum ScanDefects {
-  static let scans = [
-    Defect(
-      name: "scans backwards", caughtBy: ["scan-order", "random-calls"], summaries: { found, _ in found.reversed() }),
-    Defect(
-      name: "wrong sizes", caughtBy: ["scan-summaries", "random-calls"],
-      summaries: { found, _ in
-        found.map { EntrySummary(key: $0.key, metadata: $0.metadata, payloadBytes: $0.payloadBytes + 1) }
-      }),
-    Defect(
-      name: "prefixes of 511 bytes", caughtBy: ["scan-prefix", "scan-prefix-and-after"],
-      range: { KeyRange(prefix: String($0.prefix.prefix(511)), after: $0.after) }),
-    Defect(
-      name: "visits the key after which to begin", caughtBy: ["scan-after", "scan-prefix-and-after"],
-      range: { KeyRange(prefix: $0.prefix) },
-      summaries: { found, range in found.filter { $0.key >= range.after ?? $0.key } }),
-    Defect(
-      name: "skips the first after a key",
-      caughtBy: ["scan-after", "paging-visits-all-once", "paging-long-keys", "paging-while-removing", "random-calls"],
-      summaries: { found, range in Array(found.dropFirst(range.after == nil ? 0 : 1)) }),
-    Defect(
-      name: "begins again for ever", caughtBy: ["paging-visits-all-once", "paging-while-adding"],
-      range: { KeyRange(prefix: $0.prefix) }),
-    Defect(
-      name: "always scans forwards", caughtBy: ["scan-prefix-and-after", "scan-limit"],
-      range: { KeyRange(prefix: $0.prefix, after: $0.after) }),
-    Defect(
-      name: "descends from the key after which to begin",
-      caughtBy: ["scan-prefix-and-after", "paging-long-keys"],
-      range: { KeyRange(prefix: $0.prefix, after: $0.isDescending ? nil : $0.after, isDescending: $0.isDescending) },
-      summaries: { found, range in range.isDescending ? found.filter { $0.key <= range.after ?? $0.key } : found }),
-    Defect(name: "one too many", caughtBy: ["scan-limit", "random-calls"], limit: { $0 == .max ? $0 : $0 + 1 }),
-  ]
-
-  private static func clock(_ name: String, _ caughtBy: [String], _ offset: Duration) -> Defect {
-    Defect(name: name, caughtBy: caughtBy, clock: { WrongClock(base: $0, offset: offset) })
-  }
-
-  static let expiry = [
-    clock("a millisecond early", ["expiry-kept-to-the-last", "expiry-never"], .milliseconds(1)),
-    clock("a millisecond late", ["expiry-at-the-end", "expiry-only-expired"], .milliseconds(-1)),
-    clock("an hour early", ["expiry-stale-is-kept", "expiry-stored-in-future", "compact-empty"], .seconds(3_600)),
-    clock("two hours early", ["expiry-extended"], .seconds(7_190)),
-    Defect(
-      name: "never compacts",
-      caughtBy: [
-        "expiry-at-the-end", "expiry-only-expired", "shared-compacting", "reopen-keeps-removals", "random-calls",
-      ],
-      compacts: false),
-  ]
-
-  private static func counting(
-    _ name: String, _ caughtBy: [String], _ storageBytes: Int? = nil,
-    _ change: @escaping @Sendable (inout EntryTally, EntryTally.Slot) -> Void = { _, _ in }
+  /// Changes the request, and then the page.
+  private static func scanning(
+    _ name: String, _ caughtBy: [String], request: @escaping @Sendable (inout ScanRequest) -> Void = { _ in },
+    page change: @escaping @Sendable (inout ScanPage, ScanRequest) -> Void = { _, _ in }
   ) -> Defect {
     Defect(
       name: name, caughtBy: caughtBy,
-      statistics: { statistics in
-        var tally = statistics.tally
-        for slot in statistics.tally.slots.keys { change(&tally, slot) }
-        return StorageStatistics(tally: tally, storageBytes: storageBytes ?? statistics.storageBytes)
+      page: { asked, base throws(CacheError) in
+        var changed = asked
+        request(&changed)
+        var page = try await base.scan(changed)
+        change(&page, asked)
+        return page
       })
   }
 
-  static let counted = [
-    counting("one entry too many", ["statistics-follow-changes", "put-then-read", "random-calls"]) { tally, slot in
-      tally.add(slot, payloadBytes: 0)
-    },
-    counting("wrong sums", ["statistics-follow-changes", "payload-tiny", "random-calls"]) { tally, slot in
-      tally.add(EntryTally.Count(payloadBytes: 1), to: slot)
-    },
-    counting("no movies", ["statistics-follow-changes"]) { tally, slot in
-      if slot.namespace == "movies", let count = tally.slots[slot] {
-        tally.add(EntryTally.Count(entries: -count.entries, payloadBytes: -count.payloadBytes), to: slot)
-      }
-    },
-    counting("expires later", ["statistics-follow-changes", "put-then-read"]) { tally, slot in
-      guard let count = tally.slots[slot] else { return }
-      tally.add(EntryTally.Count(entries: -count.entries, payloadBytes: -count.payloadBytes), to: slot)
-      tally.add(
-        count,
-        to: EntryTally.Slot(
-          namespace: slot.namespace, freshSlot: slot.freshSlot, retainSlot: slot.retainSlot + 1))
-    },
-    counting("takes up nothing", ["statistics-storage-bytes"], 0),
-    counting("never gets smaller", ["compact-gives-space-back"], 10_000_000),
+  /// The page of all entries from `base`, with its limits ignored.
+  private static func everything(
+    _ request: ScanRequest, _ base: any StorageEngine
+  ) async throws(CacheError) -> [ScannedEntry] {
+    var request = request
+    request.limit = 10_000
+    var entries: [ScannedEntry] = []
+    repeat {
+      let page = try await base.scan(request)
+      entries += page.entries
+      request.position = page.next
+    } while request.position != nil
+    return entries
+  }
+
+  static let scans = [
+    scanning("scans backwards", ["scan-order", "random-calls"], page: { page, _ in page.entries.reverse() }),
+    scanning(
+      "wrong sizes", ["scan-summaries", "random-calls"],
+      page: { page, request in
+        guard !request.includesPayloads else { return }
+        page.entries = page.entries.map {
+          ScannedEntry(key: $0.key, metadata: $0.metadata, payloadBytes: $0.payloadBytes + 1)
+        }
+      }),
+    scanning("gives no payloads", ["scan-payloads"], request: { $0.includesPayloads = false }),
+    scanning("gives payloads to everyone", ["scan-payloads"], request: { $0.includesPayloads = true }),
+    scanning(
+      "gives emptied payloads", ["scan-payloads", "random-calls"],
+      page: { page, request in
+        guard request.includesPayloads else { return }
+        page.entries = page.entries.map { ScannedEntry(key: $0.key, metadata: $0.metadata, payload: []) }
+      }),
+    scanning(
+      "prefixes of 511 bytes", ["scan-prefix", "scan-prefix-and-after"],
+      request: { $0.prefix = String($0.prefix.prefix(511)) }),
     Defect(
-      name: "finds damage", caughtBy: ["integrity-of-sound-store", "concurrent-everything", "random-calls"],
-      issues: { $0 + [IntegrityIssue(kind: .structure, message: "a page is never used")] }),
+      name: "visits the key after which to begin",
+      caughtBy: ["scan-after", "scan-prefix-and-after", "paging-long-keys"],
+      page: { request, base throws(CacheError) in
+        var page = try await base.scan(request)
+        guard let position = request.position, let key = try? CacheKey(position), key.text.hasPrefix(request.prefix),
+          let metadata = try await base.read(key, { _, metadata in metadata })
+        else { return page }
+        page.entries.insert(ScannedEntry(key: key, metadata: metadata, payloadBytes: 0), at: 0)
+        return page
+      }),
+    scanning(
+      "skips the first after a key",
+      [
+        "scan-after", "paging-visits-all-once", "paging-long-keys", "paging-while-removing", "paging-reopened",
+        "random-calls",
+      ],
+      page: { page, request in page.entries = Array(page.entries.dropFirst(request.position == nil ? 0 : 1)) }),
+    scanning(
+      "begins again for ever", ["paging-visits-all-once", "paging-while-adding"], request: { $0.position = nil }),
+    scanning(
+      "always scans forwards", ["scan-prefix-and-after", "scan-limit", "paging-visits-all-once"],
+      request: { $0.isDescending = false }),
+    scanning("one too many", ["scan-limit", "random-calls"], request: { $0.limit += $0.limit < 10_000 ? 1 : 0 }),
+    scanning(
+      "says that more follows a full page", ["scan-limit", "paging-visits-all-once"],
+      page: { page, request in
+        if page.entries.count == request.limit { page.next = page.entries.last?.key.text }
+      }),
+    scanning(
+      "never says that more follows", ["scan-limit", "paging-visits-all-once"], page: { page, _ in page.next = nil }),
+    scanning(
+      "gives something of an empty store", ["scan-empty-store"],
+      page: { page, _ in if page.entries.isEmpty { page.next = "a/a" } }
+    ),
+    Defect(
+      name: "gives more bytes than a page may have", caughtBy: ["paging-by-bytes"],
+      page: { request, base throws(CacheError) in
+        guard request.includesPayloads else { return try await base.scan(request) }
+        return ScanPage(try await everything(request, base))
+      }),
+    scanning(
+      "leaves out huge payloads", ["paging-by-bytes"],
+      page: { page, request in
+        if request.includesPayloads { page.entries.removeAll { $0.payloadBytes > ScanRequest.maximumPayloadBytes } }
+      }),
+    Defect(
+      name: "a position is a number of entries", caughtBy: ["paging-while-removing", "paging-reopened"],
+      page: { request, base throws(CacheError) in
+        guard let first = request.position.flatMap({ Int($0) }) ?? (request.position == nil ? 0 : nil) else {
+          return try await base.scan(request)
+        }
+        var asked = request
+        asked.position = nil
+        let all = try await everything(asked, base).dropFirst(first)
+        let page = Array(all.prefix(request.limit))
+        return ScanPage(page, next: all.count > page.count ? "\(first + page.count)" : nil)
+      }),
+    Defect(
+      name: "a position is known to its handle alone", caughtBy: ["paging-reopened"],
+      page: { request, base throws(CacheError) in
+        let handle = "#\(UInt(bitPattern: ObjectIdentifier(base).hashValue))"
+        var asked = request
+        if let position = request.position, position.contains("#") {
+          asked.position = position.hasSuffix(handle) ? String(position.prefix { $0 != "#" }) : nil
+        }
+        var page = try await base.scan(asked)
+        page.next = page.next.map { $0 + handle }
+        return page
+      }),
+    Defect(
+      name: "loses an entry between pages that have no order",
+      caughtBy: ["paging-visits-all-once", "paging-long-keys", "paging-while-removing"],
+      declaration: { $0.with($0.capabilities.subtracting([.ordered])) },
+      page: { request, base throws(CacheError) in
+        var page = try await base.scan(request)
+        page.entries = Array(page.entries.dropFirst(request.position == nil ? 0 : 1))
+        return page
+      }),
   ]
 }

@@ -44,6 +44,33 @@ import Testing
     #expect(try table.entries == self.table(["a/1": 3, "a/3": 5]).entries)
   }
 
+  @Test func anUpdateKeepsThePayload() throws {
+    var table = try table(["a/1": 3])
+    var renewed = entry(9, retainUntil: 50).metadata
+    renewed.payloadChecksum = 77
+    try table.apply(
+      batch {
+        $0.update(try CacheKey("a/1"), metadata: renewed, from: 3)
+        $0.require(try CacheKey("a/1"), .checksum(9))
+      })
+    #expect(table[try CacheKey("a/1")] == EntryTable.Entry(payload: [7, 7, 7], metadata: renewed))
+    #expect(table.count["a"] == EntryCount(entries: 1, payloadBytes: 3, earliestExpiry: Timestamp(milliseconds: 50)))
+  }
+
+  @Test(arguments: [("a/1", 2), ("a/2", 1), ("a/3", 0)] as [(String, UInt64)])
+  func anUpdateOfAnotherVersionUndoesEverything(key: String, checksum: UInt64) throws {
+    let before = try table(["a/1": 1, "a/2": 2])
+    var table = before
+    let batch = try batch {
+      $0.update(try CacheKey("a/1"), metadata: entry(1, retainUntil: 70).metadata, from: 1)
+      try put("a/2", 2, in: &$0)
+      $0.update(try CacheKey(key), metadata: entry(5).metadata, from: checksum)
+    }
+    let error = #expect(throws: CacheError.self) { try table.apply(batch) }
+    #expect(error?.code == .conflict)
+    #expect(table.entries == before.entries)
+  }
+
   @Test(arguments: [("a/1", nil), ("a/1", 9), ("a/8", 1), ("a/9", nil), ("a/9", 4), ("a/2", 2)] as [(String, UInt64?)])
   func aConflictUndoesEverything(key: String, checksum: UInt64?) throws {
     let before = try table(["a/1": 1, "a/2": 2])
@@ -60,7 +87,7 @@ import Testing
     #expect(error?.code == .conflict)
     #expect(error?.message.contains(key) == true)
     #expect(table.entries == before.entries)
-    #expect(table.scan(KeyRange(), limit: 9).map(\.key.text) == ["a/1", "a/2"])
+    #expect(table.scan(ScanRequest(limit: 9)).entries.map(\.key.text) == ["a/1", "a/2"])
   }
 
   @Test(
@@ -68,25 +95,45 @@ import Testing
       ("", nil, 9, ["a/1", "a/10", "a/2", "b/1"]), ("", nil, 2, ["a/1", "a/10"]), ("", "a/10", 9, ["a/2", "b/1"]),
       ("a", nil, 9, ["a/1", "a/10", "a/2"]), ("a/1", nil, 9, ["a/1", "a/10"]), ("a/1", "a/1", 9, ["a/10"]),
       ("a/1", "a/11", 9, []), ("b", "a/1", 9, ["b/1"]), ("a", "b/1", 9, []), ("c", nil, 9, []),
-      ("", "a/1z", 1, ["a/2"]), ("", nil, 0, []), ("", nil, -1, []), ("é", nil, 9, []), ("a/2", nil, .max, ["a/2"]),
+      ("", "a/1z", 1, ["a/2"]), ("é", nil, 9, []), ("a/2", nil, 10_000, ["a/2"]), ("", "a/2", 1, ["b/1"]),
     ] as [(String, String?, Int, [String])])
   func scansAreInOrder(prefix: String, after: String?, limit: Int, expected: [String]) throws {
     var table = try table(["a/10": 1, "a/2": 2, "b/1": 3, "a/1": 4])
-    let range = KeyRange(prefix: prefix, after: try after.map { try CacheKey($0) })
-    let found = table.scan(range, limit: limit).map(\.key.text)
-    #expect(found == expected)
-    #expect(found.allSatisfy { text in (try? range.contains(CacheKey(text))) == true })
+    let request = ScanRequest(prefix: prefix, after: after, limit: limit)
+    let page = table.scan(request)
+    #expect(page.entries.map(\.key.text) == expected)
+    #expect(page.entries.allSatisfy { request.contains($0.key) && $0.payload == nil })
+    let following = table.entries.keys.filter { request.contains($0) }.count - expected.count
+    #expect((page.next == nil) == (following == 0), "a page says that more follows if it does, and else not")
+  }
+
+  @Test func pagesWithPayloadsEndByTheirBytes() throws {
+    let mebibyte = 1 << 20
+    var table = EntryTable()
+    for (number, size) in [3 * mebibyte, mebibyte, 1, 5 * mebibyte, 4 * mebibyte, 0].enumerated() {
+      try table.apply(
+        batch {
+          $0.put(try CacheKey("a/\(number)"), payload: .init(repeating: 1, count: size), metadata: entry(1).metadata)
+        })
+    }
+    var (request, pages) = (ScanRequest(includesPayloads: true), [[Int]]())
+    repeat {
+      let page = table.scan(request)
+      pages.append(page.entries.map { $0.payload?.count ?? -1 })
+      request.position = page.next
+    } while request.position != nil
+    #expect(pages == [[3 * mebibyte, mebibyte], [1], [5 * mebibyte], [4 * mebibyte, 0]])
   }
 
   @Test func aScanSeesWhatWasChangedSinceTheLast() throws {
     var table = try table(["a/1": 1])
-    #expect(table.scan(KeyRange(), limit: 9).count == 1)
+    #expect(table.scan(ScanRequest(limit: 9)).entries.count == 1)
     try table.apply(batch { try put("a/0", 2, in: &$0) })
-    #expect(table.scan(KeyRange(), limit: 9).map(\.key.text) == ["a/0", "a/1"])
+    #expect(table.scan(ScanRequest(limit: 9)).entries.map(\.key.text) == ["a/0", "a/1"])
     try table.apply(batch { try put("a/0", 5, in: &$0) })
-    #expect(table.scan(KeyRange(), limit: 9).map(\.payloadBytes) == [5, 1])
+    #expect(table.scan(ScanRequest(limit: 9)).entries.map(\.payloadBytes) == [5, 1])
     try table.apply(batch { $0.remove(try CacheKey("a/1")) })
-    #expect(table.scan(KeyRange(), limit: 9).map(\.key.text) == ["a/0"])
+    #expect(table.scan(ScanRequest(limit: 9)).entries.map(\.key.text) == ["a/0"])
   }
 
   /// Histories long enough that the keys lie in many chunks, which are split, emptied and removed.
@@ -110,44 +157,60 @@ import Testing
       }
       do { try table.apply(changes) } catch { #expect(fails && error.code == .conflict) }
       if !fails { if isGrowing { model.formUnion(run) } else { model.subtract(run) } }
-      let range = KeyRange(
-        prefix: random.pick(["", "a/", "b/1", "b/39"]), after: random.isOne(in: 2) ? random.pick(names) : nil,
-        isDescending: random.isOne(in: 2))
-      let limit = random.pick([0, 1, 300, .max])
-      let expected = model.filter(range.contains).sorted { ($0 < $1) != range.isDescending }.prefix(limit)
-      #expect(table.scan(range, limit: limit).map(\.key) == Array(expected), "step \(step)")
+      let request = ScanRequest(
+        prefix: random.pick(["", "a/", "b/1", "b/39"]), after: random.isOne(in: 2) ? random.pick(names).text : nil,
+        limit: random.pick([1, 2, 300, 10_000]), isDescending: random.isOne(in: 2))
+      let expected = model.filter(request.contains).sorted { ($0 < $1) != request.isDescending }
+      let page = table.scan(request)
+      #expect(page.entries.map(\.key) == Array(expected.prefix(request.limit)), "step \(step)")
+      #expect((page.next == nil) == (expected.count <= request.limit), "step \(step)")
     }
-    #expect(table.scan(KeyRange(), limit: .max).map(\.key) == model.sorted())
+    #expect(table.scan(ScanRequest(limit: 10_000)).entries.map(\.key) == model.sorted())
   }
 
   @Test(arguments: [(99, 2, false), (100, 1, true), (200, 0, true)] as [(Int64, Int, Bool)])
   func whatHasExpiredIsRemoved(time: Int64, left: Int, isChanged: Bool) throws {
     var table = EntryTable([try CacheKey("a/1"): entry(1), try CacheKey("a/2"): entry(2, retainUntil: 200)])
-    #expect(table.scan(KeyRange(), limit: 9).count == 2)
+    #expect(table.scan(ScanRequest(limit: 9)).entries.count == 2)
     #expect(table.removeExpired(at: Timestamp(milliseconds: time)) == isChanged)
     #expect(table.entries.count == left)
-    #expect(table.scan(KeyRange(), limit: 9).count == left)
+    #expect(table.scan(ScanRequest(limit: 9)).entries.count == left)
   }
 
-  @Test func whatIsInTheTableIsCounted() throws {
-    #expect(try table([:]).tally.isEmpty)
+  @Test func entriesAreCounted() throws {
+    #expect(try table([:]).count == StoreCount())
     var table = try table(["b/1": 5, "a/1": 1, "a/2": 2])
+    let end = Timestamp(milliseconds: 100)
     #expect(
-      table.tally.namespaces == ["a": .init(entries: 2, payloadBytes: 3), "b": .init(entries: 1, payloadBytes: 5)])
+      table.count.namespaces == [
+        "a": EntryCount(entries: 2, payloadBytes: 3, earliestExpiry: end),
+        "b": EntryCount(entries: 1, payloadBytes: 5, earliestExpiry: end),
+      ])
     try table.apply(
       batch {
         $0.remove(try CacheKey("b/1"))
         $0.remove(try CacheKey("b/2"))
         $0.put(try CacheKey("a/1"), payload: [1, 2, 3, 4], metadata: entry(1).metadata)
       })
-    #expect(table.tally.namespaces == ["a": .init(entries: 2, payloadBytes: 6)])
-    #expect(table.tally == EntryTable(table.entries).tally)
+    #expect(table.count.namespaces == ["a": EntryCount(entries: 2, payloadBytes: 6, earliestExpiry: end)])
+    #expect(table.count == EntryTable(table.entries).count)
+  }
+
+  @Test func theEarliestExpiryIsExactAfterExpiredEntriesWereRemoved() throws {
+    var table = EntryTable([
+      try CacheKey("a/1"): entry(1, retainUntil: 50), try CacheKey("a/2"): entry(2, retainUntil: 90),
+    ])
+    try table.apply(batch { $0.remove(try CacheKey("a/1")) })
+    #expect(table.count["a"].earliestExpiry.milliseconds == 50, "it may be too early")
+    let hasChanged = table.removeExpired(at: Timestamp(milliseconds: 60))
+    #expect(!hasChanged)
+    #expect(table.count["a"].earliestExpiry.milliseconds == 90)
   }
 
   @Test(arguments: [(3, 100, true), (2, 100, false), (3, 6, true), (3, 5, false)])
   func boundsHoldOrNothingChanges(maxEntries: Int, maxPayloadBytes: Int, isWithin: Bool) throws {
     var table = try table(["a/1": 1, "a/2": 2, "leases/1": 9])
-    let before = table.tally
+    let before = table.count
     var batch = try batch { $0.put(try CacheKey("b/1"), payload: [1, 2, 3], metadata: entry(1).metadata) }
     batch.bounds = StoreBounds(maxEntries: maxEntries, maxPayloadBytes: maxPayloadBytes, exemptNamespace: "leases")
     if isWithin {
@@ -156,7 +219,7 @@ import Testing
     } else {
       let error = #expect(throws: CacheError.self) { try table.apply(batch) }
       #expect(error?.code == .overBounds)
-      #expect(table.tally == before)
+      #expect(table.count == before)
       #expect(table.entries.count == 3)
     }
   }

@@ -3,13 +3,10 @@ import Testing
 
 @Suite struct StoreBoundsTests {
   /// Two entries of 10 bytes together, and a lease of 100.
-  private func tally() -> EntryTally {
-    var tally = EntryTally()
-    for (namespace, size) in [("a", 4), ("b", 6), ("leases", 100)] {
-      tally.add(EntryTally.Slot(namespace: namespace, freshSlot: 0, retainSlot: 0), payloadBytes: size)
-    }
-    return tally
-  }
+  private let count = StoreCount(namespaces: [
+    "a": EntryCount(entries: 1, payloadBytes: 4), "b": EntryCount(entries: 1, payloadBytes: 6),
+    "leases": EntryCount(entries: 1, payloadBytes: 100),
+  ])
 
   @Test(
     arguments: [
@@ -19,11 +16,11 @@ import Testing
     ] as [(Int, Int, String?, Bool)])
   func boundsHoldToTheEntryAndTheByte(maxEntries: Int, maxPayloadBytes: Int, exempt: String?, holds: Bool) throws {
     let bounds = StoreBounds(maxEntries: maxEntries, maxPayloadBytes: maxPayloadBytes, exemptNamespace: exempt)
-    #expect(bounds.contain(tally()) == holds)
+    #expect(bounds.contain(count) == holds)
     if holds {
-      try bounds.require(tally())
+      try bounds.require(count)
     } else {
-      let error = #expect(throws: CacheError.self) { try bounds.require(tally()) }
+      let error = #expect(throws: CacheError.self) { try bounds.require(count) }
       #expect(error?.code == .overBounds)
       #expect(error?.message.contains("\(maxEntries) entries or \(maxPayloadBytes) bytes") == true)
       #expect(error?.hint.isEmpty == false)
@@ -31,6 +28,6 @@ import Testing
   }
 
   @Test func nothingIsWithinAnyBounds() {
-    #expect(StoreBounds(maxEntries: 0, maxPayloadBytes: 0).contain(EntryTally()))
+    #expect(StoreBounds(maxEntries: 0, maxPayloadBytes: 0).contain(StoreCount()))
   }
 }

@@ -96,6 +96,15 @@ package final class RegistryEngine: StorageEngine {
     return try body(entry.payload.span, entry.metadata)
   }
 
+  package func readNow(
+    _ key: Span<UInt8>, _ body: (Span<UInt8>, EntryMetadata) throws(CacheError) -> Void
+  ) throws(CacheError) -> Bool? {
+    let key = CacheKey(trusting: key)
+    guard let entry = try withStore({ $0.table[key] }) else { return false }
+    try body(entry.payload.span, entry.metadata)
+    return true
+  }
+
   package func apply(_ batch: WriteBatch) async throws(CacheError) {
     try withStore { store throws(CacheError) in
       try store.table.apply(batch)

@@ -26,7 +26,8 @@ func expectError(
 /// Throws a failure unless `got` equals `expected`, byte by byte and field by field.
 func expectEqual(_ got: Entry?, _ expected: Entry?, at key: CacheKey) throws {
   guard let expected else {
-    return try expect(got == nil, "\(key.abbreviated): expected no entry, got one with \(got?.payload.count ?? 0) bytes")
+    return try expect(
+      got == nil, "\(key.abbreviated): expected no entry, got one with \(got?.payload.count ?? 0) bytes")
   }
   guard let got else { throw ConformanceFailure("\(key.abbreviated): expected an entry, got nil") }
   // Bytes are compared as memory, which is fast even in a build without optimization.
@@ -86,7 +87,8 @@ func walk(
   var (request, found, seen) = (request, [ScannedEntry](), Set<CacheKey>())
   for _ in 0..<10_000 {
     let page = try await scan(request)
-    try expect(page.entries.count <= request.limit, "a page of at most \(request.limit) has \(page.entries.count) entries")
+    try expect(
+      page.entries.count <= request.limit, "a page of at most \(request.limit) has \(page.entries.count) entries")
     let bytes = page.entries.reduce(0) { $0 + $1.payloadBytes }
     try expect(
       !request.includesPayloads || page.entries.count <= 1 || bytes <= ScanRequest.maximumPayloadBytes,
@@ -94,7 +96,8 @@ func walk(
     for entry in page.entries {
       let name = entry.key.abbreviated
       try expect(entry.key.text.hasPrefix(request.prefix), "a scan of '\(request.prefix.prefix(60))' gives \(name)")
-      try expect((entry.payload != nil) == request.includesPayloads, "a page has payloads that were not wanted, or none")
+      try expect(
+        (entry.payload != nil) == request.includesPayloads, "a page has payloads that were not wanted, or none")
       if isOrdered {
         let isNext = found.last.map { request.isDescending ? entry.key < $0.key : entry.key > $0.key } ?? true
         try expect(isNext, "a scan gives \(name) after \(found.last?.key.abbreviated ?? "")")
@@ -168,7 +171,8 @@ extension ConformanceContext {
     }
     try expect(
       entries.count == (found == true ? 1 : 0),
-      "readNow of \(key.abbreviated) returns \(found.map(String.init) ?? "nil") and has called its closure \(entries.count) times")
+      "readNow of \(key.abbreviated) returns \(found.map(String.init) ?? "nil") and has called its closure \(entries.count) times"
+    )
     // An expired entry may be dropped between two calls.
     guard let found, found || expected?.metadata.state(at: clock.now) != .expired else { return }
     try expectEqual(entries.first, expected, at: key)

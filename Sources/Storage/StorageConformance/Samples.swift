@@ -6,9 +6,9 @@ typealias Entry = EntryTable.Entry
 
 /// Keys, metadata and payloads: the one place that makes them.
 enum Sample {
-  /// 2100-01-01T00:00:00Z, the start of each check's clock: so late that a server with its own clock expires no entry
+  /// 2100-01-01T00:00:00.123Z, the start of each check's clock: so late that a server with its own clock expires no entry
   /// during a check.
-  static let start = Timestamp(milliseconds: 4_102_444_800_000)
+  static let start = Timestamp(milliseconds: 4_102_444_800_123)
 
   /// An hour, for which an ordinary entry is kept.
   static let hour = 3_600

@@ -13,6 +13,10 @@ enum Step: Sendable {
   case advance(milliseconds: Int64)
   /// Opens the store again, if it is persistent.
   case reopen
+  case all([Step])
+
+  /// The step, or the steps that it consists of.
+  var flat: [Step] { if case .all(let steps) = self { steps.flatMap(\.flat) } else { [self] } }
 }
 
 /// A part of a batch. A key is a text, which a script can make longer.
@@ -28,7 +32,9 @@ enum Change: Sendable {
   }
 
   /// Replaces the metadata by that of `Sample.entry(number, seconds: seconds)`.
-  static func update(_ key: String, _ number: Int, seconds: Int = Sample.hour, from version: Version = .current) -> Change {
+  static func update(_ key: String, _ number: Int, seconds: Int = Sample.hour, from version: Version = .current)
+    -> Change
+  {
     .renew(key, Sample.metadata(UInt64(number), seconds: seconds), from: version)
   }
 }
@@ -50,31 +56,26 @@ enum Bounds: Sendable {
   case exact(entries: Int = 0, bytes: Int = 0, exempt: String? = nil)
 }
 
-/// Makes a list of steps from statements, of which each is a step or several.
-@resultBuilder enum StepBuilder {
-  static func buildExpression(_ step: Step) -> [Step] { [step] }
-  static func buildExpression(_ steps: [Step]) -> [Step] { steps }
-  static func buildOptional(_ part: [Step]?) -> [Step] { part ?? [] }
-  static func buildArray(_ parts: [[Step]]) -> [Step] { parts.flatMap { $0 } }
-  static func buildBlock(_ parts: [Step]...) -> [Step] { parts.flatMap { $0 } }
-}
-
 /// A batch of `changes`.
 func apply(_ changes: Change..., within bounds: Bounds? = nil) -> Step { .apply(changes, within: bounds) }
 
+/// Steps for each of `values`.
+func each<Value>(_ values: some Sequence<Value>, _ steps: (Value) -> [Step]) -> Step { .all(values.flatMap(steps)) }
+
 /// Tries `changes` within bounds that are an entry too narrow, a byte too narrow, and just wide enough.
-func fill(_ changes: [Change], exempt: String? = nil, then next: Step = .check) -> [Step] {
-  [
+func fill(_ changes: [Change], exempt: String? = nil, then next: Step = .check) -> Step {
+  .all([
     .apply(changes, within: .exact(entries: -1, exempt: exempt)), next,
     .apply(changes, within: .exact(bytes: -1, exempt: exempt)), next, .apply(changes, within: .exact(exempt: exempt)),
-  ]
+  ])
 }
 
 /// Tries `changes` with a requirement that does not hold, in every place, and takes the step `next` after each try.
-func fail(_ changes: [Change], then next: Step = .check) -> [Step] {
-  (0...changes.count).flatMap { place -> [Step] in
-    let failing: [Change] = [.require("absent/a", .other)]
-    return [.apply(Array(changes[..<place]) + failing + Array(changes[place...])), next]
+func fail(_ changes: [Change], then next: Step = .check) -> Step {
+  each(0...changes.count) { place in
+    var failing = changes
+    failing.insert(.require("absent/a", .other), at: place)
+    return [.apply(failing), next]
   }
 }
 
@@ -87,12 +88,12 @@ extension ConformanceCheck {
   /// - Parameter isRepeated: whether to take them a second time with long keys, which some engines shorten.
   static func script(
     _ name: String, _ summary: String, requires: [EngineCapability] = [], handles: Int = 1, isRepeated: Bool = true,
-    @StepBuilder _ steps: @escaping @Sendable () -> [Step]
+    _ steps: @autoclosure @escaping @Sendable () -> [Step]
   ) -> ConformanceCheck {
     ConformanceCheck(name, summary, requires: requires) { context in
       for padding in isRepeated ? ["", String(repeating: "k", count: 690)] : [""] {
         var run = try await ScriptRun(context, store: "store\(padding.utf8.count)", handles: handles, padding: padding)
-        for (number, step) in steps().enumerated() {
+        for (number, step) in steps().flatMap(\.flat).enumerated() {
           do {
             try await run.perform(step, number % handles)
             for handle in 0..<handles { try await run.compare(handle) }
@@ -141,6 +142,7 @@ struct ScriptRun {
       let issues = try await engine.check().map { "\($0.kind.rawValue): \($0.message)" }
       try expect(issues.isEmpty, "a check of an intact store finds: \(issues.prefix(3).joined(separator: "; "))")
     case .advance(let milliseconds): context.clock.advance(by: .milliseconds(milliseconds))
+    case .all(let steps): for step in steps { try await perform(step, handle) }
     case .reopen:
       guard context.has(.persistent) else { return }
       handles[handle] = try await context.reopen(engine, store: store)
@@ -261,6 +263,7 @@ extension Step: CustomStringConvertible {
     case .check: return "check"
     case .advance(let milliseconds): return "advance clock \(milliseconds) ms"
     case .reopen: return "reopen"
+    case .all(let steps): return "\(steps.count) steps"
     }
   }
 }

@@ -109,7 +109,9 @@ enum ConcurrencyChecks {
       }
       var last = 0
       while last < count, !Task.isCancelled {
-        guard let got = try await engine.entry(key) else { throw ConformanceFailure("\(key): an overwritten entry is gone") }
+        guard let got = try await engine.entry(key) else {
+          throw ConformanceFailure("\(key): an overwritten entry is gone")
+        }
         let number = Int(got.metadata.checksum)
         try expectEqual(got, entry(number), at: key)
         try expect(number >= last, "\(key): an older value after a newer one")

@@ -65,30 +65,30 @@ enum DeclarationChecks {
 /// What a read returns, and how it treats the caller's closure.
 enum ReadChecks {
   static let all: [ConformanceCheck] = [
-    .script("absent-is-nil", "reading a key that has no entry gives nil, not an error") {
-      apply(.remove("cities/a"))
-      apply(.put("cities/b"), .put("cities/aa"), .remove("movies/a"))
-    },
-    .script("put-then-read", "an entry reads as it was written") { apply(.put("cities/a")) },
-    .script("overwrite", "a later entry takes the place of the former, shorter or longer") {
-      for size in [10, 1_000, 0, 100_000, 1, 5_000] { apply(.put("cities/a", size, size: size)) }
-    },
-    .script("remove", "a removed entry is absent, and its neighbors are not") {
-      apply(.put("cities/a", 1), .put("cities/b", 2), .put("cities/c", 3))
-      apply(.remove("cities/b"))
-      apply(.put("cities/b", 4))
-    },
-    .script("remove-absent", "removing an entry that is not there succeeds and changes nothing") {
-      apply(.remove("movies/absent"))
-      apply(.put("cities/a"))
-      apply(.remove("cities/absent"))
-    },
-    .script("read-now", "a read at once finds the same as any other read, or declines") {
-      apply(.put("cities/a", 1), .put("movies/a", 2, size: 100_000))
-      apply(.put("cities/a", 3), .update("movies/a", 4))
-      apply(.remove("cities/a"))
-    },
-    ConformanceCheck("read-calls-body-once", "a read calls its closure once if there is an entry, else never", bodyCalls),
+    .script(
+      "absent-is-nil", "reading a key that has no entry gives nil, not an error",
+      [apply(.remove("cities/a")), apply(.put("cities/b"), .put("cities/aa"), .remove("movies/a"))]),
+    .script("put-then-read", "an entry reads as it was written", [apply(.put("cities/a"))]),
+    .script(
+      "overwrite", "a later entry takes the place of the former, shorter or longer",
+      [each([10, 1_000, 0, 100_000, 1, 5_000]) { size in [apply(.put("cities/a", size, size: size))] }]),
+    .script(
+      "remove", "a removed entry is absent, and its neighbors are not",
+      [
+        apply(.put("cities/a", 1), .put("cities/b", 2), .put("cities/c", 3)), apply(.remove("cities/b")),
+        apply(.put("cities/b", 4)),
+      ]),
+    .script(
+      "remove-absent", "removing an entry that is not there succeeds and changes nothing",
+      [apply(.remove("movies/absent")), apply(.put("cities/a")), apply(.remove("cities/absent"))]),
+    .script(
+      "read-now", "a read at once finds the same as any other read, or declines",
+      [
+        apply(.put("cities/a", 1), .put("movies/a", 2, size: 100_000)),
+        apply(.put("cities/a", 3), .update("movies/a", 4)), apply(.remove("cities/a")),
+      ]),
+    ConformanceCheck(
+      "read-calls-body-once", "a read calls its closure once if there is an entry, else never", bodyCalls),
     ConformanceCheck("read-passes-error-through", "an error that the closure throws reaches the caller", bodyError),
     ConformanceCheck("reading-changes-nothing", "reading, scanning and counting leave the store as it is", readOnly),
   ]
@@ -117,7 +117,8 @@ enum ReadChecks {
         _ = try await engine.read(key) { _, _ throws(CacheError) -> Int in throw CacheError(code, "of the caller") }
       }
       try await expectError(code, "readNow whose closure throws") {
-        let found = try engine.readNow(bytes.span) { _, _ throws(CacheError) in throw CacheError(code, "of the caller") }
+        let found = try engine.readNow(bytes.span) { _, _ throws(CacheError) in throw CacheError(code, "of the caller")
+        }
         if found == nil { throw CacheError(code, "the engine declines") }
       }
     }

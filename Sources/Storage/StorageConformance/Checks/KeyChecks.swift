@@ -18,19 +18,20 @@ enum KeyChecks {
       "long-shared-prefix", "many long keys with 600 bytes in common",
       cities(sharedPrefix)),
     check(
-      "long-differing-early", "long keys that differ in the middle only", cities((0..<30).map { "\(k(400))\($0)\(k(700))" })),
+      "long-differing-early", "long keys that differ in the middle only",
+      cities((0..<30).map { "\(k(400))\($0)\(k(700))" })),
     check(
       "long-and-short", "short keys among long ones",
       cities(["j", "k", "kk", "l", k(1_000), "\(k(1_000))a", k(500), "\(k(500))n", "k/", "~"])),
   ]
 
   private static func check(_ name: String, _ summary: String, _ keys: [String]) -> ConformanceCheck {
-    .script("keys-\(name)", "keys are kept apart and in order: \(summary)", isRepeated: false) {
-      let removed = Set(keys).sorted().enumerated().filter { $0.offset.isMultiple(of: 2) }
-      Step.apply(keys.enumerated().map { .put($1, $0) })
-      Step.reopen
-      Step.apply(removed.map { .remove($0.element) })
-    }
+    .script(
+      "keys-\(name)", "keys are kept apart and in order: \(summary)", isRepeated: false,
+      [
+        .apply(keys.enumerated().map { .put($1, $0) }), .reopen,
+        .apply(Set(keys).sorted().enumerated().filter { $0.offset % 2 == 0 }.map { .remove($0.element) }),
+      ])
   }
 
   private static func cities(_ texts: [String]) -> [String] { texts.map { "cities/\($0)" } }
@@ -48,7 +49,8 @@ enum KeyChecks {
 
   private static let punctuation: [String] =
     [
-      "%", "%%", "_", "__", "a%", "a_", "ab", "*", "?", "[a]", "'", "''", "\"", "\\", "\\\\", "\\0", "%00", "%2F", ";--",
+      "%", "%%", "_", "__", "a%", "a_", "ab", "*", "?", "[a]", "'", "''", "\"", "\\", "\\\\", "\\0", "%00", "%2F",
+      ";--",
       "$(x)", "a=1&b=2", "{}",
     ] + [printable.joined(), printable.reversed().joined()]
 

@@ -73,11 +73,14 @@ extension SeededGenerator {
   fileprivate mutating func step() -> Step {
     switch Int.random(in: 0..<100, using: &self) {
     case 0..<56:
-      return .apply((0..<Int.random(in: 1...5, using: &self)).map { _ in change() }, within: happens(40) ? bounds() : nil)
+      return .apply(
+        (0..<Int.random(in: 1...5, using: &self)).map { _ in change() }, within: happens(40) ? bounds() : nil)
     case 56..<78:
       let prefix = happens(40) ? "" : String(key().prefix(Int.random(in: 0...600, using: &self)))
       let limit = Int.random(in: 1...15, using: &self)
-      return .scans([ScanRequest(prefix: prefix, after: happens(50) ? key() : nil, limit: limit, isDescending: happens(30))])
+      return .scans([
+        ScanRequest(prefix: prefix, after: happens(50) ? key() : nil, limit: limit, isDescending: happens(30))
+      ])
     case 78..<82: return .check
     case 82..<87: return .compact
     case 87..<95: return .advance(milliseconds: Int64.random(in: 1...400_000, using: &self))

@@ -13,13 +13,15 @@ enum ScanChecks {
         try expect(page.entries.isEmpty && page.next == nil, "a scan of an empty store gives \(page)")
       }
     },
-    .script("scan-summaries", "a scan gives metadata and the size of the payload of each entry", isRepeated: false) {
-      Step.apply(Sample.mixedKeys.enumerated().map { .put($1, $0, size: $0 * 1_000) })
-    },
-    .script("scan-payloads", "a scan gives copies of the payloads if they are wanted, and else none") {
-      apply(.put("cities/a", 1), .put("cities/b", 2, size: 0), .put("movies/a", 3, size: 300_000))
-      apply(.update("cities/a", 4), .put("cities/b", 5))
-    },
+    .script(
+      "scan-summaries", "a scan gives metadata and the size of the payload of each entry", isRepeated: false,
+      [.apply(Sample.mixedKeys.enumerated().map { .put($1, $0, size: $0 * 1_000) })]),
+    .script(
+      "scan-payloads", "a scan gives copies of the payloads if they are wanted, and else none",
+      [
+        apply(.put("cities/a", 1), .put("cities/b", 2, size: 0), .put("movies/a", 3, size: 300_000)),
+        apply(.update("cities/a", 4), .put("cities/b", 5)),
+      ]),
     ConformanceCheck("scan-prefix", "a prefix selects exactly the keys that begin with it") { context in
       let (engine, keys) = try await filled(context)
       for prefix in prefixes {
@@ -43,7 +45,8 @@ enum ScanChecks {
       }
     },
     requests("scan-limit", "a page has the first entries, as many as allowed, or the last ones if it descends") {
-      [1, 2, Sample.mixedKeys.count - 1, Sample.mixedKeys.count, Sample.mixedKeys.count + 1, 1_000_000].flatMap { limit in
+      [1, 2, Sample.mixedKeys.count - 1, Sample.mixedKeys.count, Sample.mixedKeys.count + 1, 1_000_000].flatMap {
+        limit in
         [false, true].map { ScanRequest(limit: limit, isDescending: $0) }
       }
     },
@@ -73,7 +76,8 @@ enum ScanChecks {
         let found = try await context.entries(of: engine, request)
         try expectEqual(found.count, entries.count, "the number of entries on pages with payloads")
         for entry in found {
-          try expectEqual(entry.payload.map { Entry(payload: $0, metadata: entry.metadata) }, entries[entry.key], at: entry.key)
+          try expectEqual(
+            entry.payload.map { Entry(payload: $0, metadata: entry.metadata) }, entries[entry.key], at: entry.key)
         }
       }
     },
@@ -82,7 +86,9 @@ enum ScanChecks {
       let engine = try await context.open()
       for isDescending in context.directions {
         try await engine.put(keys.map { ($0, Sample.entry()) })
-        let visited = try await walk(ScanRequest(limit: 4, isDescending: isDescending), isOrdered: context.has(.ordered)) {
+        let visited = try await walk(
+          ScanRequest(limit: 4, isDescending: isDescending), isOrdered: context.has(.ordered)
+        ) {
           let page = try await engine.scan($0)
           for entry in page.entries { try await engine.remove(entry.key) }
           return page
@@ -112,7 +118,9 @@ enum ScanChecks {
       var engine = try await context.open()
       for isDescending in context.directions {
         try await engine.put(keys.map { ($0, Sample.entry()) })
-        let visited = try await walk(ScanRequest(limit: 3, isDescending: isDescending), isOrdered: context.has(.ordered)) {
+        let visited = try await walk(
+          ScanRequest(limit: 3, isDescending: isDescending), isOrdered: context.has(.ordered)
+        ) {
           let page = try await engine.scan($0)
           if let last = page.entries.last { try await engine.remove(last.key) }
           engine = try await context.reopen(engine)
@@ -146,10 +154,9 @@ enum ScanChecks {
   private static func requests(
     _ name: String, _ summary: String, _ requests: @escaping @Sendable () -> [ScanRequest]
   ) -> ConformanceCheck {
-    .script(name, summary, requires: [.ordered], isRepeated: false) {
-      Step.apply(Sample.mixedKeys.enumerated().map { .put($1, $0) })
-      Step.scans(requests())
-    }
+    .script(
+      name, summary, requires: [.ordered], isRepeated: false,
+      [.apply(Sample.mixedKeys.enumerated().map { .put($1, $0) }), .scans(requests())])
   }
 
   private static func filled(_ context: ConformanceContext) async throws -> (any StorageEngine, [CacheKey]) {

@@ -67,31 +67,29 @@ enum ClosingChecks {
 /// A reopened store holds everything that was stored.
 enum PersistenceChecks {
   static let all: [ConformanceCheck] = [
-    .script("reopen-keeps-all", "everything is as it was after closing and opening", requires: [.persistent]) {
-      Step.apply(Sample.mixedKeys.enumerated().map { .put($1, $0) })
-      Step.reopen
-    },
     .script(
-      "reopen-after-every-batch", "a store that is opened again after every batch loses nothing", requires: [.persistent]
-    ) {
-      for number in 1...20 {
-        let keys = (0..<3).map { Sample.mixedKeys[(number * 7 + $0 * number) % Sample.mixedKeys.count] }
-        apply(.put(keys[0], number), number % 3 == 0 ? .remove(keys[1]) : .put(keys[1], number), .update(keys[2], number))
-        Step.reopen
-      }
-    },
-    .script("reopen-empty", "an empty store can be opened again", requires: [.persistent]) {
-      Step.reopen
-      Step.reopen
-    },
-    .script("reopen-keeps-removals", "removed and compacted entries stay away", requires: [.persistent]) {
-      apply(.put("cities/a"), .put("cities/b"), .put("cities/c", seconds: 1))
-      apply(.remove("cities/a"))
-      Step.reopen
-      advance(1)
-      Step.compact
-      Step.reopen
-    },
+      "reopen-keeps-all", "everything is as it was after closing and opening", requires: [.persistent],
+      [.apply(Sample.mixedKeys.enumerated().map { .put($1, $0) }), .reopen]),
+    .script(
+      "reopen-after-every-batch", "a store that is opened again after every batch loses nothing",
+      requires: [.persistent],
+      [
+        each(1...20) { number in
+          [
+            apply(
+              .put(mixed(number), number),
+              number % 3 == 0 ? .remove(mixed(number * 2)) : .put(mixed(number * 2), number),
+              .update(mixed(number * 3), number)), .reopen,
+          ]
+        }
+      ]),
+    .script("reopen-empty", "an empty store can be opened again", requires: [.persistent], [.reopen, .reopen]),
+    .script(
+      "reopen-keeps-removals", "removed and compacted entries stay away", requires: [.persistent],
+      [
+        apply(.put("cities/a"), .put("cities/b"), .put("cities/c", seconds: 1)), apply(.remove("cities/a")), .reopen,
+        advance(1), .compact, .reopen,
+      ]),
     ConformanceCheck(
       "reopen-namespaces", "namespaces are kept apart though some are read first while others are created",
       requires: [.persistent], namespaces),
@@ -102,6 +100,8 @@ enum PersistenceChecks {
       "durability-modes", "the store opens and keeps its entries in each mode of durability", requires: [.persistent],
       durability),
   ]
+
+  private static func mixed(_ number: Int) -> String { Sample.mixedKeys[number * 7 % Sample.mixedKeys.count] }
 
   private static func namespaces(_ context: ConformanceContext) async throws {
     var entries: [CacheKey: Entry] = [:]
@@ -178,48 +178,47 @@ enum PersistenceChecks {
 /// Handles on one store see each other's commits at once.
 enum SharingChecks {
   static let all: [ConformanceCheck] = [
-    .script("shared-sees-commits", "a commit of one handle is seen by another at once", requires: [.shared], handles: 2) {
-      for version in 1...3 {
-        apply(.put("cities/a", version))
-        apply(.put("movies/a", version + 10))
-      }
-      apply(.remove("cities/a"))
-    },
     .script(
-      "shared-alternating", "two handles that write in turn keep each other's entries", requires: [.shared], handles: 2
-    ) { for number in 0..<20 { apply(.put("cities/\(number)", number)) } },
-    .script("shared-update", "an update is seen by another handle at once", requires: [.shared], handles: 2) {
-      apply(.put("cities/a", 1, size: 50_000))
-      for version in 2...5 { apply(.update("cities/a", version)) }
-      apply(.update("cities/a", 9, from: .checksum(4)))
-    },
-    .script("shared-requirements", "a requirement sees the writes of another handle", requires: [.shared], handles: 2) {
-      apply(.put("cities/a", 1))
-      apply(.require("cities/a", .checksum(1)), .put("cities/a", 2))
-      apply(.require("cities/a", .checksum(1)), .put("cities/a", 3))
-      apply(.require("cities/a", .absent), .put("cities/a", 3))
-      apply(.require("cities/a", .checksum(2)), .put("cities/a", 3))
-    },
+      "shared-sees-commits", "a commit of one handle is seen by another at once", requires: [.shared], handles: 2,
+      [
+        each(1...3) { version in [apply(.put("cities/a", version)), apply(.put("movies/a", version + 10))] },
+        apply(.remove("cities/a")),
+      ]),
     .script(
-      "shared-failed-batch", "a batch that fails on one handle changes nothing for another", requires: [.shared], handles: 2
-    ) {
-      apply(.put("cities/a", 1))
-      Step.check
-      apply(.put("cities/a", 2), .put("movies/a", 2), .require("cities/a", .absent))
-    },
+      "shared-alternating", "two handles that write in turn keep each other's entries", requires: [.shared], handles: 2,
+      [each(0..<20) { number in [apply(.put("cities/\(number)", number))] }]),
     .script(
-      "shared-compacting", "entries that one handle compacts are gone for another", requires: [.shared], handles: 2
-    ) {
-      Step.apply((0..<40).map { .put("cities/\($0)", $0, seconds: $0 % 2 + 1) })
-      advance(1)
-      Step.check
-      Step.compact
-      apply(.put("cities/0", 3))
-    },
-    .script("shared-many-handles", "a dozen handles on one store", requires: [.shared], handles: 12) {
-      for number in 0..<12 { apply(.put("cities/\(number)", number)) }
-    },
-    ConformanceCheck("shared-closing-one", "one handle is closed and another still works", requires: [.shared]) { context in
+      "shared-update", "an update is seen by another handle at once", requires: [.shared], handles: 2,
+      [
+        apply(.put("cities/a", 1, size: 50_000)), each(2...5) { version in [apply(.update("cities/a", version))] },
+        apply(.update("cities/a", 9, from: .checksum(4))),
+      ]),
+    .script(
+      "shared-requirements", "a requirement sees the writes of another handle", requires: [.shared], handles: 2,
+      [
+        apply(.put("cities/a", 1)), apply(.require("cities/a", .checksum(1)), .put("cities/a", 2)),
+        apply(.require("cities/a", .checksum(1)), .put("cities/a", 3)),
+        apply(.require("cities/a", .absent), .put("cities/a", 3)),
+        apply(.require("cities/a", .checksum(2)), .put("cities/a", 3)),
+      ]),
+    .script(
+      "shared-failed-batch", "a batch that fails on one handle changes nothing for another", requires: [.shared],
+      handles: 2,
+      [
+        apply(.put("cities/a", 1)), .check,
+        apply(.put("cities/a", 2), .put("movies/a", 2), .require("cities/a", .absent)),
+      ]),
+    .script(
+      "shared-compacting", "entries that one handle compacts are gone for another", requires: [.shared], handles: 2,
+      [
+        .apply((0..<40).map { .put("cities/\($0)", $0, seconds: $0 % 2 + 1) }), advance(1), .check, .compact,
+        apply(.put("cities/0", 3)),
+      ]),
+    .script(
+      "shared-many-handles", "a dozen handles on one store", requires: [.shared], handles: 12,
+      [each(0..<12) { number in [apply(.put("cities/\(number)", number))] }]),
+    ConformanceCheck("shared-closing-one", "one handle is closed and another still works", requires: [.shared]) {
+      context in
       let (first, second) = (try await context.open(), try await context.open())
       let key = try CacheKey("cities/a")
       try await first.put(key, entry: Sample.entry(1))
@@ -229,7 +228,9 @@ enum SharingChecks {
       try await ClosingChecks.expectClosed(first, key)
       for engine in [try await context.open(), second] { try await context.expectHolds(engine, [key: Sample.entry(2)]) }
     },
-    ConformanceCheck("shared-separate-stores", "handles on different stores see nothing of each other", requires: [.shared]) {
+    ConformanceCheck(
+      "shared-separate-stores", "handles on different stores see nothing of each other", requires: [.shared]
+    ) {
       context in
       let (first, second) = (try await context.open(store: "first"), try await context.open(store: "second"))
       let key = try CacheKey("cities/a")

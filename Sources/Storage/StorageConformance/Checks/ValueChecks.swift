@@ -20,26 +20,25 @@ enum ValueChecks {
   private static func table(
     _ name: String, _ summary: String, _ entries: @escaping @Sendable () -> [Entry]
   ) -> ConformanceCheck {
-    .script(name, summary, isRepeated: false) {
-      Step.apply(entries().enumerated().map { .store("cities/\($0)", $1) })
-    }
+    .script(name, summary, isRepeated: false, [.apply(entries().enumerated().map { .store("cities/\($0)", $1) })])
   }
 
   private static let replaced = ConformanceCheck.script(
-    "metadata-replaced", "no field of an overwritten entry is left behind"
-  ) {
-    for attributes in [["a": "1", "b": "2", "c": "3"], ["b": "4"], [:]] {
-      apply(.store("cities/a", Entry(payload: [1], metadata: with(attributes))))
-    }
-  }
+    "metadata-replaced", "no field of an overwritten entry is left behind",
+    [
+      each([["a": "1", "b": "2", "c": "3"], ["b": "4"], [:]]) { attributes in
+        [apply(.store("cities/a", Entry(payload: [1], metadata: with(attributes))))]
+      }
+    ])
 
   private static let everyField = ConformanceCheck.script(
-    "update-every-field", "an update replaces every field of the metadata", isRepeated: false
-  ) {
-    let fields = metadata.flatMap { $0.2 }
-    Step.apply(fields.indices.map { .put("cities/\($0)", $0) })
-    Step.apply(fields.enumerated().map { .renew("cities/\($0)", $1, from: .current) })
-  }
+    "update-every-field", "an update replaces every field of the metadata", isRepeated: false,
+    [
+      .apply(fields.indices.map { .put("cities/\($0)", $0) }),
+      .apply(fields.enumerated().map { .renew("cities/\($0)", $1, from: .current) }),
+    ])
+
+  private static let fields = metadata.flatMap { $0.2 }
 
   private static let payloads: [(String, @Sendable () -> [[UInt8]])] = [
     ("tiny", { [[], [0], [255], [65], [10], [32]] }),
