@@ -31,7 +31,11 @@ final class PlistEngine: StorageEngine {
   }
 
   func apply(_ batch: WriteBatch) async throws(CacheError) {
-    try await run { store throws(CacheError) in try store.apply(batch) }
+    if isClosed.load(ordering: .acquiring) { throw .storeClosed }
+    let store = store
+    let write = store.enqueue(batch)
+    // Not by `run`, which can fail after another call has committed the batch.
+    try await executor.run { () throws(CacheError) in try store.finish(write) }
   }
 
   func scan(_ request: ScanRequest) async throws(CacheError) -> ScanPage {

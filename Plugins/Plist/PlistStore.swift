@@ -23,10 +23,20 @@ final class PlistStore: Sendable {
     let namespace: String
     let before: EntryTable
     var after: EntryTable
+    var isChanged = false
+  }
+
+  /// A batch that waits to be committed, and then the error that it failed with.
+  final class Write: Sendable {
+    fileprivate let batch: WriteBatch
+    fileprivate let failure = Mutex<CacheError?>(nil)
+
+    fileprivate init(_ batch: WriteBatch) { self.batch = batch }
   }
 
   let folder: PlistFolder
   private let files = Mutex<[String: LoadedFile]>([:])
+  private let waiting = Mutex<[Write]>([])
 
   init(_ folder: PlistFolder) { self.folder = folder }
 
@@ -131,20 +141,64 @@ extension PlistStore {
 
 /// Changing the store.
 extension PlistStore {
-  func apply(_ batch: WriteBatch) throws(CacheError) {
-    try writing { () throws(CacheError) in
-      var changes: [Change] = []
-      var changed: [Change] = []
+  /// Adds `batch` to the ones that wait. Then call `finish`.
+  func enqueue(_ batch: WriteBatch) -> Write {
+    let write = Write(batch)
+    waiting.withLock { $0.append(write) }
+    return write
+  }
+
+  /// Commits all batches that wait, unless an earlier call has committed `write` together with others.
+  ///
+  /// - Throws: the error that `write` failed with.
+  func finish(_ write: Write) throws(CacheError) {
+    let writes = waiting.withLock { waiting in
+      defer { waiting = [] }
+      return waiting
+    }
+    if !writes.isEmpty { apply(writes) }
+    if let failure = write.failure.withLock({ $0 }) { throw failure }
+  }
+
+  /// Applies the `writes` in order, each of them all or nothing, and then writes each file once.
+  private func apply(_ writes: [Write]) {
+    do throws(CacheError) {
+      try writing { () throws(CacheError) in
+        var changes: [String: Change] = [:]
+        for write in writes {
+          do throws(CacheError) {
+            try apply(write.batch, to: &changes)
+          } catch {
+            write.failure.withLock { $0 = error }
+          }
+        }
+        try commit(changes.values.filter(\.isChanged).sorted { $0.namespace < $1.namespace })
+      }
+    } catch {
+      // Also the ones that failed before: the entry that one conflicts with might not have been written.
+      for write in writes { write.failure.withLock { $0 = error } }
+    }
+  }
+
+  /// Adds all changes of `batch` to `changes`, or throws and adds none.
+  private func apply(_ batch: WriteBatch, to changes: inout [String: Change]) throws(CacheError) {
+    var done: [(namespace: String, undo: EntryTable.Undo)] = []
+    do throws(CacheError) {
       let parts = Dictionary(grouping: batch.operations) { $0.key.namespace }
       for (namespace, operations) in parts.sorted(by: { $0.key < $1.key }) {
-        let before = try load(namespace).table
-        var change = Change(namespace: namespace, before: before, after: before)
-        if try !change.after.apply(WriteBatch(operations)).isEmpty { changed.append(change) }
-        changes.append(change)
+        if changes[namespace] == nil {
+          let before = try load(namespace).table
+          changes[namespace] = Change(namespace: namespace, before: before, after: before)
+        }
+        // In place, because a copy for each batch would cost as much as the table.
+        if let undo = try changes[namespace]?.after.apply(WriteBatch(operations)) { done.append((namespace, undo)) }
       }
       if let bounds = batch.bounds { try require(bounds, after: changes) }
-      try commit(changed)
+    } catch {
+      for (namespace, undo) in done { changes[namespace]?.after.revert(undo) }
+      throw error
     }
+    for (namespace, undo) in done where !undo.isEmpty { changes[namespace]?.isChanged = true }
   }
 
   /// Removes the entries that are expired at `time`.
@@ -169,10 +223,10 @@ extension PlistStore {
   /// each namespace, and loading the ones that are not in memory.
   ///
   /// A damaged file cannot be counted, so it fails the batch.
-  private func require(_ bounds: StoreBounds, after changes: [Change]) throws(CacheError) {
+  private func require(_ bounds: StoreBounds, after changes: [String: Change]) throws(CacheError) {
     var count = StoreCount()
-    for change in changes { count.add(change.after.count.namespaces) }
-    let others = Set(try folder.namespaces()).subtracting(changes.map(\.namespace))
+    for change in changes.values { count.add(change.after.count.namespaces) }
+    let others = Set(try folder.namespaces()).subtracting(changes.keys)
     for namespace in others where namespace != bounds.exemptNamespace {
       count.add(try load(namespace).table.count.namespaces)
     }
