@@ -85,14 +85,7 @@ struct BoundedWriter: Sendable {
 extension WriteBatch {
   /// The keys that the batch changes.
   var keys: Set<CacheKey> {
-    var keys: Set<CacheKey> = []
-    for operation in operations {
-      switch operation {
-      case .put(let key, _, _), .update(let key, _, _), .remove(let key): keys.insert(key)
-      case .require: continue
-      }
-    }
-    return keys
+    Set(operations.compactMap { operation in if case .require = operation { nil } else { operation.key } })
   }
 
   /// The payload sizes that the batch leaves under the keys whose payloads it changes; `nil` for a key that it removes.

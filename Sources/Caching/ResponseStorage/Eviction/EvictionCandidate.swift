@@ -82,10 +82,6 @@ package struct Victim: Sendable, Comparable {
     if left.rank != right.rank { return left.rank < right.rank }
     return left.key < right.key
   }
-
-  package static func == (left: Self, right: Self) -> Bool {
-    left.isExpired == right.isExpired && left.rank == right.rank && left.key == right.key
-  }
 }
 
 extension EntryCount {

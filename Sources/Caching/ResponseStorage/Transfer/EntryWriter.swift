@@ -55,20 +55,15 @@ struct EntryWriter {
   private var pending: [ExportedEntry] = []
   private var pendingKeys: Set<CacheKey> = []
   private var pendingBytes = 0
-  /// What a dry run would have written so far, by the digests of keys; `nil` if no key occurs twice. Cost: about forty
-  /// bytes for each entry.
-  private var planned: [UInt64: (storedAt: Timestamp, checksum: UInt64)]?
 
   /// What became of all entries that are no longer pending.
   var report = TransferReport()
 
   /// Creates a writer to `store`. It keeps an entry that was stored later than the given one, unless `options` say to
-  /// overwrite it. With `keysMayRepeat`, a dry run treats an entry whose key has occurred before as if the earlier one
-  /// had been written.
-  init(to store: EntryStore?, _ options: TransferOptions, keysMayRepeat: Bool = false) {
+  /// overwrite it. A dry run does not notice that a key occurs twice.
+  init(to store: EntryStore?, _ options: TransferOptions) {
     self.store = store
     self.options = options
-    planned = options.isDryRun && keysMayRepeat ? [:] : nil
   }
 
   /// What has been written, as a phrase such as "12 entries were imported".
@@ -126,7 +121,6 @@ struct EntryWriter {
       case .writable(let expectation):
         if let expectation { batch.require(entry.key, expectation) }
         batch.put(entry.key, payload: entry.payload, metadata: entry.metadata)
-        planned?[AccessRecord.digest(of: entry.key)] = (entry.metadata.storedAt, entry.metadata.checksum)
         report.written += 1
         report.bytes += entry.payload.count
       }
@@ -146,10 +140,6 @@ struct EntryWriter {
   }
 
   private func finding(for entry: ExportedEntry) async throws(CacheError) -> Finding {
-    if let planned = planned?[AccessRecord.digest(of: entry.key)] {
-      if planned.checksum == entry.metadata.checksum { return .present }
-      return isKept(planned.storedAt, next: entry) ? .newer : .writable(nil)
-    }
     let found: EntryMetadata?
     do throws(CacheError) {
       found = try await store?.intactMetadata(entry.key)
@@ -160,13 +150,8 @@ struct EntryWriter {
     }
     guard let found else { return .writable(.absent) }
     if found == entry.metadata { return .present }
-    return isKept(found.storedAt, next: entry) ? .newer : .writable(.checksum(found.checksum))
-  }
-
-  /// Whether to keep the entry that was stored at `storedAt`, and not to write `entry`.
-  private func isKept(_ storedAt: Timestamp, next entry: ExportedEntry) -> Bool {
-    guard !options.overwrites, let store else { return false }
-    return store.isNewer(storedAt, than: entry.metadata.storedAt)
+    let isNewer = store?.isNewer(found.storedAt, than: entry.metadata.storedAt) ?? false
+    return isNewer && !options.overwrites ? .newer : .writable(.checksum(found.checksum))
   }
 
   /// Also restores the uses of entries that the store already had: an interrupted transfer may have written the

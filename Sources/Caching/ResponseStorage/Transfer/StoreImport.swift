@@ -1,8 +1,7 @@
 public import FetchVocabulary
 internal import StorageSPI
 
-/// Reads the lines of an export into a store. Memory is bounded by a batch and the longest line; a dry run needs about
-/// forty bytes more for each entry.
+/// Reads the lines of an export into a store. Memory is bounded by a batch and the longest line.
 public struct StoreImport: Sendable {
   private let store: EntryStore
 
@@ -21,7 +20,7 @@ public struct StoreImport: Sendable {
     reading read: @escaping () async throws(CacheError) -> [UInt8]
   ) async throws(CacheError) -> TransferReport {
     var lines = LineSplitter(read)
-    var writer = EntryWriter(to: store, options, keysMayRepeat: true)
+    var writer = EntryWriter(to: store, options)
     do throws(CacheError) {
       while let line = try await lines.next() {
         if Task.isCancelled { throw .cancelled }
