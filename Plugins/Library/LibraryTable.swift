@@ -86,7 +86,9 @@ final class LibraryTable: @unchecked Sendable {
     guard let library = dlopen(file.path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE) else {
       let message = dlerror().map { LibraryText.cleaned(String(cString: $0)) } ?? "for an unknown reason"
       // The loader's message begins with the path.
-      throw LibraryDefect("cannot be loaded: \(message.replacing("\(file.path): ", with: "", maxReplacements: 1))")
+      let path = "\(file.path): "
+      throw LibraryDefect(
+        "cannot be loaded: \(message.hasPrefix(path) ? String(message.dropFirst(path.count)) : message)")
     }
     guard let symbol = dlsym(library, CACHECTL_PLUGIN_SYMBOL) else {
       throw LibraryDefect("has no function \(CACHECTL_PLUGIN_SYMBOL)")
