@@ -80,6 +80,12 @@ extension LibraryEngine {
       if kind == .text {
         let next = try LibraryText.line(lent.loadUnaligned(as: cachectl_bytes.self), "position")
         guard next != request.position else { throw LibraryDefect("gave the position of the request as the next one") }
+        // Otherwise a walk through the store could visit the same entries for ever.
+        if isOrdered, let last = page.entries.last?.key.text ?? request.position,
+          request.isDescending ? next > last : next < last
+        {
+          throw LibraryDefect("gave a next position that leads back")
+        }
         page.next = next
         return
       }

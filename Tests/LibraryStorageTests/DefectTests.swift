@@ -60,6 +60,8 @@ struct Defect: Sendable {
     Defect(.scan, "next-lines", "gave a position that is not one line"),
     Defect(.scan, "next-null-data", "gave a position without its bytes"),
     Defect(.scan, "next-same", "gave the position of the request as the next one"),
+    Defect(.scan, "next-back", "gave a next position that leads back"),
+    Defect(.scan, "next-back-of-entry", "gave a next position that leads back"),
     Defect(.scan, "next-twice", "continued a scan after its next position"),
     Defect(.scan, "next-early", "continued a scan after its next position"),
     Defect(.count, "code-99", "backend tiny returned 99, which is no code of the interface"),

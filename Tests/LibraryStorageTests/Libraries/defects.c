@@ -129,6 +129,8 @@ static int32_t defective_scan(
   if (is(store, "next-lines")) position = bytes("cities/c\n"), next(context, &position);
   if (is(store, "next-null-data")) position.data = NULL, next(context, &position);
   if (is(store, "next-same")) next(context, &request->position);
+  if (is(store, "next-back")) position = bytes("cities/."), next(context, &position);
+  if (is(store, "next-back-of-entry")) visit(context, &one), position = bytes("cities/a"), next(context, &position);
   if (is(store, "next-twice")) next(context, &position), next(context, &position);
   if (is(store, "next-early")) next(context, &position), visit(context, &one);
   if (is(store, "scan-beyond-limit")) {
