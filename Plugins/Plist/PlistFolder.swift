@@ -106,17 +106,25 @@ extension PlistFolder {
     return Set(lines.map { String($0.dropFirst(Self.listing.count)) })
   }
 
-  /// Lists the `namespaces`, before the first byte of their files. Call this only under the exclusive lock.
+  /// The `namespaces` that the lock file does not list. The store can have files of them.
   ///
-  /// - Throws: `CacheError` with the code `cannotCreate` if another file has the name of one that is to be written.
-  func list(_ namespaces: [String]) throws(CacheError) {
+  /// - Throws: `CacheError` with the code `cannotCreate` if another file has the name of one of their files.
+  func unlisted(_ namespaces: [String]) throws(CacheError) -> [String] {
     let listed = try listedNamespaces()
     let new = namespaces.filter { !listed.contains($0) }
-    guard !new.isEmpty else { return }
     for file in new.flatMap({ [path(of: $0), path(of: $0) + ".new"] }) {
       guard try system.status(of: file) != nil, try version(of: file) == nil else { continue }
       throw .notAStore(file, "it has the name of a file that the store needs")
     }
+    return new
+  }
+
+  /// Lists the `namespaces`, before the first byte of their files. Call this only under the exclusive lock.
+  ///
+  /// - Throws: `CacheError` with the code `cannotCreate` if another file has the name of one that is to be written.
+  func list(_ namespaces: [String]) throws(CacheError) {
+    let new = try unlisted(namespaces)
+    guard !new.isEmpty else { return }
     // The first line feed ends a line that was not written to its end.
     let lines = new.map { "\n\(Self.listing)\($0)\n" }.joined()
     let flags = O_WRONLY | O_CREAT | O_APPEND

@@ -37,6 +37,7 @@ final class PlistStore: Sendable {
   let folder: PlistFolder
   private let files = Mutex<[String: LoadedFile]>([:])
   private let waiting = Mutex<[Write]>([])
+  private let isReleased = Atomic(false)
 
   init(_ folder: PlistFolder) { self.folder = folder }
 
@@ -66,6 +67,7 @@ final class PlistStore: Sendable {
 
   /// Runs `body` while no other handle writes, after finishing what an earlier handle began.
   func reading<Output>(_ body: () throws(CacheError) -> Output) throws(CacheError) -> Output {
+    if isReleased.load(ordering: .acquiring) { throw .storeClosed }
     let output: Output? = try folder.withLock(exclusively: false) { () throws(CacheError) in
       try folder.isInterrupted() ? nil : try body()
     }
@@ -74,14 +76,19 @@ final class PlistStore: Sendable {
 
   /// Runs `body` while no other handle reads or writes, after finishing what an earlier handle began.
   private func writing<Output>(_ body: () throws(CacheError) -> Output) throws(CacheError) -> Output {
-    try folder.withLock(exclusively: true) { () throws(CacheError) in
+    if isReleased.load(ordering: .acquiring) { throw .storeClosed }
+    return try folder.withLock(exclusively: true) { () throws(CacheError) in
       try folder.recover()
       return try body()
     }
   }
 
-  /// Drops everything in memory, and closes the files.
-  func release() { files.withLock { $0 = [:] } }
+  /// Drops everything in memory, and closes the files. Every later call fails: what it would do must not happen after the
+  /// store is closed.
+  func release() {
+    isReleased.store(true, ordering: .releasing)
+    files.withLock { $0 = [:] }
+  }
 }
 
 /// Reading the whole store.
@@ -194,6 +201,9 @@ extension PlistStore {
         if let undo = try changes[namespace]?.after.apply(WriteBatch(operations)) { done.append((namespace, undo)) }
       }
       if let bounds = batch.bounds { try require(bounds, after: changes) }
+      // Now, because the commit would fail with all batches. A namespace that had entries has a file of the store.
+      let new = done.filter { !$0.undo.isEmpty && changes[$0.namespace]?.before.entries.isEmpty == true }
+      if !new.isEmpty { _ = try folder.unlisted(new.map(\.namespace)) }
     } catch {
       for (namespace, undo) in done { changes[namespace]?.after.revert(undo) }
       throw error

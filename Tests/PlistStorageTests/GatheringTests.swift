@@ -89,6 +89,31 @@ import Testing
     #expect(try await folder.open().contents() == ["a/1": "x", "a/5": "x", "a/8": "x", "c/0": "x", "c/1": "x"])
   }
 
+  @Test func aFileOfSomeoneElseFailsOnlyTheBatchesThatNeedItsName() async throws {
+    let folder = try await damagedStore()
+    try folder.write("mine", to: "d.json")
+    let gate = Gate("lock")
+    let batches = try [
+      batch("a/1"), batch("c/1", "d/1"), batch { $0.remove(try CacheKey("d/1")) },
+      batch("c/2") { $0.require(try CacheKey("c/1"), .absent) },
+    ]
+    #expect(try await codes(of: batches, in: folder, gate) == [nil, .cannotCreate, nil, nil])
+    #expect(replaced(gate) == ["replace a.json", "replace c.json"])
+    #expect(try folder.text("d.json") == "mine")
+  }
+
+  /// As if the store were closed between the start of a call and its turn.
+  @Test func aBatchThatComesAfterTheEndIsNotWritten() async throws {
+    let folder = try TemporaryFolder()
+    let store = PlistStore(PlistFolder(PlistOptions(path: folder.store), PlistSystem()))
+    try store.folder.makeStore()
+    let write = store.enqueue(try batch("a/1"))
+    store.release()
+    #expect(await code { try store.finish(write) } == .closed)
+    #expect(await code { _ = try store.count() } == .closed)
+    #expect(try folder.names() == [])
+  }
+
   @Test(arguments: ["write", "replace", "synchronize"])
   func aCommitThatFailsFailsAllAndLeavesNothing(call: String) async throws {
     let folder = try await damagedStore()
