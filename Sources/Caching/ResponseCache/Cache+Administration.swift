@@ -23,8 +23,9 @@ extension Cache {
 
   /// How much the cache holds, and how often it answered since it was opened.
   ///
-  /// Cost: independent of the number of entries on the engines that come with this package, for stores of more than
-  /// 10,000 entries.
+  /// Cost: a scan of all entries, without their payloads, to count the fresh, stale and expired ones. In a store of more than
+  /// 100,000 entries it does not count these (`StoreReport.states` is `nil`), and the cost is then independent of the number
+  /// of entries on the engines that keep a count.
   ///
   /// - Throws: `CacheError`: the engine's failure.
   @concurrent

@@ -138,6 +138,9 @@ public struct StoreReport: Sendable {
   /// The size of their payloads, in bytes.
   public var payloadBytes: Int { count.payloadBytes }
 
+  /// The space that the store takes up on its medium, in bytes.
+  public var storageBytes: Int { count.storageBytes }
+
   /// The number of entries in `state`; `nil` if they were not counted.
   public func count(_ state: EntryState) -> Int? { states.map { $0[state] ?? 0 } }
 }
