@@ -104,7 +104,11 @@ private enum LMDBRemoval {
     // The next process creates a new store, and must not mistake these locks for that store's.
     guard ftruncate(lock, 0) == 0 else { throw .lmdb(errno, "empty", path: path) }
     if let suffix { return [try moveAside(path, suffix)] }
-    guard unlink(LMDBFile.data(in: path)) == 0 || errno == ENOENT else { throw .lmdb(errno, "remove", path: path) }
+    let data = LMDBFile.data(in: path)
+    // An empty directory in its place holds nothing of anybody's.
+    guard unlink(data) == 0 || errno == ENOENT || (errno == EISDIR && rmdir(data) == 0) else {
+      throw .lmdb(errno, "remove", path: path)
+    }
     return []
   }
 

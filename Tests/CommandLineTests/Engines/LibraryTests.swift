@@ -31,7 +31,7 @@ import Testing
       "backends", "--backend", "folder", "--output", "json", environment: scratch.searching("plugins"))
     let row = try #require(try run.document().elements.first { $0["name"] == "folder" })
     #expect(row["version"] == "1" && row["path"] == .text(path) && row["builtIn"] == false)
-    #expect(row["capabilities"] == .list(["atomic-batches", "persistent", "shared"]))
+    #expect(row["capabilities"] == .list(["atomic-batches", "bounded", "ordered", "persistent", "shared"]))
   }
 
   @Test func aLibraryIsShown() async throws {

@@ -21,7 +21,7 @@ import Testing
     let names = try await tool(
       scratch, "sqlite3", scratch.path("home/cache.sqlite"),
       """
-      SELECT json_extract(item.value, '$.name') FROM entries, json_each(entries.payload, '$.items') AS item \
+      SELECT json_extract(item.value, '$.name') FROM entries_readable, json_each(json, '$.items') AS item \
       WHERE namespace = 'cities'
       """)
     #expect(names.lines.map { JSON.text($0) } == items.map { $0["name"] })
@@ -29,7 +29,7 @@ import Testing
       scratch, "sqlite3", scratch.path("home/cache.sqlite"),
       """
       SELECT key, fresh_until - stored_at BETWEEN 3540000 AND 3600000, json_extract(payload, '$.page') FROM entries \
-      WHERE namespace = 'cities'
+      WHERE key LIKE 'cities/%'
       """)
     // An hour, less what the answer took to come.
     #expect(rows.lines == ["\(Contract.citiesKey)|1|0"])

@@ -31,12 +31,11 @@ package final class AwaitedEngine: StorageEngine {
       .away(reason ?? CacheError(.closed, "the store is not opened yet"), since: reason == nil ? nil : clock.now))
   }
 
-  /// Why the store is not open; `nil` if it is.
+  /// Why the store cannot be opened; `nil` if it is open, or was closed.
   var failure: CacheError? {
     state.withLock { state in
       switch state {
-      case .open: nil
-      case .closed: .storeClosed
+      case .open, .closed: nil
       case .trying(let reason), .away(let reason, _): reason
       }
     }
