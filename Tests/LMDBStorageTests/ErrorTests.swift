@@ -51,7 +51,7 @@ import Testing
     }
     #expect(await code { _ = try await engine.payload("cities/cut") } == .damaged)
     #expect(await code { _ = try await engine.payload("cities/later") } == .damaged)
-    for (position, isDescending, key) in [(nil, false, "cut"), ("cities/cut", false, "later"), (nil, true, "later")] {
+    for (position, isDescending, key) in [(nil, false, "cut"), ("cities/fine", false, "later"), (nil, true, "later")] {
       do throws(CacheError) {
         _ = try await engine.scan(ScanRequest(after: position, isDescending: isDescending))
         Issue.record("the page has no damaged entry")
@@ -66,6 +66,34 @@ import Testing
     try await engine.remove("cities/cut")
     try await engine.put("cities/later")
     #expect(try await engine.check() == [])
+    try await engine.close()
+  }
+
+  /// A walk continues behind each damaged entry, and finds all others.
+  @Test(arguments: [1, 2, 3, 100], [false, true])
+  func aPageEndsBeforeADamagedEntry(limit: Int, isDescending: Bool) async throws {
+    let store = try TestStore()
+    let engine = try await store.open()
+    let long = "cities/" + String(repeating: "l", count: 600)
+    let keys = ["cities/a", "cities/c", "cities/d", "cities/f", long, "movies/a"]
+    for key in keys { try await engine.put(key) }
+    for key in ["cities/b", "cities/e", "cities/g"] { try Self.store([9, 9], under: key, in: store) }
+    var (found, damaged) = ([String](), [String]())
+    var request = ScanRequest(limit: limit, isDescending: isDescending)
+    while true {
+      do throws(CacheError) {
+        let page = try await engine.scan(request)
+        found += page.entries.map(\.key.text)
+        request.position = page.next
+        if page.next == nil { break }
+      } catch {
+        let key = try #require((error.cause as? UnreadableEntry)?.key.text)
+        damaged.append(key)
+        request.position = key
+      }
+    }
+    #expect((isDescending ? found.reversed() : found) == keys)
+    #expect(damaged.sorted() == ["cities/b", "cities/e", "cities/g"])
     try await engine.close()
   }
 
