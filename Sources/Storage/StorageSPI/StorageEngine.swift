@@ -43,9 +43,10 @@ public protocol StorageEngine: AnyObject, Sendable {
   /// the mapped pages of a file, is given back, so that a walk through a large store takes no more than one through a small
   /// one.
   ///
-  /// - Throws: `CacheError`: `damaged` if an entry cannot be decoded, with an `UnreadableEntry` as its cause if the engine
-  ///   knows which; `unreachable` if a part of the store is on a server that cannot be reached, which the message names;
-  ///   `unsupported` if the scan descends and the engine is not `ordered`; `closed`, `ioFailed`.
+  /// - Throws: `CacheError`: `damaged` if an entry of the page cannot be decoded, with an `UnreadableEntry` as its cause if
+  ///   the engine knows which. A page of one entry must not fail because of the entry behind it: a walk that skips a damaged
+  ///   entry would skip the one before it too. `unreachable` if a part of the store is on a server that cannot be reached,
+  ///   which the message names; `unsupported` if the scan descends and the engine is not `ordered`; `closed`, `ioFailed`.
   func scan(_ request: ScanRequest) async throws(CacheError) -> ScanPage
 
   /// How much the store holds. The cost does not grow with the number of entries, because an engine updates the count
