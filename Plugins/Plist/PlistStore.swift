@@ -98,18 +98,28 @@ extension PlistStore {
       var page = ScanPage()
       var bytes = 0
       let namespaces = try folder.namespaces().filter { request.visits($0) }
-      for (place, namespace) in (request.isDescending ? namespaces.reversed() : namespaces).enumerated() {
+      for namespace in request.isDescending ? namespaces.reversed() : namespaces {
+        if page.entries.count == request.limit {
+          // A file without entries does not count as more, and one that cannot be read does.
+          if let next = try? load(namespace), next.table.entries.isEmpty { continue }
+          page.next = page.entries.last?.key.text
+          break
+        }
         var rest = request
         rest.limit -= page.entries.count
         var loaded = try load(namespace)
         let part = loaded.table.scan(rest)
         // The next scan finds the keys sorted.
         files.withLock { [loaded] in $0[namespace] = loaded }
+        if part.entries.isEmpty { continue }
         bytes += part.entries.reduce(0) { $0 + ($1.payload?.count ?? 0) }
-        if !page.entries.isEmpty, bytes > ScanRequest.maximumPayloadBytes { break }
+        if !page.entries.isEmpty, bytes > ScanRequest.maximumPayloadBytes {
+          page.next = page.entries.last?.key.text
+          break
+        }
         page.entries += part.entries
-        page.next = part.next ?? (place + 1 < namespaces.count ? page.entries.last?.key.text : nil)
-        if part.next != nil || page.entries.count == request.limit { break }
+        page.next = part.next
+        if part.next != nil { break }
       }
       return page
     }

@@ -154,6 +154,26 @@ import Testing
     #expect(page.entries.map { $0.payload?.count } == [half, 1])
   }
 
+  /// A batch over several namespaces leaves a file also of one that has no entries then.
+  @Test func nothingFollowsIfTheOtherFilesHaveNoEntries() async throws {
+    let folder = try TemporaryFolder()
+    let engine = try await folder.open()
+    try await engine.put(["a/1": "x", "b/1": "x", "c/1": "x", "d/1": "x"])
+    try await engine.remove("a/1", "b/1", "d/1")
+    #expect(try folder.names() == ["a.json", "b.json", "c.json", "d.json", "store.lock"])
+    for isDescending in [false, true] {
+      let page = try await engine.scan(ScanRequest(limit: 1, isDescending: isDescending))
+      #expect(page.entries.map(\.key.text) == ["c/1"])
+      #expect(page.next == nil)
+    }
+    try await engine.put(["c/1": String(repeating: "x", count: ScanRequest.maximumPayloadBytes + 1)])
+    #expect(try await engine.scan(ScanRequest(includesPayloads: true)).next == nil)
+    // Whether a damaged file has entries cannot be known, and the page in front of it is good.
+    try folder.write("{", to: "d.json")
+    #expect(try await engine.scan(ScanRequest(limit: 1)).next == "c/1")
+    #expect(await code { _ = try await engine.scan(ScanRequest(after: "c/1")) } == .damaged)
+  }
+
   @Test func aPrefixThatIsNotANamespaceOpensNoFile() async throws {
     let folder = try TemporaryFolder()
     let system = FaultySystem()
