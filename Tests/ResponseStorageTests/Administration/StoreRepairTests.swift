@@ -140,6 +140,19 @@ struct StoreRepairTests {
     #expect(try await store.store.read(Self.key(1)) { bytes, _ in bytes.count }?.value == 1)
   }
 
+  /// A shell does not know combining marks: what is before one is not part of a letter.
+  @Test func thePathInACommandIsOneWord() {
+    for (path, word) in [
+      ("/a/b-1_2", "p=/a/b-1_2"), ("/a b", "'p=/a b'"), ("/it's", #"'p=/it'\''s'"#), ("/ä", "p=/ä"),
+      ("/`id`\u{301}", "'p=/`id`\u{301}'"), ("/'\u{301};", "'p=/'\\''\u{301};'"),
+    ] {
+      let declaration = EngineDeclaration(name: "e", version: "1", summary: "", capabilities: [], options: [])
+      let commands = declaration.commandsToSave(storeAt: path)
+      let expected = word.replacing("p=", with: "backends.e.path=")
+      #expect(commands.hasPrefix("cachectl --backend e --set \(expected) verify"), "\(commands)")
+    }
+  }
+
   @Test func whatCannotBeWrittenIsAnError() async throws {
     let store = try await TestStore()
     store.engine.faults.before = { call, _ throws(CacheError) in

@@ -89,8 +89,12 @@ extension EngineDeclaration {
   }
 
   private static func shellWord(_ text: String) -> String {
-    let isPlain = text.allSatisfy { !$0.isASCII || $0.isLetter || $0.isNumber || "/._-=+,:@".contains($0) }
-    return isPlain ? text : "'" + text.map { $0 == "'" ? #"'\''"# : String($0) }.joined() + "'"
+    // Not by characters: to a shell a quote is one also before a combining mark.
+    let isPlain = text.unicodeScalars.allSatisfy { scalar in
+      let character = Character(scalar)
+      return !scalar.isASCII || character.isLetter || character.isNumber || "/._-=+,:@".contains(character)
+    }
+    return isPlain ? text : "'" + text.unicodeScalars.map { $0 == "'" ? #"'\''"# : String($0) }.joined() + "'"
   }
 }
 
