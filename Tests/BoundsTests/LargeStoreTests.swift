@@ -326,6 +326,34 @@ struct LargeStoreTests {
     #expect(subject.stores[0].operations.current.evictions == 0)
   }
 
+  @Test func whatWasTooLittleIsEnoughForASmallerEntry() async throws {
+    let limits = StoreLimits(maxEntries: 1_000, maxBytes: 1_000, eviction: .none)
+    let subject = try await Subject(TestedEngine.all[0], limits, handles: 1)
+    for number in 0..<100 { try await subject.put(Self.key(number), bytes: 10, kept: number == 50 ? 5 : 1_000_000) }
+    subject.scratch.clock.advance(by: .milliseconds(5))
+    #expect(
+      await code { () async throws(CacheError) in try await subject.put(Self.key(200), bytes: 11) } == "overBounds")
+    try await subject.put(Self.key(201), bytes: 10)
+    #expect(try await subject.engines[0].count().total().payloadBytes == 1_000)
+  }
+
+  @Test func whatExpiresDuringAPassIsFoundByTheNext() async throws {
+    let limits = StoreLimits(maxEntries: 100, maxBytes: 10_000, eviction: .none)
+    let subject = try await Subject(TestedEngine.all[0], limits, handles: 1)
+    for number in 0..<100 { try await subject.put(Self.key(number), bytes: 10, kept: number == 50 ? 10 : 1_000_000) }
+    // The engine's bound stays where this one was.
+    try await subject.put(Self.key(0), bytes: 10, kept: 5)
+    try await subject.put(Self.key(0), bytes: 10)
+    subject.scratch.clock.advance(by: .milliseconds(5))
+    let clock = subject.scratch.clock
+    subject.engines[0].faults.before = { call, _ throws(CacheError) in
+      if case .scan = call { clock.advance(by: .milliseconds(5)) }
+    }
+    #expect(
+      await code { () async throws(CacheError) in try await subject.put(Self.key(200), bytes: 10) } == "overBounds")
+    try await subject.put(Self.key(201), bytes: 10)
+  }
+
   /// The memory for victims with very long keys ends a choice early: they go, and the next look goes on behind them.
   @Test func whereMemoryEndsTheChoiceTheSweepGoesOn() async throws {
     let (count, length) = (2_400, 16_000)

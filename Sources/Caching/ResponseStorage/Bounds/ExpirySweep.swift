@@ -25,9 +25,9 @@ final class ExpirySweep: Sendable {
     var interval = ExpirySweep.shortestInterval
     /// Where to look next in each namespace; `nil` at its beginning.
     var positions: [String: String?] = [:]
-    /// When the last pass over the whole store ended that met no expired entry; `nil` if there was none.
+    /// When the last pass over the whole store ended; `nil` if there was none.
     var passEnd: Timestamp?
-    /// When the next entry expires that it has met, or that was stored since.
+    /// When the first entry expires that it has met, or that was stored since; perhaps it has.
     var earliestExpiry = Timestamp.distantFuture
   }
 
@@ -96,7 +96,7 @@ extension ExpirySweep {
     }
   }
 
-  /// Notes that the pass has met no expired entry, and when the next one expires.
+  /// Notes that the pass has ended, and when the first entry expires that it has met.
   func endPass(earliestExpiry: Timestamp, at now: Timestamp) {
     state.withLock { state in
       state.passEnd = now

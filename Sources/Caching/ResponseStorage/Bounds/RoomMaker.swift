@@ -134,8 +134,8 @@ extension RoomMaker {
         return writer.expiry.endPass(earliestExpiry: earliest, at: writer.clock.now)
       }
       search.offer(page, histories)
-      let now = writer.clock.now
-      for entry in page where entry.key.namespace != Lease.namespace && entry.metadata.state(at: now) != .expired {
+      // Also of what has expired: it stays, and may be enough for a smaller entry.
+      for entry in page where entry.key.namespace != Lease.namespace {
         earliest = min(earliest, entry.metadata.retainUntil)
       }
     }
