@@ -45,6 +45,37 @@ import Testing
     #expect(try await administration.remove(EntrySelection(), dryRun: false).entries == 2_500)
   }
 
+  @Test("An entry that a page has twice is counted, made stale and removed once")
+  func repeated() async throws {
+    let test = try await TestStore()
+    try await test.engine.store(try GeneratedEntries.entries(seed: 8, count: 1_500, at: test.clock.now))
+    test.engine.faults.page = { page, _ in ScanPage(page.entries + page.entries.prefix(1), next: page.next) }
+    let store = EntryStore(engine: test.engine, clock: test.clock, isOrdered: false)
+    let administration = StoreAdministration(store: store, ledger: FakeLedger())
+    let fresh = try await administration.statistics().count(.fresh) ?? 0
+    #expect(try await administration.makeStale(EntrySelection(), dryRun: false).entries == fresh && fresh > 0)
+    #expect(try await StoreExport(store).run(EntrySelection(), progress: { _, _ in }) { _ in }.written == 1_500)
+    #expect(try await administration.remove(EntrySelection(state: .stale), dryRun: false).entries > fresh)
+    #expect(try await administration.remove(EntrySelection(), dryRun: true).entries == store.count().entries)
+    _ = try await administration.remove(EntrySelection(), dryRun: false)
+    #expect(try await store.count().entries == 0)
+  }
+
+  @Test("Damage ends a walk that cannot begin behind a key")
+  func damage() async throws {
+    let test = try await TestStore()
+    let entries = try GeneratedEntries.entries(seed: 8, count: 50, at: test.clock.now)
+    try await test.engine.store(entries)
+    let damaged = FaultyEngine(over: UnorderedEngine(over: test.engine), Damage(entries: [entries[7].key]))
+    let store = EntryStore(engine: damaged, clock: test.clock, isOrdered: false)
+    let administration = StoreAdministration(store: store, ledger: FakeLedger())
+    #expect(try await administration.verify().issues.map(\.key) == [entries[7].key])
+    let code = await errorCode { () async throws(CacheError) in
+      _ = try await StoreExport(store).run(EntrySelection(), progress: { _, _ in }) { _ in }
+    }
+    #expect(code == .damaged)
+  }
+
   @Test("Limits hold in a store of which only some entries are looked at", arguments: EvictionPolicy.standard)
   func eviction(policy: EvictionPolicy) async throws {
     let test = try await TestStore()

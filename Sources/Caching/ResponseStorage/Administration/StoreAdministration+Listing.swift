@@ -12,7 +12,7 @@ extension StoreAdministration {
     _ selection: EntrySelection, after cursor: String?, limit: Int,
     _ body: (_ page: [ScannedEntry], _ readAt: Timestamp) async throws(CacheError) -> Void
   ) async throws(CacheError) -> String? {
-    var walk = StoreWalk(store.engine, selection.request(after: cursor))
+    var walk = StoreWalk(store, selection.request(after: cursor))
     var left = limit
     var end: String?
     while let page = try await walk.next() {
@@ -25,7 +25,7 @@ extension StoreAdministration {
         let last = entries[left - 1].key
         var request = selection.request(after: walk.start)
         request?.limit = (page.firstIndex { $0.key == last } ?? 0) + 1
-        var part = StoreWalk(store.engine, request)
+        var part = StoreWalk(store, request)
         entries = selected(of: try await part.next() ?? [], by: selection)
         end = part.position
       }

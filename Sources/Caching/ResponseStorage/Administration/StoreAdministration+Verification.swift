@@ -21,7 +21,7 @@ extension StoreAdministration {
     var report = VerificationReport()
     for issue in try await structuralIssues() { report.add(issue) }
     let unreadable = report.keys
-    var walk = StoreWalk(store.engine, ScanRequest(includesPayloads: true))
+    var walk = StoreWalk(store, ScanRequest(includesPayloads: true))
     while true {
       do throws(CacheError) {
         guard let page = try await walk.next() else { return report }

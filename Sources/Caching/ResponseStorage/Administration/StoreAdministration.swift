@@ -33,7 +33,7 @@ public struct StoreAdministration: Sendable {
   func visit(
     _ selection: EntrySelection, _ body: ([ScannedEntry]) async throws(CacheError) -> Void
   ) async throws(CacheError) {
-    var walk = StoreWalk(store.engine, selection.request())
+    var walk = StoreWalk(store, selection.request())
     while let page = try await walk.next() {
       let selected = selected(of: page, by: selection)
       if !selected.isEmpty { try await body(selected) }

@@ -188,7 +188,7 @@ extension StoreAdministration {
   ) async throws(CacheError) {
     var request = request
     request.includesPayloads = request.limit > 1
-    var walk = StoreWalk(store.engine, request)
+    var walk = StoreWalk(store.engine, isOrdered: isOrdered, request)
     while true {
       do throws(CacheError) {
         guard var page = try await walk.next() else { return try body(.end) }

@@ -122,7 +122,7 @@ struct RoomMaker: Sendable {
 extension RoomMaker {
   /// Offers `search` all entries, or as many as are enough if only expired ones may go.
   private func lookAtAll(_ search: inout VictimSearch) async throws(CacheError) {
-    var walk = StoreWalk(writer.engine)
+    var walk = StoreWalk(writer.engine, isOrdered: writer.sweeps.isOrdered)
     guard limits.eviction == .none else {
       while let page = try await walk.next() { search.offer(page, histories) }
       return

@@ -39,6 +39,9 @@ public struct EntryStore: Sendable {
 
   private let writer: BoundedWriter
 
+  /// Whether the engine lists keys in order, each once, and from any key on.
+  var isOrdered: Bool { writer.sweeps.isOrdered }
+
   /// Creates a store over `engine`.
   ///
   /// - Parameters:

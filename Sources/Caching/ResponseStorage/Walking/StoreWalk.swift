@@ -6,6 +6,7 @@ public import StorageSPI
 /// Pages get smaller in front of damage, so that everything before it is returned.
 struct StoreWalk {
   private let engine: any StorageEngine
+  private let isOrdered: Bool
   private let pageSize: Int
   /// The next page; `nil` at the end.
   private var request: ScanRequest?
@@ -13,8 +14,14 @@ struct StoreWalk {
   private(set) var start: String?
 
   /// A walk that begins with `request`; through no entries if that is `nil`.
-  init(_ engine: any StorageEngine, _ request: ScanRequest? = ScanRequest()) {
+  init(_ store: EntryStore, _ request: ScanRequest? = ScanRequest()) {
+    self.init(store.engine, isOrdered: store.isOrdered, request)
+  }
+
+  /// The same of an engine, which is `ordered` if `isOrdered`.
+  init(_ engine: any StorageEngine, isOrdered: Bool, _ request: ScanRequest? = ScanRequest()) {
     self.engine = engine
+    self.isOrdered = isOrdered
     self.request = request
     pageSize = request?.limit ?? 1
   }
@@ -28,7 +35,7 @@ struct StoreWalk {
   mutating func next() async throws(CacheError) -> [ScannedEntry]? {
     if Task.isCancelled { throw .cancelled }
     while var request {
-      let page: ScanPage
+      var page: ScanPage
       do throws(CacheError) {
         page = try await engine.scan(request)
       } catch {
@@ -40,14 +47,20 @@ struct StoreWalk {
       start = request.position
       request.position = page.next
       self.request = page.next == nil ? nil : request
+      // A batch may change an entry once, and a page of an engine that is not ordered may have it twice.
+      var keys: Set<CacheKey> = []
+      if !isOrdered { page.entries.removeAll { !keys.insert($0.key).inserted } }
       if !page.entries.isEmpty { return page.entries }
     }
     return nil
   }
 
-  /// Continues behind the entry that `next()` could not read, and returns its key; `nil` if `error` names none.
+  /// Continues behind the entry that `next()` could not read, and returns its key; `nil` if `error` names none, or the engine
+  /// is not `ordered`: its positions are no keys.
   mutating func skip(_ error: CacheError) -> CacheKey? {
-    guard let key = (error.cause as? UnreadableEntry)?.key, let request, request.contains(key) else { return nil }
+    guard isOrdered, let key = (error.cause as? UnreadableEntry)?.key, let request, request.contains(key) else {
+      return nil
+    }
     self.request?.position = key.text
     self.request?.limit = pageSize
     return key
@@ -66,7 +79,7 @@ struct EntryReading {
   init(_ store: EntryStore, _ selection: EntrySelection = EntrySelection()) {
     self.store = store
     self.selection = selection
-    walk = StoreWalk(store.engine, selection.request(includesPayloads: true))
+    walk = StoreWalk(store, selection.request(includesPayloads: true))
   }
 
   /// The next entries; `nil` at the end. There may be none although more follow.
