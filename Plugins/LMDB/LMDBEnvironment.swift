@@ -82,6 +82,9 @@ final class LMDBEnvironment: @unchecked Sendable {
     }
     gate.enter()
     defer { gate.leave() }
+    // LMDB creates the data file, and without a mark, if another process has removed the store a moment ago. If this fails,
+    // the directory is not writable, and the file is none of these.
+    if !isReadOnly, latestTransaction == 0 { try? StoreMark(inFolder: path).create() }
     try learnDatabases()
   }
 

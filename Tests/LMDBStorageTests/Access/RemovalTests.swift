@@ -64,6 +64,20 @@ import Testing
     #expect(try await LMDBPlugin().removeStore(missing.configuration, movingAside: ".x") == [])
   }
 
+  /// Then LMDB creates the data file.
+  @Test func aStoreThatIsRemovedWhileItIsBeingOpenedIsStillOurs() async throws {
+    let store = try TestStore()
+    try FileManager.default.createDirectory(atPath: store.path, withIntermediateDirectories: true)
+    let use = LMDBEnvironmentUse(try LMDBEnvironment(path: store.path, mapSize: 1 << 20))
+    #expect(try LMDBDataFile(in: store.path)?.format == nil)
+    let engine = LMDBEngine(use, durability: .relaxed, clock: FixedClock(now: .zero))
+    try await engine.put("cities/a", [7])
+    try await engine.close()
+    let again = try await store.open()
+    #expect(try await again.payload("cities/a") == [7])
+    try await again.close()
+  }
+
   /// Files of others stay where they are. A store without any readable part is moved, too.
   @Test func onlyWhatIsOursIsMoved() async throws {
     let store = try TestStore()
