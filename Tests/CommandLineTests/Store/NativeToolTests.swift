@@ -21,7 +21,7 @@ import Testing
     let names = try await tool(
       scratch, "sqlite3", scratch.path("home/cache.sqlite"),
       """
-      SELECT json_extract(item.value, '$.name') FROM entries_readable, json_each(json, '$.items') AS item \
+      SELECT json_extract(item.value, '$.name') FROM entries_readable, json_each(entries_readable.json, '$.items') AS item \
       WHERE namespace = 'cities'
       """)
     #expect(names.lines.map { JSON.text($0) } == items.map { $0["name"] })

@@ -59,10 +59,10 @@ struct RedisTransferTests {
     let migration = StoreMigration(
       from: EntryStore(engine: first, clock: SystemClock()), to: EntryStore(engine: second, clock: SystemClock()))
     let report = try await migration.run(TransferOptions()) { _, _, _ in }
-    #expect(report.copied == 50 && report.verified == 50)
+    #expect(report.written == 50 && report.verified == 50)
     #expect(try await target.inspect(there).exists)
     let again = try await migration.run(TransferOptions(isDryRun: true)) { _, _, _ in }
-    #expect(again.copied == 0, "what is there already is not to be copied")
+    #expect(again.written == 0, "what is there already is not to be copied")
     for engine in [first, second] { try await engine.close() }
   }
 }
