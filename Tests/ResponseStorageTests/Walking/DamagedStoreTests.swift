@@ -51,6 +51,24 @@ struct DamagedStoreTests {
     #expect(try await store.test.engine.scan(ScanRequest(limit: 10_000)).entries.count == 2_600, "nothing was removed")
   }
 
+  @Test(.timeLimit(.minutes(1))) func aWalkThatIsLedBackEnds() async throws {
+    let store = try await GeneratedStore(seed: 31, count: 2_600)
+    let first = store.model[0].key.text
+    store.test.engine.faults.page = { page, request in
+      request.position == nil ? page : ScanPage(page.entries, next: first)
+    }
+    let administration = StoreAdministration(store: store.test.store, ledger: FakeLedger())
+    #expect(try await administration.verify().entriesChecked == 1_000)
+    let listing = await errorCode { () async throws(CacheError) in
+      _ = try await administration.list(EntrySelection(), after: nil, limit: .max)
+    }
+    #expect(listing == .damaged)
+    let export = await errorCode { () async throws(CacheError) in
+      _ = try await StoreExport(store.test.store).run(EntrySelection(), progress: { _, _ in }) { _ in }
+    }
+    #expect(export == .damaged)
+  }
+
   @Test(arguments: [0, 1, 999, 1_000, 1_777])
   func whatComesBeforeTheDamageIsListed(index: Int) async throws {
     let store = try await GeneratedStore(seed: 37, count: 2_000)

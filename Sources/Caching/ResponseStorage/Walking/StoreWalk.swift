@@ -44,6 +44,12 @@ struct StoreWalk {
         self.request = request
         continue
       }
+      // A damaged tree may lead back to where it came from.
+      if isOrdered, let position = request.position, let next = page.next,
+        request.isDescending ? next >= position : next <= position
+      {
+        throw CacheError(.damaged, "the keys are not in order")
+      }
       start = request.position
       request.position = page.next
       self.request = page.next == nil ? nil : request
