@@ -39,7 +39,7 @@ struct RedisEncryptionTests {
     let certificates = try Certificates()
     let (server, url) = try server(certificates)
     let names = [
-      "batch-of-a-thousand", "batch-read", "random-calls", "shared-separate-stores", "shared-change-mark",
+      "batch-of-a-thousand", "scan-payloads", "random-calls", "shared-separate-stores", "shared-change-mark",
     ]
     let checks = plugin.checks.filter { names.contains($0.name) }
     #expect(checks.count == names.count)

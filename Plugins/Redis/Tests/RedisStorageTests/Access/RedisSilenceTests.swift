@@ -23,12 +23,10 @@ struct RedisSilenceTests {
     try await engine.close()
   }
 
-  @Test(
-    "A cancelled call waits no longer for a silent server, also one through a library", .timeLimit(.minutes(9)),
-    arguments: [false, true])
-  func cancellation(throughLibrary: Bool) async throws {
+  @Test("A cancelled call waits no longer for a silent server", .timeLimit(.minutes(9)))
+  func cancellation() async throws {
     let server = try RedisServer()
-    let plugin: any StoragePlugin = throughLibrary ? try RedisLibraryTests.plugin("redis") : RedisPlugin()
+    let plugin = RedisPlugin()
     let timeout = ["timeout": OptionValue.integer(20_000)]
     let engine = try await patiently { try await plugin.open(server.url, timeout) }
     try await patiently { try await engine.put("cities/a", "1") }
