@@ -22,7 +22,7 @@ extension CacheError {
       case SQLITE_ERROR, SQLITE_MISMATCH, SQLITE_CONSTRAINT: (.damaged, "")
       case SQLITE_BUSY, SQLITE_LOCKED, SQLITE_PROTOCOL:
         (.busy, "another process holds the store: try again, or raise option 'busyTimeout' of backend sqlite")
-      case SQLITE_FULL: (.noSpace, "make room on the file system; nothing was changed")
+      case SQLITE_FULL: (.noSpace, "make room on the file system")
       case SQLITE_READONLY, SQLITE_PERM, SQLITE_AUTH:
         (.permissionDenied, "check the permissions of the file and its folder")
       case SQLITE_TOOBIG: (.tooLarge, "SQLite holds at most 1,000,000,000 bytes in one entry")

@@ -65,6 +65,18 @@ struct LargeStoreTests {
     return count
   }
 
+  /// As after an import, which writes beyond the limits.
+  @Test(arguments: TestedEngine.all)
+  func asManyEntriesStayAsMayOfAStoreThatHoldsFarMore(tested: TestedEngine) async throws {
+    var subject = try await Subject(tested, StoreLimits(maxEntries: 500, maxBytes: 1_000_000), handles: 1)
+    for number in 0..<250 { try await subject.put(Self.key(number), bytes: 1) }
+    subject.limits = StoreLimits(maxEntries: 3, maxBytes: 1_000_000)
+    subject.reopen()
+    try await subject.put(Self.key(900), bytes: 1)
+    #expect(try await subject.engines[0].count().entries == 3)
+    try await subject.engines[0].close()
+  }
+
   @Test(arguments: Effort.pairs(policies))
   func limitsHoldAndNoMoreGoesThanMustAndMay(tested: TestedEngine, policy: EvictionPolicy) async throws {
     for round in 0..<Effort.rounds { try await history(tested, policy, seed: Effort.seed + UInt64(round)) }

@@ -50,8 +50,8 @@ struct RoomMaker: Sendable {
       limits.eviction, needed: needed, spareCount: spare, now: writer.clock.now, excluding: Array(batch.keys))
   }
 
-  /// How many of `entries` entries may go beyond the need.
-  private func spare(of entries: Int) -> Int { min(entries / 64, Self.victimsAtOnce - 1) }
+  /// How many of `entries` entries may go beyond the need: none if few are to stay of many, such as after an import.
+  private func spare(of entries: Int) -> Int { min(min(entries, limits.maxEntries) / 64, Self.victimsAtOnce - 1) }
 
   /// Whether the store is so large that looking at all entries would cost much more than looking at some.
   private func isLarge(_ held: EntryCount, for needed: EntryCount) -> Bool {
