@@ -65,7 +65,6 @@ extension RedisStore {
   private func listSpread(
     _ range: KeyRange, _ bounds: RedisLines, _ limit: Int
   ) throws(CacheError) -> (entries: [RedisListing], hasMore: Bool) {
-    if limit == 1, let found = try listOne(range) { return ([found], true) }
     var lines = ahead.take(range) ?? RedisLineBuffer(from: bounds.first, generation: ahead.generation)
     var (found, size, isBeginning) = ([RedisListing](), Self.linesPerPart, range.after == nil)
     while true {
@@ -88,17 +87,6 @@ extension RedisStore {
   private static let linesPerPart = 8
   /// How many entries to look at in one step, during which the server answers no other client.
   private static let entriesAtOnce = 1_000
-
-  /// The entry under the key that is all of the prefix of `range`, which is the first one; `nil` if there is none, or it
-  /// is another range.
-  private func listOne(_ range: KeyRange) throws(CacheError) -> RedisListing? {
-    guard range.after == nil, !range.isDescending, let key = try? CacheKey(range.prefix) else { return nil }
-    let part = layout.part(of: key)
-    let command = RedisCommand("ZRANGEBYLEX", layout.tables(of: part)[0], "[\(key.text) ", "(\(key.text)!")
-    guard let reply = try askOwners([part], { _ in command }).first else { return nil }
-    guard let lines = reply.elements else { throw router.undecodable("a scan gives no list") }
-    return try look(at: lines.compactMap { $0.text.flatMap { RedisLine($0) } }).first
-  }
 
   /// The text of a line from which a listing goes on.
   private func text(of line: RedisValue) throws(CacheError) -> String {

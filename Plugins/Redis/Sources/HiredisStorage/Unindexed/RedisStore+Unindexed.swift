@@ -30,11 +30,6 @@ extension RedisStore {
   func listUnindexed(
     _ range: KeyRange, _ limit: Int
   ) throws(CacheError) -> (entries: [RedisListing], hasMore: Bool) {
-    if limit == 1, range.after == nil, !range.isDescending, let key = try? CacheKey(range.prefix),
-      let found = try look(at: [key]).first
-    {
-      return ([found], true)
-    }
     var keys = if let kept = ahead.take(range) { kept } else { try allKeys(of: range) }
     var found: [RedisListing] = []
     while found.count < limit, !keys.isEmpty {
