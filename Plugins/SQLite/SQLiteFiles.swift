@@ -208,8 +208,10 @@ enum SQLiteFiles {
   /// Calls `lock` until it does not return that the file or folder at `path` is busy, for up to `timeout` milliseconds.
   private static func retry(for timeout: Int32, at path: String, _ lock: () -> Int32) throws(CacheError) {
     var code = lock()
-    for _ in 0..<max(0, timeout) where code & 0xFF == SQLITE_BUSY {
+    var waited: Int32 = 0
+    while code & 0xFF == SQLITE_BUSY, waited < timeout {
       usleep(1_000)
+      waited += 1
       code = lock()
     }
     guard code == SQLITE_OK else {
