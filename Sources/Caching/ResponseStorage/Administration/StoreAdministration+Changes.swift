@@ -253,6 +253,6 @@ public struct RemovalReport: Sendable, Hashable {
   func interruption(_ verb: String, dryRun: Bool) -> CacheError {
     .interruption(
       of: dryRun ? "the dry run" : "the command", EntryProgress.text(dryRun ? 0 : entries, verb),
-      hint: "repeat it to go on")
+      hint: "run it again to continue")
   }
 }

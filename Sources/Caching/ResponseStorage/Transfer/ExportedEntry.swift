@@ -196,7 +196,7 @@ extension ExportedMembers {
     } catch {
       throw json.failure(error.message)
     }
-    throw json.failure("the namespace \(Lease.namespace) is for what goes on in a store, and does not travel")
+    throw json.failure("the namespace \(Lease.namespace) is reserved for requests in progress, and cannot be imported")
   }
 
   private static func time(_ json: inout JSONReader) throws(JSONReader.Failure) -> Timestamp {
