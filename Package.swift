@@ -15,8 +15,8 @@ func layer(_ storey: String, _ name: String, _ dependencies: [Target.Dependency]
   .target(name: name, dependencies: dependencies, path: "Sources/\(storey)/\(name)", swiftSettings: settings)
 }
 
-/// What fetches through the cache. `CachedFetching` exports the rules, and these the vocabulary and the messages.
-let caching: [Target.Dependency] = ["Base", "FetchVocabulary", "HTTPMessages", "HTTPCaching", "CachedFetching"]
+/// What fetches through the cache. `CacheCore` exports the rules, and these the vocabulary.
+let caching: [Target.Dependency] = ["Base", "FetchVocabulary", "HTTPCaching", "StorageSPI", "CacheCore"]
 
 /// A storage engine. SwiftPM means something else by "plugins": hence the explicit path.
 func engine(_ folder: String, _ libraries: Target.Dependency..., module: String? = nil) -> Target {
@@ -47,15 +47,14 @@ let package = Package(
     .library(
       name: "ResponseCache",
       targets: [
-        "Base", "FetchVocabulary", "HTTPMessages", "HTTPCaching", "CachedFetching", "StorageSPI", "ResponseStorage",
-        "ResponseCache",
+        "Base", "FetchVocabulary", "HTTPCaching", "CacheCore", "StorageSPI", "ResponseCache",
       ]),
     // The cache, opened as the users of the program have configured it.
     .library(name: "ResponseCacheConfiguration", targets: ["ResponseCacheConfiguration"]),
     // For tests of programs with such a cache.
     .library(name: "ResponseCacheTesting", targets: ["ResponseCacheTesting"]),
-    // The cache's requests to servers.
-    .library(name: "HTTPTransfer", targets: ["HTTPMessages", "HTTPTransfer", "Transport"]),
+    // Requests to servers, the cache's and others.
+    .library(name: "CurlTransport", targets: ["HTTPCaching", "CurlTransport"]),
     // What is built on the cache: cities, movies, posters and URLs, with the sample.
     .library(name: "CacheFeatures", targets: ["CacheDomain", "CacheData", "SampleOrigin"]),
     // All of this, put together as a configuration says.
@@ -64,15 +63,12 @@ let package = Package(
     .library(
       name: "CachectlTool",
       targets: [
-        "CachectlArguments", "Base", "FetchVocabulary", "HTTPMessages", "HTTPCaching", "CachedFetching", "StorageSPI",
-        "ResponseStorage", "ProgramConfiguration", "CacheDomain", "CacheData", "CachePresentation", "CacheComposition",
-        "CachectlTool",
+        "CachectlArguments", "Base", "FetchVocabulary", "HTTPCaching", "CacheCore", "StorageSPI",
+        "ProgramConfiguration",
+        "CacheDomain", "CacheData", "CachePresentation", "CacheComposition", "CachectlTool",
       ]),
-    // Payload transforms, each by itself.
-    .library(name: "ZstdTransform", targets: ["ZstdTransform"]),
-    .library(name: "SealedTransform", targets: ["SealedTransform"]),
-    // Requests over HTTP, without a cache.
-    .library(name: "Transport", targets: ["HTTPMessages", "Transport"]),
+    // Payload transforms: compression, encryption.
+    .library(name: "PayloadTransforms", targets: ["PayloadTransforms"]),
     // The cache under a URLSession.
     .library(name: "ResponseCacheURLSession", targets: ["ResponseCacheURLSession"]),
     // One engine, or all that are built in.
@@ -112,43 +108,35 @@ let package = Package(
 
     // The cache, as a library.
     layer("Caching", "FetchVocabulary", ["Base"]),
-    // libidn2, loaded when the first name of a server is not ASCII.
     // Loads libraries at the first use of what they are for.
     .target(name: "CLoader", path: "Sources/Caching/CLoader"),
+    // libidn2, loaded when the first name of a server is not ASCII.
     .target(name: "CIDN", dependencies: ["CLoader"], path: "Sources/Caching/CIDN"),
-    layer("Caching", "HTTPMessages", ["Platform", "Base", "CIDN"]),
-    // The rules of RFC 9111, as values and pure functions.
-    layer("Caching", "HTTPCaching", ["Base", "FetchVocabulary", "HTTPMessages"]),
-    // The driver over the rules, for typed resources and for URLs.
-    layer("Caching", "CachedFetching", ["Base", "FetchVocabulary", "HTTPMessages", "HTTPCaching"]),
+    // Messages of HTTP, and the rules of RFC 9111, as values and pure functions.
+    layer("Caching", "HTTPCaching", ["Platform", "Base", "FetchVocabulary", "CIDN"]),
+    // The cache: one fetch over these rules, and entries in a store of any engine.
     .target(name: "CChecksum", path: "Sources/Caching/CChecksum"),
-    layer("Caching", "ResponseStorage", caching + ["Platform", "StorageSPI", "EngineSupport", "CChecksum"]),
-    // Payload transforms. Whatever else there is comes from outside, in the same way.
-    layer("Caching", "ZstdTransform", ["Base", "FetchVocabulary", "StorageSPI", "ResponseStorage", "CZstd"]),
-    // libsodium, loaded when the first payload is sealed.
+    layer(
+      "Caching", "CacheCore",
+      ["Platform", "Base", "FetchVocabulary", "HTTPCaching", "StorageSPI", "EngineSupport", "CChecksum"]),
+    // Payload transforms. Whatever else there is comes from outside, in the same way. libsodium is loaded when the first
+    // payload is sealed.
     .target(name: "CSodium", dependencies: ["CLoader"], path: "Sources/Caching/CSodium"),
-    layer("Caching", "SealedTransform", ["Base", "FetchVocabulary", "StorageSPI", "ResponseStorage", "CSodium"]),
+    layer("Caching", "PayloadTransforms", ["Base", "FetchVocabulary", "StorageSPI", "CacheCore", "CZstd", "CSodium"]),
     // The front door: what a program imports.
-    layer("Caching", "ResponseCache", caching + ["StorageSPI", "ResponseStorage"]),
+    layer("Caching", "ResponseCache", caching),
     // The configuration of a program: its keys, and the files, variables and arguments that set them.
-    layer(
-      "Caching", "ProgramConfiguration", caching + ["Platform", "Spelling", "StorageSPI", "ResponseStorage"]),
+    layer("Caching", "ProgramConfiguration", caching + ["Platform", "Spelling"]),
     // The front door by configuration.
-    layer(
-      "Caching", "ResponseCacheConfiguration",
-      caching + ["StorageSPI", "ResponseStorage", "ResponseCache", "ProgramConfiguration"]),
-    layer(
-      "Caching", "ResponseCacheTesting",
-      caching + ["StorageSPI", "ResponseStorage", "ResponseCache", "StorageConformance", "MemoryStorage"]),
-    // libcurl, loaded when the first request is made.
+    layer("Caching", "ResponseCacheConfiguration", caching + ["ResponseCache", "ProgramConfiguration"]),
+    layer("Caching", "ResponseCacheTesting", caching + ["ResponseCache", "StorageConformance", "MemoryStorage"]),
+    // Requests by libcurl, which is loaded when the first is made, and compression.
     .target(name: "CCurl", dependencies: ["CLoader"], path: "Sources/Caching/CCurl"),
-    layer("Caching", "Transport", ["Platform", "Base", "HTTPMessages", "CCurl"]),
-    // The cache's requests over `Transport`, and compression.
     .systemLibrary(name: "CZlib", path: "Sources/Caching/CZlib", providers: [.apt(["zlib1g-dev"])]),
     .systemLibrary(name: "CZstd", path: "Sources/Caching/CZstd", providers: [.apt(["libzstd-dev"]), .brew(["zstd"])]),
-    layer("Caching", "HTTPTransfer", caching + ["Platform", "Transport", "CZlib", "CZstd"]),
+    layer("Caching", "CurlTransport", caching + ["Platform", "CCurl", "CZlib", "CZstd"]),
     // The only target that imports Foundation; the tool does not link it.
-    layer("Caching", "ResponseCacheURLSession", caching + ["StorageSPI", "ResponseStorage", "ResponseCache"]),
+    layer("Caching", "ResponseCacheURLSession", caching + ["ResponseCache"]),
 
     // The engines.
     engine("Memory"),
@@ -175,9 +163,9 @@ let package = Package(
       providers: [.apt(["libssl-dev"]), .brew(["openssl@3"])]),
 
     // The articles' app on the cache.
-    layer("Features", "CacheDomain", ["Base", "FetchVocabulary", "HTTPMessages"]),
-    layer("Features", "CacheData", caching + ["CacheDomain", "StorageSPI", "ResponseStorage"]),
-    layer("Features", "CachePresentation", ["Base", "FetchVocabulary", "HTTPMessages", "CacheDomain"]),
+    layer("Features", "CacheDomain", ["Base", "FetchVocabulary", "HTTPCaching"]),
+    layer("Features", "CacheData", caching + ["CacheDomain"]),
+    layer("Features", "CachePresentation", ["Base", "FetchVocabulary", "HTTPCaching", "CacheDomain"]),
     .target(
       name: "CSampleData", dependencies: ["CZlib"], path: "Sources/Features/CSampleData",
       exclude: ["README.md", "Data"]),
@@ -189,20 +177,20 @@ let package = Package(
     layer(
       "Tool", "CacheComposition",
       caching + [
-        "Platform", "Spelling", "StorageSPI", "EngineSupport", "ResponseStorage", "ProgramConfiguration", "Transport",
-        "HTTPTransfer", "CacheDomain", "CacheData", "CachePresentation", "SampleOrigin", "MemoryStorage",
+        "Platform", "Spelling", "EngineSupport", "ProgramConfiguration", "CurlTransport",
+        "CacheDomain", "CacheData", "CachePresentation", "SampleOrigin", "MemoryStorage",
         "PlistStorage",
         "SQLiteStorage", "LMDBStorage",
-        "LibraryStorage", "ZstdTransform", "SealedTransform",
+        "LibraryStorage", "PayloadTransforms",
       ]),
     // The commands and their views, as a library: a program adds its own.
     layer(
       "Tool", "CachectlTool",
       caching + [
-        "Platform", "CCrashNotice", "CachectlArguments", "Spelling", "StorageSPI", "StorageConformance",
+        "Platform", "CCrashNotice", "CachectlArguments", "Spelling", "StorageConformance",
         "StorageBenchmark",
-        "ResponseStorage", "ProgramConfiguration",
-        "Transport", "HTTPTransfer", "CacheDomain", "CacheData", "CachePresentation", "SampleOrigin",
+        "ProgramConfiguration",
+        "CurlTransport", "CacheDomain", "CacheData", "CachePresentation", "SampleOrigin",
         "CacheComposition",
       ]),
     // It does not use hiredis. But SwiftPM builds every target of this package, except one that another target needs only
@@ -230,7 +218,7 @@ let package = Package(
     .executableTarget(
       name: "StoreExerciser",
       dependencies: [
-        "Platform", "Base", "StorageSPI", "ResponseStorage", "SeededNumbers", "SQLiteStorage", "LMDBStorage",
+        "Platform", "Base", "StorageSPI", "CacheCore", "SeededNumbers", "SQLiteStorage", "LMDBStorage",
         "PlistStorage",
       ],
       path: "Tests/StoreExerciser", swiftSettings: settings),
@@ -243,50 +231,49 @@ let package = Package(
     tests("BaseTests", "Base", "SeededNumbers"),
     tests("StorageSPITests", "Base", "StorageSPI", "SeededNumbers"),
     tests("EngineSupportTests", "Platform", "CCrashNotice", "Base", "StorageSPI", "EngineSupport", "SeededNumbers"),
-    tests("CacheDomainTests", "Base", "FetchVocabulary", "HTTPMessages", "CacheDomain", "SeededNumbers"),
-    tests("HTTPMessagesTests", "HTTPMessages"),
+    tests("CacheDomainTests", "Base", "FetchVocabulary", "HTTPCaching", "CacheDomain", "SeededNumbers"),
+    tests("HTTPMessagesTests", "HTTPCaching"),
     tests(
-      "HTTPCachingTests", "Base", "FetchVocabulary", "HTTPMessages", "HTTPCaching", "SeededNumbers"),
-    tests("TransportTests", "Platform", "Base", "HTTPMessages", "Transport", "TestOrigin", "SeededNumbers"),
+      "HTTPCachingTests", "Base", "FetchVocabulary", "HTTPCaching", "SeededNumbers"),
+    tests("TransportTests", "Platform", "Base", "HTTPCaching", "CurlTransport", "TestOrigin", "SeededNumbers"),
     tests(
-      "CacheDataTests", "Base", "FetchVocabulary", "HTTPCaching", "CachedFetching", "ResponseStorage", "StorageSPI",
-      "CacheDomain", "CacheData", "HTTPMessages", "SeededNumbers"),
+      "CacheDataTests", "Base", "FetchVocabulary", "HTTPCaching", "CacheCore", "StorageSPI",
+      "CacheDomain", "CacheData", "SeededNumbers"),
     tests(
-      "ResponseStorageTests", "FetchVocabulary", "HTTPCaching", "CachedFetching", "CacheDomain", "CacheData",
-      "HTTPMessages", "Base", "StorageSPI", "TestStorage", "EngineSupport", "ResponseStorage",
-      "StorageConformance", "MemoryStorage", "SeededNumbers"),
+      "ResponseStorageTests", "FetchVocabulary", "HTTPCaching", "CacheCore", "CacheDomain", "CacheData",
+      "Base", "StorageSPI", "TestStorage", "EngineSupport", "StorageConformance", "MemoryStorage", "SeededNumbers"),
     tests(
-      "SampleOriginTests", "FetchVocabulary", "HTTPCaching", "CachedFetching", "ResponseStorage", "StorageSPI", "Base",
-      "CacheDomain", "CacheData", "HTTPMessages", "CSampleData", "CZlib", "SampleOrigin",
+      "SampleOriginTests", "FetchVocabulary", "HTTPCaching", "CacheCore", "StorageSPI", "Base",
+      "CacheDomain", "CacheData", "CSampleData", "CZlib", "SampleOrigin",
       data: ["Data"]),
     tests(
-      "HTTPTransferTests", "Base", "FetchVocabulary", "HTTPMessages", "HTTPCaching", "CachedFetching", "Transport",
-      "HTTPTransfer", "TestOrigin"),
+      "HTTPTransferTests", "Base", "FetchVocabulary", "HTTPCaching", "CacheCore", "CurlTransport",
+      "TestOrigin"),
     tests(
-      "ResponseCacheURLSessionTests", "FetchVocabulary", "HTTPMessages", "HTTPTransfer", "Base", "StorageSPI",
+      "ResponseCacheURLSessionTests", "FetchVocabulary", "HTTPCaching", "CurlTransport", "Base", "StorageSPI",
       "StorageConformance", "MemoryStorage", "ResponseCache", "ResponseCacheURLSession", "TestOrigin"),
     tests(
-      "ResponseCacheTests", "Platform", "Base", "FetchVocabulary", "HTTPMessages", "HTTPCaching", "CachedFetching",
+      "ResponseCacheTests", "Platform", "Base", "FetchVocabulary", "HTTPCaching", "CacheCore",
       "StorageSPI",
-      "ResponseStorage", "ResponseCache", "ResponseCacheTesting", "MemoryStorage", "PlistStorage", "SQLiteStorage",
+      "ResponseCache", "ResponseCacheTesting", "MemoryStorage", "PlistStorage", "SQLiteStorage",
       "LMDBStorage"),
     tests(
-      "ResponseCacheConfigurationTests", "Base", "FetchVocabulary", "HTTPMessages", "HTTPCaching", "CachedFetching",
-      "StorageSPI", "ResponseStorage", "ResponseCache", "ProgramConfiguration", "ResponseCacheConfiguration",
+      "ResponseCacheConfigurationTests", "Base", "FetchVocabulary", "HTTPCaching", "CacheCore",
+      "StorageSPI", "ResponseCache", "ProgramConfiguration", "ResponseCacheConfiguration",
       "ResponseCacheTesting", "MemoryStorage", "PlistStorage", "SQLiteStorage"),
     tests(
-      "TransformTests", "Base", "FetchVocabulary", "HTTPMessages", "HTTPCaching", "CachedFetching", "StorageSPI",
-      "StorageConformance", "ResponseStorage", "ZstdTransform", "SealedTransform", "SeededNumbers", "MemoryStorage",
+      "TransformTests", "Base", "FetchVocabulary", "HTTPCaching", "CacheCore", "StorageSPI",
+      "StorageConformance", "PayloadTransforms", "SeededNumbers", "MemoryStorage",
       "PlistStorage", "SQLiteStorage", "LMDBStorage"),
     tests("SpellingTests", "Spelling"),
     tests("CachectlArgumentsTests", "Base", "ChildProcesses", "CachectlArguments", "SeededNumbers", data: ["Golden"]),
     tests(
-      "CachePresentationTests", "Base", "FetchVocabulary", "HTTPMessages", "CacheDomain", "CachePresentation",
+      "CachePresentationTests", "Base", "FetchVocabulary", "HTTPCaching", "CacheDomain", "CachePresentation",
       "SeededNumbers"),
     tests(
-      "ToolTests", "CachectlArguments", "Base", "FetchVocabulary", "HTTPCaching", "CachedFetching", "CacheDomain",
-      "CacheData", "HTTPMessages", "CachePresentation", "StorageSPI", "TestStorage", "EngineSupport", "ResponseStorage",
-      "StorageConformance", "StorageBenchmark", "ProgramConfiguration", "CacheComposition", "CachectlTool"),
+      "ToolTests", "CachectlArguments", "Base", "FetchVocabulary", "HTTPCaching", "CacheCore", "CacheDomain",
+      "CacheData", "CachePresentation", "StorageSPI", "TestStorage", "EngineSupport", "StorageConformance",
+      "StorageBenchmark", "ProgramConfiguration", "CacheComposition", "CachectlTool"),
     tests(
       "PlistStorageTests", "ChildProcesses", "Base", "StorageSPI", "EngineSupport", "PlistStorage", "SeededNumbers",
       data: ["Fixtures"]),
@@ -298,19 +285,19 @@ let package = Package(
       "SeededNumbers"),
     tests(
       "ConformanceTests", "Base", "StorageSPI", "TestStorage", "EngineSupport", "StorageConformance",
-      "ResponseStorage", "MemoryStorage", "PlistStorage", "SQLiteStorage", "LMDBStorage"),
+      "CacheCore", "MemoryStorage", "PlistStorage", "SQLiteStorage", "LMDBStorage"),
     tests(
       "StorageBenchmarkTests", "Base", "StorageSPI", "TestStorage", "EngineSupport", "StorageBenchmark",
       "MemoryStorage",
       "SeededNumbers"),
     tests(
-      "BoundsTests", "FetchVocabulary", "HTTPCaching", "CachedFetching", "HTTPMessages", "Base", "StorageSPI",
+      "BoundsTests", "FetchVocabulary", "HTTPCaching", "CacheCore", "Base", "StorageSPI",
       "EngineSupport", "TestStorage",
-      "StorageConformance", "ResponseStorage", "MemoryStorage",
+      "StorageConformance", "MemoryStorage",
       "PlistStorage", "SQLiteStorage", "LMDBStorage"),
     tests(
-      "HTTPCacheTests", "FetchVocabulary", "HTTPCaching", "CachedFetching", "HTTPMessages", "Transport", "HTTPTransfer",
-      "Base", "StorageSPI", "ResponseStorage", "StorageConformance", "MemoryStorage", "TestOrigin"),
+      "HTTPCacheTests", "FetchVocabulary", "HTTPCaching", "CacheCore", "CurlTransport", "Base", "StorageSPI",
+      "StorageConformance", "MemoryStorage", "TestOrigin"),
     tests(
       "LibraryStorageTests", "ChildProcesses", "Base", "StorageSPI", "StorageConformance", "CCachectlPlugin",
       "LibraryStorage", "PlistStorage", data: ["Libraries"]),

@@ -20,6 +20,6 @@ let package = Package(
       name: "Driver",
       dependencies: products("Platform", "BuiltInEngines", "ResponseCache", "CacheFeatures", "StorageBenchmark"),
       swiftSettings: settings),
-    .executableTarget(name: "Transfer", dependencies: products("Platform", "Transport"), swiftSettings: settings),
+    .executableTarget(name: "Transfer", dependencies: products("Platform", "CurlTransport"), swiftSettings: settings),
   ]
 )

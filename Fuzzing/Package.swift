@@ -25,7 +25,7 @@ let package = Package(
   dependencies: [.package(name: "cachectl", path: "..")],
   targets: [
     fuzzer("FuzzPlistFile"), fuzzer("FuzzLMDBEntry"), fuzzer("FuzzLMDBFile"), fuzzer("FuzzConfiguration"),
-    fuzzer("FuzzStoredPage"), fuzzer("FuzzHTTPFields"), fuzzer("FuzzHeadReader", ["Transport"]),
+    fuzzer("FuzzStoredPage"), fuzzer("FuzzHTTPFields"), fuzzer("FuzzHeadReader", ["CurlTransport"]),
     fuzzer("FuzzExportedEntry"),
   ]
 )

@@ -11,7 +11,7 @@ let package = Package(
     .executableTarget(name: "cached-resource", dependencies: [product("ResponseCache"), product("SQLiteStorage")]),
     .executableTarget(
       name: "cached-requests",
-      dependencies: [product("ResponseCache"), product("HTTPTransfer"), product("LMDBStorage")]),
+      dependencies: [product("ResponseCache"), product("CurlTransport"), product("LMDBStorage")]),
     .executableTarget(
       name: "configured-cache",
       dependencies: [product("ResponseCacheConfiguration"), product("LMDBStorage"), product("SQLiteStorage")]),

@@ -8,7 +8,7 @@ let package = Package(
     .executableTarget(
       name: "shared-server",
       dependencies: [
-        .product(name: "HTTPTransfer", package: "cachectl"),
+        .product(name: "CurlTransport", package: "cachectl"),
         .product(name: "RedisStorage", package: "cachectl"),
         .product(name: "ResponseCache", package: "cachectl"),
       ])

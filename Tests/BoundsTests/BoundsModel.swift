@@ -1,4 +1,4 @@
-import ResponseStorage
+import CacheCore
 import StorageConformance
 import StorageSPI
 

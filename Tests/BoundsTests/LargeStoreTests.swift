@@ -5,7 +5,7 @@ import Synchronization
 import TestStorage
 import Testing
 
-@testable import ResponseStorage
+@testable import CacheCore
 
 /// Stores that count as large, so that victims are chosen among some of the entries.
 struct LargeStoreTests {

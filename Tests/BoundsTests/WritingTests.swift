@@ -4,7 +4,7 @@ import StorageSPI
 import TestStorage
 import Testing
 
-@testable import ResponseStorage
+@testable import CacheCore
 
 /// What a write does to a store with limits, one thing at a time.
 struct WritingTests {

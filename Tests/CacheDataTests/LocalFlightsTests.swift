@@ -1,6 +1,6 @@
 import FetchVocabulary
 import Testing
-@testable import CachedFetching
+@testable import CacheCore
 @testable import HTTPCaching
 
 @Suite(.timeLimit(.minutes(30)))

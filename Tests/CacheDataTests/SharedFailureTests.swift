@@ -1,7 +1,7 @@
 import CacheDomain
 import Testing
 @testable import CacheData
-@testable import CachedFetching
+@testable import CacheCore
 @testable import HTTPCaching
 
 /// Many concurrent fetches from an origin that fails: one asks, and all share its failure.

@@ -1,6 +1,6 @@
 import CacheDomain
 import CachePresentation
-import HTTPMessages
+import HTTPCaching
 import Testing
 
 struct URLAnswerViewTests {

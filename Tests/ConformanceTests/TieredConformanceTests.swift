@@ -1,7 +1,7 @@
 import EngineSupport
 import LMDBStorage
 import MemoryStorage
-import ResponseStorage
+import CacheCore
 import SQLiteStorage
 import StorageConformance
 import StorageSPI

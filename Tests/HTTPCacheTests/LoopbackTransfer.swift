@@ -1,6 +1,6 @@
-import CachedFetching
+import CacheCore
 import FetchVocabulary
-import HTTPTransfer
+import CurlTransport
 import TestOrigin
 
 /// Sends requests to a scripted origin with the tool's own transport, through a server on the loopback interface.

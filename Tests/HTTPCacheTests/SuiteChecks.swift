@@ -1,4 +1,4 @@
-import CachedFetching
+import CacheCore
 
 /// The suite's checks: of each response as it arrives, and of all requests to the origin at the end.
 struct SuiteChecks {

@@ -1,4 +1,4 @@
-import CachedFetching
+import CacheCore
 
 extension SuiteFields {
   private static let weekdays = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"]

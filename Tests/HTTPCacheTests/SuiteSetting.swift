@@ -1,4 +1,4 @@
-import CachedFetching
+import CacheCore
 
 /// How to run the cases: for which kind of cache, and over which connection to the origin.
 struct SuiteSetting: Sendable, CustomStringConvertible, CaseIterable {

@@ -1,4 +1,4 @@
-import HTTPMessages
+import HTTPCaching
 import Testing
 
 struct FieldTextTests {

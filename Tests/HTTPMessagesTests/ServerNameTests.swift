@@ -1,6 +1,6 @@
 import Testing
 
-@testable import HTTPMessages
+@testable import HTTPCaching
 
 struct ServerNameTests {
   @Test(arguments: [

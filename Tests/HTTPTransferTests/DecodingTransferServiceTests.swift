@@ -1,7 +1,7 @@
-import CachedFetching
+import CacheCore
 import FetchVocabulary
-import HTTPMessages
-import HTTPTransfer
+import HTTPCaching
+import CurlTransport
 import Synchronization
 import TestOrigin
 import Testing

@@ -1,12 +1,11 @@
 import Base
-import CachedFetching
+import CacheCore
 import FetchVocabulary
 import Foundation
 import ProgramConfiguration
 import ResponseCache
 import ResponseCacheConfiguration
 import ResponseCacheTesting
-import ResponseStorage
 import StorageSPI
 import Testing
 

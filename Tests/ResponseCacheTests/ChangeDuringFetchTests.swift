@@ -1,12 +1,10 @@
-import HTTPMessages
+import HTTPCaching
 import MemoryStorage
 import ResponseCache
 import ResponseCacheTesting
-import ResponseStorage
+@testable import CacheCore
 import StorageSPI
 import Testing
-
-@testable import CachedFetching
 
 /// What is fetched while it is changed is neither stored nor given to those who come after the change.
 @Suite(.timeLimit(.minutes(30))) struct ChangeDuringFetchTests {

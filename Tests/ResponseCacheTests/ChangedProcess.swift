@@ -1,9 +1,7 @@
-import CachedFetching
+import CacheCore
 import HTTPCaching
-import HTTPMessages
 import ResponseCache
 import ResponseCacheTesting
-import ResponseStorage
 import StorageSPI
 import Testing
 

@@ -4,7 +4,7 @@ import MemoryStorage
 import PlistStorage
 import ResponseCache
 import ResponseCacheTesting
-import ResponseStorage
+import CacheCore
 import StorageSPI
 import SQLiteStorage
 import Testing

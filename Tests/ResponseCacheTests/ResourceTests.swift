@@ -1,4 +1,4 @@
-import CachedFetching
+import CacheCore
 import ResponseCache
 import ResponseCacheTesting
 import Synchronization

@@ -2,12 +2,10 @@ import HTTPCaching
 import MemoryStorage
 import ResponseCache
 import ResponseCacheTesting
-import ResponseStorage
+@testable import CacheCore
 import StorageSPI
 import Synchronization
 import Testing
-
-@testable import CachedFetching
 
 /// Callers that ask for the same thing at the same time, where the answer cannot be stored.
 @Suite(.timeLimit(.minutes(30))) struct SharedAnswerTests {

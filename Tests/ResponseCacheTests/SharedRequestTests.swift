@@ -1,14 +1,11 @@
 import HTTPCaching
-import HTTPMessages
 import MemoryStorage
 import ResponseCache
 import ResponseCacheTesting
-import ResponseStorage
+@testable import CacheCore
 import StorageSPI
 import Synchronization
 import Testing
-
-@testable import CachedFetching
 
 /// A request belongs to all who wait for its answer.
 @Suite(.timeLimit(.minutes(30))) struct SharedRequestTests {

@@ -1,5 +1,5 @@
-import CachedFetching
-import HTTPMessages
+import CacheCore
+import HTTPCaching
 import ResponseCache
 import Synchronization
 

@@ -1,7 +1,7 @@
 import Foundation
 import FoundationNetworking
-import HTTPMessages
-import HTTPTransfer
+import HTTPCaching
+import CurlTransport
 import ResponseCache
 import ResponseCacheURLSession
 import TestOrigin

@@ -1,4 +1,4 @@
-import CachedFetching
+import CacheCore
 import CacheDomain
 import SampleOrigin
 import Testing

@@ -1,6 +1,6 @@
 import CacheData
 import CacheDomain
-import CachedFetching
+import CacheCore
 import Testing
 
 @testable import SampleOrigin

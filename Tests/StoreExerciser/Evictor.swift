@@ -1,4 +1,4 @@
-import ResponseStorage
+import CacheCore
 import StorageSPI
 
 /// Writes to a store at its limit, one small entry after another, and checks such a store.

@@ -1,4 +1,4 @@
-import ResponseStorage
+import CacheCore
 import StorageSPI
 
 /// Fills a store with `entries` small entries that the tool takes for its own, each fourth of them expired, `batch` in a

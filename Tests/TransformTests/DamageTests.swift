@@ -1,13 +1,10 @@
-import CachedFetching
+@testable import CacheCore
 import FetchVocabulary
 import HTTPCaching
-import HTTPMessages
-import SealedTransform
+import PayloadTransforms
 import StorageConformance
 import StorageSPI
 import Testing
-
-@testable import ResponseStorage
 
 /// Damage and a wrong key are errors, and never look like an absent entry.
 struct DamageTests {

@@ -3,7 +3,7 @@ import SeededNumbers
 import StorageSPI
 import Testing
 
-@testable import ResponseStorage
+@testable import CacheCore
 
 /// Histories made from a seed, on a store whose transforms change in between and on a model without any.
 struct HistoryTests {

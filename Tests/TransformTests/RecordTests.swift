@@ -2,9 +2,9 @@ import FetchVocabulary
 import StorageConformance
 import StorageSPI
 import Testing
-import ZstdTransform
+import PayloadTransforms
 
-@testable import ResponseStorage
+@testable import CacheCore
 
 /// What comes from outside is checked: the record in an entry's metadata, and the names and parameters of transforms.
 struct RecordTests {

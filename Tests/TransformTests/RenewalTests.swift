@@ -1,14 +1,11 @@
-import CachedFetching
+@testable import CacheCore
 import FetchVocabulary
 import HTTPCaching
-import HTTPMessages
 import StorageConformance
 import StorageSPI
 import Synchronization
 import Testing
-import ZstdTransform
-
-@testable import ResponseStorage
+import PayloadTransforms
 
 /// A 304 gives an entry new times and header fields. Its payload is neither encoded, compressed, sealed nor hashed again.
 struct RenewalTests {

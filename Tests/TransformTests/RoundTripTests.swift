@@ -5,7 +5,7 @@ import StorageSPI
 import Synchronization
 import Testing
 
-@testable import ResponseStorage
+@testable import CacheCore
 
 /// What is written through any transforms is read as it was, whatever transforms are configured then.
 struct RoundTripTests {

@@ -3,7 +3,7 @@ import StorageConformance
 import StorageSPI
 import Testing
 
-@testable import ResponseStorage
+@testable import CacheCore
 
 /// An entry is served only if it is what was sealed: nobody without the key can add, change, swap or prolong one.
 struct SealTests {

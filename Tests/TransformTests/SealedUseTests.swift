@@ -1,12 +1,10 @@
-import CachedFetching
+@testable import CacheCore
 import FetchVocabulary
-import HTTPMessages
-import SealedTransform
+import HTTPCaching
+import PayloadTransforms
 import StorageConformance
 import StorageSPI
 import Testing
-
-@testable import ResponseStorage
 
 /// Sealing in use: renewal, change of keys, and a store that is being moved over.
 struct SealedUseTests {

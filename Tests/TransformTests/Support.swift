@@ -5,13 +5,12 @@ import LMDBStorage
 import MemoryStorage
 import PlistStorage
 import SQLiteStorage
-import SealedTransform
+import PayloadTransforms
 import StorageConformance
 import StorageSPI
 import Testing
-import ZstdTransform
 
-@testable import ResponseStorage
+@testable import CacheCore
 
 /// An engine under the transforms, as a test's argument. Transforms must not depend on it.
 struct TestedEngine: Sendable, CustomTestStringConvertible {

@@ -1,7 +1,7 @@
-import HTTPMessages
+import HTTPCaching
 import TestOrigin
 import Testing
-import Transport
+import CurlTransport
 
 /// Connections left open.
 @Suite(.timeLimit(.minutes(10)))

@@ -1,7 +1,7 @@
-import HTTPMessages
+import HTTPCaching
 import TestOrigin
 import Testing
-import Transport
+import CurlTransport
 
 /// Responses that are invalid or incomplete, and unreachable servers: each case has its error code.
 @Suite(.timeLimit(.minutes(10)))

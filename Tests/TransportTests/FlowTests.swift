@@ -1,10 +1,10 @@
 import Platform
-import HTTPMessages
+import HTTPCaching
 import Synchronization
 import TestOrigin
 import Testing
 
-@testable import Transport
+@testable import CurlTransport
 
 /// The flow of data: backpressure to the server, cancellation, connections, threads and descriptors.
 @Suite(.timeLimit(.minutes(10)))

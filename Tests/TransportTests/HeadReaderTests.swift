@@ -1,8 +1,8 @@
-import HTTPMessages
+import HTTPCaching
 import SeededNumbers
 import Testing
 
-@testable import Transport
+@testable import CurlTransport
 
 /// Parsing of header lines that libcurl rejects, or may reject in other versions.
 struct HeadReaderTests {

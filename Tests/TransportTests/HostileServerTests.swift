@@ -1,10 +1,10 @@
 import Foundation
 import Platform
-import HTTPMessages
+import HTTPCaching
 import SeededNumbers
 import TestOrigin
 import Testing
-import Transport
+import CurlTransport
 
 /// A server that sends arbitrary data: each request ends with a response or an error, another server's responses are
 /// unharmed, and no connection stays open.

@@ -1,7 +1,7 @@
-import HTTPMessages
+import HTTPCaching
 import TestOrigin
 import Testing
-import Transport
+import CurlTransport
 
 /// Proxies: servers of the test that answer requests themselves.
 @Suite(.timeLimit(.minutes(10)))

@@ -1,7 +1,7 @@
-import HTTPMessages
+import HTTPCaching
 import TestOrigin
 import Testing
-import Transport
+import CurlTransport
 
 /// Requests as they arrive at a server.
 @Suite(.timeLimit(.minutes(10)))

@@ -1,7 +1,7 @@
-import HTTPMessages
+import HTTPCaching
 import TestOrigin
 import Testing
-import Transport
+import CurlTransport
 
 /// Responses from good and bad servers: a valid response is returned as it arrived.
 @Suite(.timeLimit(.minutes(10)))

@@ -1,7 +1,7 @@
-import HTTPMessages
+import HTTPCaching
 import TestOrigin
 import Testing
-import Transport
+import CurlTransport
 
 /// Servers that prove their identity, and clients that do.
 @Suite(.timeLimit(.minutes(10)))

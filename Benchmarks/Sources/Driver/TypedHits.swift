@@ -2,7 +2,7 @@ internal import Base
 internal import CacheData
 internal import CacheDomain
 internal import FoundationEssentials
-internal import ResponseStorage
+internal import CacheCore
 internal import SampleOrigin
 internal import StorageSPI
 

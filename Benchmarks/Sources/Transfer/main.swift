@@ -1,6 +1,6 @@
 internal import Platform
-internal import HTTPMessages
-internal import Transport
+internal import HTTPCaching
+internal import CurlTransport
 
 // Gets a URL through the transport, one or more times after each other, and writes the content to the standard output.
 // Arguments: URL [COUNT]

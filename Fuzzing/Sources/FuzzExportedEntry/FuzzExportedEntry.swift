@@ -1,4 +1,4 @@
-internal import ResponseStorage
+internal import CacheCore
 
 /// A line of an export, which anybody may have written: what can be read is written so that the same is read again.
 @_cdecl("LLVMFuzzerTestOneInput")

@@ -1,6 +1,6 @@
-internal import HTTPMessages
+internal import HTTPCaching
 
-@testable internal import Transport
+@testable internal import CurlTransport
 
 /// The lines of a response, whatever a server sends: what can be read is written so that the same is read again.
 @_cdecl("LLVMFuzzerTestOneInput")

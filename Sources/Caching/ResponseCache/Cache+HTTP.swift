@@ -1,8 +1,6 @@
-public import CachedFetching
+public import CacheCore
 public import FetchVocabulary
-public import HTTPMessages
-internal import HTTPCaching
-internal import ResponseStorage
+public import HTTPCaching
 
 /// Responses to HTTP requests, kept and used again by the rules of HTTP caching (RFC 9111).
 ///

@@ -1,5 +1,5 @@
 internal import HTTPCaching
-public import ResponseStorage
+public import CacheCore
 
 /// Making resources of closures.
 extension Cache {

@@ -1,6 +1,6 @@
 public import FetchVocabulary
 internal import HTTPCaching
-public import ResponseStorage
+public import CacheCore
 internal import StorageSPI
 
 /// Values under keys.

@@ -1,6 +1,6 @@
 public import FetchVocabulary
 package import HTTPCaching
-public import ResponseStorage
+public import CacheCore
 public import StorageSPI
 
 /// A durable cache over an engine: values under keys, resources that a closure fetches, and responses to HTTP requests.

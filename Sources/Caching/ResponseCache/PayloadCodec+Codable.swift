@@ -1,5 +1,5 @@
 internal import FetchVocabulary
-public import ResponseStorage
+public import CacheCore
 internal import StorageSPI
 
 #if canImport(FoundationEssentials)

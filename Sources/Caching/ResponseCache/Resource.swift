@@ -1,6 +1,6 @@
 public import FetchVocabulary
 internal import HTTPCaching
-internal import ResponseStorage
+internal import CacheCore
 internal import StorageSPI
 
 /// Something that a closure fetches and the cache keeps, one entry for each query.
@@ -78,7 +78,7 @@ public struct Resource<Query: Sendable, Value: Sendable>: Sendable {
 
   private func snapshots(for query: Query, _ options: FetchOptions) -> SnapshotSequence<Value> {
     SnapshotSequence(
-      CachedFetching.fetch(
+      CacheCore.fetch(
         request(query), storage: EngineResponseStorage(store: cache.store, codec: codec),
         origin: ClosureOrigin(name: name, query: query, fetch: fetch), services: services,
         options: options, toDomain: { $0 }))

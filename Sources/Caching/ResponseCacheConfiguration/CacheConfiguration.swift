@@ -1,7 +1,7 @@
 public import FetchVocabulary
 internal import HTTPCaching
 public import ProgramConfiguration
-public import ResponseStorage
+public import CacheCore
 public import StorageSPI
 
 // A program with a configured cache imports this module and its engines, and nothing else.

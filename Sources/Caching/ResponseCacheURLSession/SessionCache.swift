@@ -1,8 +1,7 @@
-internal import CachedFetching
+internal import CacheCore
 internal import FetchVocabulary
 internal import HTTPCaching
 internal import ResponseCache
-internal import ResponseStorage
 
 /// A cache as the tasks of a session use it.
 struct SessionCache: Sendable {

@@ -1,4 +1,4 @@
-public import HTTPMessages
+public import HTTPCaching
 
 /// A source of posters.
 public protocol PosterImagesRepository: Sendable {

@@ -2,7 +2,7 @@ internal import Base
 internal import CSampleData
 // Links what CSampleData decompresses with: a target in C names no library.
 internal import CZlib
-internal import CachedFetching
+internal import CacheCore
 internal import FetchVocabulary
 
 /// The common part of the three sample origins: every answer has a validator, and a cache that already has the answer

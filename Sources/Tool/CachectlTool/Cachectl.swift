@@ -2,7 +2,7 @@ public import CachectlArguments
 public import CacheComposition
 internal import FetchVocabulary
 internal import CachePresentation
-public import ResponseStorage
+public import CacheCore
 public import StorageSPI
 internal import Synchronization
 

@@ -1,6 +1,6 @@
 public import CachectlArguments
 public import CacheComposition
-public import ResponseStorage
+public import CacheCore
 public import StorageSPI
 
 /// The lists of `cachectl`. A resource or a command of this package is one more line here; engines, transforms, layers and

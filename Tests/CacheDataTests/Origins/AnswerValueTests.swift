@@ -1,6 +1,6 @@
-import CachedFetching
+import CacheCore
 import FetchVocabulary
-import HTTPMessages
+import HTTPCaching
 import Testing
 
 /// Reading an origin's JSON: each kind of value, and the position in what is said about a wrong one.

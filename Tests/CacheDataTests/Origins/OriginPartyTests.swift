@@ -2,7 +2,7 @@ import CacheDomain
 import FetchVocabulary
 import Testing
 @testable import CacheData
-@testable import CachedFetching
+@testable import CacheCore
 @testable import HTTPCaching
 
 /// A typed resource answers only the party that it was fetched for.

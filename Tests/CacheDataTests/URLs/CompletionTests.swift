@@ -1,7 +1,7 @@
 import FetchVocabulary
 import Synchronization
 import Testing
-@testable import CachedFetching
+@testable import CacheCore
 @testable import HTTPCaching
 
 /// Incomplete responses in the store: the cache asks for what is missing, and checks what it gets.

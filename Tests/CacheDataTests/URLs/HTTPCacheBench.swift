@@ -1,6 +1,6 @@
 import FetchVocabulary
 import Synchronization
-@testable import CachedFetching
+@testable import CacheCore
 @testable import HTTPCaching
 
 /// An HTTP cache over storage in memory, a fake server and a clock that only the test moves.

@@ -1,6 +1,6 @@
 import FetchVocabulary
 import Testing
-@testable import CachedFetching
+@testable import CacheCore
 @testable import HTTPCaching
 
 /// Fetches of URLs during which the stored response changes, or the caller leaves, while the server answers.

@@ -1,6 +1,6 @@
 import FetchVocabulary
 import Testing
-@testable import CachedFetching
+@testable import CacheCore
 @testable import HTTPCaching
 
 /// Fetching URLs: policies, work in the background, and what the cache says about itself. The rules have their own

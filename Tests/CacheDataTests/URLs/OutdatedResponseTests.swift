@@ -1,6 +1,6 @@
 import FetchVocabulary
 import Testing
-@testable import CachedFetching
+@testable import CacheCore
 @testable import HTTPCaching
 
 /// Responses that may not be served any more, or only while the origin fails.

@@ -1,7 +1,7 @@
 import FetchVocabulary
 import Synchronization
 import Testing
-@testable import CachedFetching
+@testable import CacheCore
 @testable import HTTPCaching
 
 /// What one party was given, or one server gave, answers no other.

@@ -1,4 +1,4 @@
-import CachedFetching
+import CacheCore
 import FetchVocabulary
 import Synchronization
 

@@ -1,7 +1,7 @@
 import CacheDomain
 import Testing
 @testable import CacheData
-@testable import CachedFetching
+@testable import CacheCore
 @testable import HTTPCaching
 
 /// Requests as a person writes them.

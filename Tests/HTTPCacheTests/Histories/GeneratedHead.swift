@@ -1,4 +1,4 @@
-import CachedFetching
+import CacheCore
 import StorageSPI
 
 /// What a generated origin says about a response, and when; with the arithmetic of RFC 9111, section 4.2, implemented

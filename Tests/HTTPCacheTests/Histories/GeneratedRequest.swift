@@ -1,4 +1,4 @@
-import CachedFetching
+import CacheCore
 import StorageSPI
 
 /// A request of a history, and its demands on responses.

@@ -1,4 +1,4 @@
-import CachedFetching
+import CacheCore
 
 /// The conditions that every answer must meet, whatever was requested before.
 struct HistoryInvariants: Sendable {

@@ -1,4 +1,4 @@
-import CachedFetching
+import CacheCore
 
 /// One history: the seed that generates it, and the cache's settings.
 struct HistorySetting: Sendable, CustomStringConvertible {

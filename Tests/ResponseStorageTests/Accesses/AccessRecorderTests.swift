@@ -4,7 +4,7 @@ import StorageSPI
 import Synchronization
 import Testing
 
-@testable import ResponseStorage
+@testable import CacheCore
 
 struct AccessRecorderTests {
   private static func history(_ last: Int64, _ count: Int64) -> AccessHistory {

@@ -1,5 +1,5 @@
 import FetchVocabulary
-import ResponseStorage
+import CacheCore
 
 /// A ledger that holds the given counts, or fails.
 struct FakeLedger: OperationLedger {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import ResponseStorage
+@testable import CacheCore
 
 struct OperationCounterTests {
   @Test func countsAreTakenOnce() {

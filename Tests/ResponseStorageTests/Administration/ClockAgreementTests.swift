@@ -1,10 +1,8 @@
-import CachedFetching
+@testable import CacheCore
 import FetchVocabulary
 import StorageConformance
 import StorageSPI
 import Testing
-
-@testable import ResponseStorage
 
 /// The state in a listing and the freshness in a fetch follow the same rule, on two sides of a boundary that neither
 /// imports across.

@@ -1,6 +1,6 @@
 import EngineSupport
 import FetchVocabulary
-import ResponseStorage
+import CacheCore
 import StorageConformance
 import StorageSPI
 import TestStorage

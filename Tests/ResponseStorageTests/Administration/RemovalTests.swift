@@ -1,5 +1,5 @@
 import FetchVocabulary
-import ResponseStorage
+import CacheCore
 import StorageConformance
 import StorageSPI
 import TestStorage

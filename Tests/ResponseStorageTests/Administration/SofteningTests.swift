@@ -4,7 +4,7 @@ import StorageSPI
 import TestStorage
 import Testing
 
-@testable import ResponseStorage
+@testable import CacheCore
 
 /// Making entries stale instead of removing them.
 struct SofteningTests {

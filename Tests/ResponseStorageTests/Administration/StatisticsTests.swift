@@ -1,6 +1,6 @@
 import CacheData
 import CacheDomain
-import ResponseStorage
+import CacheCore
 import StorageConformance
 import StorageSPI
 import TestStorage

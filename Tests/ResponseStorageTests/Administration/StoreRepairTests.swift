@@ -3,7 +3,7 @@ import StorageSPI
 import TestStorage
 import Testing
 
-@testable import ResponseStorage
+@testable import CacheCore
 
 /// A repair saves what can be read around damage, whatever ends the process that reads.
 struct StoreRepairTests {

@@ -5,7 +5,7 @@ import StorageSPI
 import TestStorage
 import Testing
 
-@testable import ResponseStorage
+@testable import CacheCore
 
 struct VerificationTests {
   /// A memory store with `count` sound entries in each of three namespaces, and a lease.

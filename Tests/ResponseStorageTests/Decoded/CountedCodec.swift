@@ -1,6 +1,6 @@
 import Synchronization
 
-@testable import ResponseStorage
+@testable import CacheCore
 
 /// A codec for texts that counts how often it decodes.
 final class CountedCodec: Sendable {

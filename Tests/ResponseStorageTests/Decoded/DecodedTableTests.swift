@@ -1,7 +1,7 @@
 import StorageSPI
 import Testing
 
-@testable import ResponseStorage
+@testable import CacheCore
 
 /// Compares the table of decoded entries with a plain list.
 struct DecodedTableTests {

@@ -6,7 +6,7 @@ import StorageSPI
 import TestStorage
 import Testing
 
-@testable import ResponseStorage
+@testable import CacheCore
 
 /// When a decoded value is used again, and when not.
 struct DecodedValuesTests {

@@ -4,7 +4,7 @@ import StorageSPI
 import TestStorage
 import Testing
 
-@testable import ResponseStorage
+@testable import CacheCore
 
 struct CanonicalKeyTests {
   struct Request: CacheableRequest {

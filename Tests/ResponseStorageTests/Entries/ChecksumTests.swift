@@ -5,7 +5,7 @@ import StorageSPI
 import TestStorage
 import Testing
 
-@testable import ResponseStorage
+@testable import CacheCore
 
 struct ChecksumTests {
   private static let request = CitiesRequestDTO(origin: "o", query: CitiesQuery())

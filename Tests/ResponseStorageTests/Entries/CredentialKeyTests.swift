@@ -1,7 +1,6 @@
-import CachedFetching
+import CacheCore
 import Foundation
 import HTTPCaching
-import ResponseStorage
 import Testing
 
 /// The file with the key of digests of credentials.

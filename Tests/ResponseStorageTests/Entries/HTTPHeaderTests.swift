@@ -1,5 +1,4 @@
-import CachedFetching
-import ResponseStorage
+import CacheCore
 import Testing
 
 /// The header of a response for a URL is restored unchanged, whatever its values begin with.

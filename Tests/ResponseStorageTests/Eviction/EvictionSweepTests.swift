@@ -2,7 +2,7 @@ import StorageConformance
 import StorageSPI
 import Testing
 
-@testable import ResponseStorage
+@testable import CacheCore
 
 /// A sweep visits what it should, in an order that jumps, and survives its process.
 struct EvictionSweepTests {

@@ -5,7 +5,7 @@ import StorageSPI
 import TestStorage
 import Testing
 
-@testable import ResponseStorage
+@testable import CacheCore
 
 /// How well a cache does whose victims are chosen among some entries, beside exact LRU. No engine takes part.
 struct HitRatioTests {

@@ -4,7 +4,7 @@ import StorageSPI
 import TestStorage
 import Testing
 
-@testable import ResponseStorage
+@testable import CacheCore
 
 @Suite("An engine lists keys in no order") struct UnorderedStoreTests {
   @Test("Pages follow each other without gap or overlap", arguments: [1, 7, 999, 1_000, 2_599, 2_600])

@@ -3,7 +3,7 @@ import StorageConformance
 import StorageSPI
 import Testing
 
-@testable import ResponseStorage
+@testable import CacheCore
 
 struct VictimSelectionTests {
   private static func candidate(

@@ -3,9 +3,8 @@ import StorageConformance
 import StorageSPI
 import TestStorage
 import Testing
-@testable import CachedFetching
+@testable import CacheCore
 @testable import HTTPCaching
-@testable import ResponseStorage
 
 /// A failing store never prevents a fetch: flights are then shared within this process only.
 @Suite(.turnsBeforeOthers, .timeLimit(.minutes(30)))

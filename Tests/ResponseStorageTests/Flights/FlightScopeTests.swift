@@ -1,8 +1,6 @@
-import CachedFetching
+@testable import CacheCore
 import StorageSPI
 import Testing
-
-@testable import ResponseStorage
 
 /// Which flights a change ends.
 @Suite struct FlightScopeTests {

@@ -4,9 +4,8 @@ import StorageSPI
 import Synchronization
 import TestStorage
 import Testing
-@testable import CachedFetching
+@testable import CacheCore
 @testable import HTTPCaching
-@testable import ResponseStorage
 
 /// Several processes over one store. The test controls the time, the store and what is known about the processes.
 struct FlightTest {

@@ -1,9 +1,7 @@
-import CachedFetching
+@testable import CacheCore
 import StorageConformance
 import StorageSPI
 import Testing
-
-@testable import ResponseStorage
 
 @Suite(.turnsBeforeOthers, .timeLimit(.minutes(30)))
 struct FlightTrafficTests {

@@ -4,7 +4,7 @@ import StorageSPI
 import TestStorage
 import Testing
 
-@testable import ResponseStorage
+@testable import CacheCore
 
 /// Leases are hidden from listings, unless their namespace is asked for by name.
 struct HiddenLeasesTests {

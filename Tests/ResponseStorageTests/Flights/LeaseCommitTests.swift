@@ -1,12 +1,10 @@
-import CachedFetching
+@testable import CacheCore
 import FetchVocabulary
-import HTTPMessages
+@testable import HTTPCaching
 import StorageConformance
 import StorageSPI
 import TestStorage
 import Testing
-@testable import HTTPCaching
-@testable import ResponseStorage
 
 /// A miss makes two commits: one takes the lease, the other stores the answer and gives the lease back.
 @Suite(.turnsBeforeOthers, .timeLimit(.minutes(30))) struct LeaseCommitTests {
@@ -45,7 +43,7 @@ import Testing
     _ test: FlightTest, over store: EntryStore? = nil, from origin: Origin = Origin()
   ) async throws -> Snapshot<[UInt8]> {
     let store = store ?? test.test.store
-    let snapshots = CachedFetching.fetch(
+    let snapshots = CacheCore.fetch(
       Request(), storage: EngineResponseStorage(store: store, codec: Self.codec), origin: origin,
       services: services(test, store), options: FetchOptions(), toDomain: { $0 })
     var iterator = snapshots.makeAsyncIterator()

@@ -3,9 +3,8 @@ import StorageConformance
 import StorageSPI
 import TestStorage
 import Testing
-@testable import CachedFetching
+@testable import CacheCore
 @testable import HTTPCaching
-@testable import ResponseStorage
 
 /// Leases whose holders are gone, or seem to be.
 @Suite(.turnsBeforeOthers, .timeLimit(.minutes(30)))

@@ -3,9 +3,8 @@ import StorageConformance
 import StorageSPI
 import TestStorage
 import Testing
-@testable import CachedFetching
+@testable import CacheCore
 @testable import HTTPCaching
-@testable import ResponseStorage
 
 /// Flights that end with a failure. Only those who saw the flight under way share it.
 @Suite(.turnsBeforeOthers, .timeLimit(.minutes(30)))

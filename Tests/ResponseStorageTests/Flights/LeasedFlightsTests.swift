@@ -3,9 +3,8 @@ import StorageConformance
 import StorageSPI
 import TestStorage
 import Testing
-@testable import CachedFetching
+@testable import CacheCore
 @testable import HTTPCaching
-@testable import ResponseStorage
 
 @Suite(.turnsBeforeOthers, .timeLimit(.minutes(30)))
 struct LeasedFlightsTests {

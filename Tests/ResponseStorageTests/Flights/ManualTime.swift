@@ -2,7 +2,7 @@ import StorageConformance
 import StorageSPI
 import Synchronization
 
-@testable import ResponseStorage
+@testable import CacheCore
 
 /// Time that stands still until the test advances it: a sleeping task wakes when enough has passed. The clock advances
 /// with it, and can also be set.

@@ -5,9 +5,8 @@ import Synchronization
 import TestStorage
 import Testing
 @testable import CacheData
-@testable import CachedFetching
+@testable import CacheCore
 @testable import HTTPCaching
-@testable import ResponseStorage
 
 /// Leases that vanish without a result, as when the leader dies on another machine and the store's server drops its
 /// expired lease.

@@ -4,7 +4,7 @@ import Foundation
 import StorageSPI
 import Testing
 
-@testable import ResponseStorage
+@testable import CacheCore
 
 /// The hand-written reader reads what Foundation's encoder writes.
 @Suite struct JSONPayloadTests {

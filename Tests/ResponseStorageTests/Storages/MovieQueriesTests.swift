@@ -5,7 +5,7 @@ import StorageSPI
 import TestStorage
 import Testing
 
-@testable import ResponseStorage
+@testable import CacheCore
 
 struct MovieQueriesTests {
   private func query(_ text: String) throws -> MovieQuery { try #require(MovieQuery(text)) }

@@ -1,7 +1,6 @@
-import CachedFetching
+import CacheCore
 import FetchVocabulary
 import MemoryStorage
-import ResponseStorage
 import StorageConformance
 import StorageSPI
 import TestStorage

@@ -4,7 +4,7 @@ import StorageConformance
 import StorageSPI
 import Testing
 
-@testable import ResponseStorage
+@testable import CacheCore
 
 struct ResponseStorageTests {
   private static let request = CitiesRequestDTO(origin: "o", query: CitiesQuery())

@@ -1,7 +1,7 @@
 import CacheData
 import CacheDomain
 import MemoryStorage
-import ResponseStorage
+import CacheCore
 import StorageConformance
 import StorageSPI
 import TestStorage

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import ResponseStorage
+@testable import CacheCore
 
 @Suite("What near knows of far")
 struct NearConfirmationsTests {

@@ -4,7 +4,7 @@ import StorageSPI
 import Synchronization
 import TestStorage
 
-@testable import ResponseStorage
+@testable import CacheCore
 
 /// Two tiers in memory that outlive the engines over them, at second 1,000. Far fails and follows changes as a test says.
 final class TestTiers: Sendable {

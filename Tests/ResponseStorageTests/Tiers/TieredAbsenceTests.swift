@@ -3,7 +3,7 @@ import StorageSPI
 import TestStorage
 import Testing
 
-@testable import ResponseStorage
+@testable import CacheCore
 
 @Suite("While far is away")
 struct TieredAbsenceTests {

@@ -2,7 +2,7 @@ import StorageSPI
 import TestStorage
 import Testing
 
-@testable import ResponseStorage
+@testable import CacheCore
 
 @Suite("Near answers where far has the same")
 struct TieredReadingTests {

@@ -2,7 +2,7 @@ import StorageConformance
 import StorageSPI
 import Testing
 
-@testable import ResponseStorage
+@testable import CacheCore
 
 struct ExportedEntryTests {
   private static let now = Timestamp(milliseconds: 1_700_000_000_123)

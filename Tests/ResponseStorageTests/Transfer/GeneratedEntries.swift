@@ -1,7 +1,7 @@
 import StorageConformance
 import StorageSPI
 
-@testable import ResponseStorage
+@testable import CacheCore
 
 /// Entries of every shape, generated from a seed, with valid checksums.
 enum GeneratedEntries {

@@ -1,7 +1,7 @@
 import FetchVocabulary
 import Testing
 
-@testable import ResponseStorage
+@testable import CacheCore
 
 struct LineSplitterTests {
   @Test(arguments: ["", "\n", "a", "a\n", "a\nb", "\n\na\n\n", "long line\r\nx\n\nlast"], [1, 2, 3, 7, 100])

@@ -6,7 +6,7 @@ import Synchronization
 import TestStorage
 import Testing
 
-@testable import ResponseStorage
+@testable import CacheCore
 
 struct MigrationTests {
   private func migrate(

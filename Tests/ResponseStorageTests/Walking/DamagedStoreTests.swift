@@ -4,7 +4,7 @@ import StorageSPI
 import TestStorage
 import Testing
 
-@testable import ResponseStorage
+@testable import CacheCore
 
 /// What reads a whole store returns what comes before damage, and then fails with it.
 struct DamagedStoreTests {

@@ -1,5 +1,5 @@
 import FetchVocabulary
-import ResponseStorage
+import CacheCore
 import Testing
 
 @testable import CachectlTool

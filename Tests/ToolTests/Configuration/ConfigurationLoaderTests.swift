@@ -1,6 +1,6 @@
 import Foundation
 import HTTPCaching
-import ResponseStorage
+import CacheCore
 import StorageSPI
 import Testing
 

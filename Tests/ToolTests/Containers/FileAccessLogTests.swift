@@ -1,7 +1,7 @@
 import EngineSupport
 import FetchVocabulary
 import Foundation
-import ResponseStorage
+import CacheCore
 import StorageConformance
 import StorageSPI
 import Testing

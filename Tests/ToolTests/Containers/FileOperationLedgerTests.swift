@@ -1,6 +1,6 @@
 import FetchVocabulary
 import Foundation
-import ResponseStorage
+import CacheCore
 import Testing
 
 @testable import CacheComposition

@@ -1,4 +1,4 @@
-import CachedFetching
+import CacheCore
 import CacheDomain
 import Foundation
 import StorageConformance

@@ -1,4 +1,4 @@
-import CachedFetching
+@testable import CacheCore
 import FetchVocabulary
 import StorageSPI
 import Synchronization
@@ -6,7 +6,6 @@ import Testing
 
 @testable import CacheComposition
 @testable import ProgramConfiguration
-@testable import ResponseStorage
 
 /// Flights over every engine that several processes can use at once: each store here is opened as by a process of its
 /// own.

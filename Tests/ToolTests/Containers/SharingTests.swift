@@ -1,5 +1,5 @@
 import CacheDomain
-import ResponseStorage
+import CacheCore
 import StorageSPI
 import Testing
 

@@ -1,6 +1,6 @@
 import FetchVocabulary
 import LMDBStorage
-import ResponseStorage
+import CacheCore
 import SQLiteStorage
 import StorageSPI
 import Synchronization

@@ -4,7 +4,7 @@ import StorageSPI
 import Testing
 
 @testable import CacheComposition
-@testable import ResponseStorage
+@testable import CacheCore
 
 /// Payload transforms as the configuration names them.
 struct TransformsTests {

@@ -1,6 +1,6 @@
 import CacheDomain
 import Foundation
-import ResponseStorage
+import CacheCore
 import StorageSPI
 import Testing
 

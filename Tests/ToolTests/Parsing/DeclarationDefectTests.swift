@@ -1,5 +1,5 @@
 import CachectlArguments
-import CachedFetching
+import CacheCore
 import FetchVocabulary
 import StorageSPI
 import Testing

@@ -1,5 +1,5 @@
 import Foundation
-import ResponseStorage
+import CacheCore
 import Testing
 
 @testable import CacheComposition

@@ -4,7 +4,7 @@ import StorageConformance
 import StorageSPI
 import Testing
 
-@testable import ResponseStorage
+@testable import CacheCore
 
 /// Entries on their way between any two engines: each arrives as it was.
 struct EnginePairTests {

@@ -1,5 +1,5 @@
 import CachePresentation
-import ResponseStorage
+import CacheCore
 import StorageSPI
 import Testing
 

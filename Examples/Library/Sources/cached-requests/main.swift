@@ -1,6 +1,6 @@
 // Fetches a URL through an HTTP cache.
 import Foundation
-import HTTPTransfer
+import CurlTransport
 import LMDBStorage
 import ResponseCache
 

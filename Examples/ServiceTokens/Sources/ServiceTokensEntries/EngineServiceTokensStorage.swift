@@ -1,5 +1,5 @@
 public import FetchVocabulary
-public import ResponseStorage
+public import CacheCore
 public import ServiceTokensData
 public import ServiceTokensDomain
 internal import StorageSPI

@@ -1,4 +1,4 @@
-internal import ResponseStorage
+internal import CacheCore
 internal import StorageSPI
 
 /// How a token is written into its entry. Its end is that of the entry.

@@ -1,4 +1,4 @@
-internal import CachedFetching
+internal import CacheCore
 
 /// What the key of a token's entry is made of: `servicetokens/v1/name=NAME`. The value is no part of it.
 struct ServiceTokenRequest: CacheableRequest {

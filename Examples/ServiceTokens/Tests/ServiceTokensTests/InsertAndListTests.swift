@@ -1,6 +1,6 @@
 import CacheComposition
 import FetchVocabulary
-import ResponseStorage
+import CacheCore
 import ServiceTokens
 import ServiceTokensDomain
 import Testing

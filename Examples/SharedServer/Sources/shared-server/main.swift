@@ -1,7 +1,7 @@
 // A web server that passes on the pages of another one. Its cache is on Redis: what one process has fetched, the others
 // need not fetch.
 import Foundation
-import HTTPTransfer
+import CurlTransport
 import RedisStorage
 import ResponseCache
 

@@ -1,6 +1,6 @@
 import Platform
 import RedisStorage
-import ResponseStorage
+import CacheCore
 import StorageSPI
 import Synchronization
 

@@ -9,7 +9,7 @@ import struct Foundation.UUID
 import class Foundation.FileManager
 
 @testable import HiredisStorage
-@testable import ResponseStorage
+@testable import CacheCore
 
 /// Every entry from every engine that keeps any to every other one, as `migrate` does it.
 @Suite("Stores are moved between Redis and the other engines", .serialized)

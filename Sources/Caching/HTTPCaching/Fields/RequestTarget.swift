@@ -1,5 +1,4 @@
 internal import Base
-internal import HTTPMessages
 
 /// What a request is for, if its field Host names another server than its URL (RFC 9110, section 7.1).
 extension HTTPRequest {

@@ -1,6 +1,5 @@
 // Requests and responses, and what a fetch asks for, are part of what the rules say.
 @_exported public import FetchVocabulary
-@_exported public import HTTPMessages
 
 /// The rules of HTTP caching (RFC 9111, RFC 5861, RFC 9213): what to store, how far a stored response can be used, and
 /// what to ask the origin. They are functions of requests, responses and the time: they read no clock and store

@@ -1,5 +1,5 @@
 internal import Base
-package import ResponseStorage
+package import CacheCore
 internal import Spelling
 package import StorageSPI
 

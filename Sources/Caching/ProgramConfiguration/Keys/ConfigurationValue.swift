@@ -1,5 +1,5 @@
 package import Base
-internal import CachedFetching
+internal import CacheCore
 package import StorageSPI
 
 /// The checked value of a key.

@@ -1,6 +1,6 @@
 internal import Base
 package import HTTPCaching
-package import ResponseStorage
+package import CacheCore
 internal import StorageSPI
 
 /// Declares the keys of a section, or reads their values: the initializer of a `ConfigurationSection` does both with one

@@ -1,4 +1,4 @@
-package import ResponseStorage
+package import CacheCore
 package import StorageSPI
 
 /// Loads the configuration: an argument of the program overrides an environment variable, which overrides the file, which

@@ -1,8 +1,7 @@
 public import CacheDomain
-public import ResponseStorage
+@_exported public import CacheCore
 internal import StorageSPI
 // A resource is fetched and kept by means of the cache, whose names its containers use.
-@_exported public import CachedFetching
 
 /// A page of cities as it is stored and transferred.
 public struct CitiesPageDTO: Codable, Sendable, Hashable {

@@ -1,6 +1,5 @@
 public import CacheDomain
-public import CachedFetching
-public import ResponseStorage
+public import CacheCore
 
 /// A request for a page of cities.
 public struct CitiesRequestDTO: CacheableRequest {

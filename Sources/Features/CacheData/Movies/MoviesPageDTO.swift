@@ -1,5 +1,5 @@
 public import CacheDomain
-public import ResponseStorage
+public import CacheCore
 internal import StorageSPI
 
 /// A page of movies as it is stored and transferred.

@@ -1,6 +1,5 @@
 public import CacheDomain
-public import CachedFetching
-public import ResponseStorage
+public import CacheCore
 internal import StorageSPI
 
 /// A request for a poster.

@@ -1,5 +1,5 @@
 public import CacheDomain
-public import HTTPMessages
+public import HTTPCaching
 
 /// The response of a URL, without its content.
 public struct URLAnswerView: SingleRecordView {

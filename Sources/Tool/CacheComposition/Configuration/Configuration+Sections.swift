@@ -1,5 +1,5 @@
 package import HTTPCaching
-public import ResponseStorage
+public import CacheCore
 internal import StorageSPI
 
 /// The typed values of the sections of every configuration. A resource adds its own. Each is read anew.

@@ -1,4 +1,4 @@
-public import ResponseStorage
+public import CacheCore
 public import StorageSPI
 
 extension ConfigurationNames {

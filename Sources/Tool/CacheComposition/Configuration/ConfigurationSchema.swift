@@ -1,5 +1,5 @@
 internal import Base
-public import ResponseStorage
+public import CacheCore
 public import StorageSPI
 
 /// The JSON Schema of the configuration file.

@@ -1,6 +1,5 @@
-public import CachedFetching
+public import CacheCore
 internal import FetchVocabulary
-package import ResponseStorage
 public import StorageSPI
 
 /// Builds everything from the configuration: the engine by its name, and what the containers of the resources need.

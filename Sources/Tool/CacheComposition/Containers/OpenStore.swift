@@ -1,6 +1,5 @@
-internal import CachedFetching
-public import FetchVocabulary
-public import ResponseStorage
+public import CacheCore
+internal import FetchVocabulary
 public import StorageSPI
 
 /// An open store with its companions. Its opener closes it.

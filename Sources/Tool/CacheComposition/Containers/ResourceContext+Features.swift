@@ -1,7 +1,7 @@
 internal import CacheData
 public import CacheDomain
-internal import HTTPTransfer
-internal import ResponseStorage
+internal import CurlTransport
+internal import CacheCore
 internal import SampleOrigin
 
 /// Makes the features, each over the configured origin.

@@ -1,7 +1,6 @@
-public import CachedFetching
+public import CacheCore
 internal import FetchVocabulary
-internal import HTTPTransfer
-public import ResponseStorage
+internal import CurlTransport
 
 /// What the container of a resource is made of: the store, the services of every fetch, and its servers.
 public struct ResourceContext: Sendable {

@@ -1,6 +1,6 @@
 internal import FetchVocabulary
 internal import ProgramConfiguration
-internal import ResponseStorage
+internal import CacheCore
 internal import StorageSPI
 
 /// The section of the engine `tiered`, which is made of two others: one on this machine, near, in front of one that

@@ -1,5 +1,5 @@
 internal import Base
-internal import CachedFetching
+internal import CacheCore
 public import FetchVocabulary
 internal import Platform
 

@@ -1,11 +1,9 @@
 internal import Base
-public import CachedFetching
+public import CacheCore
 internal import FetchVocabulary
-internal import HTTPTransfer
+internal import CurlTransport
 internal import Platform
-internal import ResponseStorage
 public import StorageSPI
-internal import Transport
 
 /// Makes the services that transfer requests over the network. Loads and opens nothing before the first request.
 public struct NetworkServiceFactory: Sendable {

@@ -1,9 +1,8 @@
 internal import CachePresentation
 public import FetchVocabulary
-public import ResponseStorage
-internal import SealedTransform
+public import CacheCore
+internal import PayloadTransforms
 internal import Spelling
-internal import ZstdTransform
 
 /// The section `transforms.NAME` of a payload transform, which `cache.transforms` names.
 ///

@@ -1,7 +1,7 @@
 internal import EngineSupport
 internal import FetchVocabulary
 internal import Platform
-internal import ResponseStorage
+internal import CacheCore
 internal import StorageSPI
 
 /// The open file of uses: a table of blocks, found by the first bits of a digest.

@@ -1,4 +1,4 @@
-internal import CachedFetching
+internal import CacheCore
 internal import EngineSupport
 internal import FetchVocabulary
 internal import Platform

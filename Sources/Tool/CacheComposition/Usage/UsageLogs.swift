@@ -1,6 +1,6 @@
 internal import FetchVocabulary
 internal import Platform
-internal import ResponseStorage
+internal import CacheCore
 
 /// Keeps the uses of entries in a file beside the store, 32 bytes per entry: see `AccessFile`.
 ///

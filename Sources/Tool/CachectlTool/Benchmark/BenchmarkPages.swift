@@ -1,6 +1,6 @@
 internal import CacheData
 internal import CacheDomain
-internal import ResponseStorage
+internal import CacheCore
 internal import SampleOrigin
 internal import StorageBenchmark
 internal import StorageSPI

@@ -1,7 +1,7 @@
 internal import Base
 internal import CacheComposition
 internal import FetchVocabulary
-internal import ResponseStorage
+internal import CacheCore
 internal import StorageBenchmark
 internal import StorageSPI
 internal import CachePresentation

@@ -2,7 +2,7 @@ public import CachectlArguments
 internal import CacheComposition
 internal import FetchVocabulary
 internal import CachePresentation
-public import ResponseStorage
+public import CacheCore
 internal import StorageSPI
 
 /// `ls`.

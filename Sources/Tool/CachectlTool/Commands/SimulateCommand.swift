@@ -2,7 +2,7 @@ internal import CachePresentation
 internal import CachectlArguments
 internal import CacheComposition
 internal import FetchVocabulary
-internal import ResponseStorage
+internal import CacheCore
 internal import StorageBenchmark
 internal import StorageSPI
 

@@ -2,7 +2,7 @@ internal import CachectlArguments
 internal import CacheComposition
 internal import FetchVocabulary
 internal import CachePresentation
-internal import ResponseStorage
+internal import CacheCore
 internal import StorageSPI
 
 /// `verify`.

@@ -1,6 +1,6 @@
 internal import CacheComposition
 internal import FetchVocabulary
-internal import ResponseStorage
+internal import CacheCore
 internal import CachePresentation
 internal import StorageSPI
 

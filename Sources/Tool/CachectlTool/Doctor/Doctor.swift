@@ -2,7 +2,7 @@ internal import CacheComposition
 internal import FetchVocabulary
 internal import CachePresentation
 internal import Platform
-internal import ResponseStorage
+internal import CacheCore
 internal import StorageSPI
 
 /// Examines the set-up: the configuration, permissions, space, each store, and the clock. It changes nothing and

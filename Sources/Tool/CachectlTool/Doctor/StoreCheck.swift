@@ -2,7 +2,7 @@ internal import Base
 internal import CacheComposition
 internal import FetchVocabulary
 internal import CachePresentation
-internal import ResponseStorage
+internal import CacheCore
 internal import StorageSPI
 
 /// Checks the store of one engine. Creates none: if an engine cannot tell whether it has a store without opening it,

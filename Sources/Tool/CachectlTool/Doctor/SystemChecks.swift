@@ -1,7 +1,7 @@
 internal import CacheComposition
 internal import FetchVocabulary
 internal import CachePresentation
-internal import ResponseStorage
+internal import CacheCore
 internal import StorageSPI
 
 /// Checks that the time of day is plausible: the freshness of entries depends on it.

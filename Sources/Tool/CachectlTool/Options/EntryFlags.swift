@@ -1,6 +1,6 @@
 public import CachectlArguments
 internal import CacheComposition
-internal import ResponseStorage
+internal import CacheCore
 public import StorageSPI
 
 /// The options that select entries.

@@ -1,7 +1,6 @@
 internal import Base
-internal import CachedFetching
+internal import CacheCore
 internal import FetchVocabulary
-internal import ResponseStorage
 internal import StorageSPI
 
 /// How a user names an entry.

@@ -1,8 +1,7 @@
 internal import CacheComposition
 internal import FetchVocabulary
 internal import CachePresentation
-internal import CachedFetching
-internal import ResponseStorage
+internal import CacheCore
 internal import StorageSPI
 
 /// Presents the administration of a store as views.

@@ -1,7 +1,7 @@
 internal import CacheComposition
 internal import FetchVocabulary
 internal import CachePresentation
-internal import ResponseStorage
+internal import CacheCore
 internal import StorageSPI
 
 /// Moves entries between stores and files, and presents the results.

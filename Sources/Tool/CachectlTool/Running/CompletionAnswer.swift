@@ -1,6 +1,6 @@
 internal import CachectlArguments
 internal import CacheComposition
-internal import ResponseStorage
+internal import CacheCore
 internal import StorageSPI
 internal import FetchVocabulary
 internal import CachePresentation

@@ -3,7 +3,7 @@ internal import CachectlArguments
 internal import CacheComposition
 internal import FetchVocabulary
 internal import Platform
-internal import ResponseStorage
+internal import CacheCore
 internal import StorageSPI
 
 /// Reads a damaged store in another process of this program, which writes a line for each thing it meets.

@@ -1,6 +1,6 @@
 internal import FetchVocabulary
 internal import CachePresentation
-internal import ResponseStorage
+internal import CacheCore
 
 extension KeySample {
   /// The number of keys to name in a message.

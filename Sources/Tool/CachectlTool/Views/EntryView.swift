@@ -1,6 +1,6 @@
 internal import Base
 internal import CachePresentation
-internal import ResponseStorage
+internal import CacheCore
 internal import StorageSPI
 
 /// One entry of a store, with its payload.

@@ -1,5 +1,5 @@
 internal import CachePresentation
-internal import ResponseStorage
+internal import CacheCore
 internal import StorageSPI
 
 /// The findings of a check of a store.

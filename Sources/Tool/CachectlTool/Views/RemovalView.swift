@@ -1,6 +1,6 @@
 internal import FetchVocabulary
 internal import CachePresentation
-internal import ResponseStorage
+internal import CacheCore
 
 /// The result of removing entries, or of making them stale, or of the dry run.
 struct RemovalView: SingleRecordView {

@@ -1,6 +1,6 @@
 internal import FetchVocabulary
 internal import CachePresentation
-internal import ResponseStorage
+internal import CacheCore
 internal import StorageSPI
 
 /// How much a store contains, and how often it answers.

@@ -1,6 +1,6 @@
 internal import FetchVocabulary
 internal import CachePresentation
-internal import ResponseStorage
+internal import CacheCore
 
 /// The result of an export.
 struct ExportView: SingleRecordView {

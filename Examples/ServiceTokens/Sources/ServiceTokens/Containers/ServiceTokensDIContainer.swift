@@ -1,5 +1,5 @@
 public import CacheComposition
-internal import ResponseStorage
+internal import CacheCore
 internal import ServiceTokensData
 public import ServiceTokensDomain
 internal import ServiceTokensEntries

@@ -2,7 +2,7 @@ import StorageSPI
 import Testing
 
 @testable import HiredisStorage
-@testable import ResponseStorage
+@testable import CacheCore
 
 @Suite("A check names what is wrong with a store, and damaged entries can go")
 struct RedisCheckTests {

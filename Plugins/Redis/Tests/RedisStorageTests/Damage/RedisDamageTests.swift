@@ -1,5 +1,5 @@
 import Foundation
-import ResponseStorage
+import CacheCore
 import StorageSPI
 import Testing
 

@@ -2,7 +2,7 @@ import StorageSPI
 import Testing
 
 @testable import HiredisStorage
-@testable import ResponseStorage
+@testable import CacheCore
 
 @Suite("A store that has lost its index or its tally is damaged, and not empty")
 struct RedisLossTests {

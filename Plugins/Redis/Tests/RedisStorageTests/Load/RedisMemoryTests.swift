@@ -1,4 +1,4 @@
-import ResponseStorage
+import CacheCore
 import StorageSPI
 import Testing
 

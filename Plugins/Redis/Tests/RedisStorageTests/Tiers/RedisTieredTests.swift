@@ -6,7 +6,7 @@ import StorageSPI
 import Testing
 
 @testable import HiredisStorage
-@testable import ResponseStorage
+@testable import CacheCore
 
 /// Opens each store on the server behind the layer `tiered`, with a folder of its own for near.
 private struct TieredPlugin: StoragePlugin {

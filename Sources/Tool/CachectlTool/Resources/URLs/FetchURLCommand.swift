@@ -2,7 +2,7 @@ internal import CachectlArguments
 internal import CacheComposition
 internal import CacheDomain
 internal import CachePresentation
-internal import HTTPMessages
+internal import HTTPCaching
 
 /// `fetch url`.
 struct FetchURLCommand: AsyncParsableCommand {

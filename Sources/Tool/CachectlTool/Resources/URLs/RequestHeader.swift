@@ -1,6 +1,6 @@
 internal import Base
 internal import FetchVocabulary
-internal import HTTPMessages
+internal import HTTPCaching
 internal import ProgramConfiguration
 
 /// The header fields that the options `--header`, `--user` and `--cookie` describe, as in curl.

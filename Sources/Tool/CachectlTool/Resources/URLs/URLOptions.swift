@@ -1,7 +1,7 @@
 internal import CachectlArguments
 internal import CacheComposition
 internal import CacheDomain
-internal import HTTPMessages
+internal import HTTPCaching
 internal import Synchronization
 
 /// The options that describe the request for a URL, spelled as in curl.

@@ -1,0 +1,145 @@
+internal import FetchVocabulary
+package import StorageSPI
+internal import Synchronization
+
+/// The decoded values of a store's entries, reused as long as the entries stay the same.
+///
+/// Each use checks that with the engine. If the engine has a change count, the check reads nothing; otherwise the entry
+/// is read and verified again, but not decoded.
+final class DecodedEntries: Sendable {
+  private let engine: any StorageEngine
+  private let limits: DecodedLimits
+  private let table: Mutex<DecodedTable>
+
+  /// Creates an empty cache for the entries of `engine`.
+  init(_ engine: any StorageEngine, _ limits: DecodedLimits) {
+    self.engine = engine
+    self.limits = limits
+    table = Mutex(DecodedTable(limits))
+  }
+
+  /// The engine's change count, to be read before an entry is read; `nil` if the engine has none.
+  ///
+  /// - Throws: `CacheError`: the same as a read.
+  func changeCount() throws(CacheError) -> UInt64? { try engine.changeCount() }
+
+  /// The value that `codec` decoded from the entry under `key`, whose digest is `digest`, and the change count at which it
+  /// was kept; `nil` if that was unknown.
+  func find<Value: Sendable>(
+    _ key: CacheKey, _ digest: UInt64, _ codec: String
+  ) -> (kept: Decoded<Value>, changeCount: UInt64?)? {
+    guard let found = table.withLock({ $0.use(key, digest) }), found.entry.codec == codec,
+      let kept = found.entry as? Decoded<Value>
+    else { return nil }
+    return (kept, found.changeCount)
+  }
+
+  /// Keeps a decoded entry that was read at the change count `changeCount` or later; `nil` if unknown.
+  func keep(_ entry: DecodedEntry, changeCount: UInt64?) {
+    table.withLock { $0.keep(entry, changeCount: changeCount) }
+  }
+
+  /// Forgets the decoded entry under the key with the digest `digest`.
+  func remove(_ digest: UInt64) {
+    table.withLock { _ = $0.remove(digest) }
+  }
+
+  /// Forgets all decoded entries.
+  func removeAll() { table.withLock { $0 = DecodedTable(limits) } }
+
+  /// The number of entries kept, and the total size of their payloads in bytes.
+  var size: (entries: Int, payloadBytes: Int) { table.withLock { ($0.count, $0.payloadBytes) } }
+}
+
+/// How many decoded values an `EntryStore` keeps in memory. Once that is reached, a new entry gets in only when it is
+/// read for the second time, and replaces the one that has been unused longest.
+public struct DecodedLimits: Sendable, Hashable {
+  /// The number of entries, 0 or more; with 0, every read decodes.
+  public let maxEntries: Int
+  /// The total size of their payloads in bytes, 0 or more. A decoded page of movies takes about twice the memory of its
+  /// payload.
+  public let maxBytes: Int
+
+  /// Creates limits.
+  public init(maxEntries: Int, maxBytes: Int) {
+    (self.maxEntries, self.maxBytes) = (maxEntries, maxBytes)
+  }
+
+  /// 1,024 entries and 16 MiB.
+  public static let standard = DecodedLimits(maxEntries: 1_024, maxBytes: 16 << 20)
+
+  /// Keeps nothing.
+  public static let none = DecodedLimits(maxEntries: 0, maxBytes: 0)
+}
+
+extension EntryStore {
+  /// What `decoded(_:_:_:)` returns, if that needs no read: the entry is decoded, the engine confirms that nothing has
+  /// changed since, and the entry has not expired. Otherwise `nil`.
+  ///
+  /// Counts a hit, if `isUsed` returns `true` for the value; otherwise the result is `nil` too. Cost: a fraction of a
+  /// microsecond, without a wait, so that a caller need not leave its actor.
+  ///
+  /// - Throws: `CacheError`: the same as a read.
+  package func kept<Value: Sendable>(
+    _ key: CacheKey, _ codec: String, where isUsed: (Decoded<Value>) -> Bool = { _ in true }
+  ) throws(CacheError) -> Decoded<Value>? {
+    let digest = AccessRecord.digest(of: key)
+    // Without a count, this is the entry's second read: the engine may have to open a file to count changes.
+    guard let decodedEntries, let (kept, then): (Decoded<Value>, UInt64?) = decodedEntries.find(key, digest, codec),
+      let then, try decodedEntries.changeCount() == then, kept.metadata.state(at: clock.now) != .expired, isUsed(kept)
+    else { return nil }
+    countLookUp(digest: digest)
+    return kept
+  }
+
+  /// The value that `decode` makes, or has made before, from the entry under `key`; `nil` if there is none, or an
+  /// expired one. Each call checks the expiry by the clock.
+  ///
+  /// A decoded value is reused without reading the entry only if the engine confirms that nothing has changed. If the
+  /// entry was renewed, with the same payload, the value is not decoded again either. A failed read is a failure: no kept
+  /// value replaces it.
+  ///
+  /// - Parameters:
+  ///   - codec: distinguishes `decode` from other functions whose values have the same type.
+  ///   - renewing: makes the value from a kept one, if the entry has the same payload and media type, but other times or
+  ///     attributes.
+  ///   - decode: makes the value; of the metadata, only what `renewing` renews and the media type may decide about it.
+  /// - Throws: `CacheError`: what `decode` throws; `damaged` if the entry is not as it was written.
+  func decoded<Value: Sendable>(
+    _ key: CacheKey, _ codec: String, renewing: @Sendable (Value, EntryMetadata) -> Value,
+    _ decode: @Sendable (Span<UInt8>, EntryMetadata) throws(CacheError) -> Value
+  ) async throws(CacheError) -> Decoded<Value>? {
+    let (now, digest) = (clock.now, AccessRecord.digest(of: key))
+    let found: (kept: Decoded<Value>, changeCount: UInt64?)? = decodedEntries?.find(key, digest, codec)
+    // Get the count before the read, so that the value read belongs to this count or a later one. Only for entries
+    // read again: an engine may have to open a file for it, which a process that reads one entry should not pay for.
+    let count = found == nil ? nil : try decodedEntries?.changeCount()
+    if let found, let count, count == found.changeCount {
+      return found.kept.metadata.state(at: now) == .expired ? nil : found.kept
+    }
+    let read = try await engine.read(key) { [transforms] bytes, metadata throws(CacheError) -> Decoded<Value>? in
+      let isPlain = try metadata.verify(key: key, payload: bytes) && transforms.servesPlain
+      if metadata.state(at: now) == .expired { return nil }
+      func made(_ value: Value, _ opened: EntryMetadata, _ payloadBytes: Int) -> Decoded<Value> {
+        Decoded(
+          value, key: key, digest: digest, metadata: opened, transforms: metadata.transforms,
+          payloadBytes: payloadBytes,
+          codec: codec)
+      }
+      if let kept = found?.kept, kept.metadata.checksum == metadata.checksum { return kept }
+      if let kept = found?.kept, kept.hasPayload(of: metadata) {
+        let revealed = isPlain ? metadata : try transforms.revealed(metadata, key: key)
+        return made(renewing(kept.value, revealed), revealed, kept.payloadBytes)
+      }
+      if isPlain { return made(try decode(bytes, metadata), metadata, bytes.count) }
+      let opened = try transforms.opened(bytes, metadata, key: key)
+      return made(try decode(opened.payload.span, opened.metadata), opened.metadata, opened.payload.count)
+    }
+    guard let current = read ?? nil else {
+      decodedEntries?.remove(digest)
+      return nil
+    }
+    decodedEntries?.keep(current, changeCount: count)
+    return current
+  }
+}

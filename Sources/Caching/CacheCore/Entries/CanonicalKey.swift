@@ -1,0 +1,72 @@
+public import StorageSPI
+
+extension CacheKey {
+  /// The version of the key scheme. Entries under keys of another version are never found, and expire.
+  static let schemeVersion = "v1"
+
+  /// The key of the entry that answers `request`: `resource/version/name=value/name=value`, with parameters sorted by
+  /// name, and names and values percent-encoded.
+  ///
+  /// - Throws: `CacheError` with the code `invalidRequest` if the key would be too long, `invalidKey` if the resource's
+  ///   name cannot be a namespace, or two of its parameters have one name.
+  public init(for request: some CacheableRequest) throws(CacheError) {
+    try self.init(namespace: request.namespace, request.parameters)
+  }
+
+  /// Not generic, so that it is compiled once, for all requests.
+  private init(namespace: String, _ parameters: [(name: String, value: String)]) throws(CacheError) {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(Self.usualLength)
+    bytes.append(text: namespace)
+    bytes.append(UInt8(ascii: "/"))
+    bytes.append(text: Self.schemeVersion)
+    for (name, value) in try Self.sorted(parameters, of: namespace) {
+      bytes.append(UInt8(ascii: "/"))
+      PercentEncoding.append(name, to: &bytes)
+      bytes.append(UInt8(ascii: "="))
+      PercentEncoding.append(value, to: &bytes)
+    }
+    do throws(CacheError) {
+      try self.init(bytes.span)
+    } catch {
+      guard bytes.count > Self.maximumLength else {
+        throw CacheError(
+          .invalidKey, "a resource cannot be called '\(namespace)'",
+          hint: "call it by a letter, then letters and digits, all in lower case", cause: error)
+      }
+      throw CacheError(.invalidRequest, error.message, hint: "shorten what is asked for", cause: error)
+    }
+  }
+
+  /// The prefix of the keys of all requests of one kind that have parameters.
+  public static func prefix(of kind: (some CacheableRequest).Type) -> String {
+    prefix(ofNamespace: kind.resource)
+  }
+
+  /// The prefix of the keys of all requests with parameters in `namespace`.
+  package static func prefix(ofNamespace namespace: String) -> String { "\(namespace)/\(schemeVersion)/" }
+
+  /// The capacity that most keys need.
+  private static let usualLength = 96
+
+  /// The parameters of a request in `namespace`, by name.
+  private static func sorted(
+    _ parameters: [(name: String, value: String)], of namespace: String
+  ) throws(CacheError) -> [(name: String, value: String)] {
+    let isSorted = parameters.indices.dropFirst().allSatisfy { parameters[$0 - 1].name < parameters[$0].name }
+    if isSorted { return parameters }
+    let sorted = parameters.sorted { $0.name < $1.name }
+    if let index = sorted.indices.dropFirst().first(where: { sorted[$0 - 1].name == sorted[$0].name }) {
+      throw CacheError(
+        .invalidKey, "the resource '\(namespace)' has two parameters called '\(sorted[index].name)'",
+        hint: "give each parameter a name of its own, in the property 'parameters' of the request")
+    }
+    return sorted
+  }
+}
+
+extension [UInt8] {
+  fileprivate mutating func append(text: String) {
+    text.utf8.span.withUnsafeBufferPointer { append(contentsOf: $0) }
+  }
+}

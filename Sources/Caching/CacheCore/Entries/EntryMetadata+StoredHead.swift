@@ -1,0 +1,89 @@
+internal import StorageSPI
+
+/// Storing the head of a response: its times become the entry's, the rest becomes attributes.
+extension EntryMetadata {
+  init(_ stored: StoredHead, contentType: String, attributes: [String: String]) {
+    self.init(
+      storedAt: Timestamp(stored.storedAt), freshUntil: Timestamp(stored.freshUntil),
+      retainUntil: Timestamp(stored.retainUntil), contentType: contentType,
+      attributes: attributes.merging(stored.ownAttributes) { $1 })
+  }
+
+  /// The head of the stored response, with the header fields `fields`.
+  func storedHead(fields: HTTPFields) -> StoredHead {
+    if !attributes.keys.contains(where: { $0.utf8.first == AttributeName.firstByte }) {
+      return StoredHead(
+        head: HTTPResponseHead(status: StoredHead.usualStatus, fields: fields), storedAt: storedAt.sinceEpoch,
+        freshUntil: freshUntil.sinceEpoch, retainUntil: retainUntil.sinceEpoch)
+    }
+    let status = attributes[AttributeName.status].flatMap { Int($0) } ?? StoredHead.usualStatus
+    let initialAge = attributes[AttributeName.initialAge].flatMap { Int64($0) } ?? 0
+    return StoredHead(
+      head: HTTPResponseHead(status: status, fields: fields), storedAt: storedAt.sinceEpoch,
+      freshUntil: freshUntil.sinceEpoch, retainUntil: retainUntil.sinceEpoch,
+      initialAge: .milliseconds(initialAge), selector: selector)
+  }
+
+  /// The header fields that have attributes of their own.
+  var cachingFields: HTTPFields {
+    // With so few attributes, comparing all pairs is cheaper than looking up each name.
+    let attributes = Array(self.attributes)
+    var lines: [HTTPFields.Field] = []
+    for name in StoredHead.cachingFields {
+      for attribute in attributes where attribute.key == name { lines.append(HTTPFields.Field(name, attribute.value)) }
+    }
+    return HTTPFields(lines)
+  }
+
+  private var selector: VariantSelector {
+    guard let words = attributes[AttributeName.selector]?.split(separator: " ").map(String.init),
+      let digest = words.first
+    else { return .always }
+    return VariantSelector(names: Array(words.dropFirst()), digest: digest)
+  }
+}
+
+extension StoredHead {
+  /// The status of an entry that has no attribute for it.
+  fileprivate static let usualStatus = 200
+
+  /// The header fields that decide how a response may be used. A typed response keeps no others.
+  static let cachingFields = [
+    "age", "cache-control", "cdn-cache-control", "date", "etag", "expires", "last-modified", "vary",
+  ]
+
+  /// Those header fields, as attributes.
+  var cachingAttributes: [String: String] {
+    Dictionary(uniqueKeysWithValues: Self.cachingFields.compactMap { name in head.fields[name].map { (name, $0) } })
+  }
+
+  /// Attributes for what is neither an entry time nor a header field. Leaves out the usual values.
+  fileprivate var ownAttributes: [String: String] {
+    var attributes: [String: String] = [:]
+    if head.status != Self.usualStatus { attributes[AttributeName.status] = String(head.status) }
+    if initialAge != .zero { attributes[AttributeName.initialAge] = String(Timestamp(initialAge).milliseconds) }
+    if selector != .always {
+      attributes[AttributeName.selector] = ([selector.digest] + selector.names).joined(separator: " ")
+    }
+    return attributes
+  }
+}
+
+/// Names of attributes that no header field can have.
+enum AttributeName {
+  /// The first byte of all these names.
+  static let firstByte = UInt8(ascii: ":")
+  static let status = ":status"
+  static let initialAge = ":initial-age"
+  /// The digest, then the field names, of the selector.
+  static let selector = ":selector"
+  /// All of these.
+  static let ofHead = [status, initialAge, selector]
+}
+
+extension Timestamp {
+  /// The time `duration` after 1970-01-01T00:00:00Z.
+  init(_ duration: Duration) {
+    self = Timestamp(milliseconds: 0).advanced(by: duration)
+  }
+}

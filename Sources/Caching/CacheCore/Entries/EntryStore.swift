@@ -1,0 +1,223 @@
+public import FetchVocabulary
+public import StorageSPI
+
+/// An engine, with what the core adds to every entry: absolute times, and checksums that are computed on each write and
+/// verified on each read. No write exceeds the store's limits, if it has any.
+public struct EntryStore: Sendable {
+  let engine: any StorageEngine
+
+  /// The engine's tiers; `nil` if it has none.
+  package var tiered: TieredEngine? { engine.tiered }
+
+  /// The clock that decides whether entries are fresh, stale or expired.
+  public let clock: any WallClock
+
+  /// Counts hits, misses and evictions.
+  public let operations: OperationCounter
+
+  /// Records how each entry is used.
+  public let accesses: AccessRecorder
+
+  /// The decoded values; `nil` if none are kept.
+  let decodedEntries: DecodedEntries?
+
+  /// The leases that this process holds on flights over this store.
+  let leases = HeldLeases()
+
+  /// The requests under way in this process whose answers this store keeps.
+  package let underWay = FlightsUnderWay()
+
+  /// The flight that the next write belongs to; `nil` if there is none.
+  private var flight: FlightTicket?
+
+  /// Whether the next write ends that flight.
+  private var endsFlight = false
+
+  /// What entries are written with, and how to read those written with something else.
+  let transforms: TransformPipeline
+
+  private let writer: BoundedWriter
+
+  /// Whether the engine lists keys in order, each once, and from any key on.
+  var isOrdered: Bool { writer.sweeps.isOrdered }
+
+  /// Creates a store over `engine`.
+  ///
+  /// - Parameters:
+  ///   - limits: how much it may hold; `nil` for no limits.
+  ///   - accesses: records when its entries are read, for eviction.
+  ///   - sweeps: keeps the place of evictions for the next process; `nil` for a store that no other process evicts from.
+  ///   - removesExpired: whether writes also remove a few expired entries. Not needed if the engine drops expired
+  ///     entries itself.
+  ///   - isOrdered: whether the engine is `ordered`.
+  ///   - decoded: how many decoded values to keep in memory.
+  ///   - transforms: what entries are written with, such as compression. Entries written with others stay readable.
+  ///   - wholeLook: a store of up to so many entries is looked at whole to choose evictions; `nil` for the usual number.
+  public init(
+    engine: any StorageEngine, clock: any WallClock, limits: StoreLimits? = nil,
+    accesses: AccessRecorder = AccessRecorder(), sweeps: (any SweepLog)? = nil, removesExpired: Bool = true,
+    isOrdered: Bool = true, decoded: DecodedLimits = .standard, transforms: EntryTransforms = .none,
+    wholeLook: Int? = nil
+  ) {
+    self.engine = engine
+    self.clock = clock
+    self.accesses = accesses
+    self.transforms = TransformPipeline(transforms)
+    operations = OperationCounter()
+    decodedEntries = decoded.maxEntries > 0 ? DecodedEntries(engine, decoded) : nil
+    writer = BoundedWriter(
+      engine: engine, clock: clock, limits: limits, operations: operations, accesses: accesses,
+      sweeps: SweepKeeper(sweeps, isOrdered: isOrdered), removesExpired: removesExpired,
+      wholeLook: wholeLook ?? RoomMaker.wholeLook)
+  }
+
+  /// Keeps the place of evictions for the next process.
+  ///
+  /// - Throws: `CacheError`: the log failed.
+  public func saveSweep() throws(CacheError) { try writer.sweeps.save() }
+
+  /// Gives back the leases on flights that have not ended, and closes the engine.
+  ///
+  /// - Throws: `CacheError` with the code of the engine's failure.
+  public func close() async throws(CacheError) {
+    decodedEntries?.removeAll()
+    await giveBackLeases()
+    try await engine.close()
+  }
+
+  /// Without it, other processes would wait until the leases run out. A lease that cannot be given back does run out.
+  func giveBackLeases() async {
+    for lease in await leases.endAll() {
+      var batch = WriteBatch()
+      batch.remove(lease.key, ifStill: lease.version)
+      try? await engine.apply(batch)
+    }
+  }
+
+  /// The value that `decode` makes from the entry under `key`, with its metadata; `nil` if there is none, or an expired
+  /// one.
+  ///
+  /// - Throws: `CacheError`: what `decode` throws; `damaged` if the entry is not as it was written; `wrongKey` if it is
+  ///   sealed with another key; `notSealed` if it lacks a required transform; `unsupported` if a transform that it was
+  ///   written with is not set up.
+  public func read<Value: Sendable>(
+    _ key: CacheKey, _ decode: @Sendable (Span<UInt8>, EntryMetadata) throws(CacheError) -> Value
+  ) async throws(CacheError) -> (value: Value, metadata: EntryMetadata)? {
+    let now = clock.now
+    let found = try await engine.read(key) {
+      [transforms] bytes, metadata throws(CacheError) -> (value: Value, metadata: EntryMetadata)? in
+      let isPlain = try metadata.verify(key: key, payload: bytes)
+      if metadata.state(at: now) == .expired { return nil }
+      if isPlain, transforms.servesPlain { return (try decode(bytes, metadata), metadata) }
+      let opened = try transforms.opened(bytes, metadata, key: key)
+      return (try decode(opened.payload.span, opened.metadata), opened.metadata)
+    }
+    return found ?? nil
+  }
+
+  /// Counts a look-up: a hit, and a use of the entry under `key`; with `nil`, a miss.
+  public func countLookUp(_ key: CacheKey?) { countLookUp(digest: key.map { AccessRecord.digest(of: $0) }) }
+
+  /// Counts a look-up in the same way, by the digest of the key.
+  func countLookUp(digest: UInt64?) {
+    operations.record(hit: digest != nil)
+    if let digest { accesses.record(digest: digest, at: clock.now) }
+  }
+
+  /// This store, whose next write also removes this process's lease of `flight`, and fails with the code `conflict` if
+  /// the flight is outdated or its lease is lost.
+  package func ending(_ flight: FlightTicket?) -> EntryStore {
+    var store = during(flight)
+    store.endsFlight = true
+    return store
+  }
+
+  /// This store, whose next write fails with the code `conflict` if `flight` is outdated or its lease is lost.
+  package func during(_ flight: FlightTicket?) -> EntryStore {
+    var store = self
+    store.flight = flight
+    return store
+  }
+
+  /// Stores an entry together with the changes of `batch`, if the present entry is as expected. If there is no room, it
+  /// evicts other entries. The transforms of the store change its payload; limits count the result.
+  ///
+  /// - Parameters:
+  ///   - key: the entry's key.
+  ///   - payload: the entry's bytes.
+  ///   - metadata: the entry's metadata; the checksum is computed here.
+  ///   - expecting: what the store must hold under the key; `nil` for anything.
+  ///   - batch: further changes; all are made, or none.
+  /// - Throws: `CacheError` with the code of the engine's failure, `tooLarge` if the entry alone exceeds the store's
+  ///   limits, `overBounds` if no other entry may be evicted, `busy` if other writers keep filling the store; then
+  ///   nothing has changed.
+  public func write(
+    _ key: CacheKey, payload: [UInt8], metadata: EntryMetadata, expecting: WriteBatch.Expectation? = nil,
+    with batch: WriteBatch = WriteBatch()
+  ) async throws(CacheError) {
+    var entry = try transforms.encoded(payload, metadata, key: key, with: transforms.transforms.written)
+    entry.metadata.checksum = entry.metadata.computedChecksum(key: key)
+    var batch = batch
+    if let expecting { batch.require(key, expecting) }
+    batch.put(key, payload: entry.payload, metadata: entry.metadata)
+    try await commit(batch, storing: key, bytes: entry.payload.count)
+  }
+
+  /// Gives an entry new metadata, together with the changes of `batch`. Its payload is not touched: it is neither encoded
+  /// nor transformed, hashed or written again.
+  ///
+  /// - Parameters:
+  ///   - key: the entry's key.
+  ///   - version: the checksum that the entry must have; with `nil`, nothing is done.
+  ///   - batch: further changes; all are made, or none.
+  ///   - renewed: makes the new metadata from the present one, of which a transform may hide attributes.
+  /// - Returns: `false` if the entry must be written whole, and nothing has changed: it cannot be read, or would be
+  ///   written with other transforms now.
+  /// - Throws: `CacheError`: as `write(_:payload:metadata:expecting:with:)`; `conflict` if the entry has another version or
+  ///   is gone.
+  func renew(
+    _ key: CacheKey, from version: UInt64?, with batch: WriteBatch = WriteBatch(),
+    _ renewed: @Sendable (EntryMetadata) -> EntryMetadata
+  ) async throws(CacheError) -> Bool {
+    guard let version else { return false }
+    let found: (metadata: EntryMetadata?, bytes: Int)?
+    do throws(CacheError) {
+      found = try await engine.read(key) { [transforms] bytes, stored throws(CacheError) in
+        guard stored.checksum == version else { throw .conflict(on: key) }
+        try stored.verifyMetadata(key: key)
+        return (try transforms.renewed(stored, as: renewed(stored), key: key), bytes.count)
+      }
+    } catch {
+      guard error.isOfOneEntry else { throw error }
+      return false
+    }
+    guard let found else { throw .conflict(on: key) }
+    guard let metadata = found.metadata else { return false }
+    var batch = batch
+    batch.update(key, metadata: metadata, from: version)
+    try await commit(batch, storing: key, bytes: found.bytes)
+    return true
+  }
+
+  /// Makes the changes of `batch`, which leaves `bytes` bytes under `key`, and ends the flight if that is due.
+  private func commit(_ batch: WriteBatch, storing key: CacheKey, bytes: Int) async throws(CacheError) {
+    guard let flight else { return try await writer.apply(batch, storing: key, bytes: bytes) }
+    try await flight.storing { () throws(CacheError) in
+      var batch = batch
+      switch await leases.end(flight) {
+      case .none: break
+      case .lost: throw .conflict(on: key)
+      case .held(let lease, let version):
+        batch.require(lease, .checksum(version))
+        if endsFlight { batch.remove(lease) }
+      }
+      try await writer.apply(batch, storing: key, bytes: bytes)
+      if endsFlight { leases.forget(flight) }
+    }
+  }
+}
+
+extension Timestamp {
+  /// The time since 1970-01-01T00:00:00Z, as the domain uses it.
+  public var sinceEpoch: Duration { .milliseconds(milliseconds) }
+}

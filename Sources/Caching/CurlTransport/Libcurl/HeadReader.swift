@@ -1,0 +1,155 @@
+internal import Base
+internal import HTTPCaching
+
+/// Parses the lines of a response outside its content, one at a time as libcurl delivers them: the heads of interim
+/// responses, the head of the final one, and the trailers.
+struct HeadReader {
+  /// What a line completes.
+  enum Event: Equatable {
+    /// Nothing yet.
+    case incomplete
+    /// The head of an interim response (1xx).
+    case interim(HTTPResponseHead)
+    /// The head of the final response.
+    case final(HTTPResponseHead)
+  }
+
+  /// Why the lines are not an HTTP message.
+  struct Failure: Error, Equatable {
+    let reason: String
+  }
+
+  private static let framingNames = ["transfer-encoding", "content-length"]
+
+  private enum Place { case start, fields, trailers }
+
+  /// Parts of a line as it arrived, not copied.
+  private struct Line {
+    let name: ArraySlice<UInt8>
+    var value: ArraySlice<UInt8>
+  }
+
+  private var place = Place.start
+  private var head = HTTPResponseHead(status: 0)
+  private var lines: [Line] = []
+
+  /// The trailers so far.
+  var trailers: HTTPFields { place == .trailers ? fields : [:] }
+
+  /// Parses the next line, which includes its line end.
+  mutating func read(_ bytes: some Collection<UInt8>) throws(Failure) -> Event {
+    let line = Self.withoutEnd(Array(bytes)[...])
+    switch place {
+    case .start:
+      head = try Self.status(line)
+      place = .fields
+      return .incomplete
+    case .fields:
+      if line.isEmpty { return try complete() }
+      try add(line)
+      return .incomplete
+    case .trailers:
+      if !line.isEmpty { try add(line) }
+      return .incomplete
+    }
+  }
+
+  private mutating func complete() throws(Failure) -> Event {
+    head.fields = fields
+    lines = []
+    let isInterim = (100..<200).contains(head.status)
+    if head.status == 101 { throw Failure(reason: "it changes to a protocol that was not asked for") }
+    place = isInterim ? .start : .trailers
+    if isInterim { return .interim(head) }
+    try Self.checkFraming(head.fields)
+    // Transfer-Encoding overrides the length (RFC 9112, section 6.3), which may be a lie.
+    if head.fields.contains("transfer-encoding") { head.fields["content-length"] = nil }
+    return .final(head)
+  }
+
+  private var fields: HTTPFields {
+    HTTPFields(lines.map { HTTPFields.Field(FieldText.decode($0.name), FieldText.decode($0.value)) })
+  }
+
+  private mutating func add(_ line: ArraySlice<UInt8>) throws(Failure) {
+    if let first = line.first, Self.isSpace(first) {
+      guard let last = lines.last.map({ ($0.name, $0.value.isEmpty) }) else {
+        throw Failure(reason: "the header begins with white space")
+      }
+      // In old syntax, a line that begins with white space continues the previous one (RFC 9112, section 5.2). But
+      // libcurl frames the content by single lines.
+      guard !Self.framingNames.contains(where: { HTTPFields.isSame($0, FieldText.decode(last.0)) }) else {
+        throw Failure(reason: "a line that says where the content ends is folded")
+      }
+      let text = Self.text(line)
+      if !last.1, !text.isEmpty { lines[lines.count - 1].value.append(UInt8(ascii: " ")) }
+      lines[lines.count - 1].value += text
+      return
+    }
+    guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else {
+      throw Failure(reason: "a line of the header has no colon")
+    }
+    let name = Self.trimmed(line[..<colon])
+    guard !name.isEmpty else { throw Failure(reason: "a line of the header has no name") }
+    guard name.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
+      throw Failure(reason: "the name of a header field has control characters")
+    }
+    lines.append(Line(name: name, value: Self.text(line[(colon + 1)...])))
+  }
+
+  /// Parses a status line such as `HTTP/1.1 200 OK`.
+  private static func status(_ line: ArraySlice<UInt8>) throws(Failure) -> HTTPResponseHead {
+    let name = line.prefix { $0 != UInt8(ascii: " ") }
+    let rest = line[name.endIndex...].drop(while: isSpace)
+    let digits = rest.prefix { !isSpace($0) }
+    guard let version = HTTPVersion(rawValue: FieldText.decode(name)), digits.count == 3,
+      let status = Int(FieldText.decode(digits)), status >= 100
+    else { throw Failure(reason: "the status line cannot be read") }
+    let reason = text(rest.dropFirst(3))
+    return HTTPResponseHead(
+      version: version, status: status, reason: reason.isEmpty ? nil : FieldText.decode(reason))
+  }
+
+  /// Checks that it is clear what the content is and where it ends: there is only one length, and no transfer coding
+  /// but chunked (RFC 9112, section 6). The transport asks for no other codings, and libcurl does not remove them.
+  private static func checkFraming(_ fields: HTTPFields) throws(Failure) {
+    if let coding = fields["transfer-encoding"] {
+      guard ["chunked", "identity"].contains(where: { HTTPFields.isSame($0, coding) }) else {
+        throw Failure(reason: "its Transfer-Encoding was not asked for")
+      }
+    } else if let lengths = fields["content-length"] {
+      let numbers = lengths.utf8.split(separator: UInt8(ascii: ",")).map { number(trimmed(Array($0)[...])) }
+      guard let first = numbers.first, first != nil, numbers.allSatisfy({ $0 == first }) else {
+        throw Failure(reason: "its Content-Length is not one number")
+      }
+    }
+  }
+
+  /// The number in `digits`; `nil` if they are not all digits.
+  private static func number(_ digits: ArraySlice<UInt8>) -> Int? {
+    let isNumber = digits.allSatisfy(\.isASCIIDigit)
+    return isNumber ? Int(FieldText.decode(digits)) : nil
+  }
+
+  private static func withoutEnd(_ line: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+    guard line.last == UInt8(ascii: "\n") else { return line }
+    let text = line.dropLast()
+    return text.last == UInt8(ascii: "\r") ? text.dropLast() : text
+  }
+
+  /// `bytes` without surrounding white space and with carriage returns replaced: for other parsers a lone one would end
+  /// the line (RFC 9112, section 2.2).
+  private static func text(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+    let carriageReturn = UInt8(ascii: "\r")
+    guard bytes.contains(carriageReturn) else { return trimmed(bytes) }
+    return trimmed(bytes.map { $0 == carriageReturn ? UInt8(ascii: " ") : $0 }[...])
+  }
+
+  private static func trimmed(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+    var rest = bytes.drop(while: isSpace)
+    while let last = rest.last, isSpace(last) { rest = rest.dropLast() }
+    return rest
+  }
+
+  private static func isSpace(_ byte: UInt8) -> Bool { byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
+}

@@ -1,0 +1,198 @@
+internal import HTTPCaching
+internal import Synchronization
+
+/// A request and its response, shared by the tasks that wait for it and the thread that carries it.
+///
+/// The thread puts in what arrives (`receive`, `finish`) and takes out what is to be sent (`content`); tasks take
+/// out the head and the content. Both sides only lock this state, and never wait for each other while holding the lock.
+final class Transfer: Sendable {
+  private enum Wanted { case head, content }
+  private enum End { case whole, failure(TransportError) }
+
+  private struct State {
+    var interim: [HTTPResponseHead] = []
+    var head: HTTPResponseHead?
+    var trailers: HTTPFields = [:]
+    /// The content that has arrived but not been read.
+    var waiting = ByteQueue()
+    /// Whether libcurl was told to stop reading until the reader has caught up.
+    var isPaused = false
+    var end: End?
+    var readers: [(wanted: Wanted, continuation: CheckedContinuation<Void, Never>)] = []
+
+    func has(_ wanted: Wanted) -> Bool {
+      end != nil || (wanted == .head ? head != nil : waiting.count > 0)
+    }
+
+    /// Removes and returns the readers that need not wait any longer.
+    mutating func takeReady() -> [CheckedContinuation<Void, Never>] {
+      let ready = readers.filter { has($0.wanted) }
+      readers = readers.filter { !has($0.wanted) }
+      return ready.map(\.continuation)
+    }
+  }
+
+  let request: OutgoingRequest
+  let content: OutgoingContent
+  private let loop: TransferLoop
+  private let bufferSize: Int
+  private let state = Mutex(State())
+
+  init(_ request: OutgoingRequest, loop: TransferLoop, bufferSize: Int) {
+    self.request = request
+    self.loop = loop
+    self.bufferSize = max(1, bufferSize)
+    content = OutgoingContent(request.content)
+  }
+
+  // MARK: For tasks
+
+  /// Starts the transfer.
+  func start() {
+    loop.post(.start(self))
+    content.feed { [loop] in
+      loop.post(.resume(self))
+    } onFailure: {
+      self.end(.failure(self.request.error(.content, $0)))
+    }
+  }
+
+  /// Waits for the head of the final response.
+  func head() async throws(TransportError) -> HTTPResponseHead {
+    while true {
+      if Task.isCancelled { cancel() }
+      // If a response breaks off after its head, return that head; if it was cancelled, throw.
+      switch state.withLock({ ($0.head, $0.end) }) {
+      case (_, .failure(let error)) where error.code == .cancelled: throw error
+      case (let head?, _): return head
+      case (nil, .failure(let error)): throw error
+      case (nil, _): await wait(for: .head)
+      }
+    }
+  }
+
+  /// Waits for more content, and returns a piece of it; `nil` at the end.
+  func next() async throws(TransportError) -> [UInt8]? {
+    while true {
+      if Task.isCancelled { cancel() }
+      let (piece, end, isToResume) = state.withLock { state in
+        let piece = state.waiting.takeFirst()
+        let isToResume = state.isPaused && state.waiting.count <= bufferSize / 2
+        if isToResume { state.isPaused = false }
+        return (piece, state.end, isToResume)
+      }
+      if isToResume { loop.post(.resume(self)) }
+      if let piece { return piece }
+      switch end {
+      case .whole: return nil
+      case .failure(let error): throw error
+      case nil: await wait(for: .content)
+      }
+    }
+  }
+
+  /// Ends the transfer at once, unless it has already ended.
+  func cancel() { end(.failure(request.error(.cancelled))) }
+
+  var interim: [HTTPResponseHead] { state.withLock(\.interim) }
+  var trailers: HTTPFields { state.withLock(\.trailers) }
+  /// Whether libcurl was told to stop reading, and how much content is waiting.
+  var backlog: (isPaused: Bool, count: Int) { state.withLock { ($0.isPaused, $0.waiting.count) } }
+
+  private func wait(for wanted: Wanted) async {
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let isReady = state.withLock { state in
+          if state.has(wanted) { return true }
+          state.readers.append((wanted, continuation))
+          return false
+        }
+        if isReady { continuation.resume() }
+      }
+    } onCancel: {
+      cancel()
+    }
+  }
+
+  private func end(_ end: End) {
+    let isNew = state.withLock { state in
+      guard state.end == nil else { return false }
+      state.end = end
+      state.waiting = ByteQueue()
+      return true
+    }
+    guard isNew else { return }
+    loop.post(.stop(self))
+    content.stop()
+    wake()
+  }
+
+  // MARK: For the thread of the loop
+
+  var hasEnded: Bool { state.withLock { $0.end != nil } }
+
+  func receive(interim head: HTTPResponseHead) { state.withLock { $0.interim.append(head) } }
+
+  func receive(_ head: HTTPResponseHead) { state.withLock { $0.head = head } }
+
+  /// Accepts content. Returns `false` if too much is waiting for the reader, and then libcurl must pause: the reader
+  /// posts `resume` later.
+  func receive(_ piece: [UInt8]) -> Bool {
+    state.withLock { state in
+      if state.end != nil { return true }
+      guard state.waiting.count == 0 || state.waiting.count + piece.count <= bufferSize else {
+        state.isPaused = true
+        return false
+      }
+      // Accepting content does not resume libcurl: the reader does that.
+      state.waiting.append(piece)
+      return true
+    }
+  }
+
+  /// Ends the transfer with libcurl's result, unless it has already ended. Readers then get what is still waiting, then
+  /// `rest`, then the end.
+  func finish(_ rest: [UInt8] = [], trailers: HTTPFields, _ error: TransportError?) {
+    state.withLock { state in
+      guard state.end == nil else { return }
+      state.waiting.append(rest)
+      state.trailers = trailers
+      state.end = error.map { .failure($0) } ?? .whole
+    }
+    content.stop()
+    wake()
+  }
+
+  /// Wakes the readers that need not wait any longer.
+  func wake() {
+    for reader in state.withLock({ $0.takeReady() }) { reader.resume() }
+  }
+}
+
+/// A queue of bytes, in pieces of at most 64 KiB. Measured: joining all of them costs more than receiving them.
+struct ByteQueue {
+  /// The size of a piece.
+  static let pieceSize = 65536
+
+  private var pieces: [[UInt8]] = []
+  /// The number of bytes in the queue.
+  private(set) var count = 0
+
+  /// Adds bytes at the end. Joins small pieces, so that many of them need no more memory than their bytes.
+  mutating func append(_ piece: [UInt8]) {
+    count += piece.count
+    if let last = pieces.indices.last, pieces[last].count + piece.count <= Self.pieceSize {
+      pieces[last] += piece
+    } else if !piece.isEmpty {
+      pieces.append(piece)
+    }
+  }
+
+  /// Removes and returns the first piece; `nil` if the queue is empty.
+  mutating func takeFirst() -> [UInt8]? {
+    if pieces.isEmpty { return nil }
+    let piece = pieces.removeFirst()
+    count -= piece.count
+    return piece
+  }
+}

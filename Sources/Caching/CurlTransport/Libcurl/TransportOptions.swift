@@ -1,0 +1,86 @@
+internal import Base
+internal import HTTPCaching
+
+/// How a transport reaches servers.
+public struct TransportOptions: Sendable, Hashable {
+  /// How long connecting may take, including the name look-up and TLS; `nil` for libcurl's 300 seconds.
+  public var connectTimeout: Duration?
+  /// How long the server may send nothing while its answer is awaited or read, in whole seconds and at least one; `nil`
+  /// for no limit.
+  public var idleTimeout: Duration?
+  /// How long a whole transfer may take, including the time its reader spends between reads; `nil` for no limit.
+  public var totalTimeout: Duration?
+  /// The URL of the proxy (`http`, `https`, `socks5h`, ...), which may contain credentials; empty for no proxy. `nil`
+  /// means the environment's: `http_proxy`, `https_proxy` or `all_proxy`, the latter two also in capitals. Servers in
+  /// `no_proxy` are always reached without a proxy.
+  public var proxy: String?
+  /// A file of trusted certificates (PEM). If this or `authorityFolder` is set, no others are trusted. If neither is,
+  /// `SSL_CERT_FILE` replaces the system's file, and `SSL_CERT_DIR` its folder.
+  public var authorityFile: String?
+  /// A folder of trusted certificates, as OpenSSL's `rehash` creates it.
+  public var authorityFolder: String?
+  /// The client's certificate, shown to servers if the request has a `clientIdentity`.
+  public var clientCertificate: ClientCertificate?
+  /// Whether to accept servers without verifying their identity.
+  public var isInsecure = false
+  /// The most bytes of one response that may wait for their reader, apart from the 64 KiB handed over at once. When
+  /// there are as many, reading from the connection stops until half of them have been taken.
+  public var bufferSize = 1024 * 1024
+
+  /// A client's certificate and its private key.
+  public struct ClientCertificate: Sendable, Hashable {
+    /// The path of the certificate (PEM).
+    public var file: String
+    /// The path of its private key (PEM, not encrypted); `nil` if it is in the same file.
+    public var keyFile: String?
+
+    /// Creates a certificate from its files.
+    public init(file: String, keyFile: String? = nil) {
+      self.file = file
+      self.keyFile = keyFile
+    }
+  }
+
+  /// Creates the default options: no time limits, and the proxy and certificates of the environment.
+  public init() {}
+}
+
+/// The settings from the options and the environment together.
+struct NetworkSettings: Sendable {
+  let options: TransportOptions
+  /// Whether only the certificates below are trusted. If not, OpenSSL uses the system's for each one that is `nil`.
+  let hasAuthorities: Bool
+  let authorityFile: String?
+  let authorityFolder: String?
+  private let plainProxy: String
+  private let secureProxy: String
+  /// The servers to reach without a proxy, in libcurl's format.
+  let noProxy: String
+
+  /// Reads the environment variables it needs. An empty value counts as none.
+  init(_ options: TransportOptions, environment: (String) -> String?) {
+    func first(_ names: String...) -> String? {
+      names.lazy.compactMap(environment).first { !$0.isEmpty }
+    }
+    self.options = options
+    hasAuthorities = options.authorityFile != nil || options.authorityFolder != nil
+    let isSilent = !hasAuthorities && !options.isInsecure
+    authorityFile = isSilent ? first("SSL_CERT_FILE") : options.authorityFile
+    authorityFolder = isSilent ? first("SSL_CERT_DIR") : options.authorityFolder
+    // Ignore `HTTP_PROXY`: in a program that answers web requests, it is the `Proxy` field of a request.
+    plainProxy = Self.inASCII(options.proxy ?? first("http_proxy", "all_proxy", "ALL_PROXY") ?? "")
+    secureProxy = Self.inASCII(options.proxy ?? first("https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY") ?? "")
+    noProxy = (first("no_proxy", "NO_PROXY") ?? "").split(separator: ",").map { name in
+      name.utf8.allSatisfy { $0 < 0x80 } ? String(name) : Self.inASCII(String(name.drop { " .".contains($0) }))
+    }.joined(separator: ",")
+  }
+
+  /// The address `proxy`, which need not have a scheme, with its host in ASCII.
+  private static func inASCII(_ proxy: String) -> String {
+    if proxy.holds("://") { return ServerName.inASCII(proxy) }
+    return String(ServerName.inASCII("//\(proxy)").dropFirst(2))
+  }
+
+  /// The proxy for `server`; empty for none.
+  func proxy(for server: ServerAddress) -> String { server.isSecure ? secureProxy : plainProxy }
+}

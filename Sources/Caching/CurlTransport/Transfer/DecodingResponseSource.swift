@@ -1,0 +1,121 @@
+public import CacheCore
+public import FetchVocabulary
+public import HTTPCaching
+internal import Synchronization
+
+/// Asks for compressed responses, and decompresses them behind the cache, which keeps the bytes as they arrived.
+///
+/// It adds `Accept-Encoding` to requests without one. The header of a response stays as it arrived, and so does partial
+/// content, which cannot be decompressed. Damaged content and unknown codings are errors. If such content came from the
+/// cache, the server is asked for it once more.
+public struct DecodingResponseSource: HTTPResponseSource {
+  private let base: any HTTPResponseSource
+  private let limit: Int
+
+  /// Creates a source in front of `base` that holds `limit` bytes of decoded content in memory, or one piece more.
+  /// Longer content is decoded as it is read.
+  public init(_ base: any HTTPResponseSource, limit: Int) {
+    self.base = base
+    self.limit = limit
+  }
+
+  /// The responses of `base`, decompressed.
+  public func followedResponses(
+    to request: HTTPRequest, options: FetchOptions, maxRedirects: Int
+  ) -> Snapshots<LocatedResponse> {
+    if request.fields.contains("range") {
+      return base.followedResponses(to: request, options: options, maxRedirects: maxRedirects)
+    }
+    var asking = request
+    if !request.fields.contains("accept-encoding") {
+      asking.fields.append("Accept-Encoding", ContentCoding.accepted)
+    }
+    return results(for: asking, options, maxRedirects)
+      .following { [asking] snapshot throws(CacheError) in
+        guard case .failure = snapshot.value, options.policy != .cacheOnly, snapshot.isFromCacheAlone else {
+          return nil
+        }
+        return results(for: asking, options.with(.networkOnly), maxRedirects)
+      }
+      .mapValues { result throws(CacheError) in try result.get() }
+  }
+
+  /// The responses of `base`, decoded, or the errors of decoding them.
+  private func results(
+    for request: HTTPRequest, _ options: FetchOptions, _ maxRedirects: Int
+  ) -> Snapshots<Result<LocatedResponse, CacheError>> {
+    base.followedResponses(to: request, options: options, maxRedirects: maxRedirects).map { snapshot in
+      do throws(CacheError) {
+        return snapshot.with(.success(try await decoded(snapshot.value, isStored: snapshot.source == .cache)))
+      } catch {
+        return snapshot.with(.failure(error))
+      }
+    }
+  }
+
+  private func decoded(_ located: LocatedResponse, isStored: Bool) async throws(CacheError) -> LocatedResponse {
+    let response = located.response
+    let (codings, rest) = ContentCoding.undoable(response.head.fields["content-encoding"] ?? "")
+    guard !response.body.isEmpty || response.rest != nil else { return located }
+    if let rest {
+      throw CacheError(
+        .invalidAnswer, "the answer is coded as '\(rest)', which cannot be undone here", hint: "take it as it came")
+    }
+    if codings.isEmpty { return located }
+    let next = pieces(of: located, codings)
+    var body: [UInt8] = []
+    while let piece = try await next() {
+      body += piece
+      guard body.count > limit else { continue }
+      guard isStored else {
+        let trailers: @Sendable () -> HTTPFields = { response.rest?.trailers ?? response.trailers }
+        return located.with(body, rest: StreamedContent(trailers: trailers, next))
+      }
+      // Check the content to its end first: what has been passed on cannot be taken back.
+      while try await next() != nil {}
+      return located.with([], rest: StreamedContent(pieces(of: located, codings)))
+    }
+    return located.with(body, rest: nil)
+  }
+
+  /// The content of `located` from its beginning, with `codings` removed.
+  private func pieces(of located: LocatedResponse, _ codings: [ContentCoding]) -> DecodedContent.Source {
+    let source = StreamedContent(located.response.body, rest: located.response.rest)
+    let server = HTTPRequest(url: located.url).authority ?? "the server"
+    return DecodedContent.undoing(codings, server: server) { () async throws(CacheError) in try await source.next() }
+  }
+}
+
+extension Snapshot {
+  /// Whether the answer is from the cache, and the origin has not just failed to answer.
+  fileprivate var isFromCacheAlone: Bool { source == .cache && !warnings.contains(where: \.mayBeStoodInFor) }
+}
+
+extension FetchOptions {
+  fileprivate func with(_ policy: FetchPolicy) -> FetchOptions {
+    var options = self
+    options.policy = policy
+    return options
+  }
+}
+
+extension LocatedResponse {
+  /// This response with other content. Its trailers stay with it.
+  fileprivate func with(_ body: [UInt8], rest: StreamedContent?) -> LocatedResponse {
+    var response = response
+    response.trailers = response.rest?.trailers ?? response.trailers
+    (response.body, response.rest) = (body, rest)
+    return LocatedResponse(url: url, response: response)
+  }
+}
+
+extension StreamedContent {
+  /// Content that begins with `start`, followed by `rest`.
+  convenience init(_ start: [UInt8], rest: StreamedContent?) {
+    let start = Mutex(start.isEmpty ? nil : start)
+    self.init { () async throws(CacheError) in
+      if let start = start.withLock({ $0.take() }) { return start }
+      return try await rest?.next()
+    }
+  }
+}

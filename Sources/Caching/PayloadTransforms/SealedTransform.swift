@@ -1,0 +1,183 @@
+internal import CSodium
+public import FetchVocabulary
+public import CacheCore
+internal import StorageSPI
+
+/// Seals payloads and attributes with a key: XChaCha20-Poly1305 of libsodium, which is loaded when the first transform is
+/// made.
+///
+/// Stored are the nonce (24 bytes, random), then the ciphertext with its tag (16 bytes). The entry's key is authenticated
+/// with it; with the attributes also the rest of the metadata and the tag of the payload. A sealed entry that was changed,
+/// or put in the place of another one, is `damaged`. An entry that is not sealed is refused, unless the transform is made
+/// with `required: false`.
+///
+/// Not sealed, but authenticated, is the data that the cache needs to work without the key: the keys of entries, which
+/// contain the URL or the query; times and media types; the header fields that decide about caching, such as `etag` and
+/// `cache-control`; the status.
+public struct SealedTransform: PayloadTransform {
+  /// The size of a key, in bytes.
+  public static let keyBytes = csodium_key_bytes
+  private static let nonceBytes = csodium_nonce_bytes
+
+  private struct Key: Sendable {
+    let secret: [UInt8]
+    /// Identifies the key in metadata, and says nothing else about it.
+    let fingerprint: String
+  }
+
+  /// All of them open; the first one seals.
+  private let keys: [Key]
+  private let random: @Sendable () -> UInt64
+
+  /// Whether entries that are not sealed are refused while this transform is among those that entries are written with.
+  public let isRequired: Bool
+
+  /// Creates the transform with a key of 32 random bytes, written as 64 hexadecimal digits or in base 64.
+  ///
+  /// - Parameter required: whether to refuse entries that are not sealed. With `false`, anyone who can write to the store
+  ///   can add entries that are served.
+  /// - Throws: `CacheError` with the code `invalidOption` if that is not such a key, or libsodium cannot be loaded.
+  public init(key: String, required: Bool = true) throws(CacheError) {
+    try self.init(keys: [key], required: required)
+  }
+
+  /// Creates the transform with several keys: the first one seals, and all of them open. So a key can be replaced: put the
+  /// new one first, and remove the old one when its entries have been stored again or have expired.
+  ///
+  /// - Throws: `CacheError` with the code `invalidOption` if there is no key, one of them is not a key as
+  ///   `init(key:required:)` takes it, or libsodium cannot be loaded.
+  public init(keys texts: [String], required: Bool = true) throws(CacheError) {
+    var secrets: [[UInt8]] = []
+    for text in texts {
+      guard let secret = Self.bytes(of: text), secret.count == Self.keyBytes else {
+        throw CacheError(
+          .invalidOption, "the key of the transform 'sealed' is not 32 bytes in hexadecimal digits or base 64",
+          hint: "make one with: openssl rand -hex 32")
+      }
+      secrets.append(secret)
+    }
+    guard !secrets.isEmpty else {
+      throw CacheError(.invalidOption, "the transform 'sealed' has no key", hint: "give it at least one")
+    }
+    try self.init(secrets: secrets, required: required) {
+      var generator = SystemRandomNumberGenerator()
+      return generator.next()
+    }
+  }
+
+  /// Creates the transform with keys of 32 bytes, and nonces made from the results of `random`.
+  init(secrets: [[UInt8]], required: Bool, random: @escaping @Sendable () -> UInt64) throws(CacheError) {
+    if let reason = csodium_load() {
+      throw CacheError(
+        .invalidOption, "the transform 'sealed' cannot be used: \(String(cString: reason))",
+        hint: "install libsodium, \(Self.installation)")
+    }
+    keys = secrets.map { Key(secret: $0, fingerprint: Self.fingerprint(of: $0)) }
+    (isRequired, self.random) = (required, random)
+  }
+
+  #if os(macOS)
+    private static let installation = "with: brew install libsodium"
+  #else
+    private static let installation = "on Debian and Ubuntu with: sudo apt-get install libsodium23"
+  #endif
+
+  private static func bytes(of text: String) -> [UInt8]? {
+    let digits = Array(text.utf8)
+    guard digits.count == 2 * keyBytes else { return Base64.decoded(digits) }
+    var bytes: [UInt8] = []
+    for index in stride(from: 0, to: digits.count, by: 2) {
+      guard let byte = Hexadecimal.number(digits[index..<index + 2], as: UInt8.self) else { return nil }
+      bytes.append(byte)
+    }
+    return bytes
+  }
+
+  private static func fingerprint(of secret: [UInt8]) -> String {
+    var hash = [UInt8](repeating: 0, count: 16)
+    let text = Array("cachectl sealed".utf8)
+    csodium_hash(&hash, text, text.count, secret)
+    return hash.prefix(4).map { Hexadecimal.text($0) }.joined()
+  }
+
+  /// "sealed".
+  public var name: String { "sealed" }
+
+  /// `true`.
+  public var hidesContent: Bool { true }
+
+  /// 16: the tag of Poly1305.
+  public var tagBytes: Int { csodium_tag_bytes }
+
+  /// Seals `bytes` with the first key, which the parameter identifies.
+  public func encode(
+    _ bytes: Span<UInt8>, _ context: TransformContext
+  ) throws(CacheError) -> (bytes: [UInt8], parameter: String)? {
+    let (key, nonce, associated) = (keys[0], nonce(), Self.associated(context))
+    let sealed = bytes.withUnsafeBufferPointer { bytes in
+      [UInt8](unsafeUninitializedCapacity: Self.nonceBytes + bytes.count + tagBytes) { output, count in
+        guard let start = output.baseAddress else { return }
+        start.initialize(from: nonce, count: nonce.count)
+        csodium_seal(
+          start + nonce.count, bytes.baseAddress, bytes.count, associated, associated.count, nonce, key.secret)
+        count = nonce.count + bytes.count + tagBytes
+      }
+    }
+    return (sealed, key.fingerprint)
+  }
+
+  /// Opens what `encode` sealed.
+  ///
+  /// - Throws: `CacheError`: `wrongKey` if it is sealed with another key; `damaged` if it was changed afterwards.
+  public func decode(
+    _ bytes: Span<UInt8>, parameter: String, _ context: TransformContext
+  ) throws(CacheError) -> [UInt8] {
+    let candidates = keys.filter { $0.fingerprint == parameter }
+    guard !candidates.isEmpty else {
+      let configured = keys.map(\.fingerprint).joined(separator: ", ")
+      throw CacheError(
+        .wrongKey,
+        "entry \(context.key) is sealed with another key: its fingerprint is \(parameter), "
+          + "\(keys.count == 1 ? "the configured key's" : "those of the configured keys are") \(configured)",
+        hint: "give the key that it was sealed with, or remove the entry", key: context.key.text)
+    }
+    let associated = Self.associated(context)
+    for key in candidates {
+      if let opened = open(bytes, with: key, associated) { return opened }
+    }
+    throw CacheError(
+      .damaged, "entry \(context.key) is not authentic: it was changed or moved after it was sealed",
+      key: context.key.text)
+  }
+
+  /// The content of `bytes`; `nil` if it was not sealed with `key` and `associated`.
+  private func open(_ bytes: Span<UInt8>, with key: Key, _ associated: [UInt8]) -> [UInt8]? {
+    let size = bytes.count - Self.nonceBytes - tagBytes
+    var isOpen = false
+    let opened = bytes.withUnsafeBufferPointer { bytes in
+      [UInt8](unsafeUninitializedCapacity: max(size, 1)) { output, count in
+        guard size >= 0, let nonce = bytes.baseAddress else { return }
+        isOpen =
+          csodium_open(
+            output.baseAddress, nonce + Self.nonceBytes, size + tagBytes, associated, associated.count, nonce,
+            key.secret)
+          == 0
+        count = isOpen ? size : 0
+      }
+    }
+    return isOpen ? opened : nil
+  }
+
+  private func nonce() -> [UInt8] {
+    var bytes: [UInt8] = []
+    while bytes.count < Self.nonceBytes {
+      Swift.withUnsafeBytes(of: random()) { bytes.append(contentsOf: $0) }
+    }
+    return bytes
+  }
+
+  /// The data to authenticate with the bytes. No key contains the byte that separates it from the metadata.
+  private static func associated(_ context: TransformContext) -> [UInt8] {
+    Array("\(context.part.rawValue) of \(context.key)".utf8) + [0] + context.authenticated
+  }
+}

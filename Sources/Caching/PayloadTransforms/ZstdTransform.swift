@@ -1,0 +1,137 @@
+internal import CZstd
+public import FetchVocabulary
+public import CacheCore
+internal import StorageSPI
+internal import Synchronization
+
+/// Compresses payloads by Zstandard (RFC 8878).
+///
+/// Each payload is a frame of its own, which the tool `zstd` reads. A payload stays as it is if compression saves too
+/// little: less than 48 bytes, or less than a sixteenth.
+public struct ZstdTransform: PayloadTransform {
+  /// The levels of compression: higher ones take longer to write and no longer to read.
+  public static let levels = 1...19
+  /// The level that writes a page of a few kilobytes in some twenty microseconds.
+  public static let defaultLevel = 3
+
+  /// The most bytes that one byte of a frame can stand for: the smallest block, 4 bytes, holds up to 128 KiB.
+  private static let maximumRatio: UInt64 = 1 << 15
+  /// The smallest gain, in bytes: about what the metadata says about the compression.
+  private static let minimumGain = 48
+
+  private let level: Int32
+  private let compressors = ContextPool(make: { ZSTD_createCCtx() }, free: { ZSTD_freeCCtx($0) })
+  private let decompressors = ContextPool(make: { ZSTD_createDCtx() }, free: { ZSTD_freeDCtx($0) })
+
+  /// Creates the transform with the level `defaultLevel`.
+  public init() { level = Int32(Self.defaultLevel) }
+
+  /// Creates the transform.
+  ///
+  /// - Throws: `CacheError` with the code `invalidOption` if `level` is not one of `levels`.
+  public init(level: Int) throws(CacheError) {
+    guard Self.levels.contains(level) else {
+      throw CacheError(
+        .invalidOption, "the level of the transform 'zstd' cannot be \(level)",
+        hint: "give one from \(Self.levels.lowerBound) to \(Self.levels.upperBound)")
+    }
+    self.level = Int32(level)
+  }
+
+  /// "zstd".
+  public var name: String { "zstd" }
+
+  /// Compresses `bytes`; `nil` if that saves too little, or they are more than an entry may have to be decompressed.
+  public func encode(
+    _ bytes: Span<UInt8>, _ context: TransformContext
+  ) throws(CacheError) -> (bytes: [UInt8], parameter: String)? {
+    guard bytes.count >= Self.minimumGain, bytes.count <= context.maxEntryBytes else { return nil }
+    let limit = bytes.count - max(Self.minimumGain, bytes.count / 16)
+    let frame = compressors.use { handle in
+      bytes.withUnsafeBufferPointer { bytes in
+        [UInt8](unsafeUninitializedCapacity: ZSTD_compressBound(bytes.count)) { output, count in
+          ZSTD_CCtx_reset(handle, ZSTD_reset_session_and_parameters)
+          ZSTD_CCtx_setParameter(handle, ZSTD_c_compressionLevel, level)
+          let written = ZSTD_compress2(handle, output.baseAddress, output.count, bytes.baseAddress, bytes.count)
+          // An error is a very large number.
+          count = written <= limit ? written : 0
+        }
+      }
+    }
+    guard let frame, !frame.isEmpty else { return nil }
+    return (frame, "")
+  }
+
+  /// Decompresses the frame in `bytes`.
+  ///
+  /// - Throws: `CacheError`: `damaged` if it is not one frame; `tooLarge` if it holds more than `context` allows.
+  public func decode(
+    _ bytes: Span<UInt8>, parameter: String, _ context: TransformContext
+  ) throws(CacheError) -> [UInt8] {
+    let size = bytes.withUnsafeBufferPointer { ZSTD_getFrameContentSize($0.baseAddress, $0.count) }
+    // An unknown size and an error are very large numbers.
+    guard size <= UInt64(bytes.count) * Self.maximumRatio else { throw Self.damaged(context.key) }
+    guard size <= context.maxEntryBytes else {
+      throw CacheError(
+        .tooLarge,
+        "entry \(context.key) has \(size) bytes, more than cache.maxEntryBytes (\(context.maxEntryBytes)) allows",
+        hint: "raise cache.maxEntryBytes, or remove the entry", key: context.key.text)
+    }
+    let payload = bytes.withUnsafeBufferPointer { bytes -> [UInt8]? in
+      var written = -1
+      let payload = decompressors.use { handle in
+        [UInt8](unsafeUninitializedCapacity: max(Int(size), 1)) { output, count in
+          let code = ZSTD_decompressDCtx(handle, output.baseAddress, output.count, bytes.baseAddress, bytes.count)
+          guard ZSTD_isError(code) == 0 else { return }
+          (written, count) = (code, code)
+        }
+      }
+      return written == Int(size) ? payload : nil
+    }
+    guard let payload else { throw Self.damaged(context.key) }
+    return payload
+  }
+
+  private static func damaged(_ key: CacheKey) -> CacheError {
+    CacheError(.damaged, "entry \(key) is damaged: its payload cannot be decompressed", key: key.text)
+  }
+}
+
+/// Contexts of libzstd, reused: making one takes longer than compressing a page of a few kilobytes.
+///
+/// It is `@unchecked Sendable` because a context is in the pool or with the one call that has taken it out.
+final class ContextPool: @unchecked Sendable {
+  /// How many contexts to keep. One for compression may take a megabyte.
+  private static let capacity = 4
+
+  /// The contexts that no call is using.
+  private struct Idle: @unchecked Sendable {
+    var contexts: [OpaquePointer] = []
+  }
+
+  private let make: @Sendable () -> OpaquePointer?
+  private let free: @Sendable (OpaquePointer) -> Void
+  private let idle = Mutex(Idle())
+
+  /// Creates an empty pool of contexts that `make` makes and `free` frees.
+  init(make: @escaping @Sendable () -> OpaquePointer?, free: @escaping @Sendable (OpaquePointer) -> Void) {
+    (self.make, self.free) = (make, free)
+  }
+
+  deinit { for context in idle.withLock(\.contexts) { free(context) } }
+
+  /// Calls `body` with a context; `nil` if there is no memory for one.
+  func use<Output>(_ body: (OpaquePointer) -> Output) -> Output? {
+    guard let context = idle.withLock({ $0.contexts.popLast() }) ?? make() else { return nil }
+    defer { if !keep(context) { free(context) } }
+    return body(context)
+  }
+
+  private func keep(_ context: OpaquePointer) -> Bool {
+    idle.withLock { idle in
+      guard idle.contexts.count < Self.capacity else { return false }
+      idle.contexts.append(context)
+      return true
+    }
+  }
+}
