@@ -3,20 +3,19 @@ import StorageSPI
 /// Bugs in how an engine applies batches and updates, and judges their requirements.
 enum BatchDefects {
   static let batches = [
-    batching("removes nothing", ["remove", "random-calls"]) { [$0.filter { !$0.isRemoval }] },
-    batching("removes first", ["batch-put-remove"]) { [$0.filter(\.isRemoval) + $0.filter { !$0.isRemoval }] },
-    batching("removes last", ["batch-remove-put"]) { [$0.filter { !$0.isRemoval } + $0.filter(\.isRemoval)] },
-    batching("works backwards", ["batch-put-twice"]) { [$0.reversed()] },
-    batching("one namespace a batch", ["batch-mixed-namespaces"]) { all in
+    batching("removes nothing", ["read-and-remove", "random-calls"]) { [$0.filter { !$0.isRemoval }] },
+    batching("removes first", ["batch-order"]) { [$0.filter(\.isRemoval) + $0.filter { !$0.isRemoval }] },
+    batching("removes last", ["batch-order"]) { [$0.filter { !$0.isRemoval } + $0.filter(\.isRemoval)] },
+    batching("works backwards", ["batch-order"]) { [$0.reversed()] },
+    batching("one namespace a batch", ["batch-order"]) { all in
       [all.filter { $0.key.namespace == all.first?.key.namespace }]
     },
     batching("500 operations a batch", ["batch-of-a-thousand"]) { [Array($0.prefix(500))] },
     batching(
       "one operation at a time",
       [
-        "failed-batch-one-namespace", "failed-batch-many-namespaces", "failed-batch-persistent", "failed-batch-large",
-        "engine-works-after-failure", "concurrent-batches-whole", "shared-batches-whole", "shared-failed-batch",
-        "update-in-batch", "random-calls",
+        "failed-batch", "failed-batch-of-namespaces", "concurrent-batches-whole", "shared-batches-whole", "update",
+        "random-calls",
       ]
     ) { $0.map { [$0] } },
     batching("half when cancelled", ["cancelled-call"]) { [Task.isCancelled ? Array($0.prefix($0.count / 2)) : $0] },
@@ -67,17 +66,17 @@ enum BatchDefects {
   }
 
   static let updates = [
-    updating("an update empties the payload", ["update-keeps-payload", "shared-update", "random-calls"]) {
+    updating("an update empties the payload", ["update", "random-calls"]) {
       key, metadata, _, _ in .put(key, payload: [], metadata)
     },
-    updating("an update does nothing", ["update-keeps-payload", "shared-update", "random-calls"]) { _, _, _, _ in nil },
-    updating("an update takes any version", ["update-conflicts", "random-calls"]) { key, metadata, checksum, there in
+    updating("an update does nothing", ["update", "random-calls"]) { _, _, _, _ in nil },
+    updating("an update takes any version", ["update-conflict", "random-calls"]) { key, metadata, checksum, there in
       .update(key, metadata, from: there?.checksum ?? checksum)
     },
-    updating("an update of nothing succeeds", ["update-conflicts"]) { key, metadata, checksum, there in
+    updating("an update of nothing succeeds", ["update-conflict"]) { key, metadata, checksum, there in
       there == nil ? nil : .update(key, metadata, from: checksum)
     },
-    updating("an update compares 63 bits", ["update-conflicts"]) { key, metadata, checksum, there in
+    updating("an update compares 63 bits", ["update-conflict"]) { key, metadata, checksum, there in
       .update(key, metadata, from: there.map { $0.checksum ^ checksum == 1 << 63 ? $0.checksum : checksum } ?? checksum)
     },
     keeping("an update keeps attributes", ["update-every-field"]) {
@@ -87,17 +86,17 @@ enum BatchDefects {
     keeping("an update keeps the payload's checksum", ["update-every-field"]) {
       $0.payloadChecksum = $1.payloadChecksum
     },
-    keeping("an update keeps the end", ["update-moves-expiry", "update-every-field"]) {
+    keeping("an update keeps the end", ["expiry-moves", "update-every-field"]) {
       $0.retainUntil = $1.retainUntil
     },
     Defect(
-      name: "updates last", caughtBy: ["update-in-batch"],
+      name: "updates last", caughtBy: ["update"],
       batches: { batch, _ in
         let operations = batch.operations.filter { !$0.isUpdate } + batch.operations.filter(\.isUpdate)
         return [WriteBatch(operations, within: batch.bounds)]
       }),
     Defect(
-      name: "an update counts as one more entry", caughtBy: ["bounds-updating"],
+      name: "an update counts as one more entry", caughtBy: ["bounds"],
       batches: { batch, _ in
         var changed = batch
         changed.bounds = batch.bounds.map {
@@ -112,23 +111,20 @@ enum BatchDefects {
   static var requirements: [Defect] {
     var ignoring = batching(
       "ignores requirements",
-      [
-        "require-absent-unmet", "require-checksum-unmet", "require-checksum-of-absent", "require-alone",
-        "concurrent-counter", "shared-counter", "shared-requirements", "random-calls",
-      ]
+      ["requirements", "requirement-bits", "concurrent-counter", "shared-counter", "random-calls"]
     ) { [$0.filter { !$0.isRequirement }] }
     ignoring.onRead = { _, _ throws(CacheError) in for _ in 0..<3 { await Task.yield() } }
-    let first = batching("requirements first", ["require-sees-own-batch", "random-calls"]) {
+    let first = batching("requirements first", ["requirements", "random-calls"]) {
       [$0.filter(\.isRequirement) + $0.filter { !$0.isRequirement }]
     }
-    let never = batching("no requirement holds", ["require-met", "concurrent-counter", "shared-counter"]) {
+    let never = batching("no requirement holds", ["requirements", "concurrent-counter", "shared-counter"]) {
       [$0.flatMap { $0.isRequirement ? [$0, .require($0.key, .absent), .require($0.key, .checksum(0))] : [$0] }]
     }
     let silent = Defect(
-      name: "says nothing of a conflict", caughtBy: ["require-absent-unmet", "require-alone", "random-calls"],
+      name: "says nothing of a conflict", caughtBy: ["requirements", "random-calls"],
       batchError: { $0.code == .conflict ? nil : $0 })
     let vague = Defect(
-      name: "a conflict is just a failure", caughtBy: ["require-checksum-unmet"],
+      name: "a conflict is just a failure", caughtBy: ["requirement-bits"],
       batchError: { _ in CacheError(.failed, "something went wrong") })
     return [ignoring, first, never, silent, vague]
   }

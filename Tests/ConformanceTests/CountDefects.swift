@@ -32,16 +32,15 @@ enum BoundsDefects {
     bounding(
       "ignores bounds",
       [
-        "bounds-entries", "bounds-bytes", "bounds-all-namespaces", "bounds-replacing", "bounds-removing",
-        "bounds-exempt", "bounds-exceeded", "bounds-exceeded-persistent", "bounds-lowered", "bounds-without-changes",
-        "bounds-after-compacting", "concurrent-bounds", "shared-bounds", "random-calls", "random-calls-shared",
+        "bounds-of-entries", "bounds-of-bytes", "bounds", "bounds-exempt", "bounds-lowered", "concurrent-bounds",
+        "shared-bounds", "random-calls", "random-calls-shared",
       ]
     ) { _ in nil },
-    changing("an entry too many", ["bounds-entries", "random-calls"], entries: 1),
-    changing("an entry too few", ["bounds-entries", "bounds-removing", "random-calls"], entries: -1),
-    changing("a byte too many", ["bounds-bytes", "bounds-replacing", "random-calls"], bytes: 1),
-    changing("a byte too few", ["bounds-bytes", "bounds-replacing", "random-calls"], bytes: -1),
-    bounding("does not count movies", ["bounds-all-namespaces", "bounds-exceeded", "random-calls"]) { bounds in
+    changing("an entry too many", ["bounds-of-entries", "random-calls"], entries: 1),
+    changing("an entry too few", ["bounds-of-entries", "bounds", "random-calls"], entries: -1),
+    changing("a byte too many", ["bounds-of-bytes", "bounds", "random-calls"], bytes: 1),
+    changing("a byte too few", ["bounds-of-bytes", "bounds", "random-calls"], bytes: -1),
+    bounding("does not count movies", ["bounds", "random-calls"]) { bounds in
       bounds.map {
         StoreBounds(maxEntries: $0.maxEntries, maxPayloadBytes: $0.maxPayloadBytes, exemptNamespace: "movies")
       }
@@ -66,23 +65,23 @@ enum BoundsDefects {
   }
 
   static let batches = [
-    batching("changes, then looks", ["bounds-exceeded", "bounds-exceeded-persistent", "concurrent-bounds"]) { batch in
+    batching("changes, then looks", ["bounds", "concurrent-bounds"]) { batch in
       let (check, changes) = divided(batch)
       return [changes, check]
     },
-    batching("looks, then changes", ["bounds-entries", "bounds-removing", "concurrent-bounds", "shared-bounds"]) {
+    batching("looks, then changes", ["bounds-of-entries", "bounds", "concurrent-bounds", "shared-bounds"]) {
       let (check, changes) = divided($0)
       return [check, changes]
     },
-    batching("no changes, no bounds", ["bounds-without-changes"]) { $0.operations.isEmpty ? [] : [$0] },
-    batching("each change within the bounds", ["bounds-replacing", "random-calls"]) { batch in
+    batching("no changes, no bounds", ["bounds"]) { $0.operations.isEmpty ? [] : [$0] },
+    batching("each change within the bounds", ["bounds", "random-calls"]) { batch in
       batch.operations.map { WriteBatch([$0], within: batch.bounds) }
     },
     Defect(
-      name: "says nothing of exceeded bounds", caughtBy: ["bounds-entries", "bounds-exceeded", "random-calls"],
+      name: "says nothing of exceeded bounds", caughtBy: ["bounds-of-entries", "bounds", "random-calls"],
       batchError: { $0.code == .overBounds ? nil : $0 }),
     Defect(
-      name: "exceeded bounds are just no space", caughtBy: ["bounds-bytes"],
+      name: "exceeded bounds are just no space", caughtBy: ["bounds-of-bytes"],
       batchError: { $0.code == .overBounds ? CacheError(.noSpace, "it is full") : $0 }),
   ]
 }
@@ -101,15 +100,13 @@ enum CountDefects {
   }
 
   static let expiry = [
-    clock("a millisecond early", ["expiry-kept-to-the-last", "expiry-never"], .milliseconds(1)),
-    clock("a millisecond late", ["expiry-at-the-end", "expiry-only-expired"], .milliseconds(-1)),
-    clock("an hour early", ["expiry-stale-is-kept", "expiry-stored-in-future", "compact-empty"], .seconds(3_600)),
-    clock("two hours early", ["expiry-extended", "update-moves-expiry"], .seconds(7_190)),
+    clock("a millisecond early", ["expiry", "expiry-far"], .milliseconds(1)),
+    clock("a millisecond late", ["expiry", "expiry-of-many"], .milliseconds(-1)),
+    clock("an hour early", ["expiry", "expiry-far"], .seconds(3_600)),
+    clock("two hours early", ["expiry-moves"], .seconds(7_190)),
     Defect(
       name: "never compacts",
-      caughtBy: [
-        "expiry-at-the-end", "expiry-only-expired", "shared-compacting", "reopen-keeps-removals", "random-calls",
-      ],
+      caughtBy: ["expiry", "expiry-of-many", "reopen", "random-calls"],
       compacts: false),
   ]
 
@@ -154,21 +151,21 @@ enum CountDefects {
   static var counts: [Defect] {
     let largest = Mutex(StoreCount())
     return [
-      counting("one entry too many", ["count-follows-changes", "put-then-read", "random-calls"]) { $1.entries += 1 },
-      counting("wrong sums", ["count-follows-changes", "payload-tiny", "random-calls"]) { $1.payloadBytes += 1 },
-      counting("no movies", ["count-follows-changes"]) { if $0 == "movies" { $1.entries = 0 } },
-      counting("the earliest end a millisecond late", ["count-earliest-expiry", "random-calls"]) {
+      counting("one entry too many", ["count", "read-and-remove", "random-calls"]) { $1.entries += 1 },
+      counting("wrong sums", ["count", "payload-bytes", "random-calls"]) { $1.payloadBytes += 1 },
+      counting("no movies", ["count"]) { if $0 == "movies" { $1.entries = 0 } },
+      counting("the earliest end a millisecond late", ["count", "random-calls"]) {
         $1.earliestExpiry = $1.earliestExpiry.advanced(by: .milliseconds(1))
       },
-      counting("never raises the earliest end", ["count-after-compacting", "expiry-only-expired"]) {
+      counting("never raises the earliest end", ["count-of-expired", "expiry-of-many"]) {
         $1.earliestExpiry = Timestamp(milliseconds: 1)
       },
       omitting("counts no expired entry", ["count-of-expired"]) { $0.state(at: $1) != .expired },
-      omitting("counts nothing that never ends", ["count-ends-of-time", "expiry-never"]) { metadata, _ in
+      omitting("counts nothing that never ends", ["count-ends-of-time", "expiry-far"]) { metadata, _ in
         metadata.retainUntil != .distantFuture
       },
       Defect(
-        name: "never counts less", caughtBy: ["count-follows-changes", "remove", "random-calls"],
+        name: "never counts less", caughtBy: ["count", "read-and-remove", "random-calls"],
         count: { count, _, _ in
           largest.withLock {
             if count.entries > $0.entries { $0 = count }

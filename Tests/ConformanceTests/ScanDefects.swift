@@ -37,27 +37,27 @@ enum ScanDefects {
   static let scans = [
     scanning("scans backwards", ["scan-order", "random-calls"], page: { page, _ in page.entries.reverse() }),
     scanning(
-      "wrong sizes", ["scan-summaries", "random-calls"],
+      "wrong sizes", ["scan-entries", "random-calls"],
       page: { page, request in
         guard !request.includesPayloads else { return }
         page.entries = page.entries.map {
           ScannedEntry(key: $0.key, metadata: $0.metadata, payloadBytes: $0.payloadBytes + 1)
         }
       }),
-    scanning("gives no payloads", ["scan-payloads"], request: { $0.includesPayloads = false }),
-    scanning("gives payloads to everyone", ["scan-payloads"], request: { $0.includesPayloads = true }),
+    scanning("gives no payloads", ["scan-entries"], request: { $0.includesPayloads = false }),
+    scanning("gives payloads to everyone", ["scan-entries"], request: { $0.includesPayloads = true }),
     scanning(
-      "gives emptied payloads", ["scan-payloads", "random-calls"],
+      "gives emptied payloads", ["scan-entries", "random-calls"],
       page: { page, request in
         guard request.includesPayloads else { return }
         page.entries = page.entries.map { ScannedEntry(key: $0.key, metadata: $0.metadata, payload: []) }
       }),
     scanning(
-      "prefixes of 511 bytes", ["scan-prefix", "scan-prefix-and-after"],
+      "prefixes of 511 bytes", ["scan-prefix", "scan-order"],
       request: { $0.prefix = String($0.prefix.prefix(511)) }),
     Defect(
       name: "visits the key after which to begin",
-      caughtBy: ["scan-after", "scan-prefix-and-after", "paging-long-keys"],
+      caughtBy: ["scan-order", "paging-long-keys"],
       page: { request, base throws(CacheError) in
         var page = try await base.scan(request)
         guard let position = request.position, let key = try? CacheKey(position), key.text.hasPrefix(request.prefix),
@@ -69,23 +69,23 @@ enum ScanDefects {
     scanning(
       "skips the first after a key",
       [
-        "scan-after", "paging-visits-all-once", "paging-long-keys", "paging-while-removing", "paging-reopened",
+        "scan-order", "paging-visits-all-once", "paging-long-keys", "paging-while-removing", "paging-reopened",
         "random-calls",
       ],
       page: { page, request in page.entries = Array(page.entries.dropFirst(request.position == nil ? 0 : 1)) }),
     scanning(
       "begins again for ever", ["paging-visits-all-once", "paging-while-adding"], request: { $0.position = nil }),
     scanning(
-      "always scans forwards", ["scan-prefix-and-after", "scan-limit", "paging-visits-all-once"],
+      "always scans forwards", ["scan-order", "paging-visits-all-once"],
       request: { $0.isDescending = false }),
-    scanning("one too many", ["scan-limit", "random-calls"], request: { $0.limit += $0.limit < 10_000 ? 1 : 0 }),
+    scanning("one too many", ["scan-order", "random-calls"], request: { $0.limit += $0.limit < 10_000 ? 1 : 0 }),
     scanning(
-      "says that more follows a full page", ["scan-limit", "paging-visits-all-once"],
+      "says that more follows a full page", ["scan-order", "paging-visits-all-once"],
       page: { page, request in
         if page.entries.count == request.limit { page.next = page.entries.last?.key.text }
       }),
     scanning(
-      "never says that more follows", ["scan-limit", "paging-visits-all-once"], page: { page, _ in page.next = nil }),
+      "never says that more follows", ["scan-order", "paging-visits-all-once"], page: { page, _ in page.next = nil }),
     scanning(
       "gives something of an empty store", ["scan-empty-store"],
       page: { page, _ in if page.entries.isEmpty { page.next = "a/a" } }

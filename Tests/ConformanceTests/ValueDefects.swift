@@ -8,34 +8,34 @@ enum ValueDefects {
     Defect(
       name: "loses the last byte",
       caughtBy: [
-        "put-then-read", "overwrite", "payload-tiny", "payload-random", "concurrent-writes", "concurrent-reads-whole",
-        "expiry-dropped-or-whole", "random-calls",
+        "read-and-remove", "payload-bytes", "payload-sizes", "concurrent-writes", "concurrent-reads-whole", "expiry",
+        "random-calls",
       ], payload: { Array($0.dropLast()) }),
     Defect(
-      name: "repairs UTF-8", caughtBy: ["payload-invalid-utf8", "payload-every-byte"],
+      name: "repairs UTF-8", caughtBy: ["payload-bytes"],
       payload: { Array(String(decoding: $0, as: UTF8.self).utf8) }),
     Defect(
       name: "drops a byte order mark", caughtBy: ["payload-text"],
       payload: { $0.starts(with: [0xEF, 0xBB, 0xBF]) ? Array($0.dropFirst(3)) : $0 }),
     Defect(
-      name: "writes JSON its own way", caughtBy: ["payload-json"],
+      name: "writes JSON its own way", caughtBy: ["payload-text"],
       payload: { bytes in
         let value = try? JSONSerialization.jsonObject(with: Data(bytes), options: .fragmentsAllowed)
         let data = value.flatMap { try? JSONSerialization.data(withJSONObject: $0, options: .fragmentsAllowed) }
         return data.map { Array($0) } ?? bytes
       }),
     Defect(
-      name: "keeps 4,096 bytes", caughtBy: ["payload-page-boundaries", "random-calls"],
+      name: "keeps 4,096 bytes", caughtBy: ["payload-sizes", "random-calls"],
       payload: { Array($0.prefix(4_096)) }),
     Defect(
-      name: "keeps less than a mebibyte", caughtBy: ["payload-one-mebibyte"],
+      name: "keeps less than a mebibyte", caughtBy: ["payload-sizes"],
       payload: { Array($0.prefix((1 << 20) - 1)) }),
     Defect(
       name: "keeps less than 64 mebibytes", caughtBy: ["payload-64-mebibytes-text", "payload-64-mebibytes-binary"],
       payload: { Array($0.prefix((64 << 20) - 1)) }),
-    Defect(name: "finds nothing at once", caughtBy: ["read-now", "random-calls"], readNow: { _ in nil }),
+    Defect(name: "finds nothing at once", caughtBy: ["read-and-remove", "random-calls"], readNow: { _ in nil }),
     Defect(
-      name: "finds another version at once", caughtBy: ["read-now"],
+      name: "finds another version at once", caughtBy: ["read-and-remove"],
       readNow: { entry in
         entry.map {
           var metadata = $0.metadata
@@ -49,7 +49,7 @@ enum ValueDefects {
       caughtBy: ["read-passes-error-through", "closed-calls-fail"],
       hidesReadErrors: true),
     Defect(
-      name: "writes when it reads", caughtBy: ["reading-changes-nothing", "put-then-read"],
+      name: "writes when it reads", caughtBy: ["reading-changes-nothing", "read-and-remove"],
       onRead: { engine, key throws(CacheError) in try await engine.apply(try .putting("usage/\(key.text.utf8.count)"))
       }),
   ]
@@ -103,21 +103,18 @@ enum ValueDefects {
   }
 
   static let keys = [
-    renaming("keys of 8 bytes", ["absent-is-nil", "scan-order"]) {
+    renaming("keys of 8 bytes", ["read-and-remove", "scan-order"]) {
       String($0.prefix(8))
     },
     renaming(
       "keys of 511 bytes",
-      [
-        "keys-lengths-around-limits", "keys-longest", "keys-long-shared-prefix", "keys-long-and-short",
-        "paging-long-keys", "random-calls",
-      ]
+      ["keys-lengths", "keys-long-and-alike", "paging-long-keys", "random-calls"]
     ) { String($0.prefix(511)) },
-    renaming("keys by their ends", ["keys-long-differing-early"]) {
+    renaming("keys by their ends", ["keys-long-and-alike"]) {
       $0.utf8.count > 600 ? "\($0.prefix(300))\($0.suffix(300))" : $0
     },
-    renaming("keys without case", ["keys-case", "keys-one-byte"]) { $0.lowercased() },
-    renaming("percent is a wildcard", ["keys-punctuation", "keys-one-byte"]) { $0.replacing("%", with: "_") },
+    renaming("keys without case", ["keys-characters"]) { $0.lowercased() },
+    renaming("percent is a wildcard", ["keys-characters"]) { $0.replacing("%", with: "_") },
     renaming("paths are resolved", ["keys-path-like"]) {
       $0.replacing("/./", with: "/").replacing("//", with: "/") + "~"
     },

@@ -27,8 +27,13 @@ enum Change: Sendable {
   case require(String, Version)
 
   /// Stores `Sample.entry(number, size: size, seconds: seconds)`.
-  static func put(_ key: String, _ number: Int = 1, size: Int? = nil, seconds: Int = Sample.hour) -> Change {
+  static func put(_ key: String, _ number: Int, size: Int? = nil, seconds: Int = Sample.hour) -> Change {
     .store(key, Sample.entry(number, size: size, seconds: seconds))
+  }
+
+  /// Stores an entry whose number depends on its size: entries that differ must have different checksums.
+  static func put(_ key: String, size: Int? = nil, seconds: Int = Sample.hour) -> Change {
+    put(key, size.map { $0 + 1_000 } ?? 1, size: size, seconds: seconds)
   }
 
   /// Replaces the metadata by that of `Sample.entry(number, seconds: seconds)`.
@@ -83,16 +88,20 @@ func fail(_ changes: [Change], then next: Step = .check) -> Step {
 func advance(_ seconds: Int64) -> Step { .advance(milliseconds: seconds * 1_000) }
 
 extension ConformanceCheck {
-  /// A check that takes steps, through several handles in turn if there are more than one.
+  /// A check that takes steps.
   ///
-  /// - Parameter isRepeated: whether to take them a second time with long keys, which some engines shorten.
+  /// - Parameter isRepeated: whether to take them a second time, with long keys, which some engines shorten, and through
+  ///   two handles in turn if the engine is `shared`.
   static func script(
-    _ name: String, _ summary: String, requires: [EngineCapability] = [], handles: Int = 1, isRepeated: Bool = true,
+    _ name: String, _ summary: String, requires: [EngineCapability] = [], isRepeated: Bool = true,
     _ steps: @autoclosure @escaping @Sendable () -> [Step]
   ) -> ConformanceCheck {
     ConformanceCheck(name, summary, requires: requires) { context in
-      for padding in isRepeated ? ["", String(repeating: "k", count: 690)] : [""] {
-        var run = try await ScriptRun(context, store: "store\(padding.utf8.count)", handles: handles, padding: padding)
+      for isSecond in isRepeated ? [false, true] : [false] {
+        let handles = isSecond && context.has(.shared) ? 2 : 1
+        var run = try await ScriptRun(
+          context, store: isSecond ? "second" : "store", handles: handles,
+          padding: isSecond ? String(repeating: "k", count: 690) : "")
         for (number, step) in steps().flatMap(\.flat).enumerated() {
           do {
             try await run.perform(step, number % handles)

@@ -54,8 +54,8 @@ struct IsolatedChecksTests {
   }
 
   @Test(arguments: [
-    "", "hello", "{}", "[]", #"{"name":"declaration-names"}"#,
-    #"{"name":"declaration-names","result":"odd","message":""}"#,
+    "", "hello", "{}", "[]", #"{"name":"declaration"}"#,
+    #"{"name":"declaration","result":"odd","message":""}"#,
     #"{"name":"some-other","result":"passed","message":""}"#, #"{"name":1,"result":"passed","message":""}"#,
   ])
   func whatIsNoCheckIsPassedOver(line: String) {

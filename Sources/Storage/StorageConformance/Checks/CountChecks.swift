@@ -5,48 +5,35 @@ internal import StorageSPI
 enum ExpiryChecks {
   static let all: [ConformanceCheck] = [
     .script(
-      "expiry-kept-to-the-last", "an entry is there a millisecond before its end, even when compacted",
+      "expiry",
+      "an entry is kept to its last millisecond, then absent or whole, and removed by compacting",
       [
-        apply(.put("cities/a", 1), .put("movies/a", 1)), .advance(milliseconds: Int64(Sample.hour) * 1_000 - 1),
-        .compact,
+        .compact, .compact, apply(.put("cities/a", 1), .put("movies/a", 1)), advance(61), .compact,
+        .advance(milliseconds: Int64(Sample.hour) * 1_000 - 61_001), .compact, .advance(milliseconds: 1),
+        apply(.put("cities/b", 3, seconds: 7_200)), .compact, apply(.require("cities/a", .absent)),
       ]),
     .script(
-      "expiry-at-the-end", "compacting exactly at the end of an entry removes it",
-      [apply(.put("cities/a", 1), .put("movies/a", 1)), advance(3_600), .compact, apply(.require("cities/a", .absent))]),
-    .script(
-      "expiry-stale-is-kept", "an entry that is no longer fresh is kept",
-      [apply(.put("cities/a", 1), .put("movies/a", 1)), advance(61), .compact]),
-    .script(
-      "expiry-only-expired", "compacting removes the expired entries and no others",
+      "expiry-moves", "an entry written or updated again lives as long as it says now",
       [
-        .apply((1...50).map { .put("\($0 > 40 ? "movies" : "cities")/\($0)", $0, seconds: $0) }),
-        each([1, 19, 1, 24, 5]) { seconds in [advance(seconds), .compact] },
-      ]),
-    .script(
-      "expiry-never", "an entry without end survives the end of time minus a millisecond",
-      [
-        apply(.store("cities/a", entry(retainUntil: .distantFuture))),
-        .advance(milliseconds: Timestamp.distantFuture.milliseconds - Sample.start.milliseconds - 1), .compact,
-      ]),
-    .script(
-      "expiry-stored-in-future", "an entry stored in the future is kept",
-      [
-        apply(.store("cities/a", entry(storedAt: Sample.start.advanced(by: .seconds(90_000))))), .compact,
-        .advance(milliseconds: -Sample.start.milliseconds), .compact,
-      ]),
-    .script(
-      "expiry-extended", "an entry written again lives as long as it says now",
-      [
-        apply(.put("cities/a", 1), .put("movies/a", 1)),
-        apply(.put("cities/a", 2, seconds: 7_200), .put("movies/a", 2, seconds: 10)), advance(10), .compact,
+        .apply(["cities/a", "cities/b", "movies/a", "movies/b"].map { .put($0, 1) }),
+        apply(.put("cities/a", 2, seconds: 7_200), .put("movies/a", 2, seconds: 10)),
+        apply(.update("cities/b", 2, seconds: 7_200), .update("movies/b", 2, seconds: 10)), advance(10), .compact,
         advance(3_590), .compact,
       ]),
     .script(
-      "expiry-dropped-or-whole", "an entry that has expired is whole or absent",
-      [apply(.put("cities/a", 1), .put("movies/a", 1)), advance(3_601), apply(.put("cities/a", 3, seconds: 7_200))]),
+      "expiry-of-many", "compacting removes the expired entries and no others",
+      [
+        .apply((1...50).map { .put("\($0 > 40 ? "movies" : "cities")/\($0)", $0, seconds: $0) }),
+        each([1, 19, 1, 24, 5]) { seconds in [advance(seconds), .compact, .reopen] },
+      ]),
     .script(
-      "compact-empty", "an empty store can be compacted, again and again",
-      [.compact, .compact, apply(.put("cities/a")), .compact, .compact]),
+      "expiry-far", "an entry stored in the future is kept, and one without end till the end of time",
+      [
+        apply(.store("cities/a", entry(storedAt: Sample.start.advanced(by: .seconds(90_000))))), .compact,
+        .advance(milliseconds: -Sample.start.milliseconds), .compact,
+        apply(.store("cities/b", entry(retainUntil: .distantFuture))),
+        .advance(milliseconds: Timestamp.distantFuture.milliseconds - 1), .compact,
+      ]),
     ConformanceCheck(
       "compact-gives-space-back", "compacting a store that was emptied makes it smaller", requires: [.persistent]
     ) { context in
@@ -80,32 +67,23 @@ enum ExpiryChecks {
 enum CountChecks {
   static let all: [ConformanceCheck] = [
     .script(
-      "count-follows-changes", "the count is right after every kind of change",
+      "count", "the count is right after every kind of change, and no entry expires before its earliestExpiry",
       [
         apply(.put("movies/a", size: 10)), apply(.put("cities/a", size: 5_000), .put("cities/b", size: 0)),
         apply(.put("cities/a", size: 70_000)), apply(.put("posters/a", size: 1, seconds: 1)),
         apply(.update("cities/a", 2), .put("movies/a", size: 3)), apply(.remove("cities/b"), .remove("cities/x")),
         apply(.remove("movies/a")), advance(1), .compact, apply(.remove("cities/a")),
-      ]),
-    .script(
-      "count-earliest-expiry", "no entry expires before the earliestExpiry of the count",
-      [
         apply(.put("cities/a", seconds: 500), .put("movies/a", seconds: 9_000)), apply(.put("cities/b", seconds: 400)),
         apply(.update("movies/a", 2, seconds: 300)), apply(.put("cities/a", seconds: 200)),
         apply(.remove("cities/a"), .put("posters/a", seconds: 100)), apply(.remove("posters/a")),
         apply(.put("posters/a", seconds: 50)),
       ]),
     .script(
-      "count-after-compacting", "after compacting no earliestExpiry is in the past",
-      [
-        .apply((1...9).map { .put("\($0 % 2 == 0 ? "movies" : "cities")/\($0)", seconds: $0 * 100) }),
-        each([250, 300, 300]) { seconds in [advance(seconds), .compact, .reopen] },
-      ]),
-    .script(
-      "count-of-expired", "expired entries are counted until they are removed",
+      "count-of-expired",
+      "expired entries are counted until they are removed, and then no earliestExpiry is in the past",
       [
         .apply((0..<40).map { .put("\($0 < 30 ? "cities" : "movies")/\($0)", seconds: $0 * 600 + 1) }),
-        each([1, 5_999, 1, 13_999, 4_000]) { seconds in [advance(seconds), .compact] },
+        each([1, 5_999, 1, 13_999, 4_000]) { seconds in [advance(seconds), .compact, .reopen] },
       ]),
     // Entries that end at 0 or 1 have expired: a server keeps them for a while only.
     .script(
@@ -152,8 +130,8 @@ enum CountChecks {
 /// The bounds of a batch hold exactly, over the whole store, or nothing changes.
 enum BoundsChecks {
   static let all: [ConformanceCheck] = [
-    check(
-      "bounds-entries", "a batch may fill the store to the last entry and no further",
+    .script(
+      "bounds-of-entries", "a batch may fill the store to the last entry and no further", requires: [.bounded],
       [
         apply(.put("cities/a", size: 1), within: .limits(entries: 0)),
         apply(.put("cities/a", size: 0), .put("cities/b", size: 9), within: .limits(entries: 2)),
@@ -161,8 +139,8 @@ enum BoundsChecks {
         apply(.put("cities/c", size: 0), within: .limits(entries: 3)),
         apply(.put("cities/d", size: 0), .put("cities/e", size: 0), within: .limits(entries: 4)),
       ]),
-    check(
-      "bounds-bytes", "a batch may fill the store to the last byte of payload and no further",
+    .script(
+      "bounds-of-bytes", "a batch may fill the store to the last byte of payload and no further", requires: [.bounded],
       [
         apply(.put("cities/a", size: 1), within: .limits(bytes: 0)),
         apply(.put("cities/a", size: 0), within: .limits(bytes: 0)),
@@ -170,51 +148,35 @@ enum BoundsChecks {
         apply(.put("cities/c", size: 5_001), within: .limits(bytes: 75_000)),
         apply(.put("cities/c", size: 5_000), within: .limits(bytes: 75_000)),
       ]),
-    check(
-      "bounds-all-namespaces", "bounds count all namespaces, changed by the batch or not",
-      [fill(three), .reopen, fill([.put("cities/b", size: 1)]), fill([.put("towns/b", size: 1)])]),
-    check(
-      "bounds-replacing", "an entry that is replaced counts once, by its new size",
+    .script(
+      "bounds", "bounds count what the store holds after the batch, in all namespaces, or nothing changes",
+      requires: [.bounded],
       [
-        fill(three), fill([.put("cities/a", size: 11)]), fill([.put("cities/a", size: 9)]),
-        fill([.put("movies/a", size: 500), .put("movies/a", size: 10)]),
-      ]),
-    check(
-      "bounds-updating", "an entry that is updated counts as before",
-      [fill(three), fill([.update("cities/a", 2)]), fill([.update("movies/a", 2), .put("cities/b", size: 5)])]),
-    check(
-      "bounds-removing", "removals of a batch make room for what it puts, in any order",
-      [
-        fill(three), fill([.put("posters/b", size: 10), .remove("movies/absent")]),
+        apply(.put("cities/x", size: 2, seconds: 1), .put("movies/x", size: 2, seconds: 1)), advance(1), .compact,
+        fill([]), fill(three), .reopen, fill([]), fill([.put("cities/b", size: 1)]), fill([.put("towns/b", size: 1)]),
+        fill([.put("cities/a", size: 11)]), fill([.put("cities/a", size: 9)]),
+        fill([.put("movies/a", size: 500), .put("movies/a", size: 10)]), fill([.update("cities/a", 2)]),
+        fill([.update("movies/a", 2), .put("cities/c", size: 5)]),
+        fill([.put("posters/b", size: 10), .remove("movies/absent")]),
         fill([.put("posters/c", size: 11), .remove("movies/a")]),
         fill([.remove("cities/a"), .put("cities/b", size: 10)]),
-        fill([.put("cities/c", size: 500), .remove("cities/c")]),
+        fill([.put("cities/d", size: 500), .remove("cities/d")]),
+        apply(.remove("cities/b"), .remove("cities/c")), fill(three), fill(many, then: .reopen),
       ]),
-    check(
-      "bounds-exempt", "the entries of the exempt namespace are not counted",
+    .script(
+      "bounds-exempt", "the entries of the exempt namespace are not counted", requires: [.bounded],
       [
         fill([.put("cities/a", size: 10), .put("leasesx/a", size: 1)], exempt: "leases"),
         fill([.put("leases/a", size: 500), .put("leases/b", size: 1)], exempt: "leases"),
         fill([.put("cities/a", size: 9), .put("leases/c", size: 1)], exempt: "leases"),
       ]),
-    check("bounds-exceeded", "a batch that exceeds its bounds changes nothing", [fill(three), fill(many)]),
-    check(
-      "bounds-exceeded-persistent", "after a batch that exceeded its bounds, an opened store is as before it",
-      requires: [.persistent], [fill(three), fill(many, then: .reopen)]),
-    check(
-      "bounds-lowered", "a store that is too full can be emptied without bounds",
+    .script(
+      "bounds-lowered", "a store that is too full can be emptied without bounds", requires: [.bounded],
       [
         .apply((0..<6).map { .put("cities/\($0)", size: 10) }), apply(.remove("cities/0"), within: .limits(entries: 2)),
         apply(.put("cities/0", size: 1), within: .limits(bytes: 50)), .apply((0..<4).map { .remove("cities/\($0)") }),
         apply(.put("cities/4", size: 11), .remove("cities/5"), within: .limits(entries: 1, bytes: 11)),
         apply(.put("cities/5", size: 99)),
-      ]),
-    check("bounds-without-changes", "bounds hold for a batch without changes too", [fill([]), fill(three), fill([])]),
-    check(
-      "bounds-after-compacting", "entries that compacting removes are counted no longer",
-      [
-        apply(.put("cities/x", size: 2, seconds: 1), .put("movies/x", size: 2, seconds: 1)), advance(1), .compact,
-        fill([.put("cities/a", size: 5)]),
       ]),
   ]
 
@@ -227,11 +189,4 @@ enum BoundsChecks {
     .put("cities/a", size: 50), .remove("movies/a"), .put("posters/b", size: 70), .update("posters/a", 5),
     .put("a/b", size: 1), .remove("cities/x"),
   ]
-
-  private static func check(
-    _ name: String, _ summary: String, requires: [EngineCapability] = [],
-    _ steps: @autoclosure @escaping @Sendable () -> [Step]
-  ) -> ConformanceCheck {
-    .script(name, summary, requires: [.bounded] + requires, steps())
-  }
 }

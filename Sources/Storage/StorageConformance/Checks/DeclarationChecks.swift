@@ -5,9 +5,9 @@ internal import Synchronization
 /// The declaration of an engine.
 enum DeclarationChecks {
   static let all = [
-    ConformanceCheck("declaration-names", "names are of the prescribed form, and each option has its own", names),
-    ConformanceCheck("declaration-defaults", "the default of an option is a value that the option takes", defaults),
-    ConformanceCheck("declaration-summaries", "summary and help are one line without a final full stop", summaries),
+    ConformanceCheck(
+      "declaration", "names, defaults, summary and help are of the prescribed form, and each option has its own name",
+      declaration),
     ConformanceCheck(
       "declaration-durability", "a persistent engine has the option durability", requires: [.persistent], durability),
     ConformanceCheck(
@@ -15,7 +15,7 @@ enum DeclarationChecks {
       impossiblePath),
   ]
 
-  private static func names(_ context: ConformanceContext) async throws {
+  private static func declaration(_ context: ConformanceContext) async throws {
     let declaration = context.subject.plugin.declaration
     try expect(CacheKey.isNamespace(declaration.name), "'\(declaration.name)' must be lower-case letters and digits")
     for option in declaration.options {
@@ -25,18 +25,11 @@ enum DeclarationChecks {
     }
     let distinct = Set(declaration.options.map(\.name))
     try expectEqual(distinct.count, declaration.options.count, "the number of different names of options")
-  }
-
-  private static func defaults(_ context: ConformanceContext) async throws {
-    for option in context.subject.plugin.declaration.options {
+    for option in declaration.options {
       guard let value = option.defaultValue else { continue }
       try expect(option.accepts(value), "option '\(option.name)' does not take its own default")
       try expect(!option.isSecret, "option '\(option.name)' is secret and has a default")
     }
-  }
-
-  private static func summaries(_ context: ConformanceContext) async throws {
-    let declaration = context.subject.plugin.declaration
     try expect(!declaration.version.isEmpty, "the version is empty")
     for text in [declaration.summary] + declaration.options.map(\.help) {
       let isOneLine = !text.isEmpty && !text.contains(where: \.isNewline)
@@ -66,26 +59,12 @@ enum DeclarationChecks {
 enum ReadChecks {
   static let all: [ConformanceCheck] = [
     .script(
-      "absent-is-nil", "reading a key that has no entry gives nil, not an error",
-      [apply(.remove("cities/a")), apply(.put("cities/b"), .put("cities/aa"), .remove("movies/a"))]),
-    .script("put-then-read", "an entry reads as it was written", [apply(.put("cities/a"))]),
-    .script(
-      "overwrite", "a later entry takes the place of the former, shorter or longer",
-      [each([10, 1_000, 0, 100_000, 1, 5_000]) { size in [apply(.put("cities/a", size, size: size))] }]),
-    .script(
-      "remove", "a removed entry is absent, and its neighbors are not",
+      "read-and-remove", "an entry reads as it was written last, at once too, and as nil if there is none",
       [
-        apply(.put("cities/a", 1), .put("cities/b", 2), .put("cities/c", 3)), apply(.remove("cities/b")),
-        apply(.put("cities/b", 4)),
-      ]),
-    .script(
-      "remove-absent", "removing an entry that is not there succeeds and changes nothing",
-      [apply(.remove("movies/absent")), apply(.put("cities/a")), apply(.remove("cities/absent"))]),
-    .script(
-      "read-now", "a read at once finds the same as any other read, or declines",
-      [
-        apply(.put("cities/a", 1), .put("movies/a", 2, size: 100_000)),
-        apply(.put("cities/a", 3), .update("movies/a", 4)), apply(.remove("cities/a")),
+        apply(.remove("cities/a")), apply(.put("cities/b", 2), .put("cities/aa", 1), .remove("movies/a")),
+        apply(.remove("cities/b")), apply(.put("cities/b", 4)), apply(.remove("cities/absent")),
+        each([10, 1_000, 0, 100_000, 1, 5_000]) { size in [apply(.put("cities/a", size, size: size))] },
+        apply(.update("cities/b", 5), .remove("cities/aa")),
       ]),
     ConformanceCheck(
       "read-calls-body-once", "a read calls its closure once if there is an entry, else never", bodyCalls),

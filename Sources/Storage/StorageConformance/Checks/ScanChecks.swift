@@ -14,11 +14,11 @@ enum ScanChecks {
       }
     },
     .script(
-      "scan-summaries", "a scan gives metadata and the size of the payload of each entry", isRepeated: false,
-      [.apply(Sample.mixedKeys.enumerated().map { .put($1, $0, size: $0 * 1_000) })]),
-    .script(
-      "scan-payloads", "a scan gives copies of the payloads if they are wanted, and else none",
+      "scan-entries",
+      "a scan gives metadata and the size of the payload of each entry, and a copy of it if it is wanted",
+      isRepeated: false,
       [
+        .apply(Sample.mixedKeys.enumerated().map { .put($1, $0, size: $0 * 1_000) }),
         apply(.put("cities/a", 1), .put("cities/b", 2, size: 0), .put("movies/a", 3, size: 300_000)),
         apply(.update("cities/a", 4), .put("cities/b", 5)),
       ]),
@@ -30,26 +30,11 @@ enum ScanChecks {
         try expectEqual(got.map(\.abbreviated), expected.map(\.abbreviated), "a scan of '\(prefix.prefix(60))'")
       }
     },
-    requests("scan-order", "a scan gives all keys in the order of their bytes, over all namespaces") {
-      [ScanRequest(), ScanRequest(isDescending: true)]
-    },
-    requests("scan-after", "a scan begins behind the given key, whether or not there is such a key") {
-      positions.map { ScanRequest(after: $0) }
-    },
-    requests("scan-prefix-and-after", "prefix and beginning hold both, in both directions") {
-      let prefixes = ["cities/v1/", "cities", "m", "movies/", "none", long, "\(long)/1"]
-      return prefixes.flatMap { prefix in
-        positions.flatMap { position in
-          [false, true].map { ScanRequest(prefix: prefix, after: position, isDescending: $0) }
-        }
-      }
-    },
-    requests("scan-limit", "a page has the first entries, as many as allowed, or the last ones if it descends") {
-      [1, 2, Sample.mixedKeys.count - 1, Sample.mixedKeys.count, Sample.mixedKeys.count + 1, 1_000_000].flatMap {
-        limit in
-        [false, true].map { ScanRequest(limit: limit, isDescending: $0) }
-      }
-    },
+    .script(
+      "scan-order",
+      "a page has the first keys, or last, in the order of their bytes, of a prefix and behind a position",
+      requires: [.ordered], isRepeated: false,
+      [.apply(Sample.mixedKeys.enumerated().map { .put($1, $0) }), .scans(requests)]),
   ]
 
   private static let pages: [ConformanceCheck] = [
@@ -144,19 +129,22 @@ enum ScanChecks {
   ]
 
   /// The keys of the store, and keys before, between and after them, including long ones.
-  private static let positions =
+  private static let positions: [String?] =
     Sample.mixedKeys + [
       "a/a", "zzz/~", "cities/!", "cities/~", "cities/v1/a0", "cities1/a", "\(long)/0", "\(long)/11", "\(long)!",
       "\(long)}", "\(long)kk", String(long.prefix(527)), "movies/\(long.dropFirst(7))",
     ]
 
-  /// A check of single pages of an engine that is `ordered`: each must be that of a table with the same entries.
-  private static func requests(
-    _ name: String, _ summary: String, _ requests: @escaping @Sendable () -> [ScanRequest]
-  ) -> ConformanceCheck {
-    .script(
-      name, summary, requires: [.ordered], isRepeated: false,
-      [.apply(Sample.mixedKeys.enumerated().map { .put($1, $0) }), .scans(requests())])
+  /// Requests for single pages, each of which must be that of a table with the same entries.
+  private static var requests: [ScanRequest] {
+    let count = Sample.mixedKeys.count
+    let prefixes = ["", "cities/v1/", "cities", "m", "movies/", "none", long, "\(long)/1"]
+    return [false, true].flatMap { isDescending in
+      [1, 2, count - 1, count, count + 1, 1_000_000].map { ScanRequest(limit: $0, isDescending: isDescending) }
+        + prefixes.flatMap { prefix in
+          (positions + [nil]).map { ScanRequest(prefix: prefix, after: $0, isDescending: isDescending) }
+        }
+    }
   }
 
   private static func filled(_ context: ConformanceContext) async throws -> (any StorageEngine, [CacheKey]) {

@@ -41,14 +41,12 @@ enum ValueChecks {
   private static let fields = metadata.flatMap { $0.2 }
 
   private static let payloads: [(String, @Sendable () -> [[UInt8]])] = [
-    ("tiny", { [[], [0], [255], [65], [10], [32]] }),
-    ("every-byte", { [Array(0...255), Array((0...255).reversed())] + (0...255).map { [$0] } }),
-    ("invalid-utf8", { invalidUTF8 }),
-    ("text", { texts.map { Array($0.utf8) } }),
-    ("json", { jsonTexts.map { Array($0.utf8) } }),
-    ("random", { noise((0..<50).map { $0 * 6 }) }),
-    ("page-boundaries", { noise(boundarySizes) }),
-    ("one-mebibyte", { noise([1 << 20]) }),
+    (
+      "bytes",
+      { [[], [0], [255], [65], [10], [32], Array((0...255).reversed())] + (0...255).map { [$0] } + invalidUTF8 }
+    ),
+    ("text", { (texts + jsonTexts).map { Array($0.utf8) } }),
+    ("sizes", { noise((0..<50).map { $0 * 6 } + boundarySizes + [1 << 20]) }),
     (
       "64-mebibytes-text",
       { [Sample.payload(count: 64 << 20, repeating: Array("{\"name\": \"Zürich\"}\n".utf8))] }

@@ -38,9 +38,7 @@ struct RedisEncryptionTests {
   func contract() async throws {
     let certificates = try Certificates()
     let (server, url) = try server(certificates)
-    let names = [
-      "batch-of-a-thousand", "scan-payloads", "random-calls", "shared-separate-stores", "shared-change-mark",
-    ]
+    let names = ["batch-of-a-thousand", "scan-entries", "random-calls", "shared-separate-stores", "shared-change-mark"]
     let checks = plugin.checks.filter { names.contains($0.name) }
     #expect(checks.count == names.count)
     for check in checks { try await expectKept(check, plugin, url: url, ["ca": .text(certificates.ca)]) }

@@ -180,7 +180,7 @@ struct RedisLoginTests {
     // Each check has a prefix of its own.
     try server.cli(try rule(keys: "~*", channels: "&*"))
     let names = [
-      "batch-of-a-thousand", "random-calls", "shared-separate-stores", "shared-change-mark", "bounds-entries",
+      "batch-of-a-thousand", "random-calls", "shared-separate-stores", "shared-change-mark", "bounds-of-entries",
     ]
     for check in plugin.checks where names.contains(check.name) {
       try await expectKept(check, plugin, url: server.url, Self.login)
