@@ -108,12 +108,11 @@ let package = Package(
 
     // The cache, as a library.
     layer("Caching", "FetchVocabulary", ["Base"]),
-    // Loads libraries at the first use of what they are for.
+    // Loads libcurl.
     .target(name: "CLoader", path: "Sources/Caching/CLoader"),
-    // libidn2, loaded when the first name of a server is not ASCII.
-    .target(name: "CIDN", dependencies: ["CLoader"], path: "Sources/Caching/CIDN"),
-    // Messages of HTTP, and the rules of RFC 9111, as values and pure functions.
-    layer("Caching", "HTTPCaching", ["Platform", "Base", "FetchVocabulary", "CIDN"]),
+    // Messages of HTTP, and the rules of RFC 9111, as values and pure functions. libidn2 is loaded when the first name of a
+    // server is not ASCII.
+    layer("Caching", "HTTPCaching", ["Platform", "Base", "FetchVocabulary"]),
     // The cache: one fetch over these rules, and entries in a store of any engine.
     .target(name: "CChecksum", path: "Sources/Caching/CChecksum"),
     layer(
@@ -121,8 +120,8 @@ let package = Package(
       ["Platform", "Base", "FetchVocabulary", "HTTPCaching", "StorageSPI", "EngineSupport", "CChecksum"]),
     // Payload transforms. Whatever else there is comes from outside, in the same way. libsodium is loaded when the first
     // payload is sealed.
-    .target(name: "CSodium", dependencies: ["CLoader"], path: "Sources/Caching/CSodium"),
-    layer("Caching", "PayloadTransforms", ["Base", "FetchVocabulary", "StorageSPI", "CacheCore", "CZstd", "CSodium"]),
+    layer(
+      "Caching", "PayloadTransforms", ["Platform", "Base", "FetchVocabulary", "StorageSPI", "CacheCore", "CZstd"]),
     // The front door: what a program imports.
     layer("Caching", "ResponseCache", caching),
     // The configuration of a program: its keys, and the files, variables and arguments that set them.

@@ -1,6 +1,6 @@
-internal import CSodium
 public import FetchVocabulary
 public import CacheCore
+internal import Platform
 internal import StorageSPI
 
 /// Seals payloads and attributes with a key: XChaCha20-Poly1305 of libsodium, which is loaded when the first transform is
@@ -16,8 +16,8 @@ internal import StorageSPI
 /// `cache-control`; the status.
 public struct SealedTransform: PayloadTransform {
   /// The size of a key, in bytes.
-  public static let keyBytes = csodium_key_bytes
-  private static let nonceBytes = csodium_nonce_bytes
+  public static let keyBytes = Libsodium.keyBytes
+  private static let nonceBytes = Libsodium.nonceBytes
 
   private struct Key: Sendable {
     let secret: [UInt8]
@@ -27,6 +27,7 @@ public struct SealedTransform: PayloadTransform {
 
   /// All of them open; the first one seals.
   private let keys: [Key]
+  private let sodium: Libsodium
   private let random: @Sendable () -> UInt64
 
   /// Whether entries that are not sealed are refused while this transform is among those that entries are written with.
@@ -67,20 +68,14 @@ public struct SealedTransform: PayloadTransform {
 
   /// Creates the transform with keys of 32 bytes, and nonces made from the results of `random`.
   init(secrets: [[UInt8]], required: Bool, random: @escaping @Sendable () -> UInt64) throws(CacheError) {
-    if let reason = csodium_load() {
-      throw CacheError(
-        .invalidOption, "the transform 'sealed' cannot be used: \(String(cString: reason))",
-        hint: "install libsodium, \(Self.installation)")
+    do throws(DynamicLibrary.Failure) {
+      sodium = try Libsodium.shared.get()
+    } catch {
+      throw CacheError(.invalidOption, "the transform 'sealed' cannot be used: \(error)", hint: error.hint)
     }
-    keys = secrets.map { Key(secret: $0, fingerprint: Self.fingerprint(of: $0)) }
+    keys = secrets.map { [sodium] in Key(secret: $0, fingerprint: Self.fingerprint(of: $0, sodium)) }
     (isRequired, self.random) = (required, random)
   }
-
-  #if os(macOS)
-    private static let installation = "with: brew install libsodium"
-  #else
-    private static let installation = "on Debian and Ubuntu with: sudo apt-get install libsodium23"
-  #endif
 
   private static func bytes(of text: String) -> [UInt8]? {
     let digits = Array(text.utf8)
@@ -93,11 +88,8 @@ public struct SealedTransform: PayloadTransform {
     return bytes
   }
 
-  private static func fingerprint(of secret: [UInt8]) -> String {
-    var hash = [UInt8](repeating: 0, count: 16)
-    let text = Array("cachectl sealed".utf8)
-    csodium_hash(&hash, text, text.count, secret)
-    return hash.prefix(4).map { Hexadecimal.text($0) }.joined()
+  private static func fingerprint(of secret: [UInt8], _ sodium: Libsodium) -> String {
+    sodium.hash("cachectl sealed", key: secret).prefix(4).map { Hexadecimal.text($0) }.joined()
   }
 
   /// "sealed".
@@ -107,7 +99,7 @@ public struct SealedTransform: PayloadTransform {
   public var hidesContent: Bool { true }
 
   /// 16: the tag of Poly1305.
-  public var tagBytes: Int { csodium_tag_bytes }
+  public var tagBytes: Int { Libsodium.tagBytes }
 
   /// Seals `bytes` with the first key, which the parameter identifies.
   public func encode(
@@ -118,8 +110,7 @@ public struct SealedTransform: PayloadTransform {
       [UInt8](unsafeUninitializedCapacity: Self.nonceBytes + bytes.count + tagBytes) { output, count in
         guard let start = output.baseAddress else { return }
         start.initialize(from: nonce, count: nonce.count)
-        csodium_seal(
-          start + nonce.count, bytes.baseAddress, bytes.count, associated, associated.count, nonce, key.secret)
+        sodium.seal(start + nonce.count, bytes.baseAddress, bytes.count, associated, nonce: nonce, key: key.secret)
         count = nonce.count + bytes.count + tagBytes
       }
     }
@@ -157,11 +148,8 @@ public struct SealedTransform: PayloadTransform {
     let opened = bytes.withUnsafeBufferPointer { bytes in
       [UInt8](unsafeUninitializedCapacity: max(size, 1)) { output, count in
         guard size >= 0, let nonce = bytes.baseAddress else { return }
-        isOpen =
-          csodium_open(
-            output.baseAddress, nonce + Self.nonceBytes, size + tagBytes, associated, associated.count, nonce,
-            key.secret)
-          == 0
+        isOpen = sodium.open(
+          output.baseAddress, nonce + Self.nonceBytes, size + tagBytes, associated, nonce: nonce, key: key.secret)
         count = isOpen ? size : 0
       }
     }

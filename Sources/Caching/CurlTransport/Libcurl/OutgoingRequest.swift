@@ -28,7 +28,7 @@ struct OutgoingRequest: Sendable {
         .invalidRequest, server: request.authority ?? "", detail: "this is no URL of a web server")
     }
     let isASCII = server.host.utf8.allSatisfy { $0 < 0x80 }
-    try check(isASCII, ServerName.missingLibrary ?? "the URL has no valid name of a server")
+    try check(isASCII, ServerName.missingLibrary.map { "\($0)" } ?? "the URL has no valid name of a server")
     try check(!server.hasCredentials, "the URL has credentials: send them as a header field Authorization")
     try check(HTTPSyntax.isToken(request.method), "the method has characters that HTTP does not allow")
     try check(request.method != "CONNECT", "CONNECT is for proxies")

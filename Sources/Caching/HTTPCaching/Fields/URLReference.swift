@@ -1,5 +1,6 @@
 internal import Base
 public import FetchVocabulary
+internal import Platform
 
 /// A URL reference (RFC 3986, section 4.1) as it is sent, without the fragment: scheme and host in their normal form,
 /// and characters that a part must not contain percent-encoded. Codes stay as they are written; `PercentEncoding`
@@ -143,7 +144,7 @@ extension HTTPRequest {
     if let host = URLParts(text)?.host, !host.utf8.allSatisfy({ $0 < 0x80 }), let problem = ServerName.missingLibrary {
       throw CacheError(
         .originUnavailable, "the name of the server is not ASCII, and \(problem)",
-        hint: "install libidn2, in Debian and Ubuntu with: apt install libidn2-0")
+        hint: problem.hint)
     }
     // Do not repeat the text: it may contain a password.
     throw CacheError(

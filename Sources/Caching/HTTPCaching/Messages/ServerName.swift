@@ -1,14 +1,33 @@
 internal import Base
-internal import CIDN
-internal import Platform
+package import Platform
 
 /// The names and addresses of servers in URLs.
 package enum ServerName {
-  /// The longest name in ASCII, and the zero after it (RFC 1035, section 2.3.4).
-  private static let maximumSize = 256
+  /// The longest name in ASCII (RFC 1035, section 2.3.4).
+  private static let maximumLength = 255
+
+  /// The functions of libidn2 that are used here. Their types are written here, because they have not changed since 2.0, and a
+  /// build then needs no header of libidn2.
+  private struct Conversion: Sendable {
+    typealias Text = UnsafeMutablePointer<CChar>
+
+    let toASCII: @convention(c) @Sendable (UnsafePointer<CChar>, UnsafeMutablePointer<Text?>, Int32) -> Int32
+    let free: @convention(c) @Sendable (Text) -> Void
+
+    init() throws(DynamicLibrary.Failure) {
+      let library = try DynamicLibrary("libidn2", versions: [0], package: "libidn2-0")
+      toASCII = try library.function("idn2_lookup_u8")
+      free = try library.function("idn2_free")
+    }
+  }
+
+  /// libidn2, loaded by the first name outside ASCII.
+  private static let conversion = Result { () throws(DynamicLibrary.Failure) in try Conversion() }
 
   /// Why names outside ASCII cannot be used here; `nil` if they can.
-  package static var missingLibrary: String? { cidn_load().map { String(cString: $0) } }
+  package static var missingLibrary: DynamicLibrary.Failure? {
+    if case .failure(let failure) = conversion { failure } else { nil }
+  }
 
   /// The host `host` of a URL in its normal form; `nil` if it is not valid. A name is in lower case, without percent
   /// codes, and in ASCII (UTS 46); an address is in its usual notation, as libcurl sends it.
@@ -34,11 +53,12 @@ package enum ServerName {
   }
 
   private static func inASCII(name: String) -> String? {
-    guard missingLibrary == nil, !name.utf8.contains(0) else { return nil }
-    return withUnsafeTemporaryAllocation(of: CChar.self, capacity: maximumSize) { buffer in
-      guard let text = buffer.baseAddress, cidn_to_ascii(name, text, buffer.count) != 0 else { return nil }
-      return String(cString: text).lowercased()
-    }
+    guard case .success(let conversion) = conversion, !name.utf8.contains(0) else { return nil }
+    var text: Conversion.Text?
+    // IDN2_NFC_INPUT and IDN2_NONTRANSITIONAL: composes the name first, and maps it by UTS 46.
+    guard conversion.toASCII(name, &text, 1 | 8) == 0, let text else { return nil }
+    defer { conversion.free(text) }
+    return strlen(text) <= maximumLength ? String(cString: text).lowercased() : nil
   }
 
   /// Only the root, after the last dot, may have no name.
