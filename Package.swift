@@ -108,8 +108,6 @@ let package = Package(
 
     // The cache, as a library.
     layer("Caching", "FetchVocabulary", ["Base"]),
-    // Loads libcurl.
-    .target(name: "CLoader", path: "Sources/Caching/CLoader"),
     // Messages of HTTP, and the rules of RFC 9111, as values and pure functions. libidn2 is loaded when the first name of a
     // server is not ASCII.
     layer("Caching", "HTTPCaching", ["Platform", "Base", "FetchVocabulary"]),
@@ -130,7 +128,7 @@ let package = Package(
     layer("Caching", "ResponseCacheConfiguration", caching + ["ResponseCache", "ProgramConfiguration"]),
     layer("Caching", "ResponseCacheTesting", caching + ["ResponseCache", "StorageConformance", "MemoryStorage"]),
     // Requests by libcurl, which is loaded when the first is made, and compression.
-    .target(name: "CCurl", dependencies: ["CLoader"], path: "Sources/Caching/CCurl"),
+    .target(name: "CCurl", path: "Sources/Caching/CCurl"),
     .systemLibrary(name: "CZlib", path: "Sources/Caching/CZlib", providers: [.apt(["zlib1g-dev"])]),
     .systemLibrary(name: "CZstd", path: "Sources/Caching/CZstd", providers: [.apt(["libzstd-dev"]), .brew(["zstd"])]),
     layer("Caching", "CurlTransport", caching + ["Platform", "CCurl", "CZlib", "CZstd"]),

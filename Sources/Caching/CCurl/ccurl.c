@@ -1,12 +1,10 @@
 #define _GNU_SOURCE
 #include "ccurl.h"
 
+#include <dlfcn.h>
 #include <limits.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdio.h>
-
-#include "cloader.h"
 
 // The functions that are used, each with the type that libcurl's header gives it.
 #define FUNCTIONS(F)          \
@@ -34,30 +32,12 @@ static struct {
   FUNCTIONS(POINTER)
 } libcurl;
 
-static pthread_once_t once = PTHREAD_ONCE_INIT;
-static struct cloader loader;
-
-#ifdef __APPLE__
-// The whole path: a mere name is also looked for in the working folder.
-static const char *const libraries[] = {"/usr/lib/libcurl.4.dylib", NULL};
-#else
-static const char *const libraries[] = {"libcurl.so.4", NULL};
-#endif
-
-static void load(void) {
-  cloader_open(&loader, "libcurl", libraries);
-#define FIND(name) libcurl.name = cloader_find(&loader, #name);
+const char *ccurl_link(void *library) {
+#define FIND(name) \
+  if (!(libcurl.name = dlsym(library, #name))) return "has no function " #name;
   FUNCTIONS(FIND)
-  if (loader.failure[0]) return;
   CURLcode code = libcurl.curl_global_init(CURL_GLOBAL_ALL);
-  if (!code) return;
-  snprintf(
-      loader.failure, sizeof loader.failure, "libcurl cannot be used: %s", libcurl.curl_easy_strerror(code));
-}
-
-const char *ccurl_load(void) {
-  pthread_once(&once, load);
-  return loader.failure[0] ? loader.failure : NULL;
+  return code ? libcurl.curl_easy_strerror(code) : NULL;
 }
 
 CURL *ccurl_easy_init(void) { return libcurl.curl_easy_init(); }

@@ -2,7 +2,7 @@
 ///
 /// libcurl brings some thirty other libraries along; to load them takes longer than everything else that a start takes.
 /// So nothing is linked against it, and a process that makes no request never loads it. The functions here pass each
-/// call on; where libcurl's is variadic, there is one for each type of argument. All but `ccurl_load` may be called only
+/// call on; where libcurl's is variadic, there is one for each type of argument. All but `ccurl_link` can be called only
 /// after that has returned null.
 
 #pragma once
@@ -14,10 +14,10 @@
 static const CURLoption CCURLOPT_PROTOCOLS_STR = (CURLoption)(CURLOPTTYPE_OBJECTPOINT + 318);
 static const CURLoption CCURLOPT_QUICK_EXIT = (CURLoption)(CURLOPTTYPE_LONG + 322);
 
-/// Loads libcurl and prepares it, once for the process.
+/// Finds the functions of the loaded `library`, a handle of dlopen(3), and prepares libcurl. Call it once.
 ///
-/// Returns null, or why that is not possible: a text that stays as it is.
-const char *_Nullable ccurl_load(void);
+/// Returns null, or what is wrong with the library: a text that is never freed.
+const char *_Nullable ccurl_link(void *_Nonnull library);
 
 CURL *_Nullable ccurl_easy_init(void);
 void ccurl_easy_cleanup(CURL *_Nonnull easy);

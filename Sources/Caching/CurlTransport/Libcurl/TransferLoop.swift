@@ -190,10 +190,16 @@ final class TransferThread: Sendable {
   let loop: TransferLoop
   private let thread: SystemThread
 
+  /// libcurl, loaded by the first use.
+  private static let libcurl = Result { () throws(DynamicLibrary.Failure) in
+    let library = try DynamicLibrary("libcurl", versions: [4], package: "libcurl4")
+    if let problem = ccurl_link(library.handle) { throw DynamicLibrary.Failure("libcurl", String(cString: problem)) }
+  }
+
   /// Loads libcurl, unless that was done before, and starts the thread; errors name `server`.
   init(_ settings: NetworkSettings, for server: ServerAddress) throws(TransportError) {
-    if let reason = ccurl_load() {
-      throw TransportError(.unavailable, server: server.authority, detail: String(cString: reason))
+    if case .failure(let failure) = Self.libcurl {
+      throw TransportError(.unavailable, server: server.authority, detail: "\(failure)")
     }
     loop = TransferLoop(settings)
     let loop = loop
