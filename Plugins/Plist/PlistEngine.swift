@@ -16,7 +16,7 @@ final class PlistEngine: StorageEngine {
 
   /// Opens the folder of `options`, and creates it if there is none.
   static func open(
-    _ options: PlistOptions, clock: any WallClock, system: PlistSystem = PlistSystem()
+    _ options: PlistOptions, clock: any WallClock, system: StoreFiles = StoreFiles()
   ) async throws(CacheError) -> PlistEngine {
     let engine = PlistEngine(PlistStore(PlistFolder(options, system)), clock: clock)
     try await engine.run { store throws(CacheError) in try store.folder.makeStore() }

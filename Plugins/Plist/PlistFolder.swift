@@ -15,10 +15,10 @@ internal import StorageSPI
 /// a namespace. Any other file is neither read, renamed nor removed.
 struct PlistFolder: Sendable {
   let options: PlistOptions
-  let system: PlistSystem
+  let system: StoreFiles
   private let patience: LockPatience
 
-  init(_ options: PlistOptions, _ system: PlistSystem) {
+  init(_ options: PlistOptions, _ system: StoreFiles) {
     self.options = options
     self.system = system
     patience = LockPatience(options.busyTimeout, now: system.now)
@@ -64,8 +64,7 @@ struct PlistFolder: Sendable {
   /// Waits until the names of the files are on disk, unless commits need not survive a loss of power.
   func synchronize() throws(CacheError) {
     guard isSynchronized else { return }
-    guard let folder = try system.open(path, O_RDONLY | O_DIRECTORY) else { throw .system(ENOENT, "open", path) }
-    try system.synchronize(folder)
+    try system.synchronize(path)
   }
 }
 
@@ -90,11 +89,11 @@ extension PlistFolder {
   func makeStore() throws(CacheError) {
     if try isStore() { return }
     do throws(CacheError) {
-      try system.makeFolder(path)
+      try system.makeDirectory(path)
+      try StoreMark(inFolder: path).create()
     } catch {
-      throw CacheError(.cannotCreate, error.message, hint: "choose another path for the store", cause: error)
+      throw error.preventing(storeAt: path)
     }
-    try StoreMark(inFolder: path).create()
   }
 
   /// The namespaces that the lock file lists. The file of someone else lists none.
@@ -135,7 +134,7 @@ extension PlistFolder {
   func files() throws(CacheError) -> [String] {
     let listed = try listedNamespaces()
     var files: [String] = []
-    for name in try system.names(in: path) {
+    for name in try system.names(in: path).sorted() {
       guard let namespace = Self.namespace(ofFile: name[...]) else { continue }
       let file = "\(path)/\(name)"
       let isOwn = try listed.contains(namespace) ? true : version(of: file) != nil
@@ -190,16 +189,11 @@ extension PlistFolder {
     let turn = try? system.open(path, O_RDONLY | O_DIRECTORY)
     defer { if let turn { system.unlock(turn) } }
     var hasTurn = turn == nil
-    let start = system.now()
-    while true {
-      let waited = system.now() - start
-      if !hasTurn, let turn {
-        hasTurn = (try? system.lock(turn, exclusively: true)) ?? true || waited > timeout / 2
-      }
-      if hasTurn, try system.lock(file, exclusively: exclusively) { return file }
-      guard waited < timeout else { throw .busy(path, after: options.busyTimeout) }
-      // Short, because the lock is free while the handle whose turn it is pauses.
-      system.pause(min(.microseconds(500), timeout - waited))
+    let hint = "try again, or raise option 'busyTimeout' of backend plist"
+    return try system.wait(for: path, within: timeout, hint: hint) { waited throws(CacheError) in
+      if !hasTurn, let turn { hasTurn = (try? system.lock(turn)) ?? true || waited > timeout / 2 }
+      guard hasTurn, try system.lock(file, exclusively: exclusively) else { return nil }
+      return file
     }
   }
 

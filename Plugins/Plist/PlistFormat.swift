@@ -152,3 +152,18 @@ enum PlistFormat {
 
   private static func quoted(_ text: String) -> String { JSONString.quoted(String(text.prefix(60))) }
 }
+
+extension CacheError {
+  /// The error for a file whose content this engine cannot have written.
+  static func damagedFile(_ path: String, _ reason: String) -> CacheError {
+    CacheError(.damaged, "\(path) is damaged: \(reason)")
+  }
+
+  /// The error for a file of the format version `version`, which is later than this one.
+  static func laterFormat(_ path: String, _ version: Int) -> CacheError {
+    CacheError(
+      .unsupportedFormat,
+      "\(path): format version \(version) is newer than \(PlistFormat.version), the newest known here",
+      hint: "use a newer version of this program")
+  }
+}

@@ -31,7 +31,7 @@ public struct PlistPlugin: StoragePlugin {
   /// - Throws: `CacheError`: `cannotCreate` if the folder belongs to someone else, `permissionDenied`, `ioFailed`;
   ///   `invalidOption` if an option is missing.
   public func inspect(_ configuration: EngineConfiguration) async throws(CacheError) -> StoreInspection {
-    let folder = PlistFolder(try PlistOptions(configuration), PlistSystem())
+    let folder = PlistFolder(try PlistOptions(configuration), StoreFiles())
     return try await BlockingExecutor().run { () throws(CacheError) in try folder.inspect() }
   }
 
@@ -47,7 +47,7 @@ public struct PlistPlugin: StoragePlugin {
     var options = try PlistOptions(configuration)
     while options.path.count > 1, options.path.hasSuffix("/") { options.path.removeLast() }
     options.path = StorePlace.resolved(options.path)
-    let folder = PlistFolder(options, PlistSystem())
+    let folder = PlistFolder(options, StoreFiles())
     return try await BlockingExecutor().run { () throws(CacheError) in try folder.removeStore(movingAside: suffix) }
   }
 }
@@ -101,7 +101,7 @@ extension PlistFolder {
           try system.remove(file)
         } else {
           // A folder, whose content someone else has put there.
-          try system.rename(file, to: freePath(file + ".aside"))
+          try system.rename(file, to: system.freeName(file + ".aside"))
         }
       }
       return []
@@ -113,7 +113,7 @@ extension PlistFolder {
     let files = try files()
     if files.isEmpty { return [] }
     var options = options
-    options.path = try freePath(path + suffix)
+    options.path = system.freeName(path + suffix)
     let new = PlistFolder(options, system)
     do throws(CacheError) {
       try new.makeStore()
@@ -125,16 +125,6 @@ extension PlistFolder {
     }
     for file in files { try system.rename(file, to: new.path + file.dropFirst(path.count)) }
     return [new.path]
-  }
-
-  /// `path`, with a number appended if that name is taken.
-  private func freePath(_ path: String) throws(CacheError) -> String {
-    var (free, number) = (path, 1)
-    while try system.status(of: free) != nil {
-      number += 1
-      free = "\(path)-\(number)"
-    }
-    return free
   }
 }
 

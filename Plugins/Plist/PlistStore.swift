@@ -95,33 +95,15 @@ final class PlistStore: Sendable {
 extension PlistStore {
   func scan(_ request: ScanRequest) throws(CacheError) -> ScanPage {
     try reading { () throws(CacheError) in
-      var page = ScanPage()
-      var bytes = 0
-      let namespaces = try folder.namespaces().filter { request.visits($0) }
-      for namespace in request.isDescending ? namespaces.reversed() : namespaces {
-        if page.entries.count == request.limit {
-          // A file without entries does not count as more, and one that cannot be read does.
-          if let next = try? load(namespace), next.table.entries.isEmpty { continue }
-          page.next = page.entries.last?.key.text
-          break
+      try ScanPage(request) { page throws(CacheError) in
+        let namespaces = try folder.namespaces().filter { request.visits($0) }
+        for namespace in request.isDescending ? namespaces.reversed() : namespaces where !page.isComplete {
+          var loaded = try load(namespace)
+          loaded.table.scan(into: &page)
+          // The next scan finds the keys sorted.
+          files.withLock { [loaded] in $0[namespace] = loaded }
         }
-        var rest = request
-        rest.limit -= page.entries.count
-        var loaded = try load(namespace)
-        let part = loaded.table.scan(rest)
-        // The next scan finds the keys sorted.
-        files.withLock { [loaded] in $0[namespace] = loaded }
-        if part.entries.isEmpty { continue }
-        bytes += part.entries.reduce(0) { $0 + ($1.payload?.count ?? 0) }
-        if !page.entries.isEmpty, bytes > ScanRequest.maximumPayloadBytes {
-          page.next = page.entries.last?.key.text
-          break
-        }
-        page.entries += part.entries
-        page.next = part.next
-        if part.next != nil { break }
       }
-      return page
     }
   }
 
@@ -318,9 +300,7 @@ extension PlistStore {
 extension ScanRequest {
   /// Whether the scan can visit a key of `namespace`.
   fileprivate func visits(_ namespace: String) -> Bool {
-    let start = namespace + "/"
-    guard start.hasPrefix(prefix) || prefix.hasPrefix(start) else { return false }
     // "0" follows "/", so every key of the namespace is below that.
-    return position.map { isDescending ? $0 > start : $0 < namespace + "0" } ?? true
+    bounds.lower < namespace + "0" && bounds.upper > namespace + "/"
   }
 }

@@ -40,7 +40,7 @@ public struct SQLitePlugin: StoragePlugin {
   public func inspect(_ configuration: EngineConfiguration) async throws(CacheError) -> StoreInspection {
     let path = try SQLiteOptions(configuration).path
     let exists = try SQLiteFiles.sizeOfStore(at: path) != nil
-    let files = exists ? ([""] + SQLiteFiles.companions).map { path + $0 }.filter(SQLiteFiles.exists) : []
+    let files = exists ? ([""] + SQLiteFiles.companions).map { path + $0 }.filter(StoreFiles().isTaken) : []
     let format = exists ? try SQLiteHeader(at: path).format : nil
     return StoreInspection(path: path, files: files, format: format, currentFormat: Int(SQLiteSchema.version))
   }
@@ -74,6 +74,7 @@ struct SQLiteOptions: Sendable {
   let durability: Durability
   /// How long to wait for another process, in milliseconds.
   let busyTimeout: Int32
+  var patience: Duration { .milliseconds(busyTimeout) }
   /// Whether to read the rest of a file that is shorter than it should be.
   let isForRepair: Bool
 

@@ -71,46 +71,29 @@ final class SQLiteReader: SnapshotHolding, @unchecked Sendable {
     return output
   }
 
-  /// A page of the latest state. It ends before a row that cannot be read; if it would begin with that row, the error
-  /// names the row's key as long as the index of keys has it.
+  /// A page of the latest state. If it would begin with a row that cannot be read, the error names the row's key as long as
+  /// the index of keys has it.
   func scan(_ request: ScanRequest) throws(CacheError) -> ScanPage {
     let query = SQLiteSchema.scan(payloads: request.includesPayloads, isDescending: request.isDescending)
     let known = listing?.query == query ? listing?.statement : nil
     let statement = if let known { known } else { try SQLiteStatement(query, on: connection) }
     listing = (query, statement)
-    var page = ScanPage()
     do throws(CacheError) {
-      try snapshot.begin()
-      defer { statement.reset() }
-      // One entry more shows whether anything follows.
-      try statement.bind(request, limit: Int64(request.limit) &+ 1)
-      try add(statement, to: &page, request)
-      try snapshot.stay()
+      return try ScanPage(request) { page throws(CacheError) in
+        try snapshot.begin()
+        defer { statement.reset() }
+        try statement.bind(request, limit: page.wanted)
+        while try statement.step() {
+          let key = try SQLiteRow.key(of: statement)
+          let (metadata, payload) = try row.entry(of: statement, key: key.text)
+          let size = SQLiteRow.payloadBytes(of: statement)
+          guard page.add(key, metadata, payloadBytes: size, payload: Array(payload)) else { break }
+        }
+        try snapshot.stay()
+      }
     } catch {
       guard error.code == .damaged else { throw error }
-      guard let last = page.entries.last else { throw try naming(request, in: error) }
-      page.next = last.key.text
-    }
-    return page
-  }
-
-  private func add(
-    _ statement: SQLiteStatement, to page: inout ScanPage, _ request: ScanRequest
-  ) throws(CacheError) {
-    var bytes = 0
-    while try statement.step() {
-      let key = try SQLiteRow.key(of: statement)
-      let (metadata, payload) = try row.entry(of: statement, key: key.text)
-      bytes += payload.count
-      let isFull = page.entries.count == request.limit || bytes > ScanRequest.maximumPayloadBytes
-      if isFull, let last = page.entries.last {
-        page.next = last.key.text
-        return
-      }
-      page.entries.append(
-        request.includesPayloads
-          ? ScannedEntry(key: key, metadata: metadata, payload: Array(payload))
-          : ScannedEntry(key: key, metadata: metadata, payloadBytes: SQLiteRow.payloadBytes(of: statement)))
+      throw try naming(request, in: error)
     }
   }
 
@@ -140,17 +123,11 @@ final class SQLiteReader: SnapshotHolding, @unchecked Sendable {
 
 extension SQLiteStatement {
   /// Binds the range of a scan.
-  fileprivate func bind(_ request: ScanRequest, limit: Int64) throws(CacheError) {
-    // Keys consist of bytes from 0x21 to 0x7E. So nothing lies between a key and that key followed by 0x01, and
-    // everything with the prefix lies before the prefix followed by 0x7F.
-    var lower = request.prefix
-    var upper = request.prefix + "\u{7F}"
-    if let position = request.position {
-      if request.isDescending { upper = min(upper, position) } else { lower = max(lower, position + "\u{01}") }
-    }
+  fileprivate func bind(_ request: ScanRequest, limit: Int) throws(CacheError) {
+    let (lower, upper) = request.bounds
     try bind(lower, at: 1)
     try bind(upper, at: 2)
-    try bind(limit, at: 3)
+    try bind(Int64(limit), at: 3)
   }
 }
 

@@ -1,3 +1,4 @@
+import EngineSupport
 import Foundation
 import Synchronization
 
@@ -26,10 +27,13 @@ final class FaultySystem: Sendable {
 
   init(_ fault: Fault = .none) { state = Mutex(State(fault: fault)) }
 
-  var calls: PlistSystem {
-    PlistSystem(
-      failure: { self.failure(of: $0, $1) }, now: { self.elapsed }, pause: { self.pause(for: $0) },
-      largestTransfer: 300)
+  var calls: StoreFiles {
+    var calls = StoreFiles()
+    calls.failure = { self.failure(of: $0, $1) }
+    calls.now = { self.elapsed }
+    calls.pause = { self.pause(for: $0) }
+    calls.largestTransfer = 300
+    return calls
   }
 
   /// What was called, with the names of files.

@@ -1,4 +1,5 @@
 import Dispatch
+import EngineSupport
 import Foundation
 import StorageSPI
 import Synchronization
@@ -105,7 +106,7 @@ import Testing
   /// As if the store were closed between the start of a call and its turn.
   @Test func aBatchThatComesAfterTheEndIsNotWritten() async throws {
     let folder = try TemporaryFolder()
-    let store = PlistStore(PlistFolder(PlistOptions(path: folder.store), PlistSystem()))
+    let store = PlistStore(PlistFolder(PlistOptions(path: folder.store), StoreFiles()))
     try store.folder.makeStore()
     let write = store.enqueue(try batch("a/1"))
     store.release()

@@ -86,7 +86,7 @@ import Testing
   @Test(arguments: ["", "\ncache", "\ncachectl plist namespace a\n\ncachectl plist namespace b"])
   func aListThatIsCutOffIsContinued(list: String) async throws {
     let folder = try TemporaryFolder()
-    let store = PlistFolder(PlistOptions(path: folder.store), PlistSystem())
+    let store = PlistFolder(PlistOptions(path: folder.store), StoreFiles())
     try store.makeStore()
     try folder.write(list, to: "store.lock")
     try store.list(["b", "c"])

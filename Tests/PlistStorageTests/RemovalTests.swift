@@ -1,3 +1,4 @@
+import EngineSupport
 import Foundation
 import StorageSPI
 import Testing
@@ -129,11 +130,11 @@ import Testing
   @Test(arguments: [nil, ".damaged"]) func aStoreInUseIsBusy(suffix: String?) async throws {
     let folder = try await damagedStore()
     let names = try folder.names()
-    let file = try #require(try PlistSystem().open(folder.file("store.lock"), O_RDONLY))
-    #expect(try PlistSystem().lock(file, exclusively: false))
+    let file = try #require(try StoreFiles().open(folder.file("store.lock"), O_RDONLY))
+    #expect(try StoreFiles().lock(file, exclusively: false))
     #expect(await code { _ = try await remove(folder, movingAside: suffix) } == .busy)
     #expect(try folder.names() == names)
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["store"])
-    PlistSystem().unlock(file)
+    StoreFiles().unlock(file)
   }
 }

@@ -1,3 +1,4 @@
+import EngineSupport
 import Foundation
 import StorageSPI
 import Synchronization
@@ -60,7 +61,7 @@ private final class RestlessHandle: Sendable {
       #expect(try await engine.text("b/1") == nil)
       let failure = await #expect(throws: CacheError.self) { try await engine.put(["a/1": "y"]) }
       #expect(failure?.code == .busy)
-      #expect(failure?.message == "cannot lock \(folder.store) within 5.0 seconds: other processes are using it")
+      #expect(failure?.message == "cannot lock \(folder.store) within 5.0 seconds: another process holds it")
     }
     #expect(system.elapsed == .seconds(5))
     try await hold(folder, exclusively: true) { () async throws in
@@ -107,19 +108,19 @@ private final class RestlessHandle: Sendable {
     let system = FaultySystem()
     let engine = try await folder.open(.normal, system)
     try await engine.put(["a/1": "x"])
-    let turn = try #require(try PlistSystem().open(folder.store, O_RDONLY | O_DIRECTORY))
-    #expect(try PlistSystem().lock(turn, exclusively: true))
+    let turn = try #require(try StoreFiles().open(folder.store, O_RDONLY | O_DIRECTORY))
+    #expect(try StoreFiles().lock(turn, exclusively: true))
     try await engine.put(["a/1": "y"])
     #expect(try await folder.open().text("a/1") == "y")
     #expect(system.elapsed > .milliseconds(2_500) && system.elapsed < .milliseconds(2_600))
-    PlistSystem().unlock(turn)
+    StoreFiles().unlock(turn)
   }
 
   private func hold(_ folder: TemporaryFolder, exclusively: Bool, _ body: () async throws -> Void) async throws {
-    let file = try #require(try PlistSystem().open(folder.file("store.lock"), O_RDONLY))
-    #expect(try PlistSystem().lock(file, exclusively: exclusively))
+    let file = try #require(try StoreFiles().open(folder.file("store.lock"), O_RDONLY))
+    #expect(try StoreFiles().lock(file, exclusively: exclusively))
     try await body()
-    PlistSystem().unlock(file)
+    StoreFiles().unlock(file)
   }
 
   @Test func batchesOverNamespacesAreSeenWhole() async throws {

@@ -105,26 +105,21 @@ public struct EntryTable: Sendable {
     return !expired.isEmpty
   }
 
-  /// The page that `request` asks for. Cost: two binary searches plus the entries found; the first scan of a table that
-  /// started with entries also sorts their keys.
+  /// The page that `request` asks for. Cost: see `scan(into:)`.
   public mutating func scan(_ request: ScanRequest) -> ScanPage {
+    var page = ScanPage.Builder(request)
+    scan(into: &page)
+    return page.page
+  }
+
+  /// Adds the entries of the table to a page. Cost: two binary searches plus the entries found; the first scan of a table
+  /// that started with entries also sorts their keys.
+  public mutating func scan(into page: inout ScanPage.Builder) {
     let keys = orderedKeys ?? OrderedKeys(entries.keys)
     if orderedKeys == nil { orderedKeys = keys }
-    var page = ScanPage()
-    var bytes = 0
-    // One key more shows whether anything follows.
-    for key in keys.keys(in: request, limit: max(request.limit, request.limit &+ 1)) {
+    for key in keys.keys(in: page.request, limit: page.wanted) {
       guard let entry = entries[key] else { continue }
-      bytes += request.includesPayloads ? entry.payload.count : 0
-      if page.entries.count == request.limit || (bytes > ScanRequest.maximumPayloadBytes && !page.entries.isEmpty) {
-        page.next = page.entries.last?.key.text
-        break
-      }
-      page.entries.append(
-        request.includesPayloads
-          ? ScannedEntry(key: key, metadata: entry.metadata, payload: entry.payload)
-          : ScannedEntry(key: key, metadata: entry.metadata, payloadBytes: entry.payload.count))
+      guard page.add(key, entry.metadata, payloadBytes: entry.payload.count, payload: entry.payload) else { return }
     }
-    return page
   }
 }

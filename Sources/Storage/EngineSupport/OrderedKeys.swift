@@ -41,34 +41,17 @@ struct OrderedKeys: Sendable {
 
   /// The first `limit` keys that `request` visits, in its order. Cost: two binary searches, plus the keys found.
   func keys(in request: ScanRequest, limit: Int) -> [CacheKey] {
-    request.isDescending ? descendingKeys(in: request, limit: limit) : ascendingKeys(in: request, limit: limit)
-  }
-
-  private func ascendingKeys(in request: ScanRequest, limit: Int) -> [CacheKey] {
-    // Keys are printable, so nothing lies between a key and that key followed by 0x01.
-    let lower = max(request.prefix, request.position.map { $0 + "\u{01}" } ?? "")
+    let (lower, upper) = request.bounds
+    var found: [CacheKey] = []
+    guard lower < upper else { return found }
     let first = chunks.partitioningIndex { $0[$0.count - 1].text >= lower }
-    var found: [CacheKey] = []
-    found.reserveCapacity(max(0, min(limit, Self.chunkCapacity)))
-    for chunk in chunks[first...] {
-      for key in chunk[(found.isEmpty ? chunk.partitioningIndex { $0.text >= lower } : 0)...] {
-        guard found.count < limit, request.prefix.isEmpty || key.text.hasPrefix(request.prefix) else { return found }
-        found.append(key)
-      }
-    }
-    return found
-  }
-
-  private func descendingKeys(in request: ScanRequest, limit: Int) -> [CacheKey] {
-    // Keys are printable, so all keys with the prefix are below the prefix followed by 0x7F.
-    let end = request.prefix + "\u{7F}"
-    let upper = min(end, request.position ?? end)
-    var found: [CacheKey] = []
-    for chunk in chunks[..<chunks.partitioningIndex { $0[0].text >= upper }].reversed() {
-      for key in chunk[..<chunk.partitioningIndex { $0.text >= upper }].reversed() {
-        guard found.count < limit, request.prefix.isEmpty || key.text.hasPrefix(request.prefix) else { return found }
-        found.append(key)
-      }
+    let end = chunks.partitioningIndex { $0[0].text >= upper }
+    for step in 0..<max(0, end - first) {
+      let chunk = chunks[request.isDescending ? end - 1 - step : first + step]
+      let keys = chunk[chunk.partitioningIndex { $0.text >= lower }..<chunk.partitioningIndex { $0.text >= upper }]
+      let room = limit - found.count
+      if request.isDescending { found += keys.suffix(room).reversed() } else { found += keys.prefix(room) }
+      if found.count == limit { break }
     }
     return found
   }

@@ -26,42 +26,29 @@ public struct StoreMark: Sendable {
     let file = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
     guard file >= 0 else { return false }
     defer { close(file) }
-    return Self.isPresent(in: file)
-  }
-
-  private static func isPresent(in file: Int32) -> Bool {
     var start: UInt64 = 0
-    return pread(file, &start, 8, 0) == 8 && UInt64(littleEndian: start) == magic
+    return pread(file, &start, 8, 0) == 8 && UInt64(littleEndian: start) == Self.magic
   }
 
   /// Creates the mark, accessible to the user alone, unless there is one.
   ///
   /// - Throws: `CacheError`: `cannotCreate` if another file has its name, or none can be made; `permissionDenied`,
-  ///   `noSpace`.
+  ///   `noSpace`, `busy`.
   public func create() throws(CacheError) {
-    let file = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0o600)
-    guard file >= 0 else {
-      if [ELOOP, EISDIR, ENXIO].contains(errno) { throw isOthers }
-      throw .system("cannot create", path, creating: true)
-    }
-    defer {
-      // A process that is being started has the descriptor too, and with it the lock, until it runs its program.
-      flock(file, LOCK_UN)
-      close(file)
-    }
-    if Self.isPresent(in: file) { return }
-    // Another process may create it now, and already use it.
-    flock(file, LOCK_EX)
-    if Self.isPresent(in: file) { return }
-    var status = stat()
-    guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size == 0 else { throw isOthers }
-    let written = Self.head.withUnsafeBytes { pwrite(file, $0.baseAddress, $0.count, 0) }
-    guard written == MemoryLayout<UInt64>.size * Self.head.count else {
-      throw .system("cannot write", path, creating: true)
+    if isPresent { return }
+    let files = StoreFiles()
+    let flags = O_RDWR | O_CREAT | O_NOFOLLOW
+    try files.withLock(on: path, flags, within: .seconds(60)) { file throws(CacheError) in
+      // Another process may have created it meanwhile, and already use it.
+      if isPresent { return }
+      let status = try files.status(of: file)
+      guard status.isRegular, status.size == 0 else {
+        throw .notAStore(path, "it has the name of the file that marks a store")
+      }
+      try files.write(
+        Self.head.flatMap { word in withUnsafeBytes(of: word) { Array($0) } }, to: path, O_WRONLY | O_NOFOLLOW)
     }
   }
-
-  private var isOthers: CacheError { .notAStore(path, "it has the name of the file that marks a store") }
 
   /// Removes the mark, if there is one, after the store was removed.
   public func remove() { if isPresent { unlink(path) } }
@@ -81,7 +68,7 @@ public struct StoreMark: Sendable {
     }
     let mark = StoreMark(inFolder: store)
     if mark.isPresent { return true }
-    var names = try StorePlace.names(inFolder: store)
+    var names = try StoreFiles().names(in: store)
     // A process that died while it created the mark has left an empty file.
     if try StorePlace(mark.path) == .file(size: 0) { names.remove("store.uses") }
     switch names.isEmpty ? .nothing : try content(names) {
@@ -122,7 +109,7 @@ public enum StorePlace: Sendable, Hashable {
   public init(_ path: String) throws(CacheError) {
     var status = stat()
     guard stat(path, &status) == 0 else {
-      guard errno == ENOENT || errno == ENOTDIR else { throw .system("cannot reach", path, creating: false) }
+      guard errno == ENOENT || errno == ENOTDIR else { throw .system(errno, "reach", path) }
       try Self.requireNoDanglingLink(path)
       self = .nothing
       return
@@ -160,23 +147,6 @@ public enum StorePlace: Sendable, Hashable {
     defer { free(target) }
     return String(cString: target)
   }
-
-  /// The names of everything in the folder at `path`.
-  ///
-  /// - Throws: `CacheError`: `permissionDenied`, `ioFailed`.
-  public static func names(inFolder path: String) throws(CacheError) -> Set<String> {
-    guard let folder = opendir(path) else { throw .system("cannot list", path, creating: false) }
-    defer { closedir(folder) }
-    var names: Set<String> = []
-    errno = 0
-    while let entry = readdir(folder) {
-      names.insert(
-        withUnsafeBytes(of: &entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) })
-      errno = 0
-    }
-    guard errno == 0 else { throw .system("cannot list", path, creating: false) }
-    return names.subtracting([".", ".."])
-  }
 }
 
 extension CacheError {
@@ -184,17 +154,5 @@ extension CacheError {
   public static func notAStore(_ path: String, _ reason: String) -> CacheError {
     CacheError(
       .cannotCreate, "\(path) is not a store of cachectl: \(reason)", hint: "give another path; nothing was changed")
-  }
-
-  /// The error of the last system call, on the file or folder at `path`.
-  public static func system(_ action: String, _ path: String, creating: Bool) -> CacheError {
-    let (code, hint): (Code, String) =
-      switch errno {
-      case EACCES, EPERM, EROFS: (.permissionDenied, "check the permissions of it and of the directories above it")
-      case ENOSPC, EDQUOT: (.noSpace, "make room on the file system")
-      case ELOOP, ENAMETOOLONG: (.cannotCreate, "give another path")
-      default: (creating ? .cannotCreate : .ioFailed, "check the path and the file system")
-      }
-    return CacheError(code, "\(action) \(path): \(String(cString: strerror(errno)))", hint: hint)
   }
 }

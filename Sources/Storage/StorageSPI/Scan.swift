@@ -34,6 +34,15 @@ public struct ScanRequest: Sendable, Hashable {
     self.isDescending = isDescending
   }
 
+  /// The texts of keys that a scan of an engine with the capability `ordered` visits: from `lower` on, and below `upper`.
+  public var bounds: (lower: String, upper: String) {
+    // Keys consist of bytes from 0x21 to 0x7E. So nothing lies between a key and that key followed by 0x01, and
+    // everything with the prefix lies before the prefix followed by 0x7F.
+    let end = prefix + "\u{7F}"
+    guard let position else { return (prefix, end) }
+    return isDescending ? (prefix, min(end, position)) : (max(prefix, position + "\u{01}"), end)
+  }
+
   /// Whether a scan of an engine with the capability `ordered` visits `key`.
   public func contains(_ key: CacheKey) -> Bool {
     if let position, isDescending ? key.text >= position : key.text <= position { return false }
@@ -53,6 +62,65 @@ public struct ScanPage: Sendable, Hashable {
   public init(_ entries: [ScannedEntry] = [], next: String? = nil) {
     self.entries = entries
     self.next = next
+  }
+}
+
+extension ScanPage {
+  /// The page of an engine with the capability `ordered`, of the entries that `visit` adds.
+  ///
+  /// It ends before an entry that cannot be read, because the next page then reports that one.
+  ///
+  /// - Throws: what `visit` throws, unless it is about an unreadable entry and the page has entries before that one.
+  public init(_ request: ScanRequest, _ visit: (inout Builder) throws(CacheError) -> Void) throws(CacheError) {
+    var builder = Builder(request)
+    do throws(CacheError) {
+      try visit(&builder)
+    } catch {
+      guard error.isUnreadableEntry, let last = builder.page.entries.last else { throw error }
+      builder.page.next = last.key.text
+    }
+    self = builder.page
+  }
+
+  /// Decides where a page ends: before the entry that is one too many, or with which its payloads would be larger than
+  /// `ScanRequest.maximumPayloadBytes`.
+  public struct Builder: Sendable {
+    /// The request, with the range of keys that the engine must visit in order.
+    public let request: ScanRequest
+    /// The page so far.
+    public fileprivate(set) var page = ScanPage()
+    private var bytes = 0
+
+    /// An empty page.
+    public init(_ request: ScanRequest) { self.request = request }
+
+    /// Whether the page has ended: no more entries are needed.
+    public var isComplete: Bool { page.next != nil }
+
+    /// How many entries to look for: one more than fit shows whether anything follows.
+    public var wanted: Int { max(request.limit, request.limit &+ 1) - page.entries.count }
+
+    /// Adds the next entry in the order of the scan, or ends the page before it.
+    ///
+    /// - Parameter payload: the payload's bytes, copied only if the request wants them.
+    /// - Returns: whether the page goes on.
+    @discardableResult
+    public mutating func add(
+      _ key: CacheKey, _ metadata: EntryMetadata, payloadBytes: Int, payload: @autoclosure () -> [UInt8]
+    ) -> Bool {
+      bytes += request.includesPayloads ? payloadBytes : 0
+      if let last = page.entries.last,
+        page.entries.count >= request.limit || bytes > ScanRequest.maximumPayloadBytes
+      {
+        page.next = last.key.text
+        return false
+      }
+      page.entries.append(
+        request.includesPayloads
+          ? ScannedEntry(key: key, metadata: metadata, payload: payload())
+          : ScannedEntry(key: key, metadata: metadata, payloadBytes: payloadBytes))
+      return true
+    }
   }
 }
 
