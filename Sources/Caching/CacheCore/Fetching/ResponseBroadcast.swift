@@ -1,0 +1,244 @@
+internal import FetchVocabulary
+internal import Synchronization
+
+/// Content that arrives once, for any number of readers, and for the store when it is complete.
+///
+/// One task reads the content at the speed of the origin into one buffer, from which each reader takes at its own speed.
+/// The buffer holds all of the content up to a limit, so that a slow reader delays nobody and a late one can still join.
+/// Content above the limit will not be stored: the buffer then releases what all readers have taken, and the task waits
+/// for the slowest of them.
+final class ResponseBroadcast: Sendable {
+  /// What becomes of the content, for its owner.
+  enum Outcome: Sendable {
+    /// This is all of it.
+    case complete([UInt8])
+    /// The transfer failed after this part: `cancelled` if the last reader left.
+    case brokenOff([UInt8], CacheError)
+    /// There is more than the limit. Readers get it nevertheless.
+    case tooLarge
+  }
+
+  private typealias Waiter = CheckedContinuation<Void, Never>
+
+  private struct State {
+    /// The content that arrives; `nil` once it has failed, so that its connection is closed.
+    var source: StreamedContent?
+    /// The pieces in the buffer. Those before `released` are empty: all readers have taken them.
+    var pieces: [[UInt8]] = []
+    var released = 0
+    /// The number of pieces that are no longer in `pieces`.
+    var dropped = 0
+    /// The number of bytes in the buffer, and of those that have arrived.
+    var held = 0, arrived = 0
+    /// Whether there may be more than the limit, so that the buffer need not hold everything.
+    var isTooLarge = false
+    /// Whether all that will come has arrived. Readers still wait for the owner, unless there is an `end`.
+    var hasArrived = false
+    /// How it ended, for readers that have taken everything.
+    var end: Result<Void, CacheError>?
+    /// The number of the piece that each reader takes next.
+    var readers: [Int: Int] = [:]
+    var readerCount = 0
+    var continuesWithoutReaders = false
+    var pump: Task<Void, Never>?
+    /// Those that wait for a change: readers by their numbers, from 1 on, and the pump as number 0.
+    var waiting: [Int: Waiter] = [:]
+
+    mutating func append(_ piece: [UInt8]) {
+      guard !piece.isEmpty else { return }
+      pieces.append(piece)
+      held += piece.count
+      arrived += piece.count
+    }
+
+    mutating func takeWaitingReaders() -> [Waiter] {
+      let readers = waiting.filter { $0.key != ResponseBroadcast.pumpNumber }
+      waiting = waiting.filter { $0.key == ResponseBroadcast.pumpNumber }
+      return Array(readers.values)
+    }
+
+    /// Releases the pieces that no reader will take.
+    mutating func release() {
+      guard isTooLarge else { return }
+      let first = (readers.values.min() ?? dropped + pieces.count) - dropped
+      while released < first {
+        held -= pieces[released].count
+        pieces[released] = []
+        released += 1
+      }
+      // Not each time: removing from the front moves the rest.
+      guard released > pieces.count / 2 else { return }
+      pieces.removeFirst(released)
+      (dropped, released) = (dropped + released, 0)
+    }
+  }
+
+  private static let pumpNumber = 0
+  /// The number of bytes that may wait for the slowest reader of content above the limit.
+  private static let window = 256 * 1024
+
+  private let length: Int?
+  private let limit: Int
+  private let settle: @Sendable (Outcome) async -> CacheError?
+  private let state: Mutex<State>
+
+  /// Creates a broadcast of the content of `response`: `body`, and then `rest`. Nothing is read before there is a reader.
+  ///
+  /// - Parameters:
+  ///   - limit: the largest content that is stored, in bytes.
+  ///   - settle: called once, with the outcome, before any reader gets the end: stores the content, or keeps the part
+  ///     that arrived. It returns an error that readers get instead of the end, or of the failure; `nil` for none.
+  init(_ response: HTTPResponse, limit: Int, settle: @escaping @Sendable (Outcome) async -> CacheError?) {
+    length = if let rest = response.rest { rest.length.map { $0 + response.body.count } } else { response.body.count }
+    self.limit = limit
+    self.settle = settle
+    var state = State(source: response.rest)
+    state.append(response.body)
+    self.state = Mutex(state)
+  }
+
+  /// The content from its beginning, for one more reader; `nil` if the beginning is gone or the transfer has failed.
+  ///
+  /// `next()` returns `nil` only after `settle` has returned, and throws a failure of the origin after the bytes that
+  /// came before it. When the last reader has been released or cancelled before all content has arrived, the transfer is
+  /// cancelled.
+  func reader() -> StreamedContent? {
+    let number: Int? = state.withLock { state in
+      if case .failure = state.end { return nil }
+      guard state.dropped == 0, state.released == 0 else { return nil }
+      state.readerCount += 1
+      state.readers[state.readerCount] = 0
+      start(&state)
+      return state.readerCount
+    }
+    guard let number else { return nil }
+    return StreamedContent(
+      length: length, trailers: { self.source?.trailers ?? [:] }, whenEnded: { self.leave(number) }
+    ) {
+      () async throws(CacheError) in
+      try await self.next(number)
+    }
+  }
+
+  /// Reads and stores the content even if it has no reader, unless it is above the limit.
+  func continueWithoutReaders() {
+    state.withLock { state in
+      state.continuesWithoutReaders = true
+      start(&state)
+    }
+  }
+
+  private var source: StreamedContent? { state.withLock { $0.source } }
+
+  private func start(_ state: inout State) {
+    if state.pump == nil { state.pump = Task { await self.pump() } }
+  }
+
+  // MARK: Readers
+
+  private func next(_ reader: Int) async throws(CacheError) -> [UInt8]? {
+    while true {
+      if Task.isCancelled { throw .cancelled }
+      let (piece, end, pump) = state.withLock { state -> ([UInt8]?, Result<Void, CacheError>?, Waiter?) in
+        guard let place = state.readers[reader] else { return (nil, state.end ?? .failure(.cancelled), nil) }
+        guard place - state.dropped < state.pieces.count else { return (nil, state.end, nil) }
+        let piece = state.pieces[place - state.dropped]
+        state.readers[reader] = place + 1
+        state.release()
+        return (piece, nil, state.held <= Self.window ? state.waiting.removeValue(forKey: Self.pumpNumber) : nil)
+      }
+      pump?.resume()
+      if let piece { return piece }
+      if let end {
+        try end.get()
+        return nil
+      }
+      await wait(reader) { state in
+        state.end == nil && state.readers[reader].map { $0 - state.dropped == state.pieces.count } ?? false
+      }
+    }
+  }
+
+  private func leave(_ reader: Int) {
+    let pump = state.withLock { state -> Waiter? in
+      state.readers[reader] = nil
+      state.release()
+      if state.readers.isEmpty, !state.hasArrived, !state.continuesWithoutReaders || state.isTooLarge {
+        state.end = .failure(.cancelled)
+        state.pump?.cancel()
+      }
+      return state.waiting.removeValue(forKey: Self.pumpNumber)
+    }
+    pump?.resume()
+  }
+
+  // MARK: The pump
+
+  private func pump() async {
+    var failure: CacheError?
+    do throws(CacheError) {
+      if max(length ?? 0, state.withLock { $0.arrived }) > limit { try await exceedLimit() }
+      while let piece = try await source?.next() { try await receive(piece) }
+    } catch {
+      failure = Task.isCancelled ? .cancelled : error
+    }
+    await end(failure)
+  }
+
+  private func receive(_ piece: [UInt8]) async throws(CacheError) {
+    let (readers, isAboveLimit) = state.withLock { state in
+      state.append(piece)
+      return (state.takeWaitingReaders(), state.arrived > limit && !state.isTooLarge)
+    }
+    for reader in readers { reader.resume() }
+    if isAboveLimit { try await exceedLimit() }
+    await wait(Self.pumpNumber) { $0.isTooLarge && $0.held > Self.window && !$0.readers.isEmpty }
+    if Task.isCancelled { throw .cancelled }
+  }
+
+  /// Informs the owner, and from now on holds only what readers have yet to take.
+  private func exceedLimit() async throws(CacheError) {
+    let failure = await settle(.tooLarge)
+    let hasReaders = state.withLock { state in
+      state.isTooLarge = true
+      state.release()
+      return !state.readers.isEmpty
+    }
+    if let failure { throw failure }
+    if !hasReaders { throw .cancelled }
+  }
+
+  private func end(_ failure: CacheError?) async {
+    if failure != nil { _ = state.withLock { $0.source.take() } }
+    let content: [UInt8]? = state.withLock { state in
+      state.hasArrived = true
+      return state.isTooLarge ? nil : state.pieces.count == 1 ? state.pieces[0] : Array(state.pieces.joined())
+    }
+    var error = failure
+    if let content {
+      error = await settle(failure.map { .brokenOff(content, $0) } ?? .complete(content)) ?? failure
+    }
+    let readers = state.withLock { state in
+      state.end = state.end ?? error.map { .failure($0) } ?? .success(())
+      return state.takeWaitingReaders()
+    }
+    for reader in readers { reader.resume() }
+  }
+
+  /// Waits while `mustWait` is true, until somebody removes the continuation of `number` and resumes it, or this task is
+  /// cancelled.
+  private func wait(_ number: Int, while mustWait: @Sendable (State) -> Bool) async {
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let waits = state.withLock { state in
+          guard !Task.isCancelled, mustWait(state) else { return false }
+          state.waiting[number] = continuation
+          return true
+        }
+        if !waits { continuation.resume() }
+      }
+    } onCancel: {
+      state.withLock { $0.waiting.removeValue(forKey: number) }?.resume()
+    }
+  }
+}
