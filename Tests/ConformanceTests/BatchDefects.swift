@@ -13,10 +13,7 @@ enum BatchDefects {
     batching("500 operations a batch", ["batch-of-a-thousand"]) { [Array($0.prefix(500))] },
     batching(
       "one operation at a time",
-      [
-        "failed-batch", "failed-batch-of-namespaces", "concurrent-batches-whole", "shared-batches-whole", "update",
-        "random-calls",
-      ]
+      ["failed-batch", "failed-batch-of-namespaces", "concurrent-batches-whole", "update", "random-calls"]
     ) { $0.map { [$0] } },
     batching("half when cancelled", ["cancelled-call"]) { [Task.isCancelled ? Array($0.prefix($0.count / 2)) : $0] },
   ]
@@ -111,13 +108,13 @@ enum BatchDefects {
   static var requirements: [Defect] {
     var ignoring = batching(
       "ignores requirements",
-      ["requirements", "requirement-bits", "concurrent-counter", "shared-counter", "random-calls"]
+      ["requirements", "requirement-bits", "concurrent-counter", "random-calls"]
     ) { [$0.filter { !$0.isRequirement }] }
     ignoring.onRead = { _, _ throws(CacheError) in for _ in 0..<3 { await Task.yield() } }
     let first = batching("requirements first", ["requirements", "random-calls"]) {
       [$0.filter(\.isRequirement) + $0.filter { !$0.isRequirement }]
     }
-    let never = batching("no requirement holds", ["requirements", "concurrent-counter", "shared-counter"]) {
+    let never = batching("no requirement holds", ["requirements", "concurrent-counter"]) {
       [$0.flatMap { $0.isRequirement ? [$0, .require($0.key, .absent), .require($0.key, .checksum(0))] : [$0] }]
     }
     let silent = Defect(

@@ -33,7 +33,7 @@ enum BoundsDefects {
       "ignores bounds",
       [
         "bounds-of-entries", "bounds-of-bytes", "bounds", "bounds-exempt", "bounds-lowered", "concurrent-bounds",
-        "shared-bounds", "random-calls", "random-calls-shared",
+        "random-calls", "random-calls-shared",
       ]
     ) { _ in nil },
     changing("an entry too many", ["bounds-of-entries", "random-calls"], entries: 1),
@@ -69,7 +69,7 @@ enum BoundsDefects {
       let (check, changes) = divided(batch)
       return [changes, check]
     },
-    batching("looks, then changes", ["bounds-of-entries", "bounds", "concurrent-bounds", "shared-bounds"]) {
+    batching("looks, then changes", ["bounds-of-entries", "bounds", "concurrent-bounds"]) {
       let (check, changes) = divided($0)
       return [check, changes]
     },

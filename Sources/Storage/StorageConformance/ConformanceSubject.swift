@@ -107,6 +107,12 @@ extension ConformanceContext {
     return engines
   }
 
+  /// Engines for four tasks at the same time: on two handles in turn if the engine is `shared`, else the same one.
+  func openForTasks() async throws -> [any StorageEngine] {
+    let engines = try await open(has(.shared) ? 2 : 1)
+    return (0..<4).map { engines[$0 % engines.count] }
+  }
+
   /// Empties the check's stores that differ only in name: removing a folder does not remove them.
   func removeLeftovers() async throws {
     guard subject.hasNamedStores else { return }

@@ -6,36 +6,18 @@ internal import Synchronization
 enum ConcurrencyChecks {
   static let all: [ConformanceCheck] = [
     ConformanceCheck("concurrent-counter", "of concurrent read-require-put none is lost, and one always gets on") {
-      let engine = try await $0.open()
-      try await expectCounts([engine, engine, engine, engine], rounds: $0.rounds)
+      try await expectCounts($0.openForTasks(), rounds: $0.rounds)
     },
-    ConformanceCheck(
-      "shared-counter", "of concurrent read-require-put through several handles none is lost", requires: [.shared]
-    ) { try await expectCounts($0.open(3), rounds: $0.rounds) },
     ConformanceCheck("concurrent-writes", "concurrent batches are all applied", writes),
     ConformanceCheck("concurrent-reads-whole", "a read during writes sees one whole value", reads),
     ConformanceCheck(
-      "concurrent-batches-whole", "a scan during writes sees each batch whole", requires: [.atomicBatches]
-    ) {
-      let engine = try await $0.open()
-      try await expectWholeBatches($0, writer: engine, reader: engine)
-    },
-    ConformanceCheck(
-      "shared-batches-whole", "another handle sees each batch whole", requires: [.shared, .atomicBatches]
-    ) { try await expectWholeBatches($0, writer: $0.open(), reader: $0.open()) },
+      "concurrent-batches-whole", "a scan during writes sees each batch whole", requires: [.atomicBatches], batches),
     ConformanceCheck("concurrent-everything", "calls of all kinds at once all succeed", everything),
     ConformanceCheck("cancelled-call", "a cancelled call does all or nothing", cancelled),
     ConformanceCheck(
       "concurrent-bounds", "concurrent batches never exceed their bounds, and lose nothing",
       requires: [.bounded, .atomicBatches]
-    ) {
-      let engine = try await $0.open()
-      try await expectBounded($0, [engine, engine, engine])
-    },
-    ConformanceCheck(
-      "shared-bounds", "batches through several handles never exceed their bounds, and lose nothing",
-      requires: [.shared, .bounded, .atomicBatches]
-    ) { try await expectBounded($0, $0.open(3)) },
+    ) { try await expectBounded($0, Array($0.openForTasks().prefix(3))) },
   ]
 
   /// Calls `body` with each of `items`, all at once.
@@ -121,10 +103,10 @@ enum ConcurrencyChecks {
     }
   }
 
-  /// Writes batches over several namespaces through one handle, while another handle scans and reads.
-  private static func expectWholeBatches(
-    _ context: ConformanceContext, writer: any StorageEngine, reader: any StorageEngine
-  ) async throws {
+  /// Writes batches over several namespaces, while other tasks scan and read.
+  private static func batches(_ context: ConformanceContext) async throws {
+    let engines = try await context.openForTasks()
+    let writer = engines[0]
     let keys = try [CacheKey("cities/a"), CacheKey("movies/a"), Sample.key(length: 700, namespace: "posters")]
     try await writer.put(keys.map { ($0, Sample.entry(0)) })
     let count = 30 * context.rounds
@@ -133,6 +115,7 @@ enum ConcurrencyChecks {
         for number in 1...count { try await writer.put(keys.map { ($0, Sample.entry(number)) }) }
         return
       }
+      let reader = engines[task]
       var first: UInt64 = 0
       while first < count, !Task.isCancelled {
         let seen = try await context.entries(of: reader).map(\.metadata.checksum)
