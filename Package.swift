@@ -98,7 +98,9 @@ let package = Package(
     layer("Storage", "EngineSupport", ["Platform", "Base", "StorageSPI"]),
     // The interface of engines that are shared libraries: a header, and a check of its layout.
     .target(name: "CCachectlPlugin", path: "Sources/Storage/CCachectlPlugin"),
-    layer("Storage", "StoragePluginExport", ["Platform", "Base", "StorageSPI", "CCachectlPlugin"]),
+    // Its values in Swift, for both sides: the host and the libraries.
+    layer("Storage", "PluginInterface", ["Platform", "Base", "StorageSPI", "CCachectlPlugin"]),
+    layer("Storage", "StoragePluginExport", ["Platform", "Base", "StorageSPI", "CCachectlPlugin", "PluginInterface"]),
     layer("Storage", "StorageConformance", ["Base", "StorageSPI", "EngineSupport"]),
     // The workloads that are built in, and what Swift cannot reach of the C library.
     .target(name: "CStorageBenchmark", path: "Sources/Storage/CStorageBenchmark"),
@@ -138,7 +140,7 @@ let package = Package(
     // The engines.
     engine("Memory"),
     // Engines of others, as shared libraries.
-    engine("Library", "CCachectlPlugin"),
+    engine("Library", "CCachectlPlugin", "PluginInterface"),
     engine("Plist"),
     engine("SQLite", "CSQLite", module: "CSQLite"),
     .systemLibrary(name: "CSQLite", path: "Plugins/SQLite/CSQLite", providers: [.apt(["libsqlite3-dev"])]),

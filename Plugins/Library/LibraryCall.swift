@@ -1,51 +1,45 @@
 internal import CCachectlPlugin
 internal import Platform
+internal import PluginInterface
 internal import StorageSPI
 
-/// A library call in progress on this thread.
+/// A call of a library's function in progress on this thread.
 ///
-/// The library never gets a pointer to it, only the table's address. So a callback that comes too late, on another
+/// The library never gets a pointer to it, only the address of the table. A callback that comes too late, on another
 /// thread or for another call finds nothing to damage. Such a callback fails, and so does the call.
 struct LibraryCall {
-  /// The callbacks of the interface. A set, because an array would allocate memory with each read.
-  struct Kind: OptionSet {
-    let rawValue: UInt8
-
-    static let entry = Kind(rawValue: 1)
-    static let scannedEntry = Kind(rawValue: 2)
-    static let count = Kind(rawValue: 4)
-    static let issue = Kind(rawValue: 8)
-    static let inspection = Kind(rawValue: 16)
-    static let text = Kind(rawValue: 32)
+  /// What the library lends to a callback.
+  enum Lent {
+    case entry(UnsafePointer<cachectl_entry>)
+    case scanned(UnsafePointer<cachectl_entry>)
+    case text(UnsafePointer<cachectl_bytes>)
+    case count(UnsafePointer<cachectl_count>)
+    case issue(UnsafePointer<cachectl_issue>)
+    case inspection(UnsafePointer<cachectl_inspection>)
   }
 
-  /// Takes what the library passes to a callback.
-  typealias Visit = (Kind, UnsafeRawPointer) throws(LibraryDefect) -> Void
+  typealias Visit = (Lent) throws(CacheError) -> Void
   typealias Context = UnsafeMutableRawPointer
   typealias Failure = UnsafeMutablePointer<cachectl_failure>
 
-  private let kinds: Kind
   private let context: Context
   private let visit: Visit
-  private var defect: LibraryDefect?
+  /// The first failure in a callback.
+  private var error: CacheError?
 
-  private static let succeeded = Int32(CACHECTL_OK.rawValue)
-  /// The result of a callback that makes the function return.
-  private static let stop = Int32(CACHECTL_FAILED.rawValue)
-
-  /// The thread-specific key for the thread's current call; `nil` if the system had no key left.
+  /// The key of the thread's call in progress; `nil` if the system had no key left.
   static let threadKey: pthread_key_t? = {
     var key = pthread_key_t()
     return pthread_key_create(&key, nil) == 0 ? key : nil
   }()
 
-  /// Calls `function` of `table`, whose callbacks `kinds` call `visit`. After a rule that the library broke
-  /// there, `visit` is not called again.
+  /// Calls `function` of `table`, whose callbacks call `visit` until it throws.
   ///
-  /// - Throws: `CacheError`: `failed` if the library broke a rule; otherwise the library's own error.
+  /// - Throws: `CacheError`: what `visit` threw; otherwise the library's own error; `failed` if it broke a rule.
   @inline(__always)
   static func make(
-    _ table: LibraryTable, _ kinds: Kind = [], _ visit: Visit = { _, _ in }, function: (Context, Failure) -> Int32
+    _ table: LibraryTable, _ visit: Visit = { _ throws(CacheError) in throw .strayCallback },
+    function: (Context, Failure) -> Int32
   ) throws(CacheError) {
     let error = withoutActuallyEscaping(visit) { visit in
       // Not initialized, because that takes longer than most calls.
@@ -53,17 +47,16 @@ struct LibraryCall {
         guard let failure = failure.baseAddress else { return nil }
         failure.pointer(to: \.message.0)?.pointee = 0
         failure.pointer(to: \.hint.0)?.pointee = 0
-        var call = LibraryCall(kinds: kinds, context: table.context, visit: visit)
+        var call = LibraryCall(context: table.context, visit: visit)
         let outer = pthread_getspecific(table.callKey)
         let status = withUnsafeMutablePointer(to: &call) { call in
           pthread_setspecific(table.callKey, call)
           defer { pthread_setspecific(table.callKey, outer) }
           return function(table.context, failure)
         }
-        let isStray = table.takeStrays()
-        if status == succeeded, !isStray, call.defect == nil { return nil }
-        if let defect = call.defect ?? (isStray ? .strayCallback : nil) { return .defect(defect, of: table.name) }
-        return .reported(status, failure, by: table.name)
+        if table.takeStrays(), call.error == nil { call.error = .strayCallback }
+        if let error = call.error { return table.named(error) }
+        return status == 0 ? nil : table.reported(status, failure)
       }
     }
     if let error { throw error }
@@ -71,57 +64,53 @@ struct LibraryCall {
 
   /// Passes what a callback got to the call in progress on this thread, and returns the callback's result. If there is no
   /// such call with that context, the library broke a rule.
-  static func callback(_ context: Context?, _ kind: Kind, _ lent: UnsafeRawPointer?) -> Int32 {
+  static func callback<Value>(
+    _ context: Context?, _ pointer: UnsafePointer<Value>?, _ lent: (UnsafePointer<Value>) -> Lent
+  ) -> Int32 {
+    let stop = Int32(CACHECTL_FAILED.rawValue)
     guard let key = threadKey, let current = pthread_getspecific(key) else {
-      LibraryRegistry.countStray(context)
+      LibraryTable.countStray(context)
       return stop
     }
     let call = current.assumingMemoryBound(to: LibraryCall.self)
-    guard call.pointee.defect == nil else { return stop }
-    do throws(LibraryDefect) {
-      guard call.pointee.context == context, call.pointee.kinds.contains(kind) else { throw .strayCallback }
-      guard let lent else { throw LibraryDefect("gave NULL to a callback") }
-      try call.pointee.visit(kind, lent)
-      return succeeded
+    guard call.pointee.error == nil else { return stop }
+    do throws(CacheError) {
+      guard call.pointee.context == context else { throw .strayCallback }
+      guard let pointer else { throw .defect("gave NULL to a callback") }
+      try call.pointee.visit(lent(pointer))
+      return 0
     } catch {
-      call.pointee.defect = error
+      call.pointee.error = error
       return stop
     }
   }
 }
 
-/// A rule of the interface that a library broke: what it did, as the rest of a sentence that starts with its name.
-struct LibraryDefect: Error {
-  let text: String
-
-  init(_ text: String) { self.text = text }
-
-  static let strayCallback = LibraryDefect(
-    "called a callback on another thread or after its function had returned")
+extension CacheError {
+  /// The error for a callback at a time when it was not allowed.
+  static var strayCallback: CacheError {
+    .defect("called a callback on another thread or after its function had returned")
+  }
 }
 
-extension CacheError {
-  /// The error for a call in which the backend `name` broke a rule of the interface.
-  static func defect(_ defect: LibraryDefect, of name: String) -> CacheError {
-    CacheError(
-      .failed, "backend \(name) \(defect.text)",
-      hint: "this is a defect of its library: the conformance suite may find more of them", cause: defect)
+extension LibraryTable {
+  /// `error` with the name of the backend, if it says that the library broke a rule.
+  func named(_ error: CacheError) -> CacheError {
+    guard error.cause is InterfaceDefect else { return error }
+    return CacheError(
+      error.code, "backend \(name) \(error.message)",
+      hint: "this is a defect of its library: the conformance suite may find more of them", cause: error.cause)
   }
 
-  /// The codes of the interface in the order of their numbers, from 1.
-  private static let codes: [Code] = [
-    .failed, .invalidOption, .damaged, .unsupportedFormat, .cannotCreate, .permissionDenied, .noSpace, .ioFailed, .busy,
-    .unreachable, .conflict, .tooLarge, .overBounds, .unsupported,
-  ]
-
-  /// The error that a function of the backend `name` reported by returning `status`, which is not `CACHECTL_OK`.
-  fileprivate static func reported(_ status: Int32, _ failure: LibraryCall.Failure, by name: String) -> CacheError {
-    guard (1...codes.count).contains(Int(status)) else {
-      return .defect(LibraryDefect("returned \(status), which is no code of the interface"), of: name)
+  /// The error that a function reported by returning `status`, which is not 0.
+  fileprivate func reported(_ status: Int32, _ failure: LibraryCall.Failure) -> CacheError {
+    guard (1...CacheError.interfaceCodes.count).contains(Int(status)) else {
+      return named(.defect("returned \(status), which is no code of the interface"))
     }
-    let message = withUnsafeBytes(of: &failure.pointee.message) { LibraryText.cleaned($0) }
-    let hint = withUnsafeBytes(of: &failure.pointee.hint) { LibraryText.cleaned($0) }
+    let message = withUnsafeBytes(of: &failure.pointee.message) { LibraryText.line(upToZeroIn: $0) }
+    let hint = withUnsafeBytes(of: &failure.pointee.hint) { LibraryText.line(upToZeroIn: $0) }
     return CacheError(
-      codes[Int(status) - 1], message.isEmpty ? "backend \(name) failed without a reason" : message, hint: hint)
+      CacheError.interfaceCodes[Int(status) - 1],
+      message.isEmpty ? "backend \(name) failed without a reason" : message, hint: hint)
   }
 }

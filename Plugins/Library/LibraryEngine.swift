@@ -1,5 +1,7 @@
 internal import CCachectlPlugin
 internal import EngineSupport
+internal import Platform
+internal import PluginInterface
 internal import StorageSPI
 internal import Synchronization
 
@@ -11,9 +13,10 @@ internal import Synchronization
 /// `@unchecked Sendable`: the store is only passed back to the library, which by the rules of the interface accepts it on
 /// any thread. Only `close` needs the store to itself.
 final class LibraryEngine: StorageEngine, @unchecked Sendable {
-  let table: LibraryTable
-  let store: OpaquePointer
-  private let clock: LibraryClock
+  private let table: LibraryTable
+  private let store: OpaquePointer
+  /// Kept for its clock, which the library can read until the store is closed.
+  private let configuration: LibraryConfiguration
   /// The calls on threads that are not the engine's own are inside.
   private let gate = Gate()
   private let isClosed = Atomic<Bool>(false)
@@ -28,18 +31,14 @@ final class LibraryEngine: StorageEngine, @unchecked Sendable {
   /// Makes the library open the store that `configuration` describes. Blocks for as long as that takes.
   ///
   /// - Throws: `CacheError`: the library's error; `failed` if it reports success but returns no store.
-  init(opening configuration: EngineConfiguration, _ table: LibraryTable) throws(CacheError) {
-    let arena = LibraryArena()
-    let clock = LibraryClock(configuration.clock)
-    let lent = try arena.configuration(configuration, for: table.declaration, clock)
+  init(opening configuration: LibraryConfiguration, _ table: LibraryTable) throws(CacheError) {
     var store: OpaquePointer?
-    try LibraryCall.make(table) { _, failure in table.engine.open(lent, &store, failure) }
-    withExtendedLifetime(arena) {}
-    guard let store else { throw .defect(LibraryDefect("opened a store, and gave none"), of: table.name) }
+    try LibraryCall.make(table) { _, failure in table.engine.open(configuration.pointer, &store, failure) }
+    guard let store else { throw table.named(.defect("opened a store, and gave none")) }
     self.table = table
     self.store = store
-    self.clock = clock
-    reading = table.readsWait ? (0..<Self.readerCount).map { _ in BlockingExecutor() } : []
+    self.configuration = configuration
+    reading = table.engine.reads_wait == 0 ? [] : (0..<Self.readerCount).map { _ in BlockingExecutor() }
   }
 
   // The store was not closed properly, so no caller is left to report a failure to.
@@ -50,8 +49,14 @@ final class LibraryEngine: StorageEngine, @unchecked Sendable {
   ) async throws(CacheError) -> Output? {
     if reading.isEmpty { return try readInPlace(key, body) }
     let turn = nextReader.add(1, ordering: .relaxed).oldValue
-    let executor = reading[Int(turn % UInt(reading.count))]
-    let found = try await run(on: executor) { () throws(CacheError) in try self.copy(of: key) }
+    // Copied, because copying is much faster than waiting.
+    let found = try await run(on: reading[Int(turn % UInt(reading.count))]) { () throws(CacheError) in
+      var found: EntryTable.Entry?
+      _ = try self.lend(key.text.utf8Span.span) { payload, metadata in
+        found = EntryTable.Entry(payload: payload.withUnsafeBufferPointer { Array($0) }, metadata: metadata)
+      }
+      return found
+    }
     guard let found else { return nil }
     return try body(found.payload.span, found.metadata)
   }
@@ -66,25 +71,67 @@ final class LibraryEngine: StorageEngine, @unchecked Sendable {
     return try lend(key, body)
   }
 
+  /// Makes the changes of `batch`.
+  ///
+  /// - Throws: `CacheError`: the library's error, after which nothing has changed; `failed` if it broke a rule, after
+  ///   which the changes may or may not have been made.
   func apply(_ batch: WriteBatch) async throws(CacheError) {
-    try await run(on: changing) { () throws(CacheError) in try self.applyNow(batch) }
+    try await run(on: changing) { [self] () throws(CacheError) in
+      let arena = Arena()
+      defer { withExtendedLifetime(arena) {} }
+      let lent = arena.batch(batch)
+      do throws(CacheError) {
+        try LibraryCall.make(table) { _, failure in table.engine.apply(store, lent, failure) }
+      } catch {
+        guard error.cause is InterfaceDefect else { throw error }
+        throw CacheError(
+          error.code, "\(error.message); whether the changes were made is not known",
+          hint: "look at the entries before you try again; \(error.hint)", cause: error.cause)
+      }
+    }
   }
 
   func scan(_ request: ScanRequest) async throws(CacheError) -> ScanPage {
-    try await run(on: looking) { () throws(CacheError) in try self.scanNow(request) }
+    try await run(on: looking) { () throws(CacheError) in try self.page(request) }
   }
 
   func count() async throws(CacheError) -> StoreCount {
-    try await run(on: looking) { () throws(CacheError) in try self.countNow() }
+    try await run(on: looking) { [self] () throws(CacheError) in
+      var count = StoreCount()
+      var storageBytes: UInt64 = 0
+      try LibraryCall.make(table) { lent throws(CacheError) in
+        guard case .count(let part) = lent else { throw .strayCallback }
+        try count.add(checking: part.pointee)
+      } function: { context, failure in
+        let visit: cachectl_visit_count = { LibraryCall.callback($0, $1) { .count($0) } }
+        return table.engine.count(store, visit, context, &storageBytes, failure)
+      }
+      guard storageBytes < 1 << 62 else {
+        throw table.named(.defect("says that its store takes up \(storageBytes) bytes"))
+      }
+      count.storageBytes = Int(storageBytes)
+      return count
+    }
   }
 
   func check() async throws(CacheError) -> [IntegrityIssue] {
-    try await run(on: looking) { () throws(CacheError) in try self.checkNow() }
+    try await run(on: looking) { [self] () throws(CacheError) in
+      var issues: [IntegrityIssue] = []
+      try LibraryCall.make(table) { lent throws(CacheError) in
+        guard case .issue(let issue) = lent else { throw .strayCallback }
+        // A library that reports more than this is stuck in a loop.
+        guard issues.count < 1 << 18 else { throw .defect("reported more than \(1 << 18) issues") }
+        issues.append(try IntegrityIssue(checking: issue.pointee))
+      } function: { context, failure in
+        table.engine.check(store, { LibraryCall.callback($0, $1) { .issue($0) } }, context, failure)
+      }
+      return issues
+    }
   }
 
   func compact() async throws(CacheError) {
-    try await run(on: changing) { () throws(CacheError) in
-      try LibraryCall.make(self.table) { _, failure in self.table.engine.compact(self.store, failure) }
+    try await run(on: changing) { [self] () throws(CacheError) in
+      try LibraryCall.make(table) { _, failure in table.engine.compact(store, failure) }
     }
   }
 
@@ -102,9 +149,7 @@ final class LibraryEngine: StorageEngine, @unchecked Sendable {
     guard let changeMark = table.engine.change_mark, !isClosed.load(ordering: .acquiring) else { return nil }
     var number: UInt64 = 0
     var age: UInt64 = 0
-    let result = key.text.utf8Span.span.withUnsafeBufferPointer { text in
-      changeMark(store, cachectl_bytes(data: text.baseAddress, length: text.count), &number, &age)
-    }
+    let result = key.text.utf8Span.span.withUnsafeBufferPointer { changeMark(store, cachectl_bytes($0), &number, &age) }
     return result == 1 ? ChangeMark(number: number, age: .milliseconds(Int64(clamping: age))) : nil
   }
 
@@ -126,6 +171,17 @@ final class LibraryEngine: StorageEngine, @unchecked Sendable {
     if isClosed.load(ordering: .acquiring) { throw .storeClosed }
   }
 
+  /// Runs `work` on a thread of `executor`, unless the store is closed by then.
+  private func run<Output: Sendable>(
+    on executor: BlockingExecutor, _ work: @escaping @Sendable () throws(CacheError) -> Output
+  ) async throws(CacheError) -> Output {
+    try requireOpen()
+    return try await executor.run { () throws(CacheError) in
+      try self.requireOpen()
+      return try work()
+    }
+  }
+
   /// Not asynchronous, so that its locals are on the stack.
   private func readInPlace<Output>(
     _ key: CacheKey, _ body: (Span<UInt8>, EntryMetadata) throws(CacheError) -> Output
@@ -137,14 +193,67 @@ final class LibraryEngine: StorageEngine, @unchecked Sendable {
     return output
   }
 
-  /// Runs `work` on a thread of `executor`, unless the store is closed by then.
-  private func run<Output: Sendable>(
-    on executor: BlockingExecutor, _ work: @escaping @Sendable () throws(CacheError) -> Output
-  ) async throws(CacheError) -> Output {
-    try requireOpen()
-    return try await executor.run { () throws(CacheError) in
-      try self.requireOpen()
-      return try work()
+  /// Lends the entry under `key` to `body`, if there is one, and returns whether there is.
+  ///
+  /// This is the hot path. It is not generic, which saves looking up type metadata.
+  ///
+  /// - Throws: `CacheError`: the error of `body`, which takes precedence over everything else; the library's error;
+  ///   `failed` if it broke a rule.
+  private func lend(
+    _ key: Span<UInt8>, _ body: (Span<UInt8>, EntryMetadata) throws(CacheError) -> Void
+  ) throws(CacheError) -> Bool {
+    try key.withUnsafeBufferPointer { key throws(CacheError) in
+      var isFound = false
+      try LibraryCall.make(table) { lent throws(CacheError) in
+        guard case .entry(let entry) = lent else { throw .strayCallback }
+        if isFound { throw .defect("gave more than one entry for one key") }
+        isFound = true
+        let own = entry.pointee.key
+        guard own.length == key.count, let data = own.data, let requested = key.baseAddress,
+          memcmp(data, requested, key.count) == 0
+        else { throw .defect("gave another entry than the requested one") }
+        try body(try entry.pointee.payload.checked("payload").span, try EntryMetadata(checking: entry.pointee))
+      } function: { context, failure in
+        table.engine.read(
+          store, cachectl_bytes(key), { LibraryCall.callback($0, $1) { .entry($0) } }, context, failure)
+      }
+      return isFound
     }
+  }
+
+  /// A page of entries. That they are the requested ones and in order is for the conformance suite to check, but a walk
+  /// through the store must come to an end.
+  private func page(_ request: ScanRequest) throws(CacheError) -> ScanPage {
+    let arena = Arena()
+    defer { withExtendedLifetime(arena) {} }
+    var lentRequest = cachectl_scan_request(
+      prefix: arena.bytes(request.prefix), position: arena.bytes(request.position ?? ""), limit: request.limit,
+      has_payloads: request.includesPayloads ? 1 : 0, is_descending: request.isDescending ? 1 : 0)
+    let isOrdered = table.declaration.capabilities.contains(.ordered)
+    var page = ScanPage()
+    try LibraryCall.make(table) { lent throws(CacheError) in
+      if page.next != nil { throw .defect("continued a scan after its next position") }
+      switch lent {
+      case .text(let position):
+        let next = try LibraryText.line(try position.pointee.text("position"), "position")
+        guard next != request.position else { throw .defect("gave the position of the request as the next one") }
+        let passed = isOrdered ? [request.position, page.entries.last?.key.text].compactMap { $0 } : []
+        guard !passed.contains(where: { request.isDescending ? next > $0 : next < $0 }) else {
+          throw .defect("gave a next position that leads back")
+        }
+        page.next = next
+      case .scanned(let entry):
+        guard page.entries.count < request.limit else {
+          throw .defect("gave more than the \(request.limit) requested entries")
+        }
+        page.entries.append(try ScannedEntry(checking: entry.pointee, includesPayload: request.includesPayloads))
+      default: throw .strayCallback
+      }
+    } function: { context, failure in
+      table.engine.scan(
+        store, &lentRequest, { LibraryCall.callback($0, $1) { .scanned($0) } },
+        { LibraryCall.callback($0, $1) { .text($0) } }, context, failure)
+    }
+    return page
   }
 }

@@ -25,15 +25,47 @@ struct LibraryFile: Sendable, Hashable {
     }
     self.engineName = String(engineName)
     self.path = try Self.resolved(path)
-    let status = try Self.status(of: self.path)
-    device = UInt64(status.st_dev)
-    inode = UInt64(status.st_ino)
+    let status = try Self.checked("library", self.path, user)
     guard status.st_mode & S_IFMT == S_IFREG else {
       throw CacheError(.invalidPlugin, "'\(self.path)' is not a file", hint: "name the library itself")
     }
-    try Self.check(status, "library", self.path, user)
-    try Self.checkDirectories(from: Self.parent(of: self.path), user)
-    try Self.checkDirectories(from: try Self.resolved(Self.parent(of: path)), user)
+    device = UInt64(status.st_dev)
+    inode = UInt64(status.st_ino)
+    try Self.checkDirectories(to: self.path, user)
+    // The name itself does not matter: with its directory checked, only the user can change what it leads to.
+    try Self.checkDirectories(to: try Self.resolved(Self.parent(of: path)) + "/\(name)", user)
+  }
+
+  /// Checks the directory of `path` and all above it. In a sticky directory above it others can add names, but neither
+  /// move nor remove the user's.
+  private static func checkDirectories(to path: String, _ user: uid_t) throws(CacheError) {
+    var directory = parent(of: path)
+    _ = try checked("directory", directory, user)
+    while directory != "/" {
+      directory = parent(of: directory)
+      _ = try checked("directory", directory, user, mayBeSticky: true)
+    }
+  }
+
+  /// The status of the item at `path`.
+  ///
+  /// - Throws: `CacheError`: `permissionDenied` if anyone but the user and root can change it.
+  private static func checked(
+    _ what: String, _ path: String, _ user: uid_t, mayBeSticky: Bool = false
+  ) throws(CacheError) -> stat {
+    var status = stat()
+    guard lstat(path, &status) == 0 else { throw unreachable(path) }
+    guard status.st_uid == 0 || status.st_uid == user else {
+      throw CacheError(
+        .permissionDenied, "\(what) \(path) of an engine belongs to another user",
+        hint: "engines are loaded only from where other users cannot change them: chown it, or copy the library")
+    }
+    let isSticky = mayBeSticky && status.st_mode & S_ISVTX != 0
+    guard status.st_mode & (S_IWGRP | S_IWOTH) == 0 || isSticky else {
+      throw CacheError(
+        .permissionDenied, "\(what) \(path) of an engine may be changed by others", hint: "run: chmod go-w \(path)")
+    }
+    return status
   }
 
   private static func parent(of path: String) -> String {
@@ -48,39 +80,6 @@ struct LibraryFile: Sendable, Hashable {
       throw CacheError(.invalidPlugin, "the path of library '\(path)' is not UTF-8", hint: "move it elsewhere")
     }
     return text
-  }
-
-  private static func status(of path: String) throws(CacheError) -> stat {
-    var status = stat()
-    guard lstat(path, &status) == 0 else { throw unreachable(path) }
-    return status
-  }
-
-  /// Checks the directory at `path` and all above it. In a sticky directory above it others can add names, but neither
-  /// move nor remove the user's.
-  private static func checkDirectories(from path: String, _ user: uid_t) throws(CacheError) {
-    try check(try status(of: path), "directory", path, user)
-    var path = path
-    while path != "/" {
-      path = parent(of: path)
-      let status = try status(of: path)
-      try check(status, "directory", path, user, isSticky: status.st_mode & S_ISVTX != 0)
-    }
-  }
-
-  /// Throws `permissionDenied` if anyone but the user and root can change the item at `path`.
-  private static func check(
-    _ status: stat, _ what: String, _ path: String, _ user: uid_t, isSticky: Bool = false
-  ) throws(CacheError) {
-    guard status.st_uid == 0 || status.st_uid == user else {
-      throw CacheError(
-        .permissionDenied, "\(what) \(path) of an engine belongs to another user",
-        hint: "engines are loaded only from where other users cannot change them: chown it, or copy the library")
-    }
-    guard status.st_mode & (S_IWGRP | S_IWOTH) == 0 || isSticky else {
-      throw CacheError(
-        .permissionDenied, "\(what) \(path) of an engine may be changed by others", hint: "run: chmod go-w \(path)")
-    }
   }
 
   private static func unreachable(_ path: String) -> CacheError {

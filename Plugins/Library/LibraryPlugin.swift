@@ -1,5 +1,6 @@
 internal import CCachectlPlugin
 internal import EngineSupport
+internal import PluginInterface
 public import StorageSPI
 
 /// A third-party engine: a shared library with the one function of `cachectl_plugin.h`.
@@ -14,8 +15,6 @@ public struct LibraryPlugin: StoragePlugin {
 
   private let table: LibraryTable
 
-  private static let maximumFiles = 1 << 20
-
   /// Loads the library at `path`. Its file name must be libcachectl-NAME.so, where NAME is the engine's name.
   ///
   /// Loading runs the library's code. So this first checks the file and every directory on the way to it: anyone who could
@@ -25,7 +24,7 @@ public struct LibraryPlugin: StoragePlugin {
   ///   `invalidPlugin` if it cannot be loaded, has another version of the interface, or declares an invalid engine.
   public init(loading path: String) throws(CacheError) {
     let file = try LibraryFile(path)
-    table = try LibraryRegistry.table(of: file)
+    table = try LibraryTable.of(file)
     declaration = table.declaration
     self.path = file.path
   }
@@ -34,8 +33,7 @@ public struct LibraryPlugin: StoragePlugin {
   ///
   /// - Throws: `CacheError`: the library's error; `failed` if the library breaks the rules of the interface.
   public func open(_ configuration: EngineConfiguration) async throws(CacheError) -> any StorageEngine {
-    try await BlockingExecutor().run { [table] () throws(CacheError) in
-      try LibraryEngine(opening: configuration, table)
+    try await call(configuration) { configuration throws(CacheError) in try LibraryEngine(opening: configuration, table)
     }
   }
 
@@ -45,17 +43,18 @@ public struct LibraryPlugin: StoragePlugin {
   ///   the interface.
   public func inspect(_ configuration: EngineConfiguration) async throws(CacheError) -> StoreInspection {
     guard let inspect = table.engine.inspect else { throw unsupported("describe a store without opening it") }
-    let found = try await call(configuration, .inspection) {
-      (found: inout [StoreInspection], lent) throws(LibraryDefect) in
-      guard found.isEmpty else { throw LibraryDefect("described its store twice") }
-      found.append(try StoreInspection(lent.loadUnaligned(as: cachectl_inspection.self)))
-    } function: { configuration, context, failure in
-      inspect(configuration, { LibraryCall.callback($0, .inspection, $1) }, context, failure)
+    return try await call(configuration) { configuration throws(CacheError) in
+      var found: StoreInspection?
+      try LibraryCall.make(table) { lent throws(CacheError) in
+        guard case .inspection(let inspection) = lent else { throw .strayCallback }
+        guard found == nil else { throw .defect("described its store twice") }
+        found = try StoreInspection(checking: inspection.pointee)
+      } function: { context, failure in
+        inspect(configuration.pointer, { LibraryCall.callback($0, $1) { .inspection($0) } }, context, failure)
+      }
+      guard let found else { throw table.named(.defect("said nothing of its store")) }
+      return found
     }
-    guard let inspection = found.first else {
-      throw .defect(LibraryDefect("said nothing of its store"), of: table.name)
-    }
-    return inspection
   }
 
   /// Makes the library remove a store, or move it aside.
@@ -66,40 +65,32 @@ public struct LibraryPlugin: StoragePlugin {
     _ configuration: EngineConfiguration, movingAside suffix: String?
   ) async throws(CacheError) -> [String] {
     guard let remove = table.engine.remove else { throw unsupported("remove a store") }
-    return try await call(configuration, .text) {
-      (moved: inout [String], lent) throws(LibraryDefect) in
-      guard suffix != nil, moved.count < Self.maximumFiles else {
-        throw LibraryDefect("moved files that it was to delete")
+    return try await call(configuration) { configuration throws(CacheError) in
+      let ending = suffix.map { configuration.arena.text($0) }
+      var moved: [String] = []
+      try LibraryCall.make(table) { lent throws(CacheError) in
+        guard case .text(let path) = lent else { throw .strayCallback }
+        guard ending != nil, moved.count < StoreInspection.maximumFiles else {
+          throw .defect("moved files that it was to delete")
+        }
+        moved.append(try StoreInspection.path(checking: path.pointee))
+      } function: { context, failure in
+        let visit: cachectl_visit_text = { LibraryCall.callback($0, $1) { .text($0) } }
+        return remove(configuration.pointer, ending, visit, context, failure)
       }
-      moved.append(try StoreInspection.path(lent.loadUnaligned(as: cachectl_bytes.self)))
-    } function: { configuration, context, failure in
-      let moved: cachectl_visit_text = { LibraryCall.callback($0, .text, $1) }
-      guard let suffix else { return remove(configuration, nil, moved, context, failure) }
-      return suffix.withCString { remove(configuration, $0, moved, context, failure) }
+      return moved
     }
   }
 
-  /// Calls `function` on a thread that may block, and returns what `visit` has gathered.
-  private func call<Element: Sendable>(
-    _ configuration: EngineConfiguration, _ kind: LibraryCall.Kind,
-    visit: @escaping @Sendable (inout [Element], UnsafeRawPointer) throws(LibraryDefect) -> Void,
-    function:
-      @escaping @Sendable (
-        UnsafePointer<cachectl_configuration>, LibraryCall.Context, LibraryCall.Failure
-      ) -> Int32
-  ) async throws(CacheError) -> [Element] {
-    try await BlockingExecutor().run { [table] () throws(CacheError) in
-      let arena = LibraryArena()
-      let clock = LibraryClock(configuration.clock)
-      defer { withExtendedLifetime((arena, clock)) {} }
-      let lent = try arena.configuration(configuration, for: table.declaration, clock)
-      var gathered: [Element] = []
-      try LibraryCall.make(table, kind) { _, item throws(LibraryDefect) in
-        try visit(&gathered, item)
-      } function: { context, failure in
-        function(lent, context, failure)
-      }
-      return gathered
+  /// Calls `body` on a thread that may block.
+  private func call<Output: Sendable>(
+    _ configuration: EngineConfiguration,
+    _ body: @escaping @Sendable (LibraryConfiguration) throws(CacheError) -> Output
+  ) async throws(CacheError) -> Output {
+    try await BlockingExecutor().run { [declaration] () throws(CacheError) in
+      let configuration = try LibraryConfiguration(configuration, for: declaration)
+      defer { withExtendedLifetime(configuration) {} }
+      return try body(configuration)
     }
   }
 
@@ -108,35 +99,51 @@ public struct LibraryPlugin: StoragePlugin {
   }
 }
 
-extension StoreInspection {
-  /// The inspection that a library lends.
+/// A configuration in the form that a library receives. It also is the clock that the library reads.
+///
+/// `@unchecked Sendable`: nothing changes after the initializer but the arena, which only the creating thread uses.
+final class LibraryConfiguration: @unchecked Sendable {
+  let arena = Arena()
+  private let clock: any WallClock
+  /// The values of the options.
+  private let values: UnsafePointer<cachectl_value>
+  private let valueCount: Int
+
+  /// Copies the values of the options that `declaration` declares.
   ///
-  /// - Throws: `LibraryDefect` if it is invalid.
-  fileprivate init(_ lent: cachectl_inspection) throws(LibraryDefect) {
-    let versions = 0...Int64(Int32.max)
-    guard lent.format == -1 || versions.contains(lent.format), versions.contains(lent.current_format) else {
-      throw LibraryDefect("gave \(lent.format) and \(lent.current_format) as versions of its format")
-    }
-    guard lent.exists <= 1 else { throw LibraryDefect("does not say with 0 or 1 whether its store exists") }
-    var files: [String] = []
-    if lent.file_count != 0 {
-      guard (1...1 << 20).contains(lent.file_count), let first = lent.files else {
-        throw LibraryDefect("gave an invalid list of \(UInt(bitPattern: lent.file_count)) files")
+  /// - Throws: `CacheError` with the code `invalidOption` if a text contains a zero byte, which a C string cannot.
+  init(_ configuration: EngineConfiguration, for declaration: EngineDeclaration) throws(CacheError) {
+    clock = configuration.clock
+    var values: [cachectl_value] = []
+    for option in declaration.options {
+      guard let value = configuration.value(option.name) else { continue }
+      var lent = cachectl_value(name: arena.text(option.name), text: nil, number: 0)
+      switch value {
+      case .text(let text):
+        guard !text.utf8.contains(0) else {
+          throw CacheError(
+            .invalidOption, "option '\(option.name)' of backend \(declaration.name) has a zero byte in it")
+        }
+        lent.text = arena.text(text)
+      case .integer(let number): lent.number = number
+      case .boolean(let flag): lent.number = flag ? 1 : 0
       }
-      for file in UnsafeBufferPointer(start: first, count: lent.file_count) { files.append(try Self.path(file)) }
+      values.append(lent)
     }
-    self.init(
-      path: try LibraryText.line(lent.path, "path"), exists: lent.exists == 1, files: files,
-      format: lent.format < 0 ? nil : Int(lent.format), currentFormat: Int(lent.current_format),
-      caution: lent.caution.length == 0 ? nil : try LibraryText.line(lent.caution, "caution"))
+    self.values = arena.array(values)
+    valueCount = values.count
   }
 
-  /// The absolute path `file`.
-  fileprivate static func path(_ file: cachectl_bytes) throws(LibraryDefect) -> String {
-    let path = try LibraryText.text(file, "path of a file")
-    guard path.hasPrefix("/"), !path.utf8.contains(0) else {
-      throw LibraryDefect("gave a path of a file that is not absolute")
+  /// What the library gets; it can be used as long as this object is there.
+  var pointer: UnsafePointer<cachectl_configuration> {
+    let now: @convention(c) (UnsafeMutableRawPointer?) -> Int64 = { clock in
+      // A library that loses the pointer gets 1970.
+      guard let clock else { return 0 }
+      return Unmanaged<LibraryConfiguration>.fromOpaque(clock).takeUnretainedValue().clock.now.milliseconds
     }
-    return path
+    return arena.array([
+      cachectl_configuration(
+        values: values, value_count: valueCount, now: now, clock: Unmanaged.passUnretained(self).toOpaque())
+    ])
   }
 }

@@ -1,5 +1,5 @@
 internal import CCachectlPlugin
-internal import Platform
+internal import PluginInterface
 public import StorageSPI
 internal import Synchronization
 
@@ -38,24 +38,27 @@ public enum PluginExport {
   static func run<Output: Sendable>(
     _ configuration: UnsafePointer<cachectl_configuration>?, _ failure: Failure?,
     _ call: @escaping @Sendable (any StoragePlugin, EngineConfiguration) async throws(CacheError) -> Output,
-    lend: (Output) -> Int32
+    lend: (Output, Arena) -> Int32
   ) -> Int32 {
     reporting(to: failure) { () throws(CacheError) in
       guard let configuration, let plugin = exported.withLock({ $0?.plugin }) else {
         throw CacheError(.failed, "the configuration is missing")
       }
       let ownConfiguration = try EngineConfiguration(configuration.pointee, for: plugin.declaration)
-      return lend(try CallingThread.run { () async throws(CacheError) in try await call(plugin, ownConfiguration) })
+      let output = try CallingThread.run { () async throws(CacheError) in try await call(plugin, ownConfiguration) }
+      return lend(output, Arena())
     }
   }
 }
 
 /// A plugin and its table.
 ///
-/// `@unchecked Sendable`: nothing writes to the table after its creation, and nothing frees it.
+/// `@unchecked Sendable`: nothing writes to the table after its creation.
 private struct ExportedPlugin: @unchecked Sendable {
   let plugin: any StoragePlugin
   let table: UnsafePointer<cachectl_engine>
+  /// All that the table points to.
+  private let arena = Arena()
 
   init(_ plugin: any StoragePlugin, readsWait: Bool) {
     let declaration = plugin.declaration
@@ -63,25 +66,23 @@ private struct ExportedPlugin: @unchecked Sendable {
     table.size = MemoryLayout<cachectl_engine>.size
     table.abi = CACHECTL_PLUGIN_ABI
     table.reads_wait = readsWait ? 1 : 0
-    table.name = Immortal.text(declaration.name)
-    table.version = Immortal.text(declaration.version)
-    table.summary = Immortal.text(declaration.summary)
-    table.capabilities = Immortal.list(declaration.capabilities.map(\.rawValue).sorted())
-    table.options = Immortal.copy(of: declaration.options.map(cachectl_option.init))
+    table.name = arena.text(declaration.name)
+    table.version = arena.text(declaration.version)
+    table.summary = arena.text(declaration.summary)
+    table.capabilities = arena.list(declaration.capabilities.map(\.rawValue).sorted())
+    table.options = arena.array(declaration.options.map { [arena] in cachectl_option($0, in: arena) })
     table.option_count = declaration.options.count
-    table.setPluginFunctions()
-    table.setStoreFunctions(declaration.capabilities)
-    table.setReadingFunctions()
+    table.setFunctions(declaration.capabilities)
     self.plugin = plugin
-    self.table = Immortal.copy(of: [table])
+    self.table = arena.array([table])
   }
 }
 
 extension cachectl_option {
-  fileprivate init(_ option: EngineOption) {
+  fileprivate init(_ option: EngineOption, in arena: Arena) {
     self.init()
-    name = Immortal.text(option.name)
-    help = Immortal.text(option.help)
+    name = arena.text(option.name)
+    help = arena.text(option.help)
     is_required = option.isRequired ? 1 : 0
     is_secret = option.isSecret ? 1 : 0
     switch option.kind {
@@ -94,12 +95,12 @@ extension cachectl_option {
     case .storeName: set(CACHECTL_STORE_NAME)
     case .choice(let names):
       set(CACHECTL_CHOICE)
-      choices = Immortal.list(names)
+      choices = arena.list(names)
     }
     switch option.defaultValue {
-    case .text(let text): default_value = Immortal.text(text)
-    case .integer(let number): default_value = Immortal.text(String(number))
-    case .boolean(let flag): default_value = Immortal.text(String(flag))
+    case .text(let text): default_value = arena.text(text)
+    case .integer(let number): default_value = arena.text(String(number))
+    case .boolean(let flag): default_value = arena.text(String(flag))
     case nil: break
     }
   }
@@ -111,20 +112,32 @@ extension cachectl_option {
   }
 }
 
-/// Copies that are never freed, for everything that a table points to.
-private enum Immortal {
-  /// A copy of `elements`, in one block.
-  static func copy<Element>(of elements: [Element]) -> UnsafePointer<Element> {
-    let copy = UnsafeMutablePointer<Element>.allocate(capacity: max(elements.count, 1))
-    copy.initialize(from: elements, count: elements.count)
-    return UnsafePointer(copy)
+extension EngineConfiguration {
+  /// The configuration that the host passes, for the engine that `declaration` describes.
+  ///
+  /// - Throws: `CacheError` with the code `invalidOption`.
+  fileprivate init(_ configuration: cachectl_configuration, for declaration: EngineDeclaration) throws(CacheError) {
+    var values: [String: OptionValue] = [:]
+    for value in UnsafeBufferPointer(start: configuration.values, count: configuration.value_count) {
+      let name = String(cString: value.name)
+      if let text = value.text {
+        values[name] = .text(String(cString: text))
+      } else {
+        let isBoolean = declaration.options.contains { $0.name == name && $0.kind == .boolean }
+        values[name] = isBoolean ? .boolean(value.number != 0) : .integer(value.number)
+      }
+    }
+    try self.init(for: declaration, values: values, clock: HostClock(configuration))
   }
+}
 
-  /// A zero-terminated copy of `text`.
-  static func text(_ text: String) -> UnsafePointer<CChar> { copy(of: Array(text.utf8CString)) }
+/// The host's clock.
+///
+/// `@unchecked Sendable`: any thread may call the host's function until the store is closed.
+private struct HostClock: WallClock, @unchecked Sendable {
+  private let configuration: cachectl_configuration
 
-  /// A copy of `texts`, terminated by a null pointer.
-  static func list(_ texts: [String]) -> UnsafePointer<UnsafePointer<CChar>?> {
-    copy(of: texts.map { Optional(text($0)) } + [nil])
-  }
+  init(_ configuration: cachectl_configuration) { self.configuration = configuration }
+
+  var now: Timestamp { Timestamp(milliseconds: configuration.now(configuration.clock)) }
 }

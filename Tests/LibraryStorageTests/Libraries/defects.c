@@ -109,18 +109,14 @@ static int32_t defective_apply(cachectl_store *store, const cachectl_batch *batc
 static int32_t defective_scan(
   cachectl_store *store, const cachectl_scan_request *request, cachectl_visit_entry visit, cachectl_visit_text next,
   void *context, cachectl_failure *failure) {
-  cachectl_entry one = entry("cities/b"), other = entry("cities/a");
+  cachectl_entry one = entry("cities/b"), early = entry("cities/-");
   cachectl_bytes position = bytes("cities/c");
-  if (request->is_descending) one = other, other = entry("cities/b");
   kept_visit = visit;
   if (!*store->defect) return tiny_scan(store, request, visit, next, context, failure);
   if (is(store, "scan-null")) visit(context, NULL);
   if (is(store, "scan-not-a-key")) one.key = bytes("no key\x1b"), visit(context, &one);
   if (is(store, "scan-key-not-utf8")) one.key = bytes("cities/\xff"), visit(context, &one);
   if (is(store, "scan-long-key")) one.key.length = 1 << 30, visit(context, &one);
-  if (is(store, "scan-outside")) one.key = bytes("movies/a"), visit(context, &one);
-  if (is(store, "scan-order")) visit(context, &one), visit(context, &other), visit(context, &one);
-  if (is(store, "scan-same-twice")) visit(context, &one), visit(context, &one);
   if (is(store, "scan-huge")) one.payload.length = (size_t)1 << 41, visit(context, &one);
   if (is(store, "scan-without-payload")) one.payload.data = NULL, visit(context, &one);
   if (is(store, "next-null")) next(context, NULL);
@@ -131,6 +127,8 @@ static int32_t defective_scan(
   if (is(store, "next-same")) next(context, &request->position);
   if (is(store, "next-back")) position = bytes("cities/."), next(context, &position);
   if (is(store, "next-back-of-entry")) visit(context, &one), position = bytes("cities/a"), next(context, &position);
+  if (is(store, "next-back-with-entry")) visit(context, &early), position = bytes("cities/."), next(context, &position);
+  if (is(store, "next-back-descending")) next(context, &position);
   if (is(store, "next-twice")) next(context, &position), next(context, &position);
   if (is(store, "next-early")) next(context, &position), visit(context, &one);
   if (is(store, "scan-beyond-limit")) {
@@ -177,7 +175,7 @@ static int32_t defective_check(
   (void)failure;
   if (is(store, "issue-null")) visit(context, NULL);
   if (is(store, "issue-no-kind")) issue.kind = NULL, visit(context, &issue);
-  if (is(store, "issue-kind")) issue.kind = "Not A Kind", visit(context, &issue);
+  if (is(store, "issue-kind")) issue.kind = "not\none line", visit(context, &issue);
   if (is(store, "issue-key")) issue.key = bytes("nothing"), visit(context, &issue);
   if (is(store, "issue-no-message")) issue.message = "", visit(context, &issue);
   if (is(store, "issue-long-message")) {
@@ -215,7 +213,6 @@ static int32_t defective_inspect(
   if (!strcmp(defect, "file-relative")) file = bytes("here");
   if (!strcmp(defect, "format")) inspection.format = -2;
   if (!strcmp(defect, "current-format")) inspection.current_format = INT64_MAX;
-  if (!strcmp(defect, "presence")) inspection.exists = 2;
   if (!strcmp(defect, "caution-lines")) inspection.caution = bytes("two\nlines");
   visit(context, &inspection);
   if (!strcmp(defect, "twice")) visit(context, &inspection);

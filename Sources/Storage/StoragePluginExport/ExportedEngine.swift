@@ -1,0 +1,287 @@
+internal import CCachectlPlugin
+internal import Platform
+internal import PluginInterface
+internal import StorageSPI
+
+typealias Failure = UnsafeMutablePointer<cachectl_failure>
+typealias Context = UnsafeMutableRawPointer
+
+extension cachectl_engine {
+  /// Sets the functions; the optional ones if the engine has the capability.
+  mutating func setFunctions(_ capabilities: Set<EngineCapability>) {
+    setPluginFunctions()
+    setReadingFunctions()
+    close = { store, failure in
+      defer { ExportedStore.release(store) }
+      return ExportedStore.run(store, failure) { engine async throws(CacheError) in try await engine.close() }
+    }
+    apply = { store, batch, failure in
+      reporting(to: failure) { () throws(CacheError) in
+        let changes = try batch.map { batch throws(CacheError) in try WriteBatch(checking: batch.pointee) }
+        return ExportedStore.run(store, failure) { engine async throws(CacheError) in
+          try await engine.apply(changes ?? WriteBatch())
+        }
+      }
+    }
+    compact = { store, failure in
+      ExportedStore.run(store, failure) { engine async throws(CacheError) in try await engine.compact() }
+    }
+    if capabilities.contains(.countsChanges) {
+      change_count = { store, number in
+        ExportedStore.with(store) { engine in
+          guard let count = try? engine.changeCount() else { return 0 }
+          number?.pointee = count
+          return 1
+        }
+      }
+    }
+    guard capabilities.contains(.followsChanges) else { return }
+    change_mark = { store, key, number, age in
+      ExportedStore.with(store) { engine in
+        guard let key = try? CacheKey(checking: key), let mark = engine.changeMark(of: key) else { return 0 }
+        number?.pointee = mark.number
+        // Rounded up: the engine must not seem to be sure of more than it is.
+        age?.pointee = UInt64(clamping: (mark.age + .nanoseconds(999_999)).wholeMilliseconds)
+        return 1
+      }
+    }
+  }
+
+  private mutating func setPluginFunctions() {
+    open = { configuration, store, failure in
+      PluginExport.run(configuration, failure) { plugin, configuration async throws(CacheError) in
+        try await plugin.open(configuration)
+      } lend: { engine, _ in
+        store?.pointee = ExportedStore.retain(engine)
+        return succeeded
+      }
+    }
+    inspect = { configuration, visit, context, failure in
+      PluginExport.run(configuration, failure) { plugin, configuration async throws(CacheError) in
+        try await plugin.inspect(configuration)
+      } lend: { found, arena in
+        lend(
+          cachectl_inspection(
+            path: arena.bytes(found.path), exists: found.exists ? 1 : 0,
+            files: arena.array(found.files.map { arena.bytes($0) }), file_count: found.files.count,
+            format: Int64(found.format ?? -1), current_format: Int64(found.currentFormat),
+            caution: arena.bytes(found.caution ?? "")), to: visit, context)
+      }
+    }
+    remove = { configuration, suffix, moved, context, failure in
+      let ending = suffix.map { String(cString: $0) }
+      return PluginExport.run(configuration, failure) { plugin, configuration async throws(CacheError) in
+        try await plugin.removeStore(configuration, movingAside: ending)
+      } lend: { paths, arena in
+        lendAll(paths) { lend(arena.bytes($0), to: moved, context) }
+      }
+    }
+  }
+
+  private mutating func setReadingFunctions() {
+    read = { store, key, visit, context, failure in
+      ExportedStore.with(store) { engine in
+        reporting(to: failure) { () throws(CacheError) in
+          let bytes = try key.checked("key").span
+          var status = succeeded
+          let isFound = try engine.readNow(bytes) { payload, metadata in
+            status = payload.withUnsafeBufferPointer { lend(key, cachectl_bytes($0), metadata, to: visit, context) }
+          }
+          if isFound != nil { return status }
+          // The engine lends an entry on any thread, but the host wants it on this one: it is copied.
+          let ownKey = CacheKey(trusting: bytes)
+          let entry = try CallingThread.run { () async throws(CacheError) in
+            try await engine.read(ownKey) { payload, metadata in
+              (payload: payload.withUnsafeBufferPointer { Array($0) }, metadata: metadata)
+            }
+          }
+          guard let entry else { return succeeded }
+          return entry.payload.withUnsafeBufferPointer {
+            lend(key, cachectl_bytes($0), entry.metadata, to: visit, context)
+          }
+        }
+      }
+    }
+    scan = { store, request, visit, next, context, failure in
+      reporting(to: failure) { () throws(CacheError) in
+        let request = try ScanRequest(checking: request?.pointee ?? cachectl_scan_request())
+        return ExportedStore.run(store, failure) { engine async throws(CacheError) in
+          try await engine.scan(request)
+        } lend: { page, arena in
+          let status = lendAll(page.entries) { entry in
+            (entry.payload ?? []).withUnsafeBufferPointer { payload in
+              let data = entry.payload == nil ? nil : payload.baseAddress
+              let bytes = cachectl_bytes(data: data, length: entry.payloadBytes)
+              return lend(arena.entry(entry.key, bytes, entry.metadata), to: visit, context)
+            }
+          }
+          guard status == succeeded, let position = page.next else { return status }
+          return lend(arena.bytes(position), to: next, context)
+        }
+      }
+    }
+    count = { store, visit, context, storageBytes, failure in
+      ExportedStore.run(store, failure) { engine async throws(CacheError) in
+        try await engine.count()
+      } lend: { count, arena in
+        storageBytes?.pointee = UInt64(clamping: count.storageBytes)
+        return lendAll(count.namespaces) { namespace, part in
+          lend(
+            cachectl_count(
+              name_space: arena.bytes(namespace), entries: UInt64(clamping: part.entries),
+              payload_bytes: UInt64(clamping: part.payloadBytes), earliest_expiry: part.earliestExpiry.milliseconds),
+            to: visit, context)
+        }
+      }
+    }
+    check = { store, visit, context, failure in
+      ExportedStore.run(store, failure) { engine async throws(CacheError) in
+        try await engine.check()
+      } lend: { issues, arena in
+        lendAll(issues) {
+          lend(
+            cachectl_issue(
+              key: arena.bytes($0.key?.text ?? ""), kind: arena.text($0.kind.rawValue),
+              message: arena.text($0.message)), to: visit, context)
+        }
+      }
+    }
+  }
+}
+
+/// An open store in the host's hands: the target of a `cachectl_store *`.
+private final class ExportedStore: Sendable {
+  private let engine: any StorageEngine
+
+  private init(_ engine: any StorageEngine) { self.engine = engine }
+
+  static func retain(_ engine: any StorageEngine) -> OpaquePointer {
+    OpaquePointer(Unmanaged.passRetained(ExportedStore(engine)).toOpaque())
+  }
+
+  static func release(_ store: OpaquePointer?) {
+    if let store { Unmanaged<ExportedStore>.fromOpaque(UnsafeRawPointer(store)).release() }
+  }
+
+  /// Calls `body` with the engine of the host's store, without counting references.
+  @inline(__always)
+  static func with(_ store: OpaquePointer?, _ body: (any StorageEngine) -> Int32) -> Int32 {
+    // A number that no function returns.
+    guard let store else { return -1 }
+    return Unmanaged<ExportedStore>.fromOpaque(UnsafeRawPointer(store))._withUnsafeGuaranteedRef { body($0.engine) }
+  }
+
+  /// Runs a call of the engine to its end, and lends the result to the host.
+  static func run<Output: Sendable>(
+    _ store: OpaquePointer?, _ failure: Failure?,
+    _ call: @escaping @Sendable (any StorageEngine) async throws(CacheError) -> Output,
+    lend: (Output, Arena) -> Int32 = { _, _ in succeeded }
+  ) -> Int32 {
+    with(store) { engine in
+      reporting(to: failure) { () throws(CacheError) in
+        let output = try CallingThread.run { () async throws(CacheError) in try await call(engine) }
+        return lend(output, Arena())
+      }
+    }
+  }
+}
+
+/// The result of a call that succeeded, as C returns it.
+let succeeded = Int32(CACHECTL_OK.rawValue)
+
+/// Calls `body` and returns its code; if it throws, writes the error to `failure` and returns the error's code.
+@inline(__always)
+func reporting(to failure: Failure?, _ body: () throws(CacheError) -> Int32) -> Int32 {
+  do throws(CacheError) { return try body() } catch { return error.write(to: failure) }
+}
+
+extension CacheError {
+  /// Writes the message and the hint, and returns the code.
+  @inline(never)
+  fileprivate func write(to failure: Failure?) -> Int32 {
+    if let failure {
+      let message = cause is InterfaceDefect ? "the host \(message)" : message
+      withUnsafeMutableBytes(of: &failure.pointee.message) { Self.write(message, to: $0) }
+      withUnsafeMutableBytes(of: &failure.pointee.hint) { Self.write(hint, to: $0) }
+    }
+    // A code without a number becomes the unnamed one, with its message.
+    return Int32(Self.interfaceCodes.firstIndex(of: code) ?? 0) + 1
+  }
+
+  /// Copies as much of `text` as fits before a zero byte, in whole UTF-8 characters.
+  private static func write(_ text: String, to room: UnsafeMutableRawBufferPointer) {
+    let bytes = Array(text.utf8)
+    var count = min(bytes.count, room.count - 1)
+    while count > 0, count < bytes.count, bytes[count] & 0xC0 == 0x80 { count -= 1 }
+    room.copyBytes(from: bytes[..<count])
+    room[count] = 0
+  }
+}
+
+/// Calls the host with `value`, and returns the result.
+private func lend<Value>(
+  _ value: Value, to visit: ((Context?, UnsafePointer<Value>?) -> Int32)?, _ context: Context?
+) -> Int32 {
+  withUnsafePointer(to: value) { visit?(context, $0) ?? succeeded }
+}
+
+/// Lends `elements` until the host stops, and returns the last result.
+private func lendAll<Elements: Sequence>(_ elements: Elements, _ lend: (Elements.Element) -> Int32) -> Int32 {
+  for element in elements {
+    let status = lend(element)
+    if status != succeeded { return status }
+  }
+  return succeeded
+}
+
+/// Calls the host with an entry that was read. Allocates nothing if it has no attributes.
+@inline(__always)
+private func lend(
+  _ key: cachectl_bytes, _ payload: cachectl_bytes, _ metadata: EntryMetadata, to visit: cachectl_visit_entry?,
+  _ context: Context?
+) -> Int32 {
+  let arena = metadata.attributes.isEmpty ? nil : Arena()
+  defer { withExtendedLifetime(arena) {} }
+  var contentType = metadata.contentType
+  return contentType.withUTF8 { contentType in
+    let entry = cachectl_entry(key, payload, metadata, cachectl_bytes(contentType), attributesIn: arena)
+    return lend(entry, to: visit, context)
+  }
+}
+
+extension WriteBatch {
+  /// Copies the batch that the host lends.
+  ///
+  /// - Throws: `CacheError`: `unsupported` if an operation is unknown, `failed` if anything in it is impossible.
+  fileprivate init(checking batch: cachectl_batch) throws(CacheError) {
+    self.init()
+    for operation in UnsafeBufferPointer(start: batch.operations, count: batch.operation_count) {
+      let key = try CacheKey(checking: operation.entry.key)
+      switch cachectl_operation_kind(operation.kind) {
+      case CACHECTL_PUT:
+        let payload = try operation.entry.payload.checked("payload")
+        put(key, payload: Array(payload), metadata: try EntryMetadata(checking: operation.entry))
+      case CACHECTL_UPDATE:
+        update(key, metadata: try EntryMetadata(checking: operation.entry), from: operation.expected)
+      case CACHECTL_REMOVE: remove(key)
+      case CACHECTL_REQUIRE_ABSENT: require(key, .absent)
+      case CACHECTL_REQUIRE_CHECKSUM: require(key, .checksum(operation.expected))
+      default: throw CacheError(.unsupported, "operations of kind \(operation.kind) are unknown to this version")
+      }
+    }
+    if batch.has_bounds == 0 { return }
+    bounds = StoreBounds(
+      maxEntries: Int(clamping: batch.max_entries), maxPayloadBytes: Int(clamping: batch.max_payload_bytes),
+      exemptNamespace: batch.exempt.length == 0 ? nil : try batch.exempt.text("namespace"))
+  }
+}
+
+extension ScanRequest {
+  /// Copies the request that the host lends.
+  fileprivate init(checking request: cachectl_scan_request) throws(CacheError) {
+    self.init(
+      prefix: try request.prefix.text("prefix"),
+      after: request.position.length == 0 ? nil : try request.position.text("position"), limit: request.limit,
+      includesPayloads: request.has_payloads != 0, isDescending: request.is_descending != 0)
+  }
+}
