@@ -15,8 +15,6 @@
 
 enum { capacity = 64, path_size = 4096 };
 enum { unused, changing, used };
-// A damaged page may tell LMDB to read so far behind it, in 16 bits of offset and 32 of length.
-static const uintptr_t reach = (1ULL << 32) + (1 << 16);
 
 static struct {
   atomic_int state;
@@ -91,74 +89,43 @@ static int mapped_store(uintptr_t address) {
   char path[path_size];
   return proc_regionfilename(getpid(), address, path, path_size) > 0 ? store_of(path) : -1;
 }
-
-// Whether both addresses are in the code of one library.
-static int is_same_code(uintptr_t first, uintptr_t second) {
-  char paths[2][path_size] = {{0}};
-  return proc_regionfilename(getpid(), first, paths[0], path_size) > 0
-    && proc_regionfilename(getpid(), second, paths[1], path_size) > 0 && strcmp(paths[0], paths[1]) == 0;
-}
 #else
-// Calls `visit` with each line of the list of mappings, "START-END rwxp OFFSET DEVICE INODE   PATH", until it returns 1.
-static void read_mappings(int (*visit)(uintptr_t, uintptr_t, const char *, void *), void *context) {
+// The store in whose map `address` is, or whose map is the nearest before it, if nothing else is mapped there.
+static int mapped_store(uintptr_t address) {
+  // A damaged page can tell LMDB to read so far behind it, in 16 bits of offset and 32 of length.
+  const uintptr_t reach = (1ULL << 32) + (1 << 16);
   char piece[1024], line[path_size];
-  int is_done = 0, length = 0, file = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
-  for (ssize_t size; !is_done && (size = read(file, piece, sizeof piece)) > 0;) {
-    for (char *byte = piece; !is_done && byte < piece + size; byte++) {
+  int found = -1, is_mapped = 0, length = 0, file = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+  for (ssize_t size; !is_mapped && (size = read(file, piece, sizeof piece)) > 0;) {
+    for (char *byte = piece; !is_mapped && byte < piece + size; byte++) {
       line[length] = *byte == '\n' ? 0 : *byte;
       if (*byte != '\n') {
         if (length < path_size - 1) length++;
         continue;
       }
+      length = 0;
+      // "START-END rwxp OFFSET DEVICE INODE   PATH"
       char *rest;
       uintptr_t start = strtoull(line, &rest, 16), end = strtoull(rest + 1, NULL, 16);
-      is_done = visit(start, end, strchr(line, '/'), context);
-      length = 0;
+      is_mapped = start <= address && address < end;
+      int store = address >= start && address < end + reach ? store_of(strchr(line, '/')) : -1;
+      if (is_mapped || store >= 0) found = store;
     }
   }
   if (file >= 0) close(file);
-}
-
-struct search {
-  uintptr_t address, other;
-  int found;
-};
-
-static int find_store(uintptr_t start, uintptr_t end, const char *path, void *context) {
-  struct search *search = context;
-  int is_mapped = start <= search->address && search->address < end;
-  int store = search->address >= start && search->address < end + reach ? store_of(path) : -1;
-  if (is_mapped || store >= 0) search->found = store;
-  return is_mapped;
-}
-
-static int mapped_store(uintptr_t address) {
-  struct search search = {address, 0, -1};
-  read_mappings(find_store, &search);
-  return search.found;
-}
-
-static int find_both(uintptr_t start, uintptr_t end, const char *path, void *context) {
-  struct search *search = context;
-  if (start <= search->address && search->address < end) search->found = path && start <= search->other && search->other < end;
-  return search->found == 1;
-}
-
-// Whether both addresses are in the code of one library.
-static int is_same_code(uintptr_t first, uintptr_t second) {
-  struct search search = {first, second, 0};
-  read_mappings(find_both, &search);
-  return search.found;
+  return found;
 }
 #endif
 
 int ccrash_find(const void *address, const void *code) {
   int found = mapped_store((uintptr_t)address);
   if (found >= 0) return found;
-  // A damaged page can lead the library anywhere: LMDB follows a null pointer if an entry seems to have several values.
+  // A damaged page can lead the library anywhere: LMDB follows a null pointer if an entry seems to have several values. Its
+  // code is in one piece of 80 KiB, in a library as in a program that includes it.
   for (int store = 0; store < capacity; store++) {
     if (atomic_load(&stores[store].state) != used) continue;
-    if (found >= 0 || !is_same_code((uintptr_t)code, (uintptr_t)stores[store].code)) return -1;
+    intptr_t distance = (intptr_t)code - (intptr_t)stores[store].code;
+    if (found >= 0 || distance < -(1 << 17) || distance > 1 << 17) return -1;
     found = store;
   }
   return found;
