@@ -44,7 +44,8 @@ final class LMDBEngine: StorageEngine {
         readers.giveBack(reader)
         return nil
       }
-      let output = try body(found.payload.span, try found.metadata(under: key))
+      guard let metadata = found.metadata() else { throw .unreadable(key) }
+      let output = try body(found.payload.span, metadata)
       reader._withUnsafeGuaranteedRef { $0.end() }
       readers.giveBack(reader)
       return output
@@ -64,7 +65,8 @@ final class LMDBEngine: StorageEngine {
       }
       guard let found else { return false }
       defer { reader.end() }
-      try body(found.payload.span, try found.metadata(under: CacheKey(trusting: key)))
+      guard let metadata = found.metadata() else { throw .unreadable(CacheKey(trusting: key)) }
+      try body(found.payload.span, metadata)
       return true
     }
   }

@@ -17,13 +17,14 @@ final class LMDBEnvironment: @unchecked Sendable {
   /// The handle of the database of free pages, a constant of LMDB.
   static let freeList: MDB_dbi = 0
 
-  /// The store's directory.
-  let path: String
+  let files: LMDBFiles
   let pointer: OpaquePointer
   let isReadOnly: Bool
+  /// The open data file, and the size of its pages.
+  let descriptor: Int32
+  let pageSize: Int
   /// Identifies the file, by device and inode.
   let identity: LMDBFileIdentity
-  let keyCoding: LMDBKeyCoding
   let gate = Gate()
   /// Ends the transactions that idle readers of all handles keep open.
   let snapshots: SnapshotKeeper
@@ -55,23 +56,25 @@ final class LMDBEnvironment: @unchecked Sendable {
   /// - Parameter attempts: the flags to try in turn, each after the previous ones were refused.
   /// - Throws: `CacheError`: `busy` if the lock file belongs to another data file, which this one has replaced and which
   ///   another process still has open. The lock file says which transaction was last, and LMDB chooses the meta page by
-  ///   it.
+  ///   it. `damaged` if the file is cut off.
   init(
-    path: String, mapSize: Int, keyCoding: LMDBKeyCoding = LMDBKeyCoding(),
-    snapshots: SnapshotKeeper = SnapshotKeeper(),
+    path: String, mapSize: Int, snapshots: SnapshotKeeper = SnapshotKeeper(),
     attempts: [Int32] = [0, MDB_RDONLY, MDB_RDONLY | MDB_NOLOCK],
     whenClosed: @escaping @Sendable (LMDBFileIdentity) -> Void = { _ in }
   ) throws(CacheError) {
+    files = LMDBFiles(path)
     let flags: Int32
-    (pointer, flags) = try Self.open(path, mapSize, attempts)
+    (pointer, flags) = try Self.open(files, mapSize, attempts)
     isReadOnly = flags != 0
     var descriptor: mdb_filehandle_t = -1
     mdb_env_get_fd(pointer, &descriptor)
+    self.descriptor = descriptor
+    var pages = MDB_stat()
+    mdb_env_stat(pointer, &pages)
+    pageSize = Int(pages.ms_psize)
     var file = stat()
     fstat(descriptor, &file)
     identity = LMDBFileIdentity(file)
-    self.path = path
-    self.keyCoding = keyCoding
     self.snapshots = snapshots
     self.whenClosed = whenClosed
     notice = ccrash_add(descriptor, clmdb_code(), path, "lmdb", EngineConfiguration.crashMark(ofStore: path))
@@ -85,6 +88,7 @@ final class LMDBEnvironment: @unchecked Sendable {
     // LMDB creates the data file, and without a mark, if another process has removed the store a moment ago. If this fails,
     // the directory is not writable, and the file is none of these.
     if !isReadOnly, latestTransaction == 0 { try? StoreMark(inFolder: path).create() }
+    if Int(file.st_size) < mapUse.used { try requireWholeFile() }
     try learnDatabases()
   }
 
@@ -95,10 +99,11 @@ final class LMDBEnvironment: @unchecked Sendable {
   }
 
   private static func open(
-    _ path: String, _ mapSize: Int, _ attempts: [Int32]
+    _ files: LMDBFiles, _ mapSize: Int, _ attempts: [Int32]
   ) throws(CacheError) -> (pointer: OpaquePointer, flags: Int32) {
+    let path = files.directory
     for flags in attempts {
-      if flags & MDB_NOLOCK == 0 { try LMDBFile.reserveLocks(in: path) }
+      if flags & MDB_NOLOCK == 0 { try files.reserveLocks() }
       var pointer: OpaquePointer?
       var status = mdb_env_create(&pointer)
       guard let pointer, status == MDB_SUCCESS else { throw .lmdb(status, "open", path: path) }
@@ -109,19 +114,36 @@ final class LMDBEnvironment: @unchecked Sendable {
       if status == MDB_SUCCESS { return (pointer, flags) }
       mdb_env_close(pointer)
       // It waited for the locks while another process removed the store, which empties them.
-      if status == EINVAL, LMDBFile.status(LMDBFile.lock(in: path))?.st_size == 0 { throw .lmdbStoreReplaced(path) }
+      if status == EINVAL, LMDBFiles.status(files.lock)?.st_size == 0 { throw .lmdbStoreReplaced(path) }
       guard [EACCES, EPERM, EROFS].contains(status) else { throw .lmdb(status, "open", path: path) }
     }
     throw .lmdb(EACCES, "open", path: path)
   }
 
   /// The `CacheError` for an LMDB status.
-  func error(_ status: Int32, _ action: String) -> CacheError { .lmdb(status, action, path: path) }
+  func error(_ status: Int32, _ action: String) -> CacheError { .lmdb(status, action, path: files.directory) }
 
   /// Throws the `CacheError` for an LMDB status, unless it is a success.
   @inline(__always)
   func check(_ status: Int32, _ action: String) throws(CacheError) {
     if status != MDB_SUCCESS { throw error(status, action) }
+  }
+
+  /// Throws `damaged` if the file is cut off. The caller is inside the gate and has no transaction open.
+  ///
+  /// LMDB does not write the last pages of a file if the transaction that took them has freed them again. So if the file is
+  /// shorter than its meta page says, the list of free pages must name every missing page. If that list is cut off itself,
+  /// it is like any damaged page, which can end the process.
+  func requireWholeFile() throws(CacheError) {
+    // In this order, because other processes may extend the file meanwhile.
+    let pages = mapUse.used / pageSize
+    let transaction = try growingMap { () throws(CacheError) in try LMDBTransaction(self, flags: MDB_RDONLY) }
+    defer { transaction.abort() }
+    var file = stat()
+    fstat(descriptor, &file)
+    let missing = min(Int(file.st_size) / pageSize, pages)..<pages
+    let free = try transaction.freePages(freedBefore: .max).reduce(0) { $0 + $1.clamped(to: missing).count }
+    guard free == missing.count else { throw .damagedLMDB(files.data, "it is cut off") }
   }
 
   /// Opens the databases of all namespaces, so that their handles become known. The caller is inside the gate and has no
@@ -137,7 +159,7 @@ final class LMDBEnvironment: @unchecked Sendable {
         defer { transaction.abort() }  // Before the lock is let go.
         // A commit writes the number to its meta page before the lock file.
         let number = UInt64(bitPattern: Int64(transaction.number))
-        guard number + 1 >= latest, number <= latestTransaction else { throw .lmdbStoreReplaced(path) }
+        guard number + 1 >= latest, number <= latestTransaction else { throw .lmdbStoreReplaced(files.directory) }
         _ = try transaction.openDatabase(nil)
         var known = databases.withLock { $0 }
         for namespace in try transaction.namespaces() where !known.contains(where: { $0.namespace == namespace }) {
@@ -247,9 +269,7 @@ extension LMDBEnvironment {
   /// must be inside the gate.
   var mapUse: (size: Int, used: Int) {
     var info = MDB_envinfo()
-    var stat = MDB_stat()
     mdb_env_info(pointer, &info)
-    mdb_env_stat(pointer, &stat)
-    return (info.me_mapsize, (info.me_last_pgno + 1) * Int(stat.ms_psize))
+    return (info.me_mapsize, (info.me_last_pgno + 1) * pageSize)
   }
 }

@@ -9,14 +9,6 @@ struct LMDBStatus: Error, Sendable, Hashable, CustomStringConvertible {
   var description: String { String(cString: mdb_strerror(code)) }
 }
 
-/// Damage found in a store, before its location is known.
-enum LMDBFault: Error, Hashable {
-  /// What is wrong, in a few words.
-  case damaged(String)
-  /// A later format version than this engine reads.
-  case laterVersion(UInt32)
-}
-
 extension CacheError {
   /// The error that an engine throws for a status.
   ///
@@ -26,7 +18,7 @@ extension CacheError {
   ///   - path: the store's directory.
   static func lmdb(_ status: Int32, _ action: String, path: String) -> CacheError {
     // LMDB reports a write that was cut short, such as by a full disk, as EIO.
-    let status = LMDBStatus(code: status == EIO && LMDBFile.isDiskFull(at: path) ? ENOSPC : status)
+    let status = LMDBStatus(code: status == EIO && LMDBFiles(path).isDiskFull ? ENOSPC : status)
     let (code, hint) = meaning(of: status.code)
     return CacheError(code, "cannot \(action) the LMDB store \(path) (\(status))", hint: hint, cause: status)
   }
@@ -50,20 +42,14 @@ extension CacheError {
     }
   }
 
-  /// The error for a fault in the file or directory `place`.
-  static func lmdb(_ fault: LMDBFault, in place: String, cause: (any Error)? = nil) -> CacheError {
-    switch fault {
-    case .damaged(let what): CacheError(.damaged, "\(place) is damaged: \(what)", cause: cause ?? fault)
-    case .laterVersion(let version):
-      CacheError(
-        .unsupportedFormat, "\(place) is of format version \(version), which this version does not read",
-        hint: "use a newer version", cause: fault)
-    }
+  /// The error for damage in the file or directory `place`; `what` is wrong.
+  static func damagedLMDB(_ place: String, _ what: String) -> CacheError {
+    CacheError(.damaged, "\(place) is damaged: \(what)")
   }
 
-  /// The error for a fault in the entry under `key`.
-  static func lmdb(_ fault: LMDBFault, in key: CacheKey) -> CacheError {
-    .lmdb(fault, in: "entry \(key)", cause: UnreadableEntry(key))
+  /// The error for the entry under `key`, which cannot be read back because `what` is wrong.
+  static func unreadable(_ key: CacheKey, _ what: String = "it cannot be decoded") -> CacheError {
+    CacheError(.damaged, "entry \(key) is damaged: \(what)", cause: UnreadableEntry(key))
   }
 
   /// The error for a store that cannot be created in the directory `path`.

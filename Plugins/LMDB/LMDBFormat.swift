@@ -1,5 +1,43 @@
 internal import StorageSPI
 
+/// The key under which LMDB stores an entry. LMDB takes keys of at most 511 bytes.
+///
+/// A key of up to 447 bytes is stored unchanged. A longer one is stored as its first 447 bytes and the SHA-256 digest of all
+/// of it in hexadecimal, which are 511 bytes; the entry's header holds its full text. No two keys with the same digest are
+/// known, and the core's checksum of an entry covers its key: so no other entry can be taken for the one wanted.
+///
+/// Order: all long keys that share their first 447 bytes are next to each other. The one key that consists of just these
+/// bytes comes before them, both in true order and as stored. No other short key comes between, because it would have to
+/// begin with the same 447 bytes. So the true order differs from the stored one only within such a group, which a scan
+/// collects and sorts.
+enum LMDBKey {
+  /// The longest key that is stored unchanged, and the number of bytes kept from a longer one.
+  static let prefixSize = 447
+  /// The size of every shortened key: the largest that LMDB's usual build accepts.
+  static let shortenedSize = 511
+
+  /// Calls `body` with the stored form of `key`.
+  @inline(__always)
+  static func withStored<Output>(
+    _ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws(CacheError) -> Output
+  ) throws(CacheError) -> Output {
+    if key.count <= prefixSize { return try body(key) }
+    let stored = shortened(key)
+    return try stored.span.withUnsafeBytes { stored throws(CacheError) in try body(stored) }
+  }
+
+  /// The stored form of a long key. Cost: a few microseconds for each 64 bytes.
+  @inline(never)
+  private static func shortened(_ key: UnsafeRawBufferPointer) -> [UInt8] {
+    var digest = SHA256()
+    digest.update(Array(key))
+    return Array(key.prefix(prefixSize)) + digest.hexText.utf8
+  }
+
+  /// Whether a stored key is shortened.
+  static func isShortened(_ stored: UnsafeRawBufferPointer) -> Bool { stored.count == shortenedSize }
+}
+
 /// An entry in place, in the memory map or in a buffer: it decodes on demand, and checks every access against its
 /// bounds. It is valid only as long as its bytes, which is for the duration of a transaction.
 ///
@@ -34,19 +72,13 @@ struct LMDBEntry {
   private let bytes: UnsafeRawBufferPointer
   private let headerSize: Int
 
-  /// The entry encoded in `bytes`. Checks the fixed part of the header.
-  init(_ bytes: UnsafeRawBufferPointer) throws(LMDBFault) {
-    guard bytes.count >= Self.fixedSize else { throw .damaged("its header is cut off") }
-    // The store says of which version it is: another number here is damage.
-    guard bytes[0] == Self.version, bytes[2] | bytes[3] == 0 else { throw .damaged("its header is not valid") }
+  /// The entry encoded in `bytes`; `nil` if the fixed part of the header is damaged. Another version is damage, too: the
+  /// store says of which version it is.
+  init?(_ bytes: UnsafeRawBufferPointer) {
+    guard bytes.count >= Self.fixedSize, bytes[0] == Self.version, bytes[2] | bytes[3] == 0 else { return nil }
     headerSize = Int(bytes.number(at: 4, as: UInt32.self))
-    guard (Self.fixedSize...bytes.count).contains(headerSize) else { throw .damaged("its header is cut off") }
+    guard (Self.fixedSize...bytes.count).contains(headerSize) else { return nil }
     self.bytes = bytes
-  }
-
-  /// The entry under `key`, encoded in `bytes`, with errors that name it.
-  init(_ bytes: UnsafeRawBufferPointer, under key: @autoclosure () -> CacheKey) throws(CacheError) {
-    do throws(LMDBFault) { try self.init(bytes) } catch { throw .lmdb(error, in: key()) }
   }
 
   /// The payload, in place.
@@ -60,42 +92,62 @@ struct LMDBEntry {
   /// The checksum, which is cheaper to read than all the metadata.
   var checksum: UInt64 { bytes.number(at: 40, as: UInt64.self) }
 
-  /// When the entry expires.
-  func retainUntil() throws(LMDBFault) -> Timestamp { try time(at: 24) }
+  /// When the entry expires; `nil` if that is damaged.
+  var retainUntil: Timestamp? { time(at: 24) }
 
-  /// All the metadata. With a known content type and no attributes it allocates nothing.
-  func metadata() throws(LMDBFault) -> EntryMetadata {
-    var texts = LMDBTexts(bytes[Self.fixedSize..<headerSize])
+  /// All the metadata; `nil` if it is damaged. With a known content type and no attributes it allocates nothing.
+  func metadata() -> EntryMetadata? {
     let code = Int(bytes[1])
-    guard code <= Self.contentTypes.count else { throw .damaged("its content type is unknown") }
-    let contentType = code == 0 ? try texts.next() : Self.contentTypes[code - 1]
-    var attributes: [String: String] = [:]
-    for _ in 0..<attributeCount { attributes[try texts.next()] = try texts.next() }
-    return EntryMetadata(
-      storedAt: try time(at: 8), freshUntil: try time(at: 16), retainUntil: try time(at: 24),
-      contentType: contentType, attributes: attributes, payloadChecksum: bytes.number(at: 32, as: UInt64.self),
-      checksum: checksum)
+    guard code <= Self.contentTypes.count, let storedAt = time(at: 8), let freshUntil = time(at: 16),
+      let retainUntil = time(at: 24)
+    else { return nil }
+    var metadata = EntryMetadata(
+      storedAt: storedAt, freshUntil: freshUntil, retainUntil: retainUntil,
+      contentType: code == 0 ? "" : Self.contentTypes[code - 1],
+      payloadChecksum: bytes.number(at: 32, as: UInt64.self), checksum: checksum)
+    var place = Self.fixedSize
+    if code == 0 {
+      guard let contentType = text(at: &place) else { return nil }
+      metadata.contentType = contentType
+    }
+    for _ in 0..<attributeCount {
+      guard let name = text(at: &place), let value = text(at: &place) else { return nil }
+      metadata.attributes[name] = value
+    }
+    return metadata
   }
 
-  /// The metadata of the entry under `key`, with errors that name it.
-  func metadata(under key: @autoclosure () -> CacheKey) throws(CacheError) -> EntryMetadata {
-    do throws(LMDBFault) { return try metadata() } catch { throw .lmdb(error, in: key()) }
-  }
-
-  /// The bytes of the full key; none if the entry is stored under its own.
-  func fullKey() throws(LMDBFault) -> UnsafeRawBufferPointer {
-    var texts = LMDBTexts(bytes[Self.fixedSize..<headerSize])
-    for _ in 0..<attributeCount * 2 + (bytes[1] == 0 ? 1 : 0) { _ = try texts.nextBytes() }
-    return UnsafeRawBufferPointer(rebasing: texts.rest)
+  /// The bytes of the full key, none if the entry is stored under its own; `nil` if the header is damaged.
+  func fullKey() -> UnsafeRawBufferPointer? {
+    var place = Self.fixedSize
+    for _ in 0..<attributeCount * 2 + (bytes[1] == 0 ? 1 : 0) {
+      guard textBytes(at: &place) != nil else { return nil }
+    }
+    return UnsafeRawBufferPointer(rebasing: bytes[place..<headerSize])
   }
 
   private var attributeCount: Int { Int(bytes.number(at: 48, as: UInt32.self)) }
 
-  private func time(at offset: Int) throws(LMDBFault) -> Timestamp {
+  private func time(at offset: Int) -> Timestamp? {
     let number = bytes.number(at: offset, as: Int64.self)
     let time = Timestamp(milliseconds: number)
-    guard time.milliseconds == number else { throw .damaged("a time in it is out of range") }
-    return time
+    return time.milliseconds == number ? time : nil
+  }
+
+  /// Reads a text of the header and moves `place` behind it; `nil` if it is cut off or not UTF-8.
+  private func text(at place: inout Int) -> String? {
+    guard let bytes = textBytes(at: &place)?.assumingMemoryBound(to: UInt8.self) else { return nil }
+    // `String(validating:as:)` takes twice as long for a short text.
+    do { return String(copying: try UTF8Span(validating: bytes.span)) } catch { return nil }
+  }
+
+  private func textBytes(at place: inout Int) -> UnsafeRawBufferPointer? {
+    guard headerSize - place >= 4 else { return nil }
+    let start = place + 4
+    let count = Int(bytes.number(at: place, as: UInt32.self))
+    guard count <= headerSize - start else { return nil }
+    place = start + count
+    return UnsafeRawBufferPointer(rebasing: bytes[start..<place])
   }
 
   /// The header of an entry.
@@ -121,31 +173,6 @@ struct LMDBEntry {
     let size = UInt32(header.count)
     header.withUnsafeMutableBytes { $0.store(size, at: 4) }
     return header
-  }
-}
-
-/// Reads the texts of a header from front to back, never past its end.
-private struct LMDBTexts {
-  /// What is not read yet.
-  private(set) var rest: Slice<UnsafeRawBufferPointer>
-
-  init(_ bytes: Slice<UnsafeRawBufferPointer>) { rest = bytes }
-
-  mutating func nextBytes() throws(LMDBFault) -> UnsafeRawBufferPointer {
-    guard rest.count >= 4 else { throw .damaged("its header is cut off") }
-    let count = Int(UnsafeRawBufferPointer(rebasing: rest).number(at: 0, as: UInt32.self))
-    guard count <= rest.count - 4 else { throw .damaged("a text in its header is cut off") }
-    let text = rest.dropFirst(4).prefix(count)
-    rest = rest[text.endIndex...]
-    return UnsafeRawBufferPointer(rebasing: text)
-  }
-
-  mutating func next() throws(LMDBFault) -> String {
-    let bytes = try nextBytes().assumingMemoryBound(to: UInt8.self)
-    // `String(validating:as:)` takes twice as long for a short text.
-    do { return String(copying: try UTF8Span(validating: bytes.span)) } catch {
-      throw .damaged("a text in its header is not UTF-8")
-    }
   }
 }
 
@@ -187,13 +214,13 @@ struct LMDBCountRecord: Equatable {
 }
 
 extension LMDBCountRecord {
-  /// Parses the record in `bytes`.
-  init(_ bytes: UnsafeRawBufferPointer) throws(LMDBFault) {
-    guard bytes.count % Self.partSize == Self.fixedSize else { throw .damaged("its count is cut off") }
+  /// Parses the record in `bytes`; `nil` if it is damaged.
+  init?(_ bytes: UnsafeRawBufferPointer) {
+    guard bytes.count % Self.partSize == Self.fixedSize else { return nil }
     self.init(transaction: bytes.number(at: 0, as: Int.self), count: StoreCount())
     for start in stride(from: Self.fixedSize, to: bytes.count, by: Self.partSize) {
       let name = String(decoding: bytes[start..<start + 32].prefix { $0 != 0 }, as: UTF8.self)
-      guard CacheKey.isNamespace(name) else { throw .damaged("its count names no namespace") }
+      guard CacheKey.isNamespace(name) else { return nil }
       count[name] = EntryCount(
         entries: bytes.number(at: start + 32, as: Int.self), payloadBytes: bytes.number(at: start + 40, as: Int.self),
         earliestExpiry: Timestamp(milliseconds: bytes.number(at: start + 48, as: Int64.self)))

@@ -9,15 +9,20 @@ extension LMDBEnvironment {
   /// the process.
   func integrityIssues() throws(CacheError) -> [IntegrityIssue] {
     do throws(CacheError) {
-      try LMDBDataFile(in: path)?.check()
+      try LMDBDataFile(in: files.directory)?.check()
+      do {
+        gate.enter()
+        defer { gate.leave() }
+        try requireWholeFile()
+      }
       return try withDatabases { transaction, databases throws(CacheError) in
         var issues: [IntegrityIssue] = []
         for database in databases { issues += try transaction.issues(in: database) }
-        _ = try transaction.freePages(freedBefore: .max)
         // An undecodable entry may be in the count, and has been reported already.
         let kept = try issues.isEmpty ? transaction.keptCount() : nil
         if let kept, try !kept.isRight(for: transaction.counted(databases)) {
-          issues.append(IntegrityIssue(kind: .structure, message: "the count of \(path) disagrees with its entries"))
+          issues.append(
+            IntegrityIssue(kind: .structure, message: "the count of \(files.directory) disagrees with its entries"))
         }
         return issues
       }
@@ -48,11 +53,11 @@ extension LMDBTransaction {
       do throws(CacheError) {
         let name = try self.key(of: item, in: database)
         key = name
-        _ = try LMDBEntry(item.value, under: name).metadata(under: name)
+        guard LMDBEntry(item.value)?.metadata() != nil else { throw .unreadable(name) }
         // The search also fails if keys are out of order.
         let found = try name.withBytes { bytes throws(CacheError) in try value(ofKey: bytes, in: database.handle) }
         guard found?.baseAddress == item.value.baseAddress else {
-          throw .lmdb(.damaged("it is stored under another key than its own"), in: name)
+          throw .unreadable(name, "it is stored under another key than its own")
         }
       } catch {
         issues.append(IntegrityIssue(key: key, kind: .undecodable, message: error.message))
@@ -115,12 +120,8 @@ extension LMDBEnvironment {
 
   /// Turns the pages into a hole; `false` if the file system cannot.
   private func release(_ pages: Range<Int>) throws(CacheError) -> Bool {
-    var descriptor: mdb_filehandle_t = -1
-    mdb_env_get_fd(pointer, &descriptor)
-    var stat = MDB_stat()
-    mdb_env_stat(pointer, &stat)
-    let size = Int(stat.ms_psize)
-    if clmdb_punch_hole(descriptor, off_t(pages.lowerBound * size), off_t(pages.count * size)) == 0 { return true }
+    let (start, count) = (off_t(pages.lowerBound * pageSize), off_t(pages.count * pageSize))
+    if clmdb_punch_hole(descriptor, start, count) == 0 { return true }
     guard errno == EOPNOTSUPP || errno == ENOSYS else { throw error(errno, "free space of") }
     return false
   }
@@ -144,19 +145,18 @@ extension LMDBEnvironment {
 
 /// The list of free pages.
 enum LMDBFreePages {
-  /// The ranges of adjacent pages in a list. LMDB lists the number of pages, then the pages in descending order.
-  ///
-  /// - Throws: `damaged` if there are pages that cannot be free.
-  static func ranges(_ list: UnsafeRawBufferPointer, lastPage: Int) throws(LMDBFault) -> [Range<Int>] {
+  /// The ranges of adjacent pages in a list; `nil` if there are pages that cannot be free. LMDB lists the number of pages,
+  /// then the pages in descending order.
+  static func ranges(_ list: UnsafeRawBufferPointer, lastPage: Int) -> [Range<Int>]? {
     let words = list.count / MemoryLayout<Int>.size
-    func word(_ index: Int) -> Int { list.loadUnaligned(fromByteOffset: index * MemoryLayout<Int>.size, as: Int.self) }
-    guard words > 0, (0..<words).contains(word(0)) else { throw .damaged("its list of free pages is cut off") }
+    func word(_ index: Int) -> Int { list.number(at: index * MemoryLayout<Int>.size, as: Int.self) }
+    guard words > 0, (0..<words).contains(word(0)) else { return nil }
     var ranges: [Range<Int>] = []
     var last = lastPage + 1
     for index in 0..<word(0) {
       let page = word(index + 1)
       // The first two pages are the meta pages.
-      guard page >= 2, page < last else { throw .damaged("its list of free pages is out of order") }
+      guard page >= 2, page < last else { return nil }
       if ranges.last?.lowerBound == page + 1, let range = ranges.popLast() {
         ranges.append(page..<range.upperBound)
       } else {
@@ -170,20 +170,14 @@ enum LMDBFreePages {
 
 extension LMDBTransaction {
   /// The ranges of free pages that transactions before `limit` freed.
-  fileprivate func freePages(freedBefore limit: Int) throws(CacheError) -> [Range<Int>] {
-    var info = MDB_envinfo()
-    mdb_env_info(environment.pointer, &info)
+  func freePages(freedBefore limit: Int) throws(CacheError) -> [Range<Int>] {
+    let lastPage = environment.mapUse.used / environment.pageSize - 1
     var pages: [Range<Int>] = []
     try forEachItem(in: LMDBEnvironment.freeList) { item throws(CacheError) in
-      do throws(LMDBFault) {
-        guard item.key.count == MemoryLayout<Int>.size else {
-          throw .damaged("its list of free pages has an impossible key")
-        }
-        if item.key.loadUnaligned(as: Int.self) >= limit { return }
-        pages += try LMDBFreePages.ranges(item.value, lastPage: info.me_last_pgno)
-      } catch {
-        throw .lmdb(error, in: environment.path)
-      }
+      guard item.key.count == MemoryLayout<Int>.size,
+        let ranges = LMDBFreePages.ranges(item.value, lastPage: lastPage)
+      else { throw .damagedLMDB(environment.files.data, "its list of free pages is not valid") }
+      if item.key.number(at: 0, as: Int.self) < limit { pages += ranges }
     }
     return pages
   }

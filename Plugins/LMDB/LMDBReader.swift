@@ -39,7 +39,10 @@ final class LMDBReader: SnapshotHolding, @unchecked Sendable {
     try begin()
     do throws(CacheError) {
       if let value = try transaction.value(ofKey: key, in: database) {
-        return try LMDBEntry(value, under: CacheKey(trusting: key.assumingMemoryBound(to: UInt8.self).span))
+        guard let entry = LMDBEntry(value) else {
+          throw .unreadable(CacheKey(trusting: key.assumingMemoryBound(to: UInt8.self).span))
+        }
+        return entry
       }
     } catch {
       end()
@@ -130,7 +133,7 @@ struct LMDBScan {
   init(_ request: ScanRequest, _ transaction: LMDBTransaction) {
     self.request = request
     self.transaction = transaction
-    prefix = Array(request.prefix.utf8.prefix(LMDBKeyCoding.prefixSize))
+    prefix = Array(request.prefix.utf8.prefix(LMDBKey.prefixSize))
   }
 
   /// Scans the databases, which are in order.
@@ -144,7 +147,7 @@ struct LMDBScan {
     let cursor = try transaction.openCursor(on: database.handle)
     var item = try first(cursor)
     while let (stored, value) = item, page.next == nil, stored.starts(with: prefix) {
-      guard !LMDBKeyCoding.isShortened(stored) else {
+      guard !LMDBKey.isShortened(stored) else {
         item = try visitGroup(from: (stored, value), cursor, database)
         continue
       }
@@ -160,10 +163,10 @@ struct LMDBScan {
   private mutating func visitGroup(
     from first: LMDBCursor.Item, _ cursor: LMDBCursor, _ database: LMDBDatabase
   ) throws(CacheError) -> LMDBCursor.Item? {
-    let prefix = first.key.prefix(LMDBKeyCoding.prefixSize)
+    let prefix = first.key.prefix(LMDBKey.prefixSize)
     var group: [(key: CacheKey, value: UnsafeRawBufferPointer)] = []
     var item: LMDBCursor.Item? = first
-    while let current = item, LMDBKeyCoding.isShortened(current.key), current.key.starts(with: prefix) {
+    while let current = item, LMDBKey.isShortened(current.key), current.key.starts(with: prefix) {
       let key = try transaction.key(of: current, in: database)
       if request.contains(key) { group.append((key, current.value)) }
       item = try next(cursor)
@@ -177,17 +180,12 @@ struct LMDBScan {
   private func first(_ cursor: LMDBCursor) throws(CacheError) -> LMDBCursor.Item? {
     guard request.isDescending else {
       let start = max(request.prefix, request.position ?? "")
-      return try cursor.seek(Array(start.utf8.prefix(LMDBKeyCoding.prefixSize)))
+      return try cursor.seek(Array(start.utf8.prefix(LMDBKey.prefixSize)))
     }
-    // No byte of a key is as high as 0x7F.
-    let limit = request.prefix + "\u{7F}"
-    let end = min(limit, request.position ?? limit).utf8
-    var start = Array(end.prefix(LMDBKeyCoding.prefixSize))
-    if end.count > start.count {
-      start += [UInt8](repeating: 0xFF, count: LMDBKeyCoding.shortenedSize - start.count)
-    }
-    guard let found = try cursor.seek(start) else { return try cursor.last() }
-    return found.key.elementsEqual(start) ? found : try cursor.previous()
+    // No byte of a key or a digest is as high as 0x7F.
+    let end = min(request.prefix + "\u{7F}", request.position ?? "\u{7F}").utf8
+    let start = Array(end.prefix(LMDBKey.prefixSize)) + (end.count > LMDBKey.prefixSize ? [0x7F] : [])
+    return try cursor.seek(start) == nil ? cursor.last() : cursor.previous()
   }
 
   private func next(_ cursor: LMDBCursor) throws(CacheError) -> LMDBCursor.Item? {
@@ -196,8 +194,7 @@ struct LMDBScan {
 
   /// Adds an entry, or ends the page before it.
   private mutating func append(_ key: CacheKey, _ value: UnsafeRawBufferPointer) throws(CacheError) {
-    let entry = try LMDBEntry(value, under: key)
-    let metadata = try entry.metadata(under: key)
+    guard let entry = LMDBEntry(value), let metadata = entry.metadata() else { throw .unreadable(key) }
     let size = request.includesPayloads ? entry.payloadSize : 0
     if let last = page.entries.last,
       page.entries.count >= request.limit || payloadBytes + size > ScanRequest.maximumPayloadBytes

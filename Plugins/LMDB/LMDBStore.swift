@@ -39,7 +39,7 @@ extension LMDBEnvironment {
       if let kept = try transaction.keptCount() { return kept }
       return try transaction.counted(databases)
     }
-    count.storageBytes = LMDBFile.allocatedBytes(in: path)
+    count.storageBytes = files.allocatedBytes
     return count
   }
 }
@@ -57,9 +57,8 @@ extension LMDBTransaction {
     for database in databases {
       var part = EntryCount()
       try forEachItem(in: database.handle) { item throws(CacheError) in
-        guard let entry = try? LMDBEntry(item.value) else { return }
-        part.add(
-          payloadBytes: entry.payloadSize, retainUntil: (try? entry.retainUntil()) ?? Timestamp(milliseconds: 0))
+        guard let entry = LMDBEntry(item.value) else { return }
+        part.add(payloadBytes: entry.payloadSize, retainUntil: entry.retainUntil ?? Timestamp(milliseconds: 0))
       }
       count[database.namespace.name] = part
     }
@@ -157,7 +156,7 @@ final class LMDBWriter {
       var earliest = Timestamp.distantFuture
       var item = try cursor.first()
       while let (_, value) = item {
-        if let retainUntil = try? LMDBEntry(value).retainUntil() {
+        if let retainUntil = LMDBEntry(value)?.retainUntil {
           if time >= retainUntil {
             stopCounting(value, in: part)
             try cursor.remove()
@@ -173,51 +172,52 @@ final class LMDBWriter {
   }
 
   private func put(_ key: CacheKey, _ payload: [UInt8], _ metadata: EntryMetadata) throws(CacheError) {
-    try key.withBytes { bytes throws(CacheError) in
-      guard let part = try part(of: LMDBNamespace(bytes, count: key.namespaceLength), creates: true) else { return }
-      let header = LMDBEntry.header(metadata, fullKey: bytes.count > LMDBKeyCoding.prefixSize ? key.text : "")
+    try locate(key, creates: true) { part, stored throws(CacheError) in
+      let header = LMDBEntry.header(metadata, fullKey: LMDBKey.isShortened(stored) ? key.text : "")
       let size = header.count + payload.count
       // The largest value that LMDB stores.
       guard size <= 0xFFFF_FFFF else { throw environment.error(MDB_BAD_VALSIZE, "write \(key) to") }
-      let cursor = try cursor(of: part)
-      try transaction.withStoredKey(bytes, in: parts[part].database.handle) { stored throws(CacheError) in
-        let room = try cursor.reserve(stored, count: size) { stopCounting($0, in: part) }
-        room.copyBytes(from: header)
-        UnsafeMutableRawBufferPointer(rebasing: room[header.count...]).copyBytes(from: payload)
-      }
+      let room = try cursor(of: part).reserve(stored, count: size) { stopCounting($0, in: part) }
+      room.copyBytes(from: header)
+      UnsafeMutableRawBufferPointer(rebasing: room[header.count...]).copyBytes(from: payload)
       parts[part].change.add(payloadBytes: payload.count, retainUntil: metadata.retainUntil)
       hasChanged = true
     }
   }
 
   private func remove(_ key: CacheKey) throws(CacheError) {
-    try key.withBytes { bytes throws(CacheError) in
-      guard let part = try part(of: LMDBNamespace(bytes, count: key.namespaceLength), creates: false) else { return }
-      // If a long key is not stored, there may be no stored form left for it.
-      let isLong = bytes.count > LMDBKeyCoding.prefixSize
-      if isLong, try transaction.value(ofKey: bytes, in: parts[part].database.handle) == nil { return }
+    try locate(key) { part, stored throws(CacheError) in
       let cursor = try cursor(of: part)
-      try transaction.withStoredKey(bytes, in: parts[part].database.handle) { stored throws(CacheError) in
-        guard let item = try cursor.find(stored) else { return }
-        stopCounting(item.value, in: part)
-        try cursor.remove()
-      }
+      guard let item = try cursor.find(stored) else { return }
+      stopCounting(item.value, in: part)
+      try cursor.remove()
     }
   }
 
   private func entry(under key: CacheKey) throws(CacheError) -> LMDBEntry? {
+    let value = try locate(key) { part, stored throws(CacheError) in try cursor(of: part).find(stored)?.value }
+    guard let value = value.flatMap({ $0 }) else { return nil }
+    guard let entry = LMDBEntry(value) else { throw .unreadable(key) }
+    return entry
+  }
+
+  /// Calls `body` with the index of the namespace of `key`, and the key as it is stored; `nil` if the namespace does not
+  /// exist and `creates` is false.
+  @discardableResult
+  private func locate<Output>(
+    _ key: CacheKey, creates: Bool = false, _ body: (Int, UnsafeRawBufferPointer) throws(CacheError) -> Output
+  ) throws(CacheError) -> Output? {
     try key.withBytes { bytes throws(CacheError) in
-      guard let part = try part(of: LMDBNamespace(bytes, count: key.namespaceLength), creates: false),
-        let value = try transaction.value(ofKey: bytes, in: parts[part].database.handle)
-      else { return nil }
-      return try LMDBEntry(value, under: key)
+      let namespace = LMDBNamespace(bytes, count: key.namespaceLength)
+      guard let part = try part(of: namespace, creates: creates) else { return nil }
+      return try LMDBKey.withStored(bytes) { stored throws(CacheError) in try body(part, stored) }
     }
   }
 
   /// Stops counting the entry in `value`, which is about to be replaced or removed.
   private func stopCounting(_ value: UnsafeRawBufferPointer, in part: Int) {
     hasChanged = true
-    if let entry = try? LMDBEntry(value) {
+    if let entry = LMDBEntry(value) {
       parts[part].change.remove(payloadBytes: entry.payloadSize)
     } else {
       isExact = false

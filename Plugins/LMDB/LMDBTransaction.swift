@@ -67,12 +67,11 @@ final class LMDBTransaction: @unchecked Sendable {
     return UnsafeRawBufferPointer(value)
   }
 
-  /// The record of the count, whichever transaction wrote it; `nil` if there is none.
+  /// The record of the count, whichever transaction wrote it; `nil` if there is none that can be read.
   func countRecord() throws(CacheError) -> LMDBCountRecord? {
     let key = LMDBCountRecord.key
     return try key.span.withUnsafeBytes { key throws(CacheError) in
-      guard let value = try value(key, in: LMDBEnvironment.mainDatabase) else { return nil }
-      do throws(LMDBFault) { return try LMDBCountRecord(value) } catch { throw .lmdb(error, in: environment.path) }
+      try value(key, in: LMDBEnvironment.mainDatabase).flatMap { LMDBCountRecord($0) }
     }
   }
 
@@ -101,6 +100,74 @@ final class LMDBTransaction: @unchecked Sendable {
       try body(current)
       item = try cursor.next()
     }
+  }
+}
+
+/// Keys and names as they are stored.
+extension LMDBTransaction {
+  /// The value under the key with the bytes `key`; `nil` if there is none.
+  func value(ofKey key: UnsafeRawBufferPointer, in database: MDB_dbi) throws(CacheError) -> UnsafeRawBufferPointer? {
+    try LMDBKey.withStored(key) { stored throws(CacheError) in try value(stored, in: database) }
+  }
+
+  /// The key of an entry in `database`.
+  func key(of item: LMDBCursor.Item, in database: LMDBDatabase) throws(CacheError) -> CacheKey {
+    let bytes = LMDBKey.isShortened(item.key) ? LMDBEntry(item.value)?.fullKey() : item.key
+    let text = bytes.map { String(decoding: $0, as: UTF8.self) }
+    guard let text, let key = try? CacheKey(text), key.namespace == database.namespace.name else {
+      let start = String(decoding: item.key.prefix(80), as: UTF8.self)
+      throw .damagedLMDB(
+        environment.files.directory, "an entry of \(database.namespace.name) has no key that can be read (\(start)...)")
+    }
+    return key
+  }
+
+  /// The namespaces that have databases, in order.
+  func namespaces() throws(CacheError) -> [LMDBNamespace] {
+    var found: [LMDBNamespace] = []
+    try forEachItem(in: LMDBEnvironment.mainDatabase) { item throws(CacheError) in
+      if item.key.elementsEqual(LMDBCountRecord.key) { return }
+      guard CacheKey.isNamespace(String(decoding: item.key, as: UTF8.self)) else {
+        throw .damagedLMDB(environment.files.directory, "it holds a database that is no namespace")
+      }
+      found.append(LMDBNamespace(item.key, count: item.key.count))
+    }
+    return found
+  }
+}
+
+/// A namespace's name as 32 bytes, padded with zeros, so that a comparison takes four words.
+///
+/// (`SIMD32` would be the natural type, but its metadata costs a tenth of a millisecond at process start.)
+struct LMDBNamespace: Sendable, Hashable {
+  private let first, second, third, fourth: UInt64
+
+  /// The namespace of a key, from the key's bytes and the namespace's length (32 at most).
+  init(_ key: UnsafeRawBufferPointer, count: Int) {
+    var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
+    withUnsafeMutableBytes(of: &words) { $0.copyMemory(from: UnsafeRawBufferPointer(rebasing: key[..<count])) }
+    (first, second, third, fourth) = words
+  }
+
+  /// The name.
+  var name: String {
+    withUnsafeBytes(of: self) { bytes in String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self) }
+  }
+}
+
+/// A namespace and LMDB's handle of its database, which is valid for the environment's lifetime.
+struct LMDBDatabase: Sendable {
+  let namespace: LMDBNamespace
+  let handle: MDB_dbi
+}
+
+extension CacheKey {
+  /// Calls `body` with the UTF-8 bytes of the key's text.
+  func withBytes<Output>(
+    _ body: (UnsafeRawBufferPointer) throws(CacheError) -> Output
+  ) throws(CacheError) -> Output {
+    let text = text
+    return try text.utf8Span.span.withUnsafeBytes { bytes throws(CacheError) in try body(bytes) }
   }
 }
 

@@ -47,7 +47,7 @@ final class TestStore: Sendable {
 
   /// An environment next to that of the process, as another process would have one.
   func openEnvironment(snapshots: SnapshotKeeper = SnapshotKeeper()) throws -> LMDBEnvironment {
-    try LMDBFile.makeStore(in: path, mapSize: 1_048_576)
+    try LMDBFiles(path).create(mapSize: 1_048_576)
     return try LMDBEnvironment(path: path, mapSize: 1_048_576, snapshots: snapshots)
   }
 
@@ -60,13 +60,6 @@ final class TestStore: Sendable {
     defer { transaction.abort() }
     try body(transaction)
     try transaction.commit()
-  }
-
-  /// An engine with a hash of the test's choice.
-  func open(hash: @escaping @Sendable (UnsafeRawBufferPointer) -> UInt64) throws -> any StorageEngine {
-    let use = try LMDBRegistry.shared.environment(
-      at: path, mapSize: 1_048_576, keyCoding: LMDBKeyCoding(hash: hash))
-    return LMDBEngine(use, durability: .relaxed, clock: FixedClock(now: .zero))
   }
 }
 

@@ -66,7 +66,7 @@ import Testing
     let store = try TestStore()
     let engine = try await store.open()
     try await engine.put("cities/a")
-    let locks = try #require(LMDBFile.status(LMDBFile.lock(in: store.path)))
+    let locks = try #require(LMDBFiles.status(LMDBFiles(store.path).lock))
     #expect(locks.st_blocks * 512 >= locks.st_size && locks.st_size > 0)
     try await engine.close()
   }

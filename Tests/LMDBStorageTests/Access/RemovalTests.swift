@@ -1,3 +1,4 @@
+import EngineSupport
 import Foundation
 import StorageSPI
 import Testing
@@ -12,7 +13,7 @@ import Testing
     try await store.open().close()
     try Data(content.utf8).write(to: URL(fileURLWithPath: store.dataFile))
     _ = try await LMDBPlugin().removeStore(try store.configuration, movingAside: nil)
-    #expect(!FileManager.default.fileExists(atPath: store.dataFile))
+    #expect(try FileManager.default.contentsOfDirectory(atPath: store.path) == ["lock.mdb"])
     let engine = try await store.open()
     #expect(try await engine.check().isEmpty)
     #expect(try await engine.count().entries == 0)
@@ -90,5 +91,64 @@ import Testing
     #expect(try Data(contentsOf: URL(fileURLWithPath: store.path + ".damaged/data.mdb")) == Data("no store".utf8))
     #expect(FileManager.default.fileExists(atPath: note))
     #expect(!FileManager.default.fileExists(atPath: store.dataFile))
+  }
+
+  /// A process that was killed after any step of a creation: of the directory, the mark, a draft, or the data file.
+  @Test(arguments: 1...4) func aCreationThatWasKilledIsFinishedByTheNextOne(steps: Int) async throws {
+    let store = try TestStore()
+    let draft = store.dataFile + ".new"
+    if steps == 1 { try FileManager.default.createDirectory(atPath: store.path, withIntermediateDirectories: true) }
+    if steps > 1 { try store.mark() }
+    if steps > 2 { try Data("unfinished".utf8).write(to: URL(fileURLWithPath: draft)) }
+    if steps > 3 {
+      try await store.open().close()
+      try FileManager.default.linkItem(atPath: store.dataFile, toPath: draft)
+    }
+    let engine = try await store.open()
+    try await engine.put("cities/a", [7])
+    #expect(try await engine.payload("cities/a") == [7])
+    try await engine.close()
+    if steps < 4 { #expect(!FileManager.default.fileExists(atPath: draft)) }
+  }
+
+  /// The draft is a second name of the file, wherever that has gone.
+  @Test(arguments: [nil, ".damaged"]) func theDraftOfAKilledCreationIsRemovedWithTheStore(suffix: String?) async throws
+  {
+    let store = try TestStore()
+    let engine = try await store.open()
+    try await engine.put("cities/a", [7])
+    try await engine.close()
+    try FileManager.default.linkItem(atPath: store.dataFile, toPath: store.dataFile + ".new")
+    let moved = try await LMDBPlugin().removeStore(store.configuration, movingAside: suffix)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: store.path) == ["lock.mdb"])
+    try await store.open().close()
+    for path in moved {
+      let use = try LMDBRegistry.shared.environment(at: path, mapSize: 1 << 20)
+      let engine = LMDBEngine(use, durability: .relaxed, clock: FixedClock(now: .zero))
+      #expect(try await engine.payload("cities/a") == [7])
+      try await engine.close()
+    }
+  }
+
+  /// A process that was killed before it removed the mark.
+  @Test func aMarkWithoutAStoreIsRemoved() async throws {
+    let store = try TestStore()
+    try store.mark()
+    #expect(try await LMDBPlugin().removeStore(store.configuration, movingAside: ".damaged") == [])
+    #expect(StoreMark(inFolder: store.path).isPresent)
+    #expect(try await LMDBPlugin().removeStore(store.configuration, movingAside: nil) == [])
+    #expect(!StoreMark(inFolder: store.path).isPresent)
+  }
+
+  /// The mark is the table of uses, and they stay with their store.
+  @Test func theUsesAreMovedAsideWithTheStore() async throws {
+    let store = try TestStore()
+    try await store.open().close()
+    let mark = StoreMark(inFolder: store.path).path
+    let uses = try Data(contentsOf: URL(fileURLWithPath: mark)) + Data("uses".utf8)
+    try uses.write(to: URL(fileURLWithPath: mark))
+    let moved = try await LMDBPlugin().removeStore(store.configuration, movingAside: ".damaged")
+    let aside = StoreMark(inFolder: try #require(moved.first)).path
+    #expect(try Data(contentsOf: URL(fileURLWithPath: aside)) == uses)
   }
 }

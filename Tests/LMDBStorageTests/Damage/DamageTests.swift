@@ -202,15 +202,14 @@ import Testing
     #expect(try await plugin.inspect(store.configuration).format == nil)
   }
 
-  /// The version of LMDB's format, and that of the store's.
-  @Test(arguments: [20, 88]) func laterFormatsAreRefusedAsSuch(offset: Int) async throws {
+  @Test func aLaterFormatIsRefusedAsSuch() async throws {
     let store = try await Self.makeStore()
     var bytes = try store.bytes
-    for page in [0, 4_096] { bytes[page + offset] = 2 }
+    for page in [0, 4_096] { bytes[page + 88] = 2 }
     try Data(bytes).write(to: URL(fileURLWithPath: store.dataFile))
     #expect(await code { _ = try await store.open() } == .unsupportedFormat)
     let (plugin, configuration) = (LMDBPlugin(), try store.configuration)
-    #expect(try await plugin.inspect(configuration).format == (offset == 88 ? 2 : nil))
+    #expect(try await plugin.inspect(configuration).format == 2)
     #expect(await code { _ = try await plugin.removeStore(configuration, movingAside: nil) } == .unsupportedFormat)
     #expect(try store.bytes == bytes)
   }

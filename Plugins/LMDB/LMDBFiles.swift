@@ -1,0 +1,200 @@
+internal import CLMDB
+internal import EngineSupport
+internal import Platform
+internal import StorageSPI
+
+/// The files of a store in its directory: how they are created, removed and moved aside.
+///
+/// A process can be killed between any two steps:
+///
+/// - *Creating* makes the directory, the mark, a draft of the data file, its name `data.mdb`, and removes the name of the
+///   draft. Up to the draft, the next creation continues: it replaces the draft. After that there is a store, and the draft
+///   is a second name of its file, which the next creation or removal takes away.
+/// - *Removing* empties the lock file, removes a draft, the data file, then the mark. Before the data file the store is
+///   intact, because LMDB fills an empty lock file when nobody has the store open. After it the mark is left, of a store
+///   without entries: an opening creates the data file, and a removal removes the mark.
+/// - *Moving aside* makes a directory, gives the mark a second name in it, renames the data file, then removes the first
+///   name of the mark. Before the data file the store is where it was, and a directory without one is left. After it there
+///   is a mark in both.
+///
+/// What grows a store is a commit of LMDB: the size of the map is not stored before that.
+struct LMDBFiles: Sendable {
+  /// The store's directory.
+  let directory: String
+
+  init(_ directory: String) { self.directory = directory }
+
+  var data: String { directory + "/data.mdb" }
+  var lock: String { directory + "/lock.mdb" }
+  /// A data file that is being created.
+  private var draft: String { directory + "/data.mdb.new" }
+  private var mark: StoreMark { StoreMark(inFolder: directory) }
+
+  static func status(_ path: String) -> stat? {
+    var status = stat()
+    return stat(path, &status) == 0 ? status : nil
+  }
+
+  /// The disk space of the files: their allocated blocks, since LMDB may leave holes.
+  var allocatedBytes: Int {
+    [data, lock].reduce(0) { $0 + Int(Self.status($1)?.st_blocks ?? 0) * 512 }
+  }
+
+  /// Whether the disk is full, except for a few pages.
+  var isDiskFull: Bool {
+    var status = statvfs()
+    return statvfs(directory, &status) == 0 && Int(status.f_bavail) * Int(status.f_frsize) < 65_536
+  }
+
+  /// Whether there is a store in the directory, damaged or not. Changes nothing.
+  ///
+  /// - Throws: `CacheError`: `cannotCreate` if what is there belongs to someone else, `permissionDenied`, `ioFailed`.
+  func isStore() throws(CacheError) -> Bool {
+    try StoreMark.isStore(inFolder: directory) { names throws(CacheError) in
+      // The lock file stays when a store is removed.
+      if names == ["lock.mdb"] { return isLockFile ? .nothing : .others }
+      guard names.contains("data.mdb") else { return .others }
+      do throws(CacheError) {
+        guard let file = try LMDBDataFile(in: directory) else { return .nothing }
+        // Another process may be writing right now.
+        return (0..<8).contains { _ in file.format != nil } ? .store : .others
+      } catch {
+        // Something that is not a file has the name of the data file.
+        guard error.code == .damaged else { throw error }
+        return .others
+      }
+    }
+  }
+
+  /// Whether the lock file is empty, or begins as LMDB's lock files do.
+  private var isLockFile: Bool {
+    let file = open(lock, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+    guard file >= 0 else { return false }
+    defer { close(file) }
+    var magic: UInt32 = 0
+    let count = pread(file, &magic, 4, 0)
+    return count == 0 || count == 4 && magic == LMDBMetaPage.magic
+  }
+
+  /// Reserves disk space for the lock file. LMDB maps it and then writes to it, and without space that ends the
+  /// process. At least the first page is reserved, which holds most readers.
+  ///
+  /// No environment of the store may be open in this process: it would lose its locks.
+  ///
+  /// - Throws: `noSpace`. LMDB reports everything else.
+  func reserveLocks() throws(CacheError) {
+    let headerSize = 4_096
+    // At least the size that LMDB gives it: a header, and 64 bytes for each reader.
+    let size = headerSize + Int(LMDBEnvironment.maximumReaders) * 64
+    if let status = Self.status(lock), Int(status.st_blocks) * 512 >= size { return }
+    let descriptor = open(lock, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else { return }
+    defer { close(descriptor) }
+    for size in [size, headerSize] where clmdb_reserve(descriptor, off_t(size)) == 0 { return }
+    guard errno != ENOSPC, errno != EDQUOT else { throw .lmdb(errno, "open", path: directory) }
+  }
+
+  /// Creates an empty store, unless another process has just created one: first the directory with its parents,
+  /// accessible to the user alone, then the mark, then the data file.
+  ///
+  /// The data file appears whole or not at all, when it is on disk. LMDB itself creates the file first and then fills it, so
+  /// that an empty file could be an interrupted creation, or a store that something has emptied.
+  func create(mapSize: Int) throws(CacheError) {
+    for index in directory.indices.dropFirst() where directory[index] == "/" {
+      mkdir(String(directory[..<index]), 0o700)
+    }
+    guard mkdir(directory, 0o700) == 0 || errno == EEXIST else { throw .cannotCreateLMDBStore(directory, errno) }
+    try alone { () throws(CacheError) in
+      do throws(CacheError) { try mark.create() } catch {
+        throw error.code == .permissionDenied ? .cannotCreateLMDBStore(directory, EACCES) : error
+      }
+      unlink(draft)
+      let descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+      guard descriptor >= 0 else { throw .cannotCreateLMDBStore(directory, errno) }
+      defer {
+        close(descriptor)
+        unlink(draft)
+      }
+      // LMDB's largest page is of 32 KiB.
+      let content = LMDBMetaPage.emptyFile(pageSize: min(Int(getpagesize()), 32_768), mapSize: mapSize)
+      let written = pwrite(descriptor, content, content.count, 0)
+      guard written == content.count, fsync(descriptor) == 0 else {
+        throw .cannotCreateLMDBStore(directory, written < 0 || written == content.count ? errno : ENOSPC)
+      }
+      // A name that LMDB has given to a file of its own meanwhile stays.
+      guard link(draft, data) == 0 || errno == EEXIST else { throw .cannotCreateLMDBStore(directory, errno) }
+    }
+  }
+
+  /// Removes the store, which is closed in this process, or moves it into a new directory next to it. The lock file stays,
+  /// emptied.
+  ///
+  /// Meanwhile it holds the lock that every process shares while it has the store open: no process has it open, and one
+  /// that opens it waits. It is LMDB's own lock: the first byte of the lock file, locked with `fcntl`.
+  ///
+  /// - Throws: `busy` if another process has the store open.
+  func remove(movingAside suffix: String?) throws(CacheError) -> [String] {
+    try alone { () throws(CacheError) in
+      let lock = open(lock, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+      guard lock >= 0 else { throw .lmdb(errno, "lock", path: directory) }
+      defer { close(lock) }
+      var region = flock()
+      region.l_type = Int16(F_WRLCK)
+      region.l_whence = Int16(SEEK_SET)
+      region.l_len = 1
+      guard fcntl(lock, F_SETLK, &region) == 0 else {
+        throw errno == EACCES || errno == EAGAIN ? .lmdbStoreInUse(directory) : .lmdb(errno, "lock", path: directory)
+      }
+      do throws(CacheError) { try LMDBDataFile(in: directory)?.check() } catch {
+        if error.code == .unsupportedFormat { throw error }
+      }
+      // The next process creates a new store, and must not mistake these locks for that store's.
+      guard ftruncate(lock, 0) == 0 else { throw .lmdb(errno, "empty", path: directory) }
+      unlink(draft)
+      if let suffix { return Self.status(data) == nil ? [] : [try moveAside(suffix)] }
+      // An empty directory in its place holds nothing of anybody's.
+      guard unlink(data) == 0 || errno == ENOENT || (errno == EISDIR && rmdir(data) == 0) else {
+        throw .lmdb(errno, "remove", path: directory)
+      }
+      mark.remove()
+      return []
+    }
+  }
+
+  /// Moves the data file and the mark, with the uses in it, into a new directory. The store can be opened there.
+  private func moveAside(_ suffix: String) throws(CacheError) -> String {
+    // A directory that a link leads to may be on another file system than the link.
+    var path = StorePlace.resolved(directory)
+    while path.count > 1, path.hasSuffix("/") { path.removeLast() }
+    var aside = LMDBFiles(path + suffix)
+    var number = 1
+    while mkdir(aside.directory, 0o700) != 0 {
+      guard errno == EEXIST else { throw .lmdb(errno, "move aside", path: directory) }
+      number += 1
+      aside = LMDBFiles("\(path)\(suffix)-\(number)")
+    }
+    do throws(CacheError) {
+      if link(mark.path, aside.mark.path) != 0, errno != ENOENT { try aside.mark.create() }
+      guard rename(data, aside.data) == 0 else { throw .lmdb(errno, "move aside", path: directory) }
+    } catch {
+      unlink(aside.mark.path)
+      rmdir(aside.directory)
+      throw error
+    }
+    mark.remove()
+    return aside.directory
+  }
+
+  /// Calls `body` while no other process creates, removes or moves the store.
+  private func alone<Output>(_ body: () throws(CacheError) -> Output) throws(CacheError) -> Output {
+    let folder = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard folder >= 0 else { throw .lmdb(errno, "lock", path: directory) }
+    defer {
+      // A process that is being started has the descriptor too, and with it the lock, until it runs its program.
+      flock(folder, LOCK_UN)
+      close(folder)
+    }
+    while flock(folder, LOCK_EX) != 0, errno == EINTR {}
+    return try body()
+  }
+}
