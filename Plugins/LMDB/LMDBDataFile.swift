@@ -3,30 +3,23 @@ internal import Platform
 internal import StorageSPI
 
 /// The data file of a store, read without LMDB, which trusts the file that it maps.
-final class LMDBDataFile {
-  private let path: String
-  private let descriptor: Int32
-  private var status = stat()
+struct LMDBDataFile {
+  private let file: OpenFile
+  let identity: FileStatus.Identity
 
   /// Opens the data file in `directory`; `nil` if there is none.
   ///
   /// - Throws: `CacheError`: `damaged` if the name belongs to something that is not a file.
   init?(in directory: String) throws(CacheError) {
-    // Non-blocking, because opening a named pipe in the file's place would wait forever.
-    path = LMDBFiles(directory).data
-    descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
-    guard descriptor >= 0 else {
-      if errno == ENOENT || errno == ENOTDIR { return nil }
-      throw .lmdb(errno, "read", path: directory)
+    let path = LMDBFiles(directory).data
+    guard let file = try StoreFiles().open(path, O_RDONLY) else { return nil }
+    let status = try StoreFiles().status(of: file)
+    guard status.isRegular else {
+      throw CacheError(.damaged, "\(path) is damaged: it is not a file", hint: "move it away")
     }
-    guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-      throw .lmdb(ENODEV, "read", path: directory)
-    }
+    self.file = file
+    identity = status.identity
   }
-
-  deinit { if descriptor >= 0 { close(descriptor) } }
-
-  var identity: LMDBFileIdentity { LMDBFileIdentity(status) }
 
   /// Checks what LMDB trusts when it maps the file: the two meta pages, and that the roots of the trees are in the file.
   /// `LMDBEnvironment` checks the length, because that needs the list of free pages.
@@ -41,12 +34,12 @@ final class LMDBDataFile {
       guard let format = latest.format else { return false }
       guard format == LMDBMetaPage.format else {
         throw CacheError(
-          .unsupportedFormat, "\(path) is of format version \(format), which this version does not read",
+          .unsupportedFormat, "\(file.path) is of format version \(format), which this version does not read",
           hint: "use a newer version")
       }
       return true
     }
-    throw .damagedLMDB(path, "it is cut off, or its first pages are not those of an LMDB data file")
+    throw .damagedLMDB(file.path, "it is cut off, or its first pages are not those of an LMDB data file")
   }
 
   /// The version of the store's format; `nil` if it is unknown. Any readable meta page says it.
@@ -63,8 +56,8 @@ final class LMDBDataFile {
     guard second.pageSize == first.pageSize, isMarked else { return nil }
     let latest = first.transaction < second.transaction ? second : first
     // After the meta pages: another process may extend the file meanwhile.
-    fstat(descriptor, &status)
-    let pages = UInt64(status.st_size) / UInt64(latest.pageSize)
+    guard let size = try? StoreFiles().status(of: file).size else { return nil }
+    let pages = UInt64(size / latest.pageSize)
     return latest.roots.allSatisfy { $0 == LMDBMetaPage.noRoot || $0 < pages } ? latest : nil
   }
 
@@ -78,7 +71,7 @@ final class LMDBDataFile {
   /// As many bytes from `offset` on as a meta page has, or fewer.
   private func read(at offset: Int) -> [UInt8] {
     [UInt8](unsafeUninitializedCapacity: LMDBMetaPage.size) { room, count in
-      count = max(pread(descriptor, room.baseAddress, LMDBMetaPage.size, off_t(offset)), 0)
+      count = max(pread(file.descriptor, room.baseAddress, LMDBMetaPage.size, off_t(offset)), 0)
     }
   }
 }

@@ -91,11 +91,10 @@ final class LMDBEngine: StorageEngine {
   func scan(_ request: ScanRequest) async throws(CacheError) -> ScanPage {
     let use = try openEnvironment()
     defer { withExtendedLifetime(use) {} }
-    var page = ScanPage()
-    do throws(CacheError) {
+    return try ScanPage(request) { page throws(CacheError) in
       try withReader { reader throws(CacheError) in
         try reader.withDatabases { transaction, databases throws(CacheError) in
-          var scan = LMDBScan(request, transaction)
+          var scan = LMDBScan(page, transaction)
           defer {
             scan.releaseMappedPages()
             page = scan.page
@@ -103,12 +102,7 @@ final class LMDBEngine: StorageEngine {
           try scan.visit(databases)
         }
       }
-    } catch {
-      // The page ends before what cannot be read, and the next one reports it: otherwise the entries in between were lost.
-      guard error.code == .damaged, let last = page.entries.last else { throw error }
-      page.next = last.key.text
     }
-    return page
   }
 
   func count() async throws(CacheError) -> StoreCount {

@@ -24,7 +24,7 @@ final class LMDBEnvironment: @unchecked Sendable {
   let descriptor: Int32
   let pageSize: Int
   /// Identifies the file, by device and inode.
-  let identity: LMDBFileIdentity
+  let identity: FileStatus.Identity
   let gate = Gate()
   /// Ends the transactions that idle readers of all handles keep open.
   let snapshots: SnapshotKeeper
@@ -46,7 +46,7 @@ final class LMDBEnvironment: @unchecked Sendable {
   let countRecord = Mutex<LMDBCountRecord?>(nil)
   /// The number of the latest transaction that a reader of this process has seen.
   private let confirmed = Atomic<UInt64>(0)
-  private let whenClosed: @Sendable (LMDBFileIdentity) -> Void
+  private let whenClosed: @Sendable (FileStatus.Identity) -> Void
 
   /// Opens the store in the directory `path`, which `LMDBDataFile` has checked.
   ///
@@ -60,7 +60,7 @@ final class LMDBEnvironment: @unchecked Sendable {
   init(
     path: String, mapSize: Int, snapshots: SnapshotKeeper = SnapshotKeeper(),
     attempts: [Int32] = [0, MDB_RDONLY, MDB_RDONLY | MDB_NOLOCK],
-    whenClosed: @escaping @Sendable (LMDBFileIdentity) -> Void = { _ in }
+    whenClosed: @escaping @Sendable (FileStatus.Identity) -> Void = { _ in }
   ) throws(CacheError) {
     files = LMDBFiles(path)
     let flags: Int32
@@ -74,7 +74,7 @@ final class LMDBEnvironment: @unchecked Sendable {
     pageSize = Int(pages.ms_psize)
     var file = stat()
     fstat(descriptor, &file)
-    identity = LMDBFileIdentity(file)
+    identity = FileStatus.Identity(file)
     self.snapshots = snapshots
     self.whenClosed = whenClosed
     notice = ccrash_add(descriptor, clmdb_code(), path, "lmdb", EngineConfiguration.crashMark(ofStore: path))
@@ -114,7 +114,7 @@ final class LMDBEnvironment: @unchecked Sendable {
       if status == MDB_SUCCESS { return (pointer, flags) }
       mdb_env_close(pointer)
       // It waited for the locks while another process removed the store, which empties them.
-      if status == EINVAL, LMDBFiles.status(files.lock)?.st_size == 0 { throw .lmdbStoreReplaced(path) }
+      if status == EINVAL, (try? StoreFiles().status(of: files.lock))?.size == 0 { throw .lmdbStoreReplaced(path) }
       guard [EACCES, EPERM, EROFS].contains(status) else { throw .lmdb(status, "open", path: path) }
     }
     throw .lmdb(EACCES, "open", path: path)

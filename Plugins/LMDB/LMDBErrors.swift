@@ -1,4 +1,5 @@
 internal import CLMDB
+internal import EngineSupport
 internal import Platform
 internal import StorageSPI
 
@@ -18,7 +19,7 @@ extension CacheError {
   ///   - path: the store's directory.
   static func lmdb(_ status: Int32, _ action: String, path: String) -> CacheError {
     // LMDB reports a write that was cut short, such as by a full disk, as EIO.
-    let status = LMDBStatus(code: status == EIO && LMDBFiles(path).isDiskFull ? ENOSPC : status)
+    let status = LMDBStatus(code: status == EIO && StoreFiles().isFull(at: path) ? ENOSPC : status)
     let (code, hint) = meaning(of: status.code)
     return CacheError(code, "cannot \(action) the LMDB store \(path) (\(status))", hint: hint, cause: status)
   }
@@ -27,18 +28,18 @@ extension CacheError {
     switch code {
     case MDB_CORRUPTED, MDB_INVALID, MDB_PAGE_NOTFOUND, MDB_PANIC, MDB_INCOMPATIBLE, MDB_BAD_TXN, MDB_CURSOR_FULL,
       MDB_PAGE_FULL:
-      (.damaged, "")
+      return (.damaged, "")
     // The errors for mapping a directory.
-    case ENODEV, EISDIR: (.damaged, "something else is in the place of a file of the store: move it away")
-    case MDB_VERSION_MISMATCH: (.unsupportedFormat, "use the LMDB version that made it")
-    case MDB_MAP_FULL, ENOMEM: (.noSpace, "free address space: raise the limit of virtual memory (ulimit -v)")
-    case ENOSPC, EDQUOT, EFBIG: (.noSpace, "free space on the disk, or compact or bound the cache")
-    case EACCES, EPERM, EROFS: (.permissionDenied, "check the owner and the permissions of the directory and its files")
-    case MDB_BAD_VALSIZE, MDB_TXN_FULL: (.tooLarge, "store less at once")
-    case MDB_DBS_FULL: (.tooLarge, "a store holds at most \(LMDBEnvironment.maximumNamespaces) namespaces")
-    case MDB_READERS_FULL, MDB_TLS_FULL, EBUSY, EAGAIN: (.busy, "try again when fewer processes use the store")
-    case EIO, EMFILE, ENFILE, ENOTDIR, ENOENT: (.ioFailed, "check the directory and the disk it is on")
-    default: (.failed, "")
+    case ENODEV, EISDIR: return (.damaged, "something else is in the place of a file of the store: move it away")
+    case MDB_VERSION_MISMATCH: return (.unsupportedFormat, "use the LMDB version that made it")
+    case MDB_MAP_FULL, ENOMEM: return (.noSpace, "free address space: raise the limit of virtual memory (ulimit -v)")
+    case MDB_BAD_VALSIZE, MDB_TXN_FULL: return (.tooLarge, "store less at once")
+    case MDB_DBS_FULL: return (.tooLarge, "a store holds at most \(LMDBEnvironment.maximumNamespaces) namespaces")
+    case MDB_READERS_FULL, MDB_TLS_FULL, EBUSY, EAGAIN: return (.busy, "try again when fewer processes use the store")
+    case ..<0: return (.failed, "")
+    default:
+      let error = CacheError.system(code, "", "")
+      return (error.code, error.hint)
     }
   }
 
@@ -50,15 +51,6 @@ extension CacheError {
   /// The error for the entry under `key`, which cannot be read back because `what` is wrong.
   static func unreadable(_ key: CacheKey, _ what: String = "it cannot be decoded") -> CacheError {
     CacheError(.damaged, "entry \(key) is damaged: \(what)", cause: UnreadableEntry(key))
-  }
-
-  /// The error for a store that cannot be created in the directory `path`.
-  static func cannotCreateLMDBStore(_ path: String, _ status: Int32) -> CacheError {
-    let error = CacheError.lmdb(status, "create", path: path)
-    guard error.code != .noSpace else { return error }
-    return CacheError(
-      .cannotCreate, error.message,
-      hint: "set another path, or make one of its parents a directory that you may write to", cause: error.cause)
   }
 
   /// The error for a store that has to be closed everywhere first.

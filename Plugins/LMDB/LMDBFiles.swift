@@ -30,20 +30,12 @@ struct LMDBFiles: Sendable {
   private var draft: String { directory + "/data.mdb.new" }
   private var mark: StoreMark { StoreMark(inFolder: directory) }
 
-  static func status(_ path: String) -> stat? {
-    var status = stat()
-    return stat(path, &status) == 0 ? status : nil
-  }
-
   /// The disk space of the files: their allocated blocks, since LMDB may leave holes.
-  var allocatedBytes: Int {
-    [data, lock].reduce(0) { $0 + Int(Self.status($1)?.st_blocks ?? 0) * 512 }
-  }
+  var allocatedBytes: Int { Self.allocatedBytes(data) + Self.allocatedBytes(lock) }
 
-  /// Whether the disk is full, except for a few pages.
-  var isDiskFull: Bool {
-    var status = statvfs()
-    return statvfs(directory, &status) == 0 && Int(status.f_bavail) * Int(status.f_frsize) < 65_536
+  private static func allocatedBytes(_ path: String) -> Int {
+    var status = stat()
+    return stat(path, &status) == 0 ? Int(status.st_blocks) * 512 : 0
   }
 
   /// Whether there is a store in the directory, damaged or not. Changes nothing.
@@ -86,7 +78,7 @@ struct LMDBFiles: Sendable {
     let headerSize = 4_096
     // At least the size that LMDB gives it: a header, and 64 bytes for each reader.
     let size = headerSize + Int(LMDBEnvironment.maximumReaders) * 64
-    if let status = Self.status(lock), Int(status.st_blocks) * 512 >= size { return }
+    if Self.allocatedBytes(lock) >= size { return }
     let descriptor = open(lock, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { return }
     defer { close(descriptor) }
@@ -100,29 +92,21 @@ struct LMDBFiles: Sendable {
   /// The data file appears whole or not at all, when it is on disk. LMDB itself creates the file first and then fills it, so
   /// that an empty file could be an interrupted creation, or a store that something has emptied.
   func create(mapSize: Int) throws(CacheError) {
-    for index in directory.indices.dropFirst() where directory[index] == "/" {
-      mkdir(String(directory[..<index]), 0o700)
-    }
-    guard mkdir(directory, 0o700) == 0 || errno == EEXIST else { throw .cannotCreateLMDBStore(directory, errno) }
-    try alone { () throws(CacheError) in
-      do throws(CacheError) { try mark.create() } catch {
-        throw error.code == .permissionDenied ? .cannotCreateLMDBStore(directory, EACCES) : error
+    let files = StoreFiles()
+    do throws(CacheError) {
+      try files.makeDirectory(directory)
+      try alone { () throws(CacheError) in
+        try mark.create()
+        try files.remove(draft)
+        defer { unlink(draft) }
+        // LMDB's largest page is of 32 KiB.
+        let content = LMDBMetaPage.emptyFile(pageSize: min(Int(getpagesize()), 32_768), mapSize: mapSize)
+        try files.write(content, to: draft, O_WRONLY | O_CREAT | O_EXCL, synchronized: true)
+        // A file that LMDB has created itself meanwhile keeps the name.
+        guard link(draft, data) == 0 || errno == EEXIST else { throw .system(errno, "create", data) }
       }
-      unlink(draft)
-      let descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-      guard descriptor >= 0 else { throw .cannotCreateLMDBStore(directory, errno) }
-      defer {
-        close(descriptor)
-        unlink(draft)
-      }
-      // LMDB's largest page is of 32 KiB.
-      let content = LMDBMetaPage.emptyFile(pageSize: min(Int(getpagesize()), 32_768), mapSize: mapSize)
-      let written = pwrite(descriptor, content, content.count, 0)
-      guard written == content.count, fsync(descriptor) == 0 else {
-        throw .cannotCreateLMDBStore(directory, written < 0 || written == content.count ? errno : ENOSPC)
-      }
-      // A name that LMDB has given to a file of its own meanwhile stays.
-      guard link(draft, data) == 0 || errno == EEXIST else { throw .cannotCreateLMDBStore(directory, errno) }
+    } catch {
+      throw error.preventing(storeAt: directory)
     }
   }
 
@@ -135,27 +119,24 @@ struct LMDBFiles: Sendable {
   /// - Throws: `busy` if another process has the store open.
   func remove(movingAside suffix: String?) throws(CacheError) -> [String] {
     try alone { () throws(CacheError) in
-      let lock = open(lock, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-      guard lock >= 0 else { throw .lmdb(errno, "lock", path: directory) }
-      defer { close(lock) }
+      guard let lock = try StoreFiles().open(lock, O_RDWR | O_CREAT) else { return [] }
+      defer { withExtendedLifetime(lock) {} }
       var region = flock()
       region.l_type = Int16(F_WRLCK)
       region.l_whence = Int16(SEEK_SET)
       region.l_len = 1
-      guard fcntl(lock, F_SETLK, &region) == 0 else {
-        throw errno == EACCES || errno == EAGAIN ? .lmdbStoreInUse(directory) : .lmdb(errno, "lock", path: directory)
+      guard fcntl(lock.descriptor, F_SETLK, &region) == 0 else {
+        throw errno == EACCES || errno == EAGAIN ? .lmdbStoreInUse(directory) : .system(errno, "lock", lock.path)
       }
       do throws(CacheError) { try LMDBDataFile(in: directory)?.check() } catch {
         if error.code == .unsupportedFormat { throw error }
       }
       // The next process creates a new store, and must not mistake these locks for that store's.
-      guard ftruncate(lock, 0) == 0 else { throw .lmdb(errno, "empty", path: directory) }
-      unlink(draft)
-      if let suffix { return Self.status(data) == nil ? [] : [try moveAside(suffix)] }
+      guard ftruncate(lock.descriptor, 0) == 0 else { throw .system(errno, "empty", lock.path) }
+      try StoreFiles().remove(draft)
+      if let suffix { return StoreFiles().isTaken(data) ? [try moveAside(suffix)] : [] }
       // An empty directory in its place holds nothing of anybody's.
-      guard unlink(data) == 0 || errno == ENOENT || (errno == EISDIR && rmdir(data) == 0) else {
-        throw .lmdb(errno, "remove", path: directory)
-      }
+      if rmdir(data) != 0 { try StoreFiles().remove(data) }
       mark.remove()
       return []
     }
@@ -166,16 +147,12 @@ struct LMDBFiles: Sendable {
     // A directory that a link leads to may be on another file system than the link.
     var path = StorePlace.resolved(directory)
     while path.count > 1, path.hasSuffix("/") { path.removeLast() }
-    var aside = LMDBFiles(path + suffix)
-    var number = 1
-    while mkdir(aside.directory, 0o700) != 0 {
-      guard errno == EEXIST else { throw .lmdb(errno, "move aside", path: directory) }
-      number += 1
-      aside = LMDBFiles("\(path)\(suffix)-\(number)")
-    }
+    let files = StoreFiles()
+    let aside = LMDBFiles(files.freeName(path + suffix))
     do throws(CacheError) {
+      try files.makeDirectory(aside.directory)
       if link(mark.path, aside.mark.path) != 0, errno != ENOENT { try aside.mark.create() }
-      guard rename(data, aside.data) == 0 else { throw .lmdb(errno, "move aside", path: directory) }
+      try files.rename(data, to: aside.data)
     } catch {
       unlink(aside.mark.path)
       rmdir(aside.directory)
@@ -187,14 +164,6 @@ struct LMDBFiles: Sendable {
 
   /// Calls `body` while no other process creates, removes or moves the store.
   private func alone<Output>(_ body: () throws(CacheError) -> Output) throws(CacheError) -> Output {
-    let folder = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    guard folder >= 0 else { throw .lmdb(errno, "lock", path: directory) }
-    defer {
-      // A process that is being started has the descriptor too, and with it the lock, until it runs its program.
-      flock(folder, LOCK_UN)
-      close(folder)
-    }
-    while flock(folder, LOCK_EX) != 0, errno == EINTR {}
-    return try body()
+    try StoreFiles().withLock(on: directory, within: .seconds(60)) { _ throws(CacheError) in try body() }
   }
 }

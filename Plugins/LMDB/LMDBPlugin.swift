@@ -45,11 +45,11 @@ public struct LMDBPlugin: StoragePlugin {
   public func inspect(_ configuration: EngineConfiguration) async throws(CacheError) -> StoreInspection {
     let files = LMDBFiles(try configuration.text("path"))
     _ = try files.isStore()
-    let present = [files.data, files.lock].filter { LMDBFiles.status($0) != nil }
+    let present = [files.data, files.lock].filter(StoreFiles().isTaken)
     // The lock file stays when the store is removed.
     return StoreInspection(
       path: files.directory, exists: present.first == files.data, files: present,
-      format: try LMDBDataFile(in: files.directory)?.format, currentFormat: LMDBMetaPage.format)
+      format: present.isEmpty ? nil : try LMDBDataFile(in: files.directory)?.format, currentFormat: LMDBMetaPage.format)
   }
 
   /// Removes the data file, whatever it contains, and the mark of the store, or moves both aside, unless a process has the

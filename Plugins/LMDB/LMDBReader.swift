@@ -120,25 +120,25 @@ final class LMDBReader: SnapshotHolding, @unchecked Sendable {
 
 /// Collects a page of entries, ordered by full key.
 struct LMDBScan {
-  private let request: ScanRequest
+  private(set) var page: ScanPage.Builder
   private let transaction: LMDBTransaction
   /// The part of the wanted prefix that every stored key of the page begins with.
   private let prefix: [UInt8]
-  private(set) var page = ScanPage()
-  private var payloadBytes = 0
   /// The part of the map that has the values that were read.
   private var pages: (start: UInt, end: UInt) = (.max, 0)
 
   /// Starts a scan.
-  init(_ request: ScanRequest, _ transaction: LMDBTransaction) {
-    self.request = request
+  init(_ page: ScanPage.Builder, _ transaction: LMDBTransaction) {
+    self.page = page
     self.transaction = transaction
-    prefix = Array(request.prefix.utf8.prefix(LMDBKey.prefixSize))
+    prefix = Array(page.request.prefix.utf8.prefix(LMDBKey.prefixSize))
   }
+
+  private var request: ScanRequest { page.request }
 
   /// Scans the databases, which are in order.
   mutating func visit(_ databases: [LMDBDatabase]) throws(CacheError) {
-    for database in request.isDescending ? databases.reversed() : databases where page.next == nil {
+    for database in request.isDescending ? databases.reversed() : databases where !page.isComplete {
       try visit(database)
     }
   }
@@ -146,7 +146,7 @@ struct LMDBScan {
   private mutating func visit(_ database: LMDBDatabase) throws(CacheError) {
     let cursor = try transaction.openCursor(on: database.handle)
     var item = try first(cursor)
-    while let (stored, value) = item, page.next == nil, stored.starts(with: prefix) {
+    while let (stored, value) = item, !page.isComplete, stored.starts(with: prefix) {
       guard !LMDBKey.isShortened(stored) else {
         item = try visitGroup(from: (stored, value), cursor, database)
         continue
@@ -172,7 +172,7 @@ struct LMDBScan {
       item = try next(cursor)
     }
     group.sort { request.isDescending ? $0.key > $1.key : $0.key < $1.key }
-    for (key, value) in group where page.next == nil { try append(key, value) }
+    for (key, value) in group where !page.isComplete { try append(key, value) }
     return item
   }
 
@@ -195,26 +195,17 @@ struct LMDBScan {
   /// Adds an entry, or ends the page before it.
   private mutating func append(_ key: CacheKey, _ value: UnsafeRawBufferPointer) throws(CacheError) {
     guard let entry = LMDBEntry(value), let metadata = entry.metadata() else { throw .unreadable(key) }
-    let size = request.includesPayloads ? entry.payloadSize : 0
-    if let last = page.entries.last,
-      page.entries.count >= request.limit || payloadBytes + size > ScanRequest.maximumPayloadBytes
-    {
-      page.next = last.key.text
-      return
-    }
-    payloadBytes += size
-    page.entries.append(
-      request.includesPayloads
-        ? ScannedEntry(key: key, metadata: metadata, payload: Array(entry.payload))
-        : ScannedEntry(key: key, metadata: metadata, payloadBytes: entry.payloadSize))
+    let isAdded = page.add(key, metadata, payloadBytes: entry.payloadSize, payload: Array(entry.payload))
+    guard isAdded else { return }
     let start = UInt(bitPattern: value.baseAddress)
-    pages = (min(pages.start, start), max(pages.end, start + UInt(value.count - entry.payloadSize + size)))
+    let count = request.includesPayloads ? value.count : value.count - entry.payloadSize
+    pages = (min(pages.start, start), max(pages.end, start + UInt(count)))
   }
 
   /// Removes the pages that a large scan has read from this process's memory; they stay in the system's cache, where
   /// concurrent readers find them again. It is not an error if the system ignores the advice.
   func releaseMappedPages() {
-    guard pages.end > 0, request.includesPayloads || page.entries.count > 256 else { return }
+    guard pages.end > 0, request.includesPayloads || page.page.entries.count > 256 else { return }
     let pageMask = UInt(getpagesize()) - 1
     guard let start = UnsafeMutableRawPointer(bitPattern: pages.start & ~pageMask) else { return }
     madvise(start, Int(pages.end - UInt(bitPattern: start)), MADV_DONTNEED)

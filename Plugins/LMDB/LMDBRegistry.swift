@@ -15,10 +15,10 @@ final class LMDBRegistry: Sendable {
   private struct Slot: Sendable {
     weak var use: LMDBEnvironmentUse?
     /// Identifies the lock file that it uses.
-    let locks: LMDBFileIdentity?
+    let locks: FileStatus.Identity?
   }
 
-  private let slots = Mutex<[LMDBFileIdentity: Slot]>([:])
+  private let slots = Mutex<[FileStatus.Identity: Slot]>([:])
   private let opening = Mutex<Void>(())
 
   /// The environment of the store in the directory `path`, which is created first if there is none.
@@ -47,7 +47,7 @@ final class LMDBRegistry: Sendable {
         slots.withLock { $0[identity] = nil }
       }
       let use = LMDBEnvironmentUse(environment)
-      let locks = LMDBFiles.status(files.lock).map(LMDBFileIdentity.init)
+      let locks = try? StoreFiles().status(of: files.lock)?.identity
       slots.withLock { $0[environment.identity] = Slot(use: use, locks: locks) }
       return use
     }
@@ -57,8 +57,8 @@ final class LMDBRegistry: Sendable {
   /// lock file, and nothing else would stop this process from treating the file as unused.
   private func requireUnusedLocks(_ files: LMDBFiles) throws(CacheError) {
     let used = slots.withLock { $0.values.compactMap(\.locks) }
-    guard !used.isEmpty, let locks = LMDBFiles.status(files.lock) else { return }
-    if used.contains(LMDBFileIdentity(locks)) { throw .lmdbStoreReplaced(files.directory) }
+    guard !used.isEmpty, let locks = try? StoreFiles().status(of: files.lock)?.identity else { return }
+    if used.contains(locks) { throw .lmdbStoreReplaced(files.directory) }
   }
 
   /// Calls `body` while no environment of the store is open in this process; none can be opened meanwhile.
@@ -66,8 +66,8 @@ final class LMDBRegistry: Sendable {
   /// - Throws: `busy` if one is open.
   func whileClosed(_ files: LMDBFiles, _ body: () throws(CacheError) -> [String]) throws(CacheError) -> [String] {
     try opening.withLock { _ throws(CacheError) in
-      let data = LMDBFiles.status(files.data)
-      guard data.flatMap({ existing(LMDBFileIdentity($0)) }) == nil else { throw .lmdbStoreInUse(files.directory) }
+      let data = try StoreFiles().status(of: files.data)?.identity
+      guard data.flatMap(existing) == nil else { throw .lmdbStoreInUse(files.directory) }
       try requireUnusedLocks(files)
       return try body()
     }
@@ -75,7 +75,7 @@ final class LMDBRegistry: Sendable {
 
   /// The open environment of the store, if there is one. If one is just being closed, it waits for that, which takes
   /// microseconds.
-  private func existing(_ identity: LMDBFileIdentity) -> LMDBEnvironmentUse? {
+  private func existing(_ identity: FileStatus.Identity) -> LMDBEnvironmentUse? {
     while let slot = slots.withLock({ $0[identity] }) {
       if let use = slot.use { return use }
       sched_yield()
@@ -92,15 +92,4 @@ final class LMDBEnvironmentUse: Sendable {
   let environment: LMDBEnvironment
 
   init(_ environment: LMDBEnvironment) { self.environment = environment }
-}
-
-/// Identifies a file regardless of its name.
-struct LMDBFileIdentity: Sendable, Hashable {
-  let device: UInt64
-  let inode: UInt64
-
-  init(_ status: stat) {
-    device = UInt64(truncatingIfNeeded: status.st_dev)
-    inode = UInt64(status.st_ino)
-  }
 }

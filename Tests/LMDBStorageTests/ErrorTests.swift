@@ -11,7 +11,7 @@ import Testing
     (MDB_VERSION_MISMATCH, .unsupportedFormat), (MDB_MAP_FULL, .noSpace), (ENOSPC, .noSpace), (EFBIG, .noSpace),
     (EACCES, .permissionDenied), (EPERM, .permissionDenied), (EROFS, .permissionDenied),
     (MDB_BAD_VALSIZE, .tooLarge), (MDB_TXN_FULL, .tooLarge), (MDB_DBS_FULL, .tooLarge), (MDB_READERS_FULL, .busy),
-    (EIO, .ioFailed), (ENOTDIR, .ioFailed), (MDB_BAD_DBI, .failed),
+    (EIO, .ioFailed), (ENOTDIR, .cannotCreate), (MDB_BAD_DBI, .failed),
   ]
 
   @Test(arguments: meanings) func everyStatusHasItsMeaning(status: Int32, code: CacheError.Code) {
