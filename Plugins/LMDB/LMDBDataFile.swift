@@ -12,8 +12,8 @@ struct LMDBDataFile {
   /// - Throws: `CacheError`: `damaged` if the name belongs to something that is not a file.
   init?(in directory: String) throws(CacheError) {
     let path = LMDBFiles(directory).data
-    guard let file = try StoreFiles().open(path, O_RDONLY) else { return nil }
-    let status = try StoreFiles().status(of: file)
+    guard let file = try LMDBFiles.system.open(path, O_RDONLY) else { return nil }
+    let status = try LMDBFiles.system.status(of: file)
     guard status.isRegular else {
       throw CacheError(.damaged, "\(path) is damaged: it is not a file", hint: "move it away")
     }
@@ -56,7 +56,7 @@ struct LMDBDataFile {
     guard second.pageSize == first.pageSize, isMarked else { return nil }
     let latest = first.transaction < second.transaction ? second : first
     // After the meta pages: another process may extend the file meanwhile.
-    guard let size = try? StoreFiles().status(of: file).size else { return nil }
+    guard let size = try? LMDBFiles.system.status(of: file).size else { return nil }
     let pages = UInt64(size / latest.pageSize)
     return latest.roots.allSatisfy { $0 == LMDBMetaPage.noRoot || $0 < pages } ? latest : nil
   }

@@ -80,7 +80,11 @@ final class LMDBEngine: StorageEngine {
 
   func apply(_ batch: WriteBatch) async throws(CacheError) {
     let durability = durability
-    if batch.changesNothing || durability == .relaxed {
+    if batch.operations.isEmpty && batch.bounds == nil {
+      _ = try openEnvironment()
+      return
+    }
+    if durability == .relaxed {
       let use = try openEnvironment()
       defer { withExtendedLifetime(use) {} }
       return try use.environment.apply(batch, durability)

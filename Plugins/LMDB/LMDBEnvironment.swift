@@ -83,12 +83,12 @@ final class LMDBEnvironment: @unchecked Sendable {
     mdb_env_set_assert(pointer) { pointer, _ in
       ccrash_end(Int32(Int(bitPattern: mdb_env_get_userctx(pointer))) - 1)
     }
+    if Int(file.st_size) < mapUse.used { try requireWholeFile() }
     gate.enter()
     defer { gate.leave() }
     // LMDB creates the data file, and without a mark, if another process has removed the store a moment ago. If this fails,
     // the directory is not writable, and the file is none of these.
     if !isReadOnly, latestTransaction == 0 { try? StoreMark(inFolder: path).create() }
-    if Int(file.st_size) < mapUse.used { try requireWholeFile() }
     try learnDatabases()
   }
 
@@ -114,7 +114,7 @@ final class LMDBEnvironment: @unchecked Sendable {
       if status == MDB_SUCCESS { return (pointer, flags) }
       mdb_env_close(pointer)
       // It waited for the locks while another process removed the store, which empties them.
-      if status == EINVAL, (try? StoreFiles().status(of: files.lock))?.size == 0 { throw .lmdbStoreReplaced(path) }
+      if status == EINVAL, (try? LMDBFiles.system.status(of: files.lock))?.size == 0 { throw .lmdbStoreReplaced(path) }
       guard [EACCES, EPERM, EROFS].contains(status) else { throw .lmdb(status, "open", path: path) }
     }
     throw .lmdb(EACCES, "open", path: path)
@@ -129,12 +129,14 @@ final class LMDBEnvironment: @unchecked Sendable {
     if status != MDB_SUCCESS { throw error(status, action) }
   }
 
-  /// Throws `damaged` if the file is cut off. The caller is inside the gate and has no transaction open.
+  /// Throws `damaged` if the file is cut off.
   ///
   /// LMDB does not write the last pages of a file if the transaction that took them has freed them again. So if the file is
   /// shorter than its meta page says, the list of free pages must name every missing page. If that list is cut off itself,
   /// it is like any damaged page, which can end the process.
   func requireWholeFile() throws(CacheError) {
+    gate.enter()
+    defer { gate.leave() }
     // In this order, because other processes may extend the file meanwhile.
     let pages = mapUse.used / pageSize
     let transaction = try growingMap { () throws(CacheError) in try LMDBTransaction(self, flags: MDB_RDONLY) }

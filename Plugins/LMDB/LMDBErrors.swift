@@ -19,7 +19,7 @@ extension CacheError {
   ///   - path: the store's directory.
   static func lmdb(_ status: Int32, _ action: String, path: String) -> CacheError {
     // LMDB reports a write that was cut short, such as by a full disk, as EIO.
-    let status = LMDBStatus(code: status == EIO && StoreFiles().isFull(at: path) ? ENOSPC : status)
+    let status = LMDBStatus(code: status == EIO && LMDBFiles.system.isFull(at: path) ? ENOSPC : status)
     let (code, hint) = meaning(of: status.code)
     return CacheError(code, "cannot \(action) the LMDB store \(path) (\(status))", hint: hint, cause: status)
   }

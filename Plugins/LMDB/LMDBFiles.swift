@@ -19,6 +19,8 @@ internal import StorageSPI
 ///
 /// What grows a store is a commit of LMDB: the size of the map is not stored before that.
 struct LMDBFiles: Sendable {
+  static let system = StoreFiles()
+
   /// The store's directory.
   let directory: String
 
@@ -27,7 +29,7 @@ struct LMDBFiles: Sendable {
   var data: String { directory + "/data.mdb" }
   var lock: String { directory + "/lock.mdb" }
   /// A data file that is being created.
-  private var draft: String { directory + "/data.mdb.new" }
+  private var draft: String { directory + "/store.draft" }
   private var mark: StoreMark { StoreMark(inFolder: directory) }
 
   /// The disk space of the files: their allocated blocks, since LMDB may leave holes.
@@ -60,12 +62,8 @@ struct LMDBFiles: Sendable {
 
   /// Whether the lock file is empty, or begins as LMDB's lock files do.
   private var isLockFile: Bool {
-    let file = open(lock, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
-    guard file >= 0 else { return false }
-    defer { close(file) }
-    var magic: UInt32 = 0
-    let count = pread(file, &magic, 4, 0)
-    return count == 0 || count == 4 && magic == LMDBMetaPage.magic
+    guard let start = try? Self.system.read(lock, atMost: 4)?.bytes else { return false }
+    return start.isEmpty || start == withUnsafeBytes(of: LMDBMetaPage.magic) { Array($0) }
   }
 
   /// Reserves disk space for the lock file. LMDB maps it and then writes to it, and without space that ends the
@@ -92,16 +90,15 @@ struct LMDBFiles: Sendable {
   /// The data file appears whole or not at all, when it is on disk. LMDB itself creates the file first and then fills it, so
   /// that an empty file could be an interrupted creation, or a store that something has emptied.
   func create(mapSize: Int) throws(CacheError) {
-    let files = StoreFiles()
     do throws(CacheError) {
-      try files.makeDirectory(directory)
+      try Self.system.makeDirectory(directory)
       try alone { () throws(CacheError) in
         try mark.create()
-        try files.remove(draft)
+        try Self.system.remove(draft)
         defer { unlink(draft) }
         // LMDB's largest page is of 32 KiB.
         let content = LMDBMetaPage.emptyFile(pageSize: min(Int(getpagesize()), 32_768), mapSize: mapSize)
-        try files.write(content, to: draft, O_WRONLY | O_CREAT | O_EXCL, synchronized: true)
+        try Self.system.write(content, to: draft, O_WRONLY | O_CREAT | O_EXCL, synchronized: true)
         // A file that LMDB has created itself meanwhile keeps the name.
         guard link(draft, data) == 0 || errno == EEXIST else { throw .system(errno, "create", data) }
       }
@@ -119,7 +116,7 @@ struct LMDBFiles: Sendable {
   /// - Throws: `busy` if another process has the store open.
   func remove(movingAside suffix: String?) throws(CacheError) -> [String] {
     try alone { () throws(CacheError) in
-      guard let lock = try StoreFiles().open(lock, O_RDWR | O_CREAT) else { return [] }
+      guard let lock = try Self.system.open(lock, O_RDWR | O_CREAT) else { return [] }
       defer { withExtendedLifetime(lock) {} }
       var region = flock()
       region.l_type = Int16(F_WRLCK)
@@ -133,10 +130,10 @@ struct LMDBFiles: Sendable {
       }
       // The next process creates a new store, and must not mistake these locks for that store's.
       guard ftruncate(lock.descriptor, 0) == 0 else { throw .system(errno, "empty", lock.path) }
-      try StoreFiles().remove(draft)
-      if let suffix { return StoreFiles().isTaken(data) ? [try moveAside(suffix)] : [] }
+      try Self.system.remove(draft)
+      if let suffix { return Self.system.isTaken(data) ? [try moveAside(suffix)] : [] }
       // An empty directory in its place holds nothing of anybody's.
-      if rmdir(data) != 0 { try StoreFiles().remove(data) }
+      if rmdir(data) != 0 { try Self.system.remove(data) }
       mark.remove()
       return []
     }
@@ -147,12 +144,11 @@ struct LMDBFiles: Sendable {
     // A directory that a link leads to may be on another file system than the link.
     var path = StorePlace.resolved(directory)
     while path.count > 1, path.hasSuffix("/") { path.removeLast() }
-    let files = StoreFiles()
-    let aside = LMDBFiles(files.freeName(path + suffix))
+    let aside = LMDBFiles(Self.system.freeName(path + suffix))
     do throws(CacheError) {
-      try files.makeDirectory(aside.directory)
+      try Self.system.makeDirectory(aside.directory)
       if link(mark.path, aside.mark.path) != 0, errno != ENOENT { try aside.mark.create() }
-      try files.rename(data, to: aside.data)
+      try Self.system.rename(data, to: aside.data)
     } catch {
       unlink(aside.mark.path)
       rmdir(aside.directory)
@@ -164,6 +160,6 @@ struct LMDBFiles: Sendable {
 
   /// Calls `body` while no other process creates, removes or moves the store.
   private func alone<Output>(_ body: () throws(CacheError) -> Output) throws(CacheError) -> Output {
-    try StoreFiles().withLock(on: directory, within: .seconds(60)) { _ throws(CacheError) in try body() }
+    try Self.system.withLock(on: directory, within: .seconds(60)) { _ throws(CacheError) in try body() }
   }
 }

@@ -10,11 +10,7 @@ extension LMDBEnvironment {
   func integrityIssues() throws(CacheError) -> [IntegrityIssue] {
     do throws(CacheError) {
       try LMDBDataFile(in: files.directory)?.check()
-      do {
-        gate.enter()
-        defer { gate.leave() }
-        try requireWholeFile()
-      }
+      try requireWholeFile()
       return try withDatabases { transaction, databases throws(CacheError) in
         var issues: [IntegrityIssue] = []
         for database in databases { issues += try transaction.issues(in: database) }

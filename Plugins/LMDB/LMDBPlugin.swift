@@ -45,7 +45,7 @@ public struct LMDBPlugin: StoragePlugin {
   public func inspect(_ configuration: EngineConfiguration) async throws(CacheError) -> StoreInspection {
     let files = LMDBFiles(try configuration.text("path"))
     _ = try files.isStore()
-    let present = [files.data, files.lock].filter(StoreFiles().isTaken)
+    let present = [files.data, files.lock].filter(LMDBFiles.system.isTaken)
     // The lock file stays when the store is removed.
     return StoreInspection(
       path: files.directory, exists: present.first == files.data, files: present,

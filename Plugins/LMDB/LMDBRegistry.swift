@@ -47,7 +47,7 @@ final class LMDBRegistry: Sendable {
         slots.withLock { $0[identity] = nil }
       }
       let use = LMDBEnvironmentUse(environment)
-      let locks = try? StoreFiles().status(of: files.lock)?.identity
+      let locks = try? LMDBFiles.system.status(of: files.lock)?.identity
       slots.withLock { $0[environment.identity] = Slot(use: use, locks: locks) }
       return use
     }
@@ -57,7 +57,7 @@ final class LMDBRegistry: Sendable {
   /// lock file, and nothing else would stop this process from treating the file as unused.
   private func requireUnusedLocks(_ files: LMDBFiles) throws(CacheError) {
     let used = slots.withLock { $0.values.compactMap(\.locks) }
-    guard !used.isEmpty, let locks = try? StoreFiles().status(of: files.lock)?.identity else { return }
+    guard !used.isEmpty, let locks = try? LMDBFiles.system.status(of: files.lock)?.identity else { return }
     if used.contains(locks) { throw .lmdbStoreReplaced(files.directory) }
   }
 
@@ -66,7 +66,7 @@ final class LMDBRegistry: Sendable {
   /// - Throws: `busy` if one is open.
   func whileClosed(_ files: LMDBFiles, _ body: () throws(CacheError) -> [String]) throws(CacheError) -> [String] {
     try opening.withLock { _ throws(CacheError) in
-      let data = try StoreFiles().status(of: files.data)?.identity
+      let data = try LMDBFiles.system.status(of: files.data)?.identity
       guard data.flatMap(existing) == nil else { throw .lmdbStoreInUse(files.directory) }
       try requireUnusedLocks(files)
       return try body()

@@ -9,7 +9,6 @@ extension LMDBEnvironment {
   /// Makes all the changes of `batch` in one transaction, or none. Blocks while another writer is active, and for the
   /// disk unless `durability` is relaxed.
   func apply(_ batch: WriteBatch, _ durability: Durability) throws(CacheError) {
-    if batch.changesNothing { return }
     try change(durability, bounds: batch.bounds) { writer throws(CacheError) in
       for operation in batch.operations { try writer.apply(operation) }
     }
@@ -252,9 +251,4 @@ extension Durability {
     case .relaxed: UInt32(MDB_NOSYNC)
     }
   }
-}
-
-extension WriteBatch {
-  /// Whether there is nothing to change and there are no bounds to check.
-  var changesNothing: Bool { operations.isEmpty && bounds == nil }
 }

@@ -96,7 +96,7 @@ import Testing
   /// A process that was killed after any step of a creation: of the directory, the mark, a draft, or the data file.
   @Test(arguments: 1...4) func aCreationThatWasKilledIsFinishedByTheNextOne(steps: Int) async throws {
     let store = try TestStore()
-    let draft = store.dataFile + ".new"
+    let draft = store.path + "/store.draft"
     if steps == 1 { try FileManager.default.createDirectory(atPath: store.path, withIntermediateDirectories: true) }
     if steps > 1 { try store.mark() }
     if steps > 2 { try Data("unfinished".utf8).write(to: URL(fileURLWithPath: draft)) }
@@ -118,7 +118,7 @@ import Testing
     let engine = try await store.open()
     try await engine.put("cities/a", [7])
     try await engine.close()
-    try FileManager.default.linkItem(atPath: store.dataFile, toPath: store.dataFile + ".new")
+    try FileManager.default.linkItem(atPath: store.dataFile, toPath: store.path + "/store.draft")
     let moved = try await LMDBPlugin().removeStore(store.configuration, movingAside: suffix)
     #expect(try FileManager.default.contentsOfDirectory(atPath: store.path) == ["lock.mdb"])
     try await store.open().close()
