@@ -231,7 +231,6 @@ let package = Package(
     tests("StorageSPITests", "Base", "StorageSPI", "SeededNumbers"),
     tests("EngineSupportTests", "Platform", "CCrashNotice", "Base", "StorageSPI", "EngineSupport", "SeededNumbers"),
     tests("CacheDomainTests", "Base", "FetchVocabulary", "HTTPCaching", "CacheDomain", "SeededNumbers"),
-    tests("HTTPMessagesTests", "HTTPCaching"),
     tests(
       "HTTPCachingTests", "Base", "FetchVocabulary", "HTTPCaching", "SeededNumbers"),
     tests("TransportTests", "Platform", "Base", "HTTPCaching", "CurlTransport", "TestOrigin", "SeededNumbers"),

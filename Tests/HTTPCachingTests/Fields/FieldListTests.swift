@@ -20,11 +20,6 @@ struct FieldListTests {
     #expect(FieldList.members(value).map(String.init) == members)
   }
 
-  @Test func splitsAtAnotherByte() {
-    #expect(
-      FieldList.split("a; b=\"c;d\" ;;e"[...], at: UInt8(ascii: ";")).map(String.init) == ["a", "b=\"c;d\"", "e"])
-  }
-
   @Test(arguments: [("Accept, User-Agent", ["accept", "user-agent"]), ("*", ["*"]), ("", [])] as [(String, [String])])
   func readsNames(_ value: String, _ names: [String]) {
     #expect(FieldList.names(value) == names)

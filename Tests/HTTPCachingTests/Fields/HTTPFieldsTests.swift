@@ -41,16 +41,16 @@ struct ConnectionFieldsTests {
     "connection", "keep-alive", "te", "transfer-encoding", "upgrade", "proxy-authenticate", "proxy-authorization",
   ])
   func namesTheFieldsThatAlwaysAre(_ name: String) {
-    #expect(ConnectionFields.names(of: [:]).contains(name))
+    #expect(([:] as HTTPFields).connectionFields.contains(name))
   }
 
   @Test func namesTheFieldsThatConnectionNames() {
-    let names = ConnectionFields.names(of: ["Connection": "close, A", "connection": "b"])
+    let names = (["Connection": "close, A", "connection": "b"] as HTTPFields).connectionFields
     #expect(names.isSuperset(of: ["close", "a", "b"]) && !names.contains("c"))
   }
 
   @Test(arguments: ["date", "cache-control", "etag", "set-cookie", "content-length"])
   func leavesTheOthers(_ name: String) {
-    #expect(!ConnectionFields.names(of: ["Connection": "close"]).contains(name))
+    #expect(!(["Connection": "close"] as HTTPFields).connectionFields.contains(name))
   }
 }

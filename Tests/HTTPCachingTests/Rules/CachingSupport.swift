@@ -46,7 +46,9 @@ extension HTTPCacheRules {
 
 extension VariantSelector {
   /// Whether the response may answer `request`, with the key of the process.
-  func selects(_ request: HTTPRequest) -> Bool { selects(request, key: .ofProcess) }
+  func selects(_ request: HTTPRequest) -> Bool {
+    VariantSelector(names: names, request: request, key: .ofProcess) == self
+  }
 }
 
 extension HTTPRequest {

@@ -84,3 +84,10 @@ public enum HTTPDate {
     text.utf8.count == length ? Digits.number(text) : nil
   }
 }
+
+extension HTTPFields {
+  /// The time in the field `name`; `nil` if there is no such field, or it is not a date.
+  func time(_ name: String, now: Duration) -> Duration? {
+    self[name].flatMap { HTTPDate.time($0, now: now) }
+  }
+}

@@ -2,39 +2,19 @@ internal import FetchVocabulary
 
 /// What a request and the options of its fetch allow of a stored response (RFC 9111, section 5.2.1).
 struct RequestDirectives: Sendable, Hashable {
-  /// How stale a response may be.
-  enum Staleness: Sendable, Hashable {
-    case none
-    case upTo(Duration)
-    case any
-
-    func allows(_ staleness: Duration) -> Bool {
-      switch self {
-      case .none: false
-      case .upTo(let limit): staleness <= limit
-      case .any: true
-      }
-    }
-
-    /// Whether a limit was given.
-    var isLimited: Bool { if case .upTo = self { true } else { false } }
-
-    /// Whether a response that is stale for `staleness` is staler than a limit that was given.
-    func forbids(_ staleness: Duration) -> Bool {
-      if case .upTo(let limit) = self { staleness > limit } else { false }
-    }
-  }
-
   /// Whether the request says `no-cache`.
-  var mustRevalidate: Bool
-  var isOnlyIfCached: Bool
+  let mustRevalidate: Bool
+  let isOnlyIfCached: Bool
   /// The largest age allowed.
-  var maxAge: Duration?
+  let maxAge: Duration?
   /// The largest age allowed of an immutable response. Only the options count: header fields usually ask for a reload,
   /// which is pointless for a response that never changes (RFC 8246, section 2).
-  var maxAgeOfImmutable: Duration?
-  var minFresh: Duration
-  var maxStale: Staleness
+  let maxAgeOfImmutable: Duration?
+  let minFresh: Duration
+  /// For how long a response may have been stale: `anyStaleness` for no limit, `nil` if it must not be stale.
+  let maxStale: Duration?
+  /// How long after it became stale a response may be used if the origin fails; `nil` if the request does not say.
+  let staleIfError: Duration?
 
   /// Whether the caller accepts no stale response at all.
   let requiresFresh: Bool
@@ -42,29 +22,32 @@ struct RequestDirectives: Sendable, Hashable {
   /// Whether the request sets its own terms for freshness.
   var wantsFresh: Bool { requiresFresh || maxAge != nil || minFresh > .zero }
 
+  static let anyStaleness: Duration = .seconds(Int64.max)
+
   init(_ fields: HTTPFields, _ options: FetchOptions) {
     let control = CacheControl(fields)
     // RFC 9111, section 5.4: `Pragma: no-cache` counts only without `Cache-Control`.
-    let pragma = fields.contains("cache-control") ? [] : fields["pragma"].map(FieldList.names) ?? []
-    mustRevalidate = control.contains("no-cache") || pragma.contains("no-cache")
+    let isPragma = !fields.contains("cache-control") && fields.names(in: "pragma").contains("no-cache")
+    mustRevalidate = control.contains("no-cache") || isPragma
     isOnlyIfCached = control.contains("only-if-cached") || options.policy == .cacheOnly
-    let maxAge = control.seconds("max-age").duration ?? options.maxAge
+    let maxAge = control.seconds("max-age") ?? options.maxAge
     self.maxAge = maxAge.map { min($0, options.maxAge ?? $0) }
     maxAgeOfImmutable = options.maxAge
     requiresFresh = options.requiresFresh
-    minFresh = control.seconds("min-fresh").duration ?? .zero
-    maxStale = Self.staleness(control, options)
-  }
-
-  private static func staleness(_ control: CacheControl, _ options: FetchOptions) -> Staleness {
-    if options.requiresFresh { return .none }
-    if let limit = options.maxStale { return .upTo(limit) }
-    if options.policy == .cacheOnly { return .any }
-    guard control.contains("max-stale") else { return .none }
-    return switch control.seconds("max-stale") {
-    case .valid(let limit): .upTo(limit)
-    case .malformed, .absent: .any
-    }
+    minFresh = control.seconds("min-fresh") ?? .zero
+    staleIfError = control.seconds("stale-if-error")
+    maxStale =
+      if requiresFresh {
+        nil
+      } else if let limit = options.maxStale {
+        limit
+      } else if options.policy == .cacheOnly {
+        Self.anyStaleness
+      } else if control.contains("max-stale") {
+        control.seconds("max-stale") ?? Self.anyStaleness
+      } else {
+        nil
+      }
   }
 }
 
@@ -76,7 +59,7 @@ package struct ResponseDirectives: Sendable, Hashable {
   private let isShared: Bool
 
   init(_ fields: HTTPFields, isShared: Bool) {
-    let targeted = isShared ? TargetedCacheControl.directives(fields) : nil
+    let targeted = isShared ? CacheControl(targeted: fields) : nil
     self.control = targeted ?? CacheControl(fields)
     self.isTargeted = targeted != nil
     self.isShared = isShared
@@ -88,8 +71,8 @@ package struct ResponseDirectives: Sendable, Hashable {
   /// The fields that must not be used without a confirmation, in lower case.
   package var fieldsWithRevalidation: [String] { control.fieldNames("no-cache") ?? [] }
 
-  /// The fields that a shared cache must not store, in lower case.
-  var privateFields: [String] { isShared ? control.fieldNames("private") ?? [] : [] }
+  /// Those fields, and the ones that a shared cache must not store, in lower case.
+  var fieldsOfOneUse: [String] { fieldsWithRevalidation + (isShared ? control.fieldNames("private") ?? [] : []) }
 
   /// Whether the cache is shared and must not store the response.
   var isPrivate: Bool { isShared && control.fieldNames("private")?.isEmpty == true }
@@ -100,15 +83,12 @@ package struct ResponseDirectives: Sendable, Hashable {
     return names.first { $0 == "no-cache" ? needsRevalidation : control.contains($0) }
   }
 
-  /// The name of the directive that limits how old a fresh response can be, and its argument; `nil` if there is none.
-  var maxAge: (name: String, argument: SecondsArgument)? {
-    let names = isShared ? ["s-maxage", "max-age"] : ["max-age"]
-    return names.lazy.map { ($0, control.seconds($0)) }.first { $0.1 != .absent }
-  }
+  /// The name of the directive that says how long the response is fresh; `nil` if none does.
+  var lifetimeName: String? { (isShared ? ["s-maxage", "max-age"] : ["max-age"]).first(where: control.contains) }
 
   /// How long the response may be used stale while it is revalidated; `nil` if it does not say.
-  var staleWhileRevalidate: Duration? { control.seconds("stale-while-revalidate").duration }
+  var staleWhileRevalidate: Duration? { control.seconds("stale-while-revalidate") }
 
   /// How long the response may be used stale if the origin fails; `nil` if it does not say.
-  var staleIfError: Duration? { control.seconds("stale-if-error").duration }
+  var staleIfError: Duration? { control.seconds("stale-if-error") }
 }

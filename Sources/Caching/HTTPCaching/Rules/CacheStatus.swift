@@ -16,8 +16,6 @@ package struct CacheStatus: Sendable, Hashable {
   package var isCollapsed = false
   /// How long the response stays fresh, negative if it is stale; `nil` if unknown.
   package var timeToLive: Duration?
-  /// The key under which the response is stored; `nil` to leave it out.
-  var key: String?
   /// Anything else worth reporting; `nil` for nothing.
   package var detail: String?
 
@@ -35,7 +33,7 @@ package struct CacheStatus: Sendable, Hashable {
       isHit ? "hit" : forwardReason.map { "fwd=\($0.rawValue)" },
       forwardReason == nil ? nil : forwardStatus.map { "fwd-status=\($0)" }, isStored ? "stored" : nil,
       isCollapsed ? "collapsed" : nil, timeToLive.map { "ttl=\(Self.integer($0))" },
-      key.flatMap(Self.string).map { "key=\($0)" }, detail.flatMap(Self.string).map { "detail=\($0)" },
+      detail.flatMap(Self.string).map { "detail=\($0)" },
     ]
     return ([cacheName] + parameters.compactMap(\.self)).joined(separator: "; ")
   }

@@ -29,19 +29,31 @@ extension HTTPCacheRules {
   func freshnessLifetime(of response: HTTPResponseHead, receivedAt now: Duration) -> FreshnessLifetime {
     let directives = directives(response)
     if directives.needsRevalidation { return FreshnessLifetime(.zero, from: "no-cache") }
-    if let (name, argument) = directives.maxAge {
+    if let name = directives.lifetimeName {
       // RFC 9111, section 4.2.1 recommends treating a malformed lifetime as stale.
-      guard let duration = argument.duration else { return FreshnessLifetime(.zero, from: "a malformed \(name)") }
-      return FreshnessLifetime(duration, from: name)
+      let duration = directives.control.seconds(name)
+      return FreshnessLifetime(duration ?? .zero, from: duration == nil ? "a malformed \(name)" : name)
     }
-    if !directives.isTargeted, let expires = response.fields["expires"] {
-      return lifetime(until: expires, of: response, receivedAt: now)
+    let madeAt = madeAt(response, receivedAt: now)
+    if !directives.isTargeted, response.fields.contains("expires") {
+      guard let end = response.fields.time("expires", now: now) else {
+        return FreshnessLifetime(.zero, from: "an Expires that is not a date, which means in the past")
+      }
+      return FreshnessLifetime(max(end - madeAt, .zero), from: "Expires")
     }
     guard allowsHeuristics(response) else {
       return FreshnessLifetime(
         .zero, from: "the status \(response.status), which says nothing about freshness", isAssumed: true)
     }
-    return heuristicLifetime(of: response, receivedAt: now)
+    let timeToLive = FreshnessLifetime(freshness.timeToLive, from: "the configured time to live", isAssumed: true)
+    guard heuristic == .lastModified else { return timeToLive }
+    guard let modified = response.fields.time("last-modified", now: now), modified <= madeAt else {
+      return FreshnessLifetime(.zero, from: "default: it has neither a lifetime nor a Last-Modified", isAssumed: true)
+    }
+    // Section 4.2.2 suggests a tenth of the time since the last change.
+    let tenth = (madeAt - modified) / 10
+    if tenth > timeToLive.duration { return timeToLive }
+    return FreshnessLifetime(tenth, from: "a tenth of the time since Last-Modified", isAssumed: true)
   }
 
   /// How old `response` was on arrival (section 4.2.3), if its request was sent at `requestTime`.
@@ -51,29 +63,6 @@ extension HTTPCacheRules {
     let members = FieldList.members(response.fields["age"] ?? "")
     let age = members.first.flatMap { DeltaSeconds.duration($0) } ?? .zero
     return max(apparent, age + max(responseTime - requestTime, .zero))
-  }
-
-  private func lifetime(
-    until expires: String, of response: HTTPResponseHead, receivedAt now: Duration
-  ) -> FreshnessLifetime {
-    guard let end = HTTPDate.time(expires, now: now) else {
-      return FreshnessLifetime(.zero, from: "an Expires that is not a date, which means in the past")
-    }
-    return FreshnessLifetime(max(end - madeAt(response, receivedAt: now), .zero), from: "Expires")
-  }
-
-  private func heuristicLifetime(of response: HTTPResponseHead, receivedAt now: Duration) -> FreshnessLifetime {
-    let timeToLive = FreshnessLifetime(freshness.timeToLive, from: "the configured time to live", isAssumed: true)
-    guard heuristic == .lastModified else { return timeToLive }
-    let madeAt = madeAt(response, receivedAt: now)
-    guard let modified = response.fields["last-modified"].flatMap({ HTTPDate.time($0, now: now) }), modified <= madeAt
-    else {
-      return FreshnessLifetime(.zero, from: "default: it has neither a lifetime nor a Last-Modified", isAssumed: true)
-    }
-    // Section 4.2.2 suggests a tenth of the time since the last change.
-    let tenth = (madeAt - modified) / 10
-    if tenth > timeToLive.duration { return timeToLive }
-    return FreshnessLifetime(tenth, from: "a tenth of the time since Last-Modified", isAssumed: true)
   }
 
   /// Something that a client should know about a stored response and its header fields do not say; `nil` for nothing.
@@ -89,6 +78,6 @@ extension HTTPCacheRules {
   }
 
   private func madeAt(_ response: HTTPResponseHead, receivedAt now: Duration) -> Duration {
-    response.fields["date"].flatMap { HTTPDate.time($0, now: now) } ?? now
+    response.fields.time("date", now: now) ?? now
   }
 }

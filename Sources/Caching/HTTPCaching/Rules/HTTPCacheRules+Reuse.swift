@@ -66,43 +66,62 @@ extension HTTPCacheRules {
     _ stored: StoredHead, _ allowed: RequestDirectives, now: Duration, trace: inout CacheTrace
   ) -> CacheDecision {
     let directives = directives(stored.head)
+    func asked(_ reason: String, _ forward: CacheDecision.ForwardReason = .stale) -> CacheDecision {
+      forwarded(stored.hasValidator ? .revalidate : .fetch, reason, forward, allowed)
+    }
+    func refusedAsStale() -> CacheDecision? {
+      guard let prohibition = directives.staleProhibition else { return nil }
+      trace.note("stale use", "forbidden by \(prohibition)")
+      return asked("the stored response is stale, and \(prohibition) forbids serving it stale")
+    }
     if allowed.mustRevalidate {
       trace.note("request", "no-cache: a stored response needs a confirmation by the origin")
-      return revalidated(stored, "the request says no-cache", .request, allowed)
+      return asked("the request says no-cache", .request)
     }
     if directives.needsRevalidation {
       trace.note("response", "no-cache: each use needs a confirmation by the origin")
-      return revalidated(stored, "the response says no-cache", .stale, allowed)
+      return asked("the response says no-cache")
     }
     guard let age = stored.age(at: now), let remaining = stored.remainingFreshness(at: now) else {
-      return ofUnknownAge(stored, directives, allowed, now: now, &trace)
+      trace.note("age", "unknown: stored \(Self.seconds(stored.storedAt - now)) ahead of the clock")
+      trace.note("freshness", "stale, because the age is unknown")
+      if let refusal = refusedAsStale() { return refusal }
+      // With an unknown age, no limit on staleness can be checked.
+      if allowed.maxStale == RequestDirectives.anyStaleness {
+        return CacheDecision(.serve, "the age of the stored response is unknown, and a stale response is accepted")
+      }
+      return asked("the age of the stored response is unknown")
     }
     trace.note("age", Self.seconds(age))
     noteLifetime(of: stored, &trace)
+    let isFresh = remaining > .zero
     trace.note(
-      "freshness",
-      remaining > .zero ? "fresh for \(Self.seconds(remaining))" : "stale for \(Self.seconds(.zero - remaining))")
-    let isImmutable = remaining > .zero && directives.control.contains("immutable")
+      "freshness", isFresh ? "fresh for \(Self.seconds(remaining))" : "stale for \(Self.seconds(.zero - remaining))")
+    let isImmutable = isFresh && directives.control.contains("immutable")
     let excess = (isImmutable ? allowed.maxAgeOfImmutable : allowed.maxAge).map { age - $0 } ?? .zero
     if excess > .zero { trace.note("max-age", "older than allowed by \(Self.seconds(excess))") }
-    if remaining > .zero, excess <= .zero { return fresh(stored, remaining, allowed, &trace) }
-    return stale(stored, directives, max(.zero - remaining, excess), remaining, allowed, &trace)
-  }
-
-  /// Handles a response stored ahead of the clock: the clock was set back, the age is unknown, and the response is
-  /// stale.
-  private func ofUnknownAge(
-    _ stored: StoredHead, _ directives: ResponseDirectives, _ allowed: RequestDirectives, now: Duration,
-    _ trace: inout CacheTrace
-  ) -> CacheDecision {
-    trace.note("age", "unknown: stored \(Self.seconds(stored.storedAt - now)) ahead of the clock")
-    trace.note("freshness", "stale, because the age is unknown")
-    if let refusal = staleUseRefusal(stored, directives, allowed, &trace) { return refusal }
-    // With an unknown age, no limit on staleness can be checked.
-    if allowed.maxStale == .any {
-      return CacheDecision(.serve, "the age of the stored response is unknown, and a stale response is accepted")
+    if isFresh, excess <= .zero {
+      if remaining >= allowed.minFresh { return Self.fresh }
+      trace.note("min-fresh", "must stay fresh for \(Self.seconds(allowed.minFresh))")
+      return asked("the request requires a response that stays fresh longer", .request)
     }
-    return revalidated(stored, "the age of the stored response is unknown", .stale, allowed)
+    // No directive of the response matters for one that is fresh, but older than the request allows.
+    if !isFresh, let refusal = refusedAsStale() { return refusal }
+    let fault = isFresh ? "the stored response is older than the request allows" : "the stored response is stale"
+    let staleness = max(.zero - remaining, excess)
+    if let limit = allowed.maxStale, staleness <= limit {
+      trace.note("max-stale", "a response stale for \(Self.seconds(staleness)) is accepted")
+      return CacheDecision(.serve, "\(fault), and a stale response is accepted")
+    }
+    if isFresh { return asked(fault, .request) }
+    let left = (directives.staleWhileRevalidate ?? freshness.staleWhileRevalidate) + remaining
+    // A limit on staleness that does not accept the response forbids this, too.
+    if !allowed.wantsFresh, allowed.maxStale == nil, left > .zero {
+      trace.note("stale-while-revalidate", "may be served for \(Self.seconds(left)) more")
+      return CacheDecision(
+        allowed.isOnlyIfCached ? .serve : .serveThenRevalidate, "\(fault), and may be served while it is revalidated")
+    }
+    return asked(fault)
   }
 
   private func noteLifetime(of stored: StoredHead, _ trace: inout CacheTrace) {
@@ -111,66 +130,6 @@ extension HTTPCacheRules {
     // The lifetime does not explain a response that was marked stale early, or stored under another configuration.
     guard stored.freshUntil == stored.storedAt + lifetime.duration - stored.initialAge else { return }
     trace.note("lifetime", "\(Self.seconds(lifetime.duration)) by \(lifetime.source)")
-  }
-
-  private func fresh(
-    _ stored: StoredHead, _ remaining: Duration, _ allowed: RequestDirectives, _ trace: inout CacheTrace
-  ) -> CacheDecision {
-    guard remaining >= allowed.minFresh else {
-      trace.note("min-fresh", "must stay fresh for \(Self.seconds(allowed.minFresh))")
-      return revalidated(stored, "the request requires a response that stays fresh longer", .request, allowed)
-    }
-    return Self.fresh
-  }
-
-  private func stale(
-    _ stored: StoredHead, _ directives: ResponseDirectives, _ staleness: Duration, _ remaining: Duration,
-    _ allowed: RequestDirectives, _ trace: inout CacheTrace
-  ) -> CacheDecision {
-    guard remaining <= .zero else { return tooOld(stored, staleness, allowed, &trace) }
-    if let refusal = staleUseRefusal(stored, directives, allowed, &trace) { return refusal }
-    if isAccepted(staleness, allowed, &trace) {
-      return CacheDecision(.serve, "the stored response is stale, and a stale response is accepted")
-    }
-    let window = directives.staleWhileRevalidate ?? freshness.staleWhileRevalidate
-    if !allowed.wantsFresh, !allowed.maxStale.forbids(staleness), .zero - remaining < window {
-      trace.note("stale-while-revalidate", "may be served for \(Self.seconds(window + remaining)) more")
-      let action: CacheDecision.Action = allowed.isOnlyIfCached ? .serve : .serveThenRevalidate
-      return CacheDecision(action, "the stored response is stale, and may be served while it is revalidated")
-    }
-    return revalidated(stored, "the stored response is stale", .stale, allowed)
-  }
-
-  private func staleUseRefusal(
-    _ stored: StoredHead, _ directives: ResponseDirectives, _ allowed: RequestDirectives, _ trace: inout CacheTrace
-  ) -> CacheDecision? {
-    guard let prohibition = directives.staleProhibition else { return nil }
-    trace.note("stale use", "forbidden by \(prohibition)")
-    return revalidated(
-      stored, "the stored response is stale, and \(prohibition) forbids serving it stale", .stale, allowed)
-  }
-
-  /// Handles a response that is fresh but older than the request allows. No response directive matters here.
-  private func tooOld(
-    _ stored: StoredHead, _ excess: Duration, _ allowed: RequestDirectives, _ trace: inout CacheTrace
-  ) -> CacheDecision {
-    if isAccepted(excess, allowed, &trace) {
-      return CacheDecision(
-        .serve, "the stored response is older than the request allows, and a stale response is accepted")
-    }
-    return revalidated(stored, "the stored response is older than the request allows", .request, allowed)
-  }
-
-  private func isAccepted(_ staleness: Duration, _ allowed: RequestDirectives, _ trace: inout CacheTrace) -> Bool {
-    guard allowed.maxStale.allows(staleness) else { return false }
-    trace.note("max-stale", "a response stale for \(Self.seconds(staleness)) is accepted")
-    return true
-  }
-
-  private func revalidated(
-    _ stored: StoredHead, _ reason: String, _ forward: CacheDecision.ForwardReason, _ allowed: RequestDirectives
-  ) -> CacheDecision {
-    forwarded(stored.hasValidator ? .revalidate : .fetch, reason, forward, allowed)
   }
 
   private func forwarded(
@@ -208,16 +167,15 @@ extension HTTPCacheRules {
       trace.note("stale-if-error", "forbidden by \(prohibition)")
       return false
     }
-    let wish = CacheControl(request).seconds("stale-if-error").duration
-    let window = wish ?? directives.staleIfError ?? freshness.staleIfError
+    let window = allowed.staleIfError ?? directives.staleIfError ?? freshness.staleIfError
     guard let remaining = stored.remainingFreshness(at: now), let age = stored.age(at: now) else {
       // With an unknown age, no limit on staleness can be checked.
-      let isAllowed = window > .zero && !allowed.maxStale.isLimited
+      let isAllowed = window > .zero && [nil, RequestDirectives.anyStaleness].contains(allowed.maxStale)
       trace.note("stale-if-error", isAllowed ? "may be served, its age unknown" : "must not be served, its age unknown")
       return isAllowed
     }
     let staleness = max(.zero - remaining, allowed.maxAge.map { age - $0 } ?? .zero)
-    if allowed.maxStale.forbids(staleness) {
+    if let limit = allowed.maxStale, staleness > limit {
       trace.note("max-stale", "a response stale for \(Self.seconds(staleness)) is not accepted")
       return false
     }

@@ -66,10 +66,9 @@ extension HTTPCacheRules {
   /// How long after it becomes stale a response may still be of use.
   private func retention(_ response: HTTPResponseHead) -> Duration {
     let directives = directives(response)
-    let hasValidator = response.fields.contains("etag") || response.fields.contains("last-modified")
     return [
       freshness.staleIfError, freshness.staleWhileRevalidate, directives.staleIfError ?? .zero,
-      directives.staleWhileRevalidate ?? .zero, hasValidator ? Self.revalidationTime : .zero,
+      directives.staleWhileRevalidate ?? .zero, response.fields.hasValidator ? Self.revalidationTime : .zero,
     ].reduce(.zero, max)
   }
 
@@ -83,7 +82,7 @@ extension HTTPCacheRules {
     case !believesServer(of: request): "the identity of the server is not verified"
     case response.status < 200 || Self.dependentStatuses.contains(response.status):
       "the status \(response.status) is about a condition or range of this request alone"
-    case response.status == 206 && response.fields["content-range"].flatMap(ContentRange.init) == nil:
+    case response.status == 206 && ContentRange(partOf: response) == nil:
       "it is not a single part of content of a known length"
     case control.contains("must-understand") && !isUnderstood: "must-understand, and the status is not understood"
     case CacheControl(request.fields).contains("no-store"): "the request says no-store"
@@ -91,10 +90,11 @@ extension HTTPCacheRules {
     case directives.isPrivate: "it is private, and the cache is shared"
     case !isAllowed(directives, withCredentials: request.hasCredentials):
       "the request had credentials (\(request.credentialNames.joined(separator: ", "))), and the cache is shared"
-    case !isExplicitlyCacheable(response, directives) && !allowsHeuristics(response):
+    case !hasLifetime(response, directives) && !allowsHeuristics(response)
+      && (isShared || !control.contains("private")):
       "nothing allows storing the status \(response.status)"
     case isEventStream(response) && !hasLifetime(response, directives): "it is a stream of events without a lifetime"
-    case response.fields.values(of: "vary").contains(where: { FieldList.members($0).contains("*") }):
+    case response.fields.names(in: "vary").contains("*"):
       "Vary: * matches no other request"
     default: nil
     }
@@ -112,7 +112,7 @@ extension HTTPCacheRules {
 
   /// Whether `response` itself says for how long it is fresh.
   private func hasLifetime(_ response: HTTPResponseHead, _ directives: ResponseDirectives) -> Bool {
-    directives.maxAge != nil || !directives.isTargeted && response.fields.contains("expires")
+    directives.lifetimeName != nil || !directives.isTargeted && response.fields.contains("expires")
   }
 
   /// Whether `response` is a stream of events (the HTML standard, section 9.2), which often has no end.
@@ -136,25 +136,16 @@ extension HTTPCacheRules {
       || ["public", "must-revalidate", "s-maxage"].contains { directives.control.contains($0) }
   }
 
-  private func isExplicitlyCacheable(_ response: HTTPResponseHead, _ directives: ResponseDirectives) -> Bool {
-    ["public", "max-age"].contains { directives.control.contains($0) }
-      || !directives.isTargeted && response.fields.contains("expires")
-      || directives.control.contains(isShared ? "s-maxage" : "private")
-  }
-
   /// Whether `no-cache` names fields, which need a confirmation at each use, or `private` names fields that a shared
   /// cache may give to one user only (sections 5.2.2.4 and 5.2.2.7).
   package func hasFieldsOfOneUse(_ fields: HTTPFields) -> Bool {
-    let directives = ResponseDirectives(fields, isShared: isShared)
-    return !directives.privateFields.isEmpty || !directives.fieldsWithRevalidation.isEmpty
+    !ResponseDirectives(fields, isShared: isShared).fieldsOfOneUse.isEmpty
   }
 
   /// Leaves out fields about the connection, fields that need a confirmation at each use, and fields that a shared
   /// cache may not store (section 3.1).
   func storedFields(_ fields: HTTPFields) -> HTTPFields {
-    let directives = ResponseDirectives(fields, isShared: isShared)
-    let omitted = ConnectionFields.names(of: fields)
-      .union(directives.privateFields).union(directives.fieldsWithRevalidation)
+    let omitted = fields.connectionFields.union(ResponseDirectives(fields, isShared: isShared).fieldsOfOneUse)
     return HTTPFields(fields.lines.filter { !omitted.contains($0.name.lowercased()) })
   }
 

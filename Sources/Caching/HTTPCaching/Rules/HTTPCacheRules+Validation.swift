@@ -21,8 +21,9 @@ extension HTTPCacheRules {
     if let tag = news["etag"].map(EntityTag.init) {
       return old["etag"].map { EntityTag($0).matchesWeakly(tag) } ?? false
     }
-    guard let modified = news["last-modified"] else { return true }
-    return old["last-modified"].map { isSameDate($0, modified, now: stored.storedAt) } ?? false
+    guard let modified = news["last-modified"], modified != old["last-modified"] else { return true }
+    let time = news.time("last-modified", now: stored.storedAt)
+    return time != nil && time == old.time("last-modified", now: stored.storedAt)
   }
 
   /// Updates `stored` from the head of a 304 or of a response to HEAD (sections 4.3.4 and 4.3.5).
@@ -72,24 +73,16 @@ extension HTTPCacheRules {
   ) -> Supersession {
     switch response.status {
     case ..<200, 304, 405, 407, 408, 412, 416, 421, 425, 429, 500...: return .none
-    case 206: return supersession(of: stored, byPart: response.fields)
+    // Part of the content says nothing about the rest, unless it has another validator.
+    case 206 where !hasSameValidators(response.fields, stored.head.fields): return .removed
+    case 206: return response.fields.hasValidator ? .none : .stale
     case 200..<400, 404, 410: return request.method == "HEAD" ? .stale : .removed
     default: return .stale
     }
   }
 
-  /// Part of the content says nothing about the rest, unless it has another validator.
-  private func supersession(of stored: StoredHead, byPart part: HTTPFields) -> Supersession {
-    guard hasSameValidators(part, stored.head.fields) else { return .removed }
-    return part.contains("etag") || part.contains("last-modified") ? .none : .stale
-  }
-
   private func hasSameSelection(_ news: HTTPFields, _ old: HTTPFields) -> Bool {
-    news["vary"].map { Set(FieldList.names($0)) == Set(FieldList.names(old["vary"] ?? "")) } ?? true
-  }
-
-  private func isSameDate(_ left: String, _ right: String, now: Duration) -> Bool {
-    left == right || HTTPDate.time(left, now: now).map { $0 == HTTPDate.time(right, now: now) } ?? false
+    !news.contains("vary") || Set(news.names(in: "vary")) == Set(old.names(in: "vary"))
   }
 
   /// Keeps the lines of `stored` in order, replaces the ones that `head` also has, and appends the other lines of `head`.
@@ -108,5 +101,86 @@ extension HTTPCacheRules {
     }
     // Fields that the stored directives exclude stay out, even if the 304 does not repeat those directives.
     return storedFields(HTTPFields(lines + news))
+  }
+}
+
+/// The preconditions of a client's request, evaluated against a stored response (RFC 9110, section 13; RFC 9111,
+/// section 4.3.2).
+package struct Preconditions: Sendable, Hashable {
+  /// The result of the evaluation.
+  package enum Outcome: Sendable, Hashable {
+    /// The preconditions hold, or there are none: answer with the stored response.
+    case pass
+    /// The client already has the stored response: answer with this head, without content.
+    case notModified(HTTPResponseHead)
+    /// A precondition fails, and only the origin may say so: ask it.
+    case forward
+  }
+
+  /// The header fields that make a request conditional, in lower case.
+  package static let names: Set = ["if-match", "if-none-match", "if-modified-since", "if-unmodified-since"]
+
+  private let fields: HTTPFields
+  private let isRead: Bool
+
+  /// Reads the preconditions of `request`.
+  package init(_ request: HTTPRequest) {
+    fields = request.fields
+    isRead = request.retrieves
+  }
+
+  /// Whether the request has no preconditions.
+  var isEmpty: Bool { !Self.names.contains(where: fields.contains) }
+
+  /// Evaluates the preconditions against `stored`, a response that may be used at `now`.
+  package func outcome(for stored: StoredHead, now: Duration) -> Outcome {
+    guard isRead, stored.head.status == 200 || stored.head.status == 206 else { return .pass }
+    // A cache does not send a 412 for the origin, but neither does it return a response that fails the condition.
+    guard matches(stored, now: now) else { return .forward }
+    return isModified(stored, now: now) ? .pass : .notModified(Self.notModified(stored.head))
+  }
+
+  /// Sections 13.1.1 and 13.1.4: `If-Unmodified-Since` counts only without `If-Match`.
+  private func matches(_ stored: StoredHead, now: Duration) -> Bool {
+    if let condition = fields["if-match"] {
+      return Self.names(condition, stored) { $0.matchesStrongly($1) }
+    }
+    guard let date = fields.time("if-unmodified-since", now: now) else { return true }
+    return Self.lastChange(stored, now: now) <= date
+  }
+
+  /// Sections 13.1.2 and 13.1.3: `If-Modified-Since` counts only without `If-None-Match`.
+  private func isModified(_ stored: StoredHead, now: Duration) -> Bool {
+    if let condition = fields["if-none-match"] {
+      return !Self.names(condition, stored) { $0.matchesWeakly($1) }
+    }
+    guard let date = fields.time("if-modified-since", now: now) else { return true }
+    return Self.lastChange(stored, now: now) > date
+  }
+
+  /// Whether a list of entity tags contains the tag of `stored`, compared with `isSame`; `*` stands for any tag.
+  private static func names(
+    _ condition: String, _ stored: StoredHead, _ isSame: (EntityTag, EntityTag) -> Bool
+  ) -> Bool {
+    if FieldList.trimmed(condition[...]) == "*" { return true }
+    guard let tag = stored.head.fields["etag"].map(EntityTag.init) else { return false }
+    return EntityTag.list(condition).contains { isSame($0, tag) }
+  }
+
+  /// The last known change of the stored response (RFC 9111, section 4.3.2).
+  private static func lastChange(_ stored: StoredHead, now: Duration) -> Duration {
+    let fields = stored.head.fields
+    return fields.time("last-modified", now: now) ?? fields.time("date", now: now) ?? stored.storedAt
+  }
+
+  /// Fields that a 304 does not repeat (section 15.4.5).
+  private static let contentFields: Set = [
+    "content-type", "content-encoding", "content-language", "content-length", "content-range",
+  ]
+
+  private static func notModified(_ head: HTTPResponseHead) -> HTTPResponseHead {
+    let omitted = head.fields.contains("etag") ? contentFields.union(["last-modified"]) : contentFields
+    let kept = head.fields.lines.filter { !omitted.contains($0.name.lowercased()) }
+    return HTTPResponseHead(status: 304, fields: HTTPFields(kept))
   }
 }

@@ -1,4 +1,6 @@
 internal import Base
+public import FetchVocabulary
+internal import Synchronization
 
 /// Decides which requests one of several responses to the same URL answers (RFC 9111, section 4.1). It compares the
 /// request header fields that the response's `Vary` names, the credentials, even if `Vary` does not name them, and the
@@ -34,7 +36,7 @@ public struct VariantSelector: Sendable, Hashable {
   ///     the origin allows it for all users (RFC 9111, section 3.5).
   ///   - key: the key of digests of secrets.
   public init?(response: HTTPFields, request: HTTPRequest, isShared: Bool = false, key: CredentialKey) {
-    var names = Set(FieldList.names(response.values(of: "vary").joined(separator: ",")))
+    var names = Set(response.names(in: "vary"))
     guard !names.contains("*") else { return nil }
     // The responses of another host are under another URL.
     names.remove("host")
@@ -59,13 +61,6 @@ public struct VariantSelector: Sendable, Hashable {
     let bytes = Array(parts.map { "\($0)\0" }.joined().utf8)
     let isSecret = hasCredentials || fields.contains { request.isSecret($0) && request.fields.contains($0) }
     self.init(names: names, digest: key.digest(bytes, isSecret: isSecret))
-  }
-
-  /// Whether the response may answer `request`.
-  ///
-  /// - Parameter key: the key of digests of secrets.
-  public func selects(_ request: HTTPRequest, key: CredentialKey) -> Bool {
-    VariantSelector(names: names, request: request, key: key) == self
   }
 
   private static func credentials(_ request: HTTPRequest) -> [String] {
@@ -97,17 +92,6 @@ public struct VariantSelector: Sendable, Hashable {
   }
 }
 
-extension CredentialKey {
-  /// The digest of `bytes`, as 64 hexadecimal digits: with the key only if they hold a secret, so that all holders of a
-  /// store find the other entries.
-  func digest(_ bytes: [UInt8], isSecret: Bool) -> String {
-    if isSecret { return digest(bytes) }
-    var digest = SHA256()
-    digest.update(bytes)
-    return digest.hexText
-  }
-}
-
 /// Telling requests apart by their credentials.
 extension HTTPCacheRules {
   /// The selector of a response with those names that may answer `request`.
@@ -136,5 +120,91 @@ extension HTTPCacheRules {
   /// - Throws: `CacheError`: the key cannot be loaded.
   package func requireCredentialKey(for request: HTTPRequest) throws(CacheError) {
     if request.hasCredentials { try credentialKey.require() }
+  }
+}
+
+/// What identifies the client in a request.
+extension HTTPRequest {
+  /// The fields whose values are always secrets.
+  private static let credentialFields = ["authorization", "cookie", "proxy-authorization"]
+
+  /// Whether the value of the field `name` is a secret.
+  package func isSecret(_ name: String) -> Bool {
+    Self.credentialFields.contains { HTTPFields.isSame($0, name) }
+      || secretFields.contains { HTTPFields.isSame($0, name) }
+  }
+
+  /// Whether the request identifies the client.
+  public var hasCredentials: Bool {
+    shownIdentity != nil || !secretParameters.lines.isEmpty || fields.lines.contains { isSecret($0.name) }
+  }
+
+  /// The names of the secrets in the request, for people; none of their values.
+  package var credentialNames: [String] {
+    var names: [String] = []
+    for field in fields.lines
+    where isSecret(field.name) && !names.contains(where: { HTTPFields.isSame($0, field.name) }) {
+      names.append(field.name)
+    }
+    names += secretParameters.lines.map { "the parameter \($0.name)" }
+    return shownIdentity == nil ? names : names + ["the client certificate"]
+  }
+
+  /// Whether the request has at most one field Host, and that names a server.
+  package var hasValidHost: Bool {
+    let hosts = fields.values(of: "host")
+    return hosts.isEmpty || hosts.count == 1 && HTTPSyntax.isHost(hosts[0])
+  }
+}
+
+/// The secret key of the digests that stand for credentials in a store. Who sees a store, or a key of an entry, cannot
+/// find a password by trying many without it.
+public final class CredentialKey: Sendable {
+  private let load: @Sendable () throws(CacheError) -> [UInt8]
+  private let loaded = Mutex<Result<[UInt8], CacheError>?>(nil)
+
+  /// A key that `load` returns, which is called for requests with credentials until it succeeds.
+  public init(_ load: @escaping @Sendable () throws(CacheError) -> [UInt8]) {
+    self.load = load
+  }
+
+  /// A random key that ends with the process. What is stored with it answers no later process.
+  public static let ofProcess = CredentialKey { () throws(CacheError) in random() }
+
+  /// The number of bytes of a key.
+  package static let length = 32
+
+  /// A new key.
+  package static func random() -> [UInt8] {
+    var generator = SystemRandomNumberGenerator()
+    return (0..<length).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
+  }
+
+  /// Loads the key, if it is not loaded yet.
+  ///
+  /// - Throws: `CacheError`: it cannot be loaded. Digests are then made with `ofProcess`.
+  package func require() throws(CacheError) { _ = try result.get() }
+
+  /// The digest of `bytes`, as 64 hexadecimal digits: with the key only if they hold a secret, so that all holders of a
+  /// store find the other entries.
+  func digest(_ bytes: [UInt8], isSecret: Bool) -> String {
+    guard isSecret else {
+      var digest = SHA256()
+      digest.update(bytes)
+      return digest.hexText
+    }
+    guard case .success(let key) = result else { return Self.ofProcess.digest(bytes, isSecret: true) }
+    return SHA256.keyedHexText(bytes, key: key)
+  }
+
+  private var result: Result<[UInt8], CacheError> {
+    loaded.withLock { loaded in
+      if let loaded { return loaded }
+      let result: Result<[UInt8], CacheError>
+      do throws(CacheError) { result = .success(try load()) } catch { result = .failure(error) }
+      // What failed once, such as a full disk, need not fail again.
+      if case .success = result { loaded = result }
+      return result
+    }
   }
 }
