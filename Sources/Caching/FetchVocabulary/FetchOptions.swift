@@ -33,3 +33,88 @@ public struct FetchOptions: Sendable, Hashable {
     self.requiresFresh = requiresFresh
   }
 }
+
+/// How a request is answered, and why.
+public struct CacheDecision: Sendable, Hashable {
+  /// What to do.
+  public enum Action: String, Sendable, Hashable {
+    /// Answer with the stored response.
+    case serve
+    /// Answer with the stored response, and then ask the origin to update it.
+    case serveThenRevalidate
+    /// Ask the origin whether the stored response still holds.
+    case revalidate
+    /// Ask the origin for a response.
+    case fetch
+    /// Give no answer, because the origin may not be asked.
+    case fail
+  }
+
+  /// Why the origin is asked, in the terms of RFC 9211, section 2.2.
+  public enum ForwardReason: String, Sendable, Hashable {
+    /// The cache was configured not to answer.
+    case bypass
+    /// Caches do not answer requests with this method.
+    case method
+    /// Nothing is stored for the URL.
+    case uriMiss = "uri-miss"
+    /// No response stored for the URL was selected by the same header fields.
+    case varyMiss = "vary-miss"
+    /// The request does not allow the use of the stored response.
+    case request
+    /// The stored response is stale.
+    case stale
+    /// Only part of the requested content is stored.
+    case partial
+  }
+
+  /// What to do.
+  public let action: Action
+  /// Why, in one line.
+  public let reason: String
+  /// Why the origin is asked, or would have to be; `nil` if the cache answers.
+  public let forwardReason: ForwardReason?
+
+  /// Creates a decision.
+  public init(_ action: Action, _ reason: String, forward: ForwardReason? = nil) {
+    self.action = action
+    self.reason = reason
+    self.forwardReason = forward
+  }
+}
+
+/// One step towards a decision: what was examined, and what was found.
+public struct CacheCriterion: Sendable, Hashable {
+  /// What was examined, in a few words, such as "freshness".
+  public let name: String
+  /// What was found, in one line.
+  public let finding: String
+
+  /// Creates a step.
+  public init(_ name: String, _ finding: String) {
+    self.name = name
+    self.finding = finding
+  }
+}
+
+/// How a fetch is answered, and what was examined to decide that.
+public struct FetchExplanation: Sendable, Hashable {
+  /// The key of the entry that answers, or would answer.
+  public let key: String
+  /// What to do, and why.
+  public let decision: CacheDecision
+  /// What was examined, in order.
+  public private(set) var criteria: [CacheCriterion]
+
+  /// Adds a criterion.
+  public mutating func note(_ name: String, _ finding: String) {
+    criteria.append(CacheCriterion(name, finding))
+  }
+
+  /// Creates an explanation.
+  public init(key: String, decision: CacheDecision, criteria: [CacheCriterion]) {
+    self.key = key
+    self.decision = decision
+    self.criteria = criteria
+  }
+}

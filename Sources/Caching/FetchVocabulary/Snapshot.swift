@@ -1,5 +1,6 @@
 // The error of every layer, without the rest of Base: the vocabulary is all that a domain imports.
 @_exported public import struct Base.CacheError
+internal import Synchronization
 
 /// A value as it was at some time, and where it came from.
 public struct Snapshot<Value: Sendable>: Sendable {
@@ -37,6 +38,37 @@ public struct Snapshot<Value: Sendable>: Sendable {
 
   /// Why the cache did not keep the value; `nil` if it did, or was not meant to.
   public var writeFailure: CacheError? { entry.isStored ? nil : warnings.first { !$0.mayBeStoodInFor } }
+}
+
+/// Failures that several callers see because they shared one request. One of the callers reports them.
+package struct SharedWarnings: Sendable {
+  /// The failures, which are also among the warnings of each caller's snapshot.
+  package let errors: [CacheError]
+  /// Decides which caller reports them.
+  package let report: SharedReport
+
+  package init(_ errors: [CacheError], _ report: SharedReport) {
+    self.errors = errors
+    self.report = report
+  }
+}
+
+/// Chooses one of several callers to report what concerns all of them.
+package final class SharedReport: Sendable {
+  private let isTaken = Atomic(false)
+
+  package init() {}
+
+  /// Whether the caller is the first one, and so reports.
+  package func take() -> Bool { !isTaken.exchange(true, ordering: .relaxed) }
+}
+
+extension Snapshot {
+  /// The warnings that are this caller's to report: its own, and the shared ones unless another caller has taken them.
+  package func takeWarnings() -> [CacheError] {
+    let reported = Set(shared.filter { !$0.report.take() }.flatMap(\.errors).map(\.message))
+    return reported.isEmpty ? warnings : warnings.filter { !reported.contains($0.message) }
+  }
 }
 
 /// Facts about a cache entry. Points in time are durations since 1970-01-01T00:00:00Z.
