@@ -18,9 +18,10 @@ struct CombiningTests {
 
   private func combined(_ old: HTTPResponse, _ new: HTTPResponse) throws -> (StoredHead, String)? {
     let rules = HTTPCacheRules.testing()
+    var trace = CacheTrace(isRecording: false)
     let stored = try #require(rules.stored(old.head.fields, status: old.head.status))
     let result = rules.combined(
-      stored, old.body, with: new, requestTime: received, responseTime: received + .seconds(5))
+      stored, old.body, with: new, requestTime: received, responseTime: received + .seconds(5), trace: &trace)
     return result.map { ($0.0, String(decoding: $0.1, as: UTF8.self)) }
   }
 

@@ -137,10 +137,12 @@ struct URLSubject: FetchSubject {
   ) async throws(CacheError) -> (StoredHead, [UInt8])? {
     guard head.head.status == 206 else { return (head, answer.body) }
     guard PartialContent(head.head, count: answer.body.count) != nil else { return nil }
+    var trace = CacheTrace(isRecording: false)
     for variant in variants {
       guard let stored = try await readable(variant.key) else { continue }
       let joined = rules.combined(
-        stored.head, stored.response.body, with: answer, requestTime: head.storedAt, responseTime: head.storedAt)
+        stored.head, stored.response.body, with: answer, requestTime: head.storedAt, responseTime: head.storedAt,
+        trace: &trace)
       if let joined, joined.1.count <= maxContentBytes { return joined }
     }
     return (head, answer.body)

@@ -81,6 +81,11 @@ extension HTTPFields {
   /// Whether there is a validator, with which the origin can be asked if a response still holds.
   var hasValidator: Bool { contains("etag") || contains("last-modified") }
 
+  /// The media type in `Content-Type`, in lower case and without parameters; `nil` if there is none.
+  package var mediaType: String? {
+    self["content-type"].map { FieldList.trimmed($0.prefix { $0 != ";" && $0 != "," }).lowercased() }
+  }
+
   /// Fields that always belong to a connection rather than to the message (RFC 9110, section 7.6.1).
   private static let connectionFields: Set = [
     "connection", "keep-alive", "proxy-authenticate", "proxy-authentication-info", "proxy-authorization",

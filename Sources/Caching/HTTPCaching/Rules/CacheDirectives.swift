@@ -54,14 +54,14 @@ struct RequestDirectives: Sendable, Hashable {
 /// What a response demands of a cache (RFC 9111, section 5.2.2; RFC 9213; RFC 5861).
 package struct ResponseDirectives: Sendable, Hashable {
   let control: CacheControl
-  /// Whether the directives are meant for shared caches only. `Expires` is then ignored.
-  let isTargeted: Bool
+  /// Whether there is an `Expires` that counts: beside directives for shared caches it is ignored.
+  let hasExpires: Bool
   private let isShared: Bool
 
   init(_ fields: HTTPFields, isShared: Bool) {
     let targeted = isShared ? CacheControl(targeted: fields) : nil
     self.control = targeted ?? CacheControl(fields)
-    self.isTargeted = targeted != nil
+    hasExpires = targeted == nil && fields.contains("expires")
     self.isShared = isShared
   }
 
@@ -85,6 +85,9 @@ package struct ResponseDirectives: Sendable, Hashable {
 
   /// The name of the directive that says how long the response is fresh; `nil` if none does.
   var lifetimeName: String? { (isShared ? ["s-maxage", "max-age"] : ["max-age"]).first(where: control.contains) }
+
+  /// Whether the response itself says for how long it is fresh.
+  var hasLifetime: Bool { lifetimeName != nil || hasExpires }
 
   /// How long the response may be used stale while it is revalidated; `nil` if it does not say.
   var staleWhileRevalidate: Duration? { control.seconds("stale-while-revalidate") }

@@ -35,7 +35,7 @@ extension HTTPCacheRules {
       return FreshnessLifetime(duration ?? .zero, from: duration == nil ? "a malformed \(name)" : name)
     }
     let madeAt = madeAt(response, receivedAt: now)
-    if !directives.isTargeted, response.fields.contains("expires") {
+    if directives.hasExpires {
       guard let end = response.fields.time("expires", now: now) else {
         return FreshnessLifetime(.zero, from: "an Expires that is not a date, which means in the past")
       }

@@ -90,12 +90,12 @@ extension HTTPCacheRules {
     case directives.isPrivate: "it is private, and the cache is shared"
     case !isAllowed(directives, withCredentials: request.hasCredentials):
       "the request had credentials (\(request.credentialNames.joined(separator: ", "))), and the cache is shared"
-    case !hasLifetime(response, directives) && !allowsHeuristics(response)
-      && (isShared || !control.contains("private")):
+    case !directives.hasLifetime && !allowsHeuristics(response) && (isShared || !control.contains("private")):
       "nothing allows storing the status \(response.status)"
-    case isEventStream(response) && !hasLifetime(response, directives): "it is a stream of events without a lifetime"
-    case response.fields.names(in: "vary").contains("*"):
-      "Vary: * matches no other request"
+    // The HTML standard, section 9.2: such a stream often has no end.
+    case response.fields.mediaType == "text/event-stream" && !directives.hasLifetime:
+      "it is a stream of events without a lifetime"
+    case response.fields.names(in: "vary").contains("*"): "Vary: * matches no other request"
     default: nil
     }
   }
@@ -106,19 +106,8 @@ extension HTTPCacheRules {
   ) -> Bool {
     let places = response.fields.values(of: "content-location")
     guard request.method == "POST", response.status == 200, places.count == 1 else { return false }
-    return hasLifetime(response, directives)
+    return directives.hasLifetime
       && named(in: places, by: request).contains { HTTPRequest.isSameURL($0, request.normalized.target) }
-  }
-
-  /// Whether `response` itself says for how long it is fresh.
-  private func hasLifetime(_ response: HTTPResponseHead, _ directives: ResponseDirectives) -> Bool {
-    directives.lifetimeName != nil || !directives.isTargeted && response.fields.contains("expires")
-  }
-
-  /// Whether `response` is a stream of events (the HTML standard, section 9.2), which often has no end.
-  private func isEventStream(_ response: HTTPResponseHead) -> Bool {
-    guard let type = response.fields["content-type"]?.prefix(while: { $0 != ";" && $0 != "," }) else { return false }
-    return FieldList.trimmed(type).lowercased() == "text/event-stream"
   }
 
   /// Whether a stored response may stay once a confirmation has turned it into `response`.

@@ -206,10 +206,10 @@ extension HTTPCacheRules {
   /// Adds the partial response `new` to `stored`, whose content is `content`. `nil` if the two cannot be combined: they
   /// do not share a strong validator, or they leave a gap.
   package func combined(
-    _ stored: StoredHead, _ content: [UInt8], with new: HTTPResponse, requestTime: Duration, responseTime: Duration
+    _ stored: StoredHead, _ content: [UInt8], with new: HTTPResponse, requestTime: Duration, responseTime: Duration,
+    trace: inout CacheTrace
   ) -> (StoredHead, [UInt8])? {
     guard let joined = joined(stored.head, content, with: new, now: responseTime) else { return nil }
-    var trace = CacheTrace(isRecording: false)
     var result = updated(
       stored, by: new.head, requestTime: requestTime, responseTime: responseTime, trace: &trace)
     result.head = result.head.carrying(joined.extent)
