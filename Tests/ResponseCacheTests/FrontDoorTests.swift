@@ -1,3 +1,5 @@
+import Platform
+import Base
 import Foundation
 import LMDBStorage
 import MemoryStorage
@@ -204,4 +206,19 @@ import Testing
     #expect(HomeFolder.expanded("~/x", home: "/") == "/x")
     #expect(HomeFolder.expanded("~", home: "/") == "/")
   }
+}
+
+/// A folder for one test.
+struct TemporaryFolder {
+  let path: String
+
+  init() throws {
+    var template = Array(((getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp") + "/front-door-XXXXXX").utf8CString)
+    guard let made = mkdtemp(&template) else {
+      throw CacheError(.cannotCreate, "there is no temporary folder: \(String(cString: strerror(errno)))")
+    }
+    path = String(cString: made)
+  }
+
+  func remove() { FolderRemoval.remove(path) }
 }

@@ -39,3 +39,48 @@ struct FieldListTests {
     }
   }
 }
+
+struct EntityTagTests {
+  /// RFC 9110, section 8.8.3.2, with its table.
+  @Test(arguments: [
+    ("W/\"1\"", "W/\"1\"", false, true), ("W/\"1\"", "W/\"2\"", false, false), ("W/\"1\"", "\"1\"", false, true),
+    ("\"1\"", "\"1\"", true, true), ("\"1\"", "\"2\"", false, false), ("\"1\"", "W/\"1\"", false, true),
+    ("\"\"", "\"\"", true, true), ("\"a\"", "\"A\"", false, false), ("abc", "abc", true, true),
+    ("W/abc", "abc", false, true),
+    ("w/\"1\"", "w/\"1\"", true, true), ("\"é\"", "\"é\"", true, true),
+  ])
+  func compares(_ left: String, _ right: String, isStrong: Bool, isWeak: Bool) {
+    #expect(EntityTag(left).matchesStrongly(EntityTag(right)) == isStrong)
+    #expect(EntityTag(right).matchesStrongly(EntityTag(left)) == isStrong)
+    #expect(EntityTag(left).matchesWeakly(EntityTag(right)) == isWeak)
+    #expect(EntityTag(right).matchesWeakly(EntityTag(left)) == isWeak)
+  }
+
+  @Test(
+    arguments: [
+      ("", []), ("\"a\"", ["\"a\""]), ("\"a\", W/\"b\" ,, \"c\"", ["\"a\"", "\"b\"", "\"c\""]),
+      ("\"a,b\", \"c\"", ["\"a,b\"", "\"c\""]),
+      // A backslash is an ordinary character.
+      ("\"a\\\", \"b\"", ["\"a\\\"", "\"b\""]), ("a, b", ["a", "b"]),
+    ] as [(String, [String])])
+  func readsAList(_ value: String, _ tags: [String]) {
+    #expect(EntityTag.list(value).map(\.opaque) == tags)
+  }
+}
+
+struct DeltaSecondsTests {
+  @Test(arguments: [
+    ("0", 0), ("1", 1), ("007", 7), ("3600", 3_600), ("2147483647", 2_147_483_647), ("2147483648", 2_147_483_648),
+    ("2147483649", 2_147_483_648), ("9223372036854775807", 2_147_483_648), ("9223372036854775808", 2_147_483_648),
+    ("340282366920938463463374607431768211456", 2_147_483_648), (String(repeating: "9", count: 5_000), 2_147_483_648),
+    (String(repeating: "0", count: 100) + "5", 5),
+  ])
+  func readsANumberAndTakesAGreaterOneForTheGreatest(_ text: String, _ seconds: Int) {
+    #expect(DeltaSeconds.duration(text) == .seconds(seconds))
+  }
+
+  @Test(arguments: ["", " ", "-1", "+1", "1.0", "1e3", "0x10", "1 ", " 1", "abc", "1,2", "٣", "१", "１", "1\u{0}", "∞"])
+  func refusesWhatIsNoNumber(_ text: String) {
+    #expect(DeltaSeconds.duration(text) == nil)
+  }
+}
