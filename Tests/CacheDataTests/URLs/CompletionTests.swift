@@ -51,7 +51,7 @@ struct CompletionTests {
       let range = isSame ? request.fields["range"].flatMap { ByteRange($0)?.offsets(in: whole.length) } : nil
       let extent = range.map { ContentRange($0, of: whole.length) } ?? whole
       return HTTPResponse(
-        HTTPCacheRules.head(head, for: extent), body: Array(Array(behaviour.text.utf8)[extent.offsets]))
+        head.carrying(extent), body: Array(Array(behaviour.text.utf8)[extent.offsets]))
     }
   }
 

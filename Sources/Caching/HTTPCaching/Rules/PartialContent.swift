@@ -156,7 +156,7 @@ package struct PartialContent: Sendable, Hashable {
 extension HTTPResponseHead {
   /// This head for a response that carries `extent`: with `status`, or else as a 200 if that is everything, and as a 206 if
   /// it is not.
-  fileprivate func carrying(_ extent: ContentRange, status: Int? = nil) -> HTTPResponseHead {
+  func carrying(_ extent: ContentRange, status: Int? = nil) -> HTTPResponseHead {
     let status = status ?? (extent.offsets.count == extent.length ? 200 : 206)
     var fields = fields
     fields["Content-Range"] = status == 206 ? extent.text : nil
