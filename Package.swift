@@ -235,7 +235,7 @@ let package = Package(
       "HTTPCachingTests", "Base", "FetchVocabulary", "HTTPCaching", "SeededNumbers"),
     tests("TransportTests", "Platform", "Base", "HTTPCaching", "CurlTransport", "TestOrigin", "SeededNumbers"),
     tests(
-      "CacheDataTests", "Base", "FetchVocabulary", "HTTPCaching", "CacheCore", "StorageSPI",
+      "CacheDataTests", "Base", "FetchVocabulary", "HTTPCaching", "CacheCore", "StorageSPI", "EngineSupport",
       "CacheDomain", "CacheData", "SeededNumbers"),
     tests(
       "ResponseStorageTests", "FetchVocabulary", "HTTPCaching", "CacheCore", "CacheDomain", "CacheData",

@@ -47,7 +47,8 @@ struct FakeStorage: CityResponseStorage {
   }
 
   func store(
-    _ response: CitiesPageDTO, head: StoredHead, for request: CitiesRequestDTO, expecting version: UInt64?
+    _ response: CitiesPageDTO, head: StoredHead, for request: CitiesRequestDTO,
+    confirming confirmed: StoredResponse<CitiesPageDTO>?, token: CoalescingToken?
   ) async throws(CacheError) {
     log.add(.write(value: response.value, validator: head.head.fields["etag"]))
     if let writeError { throw writeError }

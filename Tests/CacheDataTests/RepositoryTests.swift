@@ -21,7 +21,8 @@ struct RepositoryTests {
     }
 
     func store(
-      _ response: Response, head: StoredHead, for request: Request, expecting version: UInt64?
+      _ response: Response, head: StoredHead, for request: Request,
+      confirming confirmed: StoredResponse<Response>?, token: CoalescingToken?
     ) async throws(CacheError) {
       kept.withLock { $0[request] = response }
     }

@@ -14,14 +14,14 @@ struct SharedFailureTests {
     _ stored: FetchCase.Stored, _ answer: FetchCase.Answer, policy: FetchPolicy = .cacheFirst
   ) async -> (outcomes: [FetchOutcome], asks: Int) {
     let row = FetchCase(policy: policy, stored: stored, answer: answer, storage: .works)
-    let (log, flights) = (CallLog(), LocalFlights())
+    let (log, coalescer) = (CallLog(), RequestCoalescer())
     let origin = FakeOrigin(log: log) { () async throws(CacheError) in
       let isFirst = log.all.count { $0.isAsk } == 1
-      while isFirst, !Task.isCancelled, flights.waiters(for: FakeStorage.key) < Self.count - 1 { await Task.yield() }
+      while isFirst, !Task.isCancelled, coalescer.waiters(for: FakeStorage.key) < Self.count - 1 { await Task.yield() }
       return try row.answered()
     }
     let services = FetchServices(
-      rules: HTTPCacheRules(freshness: FetchCase.freshness), now: { FakeStorage.now }, flights: flights)
+      rules: HTTPCacheRules(freshness: FetchCase.freshness), now: { FakeStorage.now }, coalescer: coalescer)
     let repository = DefaultCityRepository(
       storage: FakeStorage(log: log, stored: row.storedResponse), origin: origin, services: services)
     let outcomes = await withTaskGroup(of: FetchOutcome.self) { group in

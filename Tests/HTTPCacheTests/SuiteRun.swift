@@ -35,7 +35,7 @@ struct SuiteRun {
       now: { [clock] in .milliseconds(clock.now.milliseconds) }, background: background)
     let transfer: any DataTransferService = setting.carrier == .network ? try LoopbackTransfer(origin) : origin
     cache = HTTPCache(
-      storage: EngineHTTPResponseStorage(store: EntryStore(engine: engine, clock: clock)),
+      responses: URLResponses(store: EntryStore(engine: engine, clock: clock)),
       transfer: transfer, services: services)
   }
 

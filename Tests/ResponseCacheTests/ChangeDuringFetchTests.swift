@@ -51,7 +51,7 @@ import Testing
     let (here, other) = try await processes(origin, isShared: row.place != .here)
     let (reading, number) = try await start(row, here, origin)
     try await (row.place == .elsewhere ? other : here).make(row.change)
-    // A process that shares the flight learns of another process's change when the flight ends.
+    // A process that shares the request learns of another process's change when the request ends.
     let later = Task { try await here.fetch(row.subject, .networkOnly) }
     if row.place == .elsewhere {
       let elsewhere = Task { try await other.fetch(row.subject, .networkOnly) }
@@ -158,7 +158,7 @@ import Testing
     #expect(origin.count == 3)
   }
 
-  /// Another entry's flight has nothing to do with it.
+  /// Another entry's request has nothing to do with it.
   @Test(arguments: [
     ChangeCase.Change.select(EntrySelection(namespace: "other"), isSoft: false),
     .select(EntrySelection(prefix: "numbers/v1/query=b"), isSoft: false),
@@ -178,7 +178,7 @@ import Testing
     #expect(origin.count == 1)
   }
 
-  /// A removal that is conditional on the state ends the flights of what it removes.
+  /// A removal that is conditional on the state ends the coalescer of what it removes.
   @Test(arguments: [EntrySelection(state: .stale), EntrySelection(minimumAge: .seconds(10))])
   func aConditionalRemovalEndsTheFlightsOfWhatItRemoves(selection: EntrySelection) async throws {
     let origin = StagedOrigin()
@@ -224,10 +224,10 @@ import Testing
 }
 
 extension ChangedProcess {
-  /// Returns once `count` callers wait for the flight of the resource.
+  /// Returns once `count` callers wait for the request of the resource.
   func waiters(_ count: Int) async throws {
-    let flights = try #require(cache.services.flights as? LocalFlights)
-    try await becomes { flights.waiters(for: "numbers/v1/query=a/version=1") >= count }
+    let coalescer = cache.services.coalescer
+    try await becomes { coalescer.waiters(for: "numbers/v1/query=a/version=1") >= count }
   }
 }
 

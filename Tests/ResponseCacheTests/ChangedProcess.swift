@@ -13,10 +13,9 @@ struct ChangedProcess: Sendable {
   let numbers: Resource<String, Int>
   private let origin: StagedOrigin
 
-  /// - Parameter isShared: whether other processes can see its flights.
+  /// - Parameter isShared: whether other processes can see its coalescer.
   init(_ engine: any StorageEngine, _ clock: ManualClock, _ origin: StagedOrigin, isShared: Bool) {
-    let store = EntryStore(engine: engine, clock: clock)
-    let timing = LeaseTiming { pause in
+    let leases = LeaseOptions { pause in
       // Leases do not run out, and waiting for one takes no time.
       if pause >= .seconds(1) {
         let (never, source) = AsyncStream.makeStream(of: Void.self)
@@ -26,11 +25,12 @@ struct ChangedProcess: Sendable {
       await Task.yield()
       try Task.checkCancellation()
     }
+    let store = EntryStore(engine: engine, clock: clock, leases: isShared ? leases : nil)
     cache = Cache(
       store: store,
       services: FetchServices(
         rules: HTTPCacheRules(freshness: .standard), now: { clock.now.sinceEpoch },
-        flights: isShared ? LeasedFlights(store: store, timing: timing) : LocalFlights(store.underWay)),
+        coalescer: store.coalescer),
       warn: { _ in })
     numbers = cache.resource(
       "numbers", freshFor: .seconds(100), staleIfError: .seconds(10_000), staleWhileRevalidate: .seconds(1_000)

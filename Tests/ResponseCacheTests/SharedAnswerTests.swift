@@ -12,7 +12,7 @@ import Testing
   private static let callers = 5
   private static let tooLong = String(repeating: "long", count: 1_000)
 
-  private let flights = WatchedFlights()
+  private let coalescer = RequestCoalescer()
 
   /// A cache for entries of up to 100 bytes.
   private func cache() async throws -> Cache {
@@ -22,7 +22,7 @@ import Testing
     return Cache(
       store: store,
       services: FetchServices(
-        rules: HTTPCacheRules(freshness: .standard), now: { clock.now.sinceEpoch }, flights: flights),
+        rules: HTTPCacheRules(freshness: .standard), now: { clock.now.sinceEpoch }, coalescer: coalescer),
       warn: { _ in })
   }
 
@@ -34,7 +34,7 @@ import Testing
     return try await withThrowingTaskGroup(of: Value.self) { group in
       for _ in 0..<Self.callers { group.addTask { try await fetch() } }
       await origin.arrival(of: 1)
-      while flights.waiters < Self.callers - 1 {
+      while coalescer.waiters() < Self.callers - 1 {
         try Task.checkCancellation()
         await Task.yield()
       }
@@ -95,7 +95,7 @@ import Testing
     let first = Task { try await texts(1) }
     await origin.arrival(of: 1)
     let second = Task { try await others(1) }
-    while flights.waiters < 1 {
+    while coalescer.waiters() < 1 {
       try Task.checkCancellation()
       await Task.yield()
     }
@@ -103,19 +103,4 @@ import Testing
     #expect(try await first.value == Self.tooLong)
     #expect(try await second.value.count == 1_000)
   }
-}
-
-/// Flights that count the callers that wait.
-private final class WatchedFlights: FetchFlights {
-  private let local = LocalFlights()
-  private let keys = Mutex<Set<String>>([])
-
-  var waiters: Int { keys.withLock { keys in keys.reduce(0) { $0 + local.waiters(for: $1) } } }
-
-  func join(_ key: String) async throws(CacheError) -> JoinResult {
-    keys.withLock { _ = $0.insert(key) }
-    return try await local.join(key)
-  }
-
-  func finish(_ ticket: FlightTicket, _ result: FlightResult) async { await local.finish(ticket, result) }
 }

@@ -107,7 +107,7 @@ import Testing
 
   private static let local = TaskLocal<Int>(wrappedValue: 0)
 
-  /// A closure that outdates its own flight and then needs its own answer would do so for ever.
+  /// A closure that outdates its own request and then needs its own answer would do so for ever.
   @Test func aClosureThatChangesWhatItFetchesMayNotNeedItsAnswer() async throws {
     let cache = try await Cache.inMemory()
     let error = await #expect(throws: CacheError.self) { try await Self.own(cache)(1) }
@@ -122,15 +122,15 @@ import Testing
   }
 
   /// A cache whose answers are all too large to be stored if `isFull`.
-  private func cache(isFull: Bool) async throws -> (Cache, LocalFlights) {
+  private func cache(isFull: Bool) async throws -> (Cache, RequestCoalescer) {
     let store = EntryStore(
       engine: try await StorageLocation.memory.open(clock: clock), clock: clock,
       limits: StoreLimits(maxBytes: isFull ? 1 : 1_000))
-    let flights = LocalFlights(store.underWay)
+    let coalescer = store.coalescer
     let services = FetchServices(
-      rules: HTTPCacheRules(freshness: .standard), now: { [clock] in clock.now.sinceEpoch }, flights: flights)
+      rules: HTTPCacheRules(freshness: .standard), now: { [clock] in clock.now.sinceEpoch }, coalescer: coalescer)
     return (
-      Cache(store: store, services: services, warn: warnings.add), flights
+      Cache(store: store, services: services, warn: warnings.add), coalescer
     )
   }
 
@@ -138,7 +138,7 @@ import Testing
   /// caller is still there or not.
   @Test(arguments: [true, false], [true, false])
   func aFailureIsReportedOnce(isFull: Bool, firstLeaves: Bool) async throws {
-    let (cache, flights) = try await cache(isFull: isFull)
+    let (cache, coalescer) = try await cache(isFull: isFull)
     let origin = FakeOrigin { (_: String) in isFull ? "long" : "text" }
     let texts = cache.resource("texts", freshFor: .seconds(10), staleIfError: .seconds(1_000), fetch: origin.fetch)
     if !isFull { _ = try await texts("a") }
@@ -148,7 +148,7 @@ import Testing
     let asked = origin.queries.count
     let tasks = (0..<5).map { _ in Task { try await texts("a") } }
     await origin.arrival(of: asked + 1)
-    while flights.waiters(for: "texts/v1/query=a/version=1") < 4 {
+    while coalescer.waiters(for: "texts/v1/query=a/version=1") < 4 {
       try Task.checkCancellation()
       await Task.yield()
     }
@@ -173,7 +173,7 @@ import Testing
 
   /// Each caller can still see the failure in its own snapshot.
   @Test func allCallersSeeTheFailureInTheirSnapshots() async throws {
-    let (cache, flights) = try await cache(isFull: false)
+    let (cache, coalescer) = try await cache(isFull: false)
     let origin = FakeOrigin { (_: String) in "text" }
     let texts = cache.resource("texts", freshFor: .seconds(10), staleIfError: .seconds(1_000), fetch: origin.fetch)
     _ = try await texts("a")
@@ -188,7 +188,7 @@ import Testing
       }
     }
     await origin.arrival(of: 2)
-    while flights.waiters(for: "texts/v1/query=a/version=1") < 2 {
+    while coalescer.waiters(for: "texts/v1/query=a/version=1") < 2 {
       try Task.checkCancellation()
       await Task.yield()
     }

@@ -130,13 +130,13 @@ struct DamageTests {
       head: HTTPResponseHead(status: 200, fields: ["Content-Type": "text/plain", "Set-Cookie": "secret=1"]),
       storedAt: now, freshUntil: now + .seconds(60), retainUntil: now + .seconds(600))
     let url = "https://example.com/a"
-    let storage = EngineHTTPResponseStorage(store: scratch.store(try Transforms.named(["zstd", "sealed"])))
+    let storage = URLResponses(store: scratch.store(try Transforms.named(["zstd", "sealed"])))
     let key = try await storage.store(Self.payload, head: head, for: url, replacing: [])
-    let other = EngineHTTPResponseStorage(store: scratch.store(try Transforms.named([])))
+    let other = URLResponses(store: scratch.store(try Transforms.named([])))
     #expect(try await other.variants(of: url).first?.head.head.fields["set-cookie"] == "secret=1")
     #expect(try await other.response(under: key)?.response.body == Self.payload)
     #expect(!"\(try await scratch.stored(try CacheKey(key)).metadata)".contains("secret=1"))
-    let wrong = EngineHTTPResponseStorage(
+    let wrong = URLResponses(
       store: scratch.store(try Transforms.named([], secrets: [Transforms.otherSecret])))
     #expect(await code { () async throws(CacheError) in _ = try await wrong.response(under: key) } == .wrongKey)
     // Looking it up, replacing and invalidating it needs to know no more than that it is there.

@@ -75,7 +75,7 @@ struct RenewalTests {
   func aConfirmedResponseIsTransformedOnce(engine: TestedEngine) async throws {
     let (scratch, work) = (try await Scratch(engine), Work())
     let cache = HTTPCache(
-      storage: EngineHTTPResponseStorage(store: scratch.store(try work.transforms())), transfer: Server(),
+      responses: URLResponses(store: scratch.store(try work.transforms())), transfer: Server(),
       services: FetchServices(rules: HTTPCacheRules(freshness: Self.freshness), now: { scratch.clock.now.sinceEpoch }))
     for number in 1...3 {
       var responses = cache.responses(to: HTTPRequest(url: Self.url), options: FetchOptions()).makeAsyncIterator()
@@ -103,7 +103,7 @@ struct RenewalTests {
     for _ in 1...3 {
       scratch.clock.advance(by: .seconds(11))
       let stored = try #require(try await storage.response(for: Request(), isCounted: false))
-      #expect(try await storage.renew(stored, head: head(scratch), for: Request()))
+      try await storage.store(Self.text, head: head(scratch), for: Request(), confirming: stored, token: nil)
       #expect(try await storage.response(for: Request(), isCounted: false)?.head == head(scratch))
     }
     #expect(try await scratch.stored(CacheKey(for: Request())).payload == payload)

@@ -149,8 +149,8 @@ struct SealedUseTests {
   @Test func aVariantThatIsNotAuthenticIsRefusedAlone() async throws {
     let (scratch, url) = (try await Scratch(), "https://example.com/a")
     let transforms = try Transforms.named(["zstd", "sealed"], required: true)
-    let storage = EngineHTTPResponseStorage(store: scratch.store(transforms))
-    let plain = EngineHTTPResponseStorage(store: scratch.store())
+    let storage = URLResponses(store: scratch.store(transforms))
+    let plain = URLResponses(store: scratch.store())
     let german = try await storage.store(Self.payload, head: head(scratch, "de"), for: url, replacing: [])
     let french = try await plain.store(Self.payload, head: head(scratch, "fr"), for: url, replacing: [])
     let english = try await storage.store(Self.payload, head: head(scratch, "en"), for: url, replacing: [])

@@ -44,7 +44,7 @@ extension Cache {
     maxAge: Duration? = nil, maxStale: Duration? = nil, maxRedirects: Int = 5
   ) -> SnapshotSequence<LocatedResponse> {
     let cache = HTTPCache(
-      storage: EngineHTTPResponseStorage(store: store), transfer: transport, services: services)
+      responses: URLResponses(store: store), transfer: transport, services: services)
     let options = FetchOptions(policy: policy, maxAge: maxAge, maxStale: maxStale)
     return SnapshotSequence(cache.followedResponses(to: request, options: options, maxRedirects: maxRedirects))
   }
@@ -56,6 +56,6 @@ extension Cache {
   @concurrent
   @discardableResult
   public func removeResponses(to url: String) async throws -> Int {
-    try await removeAll(prefix: EngineHTTPResponseStorage.keyPrefix(of: HTTPRequest.normalizedURL(url)))
+    try await removeAll(prefix: URLResponses.keyPrefix(of: HTTPRequest.normalizedURL(url)))
   }
 }

@@ -72,13 +72,12 @@ public struct Cache: Sendable {
       let store = EntryStore(
         engine: try await Self.open(location, clock, warn), clock: clock, limits: limits,
         removesExpired: !capabilities.contains(.expiring), isOrdered: capabilities.contains(.ordered),
-        transforms: transforms)
-      let flights: any FetchFlights =
-        location.plugin.takesLeases ? LeasedFlights(store: store) : LocalFlights(store.underWay)
+        transforms: transforms, leases: location.plugin.takesLeases ? LeaseOptions() : nil)
       self.init(
         store: store,
         services: FetchServices(
-          rules: rules, now: { clock.now.sinceEpoch }, flights: flights, background: BackgroundWork(warn: warn)),
+          rules: rules, now: { clock.now.sinceEpoch }, coalescer: store.coalescer,
+          background: BackgroundWork(warn: warn)),
         warn: warn)
     } catch {
       throw error.callersError

@@ -12,13 +12,13 @@ struct SessionCache: Sendable {
 
   let maxEntryBytes: Int
   let warn: @Sendable (CacheError) -> Void
-  private let storage: EngineHTTPResponseStorage
+  private let responses: URLResponses
   private let services: FetchServices
 
   init(_ cache: Cache, maxEntryBytes: Int) {
     self.maxEntryBytes = maxEntryBytes
     warn = cache.warn
-    storage = EngineHTTPResponseStorage(store: cache.store)
+    responses = URLResponses(store: cache.store)
     var services = cache.services
     let key = services.rules.credentialKey
     services.rules = HTTPCacheRules(isShared: services.rules.isShared, freshness: Self.freshness)
@@ -28,6 +28,6 @@ struct SessionCache: Sendable {
 
   /// The cache in front of the servers that `transfer` reaches.
   func responses(over transfer: any DataTransferService) -> HTTPCache {
-    HTTPCache(storage: storage, transfer: transfer, services: services, maxContentBytes: maxEntryBytes)
+    HTTPCache(responses: responses, transfer: transfer, services: services, maxContentBytes: maxEntryBytes)
   }
 }

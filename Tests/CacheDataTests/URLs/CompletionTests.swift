@@ -62,7 +62,7 @@ struct CompletionTests {
     let rules = HTTPCacheRules(
       freshness: FreshnessPolicy(timeToLive: .zero, staleIfError: .seconds(300), staleWhileRevalidate: .zero))
     let cache = HTTPCache(
-      storage: storage, transfer: server, services: FetchServices(rules: rules, now: { .seconds(1_000) }),
+      responses: storage.responses, transfer: server, services: FetchServices(rules: rules, now: { .seconds(1_000) }),
       maxContentBytes: maxContentBytes)
     var responses = cache.responses(to: HTTPRequest(url: Self.url, fields: fields), options: FetchOptions())
       .makeAsyncIterator()

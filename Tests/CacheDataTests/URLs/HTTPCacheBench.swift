@@ -33,7 +33,8 @@ final class HTTPCacheBench: Sendable {
       rules: HTTPCacheRules(freshness: Self.freshness), now: { self.time.withLock { $0 } },
       background: background, observe: { explanation in self.explanations.withLock { $0.append(explanation) } })
     return HTTPCache(
-      storage: storage, transfer: transfer ?? self.transfer, services: services, maxContentBytes: maxContentBytes)
+      responses: storage.responses, transfer: transfer ?? self.transfer, services: services,
+      maxContentBytes: maxContentBytes)
   }
 
   func get(

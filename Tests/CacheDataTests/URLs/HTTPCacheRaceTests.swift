@@ -4,7 +4,7 @@ import Testing
 @testable import HTTPCaching
 
 /// Fetches of URLs during which the stored response changes, or the caller leaves, while the server answers.
-struct HTTPCacheRaceTests {
+@Suite(.timeLimit(.minutes(30))) struct HTTPCacheRaceTests {
   /// A server's work is done even if the task that asked for it no longer waits for the answer.
   @Test(arguments: ["POST", "PUT", "DELETE"])
   func aRequestThatWasCancelledAfterItsAnswerInvalidatesAllTheSame(method: String) async throws {
@@ -12,7 +12,7 @@ struct HTTPCacheRaceTests {
     _ = try await bench.get()
     #expect(bench.storage.keys.count == 1)
     let services = FetchServices(rules: HTTPCacheRules(freshness: HTTPCacheBench.freshness), now: { .seconds(1_000) })
-    let cache = HTTPCache(storage: bench.storage, transfer: CancellingTransfer(), services: services)
+    let cache = HTTPCache(responses: bench.storage.responses, transfer: CancellingTransfer(), services: services)
     let request = HTTPRequest(method: method, url: HTTPCacheBench.url)
     await Task {
       var iterator = cache.responses(to: request, options: FetchOptions()).makeAsyncIterator()
@@ -67,7 +67,7 @@ struct HTTPCacheRaceTests {
       answer: HTTPResponseHead(status: 200, fields: ["Cache-Control": "max-age=60", "ETag": "\"1\""])
     ) { _ = try await bench.get([:], .networkOnly, from: newer) }
     let services = FetchServices(rules: HTTPCacheRules(freshness: HTTPCacheBench.freshness), now: { .seconds(1_070) })
-    let cache = HTTPCache(storage: bench.storage, transfer: head, services: services)
+    let cache = HTTPCache(responses: bench.storage.responses, transfer: head, services: services)
     for try await _ in cache.responses(
       to: HTTPRequest(method: "HEAD", url: HTTPCacheBench.url), options: FetchOptions())
     {}
@@ -83,10 +83,10 @@ struct HTTPCacheRaceTests {
     let newer = FakeTransfer(200, ["Cache-Control": "max-age=60", "ETag": "\"2\""], "new")
     let transfer = OvertakenTransfer(answer: HTTPResponseHead(status: 304, fields: ["ETag": "\"1\""])) {
       if isReplaced { _ = try await bench.get([:], .networkOnly, from: newer) }
-      if !isReplaced { try await bench.storage.remove(bench.storage.keys) }
+      if !isReplaced { try await bench.storage.responses.remove(bench.storage.keys) }
     }
     let services = FetchServices(rules: HTTPCacheRules(freshness: HTTPCacheBench.freshness), now: { .seconds(1_070) })
-    let cache = HTTPCache(storage: bench.storage, transfer: transfer, services: services)
+    let cache = HTTPCache(responses: bench.storage.responses, transfer: transfer, services: services)
     var snapshots: [Snapshot<HTTPResponse>] = []
     for try await snapshot in cache.responses(to: HTTPRequest(url: HTTPCacheBench.url), options: FetchOptions()) {
       snapshots.append(snapshot)
@@ -105,18 +105,18 @@ struct HTTPCacheRaceTests {
     let url = "https://a.example/x"
     var services = FetchServices(rules: HTTPCacheRules(freshness: HTTPCacheBench.freshness), now: { .seconds(1_000) })
     let first = FakeTransfer(200, ["Cache-Control": "max-age=60", "ETag": "\"1\""], "sound")
-    for try await _ in HTTPCache(storage: storage, transfer: first, services: services)
+    for try await _ in HTTPCache(responses: storage.responses, transfer: first, services: services)
       .responses(to: HTTPRequest(url: url), options: FetchOptions())
     {}
     services.rules.isInsecure = true
     let second = FakeTransfer(status, ["Cache-Control": "max-age=900", "ETag": "\"2\""], "forged")
-    for try await snapshot in HTTPCache(storage: storage, transfer: second, services: services)
+    for try await snapshot in HTTPCache(responses: storage.responses, transfer: second, services: services)
       .responses(to: HTTPRequest(method: method, url: url), options: FetchOptions(policy: .networkOnly))
     {
       #expect(snapshot.value.body == Array("forged".utf8) && snapshot.value.head.status == status)
     }
     #expect(second.requests.map { $0.fields["If-None-Match"] } == [nil])
-    let kept = try #require(try await storage.variants(of: url).first)
+    let kept = try #require(try await storage.responses.variants(of: url).first)
     #expect(kept.head.head.fields["ETag"] == "\"1\"" && kept.head.freshUntil == .seconds(1_060))
   }
 
@@ -125,26 +125,32 @@ struct HTTPCacheRaceTests {
     let bench = HTTPCacheBench(FakeTransfer(200, ["Cache-Control": "max-age=60"], "a"))
     _ = try await bench.get()
     bench.wait(70)
-    let flights = DepartingFlights { for key in bench.storage.keys { bench.storage.damage(key) } }
+    let coalescer = RequestCoalescer()
     let services = FetchServices(
-      rules: HTTPCacheRules(freshness: HTTPCacheBench.freshness), now: { .seconds(1_070) }, flights: flights)
-    let cache = HTTPCache(storage: bench.storage, transfer: bench.transfer, services: services)
-    var snapshots = cache.responses(to: HTTPRequest(url: HTTPCacheBench.url), options: FetchOptions())
-      .makeAsyncIterator()
-    let snapshot = try #require(try await snapshots.next())
-    #expect(snapshot.source == .origin && snapshot.warnings.map(\.code) == [.damaged])
-  }
-
-  /// Flights that run other work before they depart.
-  private struct DepartingFlights: FetchFlights {
-    let meanwhile: @Sendable () -> Void
-
-    func join(_ key: String) async throws(CacheError) -> JoinResult {
-      meanwhile()
-      return .leading(FlightTicket(key: key))
+      rules: HTTPCacheRules(freshness: HTTPCacheBench.freshness), now: { .seconds(1_070) }, coalescer: coalescer)
+    let cache = HTTPCache(responses: bench.storage.responses, transfer: bench.transfer, services: services)
+    let request = HTTPRequest(url: HTTPCacheBench.url)
+    let target = URLTarget(
+      request: request, responses: bench.storage.responses, transfer: bench.transfer, rules: services.rules,
+      now: services.now, cacheName: "c", maxContentBytes: 1)
+    let key = try #require(try target.coalescingKey())
+    guard case .leading(let token) = try await coalescer.join(key) else { return }
+    let fetching = Task {
+      var snapshots = cache.responses(to: request, options: FetchOptions()).makeAsyncIterator()
+      return try await snapshots.next()
     }
-
-    func finish(_ ticket: FlightTicket, _ result: FlightResult) async {}
+    while coalescer.waiters(for: key) == 0 {
+      try Task.checkCancellation()
+      await Task.yield()
+    }
+    for key in bench.storage.keys { bench.storage.damage(key) }
+    // The first caller is cancelled, so that the one that waits makes the request.
+    await Task {
+      withUnsafeCurrentTask { $0?.cancel() }
+      await coalescer.finish(token)
+    }.value
+    let snapshot = try #require(try await fetching.value)
+    #expect(snapshot.source == .origin && snapshot.warnings.map(\.code) == [.damaged])
   }
 
   /// A transfer that runs other work before it answers.

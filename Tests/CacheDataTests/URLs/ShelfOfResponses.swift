@@ -1,73 +1,92 @@
-import CacheCore
+import EngineSupport
 import FetchVocabulary
+import StorageSPI
 import Synchronization
+@testable import CacheCore
 
-/// A storage of responses in memory that can fail on demand.
-final class ShelfOfResponses: HTTPResponseStorage {
-  private struct State {
-    var kept: [String: StoredResponse<HTTPResponse>] = [:]
-    var lookUps: [Bool] = []
+/// Responses in memory, in a store that fails on demand. Its clock stands at second 1,000, so that nothing expires.
+final class ShelfOfResponses: Sendable {
+  private struct Clock: WallClock {
+    var now: Timestamp { Timestamp(milliseconds: 1_000_000) }
+  }
+
+  private let engine: ShelfEngine
+  private let store: EntryStore
+
+  init(failing error: CacheError? = nil) {
+    engine = ShelfEngine(error)
+    store = EntryStore(engine: engine, clock: Clock(), removesExpired: false)
+  }
+
+  var responses: URLResponses { URLResponses(store: store) }
+
+  /// Makes storing fail from now on; what is there can still be removed.
+  func failToStore(_ error: CacheError) { engine.state.withLock { $0.writeError = error } }
+
+  /// Makes the response under `key` unreadable from now on.
+  func damage(_ key: String) { _ = engine.state.withLock { $0.damaged.insert(key) } }
+
+  func removeAll() { engine.state.withLock { $0.table = EntryTable() } }
+
+  var keys: [String] { engine.state.withLock { $0.table.scan(ScanRequest()).entries.map(\.key.text) } }
+
+  /// How many responses for `url` there are.
+  func count(of url: String) -> Int { keys.count { $0.hasPrefix(URLResponses.keyPrefix(of: url)) } }
+
+  var hits: Int { store.operations.current.hits }
+  var misses: Int { store.operations.current.misses }
+}
+
+/// An engine whose calls fail with `error`, if there is one.
+private final class ShelfEngine: StorageEngine {
+  struct State {
+    var table = EntryTable()
     var writeError: CacheError?
-    var versions: UInt64 = 0
     var damaged: Set<String> = []
   }
 
-  private let state = Mutex(State())
+  let state = Mutex(State())
   private let error: CacheError?
 
-  init(failing error: CacheError? = nil) {
-    self.error = error
-  }
+  init(_ error: CacheError?) { self.error = error }
 
-  /// Makes storing fail from now on.
-  func failToStore(_ error: CacheError) { state.withLock { $0.writeError = error } }
-
-  /// Makes the response under `key` unreadable from now on.
-  func damage(_ key: String) { _ = state.withLock { $0.damaged.insert(key) } }
-
-  func removeAll() { state.withLock { $0.kept = [:] } }
-
-  var keys: [String] { state.withLock { $0.kept.keys.sorted() } }
-  var lookUps: [Bool] { state.withLock { $0.lookUps } }
-
-  func variants(of url: String) async throws(CacheError) -> [StoredVariant] {
-    let damaged = state.withLock { state in state.damaged.contains { state.kept[$0] != nil && $0.hasPrefix("\(url) ") }
-    }
-    if damaged { throw CacheError(.damaged, "an entry is damaged") }
+  func read<Output: Sendable>(
+    _ key: CacheKey, _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(CacheError) -> Output
+  ) async throws(CacheError) -> Output? {
     if let error { throw error }
-    return state.withLock { state in
-      state.kept.filter { $0.key.hasPrefix("\(url) ") }.map { StoredVariant(key: $0.key, head: $0.value.head) }
+    guard let entry = state.withLock({ $0.table[key] }) else { return nil }
+    return try body(entry.payload.span, entry.metadata)
+  }
+
+  func apply(_ batch: WriteBatch) async throws(CacheError) {
+    if let error { throw error }
+    try state.withLock { state throws(CacheError) in
+      for operation in batch.operations {
+        switch operation {
+        case .put, .update: if let error = state.writeError { throw error }
+        case .remove, .require: break
+        }
+      }
+      _ = try state.table.apply(batch)
     }
   }
 
-  func response(under key: String) async throws(CacheError) -> StoredResponse<HTTPResponse>? {
-    state.withLock { $0.kept[key] }
-  }
-
-  func store(
-    _ body: [UInt8], head: StoredHead, for url: String, replacing replaced: [String], expecting version: UInt64?
-  ) async throws(CacheError) -> String {
-    if let error = error ?? state.withLock({ $0.writeError }) { throw error }
-    let key = key(of: url, selector: head.selector)
-    let isStored = state.withLock { state in
-      guard version == nil || state.kept[key]?.version == version else { return false }
-      for key in replaced { state.kept[key] = nil }
-      state.versions += 1
-      state.kept[key] = StoredResponse(
-        key: key, response: HTTPResponse(head.head, body: body), head: head, version: state.versions)
-      return true
-    }
-    guard isStored else { throw CacheError(.conflict, "another version is stored") }
-    return key
-  }
-
-  func remove(_ keys: [String]) async throws(CacheError) {
-    state.withLock { state in
-      for key in keys { state.kept[key] = nil }
+  func scan(_ request: ScanRequest) async throws(CacheError) -> ScanPage {
+    if let error { throw error }
+    return try state.withLock { state throws(CacheError) in
+      let page = state.table.scan(request)
+      if page.entries.contains(where: { state.damaged.contains($0.key.text) }) {
+        throw CacheError(.damaged, "an entry is damaged")
+      }
+      return page
     }
   }
 
-  func key(of url: String, selector: VariantSelector) -> String { "\(url) \(selector.digest)" }
+  func count() async throws(CacheError) -> StoreCount { state.withLock { $0.table.count } }
 
-  func countLookUp(_ key: String?) { state.withLock { $0.lookUps.append(key != nil) } }
+  func check() async throws(CacheError) -> [IntegrityIssue] { [] }
+
+  func compact() async throws(CacheError) {}
+
+  func close() async throws(CacheError) {}
 }

@@ -29,7 +29,7 @@ struct HistoryRun {
     let plugin = MemoryPlugin()
     engine = try await plugin.open(EngineConfiguration(for: plugin.declaration, clock: clock))
     cache = HTTPCache(
-      storage: EngineHTTPResponseStorage(store: EntryStore(engine: engine, clock: clock)), transfer: origin,
+      responses: URLResponses(store: EntryStore(engine: engine, clock: clock)), transfer: origin,
       services: FetchServices(
         rules: setting.rules, now: { [clock] in .milliseconds(clock.now.milliseconds) }, background: background))
   }

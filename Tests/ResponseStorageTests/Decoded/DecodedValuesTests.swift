@@ -109,13 +109,13 @@ struct DecodedValuesTests {
     try await test.cities.store(CitiesPageDTO(.sample), head: test.head("v1"), for: request)
     let first = try #require(try await test.cities.response(for: request))
     test.clock.advance(by: .seconds(50))
-    #expect(try await test.cities.renew(first, head: test.head("v2"), for: request))
+    try await test.cities.store(first.response, head: test.head("v2"), for: request, confirming: first, token: nil)
     let second = try #require(try await test.cities.response(for: request))
     #expect(second.head.head.fields["etag"] == "v2" && second.version != first.version)
     #expect(second.head.storedAt == test.head().storedAt && second.head.retainUntil == test.head().retainUntil)
     #expect(second.response.toDomain() == .sample)
     let error = await errorCode { () async throws(CacheError) in
-      _ = try await test.cities.renew(first, head: test.head("v3"), for: request)
+      try await test.cities.store(first.response, head: test.head("v3"), for: request, confirming: first, token: nil)
     }
     #expect(error == .conflict)
   }

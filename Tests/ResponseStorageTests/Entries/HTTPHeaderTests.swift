@@ -1,4 +1,4 @@
-import CacheCore
+@testable import CacheCore
 import Testing
 
 /// The header of a response for a URL is restored unchanged, whatever its values begin with.
@@ -10,7 +10,7 @@ import Testing
     ])
   func valuesComeBack(value: String) async throws {
     let test = try await TestStore()
-    let storage = EngineHTTPResponseStorage(store: test.store)
+    let storage = URLResponses(store: test.store)
     var head = test.head()
     head.head.fields = HTTPFields([
       HTTPFields.Field("X-First", value), HTTPFields.Field("x-second", value), HTTPFields.Field("X-First", "last"),

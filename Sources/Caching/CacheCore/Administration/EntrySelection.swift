@@ -2,7 +2,7 @@ public import StorageSPI
 
 /// Selects the entries of a store that meet every given condition.
 public struct EntrySelection: Sendable, Hashable {
-  /// The namespace of the entries. `nil` selects all namespaces but the one for leases of flights: leases are not the
+  /// The namespace of the entries. `nil` selects all namespaces but the one for leases of requests: leases are not the
   /// user's entries, and must be asked for by name.
   public var namespace: String?
   /// The prefix of their keys.

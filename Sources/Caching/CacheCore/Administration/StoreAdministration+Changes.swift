@@ -32,7 +32,7 @@ extension StoreAdministration {
   ///
   /// - Throws: `CacheError`: the engine failed. No entry was removed, unless there was no room to remove all at once.
   public func remove(keys: [CacheKey], dryRun: Bool) async throws(CacheError) -> RemovalReport {
-    if !dryRun { try await store.endFlights(of: keys) }
+    if !dryRun { try await store.coalescer.endRequests(of: keys) }
     var (report, found, damaged) = try await find(keys)
     if !dryRun {
       let removed = try await make(.removed, found, damaged) { _ in true }
@@ -49,7 +49,7 @@ extension StoreAdministration {
   ///
   /// - Throws: `CacheError`: as `makeStale(_:dryRun:)`.
   public func makeStale(keys: [CacheKey], dryRun: Bool) async throws(CacheError) -> RemovalReport {
-    if !dryRun { try await store.endFlights(of: keys) }
+    if !dryRun { try await store.coalescer.endRequests(of: keys) }
     var (report, found, damaged) = try await find(keys)
     for key in damaged { report.damaged.add(key) }
     let fresh = EntrySelection(state: .fresh)
@@ -70,13 +70,13 @@ extension StoreAdministration {
   ) async throws(CacheError) -> RemovalReport {
     var report = RemovalReport()
     do throws(CacheError) {
-      if !dryRun { try await endFlights(selection) }
+      if !dryRun { try await endRequests(selection) }
       try await visit(selection) { page throws(CacheError) in
         var page = change == .stale ? report.addingDamaged(page) : page
         if !dryRun {
           // The removal of an expired entry changes nothing for those who fetch it.
-          if selection.state != .expired, selection.selectsFlightsByEntry {
-            try await store.endFlights(of: page.map(\.key))
+          if selection.state != .expired, selection.selectsRequestsByEntry {
+            try await store.coalescer.endRequests(of: page.map(\.key))
           }
           page = try await make(change, page, mayCease: selection.mayCease) {
             selection.contains($0, at: store.clock.now)
@@ -113,7 +113,7 @@ extension StoreAdministration {
   /// An entry that has been written since is changed only if it is still selected, and one that has been removed since is
   /// not returned. An engine may write much more for many changes than for one, so on a full disk they are made in parts.
   ///
-  /// The flights of the entries must have been ended before.
+  /// The requests for the entries must have been ended before.
   ///
   /// - Parameter mayCease: whether writing an entry again can end its selection.
   /// - Throws: `CacheError`: the engine failed, or other writers kept changing the entries (`conflict`); then none of
@@ -168,18 +168,18 @@ extension StoreAdministration {
 }
 
 extension StoreAdministration {
-  /// Ends the flights of entries that `selection` selects by their keys, also of those that are not in the store yet.
-  func endFlights(_ selection: EntrySelection) async throws(CacheError) {
+  /// Ends the requests for entries that `selection` selects by their keys, also of those that are not in the store yet.
+  func endRequests(_ selection: EntrySelection) async throws(CacheError) {
     guard selection.selectsNewEntries else { return }
-    try await store.endFlights { $0.meets(selection) }
+    try await store.coalescer.endRequests { $0.meets(selection) }
   }
 
-  /// Ends the flights for `url`: what is being fetched of it now is not stored.
+  /// Ends the requests for `url`: what is being fetched of it now is not stored.
   ///
   /// - Throws: `CacheError`: the engine failed.
-  public func endFlights(for url: String) async throws(CacheError) {
-    let prefix = EngineHTTPResponseStorage.keyPrefix(of: url)
-    try await store.endFlights { $0.meets(prefix: prefix) }
+  public func endRequests(for url: String) async throws(CacheError) {
+    let prefix = URLResponses.keyPrefix(of: url)
+    try await store.coalescer.endRequests { $0.meets(prefix: prefix) }
   }
 
   /// Removes all entries except leases, returns their space to the file system, and checks that an empty, intact store

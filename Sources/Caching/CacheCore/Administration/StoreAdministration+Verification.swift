@@ -5,7 +5,7 @@ extension StoreAdministration {
   /// Lets the engine check the structure of the store, then reads each entry and compares its checksums.
   ///
   /// An unreadable entry is an issue, but does not stop the check, unless the engine cannot list the entries behind it. The
-  /// leases of flights are checked, but not counted. Checksums are over the stored bytes, so the check needs no key. Sealed
+  /// leases of requests are checked, but not counted. Checksums are over the stored bytes, so the check needs no key. Sealed
   /// entries whose key is at hand are authenticated too; the others are counted. Cost: each payload is read, in bounded
   /// memory, and a sealed one is opened.
   ///

@@ -113,7 +113,7 @@ public struct StoreReport: Sendable {
   /// In a store of at most this many entries states are counted without being asked for: it takes no noticeable time.
   public static let scannedEntries = 100_000
 
-  /// The entries, without the leases of flights, and the space that the store takes up on its medium.
+  /// The entries, without the leases of requests, and the space that the store takes up on its medium.
   public let count: StoreCount
   /// How many entries are in each state, without states that have none; `nil` if they were not counted.
   public internal(set) var states: [EntryState: Int]?

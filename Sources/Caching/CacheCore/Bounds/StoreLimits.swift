@@ -2,7 +2,7 @@ public import StorageSPI
 
 /// How much a store may hold, and what it evicts to stay within that.
 public struct StoreLimits: Sendable, Hashable {
-  /// The largest number of entries, 1 or more. The leases of flights do not count.
+  /// The largest number of entries, 1 or more. The leases of requests do not count.
   public let maxEntries: Int
   /// The largest total size of all payloads, in bytes, 1 or more.
   public let maxBytes: Int

@@ -21,17 +21,8 @@ public struct EntryStore: Sendable {
   /// The decoded values; `nil` if none are kept.
   let decodedEntries: DecodedEntries?
 
-  /// The leases that this process holds on flights over this store.
-  let leases = HeldLeases()
-
-  /// The requests under way in this process whose answers this store keeps.
-  package let underWay = FlightsUnderWay()
-
-  /// The flight that the next write belongs to; `nil` if there is none.
-  private var flight: FlightTicket?
-
-  /// Whether the next write ends that flight.
-  private var endsFlight = false
+  /// Coalesces the requests whose responses this store keeps.
+  public let coalescer: RequestCoalescer
 
   /// What entries are written with, and how to read those written with something else.
   let transforms: TransformPipeline
@@ -52,17 +43,22 @@ public struct EntryStore: Sendable {
   ///   - isOrdered: whether the engine is `ordered`.
   ///   - decoded: how many decoded values to keep in memory.
   ///   - transforms: what entries are written with, such as compression. Entries written with others stay readable.
+  ///   - leases: how to coalesce requests with those of other processes that use the store; `nil` to coalesce those of this
+  ///     process alone.
   ///   - wholeLook: a store of up to so many entries is looked at whole to choose evictions; `nil` for the usual number.
   public init(
     engine: any StorageEngine, clock: any WallClock, limits: StoreLimits? = nil,
     accesses: AccessRecorder = AccessRecorder(), sweeps: (any SweepLog)? = nil, removesExpired: Bool = true,
     isOrdered: Bool = true, decoded: DecodedLimits = .standard, transforms: EntryTransforms = .none,
-    wholeLook: Int? = nil
+    leases: LeaseOptions? = nil, wholeLook: Int? = nil
   ) {
     self.engine = engine
     self.clock = clock
     self.accesses = accesses
     self.transforms = TransformPipeline(transforms)
+    coalescer = RequestCoalescer(
+      LeaseTable(engine: engine, clock: clock, transforms: self.transforms, options: leases ?? LeaseOptions()),
+      takesLeases: leases != nil)
     operations = OperationCounter()
     decodedEntries = decoded.maxEntries > 0 ? DecodedEntries(engine, decoded) : nil
     writer = BoundedWriter(
@@ -76,22 +72,13 @@ public struct EntryStore: Sendable {
   /// - Throws: `CacheError`: the log failed.
   public func saveSweep() throws(CacheError) { try writer.sweeps.save() }
 
-  /// Gives back the leases on flights that have not ended, and closes the engine.
+  /// Gives back the leases on requests that have not ended, and closes the engine.
   ///
   /// - Throws: `CacheError` with the code of the engine's failure.
   public func close() async throws(CacheError) {
     decodedEntries?.removeAll()
-    await giveBackLeases()
+    await coalescer.giveBackLeases()
     try await engine.close()
-  }
-
-  /// Without it, other processes would wait until the leases run out. A lease that cannot be given back does run out.
-  func giveBackLeases() async {
-    for lease in await leases.endAll() {
-      var batch = WriteBatch()
-      batch.remove(lease.key, ifStill: lease.version)
-      try? await engine.apply(batch)
-    }
   }
 
   /// The value that `decode` makes from the entry under `key`, with its metadata; `nil` if there is none, or an expired
@@ -124,21 +111,6 @@ public struct EntryStore: Sendable {
     if let digest { accesses.record(digest: digest, at: clock.now) }
   }
 
-  /// This store, whose next write also removes this process's lease of `flight`, and fails with the code `conflict` if
-  /// the flight is outdated or its lease is lost.
-  package func ending(_ flight: FlightTicket?) -> EntryStore {
-    var store = during(flight)
-    store.endsFlight = true
-    return store
-  }
-
-  /// This store, whose next write fails with the code `conflict` if `flight` is outdated or its lease is lost.
-  package func during(_ flight: FlightTicket?) -> EntryStore {
-    var store = self
-    store.flight = flight
-    return store
-  }
-
   /// Stores an entry together with the changes of `batch`, if the present entry is as expected. If there is no room, it
   /// evicts other entries. The transforms of the store change its payload; limits count the result.
   ///
@@ -148,19 +120,22 @@ public struct EntryStore: Sendable {
   ///   - metadata: the entry's metadata; the checksum is computed here.
   ///   - expecting: what the store must hold under the key; `nil` for anything.
   ///   - batch: further changes; all are made, or none.
-  /// - Throws: `CacheError` with the code of the engine's failure, `tooLarge` if the entry alone exceeds the store's
+  ///   - token: the request that fetched the entry; `nil` if there is none.
+  ///   - endsLease: whether the same commit removes the lease of that request.
+  /// - Throws: `CacheError` with the code of the engine's failure, `conflict` if the request is outdated or its lease is
+  ///   lost, `tooLarge` if the entry alone exceeds the store's
   ///   limits, `overBounds` if no other entry may be evicted, `busy` if other writers keep filling the store; then
   ///   nothing has changed.
   public func write(
     _ key: CacheKey, payload: [UInt8], metadata: EntryMetadata, expecting: WriteBatch.Expectation? = nil,
-    with batch: WriteBatch = WriteBatch()
+    with batch: WriteBatch = WriteBatch(), token: CoalescingToken? = nil, endsLease: Bool = true
   ) async throws(CacheError) {
     var entry = try transforms.encoded(payload, metadata, key: key, with: transforms.transforms.written)
     entry.metadata.checksum = entry.metadata.computedChecksum(key: key)
     var batch = batch
     if let expecting { batch.require(key, expecting) }
     batch.put(key, payload: entry.payload, metadata: entry.metadata)
-    try await commit(batch, storing: key, bytes: entry.payload.count)
+    try await commit(batch, storing: key, bytes: entry.payload.count, token, endsLease: endsLease)
   }
 
   /// Gives an entry new metadata, together with the changes of `batch`. Its payload is not touched: it is neither encoded
@@ -169,15 +144,15 @@ public struct EntryStore: Sendable {
   /// - Parameters:
   ///   - key: the entry's key.
   ///   - version: the checksum that the entry must have; with `nil`, nothing is done.
-  ///   - batch: further changes; all are made, or none.
+  ///   - batch, token, endsLease: as for `write`.
   ///   - renewed: makes the new metadata from the present one, of which a transform may hide attributes.
   /// - Returns: `false` if the entry must be written whole, and nothing has changed: it cannot be read, or would be
   ///   written with other transforms now.
-  /// - Throws: `CacheError`: as `write(_:payload:metadata:expecting:with:)`; `conflict` if the entry has another version or
+  /// - Throws: `CacheError`: as `write`; `conflict` if the entry has another version or
   ///   is gone.
   func renew(
-    _ key: CacheKey, from version: UInt64?, with batch: WriteBatch = WriteBatch(),
-    _ renewed: @Sendable (EntryMetadata) -> EntryMetadata
+    _ key: CacheKey, from version: UInt64?, with batch: WriteBatch = WriteBatch(), token: CoalescingToken? = nil,
+    endsLease: Bool = true, _ renewed: @Sendable (EntryMetadata) -> EntryMetadata
   ) async throws(CacheError) -> Bool {
     guard let version else { return false }
     let found: (metadata: EntryMetadata?, bytes: Int)?
@@ -195,24 +170,26 @@ public struct EntryStore: Sendable {
     guard let metadata = found.metadata else { return false }
     var batch = batch
     batch.update(key, metadata: metadata, from: version)
-    try await commit(batch, storing: key, bytes: found.bytes)
+    try await commit(batch, storing: key, bytes: found.bytes, token, endsLease: endsLease)
     return true
   }
 
-  /// Makes the changes of `batch`, which leaves `bytes` bytes under `key`, and ends the flight if that is due.
-  private func commit(_ batch: WriteBatch, storing key: CacheKey, bytes: Int) async throws(CacheError) {
-    guard let flight else { return try await writer.apply(batch, storing: key, bytes: bytes) }
-    try await flight.storing { () throws(CacheError) in
+  /// Makes the changes of `batch`, which leaves `bytes` bytes under `key`, if the request of `token` is not outdated.
+  private func commit(
+    _ batch: WriteBatch, storing key: CacheKey, bytes: Int, _ token: CoalescingToken?, endsLease: Bool
+  ) async throws(CacheError) {
+    guard let token else { return try await writer.apply(batch, storing: key, bytes: bytes) }
+    try await token.storing { () throws(CacheError) in
       var batch = batch
-      switch await leases.end(flight) {
+      switch await token.endRenewal() {
       case .none: break
       case .lost: throw .conflict(on: key)
       case .held(let lease, let version):
         batch.require(lease, .checksum(version))
-        if endsFlight { batch.remove(lease) }
+        if endsLease { batch.remove(lease) }
       }
       try await writer.apply(batch, storing: key, bytes: bytes)
-      if endsFlight { leases.forget(flight) }
+      if endsLease { token.forgetLease() }
     }
   }
 }

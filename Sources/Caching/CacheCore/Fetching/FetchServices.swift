@@ -7,21 +7,22 @@ public struct FetchServices: Sendable {
   public var rules: HTTPCacheRules
   /// The current time, since 1970-01-01T00:00:00Z.
   public let now: @Sendable () -> Duration
-  /// Makes concurrent fetches of one key ask the origin once.
-  public let flights: any FetchFlights
+  /// Makes concurrent fetches of one key send one request. It is that of the store in which they look.
+  public let coalescer: RequestCoalescer
   /// Runs work that no caller waits for.
   public let background: BackgroundWork
   /// Receives an explanation of each snapshot; `nil` if none is wanted.
   public let observe: (@Sendable (FetchExplanation) -> Void)?
 
-  /// Creates services; by default flights are shared within this process only.
+  /// Creates services; by default requests are coalesced within this process, and for a storage that is not an
+  /// `EntryStore`.
   public init(
-    rules: HTTPCacheRules, now: @escaping @Sendable () -> Duration, flights: any FetchFlights = LocalFlights(),
+    rules: HTTPCacheRules, now: @escaping @Sendable () -> Duration, coalescer: RequestCoalescer = RequestCoalescer(),
     background: BackgroundWork = BackgroundWork(), observe: (@Sendable (FetchExplanation) -> Void)? = nil
   ) {
     self.rules = rules
     self.now = now
-    self.flights = flights
+    self.coalescer = coalescer
     self.background = background
     self.observe = observe
   }
@@ -73,8 +74,8 @@ public final class BackgroundWork: Sendable {
     state.withLock { state in
       guard state.underWay[name] == nil else { return }
       // The work ends under the same lock, so it is in the table by then.
-      // It waits for no flight that the current task leads, and no such flight waits for it.
-      state.underWay[name] = FlightTicket.led.withValue([]) { Work { [self] in end(name, await work()) } }
+      // It waits for no request that the current task makes, and no such request waits for it.
+      state.underWay[name] = CoalescingToken.led.withValue([]) { Work { [self] in end(name, await work()) } }
     }
   }
 

@@ -41,27 +41,21 @@ public struct EngineResponseStorage<Request: CacheableRequest, Response: Sendabl
 
   /// Stores `response` with `head`, and replaces the entry for `request`.
   ///
-  /// - Throws: `CacheError`: the engine failed; `conflict` if the entry has another version than `version`. After an
-  ///   error nothing has changed.
+  /// - Throws: `CacheError`: the engine failed; `conflict` if the entry is not that of `confirmed` any more, or the
+  ///   request of `token` is outdated. After an error nothing has changed.
   public func store(
-    _ response: Response, head: StoredHead, for request: Request, expecting version: UInt64?
+    _ response: Response, head: StoredHead, for request: Request, confirming confirmed: StoredResponse<Response>?,
+    token: CoalescingToken?
   ) async throws(CacheError) {
     let key = try CacheKey(for: request)
-    let (payload, contentType) = try codec.encode(response)
-    let metadata = EntryMetadata(head, contentType: contentType, attributes: head.cachingAttributes)
-    try await store.write(key, payload: payload, metadata: metadata, expecting: version.map { .checksum($0) })
-  }
-
-  /// Gives the entry of `stored` the new `head`.
-  ///
-  /// - Returns: `false` if the entry would be stored in another way now; then nothing has changed.
-  /// - Throws: `CacheError`: as `store(_:head:for:expecting:)`.
-  public func renew(
-    _ stored: StoredResponse<Response>, head: StoredHead, for request: Request
-  ) async throws(CacheError) -> Bool {
-    try await store.renew(try CacheKey(for: request), from: stored.version) {
+    let isRenewed = try await store.renew(key, from: confirmed?.version, token: token) {
       EntryMetadata(head, contentType: $0.contentType, attributes: head.cachingAttributes)
     }
+    if isRenewed { return }
+    let (payload, contentType) = try codec.encode(response)
+    let metadata = EntryMetadata(head, contentType: contentType, attributes: head.cachingAttributes)
+    try await store.write(
+      key, payload: payload, metadata: metadata, expecting: confirmed?.version.map { .checksum($0) }, token: token)
   }
 
   /// Removes the entry for `request`, if there is one. Looks first: that costs less than a commit.
@@ -85,9 +79,6 @@ public struct EngineResponseStorage<Request: CacheableRequest, Response: Sendabl
   public func key(for request: Request) throws(CacheError) -> String {
     try CacheKey(for: request).text
   }
-
-  /// This storage, whose next write also removes the lease of `flight`.
-  public func ending(_ flight: FlightTicket?) -> Self { Self(store: store.ending(flight), codec: codec) }
 }
 
 extension EntryStore {

@@ -1,35 +1,33 @@
 public import FetchVocabulary
 
-/// Stores the answers to one kind of request. Implementations decide where.
+/// Stores the responses to one kind of request. Implementations decide where.
 public protocol ResponseStore<Request, Response>: Sendable {
   /// The kind of request.
   associatedtype Request: CacheableRequest
-  /// The kind of answer.
+  /// The kind of response.
   associatedtype Response: Sendable
 
-  /// The answer stored for `request`, fresh or stale; `nil` if there is none that may still be used.
+  /// The response stored for `request`, fresh or stale; `nil` if there is none that may still be used.
   ///
   /// - Parameters:
   ///   - request: the request to answer.
-  ///   - isCounted: whether to count this look-up as a hit or a miss: only a fetch's first one.
+  ///   - isCounted: whether to count this lookup as a hit or a miss: only a fetch's first one.
   /// - Throws: `CacheError`: the storage failed, or the entry is damaged (`damaged`).
   func response(for request: Request, isCounted: Bool) async throws(CacheError) -> StoredResponse<Response>?
 
   /// Stores `response` with `head`, and replaces the entry for `request`.
   ///
-  /// - Parameter version: the version that the entry must still have; `nil` to store in any case.
-  /// - Throws: `CacheError`: the storage failed; `conflict` if the entry has another version. After an error nothing
-  ///   has changed.
+  /// - Parameters:
+  ///   - confirmed: the stored response that the origin has confirmed, and that the entry must still have: it gets the
+  ///     new head, and need not be stored again. `nil` to store in any case.
+  ///   - token: the request that the response ends; `nil` if there is none. A store that several processes use removes its
+  ///     lease in the same commit. If it is outdated, the call fails with the code `conflict`.
+  /// - Throws: `CacheError`: the storage failed; `conflict` if another response has replaced `confirmed`. After an error
+  ///   nothing has changed.
   func store(
-    _ response: Response, head: StoredHead, for request: Request, expecting version: UInt64?
+    _ response: Response, head: StoredHead, for request: Request, confirming confirmed: StoredResponse<Response>?,
+    token: CoalescingToken?
   ) async throws(CacheError)
-
-  /// Gives the entry of `stored`, which its origin has confirmed, the new `head`, without storing the response again.
-  ///
-  /// - Returns: `false` if the response must be stored again, and nothing has changed; the default always does.
-  /// - Throws: `CacheError`: as `store(_:head:for:expecting:)`, with the version of `stored`.
-  func renew(_ stored: StoredResponse<Response>, head: StoredHead, for request: Request) async throws(CacheError)
-    -> Bool
 
   /// Removes the entry for `request`, if there is one.
   ///
@@ -40,41 +38,29 @@ public protocol ResponseStore<Request, Response>: Sendable {
   ///
   /// - Throws: `CacheError` with the code `invalidRequest` if the key would be too long.
   func key(for request: Request) throws(CacheError) -> String
-
-  /// This storage, whose next write also ends the lease of `flight`, in one commit. If the flight is outdated, the write
-  /// fails with the code `conflict`. The default does neither.
-  func ending(_ flight: FlightTicket?) -> Self
 }
 
 extension ResponseStore {
-  /// This storage as it is: other processes do not see its flights.
-  public func ending(_ flight: FlightTicket?) -> Self { self }
-
-  /// `false`: this storage stores responses whole.
-  public func renew(
-    _ stored: StoredResponse<Response>, head: StoredHead, for request: Request
-  ) async throws(CacheError) -> Bool { false }
-
-  /// Stores `response` with `head`, and replaces the entry for `request`, whatever its version.
+  /// Stores `response` with `head`, and replaces the entry for `request`, whatever it is.
   ///
   /// - Throws: `CacheError`: the storage failed, and nothing has changed.
   public func store(_ response: Response, head: StoredHead, for request: Request) async throws(CacheError) {
-    try await store(response, head: head, for: request, expecting: nil)
+    try await store(response, head: head, for: request, confirming: nil, token: nil)
   }
 }
 
-/// A stored answer.
+/// A stored response.
 public struct StoredResponse<Response: Sendable>: Sendable {
   /// The key of the entry.
   public let key: String
-  /// The answer.
+  /// The response.
   public let response: Response
-  /// What decides how the answer may be used.
+  /// What decides how the response may be used.
   public var head: StoredHead
   /// The entry's version, which changes with each write; `nil` if the storage does not tell.
   public let version: UInt64?
 
-  /// Creates a stored answer.
+  /// Creates a stored response.
   public init(key: String, response: Response, head: StoredHead, version: UInt64? = nil) {
     self.key = key
     self.response = response

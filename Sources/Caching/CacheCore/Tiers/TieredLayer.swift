@@ -108,7 +108,7 @@ extension StoragePlugin {
     self as? TieredLayer ?? wrapped?.tieredLayer
   }
 
-  /// Whether flights take leases in its stores. One that only one process at a time can use needs none, and one that may only be
+  /// Whether requests take leases in its stores. One that only one process at a time can use needs none, and one that may only be
   /// read takes none. With tiers they are in far.
   package var takesLeases: Bool {
     let holder = tieredLayer?.base.declaration ?? declaration

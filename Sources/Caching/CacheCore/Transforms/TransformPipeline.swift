@@ -247,7 +247,7 @@ final class TransformPipeline: Sendable {
   }
 
   /// Makes sure that `steps` lack no required transform, and returns `true`. For leases, `false` if they do: they are in
-  /// the clear, so that processes without the key can wait for a flight too, and no value is made from them.
+  /// the clear, so that processes without the key can wait for a request too, and no value is made from them.
   ///
   /// - Throws: `CacheError` with the code `notSealed`.
   @discardableResult

@@ -1,6 +1,6 @@
 public import FetchVocabulary
 
-/// Where the responses to requests for URLs come from: an `HTTPCache`, or what changes its answers.
+/// A source of responses to requests for URLs: an `HTTPCache`, or something that changes its responses.
 public protocol HTTPResponseSource: Sendable {
   /// Fetches the responses to `request` as `options` say, and follows at most `maxRedirects` redirects in a row. More
   /// are an error with the cause `TooManyRedirects`; with 0, a redirect is returned as the response.
@@ -9,17 +9,17 @@ public protocol HTTPResponseSource: Sendable {
   ) -> Snapshots<LocatedResponse>
 }
 
-/// An HTTP cache: answers requests for URLs from a storage or from the server, by the rules of HTTP caching.
+/// An HTTP cache: responds to requests for URLs from a store or from the server, by the rules of HTTP caching.
 ///
-/// Every answer carries `Cache-Status` (RFC 9211), and `Age` if it comes from the storage.
+/// Every response carries `Cache-Status` (RFC 9211), and `Age` if it comes from the store.
 public struct HTTPCache: HTTPResponseSource {
-  private let storage: any HTTPResponseStorage
+  private let stored: URLResponses
   private let transfer: any DataTransferService
   private let services: FetchServices
   private let name: String
   private let maxContentBytes: Int
 
-  /// Creates a cache over `storage`, in front of the servers that `transfer` reaches. A response without a lifetime is
+  /// Creates a cache that keeps its responses in `responses`, in front of the servers that `transfer` reaches. A response without a lifetime is
   /// fresh for a tenth of the time since its last change (`HTTPCacheRules.Heuristic.lastModified`), whatever `services`
   /// say.
   ///
@@ -28,11 +28,11 @@ public struct HTTPCache: HTTPResponseSource {
   ///   - maxContentBytes: the largest content that the cache puts together from parts, in bytes. `transfer` limits
   ///     content that arrives in one piece.
   public init(
-    storage: any HTTPResponseStorage, transfer: any DataTransferService, services: FetchServices,
+    responses: URLResponses, transfer: any DataTransferService, services: FetchServices,
     name: String = "ResponseCache", maxContentBytes: Int = .max
   ) {
     self.name = name
-    self.storage = storage
+    stored = responses
     self.transfer = transfer
     self.maxContentBytes = maxContentBytes
     var services = services
@@ -46,12 +46,12 @@ public struct HTTPCache: HTTPResponseSource {
   }
 
   private func snapshots(_ request: HTTPRequest, _ options: FetchOptions) -> Snapshots<HTTPResponse> {
-    CachedFetch(subject: subject(request), services: services).snapshots(options)
+    FetchOperation.snapshots(of: target(request), services, options)
   }
 
-  private func subject(_ request: HTTPRequest) -> URLSubject {
-    URLSubject(
-      request: request, storage: storage, transfer: transfer, rules: services.rules, now: services.now,
+  private func target(_ request: HTTPRequest) -> URLTarget {
+    URLTarget(
+      request: request, responses: stored, transfer: transfer, rules: services.rules, now: services.now,
       cacheName: name, maxContentBytes: maxContentBytes)
   }
 
@@ -77,7 +77,7 @@ public struct HTTPCache: HTTPResponseSource {
   ///
   /// - Throws: `CacheError`: the storage failed.
   public func invalidate(by head: HTTPResponseHead, to request: HTTPRequest) async throws(CacheError) {
-    try await subject(request.normalized).invalidate(by: head)
+    try await target(request.normalized).invalidate(by: head)
   }
 
   private func followedResponses(

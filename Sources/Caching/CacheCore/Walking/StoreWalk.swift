@@ -132,7 +132,7 @@ extension EntryStore {
 }
 
 extension StoreCount {
-  /// The count for people: everything except the leases of flights.
+  /// The count for people: everything except the leases of requests.
   public var withoutLeases: StoreCount { without(Lease.namespace) }
 }
 

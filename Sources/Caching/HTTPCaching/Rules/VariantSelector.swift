@@ -104,7 +104,7 @@ extension HTTPCacheRules {
     self.selector(selector.names, of: request) == selector
   }
 
-  /// A digest of `text`, which says what `request` is, for the names of flights.
+  /// A digest of `text`, which says what `request` is, for the names of coalesced requests.
   package func fingerprint(_ text: String, of request: HTTPRequest) -> String {
     credentialKey.digest(Array(text.utf8), isSecret: request.hasCredentials)
   }

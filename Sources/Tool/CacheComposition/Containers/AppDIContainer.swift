@@ -165,10 +165,10 @@ public struct AppDIContainer: Sendable {
       engine: engine, clock: clock, limits: cache.limits,
       accesses: AccessRecorder(log: usage.map { FileAccessLog($0.accesses, capacity: capacity) } ?? MemoryAccessLog()),
       sweeps: usage.map { FileSweepLog(file: $0.sweep) }, removesExpired: !capabilities.contains(.expiring),
-      isOrdered: capabilities.contains(.ordered), transforms: entryTransforms)
+      isOrdered: capabilities.contains(.ordered), transforms: entryTransforms,
+      leases: plugin?.takesLeases == true ? LeaseOptions() : nil)
     return OpenStore(
       entries: entries,
-      flights: plugin?.takesLeases == true ? LeasedFlights(store: entries) : LocalFlights(entries.underWay),
       ledger: usage.map { FileOperationLedger(file: $0.operations) } ?? MemoryOperationLedger(), warning: warning,
       capabilities: capabilities)
   }
@@ -185,6 +185,7 @@ public struct AppDIContainer: Sendable {
     rules.credentialKey = CredentialKey(file: "\(configuration.home)/credentials.key")
     return FetchServices(
       rules: rules,
-      now: { [clock] in clock.now.sinceEpoch }, flights: store.flights, background: store.background, observe: observe)
+      now: { [clock] in clock.now.sinceEpoch }, coalescer: store.entries.coalescer, background: store.background,
+      observe: observe)
   }
 }

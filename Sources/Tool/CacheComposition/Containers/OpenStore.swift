@@ -6,7 +6,6 @@ public import StorageSPI
 public struct OpenStore: Sendable {
   /// The entries of the store, including those of other storages.
   public let entries: EntryStore
-  let flights: any FetchFlights
   let background = BackgroundWork()
   /// A warning for the user: what was at the place of the store.
   public let warning: CacheError?
@@ -15,12 +14,11 @@ public struct OpenStore: Sendable {
   public let capabilities: Set<EngineCapability>
 
   init(
-    entries: EntryStore, flights: any FetchFlights, ledger: any OperationLedger, warning: CacheError?,
+    entries: EntryStore, ledger: any OperationLedger, warning: CacheError?,
     capabilities: Set<EngineCapability>
   ) {
     self.capabilities = capabilities
     self.entries = entries
-    self.flights = flights
     self.warning = warning
     self.ledger = ledger
   }

@@ -90,7 +90,7 @@ extension ResourceContext {
     var services = self.services
     services.rules.isInsecure = demands.isInsecure
     let cache = HTTPCache(
-      storage: EngineHTTPResponseStorage(store: store),
+      responses: URLResponses(store: store),
       transfer: files.problem.map { UnavailableTransfer(reason: $0) } ?? makeTransfer(transport),
       services: services, name: "cachectl", maxContentBytes: maxEntryBytes)
     return DefaultURLRepository(

@@ -58,7 +58,7 @@ struct StorePresenter: Sendable {
       let name = try EntryName(name)
       // It may be fetched for the first time now.
       if !dryRun, case .url(let url, let unresolved) = name {
-        for url in Set([url, unresolved]) { try await store.administration.endFlights(for: url) }
+        for url in Set([url, unresolved]) { try await store.administration.endRequests(for: url) }
       }
       let named = try await self.keys(name)
       if named.isEmpty { missing.append(name.text) }
@@ -79,7 +79,7 @@ struct StorePresenter: Sendable {
     case .key(let key): return [key]
     case .url(let url, let unresolved):
       var keys: [CacheKey] = []
-      for prefix in Set([url, unresolved].map(EngineHTTPResponseStorage.keyPrefix(of:))).sorted() {
+      for prefix in Set([url, unresolved].map(URLResponses.keyPrefix(of:))).sorted() {
         let listing = try await store.administration.list(EntrySelection(prefix: prefix), after: nil, limit: .max)
         keys += listing.entries.map(\.key)
       }

@@ -10,113 +10,113 @@ import Testing
 @Suite(.turnsBeforeOthers, .timeLimit(.minutes(30)))
 struct LeaseEndTests {
   /// A lease's duration, plus at most one pause.
-  private static let untilRunOut = FlightTest.duration...FlightTest.duration + .milliseconds(300)
+  private static let untilRunOut = CoalescingTest.duration...CoalescingTest.duration + .milliseconds(300)
 
   @Test(arguments: [nil, 9] as [Int32?])
   func aLeaseThatIsNotRenewedRunsOut(process: Int32?) async throws {
-    let test = try await FlightTest()
+    let test = try await CoalescingTest()
     try await test.leaveLease(process: process)
-    let flights = test.flights(2)
-    let outcome = await test.outcome(of: test.joining(flights))
-    let ticket = try #require(outcome.joined?.ticket)
+    let coalescer = test.coalescer(2)
+    let outcome = await test.outcome(of: test.joining(coalescer))
+    let token = try #require(outcome.joined?.token)
     #expect(Self.untilRunOut.contains(outcome.passed), "\(outcome.passed)")
-    await flights.finish(ticket)
+    await coalescer.finish(token)
     #expect(try await test.entries().isEmpty, "what the crash left behind is gone")
   }
 
   @Test func aLeaseThatHasRunOutBeforeKeepsNoCallerWaiting() async throws {
-    let test = try await FlightTest()
+    let test = try await CoalescingTest()
     try await test.leaveLease()
-    test.test.clock.advance(by: FlightTest.duration)
-    #expect(try await test.flights(2).join("a").ticket != nil)
+    test.test.clock.advance(by: CoalescingTest.duration)
+    #expect(try await test.coalescer(2).join("a").token != nil)
   }
 
   @Test func theLeaseOfADeadProcessIsTakenOverAtOnce() async throws {
-    let test = try await FlightTest()
+    let test = try await CoalescingTest()
     try await test.leaveLease(process: 9)
     test.processes.end(9)
     let reads = test.test.engine.reads
-    #expect(try await test.flights(2).join("a").ticket != nil)
+    #expect(try await test.coalescer(2).join("a").token != nil)
     #expect(test.test.engine.reads == reads + 1, "the lease was looked at once")
   }
 
   @Test func whenAProcessDiesOneWaitingCallerLeads() async throws {
-    let test = try await FlightTest()
+    let test = try await CoalescingTest()
     try await test.leaveLease(process: 9)
-    let flights = [test.flights(1), test.flights(2), test.flights(3)]
-    let followers = flights.map { test.joining($0) }
+    let coalescers = [test.coalescer(1), test.coalescer(2), test.coalescer(3)]
+    let followers = coalescers.map { test.joining($0) }
     try await test.expect { test.time.sleeps.count == 3 }
     test.processes.end(9)
     test.time.advance(by: .milliseconds(5))
     // One of them holds the lease and renews it; the others keep waiting.
-    try await test.expect { test.time.sleeps == [.milliseconds(10), .milliseconds(10), FlightTest.duration / 3] }
+    try await test.expect { test.time.sleeps == [.milliseconds(10), .milliseconds(10), CoalescingTest.duration / 3] }
     let holder = try #require(try await test.entries().first?.metadata.attributes["pid"])
     let leader = try #require((0..<3).first { holder == "\($0 + 1)" })
-    await flights[leader].finish(try #require(await followers[leader].value?.ticket))
+    await coalescers[leader].finish(try #require(await followers[leader].value?.token))
     for number in 0..<3 where number != leader {
       #expect(await test.outcome(of: followers[number]).joined?.hasFinished == true)
     }
   }
 
   @Test func theLeasesOfAStoreThatIsClosedAreGivenBack() async throws {
-    let test = try await FlightTest()
-    let store = EntryStore(engine: test.test.engine, clock: test.test.clock)
-    #expect(try await test.flights(1, store: store).join("a").ticket != nil)
-    let others = test.flights(2)
-    #expect(try await others.join("b").ticket != nil)
-    await store.giveBackLeases()
+    let test = try await CoalescingTest()
+    let closed = test.coalescer(1)
+    #expect(try await closed.join("a").token != nil)
+    let others = test.coalescer(2)
+    #expect(try await others.join("b").token != nil)
+    await closed.giveBackLeases()
     #expect(try await test.entries().map(\.key) == [try Lease.key(for: "b")])
-    #expect(try await others.join("a").ticket != nil)
+    #expect(try await others.join("a").token != nil)
   }
 
   @Test func anEntryThatIsNoLeaseIsTakenOver() async throws {
-    let test = try await FlightTest()
+    let test = try await CoalescingTest()
     let key = try Lease.key(for: "a")
     let metadata = EntryMetadata(
       storedAt: test.test.clock.now, freshUntil: .distantFuture, retainUntil: .distantFuture, contentType: "text/plain")
     try await test.test.store.write(key, payload: [1, 2, 3], metadata: metadata)
-    let flights = test.flights(1)
-    await flights.finish(try #require(try await flights.join("a").ticket))
+    let coalescer = test.coalescer(1)
+    await coalescer.finish(try #require(try await coalescer.join("a").token))
     #expect(try await test.entries().isEmpty)
   }
 
   @Test func aDamagedLeaseIsTakenOver() async throws {
-    let test = try await FlightTest()
+    let test = try await CoalescingTest()
     try await test.leaveLease()
     test.test.engine.alter { ($0.key, $0.payload + [0], $0.metadata) }
-    let flights = test.flights(1)
-    await flights.finish(try #require(try await flights.join("a").ticket))
+    let coalescer = test.coalescer(1)
+    await coalescer.finish(try #require(try await coalescer.join("a").token))
     #expect(try await test.entries().isEmpty)
   }
 
   @Test func aClockSetBackMakesNoCallerWaitLonger() async throws {
-    let test = try await FlightTest()
+    let test = try await CoalescingTest()
     test.test.clock.advance(by: .seconds(100_000))
     try await test.leaveLease()
     test.test.clock.set(Timestamp(milliseconds: 0))
-    let outcome = await test.outcome(of: test.joining(test.flights(2)))
-    #expect(outcome.joined?.ticket != nil)
+    let outcome = await test.outcome(of: test.joining(test.coalescer(2)))
+    #expect(outcome.joined?.token != nil)
     #expect(Self.untilRunOut.contains(outcome.passed), "\(outcome.passed)")
   }
 
   @Test func aClockSetBackDoesNotMakeAnAbandonedLeaseHoldAgain() async throws {
-    let test = try await FlightTest()
+    let test = try await CoalescingTest()
     let key = try await test.leaveLease()
     let version = try #require(try await test.table(nil).find(key)?.version)
-    _ = try await test.table(nil).end(key, version: version, nil)
+    _ = try await test.table(nil).leave(key, version: version, nil)
     test.test.clock.set(Timestamp(milliseconds: 1))
     let reads = test.test.engine.reads
-    #expect(try await test.flights(2).join("a").ticket != nil)
+    #expect(try await test.coalescer(2).join("a").token != nil)
     #expect(test.test.engine.reads == reads + 1, "the lease was looked at once")
   }
 
   @Test func whoLostItsLeaseLeavesThatOfTheOtherAlone() async throws {
-    let test = try await FlightTest()
-    let (here, there) = (test.flights(1), test.flights(2))
-    let first = try #require(try await here.join("a").ticket)
+    let test = try await CoalescingTest()
+    let (here, there) = (test.coalescer(1), test.coalescer(2))
+    let first = try #require(try await here.join("a").token)
     // As after a suspension: time has passed without a renewal.
-    test.test.clock.advance(by: FlightTest.duration)
-    let second = try #require(try await there.join("a").ticket)
+    test.test.clock.advance(by: CoalescingTest.duration)
+    let second = try #require(try await there.join("a").token)
     await here.finish(first)
     #expect(try await test.entries().map(\.metadata.attributes["pid"]) == ["2"])
     await there.finish(second)
@@ -124,13 +124,13 @@ struct LeaseEndTests {
   }
 
   @Test func whoLostItsLeaseStopsRenewingIt() async throws {
-    let test = try await FlightTest()
-    let (here, there) = (test.flights(1), test.flights(2))
-    let first = try #require(try await here.join("a").ticket)
-    test.test.clock.advance(by: FlightTest.duration)
-    let second = try #require(try await there.join("a").ticket)
+    let test = try await CoalescingTest()
+    let (here, there) = (test.coalescer(1), test.coalescer(2))
+    let first = try #require(try await here.join("a").token)
+    test.test.clock.advance(by: CoalescingTest.duration)
+    let second = try #require(try await there.join("a").token)
     try await test.expect { test.time.sleeps.count == 2 }
-    test.time.advance(by: FlightTest.duration / 3 + .milliseconds(1))
+    test.time.advance(by: CoalescingTest.duration / 3 + .milliseconds(1))
     // The other's lease is renewed, its own is not.
     try await test.expect { test.time.sleeps.count == 1 && test.test.engine.batches.count == 5 }
     await here.finish(first)

@@ -12,18 +12,18 @@ struct HiddenLeasesTests {
     (EntrySelection(prefix: "lea"), false, false), (EntrySelection(namespace: "cities"), false, false),
     (EntrySelection(namespace: "leases"), true, true), (EntrySelection(namespace: "leases", state: .fresh), true, true),
     (EntrySelection(namespace: "leases", prefix: "leases/v1/"), true, true),
-    // These end the flight, and count its lease as little as they list it.
+    // These end the request, and count its lease as little as they list it.
     (EntrySelection(), false, true), (EntrySelection(state: .fresh), false, true),
     (EntrySelection(state: .stale), false, false),
   ]
 
-  private func administration(_ test: FlightTest) -> StoreAdministration {
+  private func administration(_ test: CoalescingTest) -> StoreAdministration {
     StoreAdministration(store: test.test.store, ledger: FakeLedger())
   }
 
   @Test(arguments: selections)
   func theyAreListedByTheirNamespaceOnly(selection: EntrySelection, isShown: Bool, isRemoved: Bool) async throws {
-    let test = try await FlightTest()
+    let test = try await CoalescingTest()
     let key = try await test.leaveLease()
     let listing = try await administration(test).list(selection, after: nil, limit: 10)
     #expect(listing.entries.map(\.key) == (isShown ? [key] : []))
@@ -32,7 +32,7 @@ struct HiddenLeasesTests {
   }
 
   @Test func theyAreNotCounted() async throws {
-    let test = try await FlightTest()
+    let test = try await CoalescingTest()
     try await test.leaveLease()
     let report = try await administration(test).statistics()
     #expect(report.count.namespaces.isEmpty)
@@ -40,16 +40,16 @@ struct HiddenLeasesTests {
   }
 
   @Test func whoNamesTheKeyOfOneCanRemoveIt() async throws {
-    let test = try await FlightTest()
+    let test = try await CoalescingTest()
     let key = try await test.leaveLease()
     #expect(try await administration(test).remove(keys: [key], dryRun: false).entries == 1)
     #expect(try await test.entries().isEmpty)
   }
 
   @Test func thoseThatHaveRunOutAreDroppedLikeAnyExpiredEntry() async throws {
-    let test = try await FlightTest()
+    let test = try await CoalescingTest()
     try await test.leaveLease()
-    test.test.clock.advance(by: FlightTest.duration)
+    test.test.clock.advance(by: CoalescingTest.duration)
     try await test.test.engine.compact()
     #expect(try await test.entries().isEmpty)
   }

@@ -32,17 +32,17 @@ import Testing
     "bytes", encode: { bytes in (bytes, "text/plain") },
     decode: { bytes, _, _ in bytes.withUnsafeBufferPointer { Array($0) } })
 
-  private func services(_ test: FlightTest, _ store: EntryStore) -> FetchServices {
+  private func services(_ test: CoalescingTest, _ store: EntryStore) -> FetchServices {
     FetchServices(
       rules: HTTPCacheRules(freshness: .standard), now: { test.test.clock.now.sinceEpoch },
-      flights: test.flights(1, store: store))
+      coalescer: store.coalescer)
   }
 
   /// Fetches a note over `store`, by default that of `test`.
   private func fetch(
-    _ test: FlightTest, over store: EntryStore? = nil, from origin: Origin = Origin()
+    _ test: CoalescingTest, over store: EntryStore? = nil, from origin: Origin = Origin()
   ) async throws -> Snapshot<[UInt8]> {
-    let store = store ?? test.test.store
+    let store = store ?? test.store(1)
     let snapshots = CacheCore.fetch(
       Request(), storage: EngineResponseStorage(store: store, codec: Self.codec), origin: origin,
       services: services(test, store), options: FetchOptions(), toDomain: { $0 })
@@ -51,7 +51,7 @@ import Testing
   }
 
   @Test func ofATypedResource() async throws {
-    let test = try await FlightTest()
+    let test = try await CoalescingTest()
     let snapshot = try await fetch(test)
     #expect(snapshot.entry.isStored)
     #expect(test.test.engine.batches.count == 2)
@@ -60,17 +60,17 @@ import Testing
   }
 
   @Test func ofAURL() async throws {
-    let test = try await FlightTest()
+    let test = try await CoalescingTest()
+    let store = test.store(1)
     let cache = HTTPCache(
-      storage: EngineHTTPResponseStorage(store: test.test.store), transfer: Origin(),
-      services: services(test, test.test.store))
+      responses: URLResponses(store: store), transfer: Origin(), services: services(test, store))
     for try await _ in cache.responses(to: HTTPRequest(url: "http://a.example/"), options: FetchOptions()) {}
     #expect(test.test.engine.batches.count == 2)
     #expect(try await test.entries().map(\.key.namespace) == ["url"])
   }
 
   @Test func anAnswerIsNotStoredIfAnotherProcessHasTakenTheLease() async throws {
-    let test = try await FlightTest()
+    let test = try await CoalescingTest()
     let key = try Lease.key(for: "notes/v1/name=a")
     let origin = Origin {
       let found = try #require(try await test.table(2).find(key))
@@ -83,9 +83,8 @@ import Testing
   }
 
   @Test func aLeaseIsGivenBackWhenTheAnswerIsStoredInTheRoomOfAnother() async throws {
-    let test = try await FlightTest()
-    let store = EntryStore(
-      engine: test.test.engine, clock: test.test.clock, limits: StoreLimits(maxEntries: 1))
+    let test = try await CoalescingTest()
+    let store = test.store(1, limits: StoreLimits(maxEntries: 1))
     try await store.write(
       try CacheKey("notes/v1/name=b"), payload: [1],
       metadata: EntryMetadata(test.test.head(), contentType: "text/plain", attributes: [:]))
@@ -94,8 +93,8 @@ import Testing
   }
 
   @Test func aLeaseIsGivenBackWhenTheAnswerCannotBeStored() async throws {
-    let test = try await FlightTest()
-    let store = EntryStore(engine: test.test.engine, clock: test.test.clock, limits: StoreLimits(maxBytes: 2))
+    let test = try await CoalescingTest()
+    let store = test.store(1, limits: StoreLimits(maxBytes: 2))
     let snapshot = try await fetch(test, over: store)
     #expect(!snapshot.entry.isStored && snapshot.warnings.map(\.code) == [.tooLarge])
     #expect(try await test.entries().isEmpty)

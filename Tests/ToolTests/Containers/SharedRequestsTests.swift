@@ -7,15 +7,15 @@ import Testing
 @testable import CacheComposition
 @testable import ProgramConfiguration
 
-/// Flights over every engine that several processes can use at once: each store here is opened as by a process of its
+/// Requests over every engine that several processes can use at once: each store here is opened as by a process of its
 /// own.
 @Suite(.timeLimit(.minutes(30)))
-struct SharedFlightsTests {
+struct SharedRequestsTests {
   static let shared = PluginCatalogue.builtIn.declarations.filter { $0.capabilities.contains(.shared) }.map(\.name)
 
-  private static let flight = "cities/v1/a"
+  private static let request = "cities/v1/a"
 
-  /// What one fetch does to the origin and the cache, as far as flights have to do with it.
+  /// What one fetch does to the origin and the cache, as far as coalescing has to do with it.
   private struct Fetcher: Sendable {
     let store: OpenStore
     let key: CacheKey
@@ -24,12 +24,14 @@ struct SharedFlightsTests {
     /// Whether the answer is there at the end.
     func fetch() async throws -> Bool {
       if try await isStored() { return true }
-      guard case .leading(let ticket) = try await store.flights.join(key.text) else { return try await isStored() }
+      guard case .leading(let token) = try await store.entries.coalescer.join(key.text) else {
+        return try await isStored()
+      }
       if try await !isStored() {
         request()
         try await store.entries.write(key, payload: [1], metadata: metadata)
       }
-      await store.flights.finish(ticket)
+      await store.entries.coalescer.finish(token)
       return try await isStored()
     }
 
@@ -53,7 +55,7 @@ struct SharedFlightsTests {
     let home = try TestHome()
     let container = try home.container(backend: backend)
     let requests = RequestCount()
-    let key = try CacheKey(Self.flight)
+    let key = try CacheKey(Self.request)
     var stores: [OpenStore] = []
     for _ in 0..<4 { stores.append(try await container.openStore()) }
     try await withThrowingTaskGroup(of: Bool.self) { group in
@@ -84,14 +86,16 @@ struct SharedFlightsTests {
     let (left, right) = (try await container.openStore(), try await container.openStore())
     let current = try #require(SystemProcessTable().current)
     let dead = ProcessIdentity(system: current.system, number: current.number, startedAt: current.startedAt - 1)
-    let table = LeaseTable(store: left.entries, processes: DeadProcess(current: dead), duration: .seconds(1_000))
-    #expect(try await table.take(try Lease.key(for: Self.flight), expecting: .absent) != nil)
-    guard case .leading(let ticket) = try await right.flights.join(Self.flight) else {
+    let table = LeaseTable(
+      engine: left.entries.engine, clock: left.entries.clock, transforms: TransformPipeline(.none),
+      options: LeaseOptions(duration: .seconds(1_000), processes: DeadProcess(current: dead)))
+    #expect(try await table.take(try Lease.key(for: Self.request), expecting: .absent) != nil)
+    guard case .leading(let token) = try await right.entries.coalescer.join(Self.request) else {
       Issue.record("no process leads")
       return
     }
     #expect(try await leases(left).count == 1)
-    await right.flights.finish(ticket)
+    await right.entries.coalescer.finish(token)
     #expect(try await leases(left).isEmpty)
     for store in [left, right] { try await store.close() }
   }
@@ -99,12 +103,12 @@ struct SharedFlightsTests {
   @Test func aStoreThatNoOtherProcessCanUseKeepsNoLeases() async throws {
     let home = try TestHome()
     let store = try await home.container(backend: "memory").openStore()
-    guard case .leading(let ticket) = try await store.flights.join(Self.flight) else {
+    guard case .leading(let token) = try await store.entries.coalescer.join(Self.request) else {
       Issue.record("no process leads")
       return
     }
     #expect(try await leases(store).isEmpty)
-    await store.flights.finish(ticket)
+    await store.entries.coalescer.finish(token)
     try await store.close()
   }
 }

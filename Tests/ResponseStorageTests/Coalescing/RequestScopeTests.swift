@@ -2,12 +2,12 @@
 import StorageSPI
 import Testing
 
-/// Which flights a change ends.
-@Suite struct FlightScopeTests {
+/// Which coalescer a change ends.
+@Suite struct RequestScopeTests {
   private static let city = "cities/v1/origin=sample/page=0"
   private static let url = "url/v1/url=http%3A%2F%2Fa.example%2Fx/variant=any GET/0a1b"
 
-  private static let rows: [(flight: String, selection: EntrySelection, isMet: Bool)] = [
+  private static let rows: [(request: String, selection: EntrySelection, isMet: Bool)] = [
     (city, EntrySelection(), true), (city + " 0a1b", EntrySelection(prefix: city), true), (url, EntrySelection(), true),
     (city, EntrySelection(namespace: "cities"), true), (city, EntrySelection(namespace: "url"), false),
     (city, EntrySelection(namespace: "citie"), false), (url, EntrySelection(namespace: "url"), true),
@@ -27,10 +27,10 @@ import Testing
     (city, EntrySelection(namespace: "cities", prefix: "movies/"), false),
   ]
 
-  @Test(arguments: rows.indices) func aSelectionMeetsTheFlightsOfItsKeys(row: Int) throws {
-    let (flight, selection, isMet) = Self.rows[row]
-    #expect(FlightScope(flight).meets(selection) == isMet, "\(flight), \(selection)")
-    let lease = try Lease.key(for: flight)
+  @Test(arguments: rows.indices) func aSelectionMeetsTheRequestsForItsKeys(row: Int) throws {
+    let (request, selection, isMet) = Self.rows[row]
+    #expect(RequestScope(request).meets(selection) == isMet, "\(request), \(selection)")
+    let lease = try Lease.key(for: request)
     #expect(Lease.scope(of: lease)?.meets(selection) == isMet, "\(lease)")
   }
 
@@ -41,12 +41,12 @@ import Testing
     (url, "url/v1/url=http%3A%2F%2Fa.example%2Fx/variant=0123", true),
     (url, "url/v1/url=http%3A%2F%2Fa.example%2Fxy/variant=any", false),
   ])
-  func aFlightMayStoreTheEntriesOfItsScope(flight: String, key: String, isContained: Bool) throws {
-    #expect(FlightScope(flight).contains(key) == isContained)
-    #expect(try Lease.scope(of: Lease.key(for: flight))?.contains(key) == isContained)
+  func aRequestMayStoreTheEntriesOfItsScope(request: String, key: String, isContained: Bool) throws {
+    #expect(RequestScope(request).contains(key) == isContained)
+    #expect(try Lease.scope(of: Lease.key(for: request))?.contains(key) == isContained)
   }
 
-  /// The key of a lease that would be too long holds the beginning of the flight's key.
+  /// The key of a lease that would be too long holds the beginning of the request's key.
   @Test func theLeaseOfALongKeyCoversWhatItsBeginningSelects() throws {
     let long = "numbers/v1/query=" + String(repeating: "%C3%A9", count: 2_000)
     let lease = try Lease.key(for: long)
@@ -58,7 +58,7 @@ import Testing
     #expect(try lease != Lease.key(for: long + "/b"))
   }
 
-  @Test(arguments: ["leases/room", "cities/v1/page=0"]) func otherKeysAreNoLeasesOnFlights(key: String) throws {
+  @Test(arguments: ["leases/room", "cities/v1/page=0"]) func otherKeysAreNoLeasesOnRequests(key: String) throws {
     #expect(Lease.scope(of: try CacheKey(key)) == nil)
   }
 }

@@ -21,21 +21,21 @@ struct VanishedLeaseTests {
   private func asks(
     storing answer: CitiesPageDTO? = nil, cacheControl: String = "max-age=60"
   ) async throws -> (asks: Int, answered: Int) {
-    let test = try await FlightTest()
+    let test = try await CoalescingTest()
     let key = try test.test.cities.key(for: Self.request)
     let lease = try await test.leaveLease(key)
-    let flights = (1...Int32(Self.processes)).map { test.flights($0) }
+    let coalescers = (1...Int32(Self.processes)).map { test.coalescer($0) }
     let origin = CountingOrigin(cacheControl: cacheControl) { asks in
       // Until every other fetch waits, or asks too.
       let pauses = test.time.sleeps.count { $0 < .seconds(1) }
-      return flights.reduce(asks + pauses) { $0 + $1.local.waiters(for: key) }
+      return coalescers.reduce(asks + pauses) { $0 + $1.waiters(for: key) }
         >= Self.processes * Self.fetchesPerProcess
     }
-    let fetches = flights.flatMap { flights in
-      (0..<Self.fetchesPerProcess).map { _ in fetch(test, origin, flights) }
+    let fetches = coalescers.flatMap { coalescer in
+      (0..<Self.fetchesPerProcess).map { _ in fetch(test, origin, coalescer) }
     }
     try await test.expect {
-      flights.allSatisfy { $0.local.waiters(for: key) == Self.fetchesPerProcess - 1 }
+      coalescers.allSatisfy { $0.waiters(for: key) == Self.fetchesPerProcess - 1 }
         && test.time.sleeps.count == Self.processes
     }
     if let answer { try await test.test.cities.store(answer, head: test.test.head(), for: Self.request) }
@@ -55,11 +55,13 @@ struct VanishedLeaseTests {
     return (origin.asks, await observer.value)
   }
 
-  private func fetch(_ test: FlightTest, _ origin: CountingOrigin, _ flights: LeasedFlights) -> Task<Bool, Never> {
+  private func fetch(_ test: CoalescingTest, _ origin: CountingOrigin, _ coalescer: RequestCoalescer) -> Task<
+    Bool, Never
+  > {
     let services = FetchServices(
       rules: HTTPCacheRules(
         freshness: FreshnessPolicy(timeToLive: .seconds(60), staleIfError: .zero, staleWhileRevalidate: .zero)),
-      now: { test.test.clock.now.sinceEpoch }, flights: flights)
+      now: { test.test.clock.now.sinceEpoch }, coalescer: coalescer)
     let repository = DefaultCityRepository(storage: test.test.cities, origin: origin, services: services)
     return Task {
       do {

@@ -1,12 +1,13 @@
 internal import Base
+internal import FetchVocabulary
 internal import StorageSPI
 
-/// Stores responses for URLs as entries of an engine. The content as it arrived is the payload, and the head becomes
-/// metadata.
+/// The stored responses for URLs: several for one URL if they differ by `Vary`. Each is an entry: the content as it arrived
+/// is the payload, and the head becomes metadata.
 ///
 /// The key is `url/v1/url=URL/variant=DIGEST`, so the responses for one URL are next to each other. A URL too long for
 /// that is `BEGINNING+sha256=DIGEST`: no other one is encoded with a plus.
-public struct EngineHTTPResponseStorage: HTTPResponseStorage {
+public struct URLResponses: Sendable {
   /// The number of responses for one URL to list in one scan.
   private static let variantsPerScan = 64
   /// The text between the URL and the digest in a key.
@@ -18,14 +19,14 @@ public struct EngineHTTPResponseStorage: HTTPResponseStorage {
 
   private let store: EntryStore
 
-  /// Creates a storage over `store`.
+  /// Creates the responses in `store`.
   public init(store: EntryStore) {
     self.store = store
   }
 
   /// The stored responses for `url` that have not expired, without their content. Those whose fields are hidden from this
   /// process, or were changed, have none: reading them says why.
-  public func variants(of url: String) async throws(CacheError) -> [StoredVariant] {
+  func variants(of url: String) async throws(CacheError) -> [StoredVariant] {
     var request = ScanRequest(prefix: Self.keyPrefix(of: url), limit: Self.variantsPerScan)
     let now = store.clock.now
     // An engine that is not ordered may return an entry twice.
@@ -57,7 +58,7 @@ public struct EngineHTTPResponseStorage: HTTPResponseStorage {
   /// The stored response under `key`; `nil` if there is none, or an expired one.
   ///
   /// - Throws: `CacheError`: the engine failed, or the entry is `damaged`.
-  public func response(under key: String) async throws(CacheError) -> StoredResponse<HTTPResponse>? {
+  func response(under key: String) async throws(CacheError) -> StoredResponse<HTTPResponse>? {
     let found = try await store.read(try Self.cacheKey(key)) { bytes, metadata throws(CacheError) in
       (bytes.withUnsafeBufferPointer { Array($0) }, metadata.httpHead, metadata.checksum)
     }
@@ -65,33 +66,34 @@ public struct EngineHTTPResponseStorage: HTTPResponseStorage {
     return StoredResponse(key: key, response: HTTPResponse(head.head, body: body), head: head, version: version)
   }
 
-  /// Stores `body` with `head` for `url` and removes the entries under the keys `replaced`: both or neither.
+  /// Stores `body` with `head` for `url`, removes the entries under the keys `replaced`, and returns the new entry's key:
+  /// all or nothing.
   ///
-  /// - Throws: `CacheError`: the engine failed; `conflict` if the entry has another version than `version`.
-  public func store(
-    _ body: [UInt8], head: StoredHead, for url: String, replacing replaced: [String], expecting version: UInt64? = nil
+  /// - Parameters:
+  ///   - confirmed: the stored response with this body, which the entry must still have. It gets the new head, which
+  ///     selects as before, and its content need not be stored again. `nil` to store in any case.
+  ///   - token: the request that fetched the response; `nil` if there is none.
+  ///   - endsLease: whether the same commit removes the lease of that request.
+  /// - Throws: `CacheError`: the engine failed; `conflict` if the entry has another version, or the request is outdated.
+  func store(
+    _ body: [UInt8], head: StoredHead, for url: String, replacing replaced: [String] = [],
+    confirming confirmed: StoredResponse<HTTPResponse>? = nil, token: CoalescingToken? = nil, endsLease: Bool = true
   ) async throws(CacheError) -> String {
-    let key = try key(of: url, selector: head.selector)
+    let text = if let confirmed { confirmed.key } else { try key(of: url, selector: head.selector) }
+    let key = try Self.cacheKey(text)
+    let (metadata, removal) = (EntryMetadata(http: head), try Self.removal(of: replaced))
+    let isRenewed = try await store.renew(
+      key, from: confirmed?.version, with: removal, token: token, endsLease: endsLease
+    ) { _ in metadata }
+    if isRenewed { return text }
     try await store.write(
-      try Self.cacheKey(key), payload: body, metadata: EntryMetadata(http: head),
-      expecting: version.map { .checksum($0) }, with: try Self.removal(of: replaced))
-    return key
-  }
-
-  /// Gives the entry of `stored` the new `head`, and removes the entries under the keys `replaced`: both or neither.
-  ///
-  /// - Returns: `false` if the entry would be stored in another way now; then nothing has changed.
-  /// - Throws: `CacheError`: as `store(_:head:for:replacing:expecting:)`.
-  public func renew(
-    _ stored: StoredResponse<HTTPResponse>, head: StoredHead, replacing replaced: [String]
-  ) async throws(CacheError) -> Bool {
-    try await store.renew(
-      try Self.cacheKey(stored.key), from: stored.version, with: try Self.removal(of: replaced)
-    ) { _ in EntryMetadata(http: head) }
+      key, payload: body, metadata: metadata, expecting: confirmed?.version.map { .checksum($0) }, with: removal,
+      token: token, endsLease: endsLease)
+    return text
   }
 
   /// Removes the entries under `keys`: all or none.
-  public func remove(_ keys: [String]) async throws(CacheError) {
+  func remove(_ keys: [String]) async throws(CacheError) {
     try await store.engine.apply(try Self.removal(of: keys))
   }
 
@@ -103,9 +105,9 @@ public struct EngineHTTPResponseStorage: HTTPResponseStorage {
 
   /// Removes all responses for `urls`: all or none. What is being fetched of them now, in this process or another, is
   /// not stored.
-  public func invalidate(_ urls: [String]) async throws(CacheError) {
+  func invalidate(_ urls: [String]) async throws(CacheError) {
     let prefixes = urls.map(Self.keyPrefix)
-    try await store.endFlights { scope in prefixes.contains { scope.meets(prefix: $0) } }
+    try await store.coalescer.endRequests { scope in prefixes.contains { scope.meets(prefix: $0) } }
     var keys: [String] = []
     for url in urls { keys += try await variants(of: url).map(\.key) }
     if !keys.isEmpty { try await remove(keys) }
@@ -114,19 +116,13 @@ public struct EngineHTTPResponseStorage: HTTPResponseStorage {
   /// The key of the entry for `url` and `selector`.
   ///
   /// - Throws: `CacheError` with the code `invalidRequest` if the key would be too long.
-  public func key(of url: String, selector: VariantSelector) throws(CacheError) -> String {
+  func key(of url: String, selector: VariantSelector) throws(CacheError) -> String {
     let variant = selector.digest.isEmpty ? Self.usualVariant : selector.digest
     return try Self.cacheKey("\(Self.keyPrefix(of: url))\(Self.variantName)\(variant)").text
   }
 
   /// Counts a look-up in the store's usage, and a use of the entry under `key`, if the look-up found one.
-  public func countLookUp(_ key: String?) { store.countLookUp(key.flatMap { try? CacheKey($0) }) }
-
-  /// This storage, whose next write also removes the lease of `flight`.
-  public func ending(_ flight: FlightTicket?) -> Self { Self(store: store.ending(flight)) }
-
-  /// This storage, whose next write fails with the code `conflict` if `flight` is outdated.
-  public func during(_ flight: FlightTicket?) -> Self { Self(store: store.during(flight)) }
+  func countLookUp(_ key: String?) { store.countLookUp(key.flatMap { try? CacheKey($0) }) }
 
   /// The prefix of the keys of all entries for `url`, which must have the form of `HTTPRequest.normalizedURL`. Spellings
   /// that differ in unnecessary percent codes, or in the case of codes, have one prefix (RFC 3986, section 6.2.2).
@@ -156,6 +152,14 @@ public struct EngineHTTPResponseStorage: HTTPResponseStorage {
       throw CacheError(.invalidRequest, error.message, hint: "shorten what is asked for", cause: error)
     }
   }
+}
+
+/// A stored response without its content.
+struct StoredVariant: Sendable, Hashable {
+  /// The key of its entry.
+  let key: String
+  /// What decides how the response may be used.
+  let head: StoredHead
 }
 
 /// The header of a response for a URL is stored whole, with its fields in order, and the rest of its status line.

@@ -7,44 +7,44 @@ import Testing
 @testable import HTTPCaching
 
 @Suite(.turnsBeforeOthers, .timeLimit(.minutes(30)))
-struct LeasedFlightsTests {
-  private func lead(_ flights: any FetchFlights, _ key: String = "a") async throws -> FlightTicket {
-    try #require(try await flights.join(key).ticket)
+struct LeasedRequestTests {
+  private func lead(_ coalescer: RequestCoalescer, _ key: String = "a") async throws -> CoalescingToken {
+    try #require(try await coalescer.join(key).token)
   }
 
   @Test func whoLeadsHoldsALeaseUntilItLands() async throws {
-    let test = try await FlightTest()
-    let flights = test.flights(7)
-    let ticket = try await lead(flights, "cities/v1/page=0")
+    let test = try await CoalescingTest()
+    let coalescer = test.coalescer(7)
+    let token = try await lead(coalescer, "cities/v1/page=0")
     let lease = try #require(try await test.entries().first)
     #expect(lease.key.text == "leases/v1/cities%2Fv1%2Fpage%3D0")
     let attributes = lease.metadata.attributes.filter { $0.key != "number" }
     #expect(attributes == ["system": "this", "pid": "7", "started": "700"])
-    #expect(lease.metadata.retainUntil == test.test.clock.now.advanced(by: FlightTest.duration))
+    #expect(lease.metadata.retainUntil == test.test.clock.now.advanced(by: CoalescingTest.duration))
     #expect(lease.payloadBytes == 0)
-    await flights.finish(ticket)
+    await coalescer.finish(token)
     #expect(try await test.entries().isEmpty)
     #expect(test.test.engine.batches.count == 2, "two small writes are all that it costs")
     #expect(test.test.engine.reads == 0)
   }
 
   @Test func ofManyInTwoProcessesOneLeads() async throws {
-    let test = try await FlightTest()
-    let (here, there) = (test.flights(1), test.flights(2))
-    let ticket = try await lead(here)
+    let test = try await CoalescingTest()
+    let (here, there) = (test.coalescer(1), test.coalescer(2))
+    let token = try await lead(here)
     let followers = (0..<40).map { test.joining($0 < 20 ? here : there) }
-    try await test.expect { here.local.waiters(for: "a") == 20 && there.local.waiters(for: "a") == 19 }
-    try await test.expect { test.time.sleeps == [.milliseconds(5), FlightTest.duration / 3] }
+    try await test.expect { here.waiters(for: "a") == 20 && there.waiters(for: "a") == 19 }
+    try await test.expect { test.time.sleeps == [.milliseconds(5), CoalescingTest.duration / 3] }
     #expect(test.test.engine.reads == 1, "in another process one caller looks at the lease")
-    await here.finish(ticket)
+    await here.finish(token)
     for follower in followers { #expect(await test.outcome(of: follower).joined?.hasFinished == true) }
     #expect(try await test.entries().isEmpty)
     #expect(test.time.sleeps.isEmpty)
   }
 
-  @Test func flightsForDifferentKeysHaveNothingToDoWithEachOther() async throws {
-    let test = try await FlightTest()
-    let (here, there) = (test.flights(1), test.flights(2))
+  @Test func requestsForDifferentKeysHaveNothingToDoWithEachOther() async throws {
+    let test = try await CoalescingTest()
+    let (here, there) = (test.coalescer(1), test.coalescer(2))
     let (first, second) = (try await lead(here, "a"), try await lead(there, "b"))
     #expect(try await test.entries().count == 2)
     await here.finish(first)
@@ -53,18 +53,18 @@ struct LeasedFlightsTests {
   }
 
   @Test func afterLandingAnotherCallerLeads() async throws {
-    let test = try await FlightTest()
-    for flights in [test.flights(1), test.flights(2), test.flights(1)] {
-      let ticket = try await lead(flights)
-      await flights.finish(ticket)
-      await flights.finish(ticket)
+    let test = try await CoalescingTest()
+    for coalescer in [test.coalescer(1), test.coalescer(2), test.coalescer(1)] {
+      let token = try await lead(coalescer)
+      await coalescer.finish(token)
+      await coalescer.finish(token)
     }
   }
 
   @Test func thePausesGrow() async throws {
-    let test = try await FlightTest()
-    let ticket = try await lead(test.flights(1))
-    let follower = test.joining(test.flights(2))
+    let test = try await CoalescingTest()
+    let token = try await lead(test.coalescer(1))
+    let follower = test.joining(test.coalescer(2))
     for pause in [5, 10, 20, 40, 80, 160, 250, 250].map(Duration.milliseconds) {
       try await test.expect { test.time.sleeps.first == pause }
       test.time.advance(by: pause)
@@ -72,15 +72,15 @@ struct LeasedFlightsTests {
     }
     follower.cancel()
     #expect(await follower.value == nil)
-    #expect(ticket.key == "a")
+    #expect(token.key == "a")
   }
 
-  @Test func aLeaseIsRenewedForAsLongAsTheFlightLasts() async throws {
-    let test = try await FlightTest()
-    let flights = test.flights(1)
-    let ticket = try await lead(flights)
-    let follower = test.joining(test.flights(2))
-    let end = test.test.clock.now.advanced(by: FlightTest.duration * 6)
+  @Test func aLeaseIsRenewedForAsLongAsTheRequestLasts() async throws {
+    let test = try await CoalescingTest()
+    let coalescer = test.coalescer(1)
+    let token = try await lead(coalescer)
+    let follower = test.joining(test.coalescer(2))
+    let end = test.test.clock.now.advanced(by: CoalescingTest.duration * 6)
     while test.test.clock.now < end {
       // One renews, one waits. However late they get their turns, no time passes until both sleep.
       try await test.expect { test.time.sleeps.count == 2 }
@@ -89,22 +89,22 @@ struct LeasedFlightsTests {
     let lease = try #require(try await test.entries().first)
     #expect(lease.metadata.retainUntil > end)
     #expect(lease.metadata.attributes["pid"] == "1")
-    await flights.finish(ticket)
+    await coalescer.finish(token)
     #expect(await test.outcome(of: follower).joined?.hasFinished == true)
     #expect(try await test.entries().isEmpty)
   }
 
   @Test(arguments: [16_000, 20_000, 100_000])
   func anyKeyHasALease(length: Int) async throws {
-    let test = try await FlightTest()
-    let flights = test.flights(1)
+    let test = try await CoalescingTest()
+    let coalescer = test.coalescer(1)
     let key = String(repeating: "/", count: length)
-    let first = try await lead(flights, key + "a")
-    let second = try await lead(flights, key + "b")
+    let first = try await lead(coalescer, key + "a")
+    let second = try await lead(coalescer, key + "b")
     let leases = try await test.entries()
     #expect(leases.count == 2)
     #expect(leases.allSatisfy { $0.key.text.hasPrefix("leases/v1/xxh3=") })
-    for ticket in [first, second] { await flights.finish(ticket) }
+    for token in [first, second] { await coalescer.finish(token) }
   }
 
   private struct WatchedProcesses: ProcessTable {
@@ -119,49 +119,52 @@ struct LeasedFlightsTests {
   }
 
   /// A process that only has hits does not pay for it.
-  @Test func theProcessIsIdentifiedForAFlightAndNotBefore() async throws {
-    let (test, identified) = (try await FlightTest(), Flag())
-    let flights = LeasedFlights(store: test.test.store, processes: WatchedProcesses(flag: identified))
+  @Test func theProcessIsIdentifiedForARequestAndNotBefore() async throws {
+    let (test, identified) = (try await CoalescingTest(), Flag())
+    let store = EntryStore(
+      engine: test.test.engine, clock: test.test.clock,
+      leases: LeaseOptions(processes: WatchedProcesses(flag: identified)))
+    let coalescer = store.coalescer
     #expect(!identified.isRaised)
-    await flights.finish(try await lead(flights))
+    await coalescer.finish(try await lead(coalescer))
     #expect(identified.isRaised)
   }
 
   @Test func aCancelledFollowerStopsWaitingAndAnotherOneTakesItsPlace() async throws {
-    let test = try await FlightTest()
-    let (here, there) = (test.flights(1), test.flights(2))
-    let ticket = try await lead(here)
+    let test = try await CoalescingTest()
+    let (here, there) = (test.coalescer(1), test.coalescer(2))
+    let token = try await lead(here)
     let first = test.joining(there)
     try await test.expect { test.time.sleeps.count == 2 }
     let second = test.joining(there)
-    try await test.expect { there.local.waiters(for: "a") == 1 }
+    try await test.expect { there.waiters(for: "a") == 1 }
     first.cancel()
     #expect(await first.value == nil)
-    try await test.expect { test.time.sleeps.count == 2 && there.local.waiters(for: "a") == 0 }
-    await here.finish(ticket)
+    try await test.expect { test.time.sleeps.count == 2 && there.waiters(for: "a") == 0 }
+    await here.finish(token)
     #expect(await test.outcome(of: second).joined?.hasFinished == true)
   }
 
   @Test(arguments: [true, false])
   func aCancelledLeaderIsFollowedByExactlyOneOther(hasFollowerHere: Bool) async throws {
-    let test = try await FlightTest()
-    let (here, there) = (test.flights(1), test.flights(2))
-    let ticket = try await lead(here)
+    let test = try await CoalescingTest()
+    let (here, there) = (test.coalescer(1), test.coalescer(2))
+    let token = try await lead(here)
     var followers = [test.joining(there)]
     try await test.expect { test.time.sleeps.count == 2 }
     if hasFollowerHere { followers.append(test.joining(here)) }
-    try await test.expect { here.local.waiters(for: "a") == followers.count - 1 }
+    try await test.expect { here.waiters(for: "a") == followers.count - 1 }
     await Task {
       withUnsafeCurrentTask { $0?.cancel() }
-      await here.finish(ticket)
+      await here.finish(token)
     }.value
-    var outcomes: [JoinResult?] = []
-    for (follower, flights) in zip(followers, [there, here]).reversed() {
+    var outcomes: [RequestCoalescer.Joined?] = []
+    for (follower, coalescer) in zip(followers, [there, here]).reversed() {
       let joined = await test.outcome(of: follower).joined
-      if let ticket = joined?.ticket { await flights.finish(ticket) }
+      if let token = joined?.token { await coalescer.finish(token) }
       outcomes.append(joined)
     }
-    #expect(outcomes.count { $0?.ticket != nil } == 1)
+    #expect(outcomes.count { $0?.token != nil } == 1)
     #expect(outcomes.count { $0?.hasFinished == true } == followers.count - 1)
     #expect(try await test.entries().isEmpty)
   }

@@ -1,10 +1,10 @@
-import CacheCore
+@testable import CacheCore
 import FetchVocabulary
 import StorageSPI
 import Synchronization
 
-/// Many tasks that join flights and finish them, generated from a seed. Some of them are cancelled on the way.
-final class FlightTraffic: Sendable {
+/// Many tasks that join coalescer and finish them, generated from a seed. Some of them are cancelled on the way.
+final class RequestTraffic: Sendable {
   static let keys = ["a", "b"]
 
   /// The actions of one task.
@@ -32,11 +32,11 @@ final class FlightTraffic: Sendable {
   /// How often a task led while another one was leading.
   var collisions: Int { state.withLock { $0.collisions } }
 
-  /// Makes all trips concurrently, each with one of `flights`, and returns when all have ended.
-  func run(over flights: [any FetchFlights]) async {
+  /// Makes all trips concurrently, each with one of `coalescer`, and returns when all have ended.
+  func run(over coalescers: [RequestCoalescer]) async {
     await withTaskGroup(of: Void.self) { group in
       for (number, trip) in trips.enumerated() {
-        let task = Task { await travel(trip, flights[number % flights.count]) }
+        let task = Task { await travel(trip, coalescers[number % coalescers.count]) }
         group.addTask {
           if let count = trip.cancelledAfter {
             await Self.yield(count)
@@ -48,15 +48,15 @@ final class FlightTraffic: Sendable {
     }
   }
 
-  private func travel(_ trip: Trip, _ flights: any FetchFlights) async {
+  private func travel(_ trip: Trip, _ coalescer: RequestCoalescer) async {
     await Self.yield(trip.delays.0)
-    guard case .leading(let ticket)? = try? await flights.join(trip.key) else { return }
+    guard case .leading(let token)? = try? await coalescer.join(trip.key) else { return }
     state.withLock { state in
       if !state.leaders.insert(trip.key).inserted { state.collisions += 1 }
     }
     await Self.yield(trip.delays.1)
     state.withLock { _ = $0.leaders.remove(trip.key) }
-    await flights.finish(ticket)
+    await coalescer.finish(token)
   }
 
   private static func yield(_ count: Int) async {

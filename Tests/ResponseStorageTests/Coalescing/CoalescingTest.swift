@@ -8,7 +8,7 @@ import Testing
 @testable import HTTPCaching
 
 /// Several processes over one store. The test controls the time, the store and what is known about the processes.
-struct FlightTest {
+struct CoalescingTest {
   static let duration = Duration.seconds(10)
 
   let test: TestStore
@@ -20,22 +20,32 @@ struct FlightTest {
     time = ManualTime(clock: test.clock)
   }
 
-  /// The flights of process `number`, by default over the common store.
-  func flights(_ number: Int32, store: EntryStore? = nil) -> LeasedFlights {
-    LeasedFlights(
-      store: store ?? test.store, processes: processes.seen(by: number),
-      timing: LeaseTiming(duration: Self.duration, sleep: { [time] in try await time.sleep($0) }))
+  /// The store as process `number` opens it; by default, over the common engine.
+  func store(
+    _ number: Int32?, engine: (any StorageEngine)? = nil, limits: StoreLimits? = nil,
+    transforms: EntryTransforms = .none
+  ) -> EntryStore {
+    EntryStore(
+      engine: engine ?? test.engine, clock: test.clock, limits: limits, transforms: transforms, leases: options(number))
+  }
+
+  /// The coalescer of process `number`.
+  func coalescer(_ number: Int32) -> RequestCoalescer { store(number).coalescer }
+
+  private func options(_ number: Int32?) -> LeaseOptions {
+    LeaseOptions(duration: Self.duration, processes: processes.seen(by: number)) { [time] in try await time.sleep($0) }
   }
 
   /// The leases as process `number` uses them; with `nil`, as a process that cannot be identified.
   func table(_ number: Int32?) -> LeaseTable {
-    LeaseTable(store: test.store, processes: processes.seen(by: number), duration: Self.duration)
+    LeaseTable(
+      engine: test.engine, clock: test.clock, transforms: TransformPipeline(.none), options: options(number))
   }
 
   /// Leaves a lease behind that is never renewed.
   @discardableResult
-  func leaveLease(_ flight: String = "a", process number: Int32? = nil) async throws -> CacheKey {
-    let key = try Lease.key(for: flight)
+  func leaveLease(_ request: String = "a", process number: Int32? = nil) async throws -> CacheKey {
+    let key = try Lease.key(for: request)
     _ = try #require(try await table(number).take(key, expecting: .absent))
     return key
   }
@@ -44,8 +54,8 @@ struct FlightTest {
   func entries() async throws -> [ScannedEntry] { try await test.engine.scan(ScanRequest()).entries }
 
   /// Boards in a new task.
-  func joining(_ flights: any FetchFlights, _ key: String = "a") -> Follower {
-    Follower(task: Task { try? await flights.join(key) })
+  func joining(_ coalescer: RequestCoalescer, _ key: String = "a") -> Follower {
+    Follower(task: Task { try? await coalescer.join(key) })
   }
 
   /// Lets time pass, from one wake-up to the next, until `isEnough` returns `true`. Returns how much time has passed.
@@ -68,7 +78,7 @@ struct FlightTest {
   }
 
   /// The result of `follower`, and how much time passed until then.
-  func outcome(of follower: Follower) async -> (joined: JoinResult?, passed: Duration) {
+  func outcome(of follower: Follower) async -> (joined: RequestCoalescer.Joined?, passed: Duration) {
     let isDone = Flag()
     let observer = Task {
       _ = await follower.value
@@ -88,12 +98,12 @@ struct FlightTest {
   }
 }
 
-/// A task that joins a flight. If the test runs out of time, the task is cancelled too.
+/// A task that joins a request. If the test runs out of time, the task is cancelled too.
 struct Follower: Sendable {
-  let task: Task<JoinResult?, Never>
+  let task: Task<RequestCoalescer.Joined?, Never>
 
   /// The result of joining; `nil` if it was cancelled.
-  var value: JoinResult? {
+  var value: RequestCoalescer.Joined? {
     get async {
       await withTaskCancellationHandler {
         await task.value
@@ -115,13 +125,13 @@ final class Flag: Sendable {
   func raise() { raised.withLock { $0 = true } }
 }
 
-extension JoinResult {
-  /// The leader's ticket; `nil` if the caller does not lead.
-  var ticket: FlightTicket? {
-    if case .leading(let ticket) = self { ticket } else { nil }
+extension RequestCoalescer.Joined {
+  /// The leader's token; `nil` if the caller does not lead.
+  var token: CoalescingToken? {
+    if case .leading(let token) = self { token } else { nil }
   }
 
-  /// Whether another caller's flight ended without a failure. A vanished lease says no more than that.
+  /// Whether another caller's request ended without a failure. A vanished lease says no more than that.
   var hasFinished: Bool {
     switch self {
     case .finished(.success(nil), _), .vanished: true
@@ -129,7 +139,7 @@ extension JoinResult {
     }
   }
 
-  /// The failure of another caller's flight; `nil` if there is none.
+  /// The failure of another caller's request; `nil` if there is none.
   var failure: CacheError? {
     if case .finished(.failure(let failure), _) = self { failure } else { nil }
   }

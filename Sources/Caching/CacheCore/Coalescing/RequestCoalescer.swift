@@ -1,0 +1,277 @@
+internal import FetchVocabulary
+internal import StorageSPI
+internal import Synchronization
+
+/// Request coalescing, also called single flight: of all fetches of one key that run at the same time, one sends a request.
+///
+/// Within a process a table of the requests is enough. If several processes use a store, a lease in the store joins
+/// them: one caller for each key and process tries to take it. The caller that gets it leads, and the lease is renewed
+/// until the request has finished. In any other process one caller for each key looks at the lease, with growing pauses,
+/// until the lease is gone.
+///
+/// The lease of a crashed process ends by itself: at once if the process is known to have ended, otherwise when it runs
+/// out. A store whose server drops expired entries might drop it first. So a missing lease does not say how its request
+/// ended: if the response is not in the store, one of the waiting callers leads. If the store fails or is read-only,
+/// requests are shared within this process only.
+///
+/// A response is stored only if its lease is still there: a change of what it fetches removes the lease. A lease can also
+/// be lost because the process was suspended. Then the response is returned and not stored.
+///
+/// A failed request leaves its failure in the lease for two seconds, for those who saw the request under way. A caller
+/// that joins later takes the lease over at once.
+///
+/// Cost: one dictionary access under a lock for joining, and one for finishing. With leases, joining and finishing each
+/// write a small entry; waiting reads it. Nothing happens before the first request.
+public final class RequestCoalescer: Sendable {
+  /// What the callers that wait for a request share: its failure, or a response that the cache could not store, which
+  /// only callers in this process get. With `nil` they look into the cache.
+  typealias SharedResult = Result<(any Sendable)?, CacheError>
+
+  /// The result of joining a request.
+  enum Joined: Sendable {
+    /// The caller leads: it makes the request, and must finish it afterwards, even if it fails or is cancelled.
+    case leading(CoalescingToken)
+    /// Another caller's request ended with a result that this caller shares.
+    case finished(SharedResult, of: CoalescingToken)
+    /// The request that the caller waited for is gone without a result: its leader might have finished or died, or
+    /// another process has changed what it fetched. The caller looks into the cache, and joins again if the response is
+    /// not there.
+    case vanished
+  }
+
+  private typealias Continuation = CheckedContinuation<Result<Joined, CacheError>, Never>
+
+  /// A caller that waits for a request, and the requests that its task makes.
+  private struct Waiter {
+    let number: UInt64
+    let continuation: Continuation
+    let led: [CoalescingToken]
+  }
+
+  private struct State {
+    /// The last number given to a waiting caller.
+    var lastNumber: UInt64 = 0
+    /// The request for each key that further callers join, unless it is outdated or abandoned.
+    var current: [String: CoalescingToken] = [:]
+    /// All requests under way, and the callers that wait for each, first come first.
+    var waiters: [CoalescingToken: [Waiter]] = [:]
+    /// The number of changes so far.
+    var changes = 0
+
+    /// Whether a request for `key` can end only after one of `led`: its leader makes that one too, or fetches something
+    /// that waits for one.
+    func waits(_ key: String, for led: [CoalescingToken]) -> Bool {
+      if led.isEmpty { return false }
+      // A task that outdates its own request and fetches its key again would do so for ever.
+      if led.contains(where: { $0.key == key && waiters[$0] != nil }) { return true }
+      guard let current = current[key] else { return false }
+      var (open, seen) = ([current], Set<CoalescingToken>())
+      while let token = open.popLast() {
+        guard seen.insert(token).inserted else { continue }
+        if led.contains(token) { return true }
+        open += waiters.filter { $0.value.contains { $0.led.contains(token) } }.keys
+      }
+      return false
+    }
+  }
+
+  private let state = Mutex(State())
+  /// The leases in the store; `nil` if there is no store.
+  private let leases: LeaseTable?
+  /// Whether this process takes leases. It removes those of others in any case.
+  private let takesLeases: Bool
+
+  /// Coalesces the requests of this process whose responses no `EntryStore` keeps.
+  public init() {
+    leases = nil
+    takesLeases = false
+  }
+
+  /// Coalesces requests whose responses are kept in the store of `leases`: if `takesLeases`, together with those of other
+  /// processes.
+  init(_ leases: LeaseTable, takesLeases: Bool) {
+    self.leases = leases
+    self.takesLeases = takesLeases
+  }
+
+  /// The number of changes so far that this process made to the store. Later callers might need another request.
+  var changes: Int { state.withLock { $0.changes } }
+
+  /// The number of callers that wait for the request for `key`; with `nil`, for any request.
+  func waiters(for key: String? = nil) -> Int {
+    state.withLock { state in
+      guard let key else { return state.waiters.values.reduce(0) { $0 + $1.count } }
+      return state.current[key].flatMap { state.waiters[$0]?.count } ?? 0
+    }
+  }
+
+  /// Starts a request for `key` with the caller as its leader, or waits until the current request has ended, in this
+  /// process or another.
+  ///
+  /// - Throws: `CacheError`: `cancelled`; `invalidRequest` if the request waits for one that the calling task makes. No
+  ///   other: if requests cannot be shared, each fetch makes its own.
+  func join(_ key: String) async throws(CacheError) -> Joined {
+    let joined = try await joinHere(key)
+    guard takesLeases, let leases, case .leading(let token) = joined else { return joined }
+    do throws(CacheError) {
+      let claimed = try await leases.claim(token)
+      if case .leading = claimed { return claimed }
+      end(token, claimed)
+      return claimed
+    } catch {
+      end(token, .finished(.success(nil), of: token))
+      throw error
+    }
+  }
+
+  private func joinHere(_ key: String) async throws(CacheError) -> Joined {
+    if Task.isCancelled { throw .cancelled }
+    let led = CoalescingToken.led.get()
+    let (number, token) = state.withLock { state in
+      state.lastNumber += 1
+      let isFirst = led.isEmpty && state.current[key] == nil
+      return (state.lastNumber, isFirst ? start(key, &state) : nil)
+    }
+    if let token { return .leading(token) }
+    let result = await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let waiter = Waiter(number: number, continuation: continuation, led: led)
+        if let result = enqueue(key, waiter) { continuation.resume(returning: result) }
+      }
+    } onCancel: {
+      leave(number)
+    }
+    return try result.get()
+  }
+
+  /// Starts a request for `key` that no other caller joins, in this process or another.
+  func begin(_ key: String) -> CoalescingToken {
+    state.withLock { start(key, isCurrent: false, &$0) }
+  }
+
+  /// Ends a request, successful or not, and resumes all waiting callers. If the calling task was cancelled, the first of
+  /// them becomes the leader instead and the others keep waiting: a cancelled task's result is not shared. Finishing
+  /// twice does nothing.
+  ///
+  /// Waiting callers of other processes get no response: if it is not in the store, one of them requests its own. So do
+  /// all callers if another process has taken the lease away, as some of them could have come after what it changed.
+  ///
+  /// - Parameter result: what the waiting callers share.
+  func finish(_ token: CoalescingToken, _ result: SharedResult = .success(nil)) async {
+    let isAbandoned = Task.isCancelled
+    let lease = await token.endRenewal()
+    token.forgetLease()
+    var isLost = false
+    switch lease {
+    case .none: break
+    case .lost: isLost = true
+    case .held(let key, let version):
+      isLost = await leases?.end(key, version: version, isAbandoned ? nil : result) == false
+    }
+    end(token, isLost && !token.isOutdated ? .vanished : .finished(result, of: token))
+  }
+
+  /// Ends the requests for which `isChanged` returns `true`, in this process and in others: what they fetch is not
+  /// stored, and later callers do not wait for it. On return none of them is being stored. Call it before what has
+  /// changed is removed or made stale.
+  ///
+  /// The leader stores its response only if its lease is still there, and other processes do not wait for a lease that is
+  /// gone. So removing the lease is all that other processes need. A lease that cannot be listed because of damage, or
+  /// because a server of the store cannot be reached, stays.
+  ///
+  /// - Throws: `CacheError`: the engine failed. The requests of this process have ended all the same.
+  func endRequests(_ isChanged: (RequestScope) -> Bool) async throws(CacheError) {
+    await outdate(isChanged)
+    try await leases?.remove(isChanged)
+    // Some could have begun since.
+    await outdate(isChanged)
+  }
+
+  /// Ends the requests that might store an entry under one of `keys`; see `endRequests(_:)`.
+  func endRequests(of keys: [CacheKey]) async throws(CacheError) {
+    let texts = Set(keys.map(\.text))
+    try await endRequests { scope in
+      scope.isWhole ? texts.contains(scope.text) : texts.contains { scope.contains($0) }
+    }
+  }
+
+  private func outdate(_ isChanged: (RequestScope) -> Bool) async {
+    let outdated = state.withLock { state in
+      state.changes += 1
+      return state.waiters.keys.filter { isChanged(RequestScope($0.key)) }
+    }
+    for token in outdated { await token.outdate() }
+  }
+
+  /// Removes the leases of all requests under way, which still hold for a while. Without it, other processes would wait
+  /// until the leases run out. A lease that cannot be removed does run out.
+  func giveBackLeases() async {
+    for token in state.withLock({ Array($0.waiters.keys) }) {
+      if case .held(let key, let version) = await token.endRenewal() {
+        _ = try? await leases?.release(key, version: version)
+      }
+      token.forgetLease()
+    }
+  }
+
+  /// Ends the request of `token` in this process.
+  private func end(_ token: CoalescingToken, _ joined: Joined) {
+    let isAbandoned = Task.isCancelled
+    let resumed = state.withLock { state -> [(Continuation, Joined)] in
+      guard let waiters = state.waiters.removeValue(forKey: token) else { return [] }
+      let isCurrent = state.current[token.key] == token
+      if isCurrent { state.current[token.key] = nil }
+      guard isAbandoned, let successor = waiters.first else { return waiters.map { ($0.continuation, joined) } }
+      let inherited = start(token.key, isCurrent: isCurrent, waiters: waiters.dropFirst(), &state)
+      return [(successor.continuation, .leading(inherited))]
+    }
+    for (continuation, joined) in resumed { continuation.resume(returning: .success(joined)) }
+  }
+
+  /// The result for a caller that need not wait; `nil` if the caller now waits.
+  ///
+  /// A task is marked as cancelled before its cancellation handler runs. So if this check, under the lock, finds the
+  /// caller not cancelled, the handler will find it among the waiting callers.
+  private func enqueue(_ key: String, _ waiter: Waiter) -> Result<Joined, CacheError>? {
+    state.withLock { state in
+      if Task.isCancelled { return .failure(.cancelled) }
+      if state.waits(key, for: waiter.led) { return .failure(.ownFetch(key)) }
+      guard let current = state.current[key], current.enter() else { return .success(.leading(start(key, &state))) }
+      state.waiters[current]?.append(waiter)
+      return nil
+    }
+  }
+
+  /// Starts a request for `key`, for which `waiters` wait too.
+  private func start(
+    _ key: String, isCurrent: Bool = true, waiters: ArraySlice<Waiter> = [], _ state: inout State
+  ) -> CoalescingToken {
+    let token = CoalescingToken(key: key, callers: 1 + waiters.count)
+    state.waiters[token] = Array(waiters)
+    if isCurrent { state.current[key] = token }
+    return token
+  }
+
+  /// Stops caller `number` from waiting, if it still waits.
+  private func leave(_ number: UInt64) {
+    let left = state.withLock { state -> (CoalescingToken, Waiter)? in
+      for (token, waiters) in state.waiters {
+        guard let index = waiters.firstIndex(where: { $0.number == number }) else { continue }
+        if let waiter = state.waiters[token]?.remove(at: index) { return (token, waiter) }
+      }
+      return nil
+    }
+    guard let (token, waiter) = left else { return }
+    token.leave()
+    waiter.continuation.resume(returning: .failure(.cancelled))
+  }
+}
+
+extension CacheError {
+  /// A task asks for `key` while it fetches what that fetch waits for.
+  fileprivate static func ownFetch(_ key: String) -> CacheError {
+    CacheError(
+      .invalidRequest, "the fetch of \(key) needs its own answer, and would wait for itself for ever",
+      hint: "do not ask the cache for it in the closure that fetches it, nor in one that this closure asks for")
+  }
+}

@@ -1,0 +1,460 @@
+internal import FetchVocabulary
+// A fetch is decided by the rules, whose names its callers use.
+@_exported public import HTTPCaching
+
+/// One fetch, in the order of this file: look up, decide, serve or fail, join, request, store, deliver. `HTTPCacheRules`
+/// decides what a policy allows of a stored response.
+///
+/// A failing storage never withholds the origin's response: its failure becomes a warning on the snapshot. If the origin
+/// fails, a stale entry can be served instead, and that failure becomes a warning too.
+struct FetchOperation<Target: FetchTarget>: Sendable {
+  typealias Value = Target.Value
+  typealias Step = Snapshots<Value>.Step
+  typealias Stored = StoredResponse<Target.Response>
+
+  private let target: Target
+  private let services: FetchServices
+  private let options: FetchOptions
+  private let message: HTTPRequest
+  private let startedAt: Duration
+  private var lookup = Lookup<Target.Response>()
+  private var decision: CacheDecision
+  private var trace: CacheTrace
+  /// The request that this fetch makes or shares; `nil` before it has joined one.
+  private var token: CoalescingToken?
+
+  /// The snapshots of a fetch of `target`. Nothing happens until the first one is requested. An explanation ends once it is
+  /// decided what to do.
+  static func snapshots(
+    of target: Target, _ services: FetchServices, _ options: FetchOptions
+  ) -> Snapshots<Value> {
+    Snapshots(explain: { () async throws(CacheError) in
+      try await FetchOperation(target, services, options, isExplaining: true).explanation()
+    }) { () async throws(CacheError) in
+      try await FetchOperation(target, services, options).firstStep()
+    }
+  }
+
+  // MARK: Look up, and decide
+
+  private init(
+    _ target: Target, _ services: FetchServices, _ options: FetchOptions, isExplaining: Bool = false
+  ) async throws(CacheError) {
+    self.target = target
+    self.services = services
+    self.options = options
+    message = try target.message()
+    startedAt = services.now()
+    if options.policy == .networkOnly {
+      // A request that cannot have an entry fails before it is sent.
+      _ = try target.key()
+    } else {
+      do throws(CacheError) {
+        lookup = try await target.lookUp(isCounted: !isExplaining)
+      } catch {
+        let isFatal = [.cancelled, .invalidRequest].contains(error.code)
+        if isFatal || options.policy == .cacheOnly { throw error }
+        lookup.warnings = [error]
+      }
+    }
+    trace = CacheTrace(isRecording: isExplaining || services.observe != nil)
+    for warning in lookup.warnings { trace.note("storage", warning.message) }
+    decision = services.rules.decision(
+      for: message, stored: lookup.found?.head, missing: lookup.missing, isReadable: lookup.warnings.isEmpty,
+      options: options, now: startedAt, trace: &trace)
+    if options.policy == .cachedThenNetwork, let found = lookup.found, canBeShownFirst(found) {
+      // The origin's response follows whatever the cache has: because the caller wants it, if for no other reason.
+      decision = CacheDecision(
+        .serveThenRevalidate, "the policy is cached-then-network", forward: decision.forwardReason ?? .request)
+    }
+  }
+
+  /// Whether `found` can be shown before the request to the origin: at any age that the caller accepts, unless a directive
+  /// forbids stale use.
+  private func canBeShownFirst(_ found: Stored) -> Bool {
+    var cacheOnly = options
+    cacheOnly.policy = .cacheOnly
+    cacheOnly.maxAge = nil
+    return canServe(found, cacheOnly, at: startedAt)
+  }
+
+  /// Whether the rules let the cache serve `found` without its origin.
+  private func canServe(_ found: Stored, _ options: FetchOptions, at now: Duration) -> Bool {
+    var trace = CacheTrace(isRecording: false)
+    return services.rules.decision(for: message, stored: found.head, options: options, now: now, trace: &trace).action
+      == .serve
+  }
+
+  // MARK: Serve, or fail
+
+  private func firstStep() async throws(CacheError) -> Step {
+    switch decision.action {
+    case .fail:
+      observe()
+      let value = try target.refusal(decision, options)
+      return Step(Snapshot(value: value, source: .cache, entry: facts(nil, try target.key(), services.now())))
+    case .fetch, .revalidate: return Step(try await requested())
+    case .serve, .serveThenRevalidate: break
+    }
+    guard let found = lookup.found else { return Step(try await requested()) }
+    observe()
+    let snapshot = snapshot(of: found)
+    guard decision.action == .serveThenRevalidate else { return Step(snapshot) }
+    if options.policy == .cachedThenNetwork {
+      return Step(snapshot) { () async throws(CacheError) in Step(try await requested()) }
+    }
+    try revalidateInBackground()
+    return Step(snapshot)
+  }
+
+  /// The caller already has a response, so a failing origin is not reported; a cache that cannot store is.
+  private func revalidateInBackground() throws(CacheError) {
+    let name = if let key = try target.coalescingKey() { key } else { try target.key() }
+    // A revalidation that began before a change does not serve those who come after it.
+    services.background.start("\(name) \(services.coalescer.changes)") {
+      guard let snapshot = try? await requested(), snapshot.writeFailure != nil else { return nil }
+      // Another caller that shares the request could have reported it.
+      return snapshot.takeWarnings().first { !$0.mayBeStoodInFor }
+    }
+  }
+
+  // MARK: Join: one fetch makes the request, the others wait
+
+  /// How often a fetch joins a request: a second time if the one that it waited for vanished.
+  private static var maximumJoins: Int { 2 }
+
+  /// The result of a request.
+  private struct Outcome: Sendable {
+    /// What the caller gets.
+    let result: Result<Snapshot<Value>, CacheError>
+    /// What the callers get that wait for this one: the origin's failure, even if this caller gets a stale response
+    /// instead, or a response that the cache could not store.
+    var shared: RequestCoalescer.SharedResult = .success(nil)
+  }
+
+  /// A response that the cache could not store, for the callers that wait for it.
+  private struct SharedResponse: Sendable {
+    let delivery: Delivery<Target.Response>
+    let key: String
+    let warnings: [CacheError]
+  }
+
+  /// The origin's response, or that to another fetch's request: what it stored, or its failure.
+  private func requested() async throws(CacheError) -> Snapshot<Value> {
+    guard let key = try target.coalescingKey() else { return try await leading(try ownToken(), looksAgain: false) }
+    for _ in 0..<Self.maximumJoins {
+      switch try await services.coalescer.join(key) {
+      case .leading(let token): return try await leading(token)
+      case .finished(.failure(let failure), let token):
+        var operation = self
+        operation.token = token
+        return try operation.failed(failure, isShared: true)
+      case .finished(.success(let shared), let token):
+        if let snapshot = try await storedMeanwhile() { return snapshot }
+        // A response received before this fetch began can be handed on only now, because storing it took long.
+        guard let shared = shared as? SharedResponse, let head = shared.delivery.stored, head.storedAt >= startedAt
+        else { return try await leading(try ownToken()) }
+        observe()
+        var snapshot = snapshot(shared.delivery, key: shared.key, warnings: shared.warnings)
+        snapshot.shared = [SharedWarnings(shared.warnings, token.report)]
+        return snapshot
+      case .vanished:
+        if let snapshot = try await storedMeanwhile() { return snapshot }
+      }
+    }
+    return try await leading(try ownToken())
+  }
+
+  /// A request that no other caller joins. A change must find every request whose response might be stored; the change
+  /// that an unsafe request makes must not end that request itself.
+  private func ownToken() throws(CacheError) -> CoalescingToken {
+    let key = try target.key()
+    return message.isSafe ? services.coalescer.begin(key) : CoalescingToken(key: key)
+  }
+
+  /// Makes the request of `token` in a task of its own, so that it does not end with this caller if others wait for it.
+  ///
+  /// - Parameter looksAgain: whether another fetch could have stored the response since this one's lookup.
+  private func leading(_ token: CoalescingToken, looksAgain: Bool = true) async throws(CacheError) -> Snapshot<Value> {
+    var operation = self
+    operation.token = token
+    let (outcomes, source) = AsyncStream.makeStream(of: Outcome.self)
+    let request = CoalescingToken.led.withValue(CoalescingToken.led.get() + [token]) {
+      Task { [operation] in
+        let outcome = await operation.outcome(looksAgain: looksAgain)
+        await services.coalescer.finish(token, outcome.shared)
+        source.yield(outcome)
+        source.finish()
+        return outcome
+      }
+    }
+    token.whenLeft { request.cancel() }
+    for await outcome in outcomes { return try outcome.result.get() }
+    // This caller was cancelled. The last one to leave waits until the request has ended.
+    if token.leave() { throw .cancelled }
+    return try await request.value.result.get()
+  }
+
+  /// What another fetch stored while this one waited; it counts as fresh as a response from the origin. `nil` if there is
+  /// nothing new: a response received before this fetch began could be stored only after its lookup.
+  private func storedMeanwhile() async throws(CacheError) -> Snapshot<Value>? {
+    var operation = self
+    guard let found = try await operation.newlyFound(), found.head.storedAt >= startedAt else { return nil }
+    operation.observe()
+    return operation.snapshot(of: found)
+  }
+
+  /// What a second lookup finds and the first one did not. A failure becomes a warning.
+  private mutating func newlyFound() async throws(CacheError) -> Stored? {
+    do throws(CacheError) {
+      let found = try await target.lookUp(isCounted: false).found
+      return found?.head == lookup.found?.head ? nil : found
+    } catch {
+      try warn(error)
+      return nil
+    }
+  }
+
+  // MARK: Request
+
+  /// Statuses with which an origin says that it cannot respond now (RFC 5861, section 4; RFC 6585, section 4).
+  private static var passingFailures: Set<Int> { [429, 500, 502, 503, 504] }
+
+  private func outcome(looksAgain: Bool) async -> Outcome {
+    var operation = self
+    do throws(CacheError) {
+      if looksAgain, options.policy != .networkOnly, let found = try await operation.newlyFound() {
+        operation.lookup = Lookup(found: found)
+        operation.decision = services.rules.decision(
+          for: message, stored: found.head, options: options, now: services.now(), trace: &operation.trace)
+        if operation.decision.action == .serve {
+          operation.observe()
+          return Outcome(result: .success(operation.snapshot(of: found)))
+        }
+      }
+    } catch {
+      return Outcome(result: .failure(error))
+    }
+    do throws(CacheError) {
+      return try await operation.exchanged(confirming: operation.lookup.found)
+    } catch {
+      // The connection broke off because the task was cancelled: a stored entry must not hide that.
+      if Task.isCancelled { return Outcome(result: .failure(.cancelled)) }
+      let shared: RequestCoalescer.SharedResult = error.isOfOrigin ? .failure(error) : .success(nil)
+      do throws(CacheError) {
+        return Outcome(result: .success(try operation.failed(error)), shared: shared)
+      } catch let ownFailure {
+        return Outcome(result: .failure(ownFailure), shared: shared)
+      }
+    }
+  }
+
+  /// Requests the response from the origin: on the condition that it is not `base`, if there is one.
+  private func exchanged(confirming base: Stored?) async throws(CacheError) -> Outcome {
+    let rules = services.rules
+    let conditions = base.map { rules.believesServer(of: message) ? rules.conditions(on: $0.head) : [:] } ?? [:]
+    let requestTime = services.now()
+    let answer = try await target.request(conditions, completing: lookup.part, token)
+    // What changed at the origin must change the cache, even if the caller no longer waits for the response.
+    if Task.isCancelled, message.isSafe { throw .cancelled }
+    let exchange = OriginExchange(
+      head: answer.head, status: answer.status, requestTime: requestTime, responseTime: services.now())
+    if let response = answer.response { return try await accepted(response, exchange) }
+    guard let base, !conditions.lines.isEmpty else {
+      throw CacheError(
+        .invalidAnswer, "\(target.origin) confirmed a stored response (304), and the request did not name one",
+        hint: "try again later: the server is at fault", cause: OriginFailure(status: exchange.status))
+    }
+    // A 304 about another response says nothing about the stored one (RFC 9111, section 4.3.4).
+    guard rules.confirms(answer.head, base.head) else { return try await exchanged(confirming: nil) }
+    return try await confirmed(base, exchange)
+  }
+
+  /// Ends a fetch whose origin failed, whether it was this fetch's request or another one's: with a stale entry (RFC 5861,
+  /// section 4), or by throwing.
+  ///
+  /// - Parameter isShared: whether it was another one's.
+  private func failed(_ error: CacheError, isShared: Bool = false) throws(CacheError) -> Snapshot<Value> {
+    var operation = self
+    if error.mayBeStoodInFor, let found = lookup.found, operation.canServeStale() {
+      guard !options.requiresFresh || canServe(found, options, at: services.now()) else {
+        operation.observe()
+        throw CacheError(
+          error.code, "\(error.message); only a stale copy is in the cache", hint: error.hint, cause: error)
+      }
+      operation.lookup.warnings.append(error)
+      operation.observe()
+      let status = (error.cause as? OriginFailure)?.status
+      var snapshot = operation.snapshot(of: found, insteadOf: OriginFailure(status: status, isShared: isShared))
+      if let token { snapshot.shared = [SharedWarnings([error], token.report)] }
+      return snapshot
+    }
+    operation.observe()
+    // A readable cache might have served a response instead, so report both failures.
+    guard error.code != .cancelled, let storage = lookup.warnings.first else { throw error }
+    throw CacheError(
+      error.code, "\(error.message); and the cache could not be read: \(storage.message)", hint: error.hint,
+      cause: error)
+  }
+
+  /// Whether the entry that the lookup found can be served because the origin failed. The trace records that.
+  private mutating func canServeStale() -> Bool {
+    guard let found = lookup.found else { return false }
+    return services.rules.mayStandIn(
+      found.head, for: message.fields, options: options, at: services.now(), trace: &trace)
+  }
+
+  // MARK: Store
+
+  /// The origin confirmed `base` (304): it gets new times.
+  private func confirmed(_ base: Stored, _ exchange: OriginExchange) async throws(CacheError) -> Outcome {
+    var operation = self
+    var head = services.rules.updated(
+      base.head, by: exchange.head, requestTime: exchange.requestTime, responseTime: exchange.responseTime,
+      trace: &operation.trace)
+    if !services.rules.mayStay(head.head, for: message) {
+      // The 304 came with no-store or the like: use the response for this request only.
+      head.freshUntil = head.storedAt
+      head.retainUntil = head.storedAt
+    }
+    return try await operation.stored(base.response, head, exchange, confirming: base)
+  }
+
+  /// The origin sent `response`: it is stored, if the rules allow that.
+  private func accepted(_ response: Target.Response, _ exchange: OriginExchange) async throws(CacheError) -> Outcome {
+    var operation = self
+    // Without a stored entry, the failure itself is the response. It is not shared: each waiting fetch requests its own.
+    if Self.passingFailures.contains(exchange.head.status), operation.canServeStale() {
+      throw CacheError(
+        .originUnreachable, "\(target.origin) answered with status \(exchange.head.status)", hint: "try again later",
+        cause: OriginFailure(status: exchange.status))
+    }
+    operation.trace = trace
+    let head = services.rules.stored(
+      exchange.head, for: message, requestTime: exchange.requestTime, responseTime: exchange.responseTime,
+      trace: &operation.trace)
+    if head == nil || !message.isSafe { try await operation.applySideEffects(exchange) }
+    if let head { return try await operation.stored(response, head, exchange, confirming: nil) }
+    operation.observe()
+    var delivery = operation.delivery(response, nil, isFromCache: false, forwardStatus: exchange.status)
+    delivery.refusal = services.rules.refusal(to: exchange.head, for: message)
+    let snapshot = operation.snapshot(delivery, key: try target.key(), warnings: operation.lookup.warnings)
+    return Outcome(result: .success(snapshot))
+  }
+
+  private func stored(
+    _ response: Target.Response, _ head: StoredHead, _ exchange: OriginExchange, confirming base: Stored?
+  ) async throws(CacheError) -> Outcome {
+    var operation = self
+    var delivery = delivery(response, head, isFromCache: base != nil, forwardStatus: exchange.status)
+    var key = if let found = lookup.found { found.key } else { try target.key() }
+    do throws(CacheError) {
+      key = try await target.store(response, head, confirming: base, token)
+    } catch {
+      // On a conflict a newer response has replaced the entry, or the resource has changed meanwhile.
+      if error.code != .conflict {
+        try operation.warn(error)
+      } else if await !isReplaced(base) {
+        delivery.refusal = "it was changed while it was fetched"
+      }
+      delivery.isKept = false
+      // What the response should have replaced is outdated. If it cannot be removed either, the warning says enough.
+      if base == nil, error.isOfRoom { try? await target.applySideEffects(exchange, token) }
+    }
+    if head.retainUntil <= head.storedAt {
+      // Nothing can use the response after this request, so it is not kept.
+      delivery.isKept = false
+      delivery.refusal = services.rules.refusal(to: head.head, for: message) ?? "it is stale at once"
+    }
+    observe()
+    let warnings = operation.lookup.warnings
+    var snapshot = snapshot(delivery, key: key, warnings: warnings)
+    if let token { snapshot.shared = [SharedWarnings(warnings, token.report)] }
+    guard !delivery.isKept, target.isShareable(response, head) else { return Outcome(result: .success(snapshot)) }
+    delivery.isCollapsed = true
+    let shared = SharedResponse(delivery: delivery, key: key, warnings: warnings)
+    return Outcome(result: .success(snapshot), shared: .success(shared))
+  }
+
+  /// Whether a newer response than `base` is stored, so that the confirmation of `base` could not be.
+  private func isReplaced(_ base: Stored?) async -> Bool {
+    guard let base, token?.isOutdated != true else { return false }
+    guard let found = try? await target.lookUp(isCounted: false).found else { return false }
+    return found.head.storedAt > base.head.storedAt
+  }
+
+  /// Updates or removes the entries that the request affects. A failure becomes a warning.
+  private mutating func applySideEffects(_ exchange: OriginExchange) async throws(CacheError) {
+    do throws(CacheError) {
+      try await target.applySideEffects(exchange, token)
+    } catch {
+      try warn(error)
+    }
+  }
+
+  /// Turns a failure of the storage into a warning, but throws a cancellation.
+  private mutating func warn(_ error: CacheError) throws(CacheError) {
+    if error.code == .cancelled { throw error }
+    // A storage that fails altogether gives the same error on reading and on writing: report it once.
+    if !lookup.warnings.contains(where: { $0.message == error.message }) { lookup.warnings.append(error) }
+  }
+
+  // MARK: Deliver
+
+  /// - Parameter failure: the failure of the origin instead of whose response `found` is served; `nil` if there is none.
+  private func snapshot(of found: Stored, insteadOf failure: OriginFailure? = nil) -> Snapshot<Value> {
+    var delivery = delivery(found.response, found.head, isFromCache: true, forwardStatus: nil)
+    delivery.failure = failure
+    delivery.isCollapsed = failure?.isShared == true
+    return snapshot(delivery, key: found.key, warnings: lookup.warnings)
+  }
+
+  private func snapshot(
+    _ delivery: Delivery<Target.Response>, key: String, warnings: [CacheError]
+  ) -> Snapshot<Value> {
+    Snapshot(
+      value: target.value(delivery), source: delivery.isFromCache ? .cache : .origin,
+      isRevalidated: delivery.isFromCache && delivery.forwardStatus != nil,
+      entry: facts(delivery.stored, key, delivery.now, isKept: delivery.isKept, refusal: delivery.refusal),
+      warnings: warnings)
+  }
+
+  private func delivery(
+    _ response: Target.Response, _ stored: StoredHead?, isFromCache: Bool, forwardStatus: Int?
+  ) -> Delivery<Target.Response> {
+    Delivery(
+      response: response, stored: stored, decision: decision, forwardStatus: forwardStatus, isFromCache: isFromCache,
+      now: services.now())
+  }
+
+  /// A response that is not stored gets `now` for all its times.
+  private func facts(
+    _ stored: StoredHead?, _ key: String, _ now: Duration, isKept: Bool = true, refusal: String? = nil
+  ) -> EntryFacts {
+    EntryFacts(
+      key: key, storedAt: stored?.storedAt ?? now, freshUntil: stored?.freshUntil ?? now, now: now,
+      isStored: stored != nil && isKept, refusal: refusal)
+  }
+
+  private func observe() {
+    guard let observe = services.observe, let explanation = try? explanation() else { return }
+    observe(explanation)
+  }
+
+  private func explanation() throws(CacheError) -> FetchExplanation {
+    let key = if let found = lookup.found { found.key } else { try target.key() }
+    return FetchExplanation(key: key, decision: decision, criteria: trace.criteria)
+  }
+}
+
+extension CacheError {
+  /// Whether the origin failed, rather than the store or the caller. Concurrent fetches of the same resource share such
+  /// an error instead of requesting again. They do not share a store's failure or a cancellation, nor refused
+  /// credentials: another caller's credentials could be valid.
+  fileprivate var isOfOrigin: Bool {
+    [.originUnreachable, .invalidAnswer, .notFound, .invalidRequest].contains(code)
+  }
+
+  /// Whether an entry could not be stored for want of room or because of its size, so that removing one can succeed.
+  fileprivate var isOfRoom: Bool { [.noSpace, .tooLarge, .overBounds, .ioFailed].contains(code) }
+}

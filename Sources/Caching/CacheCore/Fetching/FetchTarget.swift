@@ -1,0 +1,126 @@
+internal import FetchVocabulary
+
+/// Something that can be fetched through the cache: how to look it up, request it and store it. `FetchOperation` alone
+/// decides when to do which.
+protocol FetchTarget: Sendable {
+  /// The response, as the origin sends it and the storage keeps it.
+  associatedtype Response: Sendable
+  /// The value that the caller gets.
+  associatedtype Value: Sendable
+
+  /// The origin's name, for people.
+  var origin: String { get }
+
+  /// The request, as `HTTPCacheRules` examines it.
+  func message() throws(CacheError) -> HTTPRequest
+
+  /// The key under which the response would be stored, as far as it is known before the origin responds.
+  func key() throws(CacheError) -> String
+
+  /// A name that all fetches share that can use the same response: the key, and after a space what else distinguishes
+  /// them. `nil` if each must make its own request.
+  func coalescingKey() throws(CacheError) -> String?
+
+  /// Looks up what the cache holds.
+  ///
+  /// - Parameter isCounted: whether this is the first lookup of a fetch.
+  func lookUp(isCounted: Bool) async throws(CacheError) -> Lookup<Response>
+
+  /// Requests from the origin the rest of `part`, which the lookup found, if `part` can be completed, or else everything.
+  ///
+  /// - Parameters:
+  ///   - conditions: the cache's conditions, which replace the caller's own.
+  ///   - token: the request.
+  func request(
+    _ conditions: HTTPFields, completing part: StoredResponse<Response>?, _ token: CoalescingToken?
+  ) async throws(CacheError) -> OriginAnswer<Response>
+
+  /// Stores a response, or the result of confirming `base`, and returns its entry's key. This ends the lease of `token`.
+  ///
+  /// - Throws: `CacheError`: the storage failed; `conflict` if another entry has replaced `base`, or the request is
+  ///   outdated.
+  func store(
+    _ response: Response, _ head: StoredHead, confirming base: StoredResponse<Response>?, _ token: CoalescingToken?
+  ) async throws(CacheError) -> String
+
+  /// Whether concurrent callers may use `response` too, which the cache may store, as `head`, but could not.
+  func isShareable(_ response: Response, _ head: StoredHead) -> Bool
+
+  /// Changes the cache as a response demands that is not stored itself: removes what it replaces, or what a POST made
+  /// invalid. If the request of `token` is outdated, nothing is changed.
+  func applySideEffects(_ exchange: OriginExchange, _ token: CoalescingToken?) async throws(CacheError)
+
+  /// Makes the caller's value from a response.
+  func value(_ delivery: Delivery<Response>) -> Value
+
+  /// Makes the caller's value for a `decision` to fail.
+  ///
+  /// - Throws: `CacheError` if the caller should get an error.
+  func refusal(_ decision: CacheDecision, _ options: FetchOptions) throws(CacheError) -> Value
+}
+
+/// The result of a lookup.
+struct Lookup<Response: Sendable>: Sendable {
+  /// The stored response that the request selects; `nil` if there is none.
+  var found: StoredResponse<Response>?
+  /// Why there is no such response.
+  var missing = CacheDecision.ForwardReason.uriMiss
+  /// A stored response that has only a part of what the request asks for.
+  var part: StoredResponse<Response>?
+  /// The failure that prevented the lookup, if it failed.
+  var warnings: [CacheError] = []
+}
+
+/// The origin's response to a request, without its content, and the times of both.
+struct OriginExchange: Sendable {
+  let head: HTTPResponseHead
+  /// The status that the origin sent.
+  let status: Int
+  let requestTime: Duration
+  let responseTime: Duration
+}
+
+/// A response on its way to the caller, and where it came from.
+struct Delivery<Response: Sendable>: Sendable {
+  let response: Response
+  /// The head as it is stored; `nil` if the response is not stored.
+  let stored: StoredHead?
+  let decision: CacheDecision
+  /// The status of the origin's response; `nil` if there was no request to it, or no response.
+  var forwardStatus: Int?
+  /// The failure of the origin because of which a stale response is served; `nil` if there is none.
+  var failure: OriginFailure?
+  /// Whether the response comes from the cache, even if the origin confirmed it.
+  let isFromCache: Bool
+  let now: Duration
+  /// Whether the storage kept the response; `false` if it failed, or had nothing to keep.
+  var isKept = true
+  /// Why the response may not be stored; `nil` if it may.
+  var refusal: String?
+  /// Whether the response is that to another caller's request, which this caller waited for.
+  var isCollapsed = false
+}
+
+/// A failure of the origin, as the stale response reports it that is served because of it.
+struct OriginFailure: Error {
+  /// The status that the origin sent; `nil` if there was no response.
+  var status: Int?
+  /// Whether the failed request was another caller's.
+  var isShared = false
+}
+
+extension CacheError {
+  /// The error if only the cache may answer for `name`, and it cannot.
+  static func notCached(_ name: String, _ decision: CacheDecision, _ options: FetchOptions) -> CacheError {
+    guard decision.isAboutStoredResponse else { return CacheError(.notCached, "\(name) is not in the cache") }
+    if options.requiresFresh {
+      return CacheError(.originUnreachable, "only a stale copy of \(name) is in the cache: \(decision.reason)")
+    }
+    return CacheError(.notCached, "\(name) may not be used: \(decision.reason)")
+  }
+}
+
+extension CacheDecision {
+  /// Whether there is a stored response that the decision does not use.
+  var isAboutStoredResponse: Bool { forwardReason == .stale || forwardReason == .request }
+}

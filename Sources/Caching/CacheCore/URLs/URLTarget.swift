@@ -1,0 +1,362 @@
+internal import FetchVocabulary
+
+/// A request for a URL, which can have several entries, partial content, and methods that change the origin.
+struct URLTarget: FetchTarget {
+  let request: HTTPRequest
+  let responses: URLResponses
+  let transfer: any DataTransferService
+  let rules: HTTPCacheRules
+  let now: @Sendable () -> Duration
+  /// The cache's name in `Cache-Status`.
+  let cacheName: String
+  /// The largest content that is put together from parts, in bytes.
+  let maxContentBytes: Int
+
+  var origin: String { URLReference.host(of: request.url) ?? request.url }
+
+  // MARK: Look up
+
+  func message() throws(CacheError) -> HTTPRequest {
+    guard request.hasValidHost else {
+      throw CacheError(
+        .invalidRequest, "the header field Host does not name one server",
+        hint: "write it once, as example.com or example.com:8080")
+    }
+    return request
+  }
+
+  func key() throws(CacheError) -> String { try responses.key(of: request.target, selector: .always) }
+
+  func coalescingKey() throws(CacheError) -> String? {
+    // The failure of a server without proof of its identity is not shared with other callers.
+    guard request.retrieves, rules.believesServer(of: request) else { return nil }
+    var text = request.fields.lines.map { "\($0.name.lowercased()):\($0.value)\n" }.joined()
+    text += "\n\(rules.party(of: request))"
+    return "\(try key()) \(request.method)/\(rules.fingerprint(text, of: request))"
+  }
+
+  func lookUp(isCounted: Bool) async throws(CacheError) -> Lookup<HTTPResponse> {
+    guard request.retrieves else { return Lookup(missing: .method) }
+    try rules.requireCredentialKey(for: request)
+    let lookup = try await usable(await responses.variants(of: request.target))
+    if isCounted { responses.countLookUp(lookup.found?.key) }
+    return lookup
+  }
+
+  private func usable(_ variants: [StoredVariant]) async throws(CacheError) -> Lookup<HTTPResponse> {
+    guard let latest = selected(variants).max(by: { $0.head.storedAt < $1.head.storedAt }) else {
+      return Lookup(missing: variants.isEmpty ? .uriMiss : .varyMiss)
+    }
+    guard let found = try await read(latest.key) else { return Lookup() }
+    let now = found.head.storedAt
+    guard let content = PartialContent(found.head.head, count: found.response.body.count),
+      content.answer(to: request, now: now) != .missing
+    else { return Lookup(missing: .partial, part: found) }
+    // Only the origin may answer these preconditions.
+    if Preconditions(request).outcome(for: found.head, now: now) == .forward { return Lookup(missing: .request) }
+    return Lookup(found: found)
+  }
+
+  /// Reads the response under `key`. An error names the URL, by which people know the entry.
+  private func read(_ key: String) async throws(CacheError) -> StoredResponse<HTTPResponse>? {
+    do throws(CacheError) { return try await responses.response(under: key) } catch {
+      throw error.naming(request, not: key)
+    }
+  }
+
+  func selected(_ variants: [StoredVariant]) -> [StoredVariant] {
+    // A URL can have many variants for other cookies: make a digest once for all with the same names.
+    var own: VariantSelector?
+    return variants.filter { variant in
+      let stored = variant.head.selector
+      let selector = own?.names == stored.names ? own : rules.selector(stored.names, of: request)
+      own = selector
+      return selector == stored
+    }
+  }
+
+  // MARK: Request
+
+  func request(
+    _ conditions: HTTPFields, completing part: StoredResponse<HTTPResponse>?, _ token: CoalescingToken?
+  ) async throws(CacheError) -> OriginAnswer<HTTPResponse> {
+    if let part, let answer = try await requestRest(of: part, token) { return answer }
+    var conditional = request
+    if !conditions.lines.isEmpty {
+      let kept = request.fields.lines.filter { !Preconditions.names.contains($0.name.lowercased()) }
+      conditional.fields = HTTPFields(kept + conditions.lines)
+    }
+    let response = try await send(conditional, token)
+    // Without a condition a 304 confirms nothing, and is an error.
+    let isConfirmation =
+      response.head.status == 304 && request.retrieves
+      && (!conditions.lines.isEmpty || !Self.confirmable.contains(where: conditional.fields.contains))
+    return OriginAnswer(head: response.head, response: isConfirmation ? nil : response)
+  }
+
+  /// The conditions that a 304 answers (RFC 9110, section 15.4.5).
+  private static let confirmable = ["if-none-match", "if-modified-since"]
+
+  /// Requests the rest of `part`, and joins the two. `nil` if everything must be requested: `part` cannot be completed, or
+  /// the response does not continue it.
+  private func requestRest(
+    of part: StoredResponse<HTTPResponse>, _ token: CoalescingToken?
+  ) async throws(CacheError) -> OriginAnswer<HTTPResponse>? {
+    let (stored, content) = (part.head, part.response.body)
+    // Do not complete a response that may not be stored: the client would get bytes that it did not ask for.
+    guard rules.believesServer(of: request), !CacheControl(request.fields).contains("no-store"),
+      let rest = rules.completing(request, stored, count: content.count, limit: maxContentBytes)
+    else { return nil }
+    let answer = try await send(rest, token)
+    switch answer.head.status {
+    case 206:
+      guard answer.rest == nil,
+        let whole = rules.completed(stored, content, with: answer, for: request, now: now()),
+        rules.mayStay(whole.head, for: request)
+      else { return nil }
+      return OriginAnswer(head: whole.head, response: whole, status: 206)
+    // The content has changed and the server did not compare the validator, or it took the validator for another
+    // condition.
+    case 304, 412, 416: return nil
+    // The rest, with the status of the whole, would pass for the whole.
+    case _ where !rules.isWhole(answer, insteadOf: stored, now: now()): return nil
+    default: return OriginAnswer(head: answer.head, response: answer)
+    }
+  }
+
+  /// Sends `request` and returns the response. If the response breaks off, keeps the part that arrived, or removes what an
+  /// unsafe request invalidates: for that the status decides (RFC 9111, section 4.4).
+  private func send(_ request: HTTPRequest, _ token: CoalescingToken?) async throws(CacheError) -> HTTPResponse {
+    let requestTime = now()
+    do throws(CacheError) {
+      return try await transfer.transfer(request)
+    } catch {
+      guard let incomplete = error.cause as? IncompleteResponse else { throw error }
+      var (message, hint) = (error.message, error.hint)
+      do throws(CacheError) {
+        if !request.isSafe {
+          if rules.believesServer(of: request) { try await invalidate(by: incomplete.response.head) }
+        } else if try await storeBeginning(of: incomplete.response, requestTime: requestTime, token) {
+          hint =
+            "\(hint.isEmpty ? "" : "\(hint): ")the cache kept what arrived, and the next fetch requests only the rest"
+        }
+      } catch {
+        let purpose = request.isSafe ? "keep what came" : "remove what the request changed"
+        if error.code != .conflict { message += "; and the cache could not \(purpose): \(error.message)" }
+      }
+      throw CacheError(error.code, message, hint: hint, cause: incomplete.cause)
+    }
+  }
+
+  /// Stores the part that arrived, if it can be completed, and returns whether it did.
+  private func storeBeginning(
+    of response: HTTPResponse, requestTime: Duration, _ token: CoalescingToken?
+  ) async throws(CacheError) -> Bool {
+    let responseTime = now()
+    var trace = CacheTrace(isRecording: false)
+    guard request.method == "GET", let beginning = rules.beginning(of: response, now: responseTime),
+      let head = rules.stored(
+        beginning.head, for: request, requestTime: requestTime, responseTime: responseTime, trace: &trace),
+      // A complete stored response can still answer if the origin fails, and a part cannot.
+      !selected(try await responses.variants(of: request.target)).contains(where: { $0.head.head.status != 206 })
+    else { return false }
+    // The request ends with a failure, which its lease has to say.
+    _ = try await store(beginning, head, confirming: nil, token, endsLease: false)
+    return true
+  }
+
+  // MARK: Store
+
+  func store(
+    _ response: HTTPResponse, _ head: StoredHead, confirming base: StoredResponse<HTTPResponse>?,
+    _ token: CoalescingToken?
+  ) async throws(CacheError) -> String {
+    // What was fetched before a change removes nothing that came after it.
+    if head.retainUntil <= head.storedAt, token?.isOutdated == true { return try key() }
+    return try await store(response, head, confirming: base, token, endsLease: true)
+  }
+
+  private func store(
+    _ response: HTTPResponse, _ head: StoredHead, confirming base: StoredResponse<HTTPResponse>?,
+    _ token: CoalescingToken?, endsLease: Bool
+  ) async throws(CacheError) -> String {
+    try rules.requireCredentialKey(for: request)
+    let variants = selected(try await responses.variants(of: request.target))
+    guard head.retainUntil > head.storedAt else {
+      if !variants.isEmpty { try await responses.remove(variants.map(\.key)) }
+      return try key()
+    }
+    guard response.rest == nil else {
+      throw CacheError(.tooLarge, "the response is too large to be kept", hint: "raise cache.maxEntryBytes")
+    }
+    let confirmed = base?.key == (try responses.key(of: request.target, selector: head.selector)) ? base : nil
+    let new = confirmed == nil ? try await combined(response, head, with: variants) : (head, response.body)
+    guard let (head, body) = new else { return try key() }
+    let key = try responses.key(of: request.target, selector: head.selector)
+    do throws(CacheError) {
+      return try await responses.store(
+        body, head: head, for: request.target, replacing: variants.map(\.key).filter { $0 != key },
+        confirming: confirmed, token: token, endsLease: endsLease)
+    } catch {
+      throw error.naming(request, not: key)
+    }
+  }
+
+  /// The head and content to store for `response`. A part is joined with the stored part if they belong together and the
+  /// result is not too large. `nil` if it is unclear which part of the content `response` has.
+  private func combined(
+    _ response: HTTPResponse, _ head: StoredHead, with variants: [StoredVariant]
+  ) async throws(CacheError) -> (StoredHead, [UInt8])? {
+    guard head.head.status == 206 else { return (head, response.body) }
+    guard PartialContent(head.head, count: response.body.count) != nil else { return nil }
+    var trace = CacheTrace(isRecording: false)
+    for variant in variants {
+      guard let stored = try await readable(variant.key) else { continue }
+      let joined = rules.combined(
+        stored.head, stored.response.body, with: response, requestTime: head.storedAt, responseTime: head.storedAt,
+        trace: &trace)
+      if let joined, joined.1.count <= maxContentBytes { return joined }
+    }
+    return (head, response.body)
+  }
+
+  /// The stored response under `key`; `nil` if it is gone or cannot be read.
+  private func readable(_ key: String) async throws(CacheError) -> StoredResponse<HTTPResponse>? {
+    do throws(CacheError) { return try await responses.response(under: key) } catch {
+      guard error.isOfOneEntry else { throw error }
+      return nil
+    }
+  }
+
+  /// RFC 9111, section 4: a response answers other requests only if it may be reused for them without validation.
+  func isShareable(_ response: HTTPResponse, _ head: StoredHead) -> Bool {
+    var trace = CacheTrace(isRecording: false)
+    let decision = rules.decision(
+      for: request, stored: head, options: FetchOptions(), now: head.storedAt, trace: &trace)
+    // Content that still arrives can be read once, and some fields are for one reader alone.
+    return response.rest == nil && decision.action == .serve && !rules.hasFieldsOfOneUse(response.head.fields)
+  }
+
+  func applySideEffects(_ exchange: OriginExchange, _ token: CoalescingToken?) async throws(CacheError) {
+    guard rules.believesServer(of: request) else { return }
+    guard request.retrieves else { return try await invalidate(by: exchange.head) }
+    var outdated: [String] = []
+    for variant in selected(try await responses.variants(of: request.target)) {
+      if request.method == "HEAD", rules.describes(exchange.head, variant.head),
+        rules.mayStay(exchange.head, for: request)
+      {
+        // RFC 9111, section 4.3.5: a HEAD updates the response that it describes.
+        try await change(variant.key, token) { head in
+          var trace = CacheTrace(isRecording: false)
+          head = rules.updated(
+            head, by: exchange.head, requestTime: exchange.requestTime, responseTime: exchange.responseTime,
+            trace: &trace)
+        }
+        continue
+      }
+      switch rules.supersession(of: variant.head, by: exchange.head, to: request) {
+      case .none: break
+      case .stale:
+        try await change(variant.key, token) { $0.freshUntil = min($0.freshUntil, exchange.responseTime) }
+      case .removed: outdated.append(variant.key)
+      }
+    }
+    // What was fetched before a change removes nothing that came after it.
+    if !outdated.isEmpty, token?.isOutdated != true { try await responses.remove(outdated) }
+  }
+
+  /// Removes the entries that `head`, the response to the request, invalidates.
+  func invalidate(by head: HTTPResponseHead) async throws(CacheError) {
+    let urls = rules.invalidated(by: head, to: request)
+    if !urls.isEmpty { try await responses.invalidate(urls) }
+  }
+
+  /// Changes the head of the response under `key`. Nothing is left to change if it is gone or cannot be read, if a
+  /// newer response is stored meanwhile, or if the request of `token` is outdated.
+  private func change(
+    _ key: String, _ token: CoalescingToken?, _ change: (inout StoredHead) -> Void
+  ) async throws(CacheError) {
+    guard let stored = try await readable(key) else { return }
+    var head = stored.head
+    change(&head)
+    guard head != stored.head else { return }
+    do throws(CacheError) {
+      _ = try await responses.store(
+        stored.response.body, head: head, for: request.target, confirming: stored, token: token, endsLease: false)
+    } catch {
+      if error.code != .conflict { throw error }
+    }
+  }
+
+  // MARK: Deliver
+
+  /// The client gets all of the response, the part that it asked for, or a 304 if it has the response already.
+  func value(_ delivery: Delivery<HTTPResponse>) -> HTTPResponse {
+    var response = tailored(delivery)
+    response.interim = delivery.response.interim
+    var status = CacheStatus(delivery.decision, cacheName: cacheName)
+    status.isHit = delivery.isFromCache && delivery.forwardStatus == nil && delivery.failure == nil
+    status.forwardStatus = delivery.forwardStatus ?? delivery.failure?.status
+    status.isStored = delivery.stored != nil && delivery.isKept && delivery.forwardStatus != nil
+    status.isCollapsed = delivery.isCollapsed
+    status.timeToLive = delivery.stored.flatMap { $0.remainingFreshness(at: delivery.now) }
+    status.detail = delivery.stored.flatMap { rules.remark(on: $0, at: delivery.now) }
+    if let stored = delivery.stored, delivery.isFromCache {
+      // A response of unknown age is at least as old as on arrival.
+      let age = stored.age(at: delivery.now) ?? stored.initialAge
+      response.head.fields["Age"] = String(max(age, .zero).components.seconds)
+    }
+    response.head.fields.append("Cache-Status", status.text)
+    return response
+  }
+
+  private func tailored(_ delivery: Delivery<HTTPResponse>) -> HTTPResponse {
+    guard delivery.response.rest == nil, let head = usableHead(delivery) else { return delivery.response }
+    let body = delivery.response.body
+    if case .notModified(let head) = Preconditions(request).outcome(for: head, now: delivery.now) {
+      return HTTPResponse(head)
+    }
+    if request.method == "HEAD" { return HTTPResponse(head.head) }
+    return switch PartialContent(head.head, count: body.count)?.answer(to: request, now: delivery.now) {
+    case .part(let head, let place): HTTPResponse(head, body: Array(body[place]))
+    case .unsatisfiable(let head): HTTPResponse(head)
+    case .whole, .missing, nil: whole(head.head, delivery.response)
+    }
+  }
+
+  private func whole(_ head: HTTPResponseHead, _ original: HTTPResponse) -> HTTPResponse {
+    var response = original
+    response.head = head
+    return response
+  }
+
+  /// The head to respond with; `nil` if the client gets the response unchanged.
+  private func usableHead(_ delivery: Delivery<HTTPResponse>) -> StoredHead? {
+    guard var head = delivery.stored, request.retrieves else { return nil }
+    guard delivery.isFromCache else {
+      head.head = delivery.response.head
+      return head
+    }
+    if delivery.forwardStatus == nil {
+      // RFC 9111, section 5.2.2.4: fields named by no-cache must not be used without a confirmation.
+      let omitted = Set(rules.directives(head.head).fieldsWithRevalidation)
+      head.head.fields = HTTPFields(head.head.fields.lines.filter { !omitted.contains($0.name.lowercased()) })
+    }
+    return head
+  }
+  func refusal(_ decision: CacheDecision, _ options: FetchOptions) throws(CacheError) -> HTTPResponse {
+    if options.policy == .cacheOnly || options.requiresFresh && decision.isAboutStoredResponse {
+      throw .notCached(request.target, decision, options)
+    }
+    // RFC 9111, section 5.2.1.7: the request itself says only-if-cached.
+    return HTTPResponse(
+      HTTPResponseHead(status: 504, fields: ["Cache-Status": CacheStatus(decision, cacheName: cacheName).text]))
+  }
+}
+
+extension CacheError {
+  /// The same error, with the URL of `request` in the message instead of `key`.
+  fileprivate func naming(_ request: HTTPRequest, not key: String) -> CacheError {
+    CacheError(code, message.replacing(key, by: request.target), hint: hint, cause: cause)
+  }
+}
