@@ -37,9 +37,16 @@ final class SQLiteConnection {
 
   /// The error for the result `code` of the last call.
   func error(_ code: Int32) -> CacheError {
-    let isRefused = code & 0xFF == SQLITE_CANTOPEN && [EACCES, EPERM, EROFS].contains(sqlite3_system_errno(handle))
-    return CacheError(
-      sqlite: isRefused ? SQLITE_PERM : code, message: String(cString: sqlite3_errmsg(handle)), path: path)
+    var (code, message) = (code, String(cString: sqlite3_errmsg(handle)))
+    switch (code & 0xFF, sqlite3_system_errno(handle)) {
+    case (SQLITE_CANTOPEN, EACCES), (SQLITE_CANTOPEN, EPERM), (SQLITE_CANTOPEN, EROFS): code = SQLITE_PERM
+    // SQLite says "disk I/O error" if it has no room for the index of the log.
+    case (SQLITE_IOERR, ENOSPC), (SQLITE_IOERR, EDQUOT), (SQLITE_IOERR, EFBIG):
+      code = SQLITE_FULL
+      message = String(cString: sqlite3_errstr(code))
+    default: break
+    }
+    return CacheError(sqlite: code, message: message, path: path)
   }
 
   /// Throws if the last call has not succeeded, whose result is `code`.

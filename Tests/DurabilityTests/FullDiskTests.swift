@@ -33,6 +33,27 @@ import Testing
     }
   }
 
+  /// Whatever has no room, of all that a new store creates, the failure says so.
+  @Test(arguments: TestEnvironment.engines) func aNewStoreOnAFullDisk(engine: String) async throws {
+    try await onThread {
+      let folder = try TestFolder()
+      let disk = try SmallDisk(megabytes: 1, in: folder)
+      var failures = 0
+      for left in stride(from: 0, through: 160 << 10, by: 4 << 10) {
+        try disk.fill(leaving: left)
+        let store = TestedStore(
+          engine, path: "\(disk.path)/store-\(left)", seed: TestEnvironment.seed, in: folder, prefix: disk.prefix)
+        let writer = try store.startWriter(0, ["batches": 2])
+        if writer.end() != 0 {
+          failures += 1
+          Self.expectError(writer, ["noSpace"], store)
+        }
+        try disk.shell("rm -rf store-\(left)* ballast")
+      }
+      #expect(failures > 3, "the disk was never full: \(engine)")
+    }
+  }
+
   /// SQLite's log grows to more than what is left on the disk, unless its space is used again. The database has grown in
   /// the rounds before.
   @Test func aLogThatCannotGrowIsUsedAgain() async throws {
