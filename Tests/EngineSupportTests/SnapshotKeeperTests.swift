@@ -108,16 +108,16 @@ import Testing
     #expect(!reader.isReading)
   }
 
-  @Test func aTickEndsWhatWasNotUsedSinceTheLast() throws {
+  @Test func theThreadEndsWhatWasNotUsedSinceItLookedLast() throws {
     let store = Store()
     let reader = try store.keepingReader()
-    #expect(store.keeper.tick())
+    store.keeper.watch.endIdle(unlessUsed: true)
     #expect(reader.isReading)
     try store.read(at: 1)
-    #expect(store.keeper.tick())
+    store.keeper.watch.endIdle(unlessUsed: true)
     #expect(reader.isReading)
-    #expect(!store.keeper.tick())
-    #expect(!reader.isReading)
+    store.keeper.watch.endIdle(unlessUsed: true)
+    #expect(!reader.isReading && !store.keeper.isKeeping)
   }
 
   @Test func allPoolsOfAStoreAreLookedAfter() throws {
@@ -139,18 +139,32 @@ import Testing
     store.pool.close()
     #expect(reader == nil)
     #expect(!store.keeper.isKeeping)
-    #expect(!store.keeper.tick())
   }
 
   @Test func theThreadEndsWhatIsNotUsed() async throws {
     let keeper = SnapshotKeeper(interval: .microseconds(100))
     let pool = ResourcePool<Reader>()
     keeper.add(pool)
-    for _ in 0..<KeptSnapshot.requiredEqualStates {
-      try pool.withResource(make: { Reader(keeper) }) { $0.read(at: 1) }
+    // It has nothing to do in between.
+    for _ in 0..<3 {
+      for _ in 0..<KeptSnapshot.requiredEqualStates {
+        try pool.withResource(make: { Reader(keeper) }) { $0.read(at: 1) }
+      }
+      while keeper.isKeeping { await Task.yield() }
     }
-    while keeper.isKeeping { await Task.yield() }
     #expect(try pool.withResource(make: { Reader(keeper) }) { !$0.isReading && $0.begun > 0 })
+  }
+
+  @Test(arguments: [false, true]) func theThreadEndsWithTheKeeper(isWaiting: Bool) async throws {
+    weak var watch: SnapshotWatch?
+    do {
+      let keeper = SnapshotKeeper(interval: isWaiting ? .seconds(3_600) : .microseconds(10))
+      watch = keeper.watch
+      #expect(keeper.willKeep())
+      if !isWaiting { keeper.didEnd() }
+    }
+    // The thread itself holds it until it ends.
+    while watch != nil { await Task.yield() }
   }
 
   @Test func readersWritersAndTheThreadDoNotDisturbEachOther() async throws {

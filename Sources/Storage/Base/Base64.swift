@@ -20,19 +20,24 @@ public enum Base64 {
     return bytes.withUnsafeBufferPointer { bytes in
       digits.withUnsafeBufferPointer { digits in
         [UInt8](unsafeUninitializedCapacity: max(size, 1)) { text, count in
-          var (start, place) = (0, 0)
-          while start < bytes.count {
-            let second = start + 1 < bytes.count ? UInt32(bytes[start + 1]) : 0
-            let third = start + 2 < bytes.count ? UInt32(bytes[start + 2]) : 0
-            let bits = UInt32(bytes[start]) << 16 | second << 8 | third
-            text[place] = digits[Int(bits >> 18)]
-            text[place + 1] = digits[Int(bits >> 12 & 63)]
-            text[place + 2] = start + 1 < bytes.count ? digits[Int(bits >> 6 & 63)] : padding
-            text[place + 3] = start + 2 < bytes.count ? digits[Int(bits & 63)] : padding
-            start += 3
-            place += 4
+          var (bits, bitCount): (UInt32, UInt32) = (0, 0)
+          for byte in bytes {
+            bits = bits << 8 | UInt32(byte)
+            bitCount += 8
+            while bitCount >= 6 {
+              bitCount -= 6
+              text[count] = digits[Int(bits >> bitCount & 63)]
+              count += 1
+            }
           }
-          count = size
+          if bitCount > 0 {
+            text[count] = digits[Int(bits << (6 - bitCount) & 63)]
+            count += 1
+          }
+          while count < size {
+            text[count] = padding
+            count += 1
+          }
         }
       }
     }

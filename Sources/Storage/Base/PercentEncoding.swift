@@ -50,15 +50,10 @@ package enum PercentEncoding {
   /// characters that never need one, and all other codes in upper case.
   package static func normalized(_ url: String) -> String {
     guard url.utf8.contains(percent) else { return url }
-    var (bytes, rest) = ([UInt8](), Array(url.utf8)[...])
-    bytes.reserveCapacity(rest.count)
-    while let byte = rest.popFirst() {
-      guard byte == percent, let code = Hexadecimal.number(rest.prefix(2), as: UInt8.self) else {
-        bytes.append(byte)
-        continue
-      }
-      if isUnreserved(code) { bytes.append(code) } else { append(codeOf: code, to: &bytes) }
-      rest = rest.dropFirst(2)
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(url.utf8.count)
+    forEachByte(of: url[...].utf8) { byte, isCode in
+      if isCode, !isUnreserved(byte) { append(codeOf: byte, to: &bytes) } else { bytes.append(byte) }
     }
     return String(decoding: bytes, as: UTF8.self)
   }
@@ -72,16 +67,19 @@ package enum PercentEncoding {
 
   /// Decodes the codes in `text`. Keeps anything that is not a valid code.
   package static func decoded(_ text: Substring) -> [UInt8] {
-    var (bytes, rest) = ([UInt8](), Array(text.utf8)[...])
-    while let byte = rest.popFirst() {
-      if byte == percent, let code = Hexadecimal.number(rest.prefix(2), as: UInt8.self) {
-        bytes.append(code)
-        rest = rest.dropFirst(2)
-      } else {
-        bytes.append(byte)
-      }
-    }
+    var bytes: [UInt8] = []
+    forEachByte(of: text.utf8) { byte, _ in bytes.append(byte) }
     return bytes
+  }
+
+  /// Calls `body` with each byte of `text`, and whether a code stands for it, which is decoded.
+  private static func forEachByte(of text: Substring.UTF8View, _ body: (UInt8, _ isCode: Bool) -> Void) {
+    var rest = Array(text)[...]
+    while let byte = rest.popFirst() {
+      let code = byte == percent ? Hexadecimal.number(rest.prefix(2), as: UInt8.self) : nil
+      if code != nil { rest = rest.dropFirst(2) }
+      body(code ?? byte, code != nil)
+    }
   }
 
   private static func encode(
@@ -91,14 +89,11 @@ package enum PercentEncoding {
     if text.allSatisfy(isKept) { return String(decoding: text, as: UTF8.self) }
     var bytes: [UInt8] = []
     for (index, byte) in text.enumerated() {
-      let isCode = areCodesKept && byte == percent && isCode(text[(index + 1)...])
+      let isCode =
+        areCodesKept && byte == percent && Hexadecimal.number(text[(index + 1)...].prefix(2), as: UInt8.self) != nil
       if isCode || isKept(byte) { bytes.append(byte) } else { append(codeOf: byte, to: &bytes) }
     }
     return String(decoding: bytes, as: UTF8.self)
-  }
-
-  private static func isCode(_ rest: ArraySlice<UInt8>) -> Bool {
-    Hexadecimal.number(rest.prefix(2), as: UInt8.self) != nil
   }
 
   private static func append(codeOf byte: UInt8, to bytes: inout [UInt8]) {

@@ -107,49 +107,40 @@ public protocol SnapshotHolding: AnyObject, Sendable {
 /// The thread starts when the first transaction is kept, waits on a condition variable while none is, and ends with the
 /// keeper.
 public final class SnapshotKeeper: Sendable {
-  private let pools: SnapshotPools
-  private let thread: TickingThread
+  /// In an object of its own, because the thread may outlive the keeper for a moment.
+  let watch: SnapshotWatch
 
   /// A keeper with no transactions and no thread yet.
   ///
   /// - Parameter interval: how often the thread checks, while a transaction is kept.
-  public init(interval: Duration = .milliseconds(2)) {
-    let pools = SnapshotPools()
-    self.pools = pools
-    thread = TickingThread(interval: interval) { pools.tick() }
-  }
+  public init(interval: Duration = .milliseconds(2)) { watch = SnapshotWatch(interval: interval) }
 
-  deinit { thread.stop() }
+  deinit { watch.stop() }
 
   /// Also watches the idle readers of `pool`, for as long as it lives.
   public func add<Reader: SnapshotHolding>(_ pool: ResourcePool<Reader>) {
-    pools.add(
-      SnapshotPools.Member(isAlive: { [weak pool] in pool != nil }) { [weak pool] unlessUsed in
+    watch.add(
+      SnapshotWatch.Pool(isAlive: { [weak pool] in pool != nil }) { [weak pool] unlessUsed in
         pool?.forEachIdle { $0.endKeptSnapshot(unlessUsed: unlessUsed) }
       })
   }
 
   /// Whether any reader keeps its transaction open.
-  public var isKeeping: Bool { pools.kept.load(ordering: .relaxed) > 0 }
+  package var isKeeping: Bool { watch.kept.load(ordering: .relaxed) > 0 }
 
   /// Ends the transactions that idle readers keep open. On return, only readers in use have one.
   ///
   /// Cost if none is kept: one atomic load.
   public func endIdle() {
-    if isKeeping { pools.endIdle(unlessUsed: false) }
+    if isKeeping { watch.endIdle(unlessUsed: false) }
   }
-
-  /// The thread's work: ends the transactions of idle readers that were not used since the last tick.
-  ///
-  /// - Returns: whether any kept transaction remains.
-  @discardableResult func tick() -> Bool { pools.tick() }
 
   /// Records that a transaction stays open.
   ///
   /// - Returns: whether it may; `false` if no thread could be started.
   func willKeep() -> Bool {
-    pools.kept.wrappingAdd(1, ordering: .relaxed)  // First, so that the thread finds it whenever it looks.
-    guard thread.wake() else {
+    watch.kept.wrappingAdd(1, ordering: .relaxed)  // First, so that the thread finds it whenever it looks.
+    guard watch.wake() else {
       didEnd()
       return false
     }
@@ -157,72 +148,54 @@ public final class SnapshotKeeper: Sendable {
   }
 
   /// Records that a kept transaction has ended.
-  func didEnd() { pools.kept.wrappingSubtract(1, ordering: .relaxed) }
+  func didEnd() { watch.kept.wrappingSubtract(1, ordering: .relaxed) }
 }
 
-/// A keeper's readers, in an object of their own because the thread may outlive the keeper for a moment.
-private final class SnapshotPools: Sendable {
+/// A keeper's thread and the readers that it looks after.
+///
+/// `@unchecked Sendable`: the lock of `monitor` guards the state.
+final class SnapshotWatch: @unchecked Sendable {
   /// A pool of readers, which it does not keep alive.
-  struct Member: Sendable {
+  struct Pool: Sendable {
     let isAlive: @Sendable () -> Bool
     let endIdle: @Sendable (_ unlessUsed: Bool) -> Void
   }
 
   /// The number of transactions that idle readers keep open, or that readers in use will leave open.
   let kept = Atomic<Int>(0)
-  private let members = Mutex<[Member]>([])
+  private let interval: Duration
+  private let monitor = Monitor()
+  private var pools: [Pool] = []
+  private var hasThread = false
+  private var isStopped = false
 
-  func add(_ member: Member) {
-    members.withLock { members in
-      members.removeAll { !$0.isAlive() }
-      members.append(member)
+  init(interval: Duration) { self.interval = interval }
+
+  func add(_ pool: Pool) {
+    monitor.withLock {
+      pools.removeAll { !$0.isAlive() }
+      pools.append(pool)
     }
   }
 
   func endIdle(unlessUsed: Bool) {
-    for member in members.withLock({ $0 }) { member.endIdle(unlessUsed) }
+    for pool in monitor.withLock({ pools }) { pool.endIdle(unlessUsed) }
   }
 
-  func tick() -> Bool {
-    if kept.load(ordering: .relaxed) > 0 { endIdle(unlessUsed: true) }
-    return kept.load(ordering: .relaxed) > 0
-  }
-}
-
-/// A thread that ticks at an interval while it has work, and otherwise waits without waking up.
-///
-/// It starts with the first `wake()` and ends after `stop()`.
-///
-/// `@unchecked Sendable`: the lock of `monitor` guards the state.
-final class TickingThread: @unchecked Sendable {
-  private let interval: Duration
-  private let tick: @Sendable () -> Bool
-  private let monitor = Monitor()
-  private var hasThread = false
-  /// Whether the thread waits without a time limit.
-  private var isParked = false
-  private var isWanted = false
-  private var isStopped = false
-
-  /// - Parameter tick: the work to do; returns whether to do it again after the interval.
-  init(interval: Duration, tick: @escaping @Sendable () -> Bool) {
-    self.interval = interval
-    self.tick = tick
-  }
-
-  /// Schedules a tick one interval from now. If one is scheduled already, the call costs only a lock.
+  /// Has the thread look one interval from now, and starts it if necessary.
   ///
   /// - Returns: `false` if no thread could be started.
   func wake() -> Bool {
     monitor.withLock {
-      if !hasThread { hasThread = SystemThread.startDetached { self.run() } }
-      isWanted = hasThread
-      if isParked { monitor.signal() }
+      if !hasThread {
+        hasThread = SystemThread.startDetached { while self.waitUntilDue() { self.endIdle(unlessUsed: true) } }
+      }
+      monitor.signal()
       return hasThread
     }
   }
 
-  /// Ends the thread, after the tick that is running.
+  /// Ends the thread, after what it is doing.
   func stop() {
     monitor.withLock {
       isStopped = true
@@ -230,24 +203,14 @@ final class TickingThread: @unchecked Sendable {
     }
   }
 
-  private func run() {
-    while waitUntilDue() {
-      guard tick() else { continue }
-      monitor.withLock { isWanted = true }
-    }
-  }
-
-  /// Waits until there is work, and then for the interval.
+  /// Waits until a transaction is kept, and then for the interval.
   ///
   /// - Returns: `false` after `stop()`.
   private func waitUntilDue() -> Bool {
     monitor.withLock {
-      isParked = true
-      while !isWanted, !isStopped { monitor.wait() }
-      isParked = false
+      while kept.load(ordering: .relaxed) == 0, !isStopped { monitor.wait() }
       let end = Monitor.deadline(after: interval)
       while !isStopped, monitor.wait(until: end) {}
-      isWanted = false  // Before the work, so that a wake-up during the work counts.
       return !isStopped
     }
   }

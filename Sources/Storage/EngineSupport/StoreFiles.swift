@@ -247,8 +247,6 @@ public struct FileStatus: Sendable, Hashable {
   public let identity: Identity
   /// Whether it is a file with content: not a folder, a pipe or a device.
   public let isRegular: Bool
-  /// Whether it is a folder.
-  public let isFolder: Bool
   /// The size in bytes.
   public let size: Int
   /// The last change of content, name, links or permissions, in nanoseconds. It overflows for times centuries away, which
@@ -258,7 +256,6 @@ public struct FileStatus: Sendable, Hashable {
   init(_ status: stat) {
     identity = Identity(status)
     isRegular = status.st_mode & S_IFMT == S_IFREG
-    isFolder = status.st_mode & S_IFMT == S_IFDIR
     size = Int(status.st_size)
     changed = status.statusChangedAt.tv_sec &* 1_000_000_000 &+ status.statusChangedAt.tv_nsec
   }

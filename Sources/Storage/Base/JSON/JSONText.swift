@@ -72,78 +72,37 @@ public enum JSONIndent {
   /// Looks only at the characters: numbers keep their digits and strings their escapes, and nothing else is checked.
   /// Cost: linear, plus the indentation.
   public static func indented(_ text: String) -> String? {
-    var layout = Layout()
-    for byte in text.utf8 where !layout.accept(byte) { return nil }
-    return layout.isComplete ? String(decoding: layout.bytes, as: UTF8.self) : nil
-  }
-
-  /// The state of laying out one document.
-  private struct Layout {
     var bytes: [UInt8] = []
-    private var closers: [UInt8] = []
-    private var isInString = false
-    private var isEscaped = false
-    /// Whether the last byte opened a bracket: an empty pair stays on its line.
-    private var isJustOpened = false
-
-    var isComplete: Bool { closers.isEmpty && !isInString && !bytes.isEmpty }
-
-    /// Takes one byte, and returns whether it is valid there.
-    mutating func accept(_ byte: UInt8) -> Bool {
+    var closers: [UInt8] = []
+    var isInString = false
+    var isEscaped = false
+    func breakLine() {
+      bytes.append(UInt8(ascii: "\n"))
+      bytes.append(contentsOf: repeatElement(UInt8(ascii: " "), count: 2 * closers.count))
+    }
+    for byte in text.utf8 {
       if isInString {
-        continueString(byte)
-        return true
+        bytes.append(byte)
+        isInString = isEscaped || byte != UInt8(ascii: "\"")
+        isEscaped = byte == UInt8(ascii: "\\") && !isEscaped
+        continue
       }
-      switch byte {
-      case UInt8(ascii: " "), UInt8(ascii: "\n"), UInt8(ascii: "\r"), UInt8(ascii: "\t"): return true
-      case UInt8(ascii: "}"), UInt8(ascii: "]"): return close(byte)
-      default:
-        begin(byte)
-        return true
-      }
-    }
-
-    private mutating func continueString(_ byte: UInt8) {
-      bytes.append(byte)
-      if isEscaped {
-        isEscaped = false
-      } else if byte == UInt8(ascii: "\\") {
-        isEscaped = true
-      } else if byte == UInt8(ascii: "\"") {
-        isInString = false
-      }
-    }
-
-    private mutating func close(_ byte: UInt8) -> Bool {
-      guard closers.popLast() == byte else { return false }
-      if !isJustOpened { breakLine() }
-      isJustOpened = false
-      bytes.append(byte)
-      return true
-    }
-
-    private mutating func begin(_ byte: UInt8) {
-      if isJustOpened { breakLine() }
-      isJustOpened = false
+      if " \n\r\t".utf8.contains(byte) { continue }
+      // An empty pair stays on its line.
+      let isJustOpened = bytes.last == UInt8(ascii: "{") || bytes.last == UInt8(ascii: "[")
+      let isCloser = byte == UInt8(ascii: "}") || byte == UInt8(ascii: "]")
+      if isCloser, closers.popLast() != byte { return nil }
+      if isCloser != isJustOpened { breakLine() }
       bytes.append(byte)
       switch byte {
-      case UInt8(ascii: "{"): open(UInt8(ascii: "}"))
-      case UInt8(ascii: "["): open(UInt8(ascii: "]"))
+      case UInt8(ascii: "{"): closers.append(UInt8(ascii: "}"))
+      case UInt8(ascii: "["): closers.append(UInt8(ascii: "]"))
       case UInt8(ascii: ","): breakLine()
       case UInt8(ascii: ":"): bytes.append(UInt8(ascii: " "))
       case UInt8(ascii: "\""): isInString = true
       default: break
       }
     }
-
-    private mutating func open(_ closer: UInt8) {
-      closers.append(closer)
-      isJustOpened = true
-    }
-
-    private mutating func breakLine() {
-      bytes.append(UInt8(ascii: "\n"))
-      bytes.append(contentsOf: repeatElement(UInt8(ascii: " "), count: 2 * closers.count))
-    }
+    return closers.isEmpty && !isInString && !bytes.isEmpty ? String(decoding: bytes, as: UTF8.self) : nil
   }
 }
