@@ -156,6 +156,12 @@ public struct StoreFiles: Sendable {
     try call("make directory", path, accepting: EEXIST) { mkdir(path, 0o700) }
   }
 
+  /// Whether the file system of `path` is full, except for a few pages. A library may report that as another failure.
+  public func isFull(at path: String) -> Bool {
+    var status = statvfs()
+    return statvfs(path, &status) == 0 && Int(status.f_bavail) * Int(status.f_frsize) < 65_536
+  }
+
   /// The names of everything in the folder at `path`.
   public func names(in path: String) throws(CacheError) -> Set<String> {
     var names: Set<String> = []
