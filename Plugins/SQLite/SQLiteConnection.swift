@@ -37,16 +37,15 @@ final class SQLiteConnection {
 
   /// The error for the result `code` of the last call.
   func error(_ code: Int32) -> CacheError {
-    var (code, message) = (code, String(cString: sqlite3_errmsg(handle)))
-    switch (code & 0xFF, sqlite3_system_errno(handle)) {
-    case (SQLITE_CANTOPEN, EACCES), (SQLITE_CANTOPEN, EPERM), (SQLITE_CANTOPEN, EROFS): code = SQLITE_PERM
+    let cause = sqlite3_system_errno(handle)
     // SQLite says "disk I/O error" if it has no room for the index of the log.
-    case (SQLITE_IOERR, ENOSPC), (SQLITE_IOERR, EDQUOT), (SQLITE_IOERR, EFBIG):
-      code = SQLITE_FULL
-      message = String(cString: sqlite3_errstr(code))
-    default: break
+    if code & 0xFF == SQLITE_IOERR, [ENOSPC, EDQUOT, EFBIG].contains(cause) {
+      let full = String(cString: sqlite3_errstr(SQLITE_FULL))
+      return CacheError(sqlite: SQLITE_FULL, message: full, path: path)
     }
-    return CacheError(sqlite: code, message: message, path: path)
+    let isRefused = code & 0xFF == SQLITE_CANTOPEN && [EACCES, EPERM, EROFS].contains(cause)
+    return CacheError(
+      sqlite: isRefused ? SQLITE_PERM : code, message: String(cString: sqlite3_errmsg(handle)), path: path)
   }
 
   /// Throws if the last call has not succeeded, whose result is `code`.

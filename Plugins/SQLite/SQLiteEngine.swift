@@ -18,9 +18,6 @@ final class SQLiteEngine: StorageEngine {
   /// Created on first use; an error once the engine is closed.
   private let log = Mutex(Result<SQLiteLogIndex?, CacheError>.success(nil))
   private let store: SQLiteStore
-  /// Tells the keeper about the store's writer. The store is always idle in this pool; it checks for itself whether its
-  /// writer is in use.
-  private let stores = ResourcePool<SQLiteStore>()
   private let writes = BlockingExecutor()
   private let inspections = BlockingExecutor()
 
@@ -28,11 +25,9 @@ final class SQLiteEngine: StorageEngine {
   init(_ options: SQLiteOptions, clock: any WallClock) throws(CacheError) {
     self.options = options
     self.clock = clock
-    let store = SQLiteStore(options, keeper)
-    self.store = store
+    store = SQLiteStore(options, keeper)
     keeper.add(readers)
-    keeper.add(stores)
-    try stores.withResource(make: { store }) { _ in }
+    keeper.add(store)
     try withReader { _ in }
   }
 

@@ -39,9 +39,7 @@ enum SQLiteFiles {
   static func storeSize(at path: String) -> Int { companions.reduce(size(of: path)) { $0 + size(of: path + $1) } }
 
   /// The size of the file at `path`; 0 if there is none.
-  static func size(of path: String) -> Int {
-    (try? files.status(of: path))??.size ?? 0
-  }
+  static func size(of path: String) -> Int { (try? files.status(of: path))??.size ?? 0 }
 
   /// The folder that contains the file at `path`.
   static func folder(of path: String) -> String {
@@ -59,7 +57,7 @@ enum SQLiteFiles {
     do throws(CacheError) {
       let folder = folder(of: path)
       try files.makeDirectory(folder)
-      try files.withLock(on: folder, O_RDONLY | O_DIRECTORY, within: options.patience) { _ throws(CacheError) in
+      try files.withLock(on: folder, within: options.patience) { _ throws(CacheError) in
         if try !hasStore(path) { try create(options, in: folder) }
       }
     } catch {
@@ -126,8 +124,7 @@ enum SQLiteFiles {
   static func removeStore(_ options: SQLiteOptions, movingAside suffix: String?) throws(CacheError) -> [String] {
     let path = options.path
     guard try sizeOfStore(at: path) != nil else { return [] }
-    let folder = folder(of: path)
-    return try files.withLock(on: folder, O_RDONLY | O_DIRECTORY, within: options.patience) { _ throws(CacheError) in
+    return try files.withLock(on: folder(of: path), within: options.patience) { _ throws(CacheError) in
       guard try sizeOfStore(at: path) != nil else { return [] }
       // Locked against all other connections until it is released, whatever the file contains.
       let file = try SQLiteConnection(path: path, flags: SQLITE_OPEN_READWRITE, busyTimeout: 0)

@@ -58,21 +58,12 @@ final class ListEngine: StorageEngine {
 
   func scan(_ request: ScanRequest) async throws(CacheError) -> ScanPage {
     let all = try open()
-    var page = ScanPage()
-    var bytes = 0
-    for record in request.isDescending ? all.reversed() : all where request.contains(record.key) {
-      bytes += request.includesPayloads ? record.payload.count : 0
-      let isFull = page.entries.count == request.limit || bytes > ScanRequest.maximumPayloadBytes
-      if isFull, let last = page.entries.last {
-        page.next = last.key.text
-        break
+    return try ScanPage(request) { page throws(CacheError) in
+      for record in request.isDescending ? all.reversed() : all where request.contains(record.key) {
+        let size = record.payload.count
+        guard page.add(record.key, record.metadata, payloadBytes: size, payload: record.payload) else { return }
       }
-      page.entries.append(
-        request.includesPayloads
-          ? ScannedEntry(key: record.key, metadata: record.metadata, payload: record.payload)
-          : ScannedEntry(key: record.key, metadata: record.metadata, payloadBytes: record.payload.count))
     }
-    return page
   }
 
   func count() async throws(CacheError) -> StoreCount {

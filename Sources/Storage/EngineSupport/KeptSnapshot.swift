@@ -90,10 +90,16 @@ public struct KeptSnapshot: ~Copyable {
   }
 }
 
-/// A reader whose read transaction may stay open while the reader is idle in a `ResourcePool`.
+/// A reader whose read transaction may stay open while the reader is idle, or a pool of such readers.
 public protocol SnapshotHolding: AnyObject, Sendable {
-  /// Ends the transaction if it is open and `KeptSnapshot.isDue` says so. The reader stays idle during the call.
+  /// Ends the transaction if it is open, the reader is idle and `KeptSnapshot.isDue` says so. The reader stays idle during
+  /// the call.
   func endKeptSnapshot(unlessUsed: Bool)
+}
+
+extension ResourcePool: SnapshotHolding where Resource: SnapshotHolding {
+  /// Ends the transactions of idle readers.
+  public func endKeptSnapshot(unlessUsed: Bool) { forEachIdle { $0.endKeptSnapshot(unlessUsed: unlessUsed) } }
 }
 
 /// Keeps open read transactions from holding back the store for long. While one is open, new data cannot reuse the
@@ -117,13 +123,8 @@ public final class SnapshotKeeper: Sendable {
 
   deinit { watch.stop() }
 
-  /// Also watches the idle readers of `pool`, for as long as it lives.
-  public func add<Reader: SnapshotHolding>(_ pool: ResourcePool<Reader>) {
-    watch.add(
-      SnapshotWatch.Pool(isAlive: { [weak pool] in pool != nil }) { [weak pool] unlessUsed in
-        pool?.forEachIdle { $0.endKeptSnapshot(unlessUsed: unlessUsed) }
-      })
-  }
+  /// Also watches `reader`, or the idle readers of a pool, for as long as it lives.
+  public func add(_ reader: some SnapshotHolding) { watch.add(reader) }
 
   /// Whether any reader keeps its transaction open.
   package var isKeeping: Bool { watch.kept.load(ordering: .relaxed) > 0 }
@@ -155,31 +156,30 @@ public final class SnapshotKeeper: Sendable {
 ///
 /// `@unchecked Sendable`: the lock of `monitor` guards the state.
 final class SnapshotWatch: @unchecked Sendable {
-  /// A pool of readers, which it does not keep alive.
-  struct Pool: Sendable {
-    let isAlive: @Sendable () -> Bool
-    let endIdle: @Sendable (_ unlessUsed: Bool) -> Void
+  /// A reader, which it does not keep alive.
+  private struct Watched {
+    weak let reader: (any SnapshotHolding)?
   }
 
   /// The number of transactions that idle readers keep open, or that readers in use will leave open.
   let kept = Atomic<Int>(0)
   private let interval: Duration
   private let monitor = Monitor()
-  private var pools: [Pool] = []
+  private var watched: [Watched] = []
   private var hasThread = false
   private var isStopped = false
 
   init(interval: Duration) { self.interval = interval }
 
-  func add(_ pool: Pool) {
+  func add(_ reader: some SnapshotHolding) {
     monitor.withLock {
-      pools.removeAll { !$0.isAlive() }
-      pools.append(pool)
+      watched.removeAll { $0.reader == nil }
+      watched.append(Watched(reader: reader))
     }
   }
 
   func endIdle(unlessUsed: Bool) {
-    for pool in monitor.withLock({ pools }) { pool.endIdle(unlessUsed) }
+    for one in monitor.withLock({ watched }) { one.reader?.endKeptSnapshot(unlessUsed: unlessUsed) }
   }
 
   /// Has the thread look one interval from now, and starts it if necessary.
