@@ -203,7 +203,7 @@ import Testing
     try store.damage { data in
       switch engine {
       case "sqlite": data[63] = 7
-      case "lmdb": for page in [0, 4_096] { data[page + 20] = 2 }
+      case "lmdb": for page in [0, 4_096] { data[page + 88] = 2 }
       default:
         let version = data.range(of: Data(#""format": 1"#.utf8))
         if let version { data.replaceSubrange(version, with: Data(#""format": 9"#.utf8)) }
