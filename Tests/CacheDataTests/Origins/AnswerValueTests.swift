@@ -10,18 +10,17 @@ struct AnswerValueTests {
      "huge": 1e999}
     """#
 
-  private func read<Value>(
-    _ value: (AnswerValue) throws(AnswerValue.Mistake) -> Value
-  ) throws(CacheError) -> Value {
+  private func read() throws(CacheError) -> AnswerValue {
     let response = HTTPResponse(HTTPResponseHead(status: 200, fields: [:]), body: Array(Self.body.utf8))
-    return try JSONAnswer.read(response, origin: "a server", value)
+    return try AnswerValue(response, origin: "a server")
   }
 
   @Test func everyKindOfValue() throws {
-    let fraction = try read { json throws(AnswerValue.Mistake) in try json.member("fraction").number }
-    let whole = try read { json throws(AnswerValue.Mistake) in try json.member("whole").number }
-    let flag = try read { json throws(AnswerValue.Mistake) in try json.member("flag").boolean }
-    let names = try read { json throws(AnswerValue.Mistake) in try json.member("rates").members.map(\.name) }
+    let json = try read()
+    let fraction = try json.member("fraction").number
+    let whole = try json.member("whole").number
+    let flag = try json.member("flag").boolean
+    let names = try json.member("rates").members.map(\.name)
     #expect(fraction == 1.07 && whole == 2 && flag && names == ["EUR", "CHF"])
   }
 
@@ -30,9 +29,7 @@ struct AnswerValueTests {
   ])
   func aWrongValueIsNamed(member: String, text: String) {
     let error = #expect(throws: CacheError.self) {
-      _ = try read { json throws(AnswerValue.Mistake) in
-        try json.member(member).members.map { rate throws(AnswerValue.Mistake) in try rate.value.number }
-      }
+      _ = try read().member(member).members.map { rate throws(CacheError) in try rate.value.number }
     }
     #expect(error?.code == .invalidAnswer && error?.message.contains(text) == true, "\(error?.message ?? "")")
   }
@@ -42,11 +39,11 @@ struct AnswerValueTests {
   ])
   func whatIsNoNumber(member: String, text: String) {
     let error = #expect(throws: CacheError.self) {
-      try read { json throws(AnswerValue.Mistake) in try json.member(member).number }
+      try read().member(member).number
     }
     #expect(error?.message.contains(text) == true)
     #expect(throws: CacheError.self) {
-      try read { json throws(AnswerValue.Mistake) in try json.member("whole").boolean }
+      try read().member("whole").boolean
     }
   }
 }

@@ -2,6 +2,8 @@ import CacheData
 import CacheDomain
 import Synchronization
 
+@testable import CacheCore
+
 /// A transfer with an answer for every URL, usually the same one, which records its requests.
 final class FakeTransfer: DataTransferService {
   private let result: Result<HTTPResponse, CacheError>
@@ -45,6 +47,13 @@ func server(
 ) throws -> OriginServer {
   OriginServer(
     try BaseURL(url), fields: fields, secretFields: secretFields, credentials: credentials, transfer: transfer)
+}
+
+extension HTTPOrigin {
+  /// The request as it is sent without conditions, including its credentials.
+  func httpRequest(for request: Request) throws(CacheError) -> HTTPRequest {
+    server.httpRequest(for: try endpoint(for: request))
+  }
 }
 
 /// The error of `body`; `nil` if it succeeds.

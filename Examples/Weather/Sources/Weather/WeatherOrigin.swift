@@ -20,16 +20,15 @@ public struct HTTPWeatherOrigin: WeatherOrigin, HTTPOrigin {
   public func endpoint(for request: WeatherRequest) throws(CacheError) -> Endpoint {
     Endpoint(
       "weather of \(request.place)", baseURL: server.baseURL,
-      query: [Endpoint.Parameter("place", request.place)], fields: ["Accept": "application/json"])
+      query: ["place": request.place], fields: ["Accept": "application/json"])
   }
 
   /// Decodes the report in `response`.
   public func decode(_ response: HTTPResponse, for request: WeatherRequest) throws(CacheError) -> WeatherReport {
-    try JSONAnswer.read(response, origin: name) { json throws(AnswerValue.Mistake) in
-      WeatherReport(
-        place: try json.member("place").text, sky: try json.member("sky").text,
-        celsius: try json.member("celsius").wholeNumber)
-    }
+    let json = try AnswerValue(response, origin: name)
+    return WeatherReport(
+      place: try json.member("place").text, sky: try json.member("sky").text,
+      celsius: try json.member("celsius").wholeNumber)
   }
 }
 

@@ -1,6 +1,6 @@
 public import FetchVocabulary
 
-/// An origin that is an HTTP server. An implementation only says what to ask and how to read the answers.
+/// An origin that is an HTTP server. An implementation only says what to request and how to read the responses.
 public protocol HTTPOrigin: ResponseOrigin {
   /// The server.
   var server: OriginServer { get }
@@ -22,9 +22,7 @@ public protocol HTTPOrigin: ResponseOrigin {
 
 extension HTTPOrigin {
   /// Whether the status of `response` means success.
-  public func isAnswer(_ response: HTTPResponse) -> Bool {
-    response.head.isSuccess
-  }
+  public func isAnswer(_ response: HTTPResponse) -> Bool { response.head.isSuccess }
 
   /// The request as the caching rules examine it: without a key in its URL, and without conditions.
   ///
@@ -33,14 +31,7 @@ extension HTTPOrigin {
     server.message(for: try endpoint(for: request))
   }
 
-  /// The request as it is sent without conditions, including its credentials.
-  ///
-  /// - Throws: `CacheError` with the code `invalidRequest` if the server cannot answer such a request.
-  public func httpRequest(for request: Request) throws(CacheError) -> HTTPRequest {
-    server.httpRequest(for: try endpoint(for: request))
-  }
-
-  /// Asks the server, with `conditions` added to the request.
+  /// Sends the request to the server, with `conditions` added.
   ///
   /// - Throws: `CacheError`: `originUnreachable`, also for the statuses 408, 425, 429 and 5xx; `originRefused`;
   ///   `notFound`; `invalidAnswer`, also for a 304 without a condition; `invalidRequest`; `cancelled`.
@@ -50,26 +41,70 @@ extension HTTPOrigin {
     let endpoint = try endpoint(for: request)
     if Task.isCancelled { throw .cancelled }
     let response = try await server.send(endpoint, conditions: conditions, origin: name)
-    if response.head.status == 304 { return try confirmation(response.head, conditions) }
-    guard isAnswer(response) else {
-      throw StatusErrorResolver(origin: name, secrets: server.secrets).error(for: response, to: endpoint)
+    if response.head.status == 304 {
+      guard ["if-none-match", "if-modified-since"].contains(where: conditions.contains) else {
+        throw CacheError(
+          .invalidAnswer, "\(name) confirmed a stored response (304), and the request did not name one",
+          hint: "try again later: the server is at fault")
+      }
+      return OriginAnswer(head: response.head, response: nil)
     }
+    guard isAnswer(response) else { throw server.error(for: response, to: endpoint, origin: name) }
     return OriginAnswer(head: response.head, response: try decode(response, for: request))
-  }
-
-  private func confirmation(
-    _ head: HTTPResponseHead, _ conditions: HTTPFields
-  ) throws(CacheError) -> OriginAnswer<Response> {
-    guard ["if-none-match", "if-modified-since"].contains(where: conditions.contains) else {
-      throw CacheError(
-        .invalidAnswer, "\(name) confirmed a stored response (304), and the request did not name one",
-        hint: "try again later: the server is at fault")
-    }
-    return OriginAnswer(head: head, response: nil)
   }
 }
 
 extension HTTPResponseHead {
   /// Whether the status means success, with the whole content.
   package var isSuccess: Bool { (200...299).contains(status) && status != 206 }
+}
+
+/// A failing status as an error: whose failure it is, and what to do about it.
+extension OriginServer {
+  /// The error for `response` to the request for `endpoint`.
+  func error(for response: HTTPResponse, to endpoint: Endpoint, origin: String) -> CacheError {
+    let head = response.head
+    let subject = endpoint.subject
+    if head.status == 407 { return .refusedByProxy(origin) }
+    let (code, failure, hint): (CacheError.Code, String, String) =
+      switch head.status {
+      case 401, 403, 451:
+        (
+          .originRefused, "refused \(subject)",
+          secrets.isEmpty
+            ? "give this origin a key or token in the configuration"
+            : "check the key, token or headers that the configuration gives this origin"
+        )
+      case 404, 410: (.notFound, "has no \(subject)", "check what was asked for")
+      case 400, 414, 422: (.invalidRequest, "rejected \(subject)", "check what was asked for")
+      case 429: (.originUnreachable, "allows no more requests for now", Self.retry(head))
+      case 408, 425, 500...599: (.originUnreachable, "failed to answer for \(subject)", Self.retry(head))
+      case 300...399:
+        (
+          .invalidAnswer, "redirects \(subject) elsewhere",
+          "set the base URL of this origin to its new address\(newServer(head, endpoint))"
+        )
+      default:
+        (
+          .invalidAnswer, "answered for \(subject) with a status that means nothing here",
+          "check the base URL of this origin"
+        )
+      }
+    let message = ServerMessage.text(in: response).flatMap { secrets.occur(in: $0) ? nil : ServerMessage.line($0) }
+    let reason = message.map { ": \($0)" } ?? ""
+    return CacheError(code, "\(origin) \(failure) (\(head.status))\(reason)", hint: hint)
+  }
+
+  private static func retry(_ head: HTTPResponseHead) -> String {
+    guard let delay = RetryAfter.delay(head), delay > .zero else { return "try again later" }
+    let seconds = delay.components.seconds
+    return "try again in \(seconds) \(seconds == 1 ? "second" : "seconds")"
+  }
+
+  /// The server of the new address, after a space. The rest of the address may repeat a secret.
+  private func newServer(_ head: HTTPResponseHead, _ endpoint: Endpoint) -> String {
+    let target = head.fields["location"].flatMap { URLReference.resolve($0, against: endpoint.request.url) }
+    let server = target.flatMap { URLReference($0)?.server }.map { " \($0)" } ?? ""
+    return secrets.occur(in: server) ? "" : server
+  }
 }

@@ -1,3 +1,4 @@
+internal import Base
 internal import FetchVocabulary
 
 /// The server that an origin asks: its address, what every request carries, and the service that sends requests.
@@ -30,30 +31,29 @@ public struct OriginServer: Sendable {
     self.credentials = credentials
     self.clientIdentity = clientIdentity
     self.transfer = transfer
-    secrets = SecretTexts(secretFields.lines.map(\.value) + [credentials.secret].compactMap { $0 })
+    secrets = SecretTexts([secretFields, credentials.fields, credentials.parameters].flatMap { $0.lines.map(\.value) })
   }
 
   /// The request for `endpoint` as the caching rules examine it: with all that tells clients apart, but without a key in
   /// its URL.
   func message(for endpoint: Endpoint) -> HTTPRequest {
-    var request = endpoint.httpRequest
+    var request = endpoint.request
     request.clientIdentity = clientIdentity
     request.fields = request.fields.replacing(with: credentials.fields).replacing(with: fields).replacing(
       with: secretFields)
     request.secretFields = Set(secretFields.lines.map(\.name))
-    request.secretParameters = HTTPFields(credentials.query.map { HTTPFields.Field($0.name, $0.value) })
+    request.secretParameters = credentials.parameters
     return request
   }
 
   /// The request for `endpoint` as it is sent.
   func httpRequest(for endpoint: Endpoint) -> HTTPRequest {
     var request = message(for: endpoint)
-    guard !credentials.query.isEmpty else { return request }
-    request.url += (endpoint.query.isEmpty ? "?" : "&") + Endpoint.text(of: credentials.query)
+    request.url = Endpoint.url(request.url, adding: credentials.parameters.lines.map { ($0.name, $0.value) })
     return request
   }
 
-  /// Sends the request for `endpoint`, with `conditions` added, and returns the answer, whatever its status. Follows
+  /// Sends the request for `endpoint`, with `conditions` added, and returns the response, whatever its status. Follows
   /// redirects if that is safe.
   ///
   /// - Throws: `CacheError`: what the transfer throws, without secrets; `invalidAnswer` after too many redirects.
@@ -63,19 +63,16 @@ public struct OriginServer: Sendable {
     var request = httpRequest(for: endpoint)
     request.fields = request.fields.replacing(with: conditions)
     for _ in 0...Self.maxRedirects {
-      let response = try await send(request, origin: origin)
+      let response: HTTPResponse
+      do throws(CacheError) {
+        response = try await transfer.transfer(request)
+      } catch {
+        throw secrets.withheld(from: error, origin: origin)
+      }
       guard let redirect = try Redirect(response.head, to: request) else { return response }
       request = redirect.request
     }
     throw .invalidAnswer(origin, "more than \(Self.maxRedirects) redirects for \(endpoint.subject)")
-  }
-
-  private func send(_ request: HTTPRequest, origin: String) async throws(CacheError) -> HTTPResponse {
-    do throws(CacheError) {
-      return try await transfer.transfer(request)
-    } catch {
-      throw secrets.withheld(from: error, origin: origin)
-    }
   }
 }
 
@@ -90,10 +87,74 @@ extension OriginServer: CustomStringConvertible, CustomDebugStringConvertible, C
   public var customMirror: Mirror { Mirror(self, children: ["baseURL": baseURL, "credentials": credentials]) }
 }
 
+/// The credentials that a server wants. The secrets in them are sent, but never shown.
+public struct OriginCredentials: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+  /// The header fields that carry the credentials.
+  let fields: HTTPFields
+  /// The query parameters that carry the credentials.
+  let parameters: HTTPFields
+
+  /// No credentials.
+  public static let none = OriginCredentials(fields: [:], parameters: [:])
+
+  /// A key in a query parameter.
+  public static func queryParameter(name: String, value: String) -> OriginCredentials {
+    OriginCredentials(fields: [:], parameters: HTTPFields([HTTPFields.Field(name, value)]))
+  }
+
+  /// A token in the `Authorization` field (RFC 6750, section 2.1).
+  public static func bearerToken(_ token: String) -> OriginCredentials {
+    OriginCredentials(fields: ["Authorization": "Bearer \(token)"], parameters: [:])
+  }
+
+  /// The names of the fields and parameters, without the secrets.
+  public var description: String {
+    let names = (fields.lines + parameters.lines).map(\.name)
+    return names.isEmpty ? "no credentials" : "credentials in \(names.joined(separator: ", "))"
+  }
+
+  /// The same as `description`.
+  public var debugDescription: String { description }
+
+  /// Hides the secrets.
+  public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+/// The secrets sent to a server, to make sure that no text passed on contains one.
+struct SecretTexts: Sendable {
+  /// Each secret in lower case, both as it is and percent-encoded.
+  private let texts: Set<String>
+
+  /// Collects secrets. In a field such as `Bearer TOKEN`, the token alone is a secret too.
+  init(_ secrets: [String]) {
+    let parts = secrets.flatMap { [$0] + $0.split(separator: " ").dropFirst().map(String.init) }
+    texts = Set(
+      parts.flatMap { [$0, PercentEncoding.text($0)] }.filter { !$0.isEmpty }.map { $0.lowercased() })
+  }
+
+  /// Whether there are no secrets.
+  var isEmpty: Bool { texts.isEmpty }
+
+  /// Whether `text` contains a secret.
+  func occur(in text: String) -> Bool {
+    let text = text.lowercased()
+    return texts.contains { text.holds($0) }
+  }
+
+  /// `error`, or what may be said of it if its texts or its cause contain a secret.
+  func withheld(from error: CacheError, origin: String) -> CacheError {
+    if occur(in: "\(error.message)\n\(error.hint)") {
+      return CacheError(
+        error.code, "the request to \(origin) failed", hint: "the reason is not shown, because it holds a secret")
+    }
+    guard let cause = error.cause, occur(in: String(reflecting: cause)) else { return error }
+    return CacheError(error.code, error.message, hint: error.hint)
+  }
+}
+
 extension HTTPFields {
   /// These fields, with lines replaced by those of `others` that have the same name.
   fileprivate func replacing(with others: HTTPFields) -> HTTPFields {
-    let kept = lines.filter { !others.contains($0.name) }
-    return HTTPFields(kept + others.lines)
+    HTTPFields(lines.filter { !others.contains($0.name) } + others.lines)
   }
 }

@@ -32,8 +32,8 @@ public struct HTTPCityOrigin: CityOrigin, HTTPOrigin {
     return Endpoint(
       "page \(query.page) of cities", baseURL: server.baseURL,
       query: [
-        Endpoint.Parameter("page", String(query.page)), Endpoint.Parameter("order", query.order.rawValue),
-        Endpoint.Parameter("sort", query.direction.rawValue),
+        "page": String(query.page), "order": query.order.rawValue,
+        "sort": query.direction.rawValue,
       ], fields: ["Accept": "application/json"])
   }
 
@@ -41,13 +41,10 @@ public struct HTTPCityOrigin: CityOrigin, HTTPOrigin {
   ///
   /// - Throws: `CacheError` with the code `invalidAnswer`, also if it is not the requested page.
   public func decode(_ response: HTTPResponse, for request: CitiesRequestDTO) throws(CacheError) -> CitiesPageDTO {
-    let page = try JSONAnswer.read(response, origin: name) { json throws(AnswerValue.Mistake) in
-      let page = try CitiesPageDTO(json)
-      let resource = try json.optionalMember("resource")
-      if let resource, try resource.text != CitiesRequestDTO.resource {
-        throw resource.mistake("is not '\(CitiesRequestDTO.resource)'")
-      }
-      return page
+    let json = try AnswerValue(response, origin: name)
+    let page = try CitiesPageDTO(json)
+    if let resource = try json.optionalMember("resource"), try resource.text != CitiesRequestDTO.resource {
+      throw resource.mistake("is not '\(CitiesRequestDTO.resource)'")
     }
     guard page.page == request.query.page else {
       throw .invalidAnswer(name, "page \(page.page) of cities for page \(request.query.page)")
@@ -58,16 +55,16 @@ public struct HTTPCityOrigin: CityOrigin, HTTPOrigin {
 
 /// A page in the protocol's format, with its page and item counts.
 extension CitiesPageDTO {
-  fileprivate init(_ json: AnswerValue) throws(AnswerValue.Mistake) {
+  fileprivate init(_ json: AnswerValue) throws(CacheError) {
     self.init(
       page: try json.member("page").wholeNumber, totalPages: try json.member("totalPages").count,
       totalItems: try json.member("totalItems").count,
-      items: try json.member("items").elements.map { element throws(AnswerValue.Mistake) in try CityDTO(element) })
+      items: try json.member("items").elements.map { element throws(CacheError) in try CityDTO(element) })
   }
 }
 
 extension CitiesPageDTO.CityDTO {
-  fileprivate init(_ json: AnswerValue) throws(AnswerValue.Mistake) {
+  fileprivate init(_ json: AnswerValue) throws(CacheError) {
     self.init(
       id: try json.member("id").text, name: try json.member("name").text,
       subName: try json.optionalMember("subName")?.text, revenue: try json.optionalMember("revenue")?.wholeNumber,

@@ -28,8 +28,8 @@ public struct ProPublicaCityOrigin: CityOrigin, HTTPOrigin {
     return Endpoint(
       "page \(query.page) of cities", baseURL: server.baseURL, path: "/nonprofits/api/v2/search.json",
       query: [
-        Endpoint.Parameter("order", query.order.rawValue), Endpoint.Parameter("sort_order", query.direction.rawValue),
-        Endpoint.Parameter("page", String(query.page)),
+        "order": query.order.rawValue, "sort_order": query.direction.rawValue,
+        "page": String(query.page),
       ], fields: ["Accept": "application/json"])
   }
 
@@ -47,7 +47,7 @@ public struct ProPublicaCityOrigin: CityOrigin, HTTPOrigin {
   }
 
   private func search(_ response: HTTPResponse) throws(CacheError) -> ProPublicaSearchDTO {
-    try JSONAnswer.read(response, origin: name) { json throws(AnswerValue.Mistake) in try ProPublicaSearchDTO(json) }
+    try ProPublicaSearchDTO(AnswerValue(response, origin: name))
   }
 }
 
@@ -58,7 +58,7 @@ struct ProPublicaSearchDTO: Sendable {
     let city: String?
     let state: String?
 
-    fileprivate init(_ json: AnswerValue) throws(AnswerValue.Mistake) {
+    fileprivate init(_ json: AnswerValue) throws(CacheError) {
       city = try json.optionalMember("city")?.text
       state = try json.optionalMember("state")?.text
     }
@@ -70,14 +70,14 @@ struct ProPublicaSearchDTO: Sendable {
   private let pageOffset: Int?
   private let perPage: Int?
 
-  init(_ json: AnswerValue) throws(AnswerValue.Mistake) {
+  init(_ json: AnswerValue) throws(CacheError) {
     totalResults = try json.optionalMember("total_results")?.count
     pages = try json.optionalMember("num_pages")?.count
     pageOffset = try json.optionalMember("page_offset")?.count
     perPage = try json.optionalMember("per_page")?.count
     let name = "organizations"
     let list = totalResults == 0 ? try json.optionalMember(name) : try json.member(name)
-    organizations = try list?.elements.map { element throws(AnswerValue.Mistake) in try Organization(element) } ?? []
+    organizations = try list?.elements.map { element throws(CacheError) in try Organization(element) } ?? []
   }
 
   /// Page `number`, from 0, of the cities of these organisations.

@@ -31,7 +31,7 @@ public struct TMDBMovieOrigin: MovieOrigin, HTTPOrigin {
     }
     return Endpoint(
       "page \(request.page) of movies", baseURL: server.baseURL, path: "/3/search/movie",
-      query: [Endpoint.Parameter("query", request.query.text), Endpoint.Parameter("page", String(request.page))],
+      query: ["query": request.query.text, "page": String(request.page)],
       fields: ["Accept": "application/json"])
   }
 
@@ -39,10 +39,7 @@ public struct TMDBMovieOrigin: MovieOrigin, HTTPOrigin {
   ///
   /// - Throws: `CacheError` with the code `invalidAnswer`.
   public func decode(_ response: HTTPResponse, for request: MoviesRequestDTO) throws(CacheError) -> MoviesPageDTO {
-    let search = try JSONAnswer.read(response, origin: name) { json throws(AnswerValue.Mistake) in
-      try TMDBSearchDTO(json)
-    }
-    return MoviesPageDTO(search.page(request.page))
+    MoviesPageDTO(try TMDBSearchDTO(AnswerValue(response, origin: name)).page(request.page))
   }
 }
 
@@ -70,8 +67,8 @@ struct TMDBSearchDTO: Sendable {
   private let totalPages: Int?
   private let totalResults: Int?
 
-  init(_ json: AnswerValue) throws(AnswerValue.Mistake) {
-    movies = try json.member("results").elements.map { element throws(AnswerValue.Mistake) in try Movie(element) }
+  init(_ json: AnswerValue) throws(CacheError) {
+    movies = try json.member("results").elements.map { element throws(CacheError) in try Movie(element) }
     totalPages = try json.optionalMember("total_pages")?.count
     totalResults = try json.optionalMember("total_results")?.count
   }
@@ -86,14 +83,14 @@ struct TMDBSearchDTO: Sendable {
 }
 
 extension Movie {
-  fileprivate init(_ json: AnswerValue) throws(AnswerValue.Mistake) {
-    func text(_ name: String) throws(AnswerValue.Mistake) -> String? {
+  fileprivate init(_ json: AnswerValue) throws(CacheError) {
+    func text(_ name: String) throws(CacheError) -> String? {
       let text = try json.optionalMember(name)?.text
       return text?.isEmpty == true ? nil : text
     }
     let original = if let title = try text("title") { title } else { try text("original_title") }
     guard let title = original else { throw json.missing("title") }
-    let genres = try json.optionalMember("genre_ids")?.elements.map { element throws(AnswerValue.Mistake) in
+    let genres = try json.optionalMember("genre_ids")?.elements.map { element throws(CacheError) in
       try element.wholeNumber
     }
     self.init(

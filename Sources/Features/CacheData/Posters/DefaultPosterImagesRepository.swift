@@ -107,8 +107,8 @@ public struct TMDBPosterOrigin: PosterOrigin, HTTPOrigin {
   /// - Throws: `CacheError` with the code `invalidAnswer` if it is empty, or is not labelled as an image.
   public func decode(_ response: HTTPResponse, for request: PosterRequestDTO) throws(CacheError) -> Poster {
     if response.body.isEmpty { throw .invalidAnswer(name, "an empty answer for an image") }
-    if HTMLPage.isIn(response) { throw .invalidAnswer(name, "a page of HTML instead of an image") }
-    guard let type = response.mediaType, type.hasPrefix("image/"), type != "image/" else {
+    if response.isHTML { throw .invalidAnswer(name, "a page of HTML instead of an image") }
+    guard let type = response.head.fields.mediaType, type.hasPrefix("image/"), type != "image/" else {
       throw .invalidAnswer(name, "something else than an image for a poster")
     }
     return Poster(bytes: response.body, contentType: type)
