@@ -1,4 +1,5 @@
 import FetchVocabulary
+import CacheCore
 import CachePresentation
 import StorageConformance
 import StorageSPI
@@ -37,6 +38,25 @@ struct MaintenanceTests {
     #expect(
       JSONText.text(before.json)
         == #"{"backend":"memory","entriesChecked":0,"issues":[{"key":null,"kind":"structure","message":"torn"}]}"#)
+  }
+
+  /// A store of several files is moved with a list of them, for which a full disk has no room.
+  @Test(arguments: [CacheError.Code.noSpace, .busy])
+  func aRepairThatCannotMoveTheStoreSaysThatItIsStillInItsPlace(code: CacheError.Code) async throws {
+    let container = try container(
+      FakePlugin("memory", FakePlugin.Behaviour(removalFailure: CacheError(code, "torn", hint: "wait"))))
+    let error = await #expect(throws: CacheError.self) {
+      try await container.repairStore(isDryRun: false, progress: { _ in }) { _, _ throws(CacheError) in NoReader() }
+    }
+    #expect(error?.code == code)
+    let isFull = code == .noSpace
+    #expect(error?.message == (isFull ? "torn; the damaged store is still in its place" : "torn"))
+    #expect(error?.hint == (isFull ? "free some space, then repeat the repair" : "wait"))
+  }
+
+  private struct NoReader: DamagedStoreReader {
+    func begin(_ request: ScanRequest) throws(CacheError) {}
+    func next() async throws(CacheError) -> DamagedStoreItem { .end }
   }
 
   @Test(arguments: [CacheError.Code.busy, .permissionDenied, .unsupportedFormat, .cannotCreate])

@@ -9,6 +9,7 @@ final class FakePlugin: StoragePlugin {
     var inspection: StoreInspection?
     var failure: CacheError?
     var openingFailure: CacheError?
+    var removalFailure: CacheError?
     /// When the entries of the store were stored.
     var times: [Timestamp] = []
     /// How engines misbehave.
@@ -47,6 +48,12 @@ final class FakePlugin: StoragePlugin {
       if case .close = call { _ = note("close") }
     }
     return FaultyEngine(over: store, faults)
+  }
+
+  func removeStore(
+    _ configuration: EngineConfiguration, movingAside suffix: String?
+  ) async throws(CacheError) -> [String] {
+    throw note("remove").removalFailure ?? CacheError(.unsupported, "cannot remove")
   }
 
   func inspect(_ configuration: EngineConfiguration) async throws(CacheError) -> StoreInspection {

@@ -34,7 +34,8 @@ extension AppDIContainer {
   ///   - isDryRun: whether to leave the store as it is, and only find out what would be saved.
   ///   - reader: makes what reads the store of the engine with a name at a path.
   /// - Throws: `CacheError`: `unsupported` if the engine cannot move a store; `busy` if the store is gone;
-  ///   `unsupportedFormat` if a later version wrote it. If the new store cannot be written, the message says where the damaged one is.
+  ///   `unsupportedFormat` if a later version wrote it. If the store cannot be moved for want of room, or the new one cannot
+  ///   be written, the message says where the damaged one is.
   func repairStore(
     isDryRun: Bool, progress: @escaping (Int) -> Void,
     reader: (_ engine: String, _ path: String) throws(CacheError) -> some DamagedStoreReader
@@ -43,7 +44,14 @@ extension AppDIContainer {
     let name = plugin.declaration.name
     var moved: [String] = []
     if !isDryRun {
-      moved = try await plugin.removeStore(options, movingAside: clock.now.damagedSuffix)
+      do throws(CacheError) {
+        moved = try await plugin.removeStore(options, movingAside: clock.now.damagedSuffix)
+      } catch {
+        guard error.code == .noSpace else { throw error }
+        throw CacheError(
+          .noSpace, "\(error.message); the damaged store is still in its place",
+          hint: "free some space, then repeat the repair", cause: error)
+      }
       try crashedStore(backend: configuration.backend)?.removeMark()
       guard !moved.isEmpty else {
         throw CacheError(.busy, "another process has moved or removed the store", hint: "try again")
