@@ -37,13 +37,13 @@ struct DamagedStoreTests {
       (
         "export",
         { () async throws(CacheError) in
-          _ = try await StoreExport(entries).run(EntrySelection(), progress: { _, _ in }) { _ in }
+          _ = try await entries.export(EntrySelection(), progress: { _, _ in }) { _ in }
         }
       ),
       (
         "migrate",
         { () async throws(CacheError) in
-          _ = try await StoreMigration(from: entries, to: destination).run(TransferOptions()) { _, _, _ in }
+          _ = try await entries.migrate(to: destination, TransferOptions()) { _, _, _ in }
         }
       ),
     ]
@@ -64,7 +64,7 @@ struct DamagedStoreTests {
     }
     #expect(listing == .damaged)
     let export = await errorCode { () async throws(CacheError) in
-      _ = try await StoreExport(store.test.store).run(EntrySelection(), progress: { _, _ in }) { _ in }
+      _ = try await store.test.store.export(EntrySelection(), progress: { _, _ in }) { _ in }
     }
     #expect(export == .damaged)
   }
@@ -100,7 +100,7 @@ struct DamagedStoreTests {
     let entries = EntryStore(engine: engine, clock: test.clock)
     var lines = 0
     let export = await errorCode { () async throws(CacheError) in
-      _ = try await StoreExport(entries).run(EntrySelection(), progress: { _, _ in }) { bytes in
+      _ = try await entries.export(EntrySelection(), progress: { _, _ in }) { bytes in
         lines += bytes.count { $0 == UInt8(ascii: "\n") }
       }
     }
@@ -115,11 +115,27 @@ struct DamagedStoreTests {
     try await test.engine.store(stored)
     let bad = stored[index].key
     let entries = EntryStore(engine: FaultyEngine(over: test.engine, Damage(entries: [bad])), clock: test.clock)
-    let exported = try await StoreExport(entries).run(EntrySelection(), progress: { _, _ in }) { _ in }
+    let exported = try await entries.export(EntrySelection(), progress: { _, _ in }) { _ in }
     #expect(exported.written == 2_499 && exported.damaged.first == [bad])
     let destination = try await TestStore().store
-    let report = try await StoreMigration(from: entries, to: destination).run(TransferOptions()) { _, _, _ in }
+    let report = try await entries.migrate(to: destination, TransferOptions()) { _, _, _ in }
     #expect(report.written == 2_499 && report.verified == 2_499 && report.damaged.first == [bad])
+  }
+
+  /// Damage that a listing does not meet does not end it.
+  @Test func aListingReadsNoPayloads() async throws {
+    let test = try await TestStore()
+    let stored = try GeneratedEntries.entries(seed: 4, count: 20, at: test.clock.now).sorted { $0.key < $1.key }
+    try await test.engine.store(stored)
+    let engine = FaultyEngine(over: test.engine, Damage(entries: [stored[7].key], isListed: true))
+    let administration = StoreAdministration(
+      store: EntryStore(engine: engine, clock: test.clock), ledger: FakeLedger())
+    let listing = try await administration.list(EntrySelection(), after: nil, limit: .max)
+    #expect(listing.entries.map(\.key) == stored.map(\.key))
+    #expect(try await administration.list(EntrySelection(), by: .size, limit: .max).entries.count == stored.count)
+    #expect(engine.requests.allSatisfy { !$0.includesPayloads })
+    let shown = await errorCode { () async throws(CacheError) in _ = try await administration.entry(stored[7].key) }
+    #expect(shown == .damaged)
   }
 
   @Test func anotherNamespaceIsListed() async throws {
