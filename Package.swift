@@ -121,7 +121,8 @@ let package = Package(
     // Payload transforms. Whatever else there is comes from outside, in the same way. libsodium is loaded when the first
     // payload is sealed.
     layer(
-      "Caching", "PayloadTransforms", ["Platform", "Base", "FetchVocabulary", "StorageSPI", "CacheCore", "CZstd"]),
+      "Caching", "PayloadTransforms",
+      ["Platform", "Base", "FetchVocabulary", "StorageSPI", "EngineSupport", "CacheCore", "CZstd"]),
     // The front door: what a program imports.
     layer("Caching", "ResponseCache", caching),
     // The configuration of a program: its keys, and the files, variables and arguments that set them.

@@ -28,7 +28,6 @@ public struct SealedTransform: PayloadTransform {
   /// All of them open; the first one seals.
   private let keys: [Key]
   private let sodium: Libsodium
-  private let random: @Sendable () -> UInt64
 
   /// Whether entries that are not sealed are refused while this transform is among those that entries are written with.
   public let isRequired: Bool
@@ -48,44 +47,33 @@ public struct SealedTransform: PayloadTransform {
   /// - Throws: `CacheError` with the code `invalidOption` if there is no key, one of them is not a key as
   ///   `init(key:required:)` takes it, or libsodium cannot be loaded.
   public init(keys texts: [String], required: Bool = true) throws(CacheError) {
-    var secrets: [[UInt8]] = []
-    for text in texts {
-      guard let secret = Self.bytes(of: text), secret.count == Self.keyBytes else {
-        throw CacheError(
-          .invalidOption, "the key of the transform 'sealed' is not 32 bytes in hexadecimal digits or base 64",
-          hint: "make one with: openssl rand -hex 32")
-      }
-      secrets.append(secret)
+    let secrets = texts.compactMap { Self.bytes(of: $0) }
+    guard secrets.count == texts.count else {
+      throw CacheError(
+        .invalidOption, "the key of the transform 'sealed' is not 32 bytes in hexadecimal digits or base 64",
+        hint: "make one with: openssl rand -hex 32")
     }
     guard !secrets.isEmpty else {
       throw CacheError(.invalidOption, "the transform 'sealed' has no key", hint: "give it at least one")
     }
-    try self.init(secrets: secrets, required: required) {
-      var generator = SystemRandomNumberGenerator()
-      return generator.next()
-    }
-  }
-
-  /// Creates the transform with keys of 32 bytes, and nonces made from the results of `random`.
-  init(secrets: [[UInt8]], required: Bool, random: @escaping @Sendable () -> UInt64) throws(CacheError) {
     do throws(DynamicLibrary.Failure) {
       sodium = try Libsodium.shared.get()
     } catch {
       throw CacheError(.invalidOption, "the transform 'sealed' cannot be used: \(error)", hint: error.hint)
     }
     keys = secrets.map { [sodium] in Key(secret: $0, fingerprint: Self.fingerprint(of: $0, sodium)) }
-    (isRequired, self.random) = (required, random)
+    isRequired = required
   }
 
+  /// The key that `text` writes; `nil` if it is none.
   private static func bytes(of text: String) -> [UInt8]? {
     let digits = Array(text.utf8)
-    guard digits.count == 2 * keyBytes else { return Base64.decoded(digits) }
-    var bytes: [UInt8] = []
-    for index in stride(from: 0, to: digits.count, by: 2) {
-      guard let byte = Hexadecimal.number(digits[index..<index + 2], as: UInt8.self) else { return nil }
-      bytes.append(byte)
-    }
-    return bytes
+    let bytes =
+      digits.count == 2 * keyBytes
+      ? stride(from: 0, to: digits.count, by: 2).compactMap {
+        Hexadecimal.number(digits[$0..<$0 + 2], as: UInt8.self)
+      } : Base64.decoded(digits)
+    return bytes?.count == keyBytes ? bytes : nil
   }
 
   private static func fingerprint(of secret: [UInt8], _ sodium: Libsodium) -> String {
@@ -105,7 +93,9 @@ public struct SealedTransform: PayloadTransform {
   public func encode(
     _ bytes: Span<UInt8>, _ context: TransformContext
   ) throws(CacheError) -> (bytes: [UInt8], parameter: String)? {
-    let (key, nonce, associated) = (keys[0], nonce(), Self.associated(context))
+    let key = keys[0]
+    let nonce = Self.nonce()
+    let associated = Self.associated(context)
     let sealed = bytes.withUnsafeBufferPointer { bytes in
       [UInt8](unsafeUninitializedCapacity: Self.nonceBytes + bytes.count + tagBytes) { output, count in
         guard let start = output.baseAddress else { return }
@@ -156,10 +146,11 @@ public struct SealedTransform: PayloadTransform {
     return isOpen ? opened : nil
   }
 
-  private func nonce() -> [UInt8] {
+  private static func nonce() -> [UInt8] {
+    var generator = SystemRandomNumberGenerator()
     var bytes: [UInt8] = []
-    while bytes.count < Self.nonceBytes {
-      Swift.withUnsafeBytes(of: random()) { bytes.append(contentsOf: $0) }
+    while bytes.count < nonceBytes {
+      Swift.withUnsafeBytes(of: generator.next()) { bytes.append(contentsOf: $0) }
     }
     return bytes
   }

@@ -1,8 +1,8 @@
 internal import CZstd
+internal import EngineSupport
 public import FetchVocabulary
 public import CacheCore
 internal import StorageSPI
-internal import Synchronization
 
 /// Compresses payloads by Zstandard (RFC 8878).
 ///
@@ -20,8 +20,8 @@ public struct ZstdTransform: PayloadTransform {
   private static let minimumGain = 48
 
   private let level: Int32
-  private let compressors = ContextPool(make: { ZSTD_createCCtx() }, free: { ZSTD_freeCCtx($0) })
-  private let decompressors = ContextPool(make: { ZSTD_createDCtx() }, free: { ZSTD_freeDCtx($0) })
+  private let compressors = ResourcePool<Context>()
+  private let decompressors = ResourcePool<Context>()
 
   /// Creates the transform with the level `defaultLevel`.
   public init() { level = Int32(Self.defaultLevel) }
@@ -47,19 +47,19 @@ public struct ZstdTransform: PayloadTransform {
   ) throws(CacheError) -> (bytes: [UInt8], parameter: String)? {
     guard bytes.count >= Self.minimumGain, bytes.count <= context.maxEntryBytes else { return nil }
     let limit = bytes.count - max(Self.minimumGain, bytes.count / 16)
-    let frame = compressors.use { handle in
+    let frame = try compressors.withResource(make: Context.forCompression) { context throws(CacheError) in
       bytes.withUnsafeBufferPointer { bytes in
         [UInt8](unsafeUninitializedCapacity: ZSTD_compressBound(bytes.count)) { output, count in
-          ZSTD_CCtx_reset(handle, ZSTD_reset_session_and_parameters)
-          ZSTD_CCtx_setParameter(handle, ZSTD_c_compressionLevel, level)
-          let written = ZSTD_compress2(handle, output.baseAddress, output.count, bytes.baseAddress, bytes.count)
+          ZSTD_CCtx_reset(context.handle, ZSTD_reset_session_and_parameters)
+          ZSTD_CCtx_setParameter(context.handle, ZSTD_c_compressionLevel, level)
+          let written = ZSTD_compress2(
+            context.handle, output.baseAddress, output.count, bytes.baseAddress, bytes.count)
           // An error is a very large number.
           count = written <= limit ? written : 0
         }
       }
     }
-    guard let frame, !frame.isEmpty else { return nil }
-    return (frame, "")
+    return frame.isEmpty ? nil : (frame, "")
   }
 
   /// Decompresses the frame in `bytes`.
@@ -77,18 +77,19 @@ public struct ZstdTransform: PayloadTransform {
         "entry \(context.key) has \(size) bytes, more than cache.maxEntryBytes (\(context.maxEntryBytes)) allows",
         hint: "raise cache.maxEntryBytes, or remove the entry", key: context.key.text)
     }
-    let payload = bytes.withUnsafeBufferPointer { bytes -> [UInt8]? in
-      var written = -1
-      let payload = decompressors.use { handle in
+    var written = -1
+    let payload = try decompressors.withResource(make: Context.forDecompression) { context throws(CacheError) in
+      bytes.withUnsafeBufferPointer { bytes in
         [UInt8](unsafeUninitializedCapacity: max(Int(size), 1)) { output, count in
-          let code = ZSTD_decompressDCtx(handle, output.baseAddress, output.count, bytes.baseAddress, bytes.count)
+          let code = ZSTD_decompressDCtx(
+            context.handle, output.baseAddress, output.count, bytes.baseAddress, bytes.count)
           guard ZSTD_isError(code) == 0 else { return }
-          (written, count) = (code, code)
+          written = code
+          count = code
         }
       }
-      return written == Int(size) ? payload : nil
     }
-    guard let payload else { throw Self.damaged(context.key) }
+    guard written == Int(size) else { throw Self.damaged(context.key) }
     return payload
   }
 
@@ -97,41 +98,26 @@ public struct ZstdTransform: PayloadTransform {
   }
 }
 
-/// Contexts of libzstd, reused: making one takes longer than compressing a page of a few kilobytes.
+/// A context of libzstd. A pool keeps it: making one takes longer than compressing a page of a few kilobytes.
 ///
-/// It is `@unchecked Sendable` because a context is in the pool or with the one call that has taken it out.
-final class ContextPool: @unchecked Sendable {
-  /// How many contexts to keep. One for compression may take a megabyte.
-  private static let capacity = 4
+/// It is `@unchecked Sendable` because it is in the pool or with the one call that has taken it out.
+private final class Context: @unchecked Sendable {
+  let handle: OpaquePointer
+  private let free: (OpaquePointer) -> Void
 
-  /// The contexts that no call is using.
-  private struct Idle: @unchecked Sendable {
-    var contexts: [OpaquePointer] = []
+  init(_ handle: OpaquePointer?, free: @escaping (OpaquePointer) -> Void) throws(CacheError) {
+    guard let handle else { throw CacheError(.failed, "there is no memory for the transform 'zstd'") }
+    self.handle = handle
+    self.free = free
   }
 
-  private let make: @Sendable () -> OpaquePointer?
-  private let free: @Sendable (OpaquePointer) -> Void
-  private let idle = Mutex(Idle())
+  deinit { free(handle) }
 
-  /// Creates an empty pool of contexts that `make` makes and `free` frees.
-  init(make: @escaping @Sendable () -> OpaquePointer?, free: @escaping @Sendable (OpaquePointer) -> Void) {
-    (self.make, self.free) = (make, free)
+  static func forCompression() throws(CacheError) -> Context {
+    try Context(ZSTD_createCCtx()) { ZSTD_freeCCtx($0) }
   }
 
-  deinit { for context in idle.withLock(\.contexts) { free(context) } }
-
-  /// Calls `body` with a context; `nil` if there is no memory for one.
-  func use<Output>(_ body: (OpaquePointer) -> Output) -> Output? {
-    guard let context = idle.withLock({ $0.contexts.popLast() }) ?? make() else { return nil }
-    defer { if !keep(context) { free(context) } }
-    return body(context)
-  }
-
-  private func keep(_ context: OpaquePointer) -> Bool {
-    idle.withLock { idle in
-      guard idle.contexts.count < Self.capacity else { return false }
-      idle.contexts.append(context)
-      return true
-    }
+  static func forDecompression() throws(CacheError) -> Context {
+    try Context(ZSTD_createDCtx()) { ZSTD_freeDCtx($0) }
   }
 }
