@@ -26,7 +26,7 @@ struct RecordTests {
     let issues = try await scratch.administration().verify().issues
     #expect(issues.map(\.key) == [key] && issues.map(\.kind) == [.undecodable])
     #expect(
-      try await StoreExport(scratch.store()).run(EntrySelection(), progress: { _, _ in }, to: { _ in }).written == 0)
+      try await scratch.store().export(EntrySelection(), progress: { _, _ in }, to: { _ in }).written == 0)
     // It keeps nothing from being written.
     try await store.write(key, payload: [1, 2, 3], metadata: scratch.metadata())
     #expect(try await store.payload(key)?.payload == [1, 2, 3])

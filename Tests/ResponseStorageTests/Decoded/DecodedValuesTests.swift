@@ -64,7 +64,7 @@ struct DecodedValuesTests {
     batch.remove(key)
     try await engine.apply(batch)
     #expect(try await store.read(key, codec) == nil)
-    #expect(store.decodedEntries?.size.entries == 0)
+    #expect(store.decodedEntries?.count == 0)
   }
 
   @Test(arguments: [true, false])

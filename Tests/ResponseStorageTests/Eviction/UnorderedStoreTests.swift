@@ -36,9 +36,9 @@ import Testing
     try await test.engine.store(try GeneratedEntries.entries(seed: 8, count: 2_500, at: test.clock.now))
     let store = EntryStore(engine: UnorderedEngine(over: test.engine), clock: test.clock, isOrdered: false)
     let administration = StoreAdministration(store: store, ledger: FakeLedger())
-    #expect(try await StoreExport(store).run(EntrySelection(), progress: { _, _ in }) { _ in }.written == 2_500)
+    #expect(try await store.export(EntrySelection(), progress: { _, _ in }) { _ in }.written == 2_500)
     let destination = try await TestStore()
-    let report = try await StoreMigration(from: store, to: destination.store).run(TransferOptions()) { _, _, _ in }
+    let report = try await store.migrate(to: destination.store, TransferOptions()) { _, _, _ in }
     #expect(report.written == 2_500 && report.verified == 2_500)
     let verified = try await administration.verify()
     #expect(verified.entriesChecked == 2_500 && verified.issues.isEmpty)
@@ -54,7 +54,7 @@ import Testing
     let administration = StoreAdministration(store: store, ledger: FakeLedger())
     let fresh = try await administration.statistics().count(.fresh) ?? 0
     #expect(try await administration.makeStale(EntrySelection(), dryRun: false).entries == fresh && fresh > 0)
-    #expect(try await StoreExport(store).run(EntrySelection(), progress: { _, _ in }) { _ in }.written == 1_500)
+    #expect(try await store.export(EntrySelection(), progress: { _, _ in }) { _ in }.written == 1_500)
     #expect(try await administration.remove(EntrySelection(state: .stale), dryRun: false).entries > fresh)
     #expect(try await administration.remove(EntrySelection(), dryRun: true).entries == store.count().entries)
     _ = try await administration.remove(EntrySelection(), dryRun: false)
@@ -71,7 +71,7 @@ import Testing
     let administration = StoreAdministration(store: store, ledger: FakeLedger())
     #expect(try await administration.verify().issues.map(\.key) == [entries[7].key])
     let code = await errorCode { () async throws(CacheError) in
-      _ = try await StoreExport(store).run(EntrySelection(), progress: { _, _ in }) { _ in }
+      _ = try await store.export(EntrySelection(), progress: { _, _ in }) { _ in }
     }
     #expect(code == .damaged)
   }

@@ -12,7 +12,7 @@ struct ImportTests {
     _ lines: [UInt8], into test: TestStore, _ options: TransferOptions = TransferOptions()
   ) async throws(CacheError) -> TransferReport {
     var rest = lines[...]
-    return try await StoreImport(into: test.store).run("FILE", options, progress: { _, _ in }) {
+    return try await test.store.importLines(of: "FILE", options, progress: { _, _ in }) {
       () throws(CacheError) in
       defer { rest = rest.dropFirst(1_000) }
       return Array(rest.prefix(1_000))
@@ -34,7 +34,7 @@ struct ImportTests {
     let entries = try GeneratedEntries.entries(seed: seed, count: 9_000, at: source.clock.now)
     try await source.engine.store(entries)
     var lines: [UInt8] = []
-    let exported = try await StoreExport(source.store).run(EntrySelection(), progress: { _, _ in }) {
+    let exported = try await source.store.export(EntrySelection(), progress: { _, _ in }) {
       (piece) throws(CacheError) in lines += piece
     }
     #expect(exported.written == entries.count && exported.damaged.count == 0)
@@ -51,7 +51,7 @@ struct ImportTests {
     let (source, destination) = (try await TestStore(), try await TestStore())
     try await source.engine.store([entry(source, "1", key: "cities/v1/a"), entry(source, "2", key: "cities/v1/b")])
     var lines = [UInt8]("\u{FEFF}\(end)".utf8)
-    _ = try await StoreExport(source.store).run(EntrySelection(), progress: { _, _ in }) {
+    _ = try await source.store.export(EntrySelection(), progress: { _, _ in }) {
       (piece) throws(CacheError) in lines += piece
     }
     // Two files in one.
@@ -73,7 +73,7 @@ struct ImportTests {
     ]
     for (selection, count) in selections {
       var lines = 0
-      let report = try await StoreExport(test.store).run(selection, progress: { _, _ in }) {
+      let report = try await test.store.export(selection, progress: { _, _ in }) {
         (piece) throws(CacheError) in
         lines += piece.count { $0 == 0x0A }
       }
@@ -114,7 +114,7 @@ struct ImportTests {
     let lines = try GeneratedEntries.entries(seed: 5, count: count, at: test.clock.now).lines
     var rest = lines[...]
     let error = await #expect(throws: CacheError.self) {
-      try await StoreImport(into: test.store).run("FILE", TransferOptions(), progress: { _, _ in }) {
+      try await test.store.importLines(of: "FILE", TransferOptions(), progress: { _, _ in }) {
         () throws(CacheError) in
         if rest.isEmpty { throw .cancelled }
         defer { rest = rest.dropFirst(1_000) }

@@ -12,7 +12,7 @@ struct MigrationTests {
   private func migrate(
     _ source: TestStore, _ destination: TestStore?, _ options: TransferOptions = TransferOptions()
   ) async throws(CacheError) -> TransferReport {
-    try await StoreMigration(from: source.store, to: destination?.store).run(options) { _, _, _ in }
+    try await source.store.migrate(to: destination?.store, options) { _, _, _ in }
   }
 
   private func stores(_ entries: [ExportedEntry]) async throws -> (source: TestStore, destination: TestStore) {
@@ -37,7 +37,7 @@ struct MigrationTests {
     let entries = try GeneratedEntries.entries(seed: seed, count: 5_000, at: Self.now)
     let (source, destination) = try await stores(entries + [try Self.entry("leases/v1/a")])
     var stages: [MigrationStage] = []
-    let report = try await StoreMigration(from: source.store, to: destination.store).run(TransferOptions()) {
+    let report = try await source.store.migrate(to: destination.store, TransferOptions()) {
       stage, done, total in
       if stage != stages.last { stages.append(stage) }
       #expect(done <= entries.count && total == entries.count)
@@ -56,10 +56,9 @@ struct MigrationTests {
 
   @Test func aMigrationThatIsInterruptedSaysHowFarItCame() async throws {
     let (source, destination) = try await stores(try GeneratedEntries.entries(seed: 6, count: 5_000, at: Self.now))
-    let migration = StoreMigration(from: source.store, to: destination.store)
     let task = Task {
       await #expect(throws: CacheError.self) {
-        try await migration.run(TransferOptions()) { _, done, _ in
+        try await source.store.migrate(to: destination.store, TransferOptions()) { _, done, _ in
           if done == 4_500 { withUnsafeCurrentTask { $0?.cancel() } }
         }
       }
@@ -95,7 +94,7 @@ struct MigrationTests {
     let (source, destination) = try await stores(entries)
     let task = Task {
       await errorCode { () async throws(CacheError) in
-        _ = try await StoreMigration(from: source.store, to: destination.store).run(TransferOptions()) { _, done, _ in
+        _ = try await source.store.migrate(to: destination.store, TransferOptions()) { _, done, _ in
           if done == 5_000 { withUnsafeCurrentTask { $0?.cancel() } }
         }
       }

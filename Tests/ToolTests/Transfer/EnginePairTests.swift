@@ -68,9 +68,9 @@ struct EnginePairTests {
     let (home, entries) = (try TestHome(), try Self.entries.get())
     let (source, destination) = (try await engine(from, home), try await engine(to, home))
     try await fill(source, entries)
-    let migration = StoreMigration(
-      from: EntryStore(engine: source, clock: home.clock), to: EntryStore(engine: destination, clock: home.clock))
-    let report = try await migration.run(TransferOptions()) { _, _, _ in }
+    let report = try await EntryStore(engine: source, clock: home.clock).migrate(
+      to: EntryStore(engine: destination, clock: home.clock), TransferOptions()
+    ) { _, _, _ in }
     #expect(report.written == entries.count && report.verified == entries.count)
     #expect(report.damaged.count == 0 && report.different.count == 0 && report.kept == 0 && report.expired == 0)
     try await expect(entries, in: destination)
@@ -84,13 +84,13 @@ struct EnginePairTests {
     let (source, destination) = (try await engine(from, home), try await engine(to, home))
     try await fill(source, entries)
     var pieces: [[UInt8]] = []
-    let exported = try await StoreExport(EntryStore(engine: source, clock: home.clock)).run(
+    let exported = try await EntryStore(engine: source, clock: home.clock).export(
       EntrySelection(), progress: { _, _ in }
     ) { (lines) throws(CacheError) in pieces.append(lines) }
     #expect(exported.written == entries.count && exported.damaged.count == 0)
     var rest = pieces[...]
-    let imported = try await StoreImport(into: EntryStore(engine: destination, clock: home.clock)).run(
-      "the test", TransferOptions(), progress: { _, _ in }
+    let imported = try await EntryStore(engine: destination, clock: home.clock).importLines(
+      of: "the test", TransferOptions(), progress: { _, _ in }
     ) { () throws(CacheError) in rest.popFirst() ?? [] }
     #expect(imported.written == entries.count)
     try await expect(entries, in: destination)

@@ -1,8 +1,8 @@
 import CachePresentation
-import CacheCore
 import StorageSPI
 import Testing
 
+@testable import CacheCore
 @testable import CachectlTool
 
 struct MaintenanceViewTests {

@@ -1,8 +1,8 @@
 import CachePresentation
-import CacheCore
 import StorageSPI
 import Testing
 
+@testable import CacheCore
 @testable import CachectlTool
 
 private enum StoreSamples {
@@ -48,7 +48,7 @@ private enum StoreSamples {
   static var report: StoreReport {
     StoreReport(
       count: count, states: [.fresh: 1_000, .stale: 200, .expired: 2],
-      operations: OperationCounts(hits: 3, misses: 1, evictions: 5))
+      operations: OperationCounts(hits: 3, misses: 1, evictions: 5), tiers: [])
   }
 }
 
@@ -150,7 +150,7 @@ struct StoreViewTests {
   func entry(_ payload: [UInt8], _ json: String, _ readable: String) {
     let summary = StoreSamples.summary("cities/v1/page=0", attributes: ["etag": "\"1\""])
     let view = EntryView(
-      StoredEntry(summary: summary, payload: payload, readAt: StoreSamples.now),
+      StoredEntry(summary: summary, payload: payload, transforms: nil, readAt: StoreSamples.now),
       use: AccessHistory(lastUsedAt: StoreSamples.now.advanced(by: .seconds(-180)), count: 1_200))
     let added = #","uses":1200,"lastUsedAt":"2026-03-01T11:57:00Z","attributes":{"etag":"\"1\""},"#
     #expect(Self.text(view, .json) == StoreSamples.document + added + json + "\n")
@@ -160,7 +160,8 @@ struct StoreViewTests {
 
   @Test func anEntryThatWasNeverUsedSaysSo() {
     let view = EntryView(
-      StoredEntry(summary: StoreSamples.entry, payload: [], readAt: StoreSamples.now), use: AccessHistory())
+      StoredEntry(summary: StoreSamples.entry, payload: [], transforms: nil, readAt: StoreSamples.now),
+      use: AccessHistory())
     #expect(view.json["uses"] == 0 && view.json["lastUsedAt"] == .null)
     #expect(Self.text(view, .table).contains("Uses         never\n"))
   }
@@ -211,7 +212,7 @@ struct StoreViewTests {
   }
 
   @Test func statesThatWereNotCountedAreNull() {
-    let report = StoreReport(count: StoreSamples.count, operations: OperationCounts())
+    let report = StoreReport(count: StoreSamples.count, operations: OperationCounts(), tiers: [])
     let view = StatisticsView(backend: "x", path: "/x", report)
     #expect(Self.text(view, .table).contains("Entries    1,202 (states are counted with --states)\n"))
     #expect(view.json["fresh"] == .null && view.json["stale"] == .null && view.json["expired"] == .null)

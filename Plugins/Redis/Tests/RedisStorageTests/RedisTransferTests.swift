@@ -56,12 +56,12 @@ struct RedisTransferTests {
     #expect(try await source.inspect(here).exists)
     #expect(try await target.inspect(there).exists == false)
     let second = try await target.open(there)
-    let migration = StoreMigration(
-      from: EntryStore(engine: first, clock: SystemClock()), to: EntryStore(engine: second, clock: SystemClock()))
-    let report = try await migration.run(TransferOptions()) { _, _, _ in }
+    let from = EntryStore(engine: first, clock: SystemClock())
+    let to = EntryStore(engine: second, clock: SystemClock())
+    let report = try await from.migrate(to: to, TransferOptions()) { _, _, _ in }
     #expect(report.written == 50 && report.verified == 50)
     #expect(try await target.inspect(there).exists)
-    let again = try await migration.run(TransferOptions(isDryRun: true)) { _, _, _ in }
+    let again = try await from.migrate(to: to, TransferOptions(isDryRun: true)) { _, _, _ in }
     #expect(again.written == 0, "what is there already is not to be copied")
     for engine in [first, second] { try await engine.close() }
   }

@@ -61,15 +61,28 @@ extension StoreAdministration {
   public func list(
     _ selection: EntrySelection, by order: EntryOrder, limit: Int
   ) async throws(CacheError) -> EntryListing {
-    var first: [RankedEntry] = []
+    var first: [(rank: Int64, entry: ScannedEntry)] = []
+    func keepFirst() {
+      first.sort { $0.rank == $1.rank ? $0.entry.key < $1.entry.key : $0.rank > $1.rank }
+      // An engine that is not `ordered` may list an entry twice.
+      var last: CacheKey?
+      first.removeAll { ranked in
+        defer { last = ranked.entry.key }
+        return ranked.entry.key == last
+      }
+      first.removeLast(max(0, first.count - limit))
+    }
     try await visit(selection) { page throws(CacheError) in
       let uses = order == .used ? try store.accesses.histories(of: page.map(\.key)) : []
       for (index, entry) in page.enumerated() {
-        first.append(RankedEntry(entry, by: order, uses.isEmpty ? AccessHistory() : uses[index]))
+        let rank = order.rank(of: entry, uses.isEmpty ? AccessHistory() : uses[index])
+        var metadata = entry.metadata
+        metadata.attributes = [:]
+        first.append((rank, ScannedEntry(key: entry.key, metadata: metadata, payloadBytes: entry.payloadBytes)))
       }
-      if first.count / 2 >= limit { first.keepFirst(limit) }
+      if first.count / 2 >= limit { keepFirst() }
     }
-    first.keepFirst(limit)
+    keepFirst()
     return EntryListing(entries: first.map(\.entry), cursor: nil, readAt: store.clock.now)
   }
 }
@@ -94,42 +107,14 @@ public enum EntryOrder: String, Sendable, CaseIterable {
   case stored
   /// Used most recently first; unused entries come last.
   case used
-}
 
-/// An entry with its rank in an order.
-private struct RankedEntry: Comparable {
-  let entry: ScannedEntry
   /// Entries with higher ranks come first.
-  private let rank: Int64
-
-  /// Ranks `entry` in `order`; the order of use needs `use`.
-  init(_ entry: ScannedEntry, by order: EntryOrder, _ use: AccessHistory) {
-    rank =
-      switch order {
-      case .key: 0
-      case .size: Int64(entry.payloadBytes)
-      case .stored: entry.metadata.storedAt.milliseconds
-      case .used: use.lastUsedAt.milliseconds
-      }
-    var metadata = entry.metadata
-    metadata.attributes = [:]
-    self.entry = ScannedEntry(key: entry.key, metadata: metadata, payloadBytes: entry.payloadBytes)
-  }
-
-  static func < (left: RankedEntry, right: RankedEntry) -> Bool {
-    left.rank == right.rank ? left.entry.key < right.entry.key : left.rank > right.rank
-  }
-}
-
-extension [RankedEntry] {
-  /// Sorts the entries, and removes all but the first `count`. An engine that is not `ordered` may list an entry twice.
-  fileprivate mutating func keepFirst(_ count: Int) {
-    sort()
-    var last: CacheKey?
-    removeAll { entry in
-      defer { last = entry.entry.key }
-      return entry.entry.key == last
+  fileprivate func rank(of entry: ScannedEntry, _ use: AccessHistory) -> Int64 {
+    switch self {
+    case .key: 0
+    case .size: Int64(entry.payloadBytes)
+    case .stored: entry.metadata.storedAt.milliseconds
+    case .used: use.lastUsedAt.milliseconds
     }
-    removeLast(Swift.max(0, self.count - count))
   }
 }

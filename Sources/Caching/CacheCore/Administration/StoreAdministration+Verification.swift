@@ -22,28 +22,26 @@ extension StoreAdministration {
     for issue in try await structuralIssues() { report.add(issue) }
     let unreadable = report.keys
     var walk = StoreWalk(store, ScanRequest(includesPayloads: true))
-    while true {
-      do throws(CacheError) {
-        guard let page = try await walk.next() else { return report }
+    do throws(CacheError) {
+      func skip(_ key: CacheKey, _ reason: String) -> Bool {
+        report.entriesChecked += 1
+        if !unreadable.contains(key) { report.add(.undecodable(key, reason)) }
+        return true
+      }
+      while let page = try await walk.next(skipping: skip) {
         for entry in page {
           if entry.key.namespace != Lease.namespace { report.entriesChecked += 1 }
           if !unreadable.contains(entry.key) { check(entry, &report) }
         }
         progress(report.entriesChecked, total)
-      } catch {
-        guard error.isOfData else { throw error }
-        if let key = walk.skip(error) {
-          report.entriesChecked += 1
-          if !unreadable.contains(key) { report.add(.undecodable(key, error.message)) }
-          continue
-        }
-        // A later version of the program may read what this one does not know.
-        if error.code == .unsupportedFormat { throw error }
-        // The check of the structure may have said it, or named the entry that stops the listing.
-        if report.issueCount == 0 { report.add(IntegrityIssue(kind: .structure, message: error.message)) }
-        return report
       }
+    } catch {
+      // A later version of the program may read what this one does not know.
+      guard error.isOfData, error.code != .unsupportedFormat else { throw error }
+      // The check of the structure may have said it, or named the entry that stops the listing.
+      if report.issueCount == 0 { report.add(IntegrityIssue(kind: .structure, message: error.message)) }
     }
+    return report
   }
 
   private func structuralIssues() async throws(CacheError) -> [IntegrityIssue] {
@@ -62,35 +60,38 @@ extension StoreAdministration {
         IntegrityIssue(
           key: entry.key, kind: .checksumMismatch, message: "the payload or the metadata is not what was written"))
     }
-    guard entry.metadata.transformSteps != nil else { return report.add(.unknownTransforms(entry.key)) }
+    let (issue, isUnknown) = store.transforms.check(payload.span, entry.metadata, key: entry.key)
+    if let issue { report.add(issue) }
+    if isUnknown { report.unauthenticated += 1 }
+  }
+}
+
+extension TransformPipeline {
+  /// What is wrong with the transforms of the entry under `key`, whose checksums are right, and whether that cannot be told
+  /// because the key that it is sealed with is not set up.
+  func check(
+    _ payload: Span<UInt8>, _ metadata: EntryMetadata, key: CacheKey
+  ) -> (issue: IntegrityIssue?, isUnknown: Bool) {
+    guard metadata.transformSteps != nil else {
+      let message = "its attribute '\(EntryMetadata.transformsName)' is not what a transform writes"
+      return (.undecodable(key, message), false)
+    }
     do throws(CacheError) {
-      try store.transforms.authenticate(payload.span, entry.metadata, key: entry.key)
+      try authenticate(payload, metadata, key: key)
+      return (nil, false)
     } catch {
-      if let issue = IntegrityIssue(of: entry.key, because: error) {
-        report.add(issue)
-      } else {
-        report.unauthenticated += 1
+      switch error.code {
+      case .notSealed: return (IntegrityIssue(key: key, kind: .notSealed, message: error.message), false)
+      case .damaged: return (IntegrityIssue(key: key, kind: .notAuthentic, message: error.message), false)
+      default: return (nil, true)
       }
     }
   }
 }
 
 extension IntegrityIssue {
-  /// The issue with the entry under `key` that `TransformPipeline.authenticate` has found; `nil` if it could not tell.
-  init?(of key: CacheKey, because error: CacheError) {
-    switch error.code {
-    case .notSealed: self.init(key: key, kind: .notSealed, message: error.message)
-    case .damaged: self.init(key: key, kind: .notAuthentic, message: error.message)
-    default: return nil
-    }
-  }
-
   static func undecodable(_ key: CacheKey, _ message: String) -> IntegrityIssue {
     IntegrityIssue(key: key, kind: .undecodable, message: message)
-  }
-
-  static func unknownTransforms(_ key: CacheKey) -> IntegrityIssue {
-    .undecodable(key, "its attribute '\(EntryMetadata.transformsName)' is not what a transform writes")
   }
 }
 

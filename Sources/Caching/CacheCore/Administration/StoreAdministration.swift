@@ -57,13 +57,6 @@ public struct StoredEntry: Sendable {
   public let transforms: String?
   /// When the entry was read. Its state is that at this time.
   public let readAt: Timestamp
-
-  package init(summary: ScannedEntry, payload: [UInt8], transforms: String? = nil, readAt: Timestamp) {
-    self.summary = summary
-    self.payload = payload
-    self.transforms = transforms
-    self.readAt = readAt
-  }
 }
 
 /// How much the store holds.
@@ -123,15 +116,6 @@ public struct StoreReport: Sendable {
   /// one.
   public let tiers: [TierReport]
 
-  package init(
-    count: StoreCount, states: [EntryState: Int]? = nil, operations: OperationCounts, tiers: [TierReport] = []
-  ) {
-    self.count = count
-    self.states = states
-    self.operations = operations
-    self.tiers = tiers
-  }
-
   /// The number of entries, including expired ones that are still there.
   public var entries: Int { count.entries }
 
@@ -153,10 +137,4 @@ public struct CompactionReport: Sendable, Hashable {
   public let after: StoreCount
   /// How many expired entries the compaction removed itself.
   public let removed: Int
-
-  package init(before: StoreCount, after: StoreCount, removed: Int) {
-    self.before = before
-    self.after = after
-    self.removed = removed
-  }
 }

@@ -141,14 +141,9 @@ public struct StoreRepair<Reader: DamagedStoreReader> {
   }
 
   private mutating func save(_ entry: ExportedEntry) async throws(CacheError) {
-    guard entry.metadata.transformSteps != nil else {
-      return report.addLost(.unknownTransforms(entry.key))
-    }
-    do throws(CacheError) {
-      try transforms.authenticate(entry.payload.span, entry.metadata, key: entry.key)
-    } catch {
-      // Without its key a seal cannot be judged: then the entry is saved.
-      if let issue = IntegrityIssue(of: entry.key, because: error) { return report.addLost(issue) }
+    // Without its key a seal cannot be judged: then the entry is saved.
+    if let issue = transforms.check(entry.payload.span, entry.metadata, key: entry.key).issue {
+      return report.addLost(issue)
     }
     try await writer.add(entry)
     found += 1
@@ -189,25 +184,24 @@ extension StoreAdministration {
     var request = request
     request.includesPayloads = request.limit > 1
     var walk = StoreWalk(store.engine, isOrdered: isOrdered, request)
-    while true {
-      do throws(CacheError) {
-        guard var page = try await walk.next() else { return try body(.end) }
-        if isOrdered {
-          // What a damaged tree has led back to was met before.
-          request.position = walk.start
-          page = page.filter { request.contains($0.key) }
-        }
-        let uses = (try? store.accesses.histories(of: page.map(\.key))) ?? page.map { _ in AccessHistory() }
-        for (entry, use) in zip(page, uses) where entry.key.namespace != Lease.namespace {
-          if Task.isCancelled { throw .cancelled }
-          try body(.reading(entry.key))
-          try body(await item(entry, use, after: walk.start, isDescending: request.isDescending))
-        }
-      } catch {
-        guard error.isOfData, let key = walk.skip(error) else { throw error }
-        try body(.lost(key, reason: error.message))
+    func skip(_ key: CacheKey, _ reason: String) throws(CacheError) -> Bool {
+      try body(.lost(key, reason: reason))
+      return true
+    }
+    while var page = try await walk.next(skipping: skip) {
+      if isOrdered {
+        // What a damaged tree has led back to was met before.
+        request.position = walk.start
+        page = page.filter { request.contains($0.key) }
+      }
+      let uses = (try? store.accesses.histories(of: page.map(\.key))) ?? page.map { _ in AccessHistory() }
+      for (entry, use) in zip(page, uses) where entry.key.namespace != Lease.namespace {
+        if Task.isCancelled { throw .cancelled }
+        try body(.reading(entry.key))
+        try body(await item(entry, use, after: walk.start, isDescending: request.isDescending))
       }
     }
+    try body(.end)
   }
 
   /// What becomes of an entry that was listed after `position`; if that was without its payload, it is read now.

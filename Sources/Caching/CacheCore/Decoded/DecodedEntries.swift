@@ -7,21 +7,10 @@ internal import Synchronization
 /// Each use checks that with the engine. If the engine has a change count, the check reads nothing; otherwise the entry
 /// is read and verified again, but not decoded.
 final class DecodedEntries: Sendable {
-  private let engine: any StorageEngine
-  private let limits: DecodedLimits
   private let table: Mutex<DecodedTable>
 
-  /// Creates an empty cache for the entries of `engine`.
-  init(_ engine: any StorageEngine, _ limits: DecodedLimits) {
-    self.engine = engine
-    self.limits = limits
-    table = Mutex(DecodedTable(limits))
-  }
-
-  /// The engine's change count, to be read before an entry is read; `nil` if the engine has none.
-  ///
-  /// - Throws: `CacheError`: the same as a read.
-  func changeCount() throws(CacheError) -> UInt64? { try engine.changeCount() }
+  /// Creates an empty cache.
+  init(_ limits: DecodedLimits) { table = Mutex(DecodedTable(limits)) }
 
   /// The value that `codec` decoded from the entry under `key`, whose digest is `digest`, and the change count at which it
   /// was kept; `nil` if that was unknown.
@@ -40,15 +29,13 @@ final class DecodedEntries: Sendable {
   }
 
   /// Forgets the decoded entry under the key with the digest `digest`.
-  func remove(_ digest: UInt64) {
-    table.withLock { _ = $0.remove(digest) }
-  }
+  func remove(_ digest: UInt64) { table.withLock { _ = $0.remove(digest) } }
 
   /// Forgets all decoded entries.
-  func removeAll() { table.withLock { $0 = DecodedTable(limits) } }
+  func removeAll() { table.withLock { $0 = DecodedTable($0.limits) } }
 
-  /// The number of entries kept, and the total size of their payloads in bytes.
-  var size: (entries: Int, payloadBytes: Int) { table.withLock { ($0.count, $0.payloadBytes) } }
+  /// The number of entries kept.
+  var count: Int { table.withLock(\.count) }
 }
 
 /// How many decoded values an `EntryStore` keeps in memory. Once that is reached, a new entry gets in only when it is
@@ -86,7 +73,7 @@ extension EntryStore {
     let digest = AccessRecord.digest(of: key)
     // Without a count, this is the entry's second read: the engine may have to open a file to count changes.
     guard let decodedEntries, let (kept, then): (Decoded<Value>, UInt64?) = decodedEntries.find(key, digest, codec),
-      let then, try decodedEntries.changeCount() == then, kept.metadata.state(at: clock.now) != .expired, isUsed(kept)
+      let then, try engine.changeCount() == then, kept.metadata.state(at: clock.now) != .expired, isUsed(kept)
     else { return nil }
     countLookUp(digest: digest)
     return kept
@@ -113,7 +100,7 @@ extension EntryStore {
     let found: (kept: Decoded<Value>, changeCount: UInt64?)? = decodedEntries?.find(key, digest, codec)
     // Get the count before the read, so that the value read belongs to this count or a later one. Only for entries
     // read again: an engine may have to open a file for it, which a process that reads one entry should not pay for.
-    let count = found == nil ? nil : try decodedEntries?.changeCount()
+    let count = found == nil ? nil : try engine.changeCount()
     if let found, let count, count == found.changeCount {
       return found.kept.metadata.state(at: now) == .expired ? nil : found.kept
     }
@@ -123,8 +110,7 @@ extension EntryStore {
       func made(_ value: Value, _ opened: EntryMetadata, _ payloadBytes: Int) -> Decoded<Value> {
         Decoded(
           value, key: key, digest: digest, metadata: opened, transforms: metadata.transforms,
-          payloadBytes: payloadBytes,
-          codec: codec)
+          payloadBytes: payloadBytes, codec: codec)
       }
       if let kept = found?.kept, kept.metadata.checksum == metadata.checksum { return kept }
       if let kept = found?.kept, kept.hasPayload(of: metadata) {

@@ -67,7 +67,7 @@ struct DecodedTable {
   /// two.
   static let turnedAwayCount = 4_096
 
-  private let limits: DecodedLimits
+  let limits: DecodedLimits
   private var places: [UInt64: Int] = [:]
   /// A linked list from the newest node to the oldest, and free nodes.
   private var nodes: [Node] = []

@@ -17,9 +17,9 @@ extension CacheKey {
   private init(namespace: String, _ parameters: [(name: String, value: String)]) throws(CacheError) {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(Self.usualLength)
-    bytes.append(text: namespace)
+    bytes += namespace.utf8
     bytes.append(UInt8(ascii: "/"))
-    bytes.append(text: Self.schemeVersion)
+    bytes += Self.schemeVersion.utf8
     for (name, value) in try Self.sorted(parameters, of: namespace) {
       bytes.append(UInt8(ascii: "/"))
       PercentEncoding.append(name, to: &bytes)
@@ -62,11 +62,5 @@ extension CacheKey {
         hint: "give each parameter a name of its own, in the property 'parameters' of the request")
     }
     return sorted
-  }
-}
-
-extension [UInt8] {
-  fileprivate mutating func append(text: String) {
-    text.utf8.span.withUnsafeBufferPointer { append(contentsOf: $0) }
   }
 }

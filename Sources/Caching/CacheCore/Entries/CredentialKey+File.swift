@@ -1,3 +1,4 @@
+internal import EngineSupport
 public import HTTPCaching
 internal import Platform
 package import StorageSPI
@@ -6,10 +7,18 @@ extension CredentialKey {
   /// The key in the file at `path`. Whoever needs it first creates it, with the folders above it, for the user alone.
   public convenience init(file path: String) {
     self.init { () throws(CacheError) in
-      if let key = try CredentialKeyFile.read(path) { return key }
-      try CredentialKeyFile.create(path)
-      guard let key = try CredentialKeyFile.read(path) else { throw CredentialKeyFile.failure(path) }
-      return key
+      do throws(CacheError) {
+        if let key = try Self.read(path) { return key }
+        for index in path.indices.dropFirst() where path[index] == "/" { mkdir(String(path[..<index]), 0o700) }
+        try StoreFiles().create(path, Self.random(), mayReplace: true)
+        if let key = try Self.read(path) { return key }
+        throw .system(ENOENT, "read", path)
+      } catch {
+        // It is neither damage of the store, nor a store that cannot be created.
+        let code: CacheError.Code = [.permissionDenied, .noSpace].contains(error.code) ? error.code : .ioFailed
+        throw CacheError(
+          code, "the key that tells credentials apart cannot be used: \(error.message)", hint: error.hint, cause: error)
+      }
     }
   }
 
@@ -22,54 +31,16 @@ extension CredentialKey {
     }
     self.init(file: "\(path).key")
   }
-}
 
-/// A file that holds nothing but a key.
-private enum CredentialKeyFile {
-  /// The key in the file; `nil` if there is no file.
-  static func read(_ path: String) throws(CacheError) -> [UInt8]? {
-    let file = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
-    if file < 0, errno == ENOENT { return nil }
-    guard file >= 0 else { throw failure(path) }
-    defer { close(file) }
-    var count = 0
-    let bytes = [UInt8](unsafeUninitializedCapacity: CredentialKey.length + 1) { buffer, filled in
-      count = Platform.read(file, buffer.baseAddress, buffer.count)
-      filled = max(0, count)
-    }
-    guard count >= 0 else { throw failure(path) }
-    guard bytes.count == CredentialKey.length else {
+  /// The key in a file that holds nothing else; `nil` if there is no file.
+  private static func read(_ path: String) throws(CacheError) -> [UInt8]? {
+    // One byte more, to notice a longer file.
+    guard let (_, _, bytes) = try StoreFiles().read(path, atMost: length + 1) else { return nil }
+    guard bytes.count == length else {
       throw CacheError(
-        .ioFailed, "\(path) does not hold a key that tells credentials apart",
+        .ioFailed, "\(path) does not hold one",
         hint: "move it away: a new one is created, and responses to requests with credentials are fetched again")
     }
     return bytes
-  }
-
-  /// Creates the file whole, unless another process is faster.
-  static func create(_ path: String) throws(CacheError) {
-    for index in path.indices.dropFirst() where path[index] == "/" { mkdir(String(path[..<index]), 0o700) }
-    let temporary = "\(path).\(UInt64.random(in: .min ... .max))"
-    let file = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
-    guard file >= 0 else { throw failure(path) }
-    defer { unlink(temporary) }
-    let key = CredentialKey.random()
-    let written = key.withUnsafeBytes { write(file, $0.baseAddress, $0.count) }
-    let isWhole = written == key.count && fsync(file) == 0
-    guard close(file) == 0, isWhole else { throw failure(path) }
-    guard link(temporary, path) == 0 || errno == EEXIST else {
-      // Some file systems have no links.
-      guard rename(temporary, path) == 0 else { throw failure(path) }
-      return
-    }
-  }
-
-  /// The failure for the current `errno`.
-  static func failure(_ path: String) -> CacheError {
-    let number = errno
-    return CacheError(
-      [EACCES, EPERM, EROFS].contains(number) ? .permissionDenied : number == ENOSPC ? .noSpace : .ioFailed,
-      "\(path), the key that tells credentials apart, cannot be used: \(String(cString: strerror(number)))",
-      hint: "check its permissions and the free space")
   }
 }

@@ -11,17 +11,17 @@ extension EntryMetadata {
 
   /// The head of the stored response, with the header fields `fields`.
   func storedHead(fields: HTTPFields) -> StoredHead {
-    if !attributes.keys.contains(where: { $0.utf8.first == AttributeName.firstByte }) {
-      return StoredHead(
-        head: HTTPResponseHead(status: StoredHead.usualStatus, fields: fields), storedAt: storedAt.sinceEpoch,
-        freshUntil: freshUntil.sinceEpoch, retainUntil: retainUntil.sinceEpoch)
+    var stored = StoredHead(
+      head: HTTPResponseHead(status: StoredHead.usualStatus, fields: fields), storedAt: storedAt.sinceEpoch,
+      freshUntil: freshUntil.sinceEpoch, retainUntil: retainUntil.sinceEpoch)
+    guard attributes.keys.contains(where: { $0.utf8.first == AttributeName.firstByte }) else { return stored }
+    if let status = attributes[AttributeName.status].flatMap({ Int($0) }) { stored.head.status = status }
+    if let age = attributes[AttributeName.initialAge].flatMap({ Int64($0) }) { stored.initialAge = .milliseconds(age) }
+    if let words = attributes[AttributeName.selector]?.split(separator: " ").map(String.init), let digest = words.first
+    {
+      stored.selector = VariantSelector(names: Array(words.dropFirst()), digest: digest)
     }
-    let status = attributes[AttributeName.status].flatMap { Int($0) } ?? StoredHead.usualStatus
-    let initialAge = attributes[AttributeName.initialAge].flatMap { Int64($0) } ?? 0
-    return StoredHead(
-      head: HTTPResponseHead(status: status, fields: fields), storedAt: storedAt.sinceEpoch,
-      freshUntil: freshUntil.sinceEpoch, retainUntil: retainUntil.sinceEpoch,
-      initialAge: .milliseconds(initialAge), selector: selector)
+    return stored
   }
 
   /// The header fields that have attributes of their own.
@@ -33,13 +33,6 @@ extension EntryMetadata {
       for attribute in attributes where attribute.key == name { lines.append(HTTPFields.Field(name, attribute.value)) }
     }
     return HTTPFields(lines)
-  }
-
-  private var selector: VariantSelector {
-    guard let words = attributes[AttributeName.selector]?.split(separator: " ").map(String.init),
-      let digest = words.first
-    else { return .always }
-    return VariantSelector(names: Array(words.dropFirst()), digest: digest)
   }
 }
 

@@ -56,15 +56,12 @@ extension EntryStore {
   /// - Throws: `CacheError`: the engine failed.
   public func keys(prefix: String) async throws(CacheError) -> [CacheKey] {
     let now = clock.now
-    var request = ScanRequest(prefix: prefix)
+    var walk = StoreWalk(self, ScanRequest(prefix: prefix))
     // An engine that is not ordered may return a key twice.
     var keys: Set<CacheKey> = []
-    repeat {
-      if Task.isCancelled { throw .cancelled }
-      let page = try await engine.scan(request)
-      for entry in page.entries where entry.metadata.state(at: now) != .expired { keys.insert(entry.key) }
-      request.position = page.next
-    } while request.position != nil
+    while let page = try await walk.next() {
+      for entry in page where entry.metadata.state(at: now) != .expired { keys.insert(entry.key) }
+    }
     return keys.sorted()
   }
 

@@ -60,7 +60,7 @@ public struct EntryStore: Sendable {
       LeaseTable(engine: engine, clock: clock, transforms: self.transforms, options: leases ?? LeaseOptions()),
       takesLeases: leases != nil)
     operations = OperationCounter()
-    decodedEntries = decoded.maxEntries > 0 ? DecodedEntries(engine, decoded) : nil
+    decodedEntries = decoded.maxEntries > 0 ? DecodedEntries(decoded) : nil
     writer = BoundedWriter(
       engine: engine, clock: clock, limits: limits, operations: operations, accesses: accesses,
       sweeps: SweepKeeper(sweeps, isOrdered: isOrdered), removesExpired: removesExpired,

@@ -74,10 +74,14 @@ struct EntryWriter {
     .interruption(of: work, summary(verb), hint: "repeat it: what is there already is skipped")
   }
 
-  /// Writes `entry`, now or later, in a batch with others.
+  /// Writes `entry`, now or later, in a batch with others, unless it has expired at `time`.
   ///
   /// - Throws: `CacheError` with the code of the engine's failure; then none of the pending entries was written.
-  mutating func add(_ entry: ExportedEntry) async throws(CacheError) {
+  mutating func add(_ entry: ExportedEntry, unlessExpiredAt time: Timestamp? = nil) async throws(CacheError) {
+    if let time, entry.metadata.state(at: time) == .expired {
+      report.expired += 1
+      return
+    }
     if !pending.isEmpty, pendingBytes + entry.payload.count > Self.batchBytes || pendingKeys.contains(entry.key) {
       try await flush()
     }
@@ -103,7 +107,11 @@ struct EntryWriter {
       presumesAbsence = false
       attempt += 1
     }
-    if !options.isDryRun { try restoreUses() }
+    if !options.isDryRun {
+      // Also of entries that the store already had: an interrupted transfer may not have written their uses.
+      let uses = pending.reduce(into: [CacheKey: AccessHistory]()) { $0[$1.key] = $1.history }
+      if !uses.isEmpty { try store?.accesses.restore(uses) }
+    }
     pending = []
     pendingKeys = []
     pendingBytes = 0
@@ -111,55 +119,35 @@ struct EntryWriter {
 
   /// The batch has no bounds: a transfer must not lose entries. The next fetch that stores something restores the
   /// bounds.
-  private mutating func write(presumingAbsence: Bool) async throws(CacheError) -> TransferReport {
+  private func write(presumingAbsence: Bool) async throws(CacheError) -> TransferReport {
     var batch = WriteBatch()
     var report = report
     for entry in pending {
-      switch presumingAbsence ? .writable(.absent) : try await finding(for: entry) {
-      case .present: report.present += 1
-      case .newer: report.kept += 1
-      case .writable(let expectation):
-        if let expectation { batch.require(entry.key, expectation) }
-        batch.put(entry.key, payload: entry.payload, metadata: entry.metadata)
-        report.written += 1
-        report.bytes += entry.payload.count
+      var expectation: WriteBatch.Expectation? = .absent
+      do throws(CacheError) {
+        if !presumingAbsence, let found = try await store?.intactMetadata(entry.key) {
+          if found == entry.metadata {
+            report.present += 1
+            continue
+          }
+          if !options.overwrites, store?.isNewer(found.storedAt, than: entry.metadata.storedAt) == true {
+            report.kept += 1
+            continue
+          }
+          expectation = .checksum(found.checksum)
+        }
+      } catch {
+        // A readable entry replaces an unreadable one.
+        guard error.code == .damaged else { throw error }
+        expectation = nil
       }
+      if let expectation { batch.require(entry.key, expectation) }
+      batch.put(entry.key, payload: entry.payload, metadata: entry.metadata)
+      report.written += 1
+      report.bytes += entry.payload.count
     }
     if !options.isDryRun, let store, !batch.operations.isEmpty { try await store.engine.apply(batch) }
     return report
-  }
-
-  /// What the store holds under an entry's key.
-  private enum Finding {
-    /// The same entry.
-    case present
-    /// An entry to keep.
-    case newer
-    /// Nothing worth keeping, provided that it does not change.
-    case writable(WriteBatch.Expectation?)
-  }
-
-  private func finding(for entry: ExportedEntry) async throws(CacheError) -> Finding {
-    let found: EntryMetadata?
-    do throws(CacheError) {
-      found = try await store?.intactMetadata(entry.key)
-    } catch {
-      // A readable entry replaces an unreadable one.
-      guard error.code == .damaged else { throw error }
-      return .writable(nil)
-    }
-    guard let found else { return .writable(.absent) }
-    if found == entry.metadata { return .present }
-    let isNewer = store?.isNewer(found.storedAt, than: entry.metadata.storedAt) ?? false
-    return isNewer && !options.overwrites ? .newer : .writable(.checksum(found.checksum))
-  }
-
-  /// Also restores the uses of entries that the store already had: an interrupted transfer may have written the
-  /// entries, but not their uses.
-  private func restoreUses() throws(CacheError) {
-    var known: [CacheKey: AccessHistory] = [:]
-    for entry in pending { known[entry.key] = entry.history }
-    if !known.isEmpty { try store?.accesses.restore(known) }
   }
 }
 

@@ -31,12 +31,7 @@ public struct ExportedEntry: Sendable, Hashable {
   }
 }
 
-/// The members of an entry's line, in the order in which they are written.
-private enum ExportMember: String {
-  case format, key, storedAt, freshUntil, retainUntil, contentType, attributes, checksum, uses, lastUsedAt, payload
-  case payloadBase64
-}
-
+/// An entry as a line of JSON.
 extension ExportedEntry {
   /// The version of the line format. Each line carries it, so that lines can be sorted, filtered and joined.
   public static let format = 1
@@ -46,62 +41,32 @@ extension ExportedEntry {
   /// A payload in UTF-8 is written as text, which JSON preserves exactly; any other in base64 (RFC 4648, section 4). One
   /// checksum is enough, that of the whole entry: it covers the checksum of the payload. Cost: linear.
   public func encode(to line: inout [UInt8]) {
-    line.reserveCapacity(line.count + payload.count + payload.count / 3 + 512)
-    line.append(text: "{\"\(ExportMember.format)\":\(Self.format)")
-    line.append(member: .key, key.text)
-    line.append(member: .storedAt, metadata.storedAt.text)
-    line.append(member: .freshUntil, metadata.freshUntil.text)
-    line.append(member: .retainUntil, metadata.retainUntil.text)
-    line.append(member: .contentType, metadata.contentType)
-    appendAttributes(to: &line)
-    // As a number it would not survive programs that take every number for a double.
-    line.append(member: .checksum, Hexadecimal.text(metadata.checksum))
-    if let history {
-      line.append(text: ",\"\(ExportMember.uses)\":\(history.count)")
-      line.append(member: .lastUsedAt, history.lastUsedAt.text)
+    var json = JSONWriter()
+    json.object { json in
+      json.member("format", Self.format)
+      json.member("key", key.text)
+      json.member("storedAt", metadata.storedAt.text)
+      json.member("freshUntil", metadata.freshUntil.text)
+      json.member("retainUntil", metadata.retainUntil.text)
+      json.member("contentType", metadata.contentType)
+      json.name("attributes")
+      json.attributes(metadata.attributes)
+      // As a number it would not survive programs that take every number for a double.
+      json.member("checksum", Hexadecimal.text(metadata.checksum))
+      json.member("uses", history?.count)
+      json.member("lastUsedAt", history?.lastUsedAt.text)
+      if (try? UTF8Span(validating: payload.span)) != nil {
+        json.name("payload")
+        json.text(payload.span)
+      } else {
+        json.name("payloadBase64")
+        json.text(Base64.encoded(payload).span)
+      }
     }
-    appendPayload(to: &line)
-    line.append(text: "}\n")
+    line += json.bytes
+    line.append(0x0A)
   }
 
-  private func appendAttributes(to line: inout [UInt8]) {
-    line.append(name: .attributes)
-    var separator = "{"
-    for (name, value) in metadata.attributes.sorted(by: { $0.key < $1.key }) {
-      line.append(text: separator)
-      JSONString.append(name, to: &line)
-      line.append(text: ":")
-      JSONString.append(value, to: &line)
-      separator = ","
-    }
-    line.append(text: metadata.attributes.isEmpty ? "{}" : "}")
-  }
-
-  private func appendPayload(to line: inout [UInt8]) {
-    if (try? UTF8Span(validating: payload.span)) != nil {
-      line.append(name: .payload)
-      JSONString.append(payload.span, to: &line)
-    } else {
-      line.append(name: .payloadBase64)
-      line.append(text: "\"")
-      line.append(contentsOf: Base64.encoded(payload))
-      line.append(text: "\"")
-    }
-  }
-}
-
-extension [UInt8] {
-  fileprivate mutating func append(text: String) { append(contentsOf: text.utf8) }
-
-  fileprivate mutating func append(name: ExportMember) { append(text: ",\"\(name)\":") }
-
-  fileprivate mutating func append(member name: ExportMember, _ value: String) {
-    append(name: name)
-    JSONString.append(value, to: &self)
-  }
-}
-
-extension ExportedEntry {
   /// Decodes `line`, one line of an export with or without its line end.
   ///
   /// Members may be in any order. Repeated or unknown members are errors, and so is a missing key, time or payload,
@@ -110,129 +75,81 @@ extension ExportedEntry {
   ///
   /// - Throws: `JSONReader.Failure`, for any invalid bytes.
   public static func decode(_ line: [UInt8]) throws(JSONReader.Failure) -> ExportedEntry {
+    var key: CacheKey?
+    var times: [String: Timestamp] = [:]
+    var contentType = ""
+    var attributes: [String: String] = [:]
+    var checksum: UInt64?
+    var uses: Int?
+    var payload: [UInt8]?
     var json = JSONReader(line)
-    var members = ExportedMembers()
-    try json.objectWithoutRepeats { json, name throws(JSONReader.Failure) in try members.read(name, &json) }
-    try json.end()
-    return try members.entry(json)
-  }
-}
-
-/// The members of a line that have been read so far.
-private struct ExportedMembers {
-  private var key: CacheKey?
-  private var storedAt: Timestamp?
-  private var freshUntil: Timestamp?
-  private var retainUntil: Timestamp?
-  private var contentType = ""
-  private var attributes: [String: String] = [:]
-  private var checksum: UInt64?
-  private var uses: Int?
-  private var lastUsedAt: Timestamp?
-  private var payload: [UInt8]?
-
-  /// Reads the value of the member `name`.
-  mutating func read(_ name: String, _ json: inout JSONReader) throws(JSONReader.Failure) {
-    switch ExportMember(rawValue: name) {
-    case .format: try Self.readFormat(&json)
-    case .key: key = try Self.key(&json)
-    case .storedAt: storedAt = try Self.time(&json)
-    case .freshUntil: freshUntil = try Self.time(&json)
-    case .retainUntil: retainUntil = try Self.time(&json)
-    case .contentType: contentType = try json.string()
-    case .attributes: attributes = try Self.attributes(&json)
-    case .checksum: checksum = try Self.checksum(&json)
-    case .uses: uses = try Self.count(&json)
-    case .lastUsedAt: lastUsedAt = try Self.time(&json)
-    case .payload: try readPayload(try json.stringBytes(), json)
-    case .payloadBase64: try readPayload(try Self.base64(&json), json)
-    case nil: throw json.failure("the member '\(name)' is not known")
+    try json.objectWithoutRepeats { json, name throws(JSONReader.Failure) in
+      switch name {
+      case "format":
+        let format = try json.integer()
+        guard format == Self.format else {
+          throw json.failure("the line is of format \(format), and only \(Self.format) is known")
+        }
+      case "key": key = try json.exportedKey()
+      case "storedAt", "freshUntil", "retainUntil", "lastUsedAt":
+        let text = try json.string()
+        guard let time = Timestamp(text: text) else {
+          throw json.failure("'\(text.prefix(40))' is not a time like 2026-01-31T08:09:10.123Z")
+        }
+        times[name] = time
+      case "contentType": contentType = try json.string()
+      case "attributes":
+        attributes = try json.attributes()
+        if let name = EntryMetadata.nameOfBrokenHead(in: attributes) {
+          throw json.failure("the attribute '\(name)' is no part of a header: it has a line end in it")
+        }
+      case "checksum":
+        checksum = Hexadecimal.number(try json.string().utf8, as: UInt64.self)
+        guard checksum != nil else { throw json.failure("a checksum is 16 hexadecimal digits") }
+      case "uses":
+        let count = try json.integer()
+        guard count >= 0 else { throw json.failure("a number of uses is not negative") }
+        uses = count
+      case "payload", "payloadBase64":
+        guard payload == nil else { throw json.failure("the payload is there twice") }
+        let bytes = try json.stringBytes()
+        payload = name == "payload" ? bytes : Base64.decoded(bytes)
+        guard payload != nil else { throw json.failure("the payload is not base 64") }
+      default: throw json.failure("the member '\(name)' is not known")
+      }
     }
-  }
-
-  private mutating func readPayload(_ bytes: [UInt8], _ json: JSONReader) throws(JSONReader.Failure) {
-    guard payload == nil else { throw json.failure("the payload is there twice") }
-    payload = bytes
-  }
-
-  /// The entry, if no member is missing. `json` is the reader of the whole line.
-  func entry(_ json: JSONReader) throws(JSONReader.Failure) -> ExportedEntry {
-    let key = try json.required(key, "key")
+    try json.end()
+    func time(_ name: String) throws(JSONReader.Failure) -> Timestamp { try json.required(times[name], name) }
+    let entryKey = try json.required(key, "key")
     var metadata = EntryMetadata(
-      storedAt: try json.required(storedAt, "storedAt"),
-      freshUntil: try json.required(freshUntil, "freshUntil"),
-      retainUntil: try json.required(retainUntil, "retainUntil"),
+      storedAt: try time("storedAt"), freshUntil: try time("freshUntil"), retainUntil: try time("retainUntil"),
       contentType: contentType, attributes: attributes)
-    let payload = try json.required(payload, "payload")
-    metadata.setChecksums(key: key, payload: payload.span)
+    let bytes = try json.required(payload, "payload")
+    metadata.setChecksums(key: entryKey, payload: bytes.span)
     guard checksum == nil || checksum == metadata.checksum else {
       throw json.failure("the checksum does not match: without its checksum, an edited line is taken as it is")
     }
-    return ExportedEntry(key: key, metadata: metadata, payload: payload, history: try history(json))
-  }
-
-  private func history(_ json: JSONReader) throws(JSONReader.Failure) -> AccessHistory? {
-    guard uses != nil || lastUsedAt != nil else { return nil }
-    return AccessHistory(
-      lastUsedAt: try json.required(lastUsedAt, "lastUsedAt"),
-      count: Int64(try json.required(uses, "uses")))
+    var history: AccessHistory?
+    if uses != nil || times["lastUsedAt"] != nil {
+      history = AccessHistory(lastUsedAt: try time("lastUsedAt"), count: Int64(try json.required(uses, "uses")))
+    }
+    return ExportedEntry(key: entryKey, metadata: metadata, payload: bytes, history: history)
   }
 }
 
-/// Reading the values of single members.
-extension ExportedMembers {
-  private static func readFormat(_ json: inout JSONReader) throws(JSONReader.Failure) {
-    let format = try json.integer()
-    guard format == ExportedEntry.format else {
-      throw json.failure("the line is of format \(format), and only \(ExportedEntry.format) is known")
-    }
-  }
-
-  private static func key(_ json: inout JSONReader) throws(JSONReader.Failure) -> CacheKey {
-    let text = try json.string()
+extension JSONReader {
+  /// Reads the key of an entry that may be imported.
+  fileprivate mutating func exportedKey() throws(Failure) -> CacheKey {
+    let text = try string()
+    let key: CacheKey
     do throws(CacheError) {
-      let key = try CacheKey(text)
-      if key.namespace != Lease.namespace { return key }
+      key = try CacheKey(text)
     } catch {
-      throw json.failure(error.message)
+      throw failure(error.message)
     }
-    throw json.failure("the namespace \(Lease.namespace) is reserved for requests in progress, and cannot be imported")
-  }
-
-  private static func time(_ json: inout JSONReader) throws(JSONReader.Failure) -> Timestamp {
-    let text = try json.string()
-    guard let time = Timestamp(text: text) else {
-      throw json.failure("'\(text.prefix(40))' is not a time like 2026-01-31T08:09:10.123Z")
+    guard !key.isLease else {
+      throw failure("the namespace \(Lease.namespace) is reserved for requests in progress, and cannot be imported")
     }
-    return time
-  }
-
-  private static func attributes(_ json: inout JSONReader) throws(JSONReader.Failure) -> [String: String] {
-    var attributes: [String: String] = [:]
-    try json.objectWithoutRepeats { json, name throws(JSONReader.Failure) in attributes[name] = try json.string() }
-    if let name = EntryMetadata.nameOfBrokenHead(in: attributes) {
-      throw json.failure("the attribute '\(name)' is no part of a header: it has a line end in it")
-    }
-    return attributes
-  }
-
-  private static func checksum(_ json: inout JSONReader) throws(JSONReader.Failure) -> UInt64 {
-    guard let checksum = Hexadecimal.number(try json.string().utf8, as: UInt64.self) else {
-      throw json.failure("a checksum is 16 hexadecimal digits")
-    }
-    return checksum
-  }
-
-  private static func count(_ json: inout JSONReader) throws(JSONReader.Failure) -> Int {
-    let count = try json.integer()
-    guard count >= 0 else { throw json.failure("a number of uses is not negative") }
-    return count
-  }
-
-  private static func base64(_ json: inout JSONReader) throws(JSONReader.Failure) -> [UInt8] {
-    guard let bytes = Base64.decoded(try json.stringBytes()) else {
-      throw json.failure("the payload is not base 64")
-    }
-    return bytes
+    return key
   }
 }

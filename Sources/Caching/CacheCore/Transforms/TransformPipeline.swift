@@ -10,21 +10,14 @@ final class TransformPipeline: Sendable {
     let parameter: String
   }
 
-  private struct State {
-    /// The transforms found by their names so far.
-    var transforms: [String: any PayloadTransform] = [:]
-    /// What to undo, in order, by what the metadata of entries that were read says about transforms: looking for it would
-    /// take as long as small pages take.
-    var undoings: [String: [Undoing]] = [:]
-  }
-
-  /// For how many different entries to remember what to undo.
+  /// For how many different records to remember what to undo.
   private static let maximumUndoings = 64
 
   let transforms: EntryTransforms
   /// The names of the transforms that no entry may lack.
   private let required: [String]
-  private let state = Mutex(State())
+  /// What to undo, in order, by the record of entries that were read: looking for it would take as long as small pages take.
+  private let known = Mutex<[String: [Undoing]]>([:])
 
   init(_ transforms: EntryTransforms) {
     self.transforms = transforms
@@ -37,31 +30,32 @@ final class TransformPipeline: Sendable {
   /// The transforms that hide entries.
   var hiding: [any PayloadTransform] { transforms.written.filter(\.hidesContent) }
 
-  /// An entry to be stored, whose checksum is not computed yet.
-  typealias Encoded = (payload: [UInt8], metadata: EntryMetadata)
-
-  /// Applies `transforms` to an entry.
+  /// An entry to be stored, whose checksum is not computed yet, written with `transforms`.
   ///
   /// - Throws: `CacheError`: what a transform throws.
   func encoded(
     _ payload: [UInt8], _ metadata: EntryMetadata, key: CacheKey, with transforms: [any PayloadTransform]
-  ) throws(CacheError) -> Encoded {
-    var (payload, metadata) = (payload, metadata)
+  ) throws(CacheError) -> (payload: [UInt8], metadata: EntryMetadata) {
+    var payload = payload
+    var metadata = metadata
     var steps: [TransformStep] = []
-    var tag: ArraySlice<UInt8> = []
+    var tag: [UInt8] = []
     let context = context(.payload, of: key)
     for transform in transforms {
       guard let output = try transform.encode(payload.span, context) else { continue }
-      try Self.require(parameter: output.parameter, of: transform)
+      guard TransformStep.isParameter(output.parameter) else {
+        throw CacheError(
+          .failed, "the transform '\(transform.name)' has a parameter that cannot be kept: '\(output.parameter)'",
+          hint: "return up to 64 letters and digits as its parameter")
+      }
       payload = output.bytes
       if transform.tagBytes > 0 { tag = payload.suffix(transform.tagBytes) }
       steps.append(TransformStep(transform.name, parameter: output.parameter))
     }
     metadata.payloadChecksum = EntryMetadata.computedPayloadChecksum(payload.span)
     if transforms.isEmpty { return (payload, metadata) }
-    let recorded = try recorded(
-      metadata, steps, tag: Self.text(tag), key: key, hidingBy: transforms.filter(\.hidesContent))
-    guard let recorded else {
+    let hiding = transforms.filter(\.hidesContent)
+    guard let recorded = try recorded(metadata, steps, tag: Self.text(tag), key: key, hidingBy: hiding) else {
       throw CacheError(
         .failed, "a transform does not hide attributes as it hides their entry",
         hint: "return bytes and the same parameter from each call for an entry")
@@ -111,7 +105,7 @@ final class TransformPipeline: Sendable {
     let hidden = metadata.attributes.filter { !EntryMetadata.isAlwaysReadable(attribute: $0.key) }
     metadata.attributes = metadata.attributes.filter { hidden[$0.key] == nil }
     metadata.attributes[EntryMetadata.sealName] = "\(metadata.freshUntil.milliseconds) \(tag)"
-    var bytes = AttributeBlock.bytes(hidden)
+    var bytes = JSONWriter.bytes(of: hidden)
     let context = context(.attributes, of: key, authenticated: metadata.authenticatedBytes)
     for transform in transforms {
       guard let output = try transform.encode(bytes.span, context),
@@ -119,31 +113,8 @@ final class TransformPipeline: Sendable {
       else { return nil }
       bytes = output.bytes
     }
-    metadata.attributes[EntryMetadata.hiddenName] = Self.text(bytes[...])
+    metadata.attributes[EntryMetadata.hiddenName] = Self.text(bytes)
     return metadata
-  }
-
-  private func undo(
-    _ undoings: ArraySlice<Undoing>, _ payload: Span<UInt8>, _ metadata: EntryMetadata, _ key: CacheKey
-  ) throws(CacheError) -> [UInt8] {
-    var bytes: [UInt8]?
-    var isTagKnown = false
-    let context = context(.payload, of: key)
-    for undoing in undoings {
-      let transform = undoing.transform
-      // The last transform that was applied gave the tag.
-      if transform.tagBytes > 0, !isTagKnown {
-        let tag = bytes?.suffix(transform.tagBytes) ?? Self.suffix(of: payload, transform.tagBytes)
-        guard metadata.seal?.tag == Self.text(tag) else { throw Self.forged(key) }
-        isTagKnown = true
-      }
-      if let done = bytes {
-        bytes = try transform.decode(done.span, parameter: undoing.parameter, context)
-      } else {
-        bytes = try transform.decode(payload, parameter: undoing.parameter, context)
-      }
-    }
-    return bytes ?? payload.withUnsafeBufferPointer { Array($0) }
   }
 
   /// Makes sure that the entry under `key`, whose checksum has been verified, was written by a cache with the same key:
@@ -177,6 +148,27 @@ final class TransformPipeline: Sendable {
     try revealed(stored, try undoings(of: stored, key), key)
   }
 
+  private func undo(
+    _ undoings: ArraySlice<Undoing>, _ payload: Span<UInt8>, _ metadata: EntryMetadata, _ key: CacheKey
+  ) throws(CacheError) -> [UInt8] {
+    let context = context(.payload, of: key)
+    var isTagKnown = false
+    func undo(_ undoing: Undoing, _ bytes: Span<UInt8>) throws(CacheError) -> [UInt8] {
+      let tagBytes = undoing.transform.tagBytes
+      // The last transform that was applied gave the tag.
+      if tagBytes > 0, !isTagKnown {
+        let tag = bytes.withUnsafeBufferPointer { Self.text($0.suffix(tagBytes)) }
+        guard metadata.seal?.tag == tag else { throw Self.forged(key) }
+        isTagKnown = true
+      }
+      return try undoing.transform.decode(bytes, parameter: undoing.parameter, context)
+    }
+    guard let first = undoings.first else { return payload.withUnsafeBufferPointer { Array($0) } }
+    var bytes = try undo(first, payload)
+    for undoing in undoings.dropFirst() { bytes = try undo(undoing, bytes.span) }
+    return bytes
+  }
+
   private func revealed(
     _ stored: EntryMetadata, _ undoings: [Undoing], _ key: CacheKey
   ) throws(CacheError) -> EntryMetadata {
@@ -195,25 +187,20 @@ final class TransformPipeline: Sendable {
       bytes = try undoing.transform.decode(bytes.span, parameter: undoing.parameter, context)
     }
     guard stored.freshUntil <= seal.freshUntil else { throw Self.forged(key) }
-    guard let hidden = AttributeBlock.attributes(bytes) else { throw Self.damagedAttributes(of: key) }
+    guard let hidden = JSONReader.attributes(in: bytes) else { throw Self.damagedAttributes(of: key) }
     metadata.attributes.merge(hidden) { $1 }
     return metadata
   }
 
-  /// The context of `part` of the entry under `key`.
-  func context(
+  private func context(
     _ part: TransformContext.Part, of key: CacheKey, authenticated: [UInt8] = []
   ) -> TransformContext {
     TransformContext(
       key: key, part: part, maxEntryBytes: transforms.maxEntryBytes, authenticated: authenticated)
   }
 
-  private static func text(_ bytes: ArraySlice<UInt8>) -> String {
+  private static func text(_ bytes: some Sequence<UInt8>) -> String {
     String(decoding: Base64.encoded(Array(bytes)), as: UTF8.self)
-  }
-
-  private static func suffix(of bytes: Span<UInt8>, _ count: Int) -> ArraySlice<UInt8> {
-    bytes.withUnsafeBufferPointer { Array($0.suffix(count))[...] }
   }
 
   private static func forged(_ key: CacheKey) -> CacheError {
@@ -225,62 +212,40 @@ final class TransformPipeline: Sendable {
     CacheError(.damaged, "entry \(key) is damaged: its attributes are not what was written", key: key.text)
   }
 
-  /// What to undo for the entry under `key`, in order.
+  /// What to undo for the entry under `key`, in order. Leases may lack required transforms: they are in the clear, so that
+  /// processes without the key can wait for a request too, and no value is made from them.
   private func undoings(of metadata: EntryMetadata, _ key: CacheKey) throws(CacheError) -> [Undoing] {
-    guard let text = metadata.transforms else {
-      try requireAll(of: [], key)
-      return []
-    }
-    if let undoings = state.withLock({ $0.undoings[text] }) { return undoings }
-    var undoings: [Undoing] = []
+    if let text = metadata.transforms, !key.isLease, let undoings = known.withLock({ $0[text] }) { return undoings }
     guard let steps = metadata.transformSteps else { throw Self.damagedAttributes(of: key) }
-    let isComplete = try requireAll(of: steps, key)
-    for step in steps.reversed() {
-      undoings.append(Undoing(transform: try transform(step, of: key), parameter: step.parameter))
+    let missing = required.first { name in !steps.contains { $0.name == name } }
+    if let missing, !key.isLease {
+      throw CacheError(
+        .notSealed, "entry \(key) is not sealed: it was written without the required transform '\(missing)'",
+        hint: "remove the entry, or set 'required' of the transform to false while entries from before are in use",
+        key: key.text)
     }
-    guard isComplete else { return undoings }
-    state.withLock { [undoings] state in
-      if state.undoings.count >= Self.maximumUndoings { state.undoings = [:] }
-      state.undoings[text] = undoings
+    var undoings: [Undoing] = []
+    for step in steps.reversed() {
+      undoings.append(Undoing(transform: try transform(step.name, of: key), parameter: step.parameter))
+    }
+    if let text = metadata.transforms, !key.isLease {
+      known.withLock { [undoings] known in
+        if known.count >= Self.maximumUndoings { known = [:] }
+        known[text] = undoings
+      }
     }
     return undoings
   }
 
-  /// Makes sure that `steps` lack no required transform, and returns `true`. For leases, `false` if they do: they are in
-  /// the clear, so that processes without the key can wait for a request too, and no value is made from them.
-  ///
-  /// - Throws: `CacheError` with the code `notSealed`.
-  @discardableResult
-  private func requireAll(of steps: [TransformStep], _ key: CacheKey) throws(CacheError) -> Bool {
-    guard let name = required.first(where: { name in !steps.contains { $0.name == name } }) else { return true }
-    if key.namespace == Lease.namespace { return false }
-    throw CacheError(
-      .notSealed, "entry \(key) is not sealed: it was written without the required transform '\(name)'",
-      hint: "remove the entry, or set 'required' of the transform to false while entries from before are in use",
-      key: key.text)
-  }
-
-  private static func require(parameter: String, of transform: any PayloadTransform) throws(CacheError) {
-    guard !TransformStep.isParameter(parameter) else { return }
-    throw CacheError(
-      .failed, "the transform '\(transform.name)' has a parameter that cannot be kept: '\(parameter)'",
-      hint: "return up to 64 letters and digits as its parameter")
-  }
-
-  private func transform(_ step: TransformStep, of key: CacheKey) throws(CacheError) -> any PayloadTransform {
-    if let transform = state.withLock({ $0.transforms[step.name] }) { return transform }
+  private func transform(_ name: String, of key: CacheKey) throws(CacheError) -> any PayloadTransform {
+    if let own = transforms.written.first(where: { $0.name == name }) { return own }
     do throws(CacheError) {
-      let own = transforms.written.first { $0.name == step.name }
-      let found: (any PayloadTransform)? = if let own { own } else { try transforms.find(step.name) }
-      guard let transform = found else {
-        throw CacheError(
-          .unsupported, "the transform '\(step.name)' is not set up", hint: "read the store with a program that has it")
-      }
-      state.withLock { $0.transforms[step.name] = transform }
-      return transform
+      if let transform = try transforms.find(name) { return transform }
+      throw CacheError(
+        .unsupported, "the transform '\(name)' is not set up", hint: "read the store with a program that has it")
     } catch {
       throw CacheError(
-        error.code, "entry \(key) was written with the transform '\(step.name)': \(error.message)", hint: error.hint,
+        error.code, "entry \(key) was written with the transform '\(name)': \(error.message)", hint: error.hint,
         key: key.text, cause: error)
     }
   }

@@ -97,29 +97,36 @@ extension EntryMetadata {
     bytes.append(contentsOf: contentType.utf8)
     var readable = attributes
     readable[Self.hiddenName] = nil
-    return bytes + AttributeBlock.bytes(readable)
+    return bytes + JSONWriter.bytes(of: readable)
   }
 }
 
-/// Attributes as a JSON object, for transforms that hide them. The same attributes have the same bytes.
-enum AttributeBlock {
-  static func bytes(_ attributes: [String: String]) -> [UInt8] {
-    var json = JSONWriter()
-    json.object { json in
+/// Attributes as a JSON object, in an export and for transforms that hide them. The same attributes have the same bytes.
+extension JSONWriter {
+  mutating func attributes(_ attributes: [String: String]) {
+    object { json in
       for (name, value) in attributes.sorted(by: { $0.key < $1.key }) { json.member(name, value) }
     }
-    return json.bytes
   }
 
-  /// The attributes in `bytes`; `nil` if `bytes(_:)` cannot have made them.
-  static func attributes(_ bytes: [UInt8]) -> [String: String]? {
-    var (json, attributes) = (JSONReader(bytes), [String: String]())
-    do throws(JSONReader.Failure) {
-      try json.objectWithoutRepeats { json, name throws(JSONReader.Failure) in attributes[name] = try json.string() }
-      try json.end()
-      return attributes
-    } catch {
-      return nil
-    }
+  static func bytes(of attributes: [String: String]) -> [UInt8] {
+    var json = JSONWriter()
+    json.attributes(attributes)
+    return json.bytes
+  }
+}
+
+extension JSONReader {
+  mutating func attributes() throws(Failure) -> [String: String] {
+    var attributes: [String: String] = [:]
+    try objectWithoutRepeats { json, name throws(Failure) in attributes[name] = try json.string() }
+    return attributes
+  }
+
+  /// The attributes in `bytes`; `nil` if `JSONWriter.bytes(of:)` cannot have made them.
+  static func attributes(in bytes: [UInt8]) -> [String: String]? {
+    var json = JSONReader(bytes)
+    guard let attributes = try? json.attributes(), (try? json.end()) != nil else { return nil }
+    return attributes
   }
 }

@@ -31,16 +31,28 @@ struct StoreWalk {
 
   /// The next entries; `nil` at the end.
   ///
-  /// - Throws: `CacheError`: the engine's failure, `damaged` among them; `cancelled`.
-  mutating func next() async throws(CacheError) -> [ScannedEntry]? {
+  /// - Parameter skips: called with an entry that cannot be read, and returns whether to continue behind it. An entry ends the
+  ///   walk in any case if the engine does not name it, or is not `ordered`: then its positions are no keys.
+  /// - Throws: `CacheError`: the engine's failure, `damaged` among them; what `skips` throws; `cancelled`.
+  mutating func next(
+    skipping skips: (CacheKey, _ reason: String) throws(CacheError) -> Bool = { _, _ in false }
+  ) async throws(CacheError) -> [ScannedEntry]? {
     if Task.isCancelled { throw .cancelled }
     while var request {
       var page: ScanPage
       do throws(CacheError) {
         page = try await engine.scan(request)
       } catch {
-        guard error.isOfData, request.limit > 1 else { throw error }
-        request.limit = (request.limit + 9) / 10
+        guard error.isOfData else { throw error }
+        if request.limit > 1 {
+          request.limit = (request.limit + 9) / 10
+        } else {
+          guard isOrdered, let key = (error.cause as? UnreadableEntry)?.key, request.contains(key),
+            try skips(key, error.message)
+          else { throw error }
+          request.position = key.text
+          request.limit = pageSize
+        }
         self.request = request
         continue
       }
@@ -60,62 +72,38 @@ struct StoreWalk {
     }
     return nil
   }
-
-  /// Continues behind the entry that `next()` could not read, and returns its key; `nil` if `error` names none, or the engine
-  /// is not `ordered`: its positions are no keys.
-  mutating func skip(_ error: CacheError) -> CacheKey? {
-    guard isOrdered, let key = (error.cause as? UnreadableEntry)?.key, let request, request.contains(key) else {
-      return nil
-    }
-    self.request?.position = key.text
-    self.request?.limit = pageSize
-    return key
-  }
-}
-
-/// Reads the selected entries of a store with their payloads, a page at a time. It leaves out leases, and leaves out and
-/// counts damaged entries.
-struct EntryReading {
-  private let store: EntryStore
-  private let selection: EntrySelection
-  private var walk: StoreWalk
-  /// The damaged entries so far.
-  private(set) var damaged = KeySample()
-
-  init(_ store: EntryStore, _ selection: EntrySelection = EntrySelection()) {
-    self.store = store
-    self.selection = selection
-    walk = StoreWalk(store, selection.request(includesPayloads: true))
-  }
-
-  /// The next entries; `nil` at the end. There may be none although more follow.
-  ///
-  /// - Throws: `CacheError`: the engine failed, the uses of entries cannot be read, or `cancelled`.
-  mutating func next() async throws(CacheError) -> [ExportedEntry]? {
-    let page: [ScannedEntry]
-    do throws(CacheError) {
-      guard let next = try await walk.next() else { return nil }
-      page = next
-    } catch {
-      guard let key = walk.skip(error) else { throw error }
-      damaged.add(key)
-      return []
-    }
-    let now = store.clock.now
-    let selected = page.filter { $0.key.namespace != Lease.namespace && selection.contains($0, at: now) }
-    var entries: [ExportedEntry] = []
-    for (entry, use) in zip(selected, try store.accesses.histories(of: selected.map(\.key))) {
-      if let intact = try? ExportedEntry(entry, use), intact.metadata.transformSteps != nil {
-        entries.append(intact)
-      } else {
-        damaged.add(entry.key)
-      }
-    }
-    return entries
-  }
 }
 
 extension EntryStore {
+  /// Passes the selected entries to `body` with their payloads, a page at a time, without leases and damaged entries.
+  ///
+  /// - Returns: the damaged entries.
+  /// - Throws: `CacheError`: what `body` throws, the engine failed, the uses of entries cannot be read, or `cancelled`.
+  func visitIntact(
+    _ selection: EntrySelection = EntrySelection(), _ body: ([ExportedEntry]) async throws(CacheError) -> Void
+  ) async throws(CacheError) -> KeySample {
+    var damaged = KeySample()
+    var walk = StoreWalk(self, selection.request(includesPayloads: true))
+    func skip(_ key: CacheKey, _ reason: String) -> Bool {
+      damaged.add(key)
+      return true
+    }
+    while let page = try await walk.next(skipping: skip) {
+      let now = clock.now
+      let selected = page.filter { $0.key.namespace != Lease.namespace && selection.contains($0, at: now) }
+      var entries: [ExportedEntry] = []
+      for (entry, use) in zip(selected, try accesses.histories(of: selected.map(\.key))) {
+        if let intact = try? ExportedEntry(entry, use), intact.metadata.transformSteps != nil {
+          entries.append(intact)
+        } else {
+          damaged.add(entry.key)
+        }
+      }
+      try await body(entries)
+    }
+    return damaged
+  }
+
   /// How much the store holds, without leases.
   ///
   /// - Throws: `CacheError`: the engine failed.

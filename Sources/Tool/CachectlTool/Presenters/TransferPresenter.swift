@@ -20,7 +20,7 @@ struct TransferPresenter: Sendable {
     _ store: OpenStore, _ selection: EntrySelection, to file: String?,
     progress: (_ done: Int, _ total: Int?) -> Void, write: ([UInt8]) throws(CacheError) -> Void
   ) async throws(CacheError) -> ExportView {
-    let report = try await StoreExport(store.entries).run(selection, progress: progress, to: write)
+    let report = try await store.entries.export(selection, progress: progress, to: write)
     return ExportView(backend: configuration.backend, file: file, report: report)
   }
 
@@ -36,7 +36,7 @@ struct TransferPresenter: Sendable {
     progress: (_ done: Int, _ total: Int?) -> Void, reading read: @escaping () async throws(CacheError) -> [UInt8]
   ) async throws(CacheError) -> ImportView {
     let options = TransferOptions(overwrites: overwrites, isDryRun: isDryRun)
-    let report = try await StoreImport(into: store.entries).run(source, options, progress: progress, reading: read)
+    let report = try await store.entries.importLines(of: source, options, progress: progress, reading: read)
     var view = ImportView(backend: configuration.backend, report: report, isDryRun: isDryRun)
     if !isDryRun { view.warnings = try await warnings(of: store, configuration.backend) }
     return view
@@ -53,9 +53,10 @@ struct TransferPresenter: Sendable {
     from source: (name: String, store: OpenStore), to destination: (name: String, store: OpenStore?),
     overwrites: Bool, isDryRun: Bool, progress: (_ label: String, _ done: Int, _ total: Int?) -> Void
   ) async throws(CacheError) -> MigrationView {
-    let migration = StoreMigration(from: source.store.entries, to: destination.store?.entries)
     let options = TransferOptions(overwrites: overwrites, isDryRun: isDryRun)
-    let report = try await migration.run(options) { progress($0.label, $1, $2) }
+    let report = try await source.store.entries.migrate(to: destination.store?.entries, options) {
+      progress($0.label, $1, $2)
+    }
     var view = MigrationView(from: source.name, to: destination.name, report: report, isDryRun: isDryRun)
     if !isDryRun, let store = destination.store { view.warnings = try await warnings(of: store, destination.name) }
     return view
