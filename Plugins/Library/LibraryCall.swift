@@ -8,24 +8,18 @@ internal import StorageSPI
 /// The library never gets a pointer to it, only the address of the table. A callback that comes too late, on another
 /// thread or for another call finds nothing to damage. Such a callback fails, and so does the call.
 struct LibraryCall {
-  /// What the library lends to a callback.
-  enum Lent {
-    case entry(UnsafePointer<cachectl_entry>)
-    case scanned(UnsafePointer<cachectl_entry>)
-    case text(UnsafePointer<cachectl_bytes>)
-    case count(UnsafePointer<cachectl_count>)
-    case issue(UnsafePointer<cachectl_issue>)
-    case inspection(UnsafePointer<cachectl_inspection>)
-  }
+  /// The callbacks of the interface, of which `text` is called with positions and paths.
+  enum Kind { case entry, scannedEntry, text, count, issue, inspection }
 
-  typealias Visit = (Lent) throws(CacheError) -> Void
+  /// Takes what the library passes to a callback.
+  typealias Visit = (Kind, UnsafeRawPointer) throws(CacheError) -> Void
   typealias Context = UnsafeMutableRawPointer
   typealias Failure = UnsafeMutablePointer<cachectl_failure>
 
-  private let context: Context
-  private let visit: Visit
+  fileprivate let context: Context
+  fileprivate let visit: Visit
   /// The first failure in a callback.
-  private var error: CacheError?
+  fileprivate var error: CacheError?
 
   /// The key of the thread's call in progress; `nil` if the system had no key left.
   static let threadKey: pthread_key_t? = {
@@ -33,40 +27,9 @@ struct LibraryCall {
     return pthread_key_create(&key, nil) == 0 ? key : nil
   }()
 
-  /// Calls `function` of `table`, whose callbacks call `visit` until it throws.
-  ///
-  /// - Throws: `CacheError`: what `visit` threw; otherwise the library's own error; `failed` if it broke a rule.
-  @inline(__always)
-  static func make(
-    _ table: LibraryTable, _ visit: Visit = { _ throws(CacheError) in throw .strayCallback },
-    function: (Context, Failure) -> Int32
-  ) throws(CacheError) {
-    let error = withoutActuallyEscaping(visit) { visit in
-      // Not initialized, because that takes longer than most calls.
-      withUnsafeTemporaryAllocation(of: cachectl_failure.self, capacity: 1) { failure -> CacheError? in
-        guard let failure = failure.baseAddress else { return nil }
-        failure.pointer(to: \.message.0)?.pointee = 0
-        failure.pointer(to: \.hint.0)?.pointee = 0
-        var call = LibraryCall(context: table.context, visit: visit)
-        let outer = pthread_getspecific(table.callKey)
-        let status = withUnsafeMutablePointer(to: &call) { call in
-          pthread_setspecific(table.callKey, call)
-          defer { pthread_setspecific(table.callKey, outer) }
-          return function(table.context, failure)
-        }
-        if table.takeStrays(), call.error == nil { call.error = .strayCallback }
-        if let error = call.error { return table.named(error) }
-        return status == 0 ? nil : table.reported(status, failure)
-      }
-    }
-    if let error { throw error }
-  }
-
   /// Passes what a callback got to the call in progress on this thread, and returns the callback's result. If there is no
   /// such call with that context, the library broke a rule.
-  static func callback<Value>(
-    _ context: Context?, _ pointer: UnsafePointer<Value>?, _ lent: (UnsafePointer<Value>) -> Lent
-  ) -> Int32 {
+  static func callback(_ context: Context?, _ kind: Kind, _ lent: UnsafeRawPointer?) -> Int32 {
     let stop = Int32(CACHECTL_FAILED.rawValue)
     guard let key = threadKey, let current = pthread_getspecific(key) else {
       LibraryTable.countStray(context)
@@ -76,8 +39,8 @@ struct LibraryCall {
     guard call.pointee.error == nil else { return stop }
     do throws(CacheError) {
       guard call.pointee.context == context else { throw .strayCallback }
-      guard let pointer else { throw .defect("gave NULL to a callback") }
-      try call.pointee.visit(lent(pointer))
+      guard let lent else { throw .defect("gave NULL to a callback") }
+      try call.pointee.visit(kind, lent)
       return 0
     } catch {
       call.pointee.error = error
@@ -86,14 +49,51 @@ struct LibraryCall {
   }
 }
 
-extension CacheError {
-  /// The error for a callback at a time when it was not allowed.
-  static var strayCallback: CacheError {
-    .defect("called a callback on another thread or after its function had returned")
-  }
-}
-
 extension LibraryTable {
+  /// Calls `function`, whose callbacks call `visit` until it throws.
+  ///
+  /// - Throws: `CacheError`: what `visit` threw; otherwise the library's own error; `failed` if it broke a rule.
+  @inline(__always)
+  func call(
+    _ visit: LibraryCall.Visit = { _, _ throws(CacheError) in throw .strayCallback },
+    function: (LibraryCall.Context, LibraryCall.Failure) -> Int32
+  ) throws(CacheError) {
+    let error = withoutActuallyEscaping(visit) { visit in
+      // Not initialized, because that takes longer than most calls.
+      withUnsafeTemporaryAllocation(of: cachectl_failure.self, capacity: 1) { failure -> CacheError? in
+        guard let failure = failure.baseAddress else { return nil }
+        failure.pointer(to: \.message.0)?.pointee = 0
+        failure.pointer(to: \.hint.0)?.pointee = 0
+        var call = LibraryCall(context: context, visit: visit)
+        let outer = pthread_getspecific(callKey)
+        let status = withUnsafeMutablePointer(to: &call) { call in
+          pthread_setspecific(callKey, call)
+          defer { pthread_setspecific(callKey, outer) }
+          return function(context, failure)
+        }
+        if takeStrays(), call.error == nil { call.error = .strayCallback }
+        if let error = call.error { return named(error) }
+        return status == 0 ? nil : reported(status, failure)
+      }
+    }
+    if let error { throw error }
+  }
+
+  /// Calls `function`, and returns the values of what it lends to the callback `kind`, which must be `limit` at most.
+  func gather<Lent, Value>(
+    _ kind: LibraryCall.Kind, limit: Int, _ value: (Lent) throws(CacheError) -> Value,
+    function: (LibraryCall.Context, LibraryCall.Failure) -> Int32
+  ) throws(CacheError) -> [Value] {
+    var values: [Value] = []
+    try call(
+      { called, lent throws(CacheError) in
+        guard called == kind else { throw .strayCallback }
+        guard values.count < limit else { throw .defect("called the callback '\(kind)' more than \(limit) times") }
+        values.append(try value(lent.assumingMemoryBound(to: Lent.self).pointee))
+      }, function: function)
+    return values
+  }
+
   /// `error` with the name of the backend, if it says that the library broke a rule.
   func named(_ error: CacheError) -> CacheError {
     guard error.cause is InterfaceDefect else { return error }
@@ -103,7 +103,7 @@ extension LibraryTable {
   }
 
   /// The error that a function reported by returning `status`, which is not 0.
-  fileprivate func reported(_ status: Int32, _ failure: LibraryCall.Failure) -> CacheError {
+  private func reported(_ status: Int32, _ failure: LibraryCall.Failure) -> CacheError {
     guard (1...CacheError.interfaceCodes.count).contains(Int(status)) else {
       return named(.defect("returned \(status), which is no code of the interface"))
     }
@@ -112,5 +112,12 @@ extension LibraryTable {
     return CacheError(
       CacheError.interfaceCodes[Int(status) - 1],
       message.isEmpty ? "backend \(name) failed without a reason" : message, hint: hint)
+  }
+}
+
+extension CacheError {
+  /// The error for a callback at a time when it was not allowed.
+  static var strayCallback: CacheError {
+    .defect("called a callback on another thread or after its function had returned")
   }
 }

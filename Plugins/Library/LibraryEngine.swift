@@ -33,7 +33,7 @@ final class LibraryEngine: StorageEngine, @unchecked Sendable {
   /// - Throws: `CacheError`: the library's error; `failed` if it reports success but returns no store.
   init(opening configuration: LibraryConfiguration, _ table: LibraryTable) throws(CacheError) {
     var store: OpaquePointer?
-    try LibraryCall.make(table) { _, failure in table.engine.open(configuration.pointer, &store, failure) }
+    try table.call { _, failure in table.engine.open(configuration.pointer, &store, failure) }
     guard let store else { throw table.named(.defect("opened a store, and gave none")) }
     self.table = table
     self.store = store
@@ -65,10 +65,7 @@ final class LibraryEngine: StorageEngine, @unchecked Sendable {
     _ key: Span<UInt8>, _ body: (Span<UInt8>, EntryMetadata) throws(CacheError) -> Void
   ) throws(CacheError) -> Bool? {
     if !reading.isEmpty { return nil }
-    gate.enter()
-    defer { gate.leave() }
-    try requireOpen()
-    return try lend(key, body)
+    return try whileOpen { () throws(CacheError) in try lend(key, body) }
   }
 
   /// Makes the changes of `batch`.
@@ -81,7 +78,7 @@ final class LibraryEngine: StorageEngine, @unchecked Sendable {
       defer { withExtendedLifetime(arena) {} }
       let lent = arena.batch(batch)
       do throws(CacheError) {
-        try LibraryCall.make(table) { _, failure in table.engine.apply(store, lent, failure) }
+        try table.call { _, failure in table.engine.apply(store, lent, failure) }
       } catch {
         guard error.cause is InterfaceDefect else { throw error }
         throw CacheError(
@@ -97,89 +94,76 @@ final class LibraryEngine: StorageEngine, @unchecked Sendable {
 
   func count() async throws(CacheError) -> StoreCount {
     try await run(on: looking) { [self] () throws(CacheError) in
-      var count = StoreCount()
       var storageBytes: UInt64 = 0
-      try LibraryCall.make(table) { lent throws(CacheError) in
-        guard case .count(let part) = lent else { throw .strayCallback }
-        try count.add(checking: part.pointee)
-      } function: { context, failure in
-        let visit: cachectl_visit_count = { LibraryCall.callback($0, $1) { .count($0) } }
-        return table.engine.count(store, visit, context, &storageBytes, failure)
+      let counts = try table.gather(.count, limit: 1 << 16, EntryCount.named) { context, failure in
+        table.engine.count(store, { LibraryCall.callback($0, .count, $1) }, context, &storageBytes, failure)
       }
       guard storageBytes < 1 << 62 else {
         throw table.named(.defect("says that its store takes up \(storageBytes) bytes"))
       }
-      count.storageBytes = Int(storageBytes)
-      return count
+      return StoreCount(namespaces: Dictionary(counts, uniquingKeysWith: +), storageBytes: Int(storageBytes))
     }
   }
 
   func check() async throws(CacheError) -> [IntegrityIssue] {
     try await run(on: looking) { [self] () throws(CacheError) in
-      var issues: [IntegrityIssue] = []
-      try LibraryCall.make(table) { lent throws(CacheError) in
-        guard case .issue(let issue) = lent else { throw .strayCallback }
-        // A library that reports more than this is stuck in a loop.
-        guard issues.count < 1 << 18 else { throw .defect("reported more than \(1 << 18) issues") }
-        issues.append(try IntegrityIssue(checking: issue.pointee))
-      } function: { context, failure in
-        table.engine.check(store, { LibraryCall.callback($0, $1) { .issue($0) } }, context, failure)
+      // A library that reports more than this is stuck in a loop.
+      try table.gather(.issue, limit: 1 << 18, IntegrityIssue.init(checking:)) { context, failure in
+        table.engine.check(store, { LibraryCall.callback($0, .issue, $1) }, context, failure)
       }
-      return issues
     }
   }
 
   func compact() async throws(CacheError) {
     try await run(on: changing) { [self] () throws(CacheError) in
-      try LibraryCall.make(table) { _, failure in table.engine.compact(store, failure) }
+      try table.call { _, failure in table.engine.compact(store, failure) }
     }
   }
 
   func changeCount() throws(CacheError) -> UInt64? {
-    gate.enter()
-    defer { gate.leave() }
-    try requireOpen()
-    var number: UInt64 = 0
-    return table.engine.change_count?(store, &number) == 1 ? number : nil
+    try whileOpen { () throws(CacheError) in
+      var number: UInt64 = 0
+      return table.engine.change_count?(store, &number) == 1 ? number : nil
+    }
   }
 
   func changeMark(of key: CacheKey) -> ChangeMark? {
-    gate.enter()
-    defer { gate.leave() }
-    guard let changeMark = table.engine.change_mark, !isClosed.load(ordering: .acquiring) else { return nil }
-    var number: UInt64 = 0
-    var age: UInt64 = 0
-    let result = key.text.utf8Span.span.withUnsafeBufferPointer { changeMark(store, cachectl_bytes($0), &number, &age) }
-    return result == 1 ? ChangeMark(number: number, age: .milliseconds(Int64(clamping: age))) : nil
+    try? whileOpen { () throws(CacheError) in
+      var number: UInt64 = 0
+      var age: UInt64 = 0
+      let result = key.text.utf8Span.span.withUnsafeBufferPointer { key in
+        table.engine.change_mark?(store, cachectl_bytes(key), &number, &age)
+      }
+      return result == 1 ? ChangeMark(number: number, age: .milliseconds(Int64(clamping: age))) : nil
+    }
   }
 
   func close() async throws(CacheError) {
+    // From now on every call fails. The earlier ones are inside the gate.
     let wasClosed = isClosed.exchange(true, ordering: .acquiringAndReleasing)
-    // From now on every call fails; these end the earlier ones.
-    for executor in reading + [looking] { try await executor.run { () throws(CacheError) in } }
     try await changing.run { () throws(CacheError) in
-      self.gate.alone {}
-      if !wasClosed { try self.closeStore() }
+      try self.gate.alone { () throws(CacheError) in if !wasClosed { try self.closeStore() } }
     }
   }
 
   private func closeStore() throws(CacheError) {
-    try LibraryCall.make(table) { _, failure in table.engine.close(store, failure) }
+    try table.call { _, failure in table.engine.close(store, failure) }
   }
 
-  private func requireOpen() throws(CacheError) {
+  /// Calls `body`, during which the store is not closed.
+  @inline(__always)
+  private func whileOpen<Output>(_ body: () throws(CacheError) -> Output) throws(CacheError) -> Output {
+    gate.enter()
+    defer { gate.leave() }
     if isClosed.load(ordering: .acquiring) { throw .storeClosed }
+    return try body()
   }
 
   /// Runs `work` on a thread of `executor`, unless the store is closed by then.
   private func run<Output: Sendable>(
     on executor: BlockingExecutor, _ work: @escaping @Sendable () throws(CacheError) -> Output
   ) async throws(CacheError) -> Output {
-    try requireOpen()
-    return try await executor.run { () throws(CacheError) in
-      try self.requireOpen()
-      return try work()
-    }
+    try await executor.run { () throws(CacheError) in try self.whileOpen(work) }
   }
 
   /// Not asynchronous, so that its locals are on the stack.
@@ -204,10 +188,11 @@ final class LibraryEngine: StorageEngine, @unchecked Sendable {
   ) throws(CacheError) -> Bool {
     try key.withUnsafeBufferPointer { key throws(CacheError) in
       var isFound = false
-      try LibraryCall.make(table) { lent throws(CacheError) in
-        guard case .entry(let entry) = lent else { throw .strayCallback }
+      try table.call { kind, lent throws(CacheError) in
+        guard kind == .entry else { throw .strayCallback }
         if isFound { throw .defect("gave more than one entry for one key") }
         isFound = true
+        let entry = lent.assumingMemoryBound(to: cachectl_entry.self)
         let own = entry.pointee.key
         guard own.length == key.count, let data = own.data, let requested = key.baseAddress,
           memcmp(data, requested, key.count) == 0
@@ -215,7 +200,7 @@ final class LibraryEngine: StorageEngine, @unchecked Sendable {
         try body(try entry.pointee.payload.checked("payload").span, try EntryMetadata(checking: entry.pointee))
       } function: { context, failure in
         table.engine.read(
-          store, cachectl_bytes(key), { LibraryCall.callback($0, $1) { .entry($0) } }, context, failure)
+          store, cachectl_bytes(key), { LibraryCall.callback($0, .entry, $1) }, context, failure)
       }
       return isFound
     }
@@ -231,28 +216,30 @@ final class LibraryEngine: StorageEngine, @unchecked Sendable {
       has_payloads: request.includesPayloads ? 1 : 0, is_descending: request.isDescending ? 1 : 0)
     let isOrdered = table.declaration.capabilities.contains(.ordered)
     var page = ScanPage()
-    try LibraryCall.make(table) { lent throws(CacheError) in
+    try table.call { kind, lent throws(CacheError) in
       if page.next != nil { throw .defect("continued a scan after its next position") }
-      switch lent {
-      case .text(let position):
-        let next = try LibraryText.line(try position.pointee.text("position"), "position")
+      switch kind {
+      case .text:
+        let position = lent.assumingMemoryBound(to: cachectl_bytes.self).pointee
+        let next = try LibraryText.line(try position.text("position"), "position")
         guard next != request.position else { throw .defect("gave the position of the request as the next one") }
         let passed = isOrdered ? [request.position, page.entries.last?.key.text].compactMap { $0 } : []
         guard !passed.contains(where: { request.isDescending ? next > $0 : next < $0 }) else {
           throw .defect("gave a next position that leads back")
         }
         page.next = next
-      case .scanned(let entry):
+      case .scannedEntry:
+        let entry = lent.assumingMemoryBound(to: cachectl_entry.self).pointee
         guard page.entries.count < request.limit else {
           throw .defect("gave more than the \(request.limit) requested entries")
         }
-        page.entries.append(try ScannedEntry(checking: entry.pointee, includesPayload: request.includesPayloads))
+        page.entries.append(try ScannedEntry(checking: entry, includesPayload: request.includesPayloads))
       default: throw .strayCallback
       }
     } function: { context, failure in
       table.engine.scan(
-        store, &lentRequest, { LibraryCall.callback($0, $1) { .scanned($0) } },
-        { LibraryCall.callback($0, $1) { .text($0) } }, context, failure)
+        store, &lentRequest, { LibraryCall.callback($0, .scannedEntry, $1) },
+        { LibraryCall.callback($0, .text, $1) }, context, failure)
     }
     return page
   }

@@ -43,18 +43,13 @@ public struct LibraryPlugin: StoragePlugin {
   ///   the interface.
   public func inspect(_ configuration: EngineConfiguration) async throws(CacheError) -> StoreInspection {
     guard let inspect = table.engine.inspect else { throw unsupported("describe a store without opening it") }
-    return try await call(configuration) { configuration throws(CacheError) in
-      var found: StoreInspection?
-      try LibraryCall.make(table) { lent throws(CacheError) in
-        guard case .inspection(let inspection) = lent else { throw .strayCallback }
-        guard found == nil else { throw .defect("described its store twice") }
-        found = try StoreInspection(checking: inspection.pointee)
-      } function: { context, failure in
-        inspect(configuration.pointer, { LibraryCall.callback($0, $1) { .inspection($0) } }, context, failure)
+    let found = try await call(configuration) { configuration throws(CacheError) in
+      try table.gather(.inspection, limit: 1, StoreInspection.init(checking:)) { context, failure in
+        inspect(configuration.pointer, { LibraryCall.callback($0, .inspection, $1) }, context, failure)
       }
-      guard let found else { throw table.named(.defect("said nothing of its store")) }
-      return found
     }
+    guard let inspection = found.first else { throw table.named(.defect("said nothing of its store")) }
+    return inspection
   }
 
   /// Makes the library remove a store, or move it aside.
@@ -67,18 +62,11 @@ public struct LibraryPlugin: StoragePlugin {
     guard let remove = table.engine.remove else { throw unsupported("remove a store") }
     return try await call(configuration) { configuration throws(CacheError) in
       let ending = suffix.map { configuration.arena.text($0) }
-      var moved: [String] = []
-      try LibraryCall.make(table) { lent throws(CacheError) in
-        guard case .text(let path) = lent else { throw .strayCallback }
-        guard ending != nil, moved.count < StoreInspection.maximumFiles else {
-          throw .defect("moved files that it was to delete")
-        }
-        moved.append(try StoreInspection.path(checking: path.pointee))
-      } function: { context, failure in
-        let visit: cachectl_visit_text = { LibraryCall.callback($0, $1) { .text($0) } }
-        return remove(configuration.pointer, ending, visit, context, failure)
+      // What is deleted is not moved.
+      let limit = suffix == nil ? 0 : StoreInspection.maximumFiles
+      return try table.gather(.text, limit: limit, StoreInspection.path(checking:)) { context, failure in
+        remove(configuration.pointer, ending, { LibraryCall.callback($0, .text, $1) }, context, failure)
       }
-      return moved
     }
   }
 

@@ -174,18 +174,13 @@ extension EngineOption {
 
 /// Texts from a library, which may contain anything.
 enum LibraryText {
-  /// The longest terminated text, in bytes.
-  private static let maximumLength = 4_096
-
   /// The terminated text at `pointer`.
   ///
-  /// - Throws: `CacheError`: a defect if there is none, or it is invalid UTF-8 or too long.
+  /// - Throws: `CacheError`: a defect if there is none, or it is invalid UTF-8.
   static func text(_ pointer: UnsafePointer<CChar>?, _ what: String) throws(CacheError) -> String {
     guard let pointer else { throw .defect("has no \(what)") }
-    let length = strnlen(pointer, maximumLength + 1)
-    guard length <= maximumLength else { throw .defect("has a \(what) of more than \(maximumLength) bytes") }
-    let start = UnsafeRawPointer(pointer).assumingMemoryBound(to: UInt8.self)
-    return try cachectl_bytes(data: start, length: length).text(what)
+    guard let text = String(validatingCString: pointer) else { throw .defect("has a \(what) that is not UTF-8") }
+    return text
   }
 
   /// The terminated text at `pointer`, which must be one printable line.

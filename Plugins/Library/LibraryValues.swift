@@ -20,20 +20,19 @@ extension ScannedEntry {
   }
 }
 
-extension StoreCount {
-  /// Adds the count of one namespace. The numbers are so small that no sum of them overflows.
-  mutating func add(checking count: cachectl_count) throws(CacheError) {
+extension EntryCount {
+  /// The count of a namespace, and its name. The numbers are so small that no sum of them overflows.
+  static func named(checking count: cachectl_count) throws(CacheError) -> (String, EntryCount) {
     let namespace = try count.name_space.text("namespace")
-    guard CacheKey.isNamespace(namespace), namespaces[namespace] == nil, namespaces.count < 1 << 16,
-      count.entries > 0, max(count.entries, count.payload_bytes) < 1 << 46
-    else {
+    guard CacheKey.isNamespace(namespace), max(count.entries, count.payload_bytes) < 1 << 46 else {
       throw .defect(
-        "counted \(count.entries) entries with \(count.payload_bytes) bytes in namespace \(namespace.debugDescription), "
-          + "after \(namespaces.count) others")
+        "counted \(count.entries) entries with \(count.payload_bytes) bytes in namespace \(namespace.debugDescription)")
     }
-    self[namespace] = EntryCount(
-      entries: Int(count.entries), payloadBytes: Int(count.payload_bytes),
-      earliestExpiry: try Timestamp(checking: count.earliest_expiry))
+    let expiry = try Timestamp(checking: count.earliest_expiry)
+    return (
+      namespace,
+      EntryCount(entries: Int(count.entries), payloadBytes: Int(count.payload_bytes), earliestExpiry: expiry)
+    )
   }
 }
 
@@ -51,12 +50,8 @@ extension StoreInspection {
   static let maximumFiles = 1 << 20
 
   init(checking found: cachectl_inspection) throws(CacheError) {
-    guard (0...Self.maximumFiles).contains(found.file_count), found.files != nil || found.file_count == 0,
-      (-1...Int64(Int32.max)).contains(found.format), (0...Int64(Int32.max)).contains(found.current_format)
-    else {
-      throw .defect(
-        "described a store of format \(found.format), current format \(found.current_format) and "
-          + "\(UInt(bitPattern: found.file_count)) files")
+    guard (0...Self.maximumFiles).contains(found.file_count), found.files != nil || found.file_count == 0 else {
+      throw .defect("gave an invalid list of \(UInt(bitPattern: found.file_count)) files")
     }
     var files: [String] = []
     for file in UnsafeBufferPointer(start: found.files, count: found.file_count) {

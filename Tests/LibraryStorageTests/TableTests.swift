@@ -23,7 +23,6 @@ struct TableTests {
     ("engine->summary = NULL", "has no summary"),
     ("engine->summary = \"a\\nb\"", "gave a summary that is not one line"),
     ("engine->summary = \"\\xff\"", "has a summary that is not UTF-8"),
-    ("static char text[9000]; memset(text, 120, 8999); engine->summary = text", "has a summary of more than"),
     ("static const char *const c[] = {\"two\\nlines\", 0}; engine->capabilities = c", "gave a capability that is not"),
   ])
   func aWrongTableIsRefused(_ statement: String, _ text: String) throws {

@@ -7,58 +7,21 @@ typealias Failure = UnsafeMutablePointer<cachectl_failure>
 typealias Context = UnsafeMutableRawPointer
 
 extension cachectl_engine {
-  /// Sets the functions; the optional ones if the engine has the capability.
-  mutating func setFunctions(_ capabilities: Set<EngineCapability>) {
-    setPluginFunctions()
-    setReadingFunctions()
-    close = { store, failure in
-      defer { ExportedStore.release(store) }
-      return ExportedStore.run(store, failure) { engine async throws(CacheError) in try await engine.close() }
-    }
-    apply = { store, batch, failure in
-      reporting(to: failure) { () throws(CacheError) in
-        let changes = try batch.map { batch throws(CacheError) in try WriteBatch(checking: batch.pointee) }
-        return ExportedStore.run(store, failure) { engine async throws(CacheError) in
-          try await engine.apply(changes ?? WriteBatch())
-        }
-      }
-    }
-    compact = { store, failure in
-      ExportedStore.run(store, failure) { engine async throws(CacheError) in try await engine.compact() }
-    }
-    if capabilities.contains(.countsChanges) {
-      change_count = { store, number in
-        ExportedStore.with(store) { engine in
-          guard let count = try? engine.changeCount() else { return 0 }
-          number?.pointee = count
-          return 1
-        }
-      }
-    }
-    guard capabilities.contains(.followsChanges) else { return }
-    change_mark = { store, key, number, age in
-      ExportedStore.with(store) { engine in
-        guard let key = try? CacheKey(checking: key), let mark = engine.changeMark(of: key) else { return 0 }
-        number?.pointee = mark.number
-        // Rounded up: the engine must not seem to be sure of more than it is.
-        age?.pointee = UInt64(clamping: (mark.age + .nanoseconds(999_999)).wholeMilliseconds)
-        return 1
-      }
-    }
-  }
-
-  private mutating func setPluginFunctions() {
+  /// Sets the functions that open, inspect and remove stores.
+  mutating func setPluginFunctions() {
     open = { configuration, store, failure in
-      PluginExport.run(configuration, failure) { plugin, configuration async throws(CacheError) in
-        try await plugin.open(configuration)
+      run(PluginExport.target(configuration), failure) { target async throws(CacheError) in
+        try await target.plugin.open(target.configuration)
       } lend: { engine, _ in
-        store?.pointee = ExportedStore.retain(engine)
+        let opened = OpenStore.allocate(capacity: 1)
+        opened.initialize(to: engine)
+        store?.pointee = OpaquePointer(opened)
         return succeeded
       }
     }
     inspect = { configuration, visit, context, failure in
-      PluginExport.run(configuration, failure) { plugin, configuration async throws(CacheError) in
-        try await plugin.inspect(configuration)
+      run(PluginExport.target(configuration), failure) { target async throws(CacheError) in
+        try await target.plugin.inspect(target.configuration)
       } lend: { found, arena in
         lend(
           cachectl_inspection(
@@ -70,58 +33,51 @@ extension cachectl_engine {
     }
     remove = { configuration, suffix, moved, context, failure in
       let ending = suffix.map { String(cString: $0) }
-      return PluginExport.run(configuration, failure) { plugin, configuration async throws(CacheError) in
-        try await plugin.removeStore(configuration, movingAside: ending)
+      return run(PluginExport.target(configuration), failure) { target async throws(CacheError) in
+        try await target.plugin.removeStore(target.configuration, movingAside: ending)
       } lend: { paths, arena in
         lendAll(paths) { lend(arena.bytes($0), to: moved, context) }
       }
     }
   }
 
-  private mutating func setReadingFunctions() {
+  /// Sets the functions of an open store; the optional ones if the engine has the capability.
+  mutating func setStoreFunctions(_ capabilities: Set<EngineCapability>) {
+    close = { store, failure in
+      defer {
+        let opened = store.map { OpenStore($0) }
+        opened?.deinitialize(count: 1)
+        opened?.deallocate()
+      }
+      return run(engine(store), failure) { engine async throws(CacheError) in try await engine.close() }
+    }
     read = { store, key, visit, context, failure in
-      ExportedStore.with(store) { engine in
-        reporting(to: failure) { () throws(CacheError) in
-          let bytes = try key.checked("key").span
-          var status = succeeded
-          let isFound = try engine.readNow(bytes) { payload, metadata in
-            status = payload.withUnsafeBufferPointer { lend(key, cachectl_bytes($0), metadata, to: visit, context) }
-          }
-          if isFound != nil { return status }
-          // The engine lends an entry on any thread, but the host wants it on this one: it is copied.
-          let ownKey = CacheKey(trusting: bytes)
-          let entry = try CallingThread.run { () async throws(CacheError) in
-            try await engine.read(ownKey) { payload, metadata in
-              (payload: payload.withUnsafeBufferPointer { Array($0) }, metadata: metadata)
-            }
-          }
-          guard let entry else { return succeeded }
-          return entry.payload.withUnsafeBufferPointer {
-            lend(key, cachectl_bytes($0), entry.metadata, to: visit, context)
-          }
-        }
+      reporting(to: failure) { () throws(CacheError) in try readEntry(try engine(store).get(), key, visit, context) }
+    }
+    apply = { store, batch, failure in
+      run(engine(store, taking: { () throws(CacheError) in try WriteBatch(checking: batch) }), failure) {
+        target async throws(CacheError) in
+        try await target.0.apply(target.1)
       }
     }
     scan = { store, request, visit, next, context, failure in
-      reporting(to: failure) { () throws(CacheError) in
-        let request = try ScanRequest(checking: request?.pointee ?? cachectl_scan_request())
-        return ExportedStore.run(store, failure) { engine async throws(CacheError) in
-          try await engine.scan(request)
-        } lend: { page, arena in
-          let status = lendAll(page.entries) { entry in
-            (entry.payload ?? []).withUnsafeBufferPointer { payload in
-              let data = entry.payload == nil ? nil : payload.baseAddress
-              let bytes = cachectl_bytes(data: data, length: entry.payloadBytes)
-              return lend(arena.entry(entry.key, bytes, entry.metadata), to: visit, context)
-            }
+      run(engine(store, taking: { () throws(CacheError) in try ScanRequest(checking: request) }), failure) {
+        target async throws(CacheError) in
+        try await target.0.scan(target.1)
+      } lend: { page, arena in
+        let status = lendAll(page.entries) { entry in
+          (entry.payload ?? []).withUnsafeBufferPointer { payload in
+            let data = entry.payload == nil ? nil : payload.baseAddress
+            let bytes = cachectl_bytes(data: data, length: entry.payloadBytes)
+            return lend(arena.entry(entry.key, bytes, entry.metadata), to: visit, context)
           }
-          guard status == succeeded, let position = page.next else { return status }
-          return lend(arena.bytes(position), to: next, context)
         }
+        guard status == succeeded, let position = page.next else { return status }
+        return lend(arena.bytes(position), to: next, context)
       }
     }
     count = { store, visit, context, storageBytes, failure in
-      ExportedStore.run(store, failure) { engine async throws(CacheError) in
+      run(engine(store), failure) { engine async throws(CacheError) in
         try await engine.count()
       } lend: { count, arena in
         storageBytes?.pointee = UInt64(clamping: count.storageBytes)
@@ -135,63 +91,94 @@ extension cachectl_engine {
       }
     }
     check = { store, visit, context, failure in
-      ExportedStore.run(store, failure) { engine async throws(CacheError) in
+      run(engine(store), failure) { engine async throws(CacheError) in
         try await engine.check()
       } lend: { issues, arena in
-        lendAll(issues) {
+        lendAll(issues) { issue in
           lend(
             cachectl_issue(
-              key: arena.bytes($0.key?.text ?? ""), kind: arena.text($0.kind.rawValue),
-              message: arena.text($0.message)), to: visit, context)
+              key: arena.bytes(issue.key?.text ?? ""), kind: arena.text(issue.kind.rawValue),
+              message: arena.text(issue.message)), to: visit, context)
         }
       }
+    }
+    compact = { store, failure in
+      run(engine(store), failure) { engine async throws(CacheError) in try await engine.compact() }
+    }
+    if capabilities.contains(.countsChanges) {
+      change_count = { store, number in
+        guard let count = try? engine(store).get().changeCount() else { return 0 }
+        number?.pointee = count
+        return 1
+      }
+    }
+    guard capabilities.contains(.followsChanges) else { return }
+    change_mark = { store, key, number, age in
+      guard let mark = try? engine(store).get().changeMark(of: try CacheKey(checking: key)) else { return 0 }
+      number?.pointee = mark.number
+      // Rounded up: the engine must not seem to be sure of more than it is.
+      age?.pointee = UInt64(clamping: (mark.age + .nanoseconds(999_999)).wholeMilliseconds)
+      return 1
     }
   }
 }
 
 /// An open store in the host's hands: the target of a `cachectl_store *`.
-private final class ExportedStore: Sendable {
-  private let engine: any StorageEngine
+private typealias OpenStore = UnsafeMutablePointer<any StorageEngine>
 
-  private init(_ engine: any StorageEngine) { self.engine = engine }
+/// The engine of the host's store.
+@inline(__always)
+private func engine(_ store: OpaquePointer?) -> Result<any StorageEngine, CacheError> {
+  store.map { .success(OpenStore($0).pointee) } ?? .failure(.defect("gave no store"))
+}
 
-  static func retain(_ engine: any StorageEngine) -> OpaquePointer {
-    OpaquePointer(Unmanaged.passRetained(ExportedStore(engine)).toOpaque())
-  }
+/// The engine of the host's store, and what it is to work on.
+private func engine<Input>(
+  _ store: OpaquePointer?, taking input: () throws(CacheError) -> Input
+) -> Result<(any StorageEngine, Input), CacheError> {
+  Result { () throws(CacheError) in (try engine(store).get(), try input()) }
+}
 
-  static func release(_ store: OpaquePointer?) {
-    if let store { Unmanaged<ExportedStore>.fromOpaque(UnsafeRawPointer(store)).release() }
-  }
-
-  /// Calls `body` with the engine of the host's store, without counting references.
-  @inline(__always)
-  static func with(_ store: OpaquePointer?, _ body: (any StorageEngine) -> Int32) -> Int32 {
-    // A number that no function returns.
-    guard let store else { return -1 }
-    return Unmanaged<ExportedStore>.fromOpaque(UnsafeRawPointer(store))._withUnsafeGuaranteedRef { body($0.engine) }
-  }
-
-  /// Runs a call of the engine to its end, and lends the result to the host.
-  static func run<Output: Sendable>(
-    _ store: OpaquePointer?, _ failure: Failure?,
-    _ call: @escaping @Sendable (any StorageEngine) async throws(CacheError) -> Output,
-    lend: (Output, Arena) -> Int32 = { _, _ in succeeded }
-  ) -> Int32 {
-    with(store) { engine in
-      reporting(to: failure) { () throws(CacheError) in
-        let output = try CallingThread.run { () async throws(CacheError) in try await call(engine) }
-        return lend(output, Arena())
-      }
-    }
+/// Runs `call` with `target` to its end on this thread, and lends the result to the host.
+private func run<Target: Sendable, Output: Sendable>(
+  _ target: Result<Target, CacheError>, _ failure: Failure?,
+  _ call: @escaping @Sendable (Target) async throws(CacheError) -> Output,
+  lend: (Output, Arena) -> Int32 = { _, _ in succeeded }
+) -> Int32 {
+  reporting(to: failure) { () throws(CacheError) in
+    let target = try target.get()
+    return lend(try CallingThread.run { () async throws(CacheError) in try await call(target) }, Arena())
   }
 }
 
+/// Reads at once if the engine can.
+@inline(__always)
+private func readEntry(
+  _ engine: any StorageEngine, _ key: cachectl_bytes, _ visit: cachectl_visit_entry?, _ context: Context?
+) throws(CacheError) -> Int32 {
+  let bytes = try key.checked("key").span
+  var status = succeeded
+  let isFound = try engine.readNow(bytes) { payload, metadata in
+    status = payload.withUnsafeBufferPointer { lend(key, cachectl_bytes($0), metadata, to: visit, context) }
+  }
+  if isFound != nil { return status }
+  // The engine lends an entry on any thread, but the host wants it on this one: it is copied.
+  let ownKey = CacheKey(trusting: bytes)
+  let entry = try CallingThread.run { () async throws(CacheError) in
+    try await engine.read(ownKey) { payload, metadata in
+      (payload: payload.withUnsafeBufferPointer { Array($0) }, metadata: metadata)
+    }
+  }
+  guard let entry else { return succeeded }
+  return entry.payload.withUnsafeBufferPointer { lend(key, cachectl_bytes($0), entry.metadata, to: visit, context) }
+}
+
 /// The result of a call that succeeded, as C returns it.
-let succeeded = Int32(CACHECTL_OK.rawValue)
+private let succeeded = Int32(CACHECTL_OK.rawValue)
 
 /// Calls `body` and returns its code; if it throws, writes the error to `failure` and returns the error's code.
 @inline(__always)
-func reporting(to failure: Failure?, _ body: () throws(CacheError) -> Int32) -> Int32 {
+private func reporting(to failure: Failure?, _ body: () throws(CacheError) -> Int32) -> Int32 {
   do throws(CacheError) { return try body() } catch { return error.write(to: failure) }
 }
 
@@ -253,8 +240,9 @@ extension WriteBatch {
   /// Copies the batch that the host lends.
   ///
   /// - Throws: `CacheError`: `unsupported` if an operation is unknown, `failed` if anything in it is impossible.
-  fileprivate init(checking batch: cachectl_batch) throws(CacheError) {
+  fileprivate init(checking batch: UnsafePointer<cachectl_batch>?) throws(CacheError) {
     self.init()
+    guard let batch = batch?.pointee else { throw .defect("gave no batch") }
     for operation in UnsafeBufferPointer(start: batch.operations, count: batch.operation_count) {
       let key = try CacheKey(checking: operation.entry.key)
       switch cachectl_operation_kind(operation.kind) {
@@ -278,7 +266,8 @@ extension WriteBatch {
 
 extension ScanRequest {
   /// Copies the request that the host lends.
-  fileprivate init(checking request: cachectl_scan_request) throws(CacheError) {
+  fileprivate init(checking request: UnsafePointer<cachectl_scan_request>?) throws(CacheError) {
+    guard let request = request?.pointee else { throw .defect("gave no request") }
     self.init(
       prefix: try request.prefix.text("prefix"),
       after: request.position.length == 0 ? nil : try request.position.text("position"), limit: request.limit,

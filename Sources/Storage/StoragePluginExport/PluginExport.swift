@@ -33,20 +33,16 @@ public enum PluginExport {
     }
   }
 
-  /// Runs a call of the library's plugin to its end, with the configuration that the host passes, and lends the result to
-  /// the host.
-  static func run<Output: Sendable>(
-    _ configuration: UnsafePointer<cachectl_configuration>?, _ failure: Failure?,
-    _ call: @escaping @Sendable (any StoragePlugin, EngineConfiguration) async throws(CacheError) -> Output,
-    lend: (Output, Arena) -> Int32
-  ) -> Int32 {
-    reporting(to: failure) { () throws(CacheError) in
+  /// The library's plugin, and the configuration that the host passes; the error `failed` if there is none, or
+  /// `invalidOption`.
+  static func target(
+    _ configuration: UnsafePointer<cachectl_configuration>?
+  ) -> Result<(plugin: any StoragePlugin, configuration: EngineConfiguration), CacheError> {
+    Result { () throws(CacheError) in
       guard let configuration, let plugin = exported.withLock({ $0?.plugin }) else {
-        throw CacheError(.failed, "the configuration is missing")
+        throw .defect("gave no configuration")
       }
-      let ownConfiguration = try EngineConfiguration(configuration.pointee, for: plugin.declaration)
-      let output = try CallingThread.run { () async throws(CacheError) in try await call(plugin, ownConfiguration) }
-      return lend(output, Arena())
+      return (plugin, try EngineConfiguration(configuration.pointee, for: plugin.declaration))
     }
   }
 }
@@ -72,7 +68,8 @@ private struct ExportedPlugin: @unchecked Sendable {
     table.capabilities = arena.list(declaration.capabilities.map(\.rawValue).sorted())
     table.options = arena.array(declaration.options.map { [arena] in cachectl_option($0, in: arena) })
     table.option_count = declaration.options.count
-    table.setFunctions(declaration.capabilities)
+    table.setPluginFunctions()
+    table.setStoreFunctions(declaration.capabilities)
     self.plugin = plugin
     self.table = arena.array([table])
   }

@@ -151,9 +151,7 @@ static int32_t defective_count(
   if (is(store, "count-null")) visit(context, NULL);
   if (is(store, "count-namespace")) count.name_space = bytes("Not/one"), visit(context, &count);
   if (is(store, "count-namespace-null")) count.name_space.data = NULL, visit(context, &count);
-  if (is(store, "count-twice")) visit(context, &count), visit(context, &count);
   if (is(store, "count-time")) count.earliest_expiry = -1, visit(context, &count);
-  if (is(store, "count-nothing")) count.entries = 0, visit(context, &count);
   if (is(store, "count-entries")) count.entries = UINT64_MAX, visit(context, &count);
   if (is(store, "count-bytes")) count.payload_bytes = (uint64_t)1 << 60, visit(context, &count);
   if (is(store, "count-endless")) {
@@ -178,13 +176,6 @@ static int32_t defective_check(
   if (is(store, "issue-kind")) issue.kind = "not\none line", visit(context, &issue);
   if (is(store, "issue-key")) issue.key = bytes("nothing"), visit(context, &issue);
   if (is(store, "issue-no-message")) issue.message = "", visit(context, &issue);
-  if (is(store, "issue-long-message")) {
-    char message[8000];
-    memset(message, 'x', sizeof message - 1);
-    message[sizeof message - 1] = 0;
-    issue.message = message;
-    visit(context, &issue);
-  }
   if (is(store, "issue-endless"))
     while (visit(context, &issue) == CACHECTL_OK) {}
   if (!*store->defect) visit(context, &issue);
@@ -211,8 +202,6 @@ static int32_t defective_inspect(
   if (!strcmp(defect, "files-null")) inspection.files = NULL;
   if (!strcmp(defect, "files-absurd")) inspection.file_count = SIZE_MAX;
   if (!strcmp(defect, "file-relative")) file = bytes("here");
-  if (!strcmp(defect, "format")) inspection.format = -2;
-  if (!strcmp(defect, "current-format")) inspection.current_format = INT64_MAX;
   if (!strcmp(defect, "caution-lines")) inspection.caution = bytes("two\nlines");
   visit(context, &inspection);
   if (!strcmp(defect, "twice")) visit(context, &inspection);
