@@ -14,12 +14,24 @@ func products(_ names: String...) -> [Target.Dependency] {
 /// The benchmarks are a package of their own, so that building and testing the project does not build them.
 let package = Package(
   name: "benchmarks",
+  // The name of the file is that of the engine.
+  products: [.library(name: "cachectl-lmdb", type: .dynamic, targets: ["LMDBLibrary"])],
   dependencies: [.package(name: "cachectl", path: "..")],
   targets: [
     .executableTarget(
       name: "Driver",
-      dependencies: products("Platform", "BuiltInEngines", "ResponseCache", "CacheFeatures", "StorageBenchmark"),
+      dependencies: products(
+        "Platform", "BuiltInEngines", "LibraryStorage", "ResponseCache", "CacheFeatures", "StorageBenchmark"),
       swiftSettings: settings),
+    // As Examples/SwiftEngine builds one: with the Swift runtime in it, and one exported name.
+    .target(
+      name: "LMDBLibrary", dependencies: products("LMDBStorage", "StoragePluginExport"), swiftSettings: settings,
+      linkerSettings: [
+        .unsafeFlags([
+          "-static-stdlib", "-Xlinker",
+          "--version-script=\(Context.packageDirectory)/../Examples/SwiftEngine/exports.map",
+        ])
+      ]),
     .executableTarget(name: "Transfer", dependencies: products("Platform", "CurlTransport"), swiftSettings: settings),
   ]
 )

@@ -1,4 +1,5 @@
 internal import LMDBStorage
+internal import LibraryStorage
 internal import MemoryStorage
 internal import Platform
 internal import SQLiteStorage
@@ -6,7 +7,8 @@ internal import StorageBenchmark
 internal import StorageSPI
 
 // The project's side of the tables. Arguments:
-//   run ENGINE WORKLOAD STORE DIVISOR   does a workload through `any StorageEngine`; ENGINE is sqlite, lmdb or memory
+//   run ENGINE WORKLOAD STORE DIVISOR   does a workload through `any StorageEngine`; ENGINE is sqlite, lmdb or memory, or the
+//                                       path of a library with an engine that has LMDB's options
 //   trace WORKLOAD FILE DIVISOR         writes the workload for the programs in Floor
 //   lru TRACE CAPACITY                  prints the hit ratio of exact LRU in a cache of CAPACITY entries
 
@@ -76,6 +78,8 @@ struct Store {
       case "memory": .memory
       case "lmdb": .lmdb(path: path, durability: .relaxed)
       case "sqlite": .sqlite(path: path, durability: .normal)
+      case _ where engine.hasPrefix("/"):
+        StorageLocation(try LibraryPlugin(loading: engine), ["path": .text(path), "durability": .text("relaxed")])
       default: throw Failed("there is no engine '\(engine)'")
       }
   }
