@@ -298,7 +298,8 @@ let package = Package(
       "HTTPCacheTests", "FetchVocabulary", "HTTPCaching", "CacheCore", "CurlTransport", "Base", "StorageSPI",
       "StorageConformance", "MemoryStorage", "TestOrigin"),
     tests(
-      "LibraryStorageTests", "ChildProcesses", "Base", "StorageSPI", "StorageConformance", "CCachectlPlugin",
+      "LibraryStorageTests", "Platform", "ChildProcesses", "Base", "StorageSPI", "StorageConformance",
+      "CCachectlPlugin",
       "LibraryStorage", "PlistStorage", data: ["Libraries"]),
     tests(
       "StoragePluginExportTests", "Base", "StorageSPI", "TestStorage", "EngineSupport", "CCachectlPlugin",

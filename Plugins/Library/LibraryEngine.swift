@@ -139,10 +139,12 @@ final class LibraryEngine: StorageEngine, @unchecked Sendable {
   }
 
   func close() async throws(CacheError) {
-    // From now on every call fails. The earlier ones are inside the gate.
     let wasClosed = isClosed.exchange(true, ordering: .acquiringAndReleasing)
+    // From now on every call fails; these end the earlier ones.
+    for executor in reading + [looking] { try await executor.run { () throws(CacheError) in } }
     try await changing.run { () throws(CacheError) in
-      try self.gate.alone { () throws(CacheError) in if !wasClosed { try self.closeStore() } }
+      self.gate.alone {}
+      if !wasClosed { try self.closeStore() }
     }
   }
 
@@ -150,12 +152,16 @@ final class LibraryEngine: StorageEngine, @unchecked Sendable {
     try table.call { _, failure in table.engine.close(store, failure) }
   }
 
-  /// Calls `body`, during which the store is not closed.
+  private func requireOpen() throws(CacheError) {
+    if isClosed.load(ordering: .acquiring) { throw .storeClosed }
+  }
+
+  /// Calls `body` on this thread, during which the store is not closed.
   @inline(__always)
   private func whileOpen<Output>(_ body: () throws(CacheError) -> Output) throws(CacheError) -> Output {
     gate.enter()
     defer { gate.leave() }
-    if isClosed.load(ordering: .acquiring) { throw .storeClosed }
+    try requireOpen()
     return try body()
   }
 
@@ -163,7 +169,11 @@ final class LibraryEngine: StorageEngine, @unchecked Sendable {
   private func run<Output: Sendable>(
     on executor: BlockingExecutor, _ work: @escaping @Sendable () throws(CacheError) -> Output
   ) async throws(CacheError) -> Output {
-    try await executor.run { () throws(CacheError) in try self.whileOpen(work) }
+    try requireOpen()
+    return try await executor.run { () throws(CacheError) in
+      try self.requireOpen()
+      return try work()
+    }
   }
 
   /// Not asynchronous, so that its locals are on the stack.

@@ -90,14 +90,15 @@ extension Arena {
 
   private func operation(_ operation: WriteBatch.Operation) -> cachectl_operation {
     var lent = cachectl_operation()
+    lent.entry.key = bytes(operation.key.text)
     let kind: cachectl_operation_kind
     switch operation {
-    case .put(let key, let payload, let metadata):
+    case .put(_, let payload, let metadata):
       kind = CACHECTL_PUT
-      lent.entry = entry(key, cachectl_bytes(data: array(payload), length: payload.count), metadata)
-    case .update(let key, let metadata, let checksum):
+      lent.entry = entry(lent.entry.key, cachectl_bytes(data: array(payload), length: payload.count), metadata)
+    case .update(_, let metadata, let checksum):
       kind = CACHECTL_UPDATE
-      lent.entry = entry(key, cachectl_bytes(), metadata)
+      lent.entry = entry(lent.entry.key, cachectl_bytes(), metadata)
       lent.expected = checksum
     case .remove: kind = CACHECTL_REMOVE
     case .require(_, .absent): kind = CACHECTL_REQUIRE_ABSENT
@@ -106,7 +107,6 @@ extension Arena {
       lent.expected = checksum
     }
     lent.kind = kind.rawValue
-    if lent.entry.key.length == 0 { lent.entry.key = bytes(operation.key.text) }
     return lent
   }
 }

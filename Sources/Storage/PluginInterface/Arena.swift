@@ -52,29 +52,31 @@ package final class Arena {
     array(texts.map { text($0) } + [nil])
   }
 
-  /// An entry whose payload is lent, and whose other fields are copied.
-  package func entry(_ key: CacheKey, _ payload: cachectl_bytes, _ metadata: EntryMetadata) -> cachectl_entry {
-    cachectl_entry(bytes(key.text), payload, metadata, bytes(metadata.contentType), attributesIn: self)
+  /// An entry whose key and payload are lent, and whose other fields are copied.
+  package func entry(_ key: cachectl_bytes, _ payload: cachectl_bytes, _ metadata: EntryMetadata) -> cachectl_entry {
+    // Sorted by name, so that an engine that writes them in this order always writes the same bytes.
+    let attributes = attributes(metadata.attributes.sorted { $0.key < $1.key })
+    return cachectl_entry(key, payload, metadata, bytes(metadata.contentType), attributes)
+  }
+
+  /// Copies of `attributes`.
+  package func attributes(_ attributes: some Sequence<(key: String, value: String)>) -> UnsafePointer<
+    cachectl_attribute
+  > {
+    array(attributes.map { cachectl_attribute(name: bytes($0.key), value: bytes($0.value)) })
   }
 }
 
 extension cachectl_entry {
-  /// An entry whose fields are lent, except for its attributes, which are copied into `arena`; it is needed if there are any.
+  /// An entry whose fields are lent.
   package init(
     _ key: cachectl_bytes, _ payload: cachectl_bytes, _ metadata: EntryMetadata, _ contentType: cachectl_bytes,
-    attributesIn arena: Arena?
+    _ attributes: UnsafePointer<cachectl_attribute>?
   ) {
     self.init(
       key: key, payload: payload, stored_at: metadata.storedAt.milliseconds,
       fresh_until: metadata.freshUntil.milliseconds, retain_until: metadata.retainUntil.milliseconds,
       payload_checksum: metadata.payloadChecksum, checksum: metadata.checksum, content_type: contentType,
-      attributes: nil, attribute_count: 0)
-    guard let arena, !metadata.attributes.isEmpty else { return }
-    attribute_count = metadata.attributes.count
-    // Sorted by name, so that an engine that writes them in this order always writes the same bytes.
-    attributes = arena.array(
-      metadata.attributes.sorted { $0.key < $1.key }.map {
-        cachectl_attribute(name: arena.bytes($0.key), value: arena.bytes($0.value))
-      })
+      attributes: attributes, attribute_count: metadata.attributes.count)
   }
 }

@@ -69,7 +69,7 @@ extension cachectl_engine {
           (entry.payload ?? []).withUnsafeBufferPointer { payload in
             let data = entry.payload == nil ? nil : payload.baseAddress
             let bytes = cachectl_bytes(data: data, length: entry.payloadBytes)
-            return lend(arena.entry(entry.key, bytes, entry.metadata), to: visit, context)
+            return lend(arena.entry(arena.bytes(entry.key.text), bytes, entry.metadata), to: visit, context)
           }
         }
         guard status == succeeded, let position = page.next else { return status }
@@ -231,8 +231,9 @@ private func lend(
   defer { withExtendedLifetime(arena) {} }
   var contentType = metadata.contentType
   return contentType.withUTF8 { contentType in
-    let entry = cachectl_entry(key, payload, metadata, cachectl_bytes(contentType), attributesIn: arena)
-    return lend(entry, to: visit, context)
+    let attributes = arena?.attributes(metadata.attributes)
+    return lend(
+      cachectl_entry(key, payload, metadata, cachectl_bytes(contentType), attributes), to: visit, context)
   }
 }
 
