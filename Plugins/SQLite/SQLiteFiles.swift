@@ -38,8 +38,11 @@ enum SQLiteFiles {
   /// The size of the database at `path`, including the files next to it.
   static func storeSize(at path: String) -> Int { companions.reduce(size(of: path)) { $0 + size(of: path + $1) } }
 
-  /// The size of the file at `path`; 0 if there is none.
-  static func size(of path: String) -> Int { (try? files.status(of: path))??.size ?? 0 }
+  /// The size of the file at `path`; 0 if there is none, or none that can be reached.
+  static func size(of path: String) -> Int {
+    guard let status = try? files.status(of: path), status.isRegular else { return 0 }
+    return status.size
+  }
 
   /// The folder that contains the file at `path`.
   static func folder(of path: String) -> String {

@@ -25,10 +25,8 @@ public struct SQLitePlugin: StoragePlugin {
   ///   someone else; `unsupportedFormat` if it is of another version; `damaged`, `permissionDenied`, `busy`.
   public func open(_ configuration: EngineConfiguration) async throws(CacheError) -> any StorageEngine {
     let options = try SQLiteOptions(configuration)
-    let isWhole =
-      if case .file(let size) = try StorePlace(options.path) { size >= SQLiteFiles.smallestPage } else { false }
     // A file too short to be a store may be one that another process creates just now: creation looks under its lock.
-    if !isWhole {
+    if SQLiteFiles.size(of: options.path) < SQLiteFiles.smallestPage {
       try await BlockingExecutor().run { () throws(CacheError) in try SQLiteFiles.createStore(options) }
     }
     return try SQLiteEngine(options, clock: configuration.clock)

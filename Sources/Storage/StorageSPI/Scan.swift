@@ -103,7 +103,7 @@ extension ScanPage {
     /// Adds the next entry in the order of the scan, or ends the page before it.
     ///
     /// - Parameter payload: the payload's bytes, copied only if the request wants them.
-    /// - Returns: whether the page goes on.
+    /// - Returns: whether the page continues.
     @discardableResult
     public mutating func add(
       _ key: CacheKey, _ metadata: EntryMetadata, payloadBytes: Int, payload: @autoclosure () -> [UInt8]
