@@ -176,20 +176,19 @@ extension StoreAdministration {
   /// It reads page by page; where a page fails, smaller ones. It skips an entry that cannot be read if the engine names it.
   /// With a limit of one it lists each entry before it reads it, because reading may end the process.
   ///
-  /// - Parameter isOrdered: whether the engine is `ordered`.
   /// - Throws: `CacheError`: what `body` throws, or why nothing more can be read.
   public func readDamaged(
-    _ request: ScanRequest, isOrdered: Bool = true, _ body: (DamagedStoreItem) throws(CacheError) -> Void
+    _ request: ScanRequest, _ body: (DamagedStoreItem) throws(CacheError) -> Void
   ) async throws(CacheError) {
     var request = request
     request.includesPayloads = request.limit > 1
-    var walk = StoreWalk(store.engine, isOrdered: isOrdered, request)
+    var walk = StoreWalk(store, request)
     func skip(_ key: CacheKey, _ reason: String) throws(CacheError) -> Bool {
       try body(.lost(key, reason: reason))
       return true
     }
     while var page = try await walk.next(skipping: skip) {
-      if isOrdered {
+      if store.isOrdered {
         // What a damaged tree has led back to was met before.
         request.position = walk.start
         page = page.filter { request.contains($0.key) }

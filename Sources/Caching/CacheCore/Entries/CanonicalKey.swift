@@ -17,9 +17,9 @@ extension CacheKey {
   private init(namespace: String, _ parameters: [(name: String, value: String)]) throws(CacheError) {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(Self.usualLength)
-    bytes += namespace.utf8
+    bytes.append(utf8: namespace)
     bytes.append(UInt8(ascii: "/"))
-    bytes += Self.schemeVersion.utf8
+    bytes.append(utf8: Self.schemeVersion)
     for (name, value) in try Self.sorted(parameters, of: namespace) {
       bytes.append(UInt8(ascii: "/"))
       PercentEncoding.append(name, to: &bytes)

@@ -71,6 +71,11 @@ extension [UInt8] {
   /// Appends the length and the bytes, so that two different sequences of texts never look the same.
   fileprivate mutating func append(text: String) {
     append(number: UInt64(text.utf8.count))
+    append(utf8: text)
+  }
+
+  /// Appends the bytes, in one copy.
+  mutating func append(utf8 text: String) {
     text.utf8.span.withUnsafeBufferPointer { append(contentsOf: $0) }
   }
 

@@ -43,7 +43,14 @@ extension EntryStore {
   ) async throws(CacheError) {
     for attempt in 1... {
       do throws(CacheError) {
-        return try await tryUpdating(key, codec, change)
+        let current = try await read(key, codec)
+        let version = if let current { current.metadata.checksum } else { try await expiredVersion(key) }
+        let (value, retainUntil) = try change(current?.value)
+        let (payload, contentType) = try codec.encode(value)
+        let metadata = EntryMetadata(
+          storedAt: clock.now, freshUntil: retainUntil, retainUntil: retainUntil, contentType: contentType)
+        return try await write(
+          key, payload: payload, metadata: metadata, expecting: version.map { .checksum($0) } ?? .absent)
       } catch {
         guard error.code == .conflict, attempt < Self.maximumAttempts else { throw error }
         if Task.isCancelled { throw .cancelled }
@@ -63,20 +70,6 @@ extension EntryStore {
       for entry in page where entry.metadata.state(at: now) != .expired { keys.insert(entry.key) }
     }
     return keys.sorted()
-  }
-
-  private func tryUpdating<Value: Sendable>(
-    _ key: CacheKey, _ codec: PayloadCodec<Value>,
-    _ change: (Value?) throws(CacheError) -> (value: Value, retainUntil: Timestamp)
-  ) async throws(CacheError) {
-    let current = try await read(key, codec)
-    let version = if let current { current.metadata.checksum } else { try await expiredVersion(key) }
-    let (value, retainUntil) = try change(current?.value)
-    let (payload, contentType) = try codec.encode(value)
-    let metadata = EntryMetadata(
-      storedAt: clock.now, freshUntil: retainUntil, retainUntil: retainUntil, contentType: contentType)
-    try await write(
-      key, payload: payload, metadata: metadata, expecting: version.map { .checksum($0) } ?? .absent)
   }
 
   /// The version of the expired entry under `key`; `nil` if there is none.

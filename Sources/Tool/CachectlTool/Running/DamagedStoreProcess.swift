@@ -122,8 +122,7 @@ struct DamagedStoreCommand: AsyncParsableCommand {
       let store = try await container.openDamagedStore()
       let request = ScanRequest(after: after, limit: pageSize, includesPayloads: true, isDescending: descending)
       do throws(CacheError) {
-        try await store.administration.readDamaged(
-          request, isOrdered: store.capabilities.contains(.ordered), Self.write)
+        try await store.administration.readDamaged(request, Self.write)
       } catch {
         try? await store.entries.close()
         throw error
