@@ -1,3 +1,5 @@
+internal import CacheCore
+internal import FetchVocabulary
 internal import HTTPCaching
 public import ResponseCache
 
@@ -63,4 +65,31 @@ extension URLSessionConfiguration {
   }
 
   private var duplicate: URLSessionConfiguration { copy() as? URLSessionConfiguration ?? self }
+}
+
+/// A cache as the tasks of a session use it.
+struct SessionCache: Sendable {
+  /// How long responses may be used if their servers do not say: a tenth of the time since their last change, up to a
+  /// day. Stale responses are used only if the server allows it.
+  private static let freshness = FreshnessPolicy(
+    timeToLive: .seconds(86_400), staleIfError: .zero, staleWhileRevalidate: .zero)
+
+  let maxEntryBytes: Int
+  let warn: @Sendable (CacheError) -> Void
+  private let responses: URLResponses
+  private let services: FetchServices
+
+  init(_ cache: Cache, maxEntryBytes: Int) {
+    self.maxEntryBytes = maxEntryBytes
+    warn = cache.warn
+    responses = URLResponses(store: cache.store)
+    var services = cache.services
+    services.rules.freshness = Self.freshness
+    self.services = services
+  }
+
+  /// The cache in front of the servers that `transfer` reaches.
+  func responses(over transfer: any DataTransferService) -> HTTPCache {
+    HTTPCache(responses: responses, transfer: transfer, services: services, maxContentBytes: maxEntryBytes)
+  }
 }

@@ -1,5 +1,7 @@
 internal import CacheCore
+internal import FetchVocabulary
 internal import Foundation
+internal import Synchronization
 
 #if canImport(FoundationNetworking)
   internal import FoundationNetworking
@@ -75,5 +77,127 @@ extension URLRequest {
   /// Whether a cache can answer the request.
   fileprivate var isAnswerable: Bool {
     HTTPRequest.retrieves(httpMethod ?? "GET") && httpBody == nil && httpBodyStream == nil
+  }
+}
+
+/// Work for a task that runs elsewhere, and its outcome for the task.
+final class Load: Sendable {
+  enum Outcome: Sendable {
+    /// The task gets this response and content.
+    case response(HTTPURLResponse, Data)
+    /// The task fails.
+    case failure(any Error)
+    /// Load the request without the cache.
+    case plain
+    /// What a response that bypassed the cache invalidated has been removed: the task can end.
+    case invalidated
+  }
+
+  private struct State {
+    var work: Task<Void, Never>?
+    var outcome: Outcome?
+  }
+
+  private let state = Mutex(State())
+
+  /// Whether there is work whose outcome has not been taken.
+  var isUnderWay: Bool { state.withLock { $0.work != nil } }
+
+  /// Starts `work`. When it is done, the protocol of `task` is started again, to take the outcome.
+  func start(_ task: URLSessionTask, _ work: @escaping @Sendable () async -> Outcome) {
+    state.withLock { state in
+      state.work = Task {
+        let outcome = await work()
+        self.state.withLock { $0.outcome = outcome }
+        // This leads back to the task's queue. A task that the program has suspended stays suspended, and takes the
+        // outcome later.
+        task.suspend()
+        task.resume()
+      }
+    }
+  }
+
+  /// Returns the outcome once; `nil` if there is none yet.
+  func takeOutcome() -> Outcome? {
+    state.withLock { state in
+      guard let outcome = state.outcome else { return nil }
+      state = State()
+      return outcome
+    }
+  }
+
+  /// Cancels the work, whose outcome is no longer needed.
+  func cancel() { state.withLock { $0.work }?.cancel() }
+}
+
+/// Tells the cache what a request that bypassed it has changed, before the request's task ends.
+final class InvalidatingClient: NSObject, URLProtocolClient {
+  private let base: any URLProtocolClient
+  private let load: Load
+  private let link: SessionLink
+  private let request: URLRequest
+
+  init(_ base: any URLProtocolClient, _ load: Load, _ link: SessionLink, _ request: URLRequest) {
+    self.base = base
+    self.load = load
+    self.link = link
+    self.request = request
+  }
+
+  func urlProtocolDidFinishLoading(_ protocol: URLProtocol) {
+    if !invalidate(`protocol`.task, .invalidated) { base.urlProtocolDidFinishLoading(`protocol`) }
+  }
+
+  func urlProtocol(
+    _ protocol: URLProtocol, didReceive response: URLResponse, cacheStoragePolicy policy: URLCache.StoragePolicy
+  ) { base.urlProtocol(`protocol`, didReceive: response, cacheStoragePolicy: policy) }
+
+  func urlProtocol(_ protocol: URLProtocol, didLoad data: Data) { base.urlProtocol(`protocol`, didLoad: data) }
+
+  func urlProtocol(_ protocol: URLProtocol, didFailWithError error: any Error) {
+    // A cancelled task ends without this.
+    if !invalidate(`protocol`.task, .failure(error)) { base.urlProtocol(`protocol`, didFailWithError: error) }
+  }
+
+  /// Starts to remove what the request invalidated; after that, the task ends with `outcome`. Returns `false` if there
+  /// is nothing to remove, because no server has responded.
+  private func invalidate(_ task: URLSessionTask?, _ outcome: Load.Outcome) -> Bool {
+    guard let task, task.state == .running || task.state == .suspended, let head = Self.answer(task) else {
+      return false
+    }
+    load.start(task) { [link, request] in
+      await link.invalidate(by: head, to: request)
+      return outcome
+    }
+    return true
+  }
+
+  /// The answer to the request of `task`, treated as a success: the request may be repeated with credentials, and even
+  /// a failed request may have changed something. The task does not have a redirect that `URLSession` followed, only
+  /// the response to the last request.
+  private static func answer(_ task: URLSessionTask) -> HTTPResponseHead? {
+    if let current = task.currentRequest, current != task.originalRequest {
+      return HTTPResponseHead(status: 200, fields: ["Location": current.url?.absoluteString ?? ""])
+    }
+    guard let response = task.response as? HTTPURLResponse else { return nil }
+    var head = HTTPResponseHead(response)
+    head.status = 200
+    return head
+  }
+
+  func urlProtocol(
+    _ protocol: URLProtocol, wasRedirectedTo request: URLRequest, redirectResponse: URLResponse
+  ) { base.urlProtocol(`protocol`, wasRedirectedTo: request, redirectResponse: redirectResponse) }
+
+  func urlProtocol(_ protocol: URLProtocol, cachedResponseIsValid cachedResponse: CachedURLResponse) {
+    base.urlProtocol(`protocol`, cachedResponseIsValid: cachedResponse)
+  }
+
+  func urlProtocol(_ protocol: URLProtocol, didReceive challenge: URLAuthenticationChallenge) {
+    base.urlProtocol(`protocol`, didReceive: challenge)
+  }
+
+  func urlProtocol(_ protocol: URLProtocol, didCancel challenge: URLAuthenticationChallenge) {
+    base.urlProtocol(`protocol`, didCancel: challenge)
   }
 }

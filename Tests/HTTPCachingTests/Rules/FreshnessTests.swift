@@ -73,7 +73,8 @@ struct FreshnessTests {
     ] as [(Int, HTTPFields, Int, Int)])
   func isGuessed(_ status: Int, _ fields: HTTPFields, ofURL: Int, ofTypedOrigin: Int) {
     for (heuristic, seconds) in [(HTTPCacheRules.Heuristic.lastModified, ofURL), (.timeToLive, ofTypedOrigin)] {
-      let rules = HTTPCacheRules.testing(timeToLive: 200).with(heuristic)
+      var rules = HTTPCacheRules.testing(timeToLive: 200)
+      rules.heuristic = heuristic
       let head = HTTPResponseHead(status: status, fields: fields)
       #expect(rules.freshnessLifetime(of: head, receivedAt: received).duration == .seconds(seconds), "\(heuristic)")
     }

@@ -36,7 +36,7 @@ public struct HTTPCache: HTTPResponseSource {
     self.transfer = transfer
     self.maxContentBytes = maxContentBytes
     var services = services
-    services.rules = services.rules.with(.lastModified)
+    services.rules.heuristic = .lastModified
     self.services = services
   }
 

@@ -10,6 +10,15 @@ public struct HTTPCacheRules: Sendable {
   /// Whether several users share the store. A shared cache stores no private responses, stores responses to requests
   /// with credentials only if they allow it, and obeys the directives for shared caches.
   public let isShared: Bool
+  /// Applies if an origin says nothing about freshness.
+  public var freshness: FreshnessPolicy
+  /// How to find the lifetime of such a response.
+  public var heuristic = Heuristic.timeToLive
+  /// Whether https servers are trusted without proof of their identity. If so, their answers are not stored.
+  public var isInsecure = false
+  /// The key of the digests that stand for credentials; by default one that ends with the process.
+  public var credentialKey = CredentialKey.ofProcess
+
   /// How to find the lifetime of a response whose origin does not give one.
   public enum Heuristic: Sendable, Hashable {
     /// The configured time to live: what users expect of an API whose answers do not mention caching.
@@ -19,28 +28,10 @@ public struct HTTPCacheRules: Sendable {
     case lastModified
   }
 
-  /// Applies if an origin says nothing about freshness.
-  public let freshness: FreshnessPolicy
-  /// How to find the lifetime of such a response.
-  public let heuristic: Heuristic
-  /// Whether https servers are trusted without proof of their identity. If so, their answers are not stored.
-  public var isInsecure = false
-  /// The key of the digests that stand for credentials; by default one that ends with the process.
-  public var credentialKey = CredentialKey.ofProcess
-
   /// Creates rules for a private or a shared cache.
-  public init(isShared: Bool = false, freshness: FreshnessPolicy, heuristic: Heuristic = .timeToLive) {
+  public init(isShared: Bool = false, freshness: FreshnessPolicy) {
     self.isShared = isShared
     self.freshness = freshness
-    self.heuristic = heuristic
-  }
-
-  /// Returns the same rules with another heuristic.
-  package func with(_ heuristic: Heuristic) -> HTTPCacheRules {
-    var rules = HTTPCacheRules(isShared: isShared, freshness: freshness, heuristic: heuristic)
-    rules.isInsecure = isInsecure
-    rules.credentialKey = credentialKey
-    return rules
   }
 
   /// Whether the answer of `request`'s server may change what is stored.
