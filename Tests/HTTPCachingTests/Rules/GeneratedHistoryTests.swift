@@ -46,9 +46,10 @@ private struct History {
       generator.pick([0, 30, 99_999]), generator.pick([0, 0, 20]), generator.pick([0, 100])
     )
     let byLastModified = generator.pick([false, true])
-    rules = HTTPCacheRules.testing(
-      isShared: isShared, timeToLive: live, staleIfError: fail, staleWhileRevalidate: refresh
-    ).with(byLastModified ? .lastModified : .timeToLive)
+    var rules = HTTPCacheRules.testing(
+      isShared: isShared, timeToLive: live, staleIfError: fail, staleWhileRevalidate: refresh)
+    rules.heuristic = byLastModified ? .lastModified : .timeToLive
+    self.rules = rules
     model = RFC9111Model(
       isShared: isShared, guessesByLastModified: byLastModified, timeToLive: live, staleWhileRevalidate: refresh,
       staleIfError: fail)
