@@ -46,7 +46,7 @@ struct Defect: Sendable {
     Defect(.read, "read-null-context", "called a callback on another thread"),
     Defect(.scan, "scan-null", "gave NULL to a callback"),
     Defect(.scan, "scan-not-a-key", "gave an invalid key: no key"),
-    Defect(.scan, "scan-key-not-utf8", "has a key that is not UTF-8"),
+    Defect(.scan, "scan-key-not-utf8", "gave an invalid key: cities/\u{FFFD}"),
     Defect(.scan, "scan-long-key", "gave a key of 1073741824 bytes"),
     Defect(.scan, "scan-huge", "gave a payload of 2199023255552 bytes"),
     Defect(.scan, "scan-beyond-limit", "gave more than the 10 requested entries"),

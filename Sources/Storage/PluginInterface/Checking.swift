@@ -54,11 +54,11 @@ extension CacheKey {
   /// - Throws: `CacheError`: a defect if it is not a valid key.
   package init(checking bytes: cachectl_bytes) throws(CacheError) {
     guard bytes.length <= Self.maximumLength else { throw .defect("gave a key of \(bytes.length) bytes") }
-    let text = try bytes.text("key")
+    let bytes = try bytes.checked("key")
     do throws(CacheError) {
-      try self.init(text)
+      try self.init(bytes.span)
     } catch {
-      throw .defect("gave an invalid key: \(TerminalText.line(text))")
+      throw .defect("gave an invalid key: \(TerminalText.line(String(decoding: bytes, as: UTF8.self)))")
     }
   }
 }

@@ -114,7 +114,9 @@ extension cachectl_engine {
     }
     guard capabilities.contains(.followsChanges) else { return }
     change_mark = { store, key, number, age in
-      guard let mark = try? engine(store).get().changeMark(of: try CacheKey(checking: key)) else { return 0 }
+      guard let engine = try? engine(store).get(), let key = try? key.checked("key"),
+        let mark = engine.changeMark(of: CacheKey(trusting: key.span))
+      else { return 0 }
       number?.pointee = mark.number
       // Rounded up: the engine must not seem to be sure of more than it is.
       age?.pointee = UInt64(clamping: (mark.age + .nanoseconds(999_999)).wholeMilliseconds)
