@@ -4,7 +4,7 @@ public import HTTPCaching
 
 /// Responses to HTTP requests, kept and used again by the rules of HTTP caching (RFC 9111).
 ///
-///     import HTTPTransfer
+///     import CurlTransport
 ///
 ///     let transport = HTTPTransferService()
 ///     let response = try await cache.response(to: HTTPRequest(url: "https://www.swift.org/"), over: transport)

@@ -76,7 +76,7 @@ package enum FieldList {
 
 extension HTTPFields {
   /// The names in the list that is the value of the field `name`, in lower case; empty if there is no such field.
-  func names(in name: String) -> [String] { FieldList.names(self[name] ?? "") }
+  func names(in name: String) -> [String] { self[name].map(FieldList.names) ?? [] }
 
   /// Whether there is a validator, with which the origin can be asked if a response still holds.
   var hasValidator: Bool { contains("etag") || contains("last-modified") }
