@@ -52,6 +52,24 @@ struct URLAnswerViewTests {
   @Test(arguments: [[0xFF, 0xFE], [0x61, 0x00, 0x62]])
   func whatIsNoTextIsNotShown(body: [UInt8]) { #expect(Self.view(body).terminalText == nil) }
 
+  /// Characters and ends of lines may be split anywhere.
+  @Test(arguments: 1...5) func textMayArriveInPieces(size: Int) {
+    let bytes = Array("é€😀\r\n\u{1B}a\r\nb".utf8)
+    var (text, shown) = (ArrivingText(), "")
+    for start in stride(from: 0, to: bytes.count, by: size) {
+      shown += text.append(Array(bytes[start..<min(start + size, bytes.count)])) ?? "no text"
+    }
+    shown += text.end() ?? "no text"
+    #expect(shown == "é€😀\n\\u{1B}a\nb")
+  }
+
+  @Test func aCharacterWithoutAnEndIsNoText() {
+    var text = ArrivingText()
+    #expect(text.append([0x61, 0xF0, 0x9F]) == "a" && text.end() == nil)
+    var other = ArrivingText()
+    #expect(other.append([0xF0]) == "" && other.append([0x61]) == nil)
+  }
+
   @Test func theRemarkBeginsWithTheStatus() {
     #expect(
       Self.view([]).status?.text == "HTTP 404 · from cache (lmdb), stored 30 s ago, fresh for 30 s")

@@ -7,7 +7,7 @@ import TestOrigin
 final class LoopbackTransfer: DataTransferService {
   private let server: TestServer
   private let carrier = HTTPTransferService(
-    timeout: .seconds(600), limit: 1 << 20, excess: .streamed, environment: { _ in nil })
+    timeout: .seconds(600), content: .streamed, environment: { _ in nil })
 
   /// Starts the server for `origin`.
   ///

@@ -120,76 +120,92 @@ struct HTTPTransferServiceTests {
     #expect(server.count == 0)
   }
 
-  /// What is longer than is held in memory comes in as it is read; nothing is held back of what says its length.
-  @Test(arguments: [true, false], [100, 101, 300_000])
-  func longContentComesInAsItIsRead(hasLength: Bool, size: Int) async throws {
+  /// Only short content that says its length is in memory: it arrives at once.
+  @Test(arguments: [true, false], [0, 100, 65_536, 65_537, 300_000])
+  func contentComesInAsItIsRead(hasLength: Bool, size: Int) async throws {
     let content = (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 7) }
     let whole = TestResponse(body: .bytes(content))
     let server = try TestServer(script: [hasLength ? whole : whole.chunked(50)])
-    let response = try await transferService(excess: .streamed).transfer(HTTPRequest(url: server.url))
-    #expect((response.rest == nil) == (size <= 100))
-    if size > 100 {
-      #expect(response.body.isEmpty == hasLength)
-      #expect(response.rest?.length == (hasLength ? size : nil))
-    }
+    let response = try await transferService(.streamed).transfer(HTTPRequest(url: server.url))
+    #expect((response.rest == nil) == (hasLength && size <= 65_536))
+    if let rest = response.rest { #expect(response.body.isEmpty && rest.length == (hasLength ? size : nil)) }
     var received = response.body
     while let bytes = try await response.rest?.next() { received += bytes }
     #expect(received == content)
   }
 
-  /// What no cache may store is returned before its content arrives. The gate opens only afterwards.
-  @Test(
-    arguments: [
-      (["Cache-Control": "no-store"], "GET"), (["Vary": "*"], "GET"), ([:], "POST"),
-      (["Content-Type": "text/event-stream", "Cache-Control": "no-cache"], "GET"),
-    ] as [(TestFields, String)])
-  func contentThatMayNotBeStoredComesInAsItIsRead(fields: TestFields, method: String) async throws {
+  /// The gate opens only after the response has been returned.
+  @Test(arguments: ["no-store", "no-cache", "max-age=60"], ["GET", "POST"])
+  func aResponseIsReturnedBeforeItsContentArrives(control: String, method: String) async throws {
     let gate = try TestGate()
-    let server = try TestServer(script: [TestResponse(fields: fields, "hello").chunked(2).contentHeld(by: gate)])
-    let service = HTTPTransferService(timeout: .seconds(1_800), excess: .streamed, passesOnUnstorable: true) { _ in nil
-    }
-    let response = try await service.transfer(HTTPRequest(method: method, url: server.url))
-    #expect(response.body.isEmpty && response.rest != nil)
+    let held = TestResponse(fields: ["Cache-Control": control], "hello").chunked(2).contentHeld(by: gate)
+    let server = try TestServer(script: [held])
+    let response = try await transferService(.streamed).transfer(HTTPRequest(method: method, url: server.url))
+    #expect(response.body.isEmpty)
+    let rest = try #require(response.rest)
     gate.open()
     var received: [UInt8] = []
-    while let bytes = try await response.rest?.next() { received += bytes }
+    while let bytes = try await rest.next() { received += bytes }
     #expect(received == Array("hello".utf8))
   }
 
-  /// What may be stored is gathered, and so is short content of a known length.
-  @Test(
-    arguments: [(["Cache-Control": "no-store"], true), (["Cache-Control": "max-age=5"], false)] as [(TestFields, Bool)])
-  func otherContentIsGathered(fields: TestFields, hasLength: Bool) async throws {
-    let whole = TestResponse(fields: fields, "hello")
-    let server = try TestServer(script: [hasLength ? whole : whole.chunked(2)])
-    let service = HTTPTransferService(timeout: .seconds(1_800), excess: .streamed, passesOnUnstorable: true) { _ in nil
-    }
-    let response = try await service.transfer(HTTPRequest(url: server.url))
-    #expect(response.rest == nil && response.body == Array("hello".utf8))
+  /// These have no content, whatever their fields say.
+  @Test(arguments: [("HEAD", 200), ("GET", 204), ("GET", 304)])
+  func aResponseWithoutContentHasNoRest(method: String, status: Int) async throws {
+    let server = try TestServer(script: [.raw("HTTP/1.1 \(status) X\r\nContent-Length: 999999\r\n\r\n")])
+    let response = try await transferService(.streamed).transfer(HTTPRequest(method: method, url: server.url))
+    #expect(response.head.status == status && response.rest == nil && response.body.isEmpty)
   }
 
-  @Test func longContentThatBreaksOffIsAnErrorAfterWhatCame() async throws {
-    let server = try TestServer(script: [TestResponse(body: .bytes([UInt8](repeating: 1, count: 200))).cut(after: 150)])
-    let response = try await transferService(excess: .streamed).transfer(HTTPRequest(url: server.url))
+  /// Nobody will read the rest: the connection is closed.
+  @Test func aRestThatIsReleasedEndsItsTransfer() async throws {
+    let server = try TestServer { _ in TestResponse(body: .repeated([1], count: nil)) }
+    let service = transferService(.streamed)
+    var response: HTTPResponse? = try await service.transfer(HTTPRequest(url: server.url))
+    #expect(try await response?.rest?.next() != nil)
+    response = nil
+    await server.abandoned(1)
+    let other = try await service.transfer(HTTPRequest(url: server.url))
+    other.rest?.release()
+    await server.abandoned(2)
+    let error = await #expect(throws: CacheError.self) { try await other.rest?.next() }
+    #expect(error?.code == .cancelled)
+  }
+
+  @Test func contentThatBreaksOffIsAnErrorAfterWhatCame() async throws {
+    let whole = TestResponse(body: .bytes([UInt8](repeating: 1, count: 200_000)))
+    let server = try TestServer(script: [whole.cut(after: 150_000)])
+    let response = try await transferService(.streamed).transfer(HTTPRequest(url: server.url))
     var received = response.body
     await #expect {
       while let bytes = try await response.rest?.next() { received += bytes }
     } throws: { ($0 as? CacheError)?.code == .originUnreachable }
-    #expect(received.count == 150)
+    #expect(received.count == 150_000)
   }
 
   /// What came of content whose length is known can be kept, and continued later.
-  @Test(arguments: [(true, 40), (true, 0), (false, 40)])
-  func whatCameOfAnAnswerThatBreaksOffIsReported(hasLength: Bool, count: Int) async throws {
-    let whole = TestResponse(fields: ["ETag": "\"1\""], body: .bytes([UInt8](repeating: 1, count: 80)))
+  @Test(arguments: [(true, 80, 40), (true, 80, 0), (false, 80, 40), (true, 80_000, 70_000)])
+  func whatCameOfAnAnswerThatBreaksOffIsReported(hasLength: Bool, size: Int, count: Int) async throws {
+    let whole = TestResponse(fields: ["ETag": "\"1\""], body: .bytes([UInt8](repeating: 1, count: size)))
     let server = try TestServer(script: [(hasLength ? whole : whole.chunked(10)).cut(after: count)])
-    let error = await #expect(throws: CacheError.self) {
-      try await transferService(excess: .streamed).transfer(HTTPRequest(url: server.url))
-    }
+    let error = await #expect(throws: CacheError.self) { try await gathered(HTTPRequest(url: server.url)) }
     #expect(error?.code == .originUnreachable)
     let response = (error?.cause as? IncompleteResponse)?.response
     #expect(response?.body.count == (hasLength ? count : nil))
-    #expect(response?.head.fields["etag"] == (hasLength ? "\"1\"" : nil))
+    #expect(response?.head.fields["etag"] == (hasLength ? "\"1\"" : nil) && response?.rest == nil)
+  }
+
+  /// Content is gathered up to a limit. What is longer can still be read.
+  @Test(arguments: [true, false], [99, 100, 101]) func gatheringEndsAtALimit(hasLength: Bool, size: Int) async throws {
+    let whole = TestResponse(body: .bytes([UInt8](repeating: 1, count: size + 100_000))).trailing(["Sum": "1"])
+    let server = try TestServer(script: [hasLength ? TestResponse(body: whole.body) : whole])
+    let response = try await gathered(HTTPRequest(url: server.url), limit: 100_100)
+    #expect((response.rest == nil) == (size <= 100))
+    #expect(response.body.isEmpty == (size > 100 && hasLength))
+    var received = response.body
+    while let bytes = try await response.rest?.next() { received += bytes }
+    #expect(received.count == size + 100_000)
+    #expect((response.rest?.trailers ?? response.trailers)["sum"] == (hasLength ? nil : "1"))
   }
 
   @Test func manyTransfersAtOnceGetTheirOwnAnswers() async throws {
@@ -209,9 +225,14 @@ struct HTTPTransferServiceTests {
 }
 
 /// A service that no variable of the environment reaches.
-/// Its time-out ends no test, however long a busy machine holds one up.
+/// Its timeout ends no test, however long a busy machine holds one up.
 func transferService(
-  timeout: Duration = .seconds(1_800), limit: Int = 100, excess: HTTPTransferService.Excess = .refused
+  _ content: HTTPTransferService.Content = .whole(limit: 100), timeout: Duration = .seconds(1_800)
 ) -> HTTPTransferService {
-  HTTPTransferService(timeout: timeout, limit: limit, excess: excess) { _ in nil }
+  HTTPTransferService(timeout: timeout, content: content) { _ in nil }
+}
+
+/// The response to `request`, gathered from what arrives.
+func gathered(_ request: HTTPRequest, limit: Int = 1 << 20) async throws(CacheError) -> HTTPResponse {
+  try await transferService(.streamed).transfer(request).gathered(limit: limit, for: request)
 }

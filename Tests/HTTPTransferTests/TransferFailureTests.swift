@@ -67,7 +67,7 @@ struct TransferFailureTests {
   func serverThatStopsInTheMiddleOfAStream(timeout: Int, total: Int?, words: String) async throws {
     let server = try TestServer(script: [TestResponse("never").contentHeld(by: try TestGate())])
     let service = HTTPTransferService(
-      timeout: .seconds(timeout), totalTimeout: total.map { .seconds($0) }, excess: .streamed
+      timeout: .seconds(timeout), totalTimeout: total.map { .seconds($0) }, content: .streamed
     ) { _ in nil }
     let error = await #expect(throws: CacheError.self) { try await service.transfer(HTTPRequest(url: server.url)) }
     #expect(error?.code == .originUnreachable && error?.message.contains(words) == true, "\(String(describing: error))")
@@ -124,7 +124,8 @@ struct TransferFailureTests {
     let large = try TestServer(script: [TestResponse("too large")])
     let silent = try TestServer(script: [TestResponse("never").held(by: try TestGate())])
     for (server, hint) in [(large, size), (silent, time)] {
-      let service = HTTPTransferService(timeout: .seconds(3), limit: 3, settings: settings) { _ in nil }
+      let service = HTTPTransferService(timeout: .seconds(3), content: .whole(limit: 3), settings: settings) { _ in nil
+      }
       let error = await #expect(throws: CacheError.self) {
         try await service.transfer(HTTPRequest(url: server.url + "/"))
       }

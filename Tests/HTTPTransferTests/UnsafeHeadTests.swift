@@ -17,10 +17,11 @@ import Testing
 
   @Test(arguments: ["POST", "PUT", "DELETE", "PATCH", "MKCOL"], endings.indices)
   func contentThatBreaksOff(method: String, row: Int) async throws {
-    for excess in [HTTPTransferService.Excess.refused, .streamed] {
+    for content in [HTTPTransferService.Content.whole(limit: 100), .streamed] {
       let server = try TestServer(script: [Self.endings[row]])
+      let request = HTTPRequest(method: method, url: server.url)
       let error = await #expect(throws: CacheError.self) {
-        try await transferService(excess: excess).transfer(HTTPRequest(method: method, url: server.url))
+        try await transferService(content).transfer(request).gathered(limit: 100, for: request)
       }
       #expect(error?.code == .originUnreachable)
       #expect(head(error)?.status == 201 && head(error)?.fields["location"] == "/b")
@@ -30,7 +31,7 @@ import Testing
   @Test(arguments: [true, false]) func contentThatIsTooLarge(isChunked: Bool) async throws {
     let server = try TestServer(script: [isChunked ? Self.whole.chunked(10) : Self.whole])
     let error = await #expect(throws: CacheError.self) {
-      try await transferService(limit: 79).transfer(HTTPRequest(method: "POST", url: server.url))
+      try await transferService(.whole(limit: 79)).transfer(HTTPRequest(method: "POST", url: server.url))
     }
     #expect(error?.code == .invalidAnswer && head(error)?.status == 201)
   }
@@ -64,7 +65,7 @@ import Testing
   @Test func theHeadOfASafeRequestIsNot() async throws {
     let server = try TestServer(script: [Self.whole.chunked(10).cut(after: 40)])
     let error = await #expect(throws: CacheError.self) {
-      try await transferService(excess: .streamed).transfer(HTTPRequest(url: server.url))
+      try await gathered(HTTPRequest(url: server.url))
     }
     #expect(error?.cause == nil)
   }

@@ -27,6 +27,17 @@ struct SessionTransfersTests {
     }
   }
 
+  /// Whoever reads it anyway does not take it for empty content.
+  @Test(arguments: [true, false]) func contentThatIsTooLargeFails(hasLength: Bool) async throws {
+    let large = TestResponse(body: .bytes([UInt8](repeating: 1, count: 200_000)))
+    let server = try TestServer { _ in hasLength ? large : large.chunked(1_000) }
+    let transfers = SessionTransfers(.ephemeral, limit: 100)
+    let response = try await transfers.response(to: URLRequest(url: try #require(URL(string: server.url))))
+    #expect(response.head.status == 200 && response.body.isEmpty && (response.rest?.length ?? 0) > 100)
+    let error = await #expect(throws: CacheError.self) { try await response.rest?.next() }
+    #expect(error?.code == .tooLarge)
+  }
+
   /// A challenge may come before any response: a proxy or the handshake of TLS asks.
   @Test func aChallengeWithoutAResponseEndsTheTransfer() async throws {
     let session = URLSession(configuration: .ephemeral)

@@ -28,7 +28,7 @@ final class SessionTransfers: Sendable {
   deinit { session.finishTasksAndInvalidate() }
 
   /// The response to `request`. If there is more content than may be held in memory, the transfer ends, and the
-  /// response has an empty `rest`.
+  /// response has a `rest` that fails.
   func response(to request: URLRequest) async throws(CacheError) -> HTTPResponse {
     let task = session.dataTask(with: request)
     // The stream keeps a result that arrives before this task waits for it.
@@ -126,7 +126,12 @@ final class Receiver: NSObject, URLSessionDataDelegate {
     guard let reception = end(task) else { return }
     task.cancel()
     let head = reception.response.map { HTTPResponseHead($0) } ?? HTTPResponseHead(status: 200)
-    reception.end(.success(HTTPResponse(head, rest: StreamedContent { nil })))
+    // Its length says that a cache does not keep it. Whoever reads it nevertheless does not take it for empty content.
+    let rest = StreamedContent(length: max(limit + 1, Int(reception.response?.expectedContentLength ?? 0))) {
+      [limit] () throws(CacheError) in
+      throw CacheError(.tooLarge, "the content has more than \(limit) bytes")
+    }
+    reception.end(.success(HTTPResponse(head, rest: rest)))
   }
 
   private func end(_ task: URLSessionTask) -> Reception? {

@@ -51,6 +51,48 @@ struct LimitedTransferServiceTests {
     #expect(failing.requests.count == 2)
   }
 
+  /// A transfer lasts as long as its content: until its end, its failure, or until nobody will read it.
+  @Test func contentHoldsItsTurn() async throws {
+    let pieces = Mutex<[[UInt8]]>([[1]])
+    let ending = HTTPResponse(
+      HTTPResponseHead(status: 200), rest: StreamedContent { pieces.withLock { $0.popLast() } })
+    let failing = HTTPResponse(
+      HTTPResponseHead(status: 200),
+      rest: StreamedContent { () throws(CacheError) in throw CacheError(.originUnreachable, "broke off") })
+    let answers = ["http://a/end": ending, "http://a/failure": failing]
+    for (path, isReleased) in [("end", false), ("failure", false), ("end", true), ("none", false)] {
+      let transfer = FakeTransfer(HTTPResponse(HTTPResponseHead(status: 200)), but: answers)
+      let service = LimitedTransferService(transfer, limit: 1)
+      let response = try await service.transfer(HTTPRequest(url: "http://a/\(path)"))
+      let second = Task { try await service.transfer(HTTPRequest(url: "http://a/")) }
+      if let rest = response.rest {
+        for _ in 0..<10 { await Task.yield() }
+        #expect(transfer.requests.count == 1)
+        if isReleased { rest.release() } else { while (try? await rest.next()) != nil {} }
+      }
+      #expect(try await second.value.head.status == 200)
+    }
+  }
+
+  /// The response that redirects is not read, and must not keep the next request waiting for ever.
+  @Test(arguments: ["no-store", "max-age=60"]) func aRedirectionGivesItsTurnBack(control: String) async throws {
+    let head = HTTPResponseHead(status: 302, fields: ["Location": "/b", "Cache-Control": control])
+    let redirection = HTTPResponse(head, rest: StreamedContent(length: 1 << 40) { [1] })
+    let transfer = FakeTransfer(HTTPResponse(HTTPResponseHead(status: 200), body: [2]), but: ["http://a/": redirection])
+    let cache = HTTPCache(
+      storage: ShelfOfResponses(), transfer: LimitedTransferService(transfer, limit: 1),
+      services: FetchServices(
+        rules: HTTPCacheRules(freshness: HTTPCacheBench.freshness), now: { .seconds(1_000) },
+        background: BackgroundWork()))
+    var last: HTTPResponse?
+    for try await snapshot in cache.followedResponses(
+      to: HTTPRequest(url: "http://a/"), options: FetchOptions(), maxRedirects: 5)
+    {
+      last = snapshot.value.response
+    }
+    #expect(last?.body == [2] && transfer.requests.map(\.url) == ["http://a/", "http://a/b"])
+  }
+
   /// A transfer that ends on demand, in the order of the requests.
   private final class HeldTransfer: DataTransferService {
     private struct State {

@@ -20,6 +20,19 @@ import Testing
     #expect(!String(reflecting: record).contains("hidden"))
   }
 
+  /// A transfer that is read as it arrives ends with its content, or when nobody will read it.
+  @Test(arguments: [true, false]) func logsContentThatArrivedLater(isWhole: Bool) async throws {
+    let logger = Records()
+    let pieces = Mutex<[[UInt8]]>([[4, 5, 6], [2, 3]])
+    let rest = StreamedContent(trailers: { ["Sum": "1"] }) { pieces.withLock { $0.popLast() } }
+    let transfer = FakeTransfer(HTTPResponse(HTTPResponseHead(status: 200), body: [1], rest: rest))
+    let response = try await service(transfer, logger).transfer(HTTPRequest(url: "http://a/"))
+    let logged = try #require(response.rest)
+    #expect(try await logged.next() == [2, 3] && logger.records.isEmpty)
+    if isWhole { while try await logged.next() != nil {} } else { logged.release() }
+    #expect(logger.records.map(\.byteCount) == [isWhole ? 6 : 3] && logged.trailers == ["Sum": "1"])
+  }
+
   @Test func logsFailure() async throws {
     let logger = Records()
     let transfer = FakeTransfer(failing: CacheError(.originUnreachable, "hidden"))

@@ -91,6 +91,22 @@ import Testing
     #expect(error?.code == .invalidAnswer && refused.count == 1)
   }
 
+  /// The content of a response that is not passed on is released before the pause. One that is passed on stays, even if
+  /// it breaks off.
+  @Test func onlyWhatIsNotPassedOnIsReplaced() async throws {
+    let released = Mutex(false)
+    let rest = StreamedContent(whenEnded: { released.withLock { $0 = true } }) { [1] }
+    let broken = StreamedContent { () throws(CacheError) in throw CacheError(.originUnreachable, "broke off") }
+    let script = ScriptedTransfer([
+      .success(HTTPResponse(Case.busy, rest: rest)), .success(HTTPResponse(Case.done, rest: broken)),
+    ])
+    let service = RetryingTransferService(
+      script, patience: .init(retries: 5), now: { .zero },
+      sleep: { _ in #expect(released.withLock { $0 }) })
+    let response = try await service.transfer(HTTPRequest(url: "http://a/"))
+    #expect(response.rest == broken && script.count == 2)
+  }
+
   @Test func cancelledWaitEndsTheRequest() async {
     let script = ScriptedTransfer([.success(HTTPResponse(Case.busy)), .success(HTTPResponse(Case.done))])
     let service = service(script) { _ in throw CancellationError() }

@@ -20,8 +20,14 @@ extension TestResponse {
   /// The same, but nothing is sent before `gate` is opened.
   public func held(by gate: TestGate) -> TestResponse { changing { $0.gate = gate } }
 
-  /// The same, but nothing of the content is sent before `gate` is opened.
-  public func contentHeld(by gate: TestGate) -> TestResponse { changing { $0.bodyGate = gate } }
+  /// The same, but no more than `count` bytes of the content are sent before `gate` is opened. If `count` is not 0, the
+  /// content is in chunks, one of which ends there.
+  public func contentHeld(by gate: TestGate, after count: Int = 0) -> TestResponse {
+    changing { response in
+      response.bodyGate = gate
+      response.ungated = count
+    }
+  }
 
   /// The same with other fields in place of those of the same names.
   public func with(_ fields: TestFields) -> TestResponse { changing { $0.fields = $0.fields.replacing(with: fields) } }

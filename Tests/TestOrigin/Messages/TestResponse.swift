@@ -42,6 +42,8 @@ public struct TestResponse: Sendable {
   public var gate: TestGate?
   /// Holds the content back, after the header, until it is opened.
   public var bodyGate: TestGate?
+  /// How many bytes of the content are sent before `bodyGate`.
+  public var ungated = 0
 
   /// An answer with the given parts.
   public init(status: Int = 200, fields: TestFields = [:], body: TestBody = .bytes([])) {

@@ -45,8 +45,7 @@ struct ResponseWriter {
   }
 
   private func message(_ response: TestResponse) -> End {
-    guard outlet.send(head(response)) else { return .abandoned }
-    if let gate = response.bodyGate, !outlet.flush() || !gate.wait(on: outlet.connection) { return .abandoned }
+    guard outlet.send(head(response)), response.ungated > 0 || passesGate(of: response) else { return .abandoned }
     guard !hasContent(response) || content(response) else { return .abandoned }
     return closes(response) ? .last : .complete
   }
@@ -71,12 +70,23 @@ struct ResponseWriter {
     fields.lines.map { "\($0.name): \($0.value)\r\n" }.joined() + "\r\n"
   }
 
+  private func passesGate(of response: TestResponse) -> Bool {
+    guard let gate = response.bodyGate else { return true }
+    return outlet.flush() && gate.wait(on: outlet.connection)
+  }
+
   private func content(_ response: TestResponse) -> Bool {
+    var sent = 0
+    func opensWay(_ piece: ArraySlice<UInt8>) -> Bool {
+      defer { sent += piece.count }
+      return response.ungated == 0 || sent != response.ungated || passesGate(of: response)
+    }
     guard case .chunked(let size) = framing(response) else {
       return response.body.forEachPiece(size: Self.pieceSize, limit: response.cut, outlet.send)
     }
     let isSent = response.body.forEachPiece(size: max(1, size), limit: response.cut) { piece in
-      outlet.send("\(String(piece.count, radix: 16))\r\n") && outlet.send(piece) && outlet.send("\r\n")
+      opensWay(piece) && outlet.send("\(String(piece.count, radix: 16))\r\n") && outlet.send(piece)
+        && outlet.send("\r\n")
     }
     return isSent && (response.cut != nil || outlet.send("0\r\n" + Self.lines(response.trailers)))
   }

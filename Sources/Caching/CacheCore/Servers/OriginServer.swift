@@ -65,9 +65,12 @@ public struct OriginServer: Sendable {
     for _ in 0...Self.maxRedirects {
       let response: HTTPResponse
       do throws(CacheError) {
-        response = try await transfer.transfer(request)
+        response = try await transfer.transfer(request).gathered(limit: .max, for: request)
       } catch {
-        throw secrets.withheld(from: error, origin: origin)
+        // The part that arrived is of no use here.
+        let isIncomplete = error.cause is IncompleteResponse
+        let reason = isIncomplete ? CacheError(error.code, error.message, hint: error.hint) : error
+        throw secrets.withheld(from: reason, origin: origin)
       }
       guard let redirect = try Redirect(response.head, to: request) else { return response }
       request = redirect.request

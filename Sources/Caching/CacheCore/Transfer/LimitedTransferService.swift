@@ -1,8 +1,8 @@
 public import FetchVocabulary
 internal import Synchronization
 
-/// Limits the number of requests under way. The others wait for their turn, first come, first served. Content that is
-/// still arriving after `transfer(_:)` has returned does not count.
+/// Limits the number of transfers under way. The others wait for their turn, first come, first served. A transfer lasts
+/// until its content has ended or failed, or has been released.
 public final class LimitedTransferService: DataTransferService {
   private struct State {
     var free: Int
@@ -19,13 +19,23 @@ public final class LimitedTransferService: DataTransferService {
     state = Mutex(State(free: limit))
   }
 
-  /// Waits for a turn, and returns the answer to `request`.
+  /// Waits for a turn, and returns the response to `request`.
   ///
   /// - Throws: `CacheError`: what `base` throws; `cancelled`, even while waiting.
   public func transfer(_ request: HTTPRequest) async throws(CacheError) -> HTTPResponse {
     guard await takeTurn() else { throw .cancelled }
-    defer { endTurn() }
-    return try await base.transfer(request)
+    do throws(CacheError) {
+      var response = try await base.transfer(request)
+      if let rest = response.rest {
+        response.rest = rest.whenEnded { self.endTurn() }
+      } else {
+        endTurn()
+      }
+      return response
+    } catch {
+      endTurn()
+      throw error
+    }
   }
 
   /// Waits for a turn; `false` if the task was cancelled before the turn came.

@@ -1,4 +1,5 @@
 public import FetchVocabulary
+internal import Synchronization
 
 /// A transfer as it may be logged: without anything that could be a secret.
 public struct TransferRecord: Sendable, Hashable {
@@ -8,7 +9,7 @@ public struct TransferRecord: Sendable, Hashable {
   public let url: String
   /// The status of the answer; `nil` if there was none.
   public let status: Int?
-  /// The number of content bytes; if the content is read as it arrives, the number of bytes so far.
+  /// The number of content bytes that arrived.
   public let byteCount: Int
   /// The duration of the transfer.
   public let duration: Duration
@@ -22,7 +23,7 @@ public protocol TransferLogger: Sendable {
   func log(_ record: TransferRecord)
 }
 
-/// Passes a record of each transfer to a logger.
+/// Passes a record of each transfer to a logger: when its content has ended or failed, or has been released.
 public struct LoggingTransferService: DataTransferService {
   private let base: any DataTransferService
   private let logger: any TransferLogger
@@ -38,19 +39,40 @@ public struct LoggingTransferService: DataTransferService {
     self.now = now
   }
 
-  /// The answer of `base`.
+  /// The response of `base`.
   ///
   /// - Throws: `CacheError`: what `base` throws.
   public func transfer(_ request: HTTPRequest) async throws(CacheError) -> HTTPResponse {
     let start = now()
     do throws(CacheError) {
-      let response = try await base.transfer(request)
-      log(request, status: response.head.status, byteCount: response.body.count, since: start)
+      var response = try await base.transfer(request)
+      let (status, count) = (response.head.status, response.body.count)
+      guard let rest = response.rest else {
+        log(request, status: status, byteCount: count, since: start)
+        return response
+      }
+      let counter = Counter(count)
+      let record: @Sendable () -> Void = {
+        log(request, status: status, byteCount: counter.count.load(ordering: .relaxed), since: start)
+      }
+      response.rest = StreamedContent(length: rest.length, trailers: { rest.trailers }, whenEnded: record) {
+        () async throws(CacheError) in
+        let piece = try await rest.next()
+        counter.count.add(piece?.count ?? 0, ordering: .relaxed)
+        return piece
+      }
       return response
     } catch {
       log(request, failure: error.code, since: start)
       throw error
     }
+  }
+
+  /// Counts the bytes of a response that is read.
+  private final class Counter: Sendable {
+    let count: Atomic<Int>
+
+    init(_ count: Int) { self.count = Atomic(count) }
   }
 
   private func log(

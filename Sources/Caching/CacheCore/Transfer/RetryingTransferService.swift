@@ -1,10 +1,11 @@
 public import FetchVocabulary
 
 /// Repeats requests that a server is too busy to answer (429 and 503), if they change nothing. With more patience, also
-/// repeats requests after other failures that may pass.
+/// repeats requests after other failures that may pass. A response whose head has been passed on is never replaced, even
+/// if its content breaks off.
 ///
 /// It waits as long as `Retry-After` says, or without one a little longer each time. If that would be too long, or the
-/// last attempt fails too, it returns the server's answer as it is.
+/// last attempt fails too, it returns the server's response unchanged.
 public struct RetryingTransferService: DataTransferService {
   /// How often to retry, and how long to wait.
   public struct Patience: Sendable, Hashable {
@@ -16,7 +17,7 @@ public struct RetryingTransferService: DataTransferService {
     public let longestPause: Duration
     /// The statuses that lead to another attempt.
     public var statuses: Set = [429, 503]
-    /// Whether to try again if the server cannot be reached, or its answer breaks off.
+    /// Whether to try again if the server cannot be reached, or breaks off before the head of its response.
     public var isForFailures = false
 
     /// Creates the patience for requests that a busy server rejects.
@@ -70,6 +71,8 @@ public struct RetryingTransferService: DataTransferService {
       let result = await result(of: request)
       guard attempt < patience.attempts, isRepeatable(request), let pause = pause(after: result, attempt: attempt)
       else { return try result.get() }
+      // Its connection is of no use during the pause.
+      (try? result.get())?.rest?.release()
       do { try await sleep(pause) } catch { throw .cancelled }
       attempt += 1
     }

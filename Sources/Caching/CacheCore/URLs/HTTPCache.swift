@@ -25,11 +25,11 @@ public struct HTTPCache: HTTPResponseSource {
   ///
   /// - Parameters:
   ///   - name: the cache's name in `Cache-Status`: a letter, then letters, digits and `-._`.
-  ///   - maxContentBytes: the largest content that the cache puts together from parts, in bytes. `transfer` limits
-  ///     content that arrives in one piece.
+  ///   - maxContentBytes: the largest content that the cache keeps of what arrives while it is read, and puts together
+  ///     from parts, in bytes. `transfer` limits content that arrives in one piece.
   public init(
     responses: URLResponses, transfer: any DataTransferService, services: FetchServices,
-    name: String = "ResponseCache", maxContentBytes: Int = .max
+    name: String = "ResponseCache", maxContentBytes: Int = 16 << 20
   ) {
     self.name = name
     stored = responses
@@ -93,6 +93,8 @@ public struct HTTPCache: HTTPResponseSource {
         throw CacheError(
           .invalidAnswer, "there are more than \(maxRedirects) redirects in a row", cause: TooManyRedirects())
       }
+      // With a limited number of transfers, the next one would wait for this one.
+      snapshot.value.response.rest?.release()
       let next = complete(redirect.request)
       return followedResponses(
         to: next, options: options, maxRedirects: maxRedirects, complete, followed: followed + 1)

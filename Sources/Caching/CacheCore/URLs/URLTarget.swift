@@ -129,7 +129,10 @@ struct URLTarget: FetchTarget {
   private func send(_ request: HTTPRequest, _ token: CoalescingToken?) async throws(CacheError) -> HTTPResponse {
     let requestTime = now()
     do throws(CacheError) {
-      return try await transfer.transfer(request)
+      let response = try await transfer.transfer(request)
+      // Nobody waits for the end of what is not to be stored.
+      guard rules.refusal(to: response.head, for: request) == nil else { return response }
+      return try await response.gathered(limit: maxContentBytes, for: request)
     } catch {
       guard let incomplete = error.cause as? IncompleteResponse else { throw error }
       var (message, hint) = (error.message, error.hint)

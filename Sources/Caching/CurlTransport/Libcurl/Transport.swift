@@ -81,11 +81,10 @@ extension Exchange {
     return HTTPResponse(self, body: body)
   }
 
-  /// The content length that the head announces; `nil` if it announces none, or there can be no content anyway.
+  /// The content length that the head announces; `nil` if it announces none, 0 if there can be no content.
   public var announcedLength: Int? {
-    guard transfer.request.method != "HEAD", head.status != 304, head.status != 204,
-      !head.fields.contains("transfer-encoding")
-    else { return nil }
+    if transfer.request.method == "HEAD" || head.status == 304 || head.status == 204 { return 0 }
+    if head.fields.contains("transfer-encoding") { return nil }
     return head.fields.values(of: "content-length").first.flatMap { Int($0) }
   }
 }

@@ -1,28 +1,28 @@
 internal import FetchVocabulary
+internal import HTTPCaching
 
 /// Content from which one coding is removed while it is read.
 actor DecodedContent {
-  /// Returns content piece by piece, and `nil` at its end.
-  typealias Source = @Sendable () async throws(CacheError) -> [UInt8]?
-
   private let coding: ContentCoding
   private let server: String
-  private let source: Source
+  private let source: StreamedContent.Source
   private var decompressor: Decompressor?
   private var input: [UInt8] = []
   private var offset = 0
   private var isSourceAtEnd = false
   private var hasMoreOutput = false
-  private var isAtEnd = false
+  private var isPartComplete = false
 
-  private init(_ coding: ContentCoding, server: String, source: @escaping Source) {
+  private init(_ coding: ContentCoding, server: String, source: @escaping StreamedContent.Source) {
     self.coding = coding
     self.server = server
     self.source = source
   }
 
   /// Removes `codings` from the content of `source`. The first of them was applied last. Errors name `server`.
-  static func undoing(_ codings: [ContentCoding], server: String, source: @escaping Source) -> Source {
+  static func undoing(_ codings: [ContentCoding], server: String, source: @escaping StreamedContent.Source)
+    -> StreamedContent.Source
+  {
     var decoded = source
     for coding in codings {
       let content = DecodedContent(coding, server: server, source: decoded)
@@ -31,25 +31,23 @@ actor DecodedContent {
     return decoded
   }
 
-  /// The next piece, at most 64 KiB; `nil` at the end. Ignores anything after the end of gzip or deflate data.
+  /// The next piece, at most 64 KiB; `nil` at the end of the source. Ignores anything after the end of gzip or deflate
+  /// data.
   ///
   /// - Throws: `CacheError`: what the source throws; `invalidAnswer` if the content does not match its coding, or is
   ///   cut off.
   private func next() async throws(CacheError) -> [UInt8]? {
-    while !isAtEnd {
+    while true {
+      if isPartComplete, try await isComplete() { return nil }
       // After a full piece there may be more output from the input already read.
-      if !hasMoreOutput, input.count - offset < 2, !isSourceAtEnd { try await read() }
+      if !hasMoreOutput { try await read(decompressor == nil ? 2 : 1) }
       let step = try step()
       hasMoreOutput = step.output.count == Decompressor.pieceSize
       offset += step.used
-      if step.isAtEnd {
-        try await end()
-      } else if step.used == 0, step.output.isEmpty, isSourceAtEnd {
-        throw damage
-      }
+      isPartComplete = step.isAtEnd
+      if !isPartComplete, step.used == 0, step.output.isEmpty, isSourceAtEnd { throw damage }
       if !step.output.isEmpty { return step.output }
     }
-    return nil
   }
 
   private func step() throws(CacheError) -> Decompressor.Step {
@@ -60,9 +58,9 @@ actor DecodedContent {
     throw damage
   }
 
-  /// Reads until there are at least two bytes of input, or the source ends.
-  private func read() async throws(CacheError) {
-    while input.count - offset < 2, !isSourceAtEnd {
+  /// Reads until there are at least `count` bytes of input, or the source ends.
+  private func read(_ count: Int) async throws(CacheError) {
+    while input.count - offset < count, !isSourceAtEnd {
       if let more = try await source() {
         input = input[offset...] + more
         offset = 0
@@ -72,16 +70,19 @@ actor DecodedContent {
     }
   }
 
-  /// Checks whether more data follows after a complete part, as gzip and Zstandard allow.
-  private func end() async throws(CacheError) {
-    try await read()
+  /// Whether no further part follows a complete one, as gzip and Zstandard allow. Then reads the source to its end: it
+  /// may be waiting for that.
+  private func isComplete() async throws(CacheError) -> Bool {
+    try await read(2)
     let rest = input[offset...]
-    isAtEnd =
+    let isMore =
       switch coding {
-      case .gzip: !rest.starts(with: [0x1F, 0x8B])
-      case .deflate: true
-      case .zstd: rest.isEmpty
+      case .gzip: rest.starts(with: [0x1F, 0x8B])
+      case .deflate: false
+      case .zstd: !rest.isEmpty
       }
+    while !isMore, !isSourceAtEnd { isSourceAtEnd = try await source() == nil }
+    return !isMore
   }
 
   private var damage: CacheError {

@@ -13,7 +13,7 @@ public struct DecodingResponseSource: HTTPResponseSource {
   private let limit: Int
 
   /// Creates a source in front of `base` that holds `limit` bytes of decoded content in memory, or one piece more.
-  /// Longer content is decoded as it is read.
+  /// Longer content, and content that is still arriving, is decoded as it is read.
   public init(_ base: any HTTPResponseSource, limit: Int) {
     self.base = base
     self.limit = limit
@@ -46,14 +46,14 @@ public struct DecodingResponseSource: HTTPResponseSource {
   ) -> Snapshots<Result<LocatedResponse, CacheError>> {
     base.followedResponses(to: request, options: options, maxRedirects: maxRedirects).map { snapshot in
       do throws(CacheError) {
-        return snapshot.with(.success(try await decoded(snapshot.value, isStored: snapshot.source == .cache)))
+        return snapshot.with(.success(try await decoded(snapshot.value)))
       } catch {
         return snapshot.with(.failure(error))
       }
     }
   }
 
-  private func decoded(_ located: LocatedResponse, isStored: Bool) async throws(CacheError) -> LocatedResponse {
+  private func decoded(_ located: LocatedResponse) async throws(CacheError) -> LocatedResponse {
     let response = located.response
     let (codings, rest) = ContentCoding.undoable(response.head.fields["content-encoding"] ?? "")
     guard !response.body.isEmpty || response.rest != nil else { return located }
@@ -62,24 +62,23 @@ public struct DecodingResponseSource: HTTPResponseSource {
         .invalidAnswer, "the answer is coded as '\(rest)', which cannot be undone here", hint: "take it as it came")
     }
     if codings.isEmpty { return located }
+    if let rest = response.rest {
+      return located.with([], rest: StreamedContent(trailers: { rest.trailers }, pieces(of: located, codings)))
+    }
     let next = pieces(of: located, codings)
     var body: [UInt8] = []
     while let piece = try await next() {
       body += piece
       guard body.count > limit else { continue }
-      guard isStored else {
-        let trailers: @Sendable () -> HTTPFields = { response.rest?.trailers ?? response.trailers }
-        return located.with(body, rest: StreamedContent(trailers: trailers, next))
-      }
       // Check the content to its end first: what has been passed on cannot be taken back.
       while try await next() != nil {}
-      return located.with([], rest: StreamedContent(pieces(of: located, codings)))
+      return located.with([], rest: StreamedContent(trailers: { response.trailers }, pieces(of: located, codings)))
     }
     return located.with(body, rest: nil)
   }
 
   /// The content of `located` from its beginning, with `codings` removed.
-  private func pieces(of located: LocatedResponse, _ codings: [ContentCoding]) -> DecodedContent.Source {
+  private func pieces(of located: LocatedResponse, _ codings: [ContentCoding]) -> StreamedContent.Source {
     let source = StreamedContent(located.response.body, rest: located.response.rest)
     let server = HTTPRequest(url: located.url).authority ?? "the server"
     return DecodedContent.undoing(codings, server: server) { () async throws(CacheError) in try await source.next() }
@@ -103,8 +102,8 @@ extension LocatedResponse {
   /// This response with other content. Its trailers stay with it.
   fileprivate func with(_ body: [UInt8], rest: StreamedContent?) -> LocatedResponse {
     var response = response
-    response.trailers = response.rest?.trailers ?? response.trailers
-    (response.body, response.rest) = (body, rest)
+    response.body = body
+    response.rest = rest
     return LocatedResponse(url: url, response: response)
   }
 }

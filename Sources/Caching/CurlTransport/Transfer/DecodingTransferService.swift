@@ -33,9 +33,10 @@ public struct DecodingTransferService: DataTransferService {
     }
     var response = try await base.transfer(asking)
     let (codings, rest) = ContentCoding.undoable(response.head.fields["content-encoding"] ?? "")
-    guard !response.body.isEmpty, !codings.isEmpty else { return response }
+    guard !response.body.isEmpty || response.rest != nil, !codings.isEmpty else { return response }
     do throws(CacheError) {
-      response.body = try await decoded(response.body, codings, server: request.authority ?? "the server")
+      response.body = try await decoded(response, codings, server: request.authority ?? "the server")
+      response.rest = nil
     } catch {
       throw error.after(response.head, of: request)
     }
@@ -45,9 +46,9 @@ public struct DecodingTransferService: DataTransferService {
   }
 
   private func decoded(
-    _ body: [UInt8], _ codings: [ContentCoding], server: String
+    _ response: HTTPResponse, _ codings: [ContentCoding], server: String
   ) async throws(CacheError) -> [UInt8] {
-    let source = StreamedContent(body, rest: nil)
+    let source = StreamedContent(response.body, rest: response.rest)
     let next = DecodedContent.undoing(codings, server: server) { () async throws(CacheError) in try await source.next()
     }
     var content: [UInt8] = []

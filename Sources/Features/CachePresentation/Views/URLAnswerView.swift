@@ -56,14 +56,11 @@ public struct URLAnswerView: SingleRecordView {
     return String(decoding: text.utf8.map { $0 == 13 || $0 == 10 || $0 == 0 ? 32 : $0 }, as: UTF8.self)
   }
 
-  /// The content for a terminal; `nil` if it is not text, or too long to hold in memory.
+  /// The content for a terminal; `nil` if it is not text, or still arriving.
   public var terminalText: String? {
-    guard response.rest == nil, let text = String(validating: response.body, as: UTF8.self),
-      !text.unicodeScalars.contains("\0")
-    else {
-      return nil
-    }
-    return TerminalText.block(text)
+    var text = ArrivingText()
+    guard response.rest == nil, let start = text.append(response.body), let end = text.end() else { return nil }
+    return start + end
   }
 
   /// The head for a terminal.
@@ -74,4 +71,37 @@ public struct URLAnswerView: SingleRecordView {
 
   /// The failures on the way to this response.
   public var warnings: [ErrorView] { origin.warnings }
+}
+
+/// Text for a terminal, whose bytes arrive piece by piece.
+public struct ArrivingText: Sendable {
+  /// The beginning of a character, or of the end of a line.
+  private var rest: [UInt8] = []
+
+  /// Text without any bytes.
+  public init() {}
+
+  /// The text that `bytes` complete, with escapes for what could act on a terminal; `nil` if it is not text.
+  public mutating func append(_ bytes: [UInt8]) -> String? {
+    let bytes = rest + bytes
+    let end = Self.end(of: bytes)
+    rest = Array(bytes[end...])
+    return Self.shown(bytes[..<end])
+  }
+
+  /// The text that no more bytes complete; `nil` if it is not text.
+  public mutating func end() -> String? { Self.shown(rest[...]) }
+
+  /// The end of the complete characters of `bytes`. A line feed may follow a carriage return.
+  private static func end(of bytes: [UInt8]) -> Int {
+    if bytes.last == UInt8(ascii: "\r") { return bytes.count - 1 }
+    guard let start = bytes.suffix(3).lastIndex(where: { $0 < 0x80 || $0 >= 0xC0 }) else { return bytes.endIndex }
+    let length = bytes[start] < 0x80 ? 1 : bytes[start] < 0xE0 ? 2 : bytes[start] < 0xF0 ? 3 : 4
+    return bytes.count - start < length ? start : bytes.endIndex
+  }
+
+  private static func shown(_ bytes: ArraySlice<UInt8>) -> String? {
+    guard let text = String(validating: bytes, as: UTF8.self), !text.unicodeScalars.contains("\0") else { return nil }
+    return TerminalText.block(text)
+  }
 }

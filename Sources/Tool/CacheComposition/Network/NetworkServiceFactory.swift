@@ -29,11 +29,9 @@ public struct NetworkServiceFactory: Sendable {
   /// Makes a service under the limits of `transport`. Its headers belong to the origin, which adds them itself.
   public func makeService(_ transport: Configuration.Transport) -> any DataTransferService {
     var service: any DataTransferService = HTTPTransferService(
-      timeout: transport.timeout, totalTimeout: transport.demands.maxTime, limit: transport.maxResponseBytes,
-      excess: transport.isStreamed ? .streamed : .refused,
-      passesOnUnstorable: transport.demands.passesOnUnstorable, settings: transport.settings,
-      options: TransportOptions(transport),
-      environment: environment)
+      timeout: transport.timeout, totalTimeout: transport.demands.maxTime,
+      content: transport.isStreamed ? .streamed : .whole(limit: transport.maxResponseBytes),
+      settings: transport.settings, options: TransportOptions(transport), environment: environment)
     if transport.demands.isInsecure { service = UnprovedTransfer(base: service, warn: warn) }
     if let logger { service = LoggingTransferService(service, logger: logger) }
     let patience = transport.demands.retries.map { RetryingTransferService.Patience(retries: $0) }
@@ -73,8 +71,6 @@ public struct TransferDemands: Sendable, Hashable {
   public var isInsecure: Bool
   /// Whether to ask for compressed answers, and decompress them after they leave the cache.
   public var isCompressed: Bool
-  /// Whether a response that HTTP forbids storing is passed on while it arrives.
-  public var passesOnUnstorable = false
 
   /// The demands; by default none.
   public init(

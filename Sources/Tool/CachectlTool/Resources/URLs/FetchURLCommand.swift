@@ -11,8 +11,9 @@ struct FetchURLCommand: AsyncParsableCommand {
     discussion: """
       The content goes to the standard output as it came, whatever the status; on a terminal only if it is text. With \
       --out it goes to a file, which is written whole or not at all. With --output json, ndjson or csv facts about the \
-      answer are printed. Redirections are followed. An answer that is larger than cache.maxEntryBytes, or that HTTP \
-      forbids storing, is passed on as it comes in, and not kept. What may be stored and reused is what HTTP allows: see `cachectl explain url`.
+      answer are printed. Redirections are followed. An answer is printed while it arrives, and kept once it is \
+      complete, unless it is larger than cache.maxEntryBytes or HTTP forbids storing it. What may be stored and reused is \
+      what HTTP allows: see `cachectl explain url`.
 
       Examples:
         cachectl fetch url https://example.com/data.json | jq
@@ -62,49 +63,66 @@ struct FetchURLCommand: AsyncParsableCommand {
     var demands = try url.network.demands
     demands.maxTime = maxTime.map { Duration.seconds($0) }
     demands.retries = retry
-    demands.passesOnUnstorable = isRaw
     let deadline = demands.maxTime.map { Deadline($0) }
     do throws(CacheError) {
       try await session.fetching(fetch) { store, writes throws(CacheError) in
         var last: Snapshot<LocatedResponse>?
         for try await snapshot in request.responses(session.container.context(store), demands, fetch.options) {
-          writes.note(snapshot)
+          if let last { writes.note(last) }
           last = snapshot
         }
-        if let last { try await deliver(last, session) }
+        guard let last else { return }
+        // An answer that is still arriving is kept when it is complete.
+        let result = await delivery(of: last, session)
+        writes.note(last)
+        try result.get()
       }
     } catch {
       throw deadline?.explained(error) ?? error
     }
   }
 
-  /// Whether the content is written unchanged while it arrives. A terminal gets only text, and the other formats facts.
-  private var isRaw: Bool { global.output == .table && (out != nil || !Console.output.screen.isTerminal) }
-
   /// Whether to print the head of the answer: a HEAD request gives nothing else.
   private var showsHead: Bool { include || url.head }
 
+  private func delivery(of snapshot: Snapshot<LocatedResponse>, _ session: Session) async -> Result<Void, CacheError> {
+    do throws(CacheError) { return .success(try await deliver(snapshot, session)) } catch { return .failure(error) }
+  }
+
   private func deliver(_ snapshot: Snapshot<LocatedResponse>, _ session: Session) async throws(CacheError) {
-    let view = URLAnswerView(snapshot, backend: session.configuration.backend)
     if fail, let error = CacheError(failing: snapshot.value) {
-      for warning in view.warnings { global.warn(warning) }
+      for warning in view(snapshot, session).warnings { global.warn(warning) }
       throw error
     }
     warnOfRedirect(snapshot.value.response.head)
     if let error = CacheError(refusedByProxy: snapshot.value) { global.warn(ErrorView(error)) }
-    if let out, out != "-" { try await write(snapshot.value.response, view, to: out) }
-    guard global.output == .table else { return try global.show(view) }
+    guard global.output == .table else { return try await showFacts(snapshot, session) }
+    let (response, view) = (snapshot.value.response, view(snapshot, session))
     for warning in view.warnings { global.warn(warning) }
-    if let out, out != "-" { return global.remark(view.status) }
-    guard Console.output.screen.isTerminal, out == nil else { return try await write(snapshot.value.response, view) }
-    guard let text = view.terminalText else {
-      throw CacheError(
-        .invalidRequest, "the answer is not text, or too long for a terminal",
-        hint: "redirect it to a file, or use --out FILE")
+    if let out, out != "-" {
+      try await write(response, view, to: out)
+      global.remark(view.status)
+    } else if Console.output.screen.isTerminal, out == nil {
+      try await show(response, view)
+      global.remark(view.status)
+    } else {
+      try await write(response, view)
     }
-    if showsHead { try Console.output.write(view.table(on: Console.output.screen, hasHeader: false)) }
-    try Console.output.write(text.isEmpty || text.hasSuffix("\n") ? text : text + "\n")
-    global.remark(view.status)
+    // Some failures are only known when the content is complete, such as that of storing it.
+    for warning in self.view(snapshot, session).warnings.dropFirst(view.warnings.count) { global.warn(warning) }
+  }
+
+  private func view(_ snapshot: Snapshot<LocatedResponse>, _ session: Session) -> URLAnswerView {
+    URLAnswerView(snapshot, backend: session.configuration.backend)
+  }
+
+  /// Prints facts about the answer, for which its content is gathered up to the size of an entry.
+  private func showFacts(_ snapshot: Snapshot<LocatedResponse>, _ session: Session) async throws(CacheError) {
+    let (url, limit) = (snapshot.value.url, session.configuration.cache.maxEntryBytes)
+    let response = try await snapshot.value.response.gathered(limit: limit, for: HTTPRequest(url: url))
+    let view = view(snapshot.with(LocatedResponse(url: url, response: response)), session)
+    if let out, out != "-" { try await write(response, view, to: out) }
+    try global.show(view)
   }
 
   /// Warns of a redirection that is printed instead of being followed: it would pass for the expected answer.
@@ -129,7 +147,26 @@ struct FetchURLCommand: AsyncParsableCommand {
     try file.commit()
   }
 
-  /// Writes the answer to the standard output as it comes in.
+  /// Shows the answer on a terminal while it arrives, if it is text.
+  private func show(_ response: HTTPResponse, _ view: URLAnswerView) async throws(CacheError) {
+    let notText = CacheError(
+      .invalidRequest, "the answer is not text", hint: "redirect it to a file, or use --out FILE")
+    guard response.rest != nil || view.terminalText != nil else { throw notText }
+    var text = ArrivingText()
+    var piece: [UInt8]? = response.body
+    var isInLine = false
+    if showsHead { try Console.output.write(view.table(on: Console.output.screen, hasHeader: false)) }
+    while let bytes = piece {
+      guard let shown = text.append(bytes) else { throw notText }
+      try Console.output.write(shown)
+      if !shown.isEmpty { isInLine = !shown.hasSuffix("\n") }
+      piece = try await response.rest?.next()
+    }
+    guard let shown = text.end() else { throw notText }
+    try Console.output.write(isInLine || !shown.isEmpty ? shown + "\n" : shown)
+  }
+
+  /// Writes the answer to the standard output while it arrives.
   private func write(_ response: HTTPResponse, _ view: URLAnswerView) async throws(CacheError) {
     if showsHead { try Console.output.write(FieldText.encode(view.head)) }
     try Console.output.write(response.body)
