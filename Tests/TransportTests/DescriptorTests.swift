@@ -14,10 +14,10 @@ struct DescriptorTests {
     ]
     let server = try TestServer { request in responses[(Int(request.path.dropFirst()) ?? 0) % responses.count] }
     do {
-      let transport = Transport.plain()
+      let service = HTTPTransferService.plain()
       for number in 0..<200 {
-        let exchange = try? await transport.send(HTTPRequest(url: "\(server.url)/\(number)"))
-        _ = try? await exchange?.next()
+        let response = try? await service.transfer(HTTPRequest(url: "\(server.url)/\(number)"))
+        _ = try? await response?.rest?.next()
       }
       #expect(server.count >= 200)
     }

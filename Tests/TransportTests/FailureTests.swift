@@ -1,3 +1,4 @@
+import Base
 import HTTPCaching
 import TestOrigin
 import Testing
@@ -10,12 +11,12 @@ struct FailureTests {
   struct Case: Sendable, CustomTestStringConvertible {
     let name: String
     let response: TestResponse
-    let code: TransportError.Code
+    let failure: Failure
     /// The content that arrives before the failure.
     var body = ""
 
-    init(_ name: String, _ response: TestResponse, _ code: TransportError.Code, body: String = "") {
-      (self.name, self.response, self.code, self.body) = (name, response, code, body)
+    init(_ name: String, _ response: TestResponse, _ failure: Failure, body: String = "") {
+      (self.name, self.response, self.failure, self.body) = (name, response, failure, body)
     }
 
     var testDescription: String { name }
@@ -75,69 +76,65 @@ struct FailureTests {
   func responsesThatAreNotWholeOrNotValid(_ example: Case) async throws {
     let server = try TestServer(script: [example.response])
     var body: [UInt8] = []
-    do throws(TransportError) {
-      let exchange = try await Transport.plain().send(HTTPRequest(url: server.url + "/?key=hidden"))
-      while let bytes = try await exchange.next() { body += bytes }
-      Issue.record("\(exchange.head) \(String(decoding: body, as: UTF8.self))")
+    do throws(CacheError) {
+      let response = try await HTTPTransferService.plain().transfer(HTTPRequest(url: server.url + "/?key=hidden"))
+      body = response.body
+      while let bytes = try await response.rest?.next() { body += bytes }
+      Issue.record("\(response.head) \(String(decoding: body, as: UTF8.self))")
     } catch {
-      #expect(error.code == example.code, "\(error)")
-      #expect(error.server == "127.0.0.1:\(server.port)")
-      #expect(!error.description.contains("hidden"))
+      example.failure.expect(error)
+      #expect(error.message.contains("127.0.0.1:\(server.port) "))
+      // What is short comes at once, or not at all.
+      if let part = error.cause as? IncompleteResponse { body = part.response.body }
     }
     #expect(String(decoding: body, as: UTF8.self) == example.body)
   }
 
   @Test func closedPort() async throws {
     let port = try ClosedPort()
-    let error = await failure(port.url)
-    #expect(error == TransportError(.cannotConnect, server: "127.0.0.1:\(port.port)"))
+    let words = "127.0.0.1:\(port.port) refuses the connection"
+    Failure(code: .originUnreachable, words: words).expect(await failure(port.url))
   }
 
-  @Test func unknownName() async {
-    #expect(
-      await failure("http://no-such-host.invalid") == TransportError(.cannotResolve, server: "no-such-host.invalid"))
-  }
+  @Test func unknownName() async { Failure.unknownName.expect(await failure("http://example.invalid")) }
 
   @Test func silentServer() async throws {
     let server = try TestServer(script: [TestResponse("never").held(by: try TestGate())])
-    var options = TransportOptions()
-    options.totalTimeout = .milliseconds(200)
-    #expect(await failure(server.url, options)?.code == .timedOut)
+    let service = HTTPTransferService.plain(timeout: .milliseconds(200), content: .whole(limit: 100))
+    Failure(code: .originUnreachable, words: "did not answer within 0.2 seconds")
+      .expect(await failure(server.url, service))
     await server.abandoned(1)
   }
 
   @Test func serverThatStopsWithinTheContent() async throws {
     let server = try TestServer(script: [TestResponse("never").contentHeld(by: try TestGate())])
-    var options = TransportOptions()
-    options.totalTimeout = .milliseconds(200)
-    #expect(await failure(server.url, options)?.code == .timedOut)
+    let service = HTTPTransferService.plain(timeout: .seconds(3), content: .whole(limit: 100))
+    Failure(code: .originUnreachable, words: "was not complete within 3.0 seconds")
+      .expect(await failure(server.url, service))
     await server.abandoned(1)
   }
 
+  /// The limit for each wait is one for the connection too.
   @Test func serverThatNeverShakesHands() async throws {
     let server = try SilentPort()
-    var options = TransportOptions()
-    options.connectTimeout = .milliseconds(200)
-    #expect(await failure("https://127.0.0.1:\(server.port)", options)?.code == .connectTimedOut)
+    Failure(code: .originUnreachable, words: "did not answer within 0.2 seconds")
+      .expect(await failure("https://127.0.0.1:\(server.port)", .plain(timeout: .milliseconds(200))))
   }
 
   @Test(arguments: [
-    (RequestContent.pieces(["abc"], length: 4), "it has 3 bytes, and not 4"),
+    (StreamedContent.pieces(["abc"], length: 4), "it has 3 bytes, and not 4"),
     (.pieces(["abc", "def"], length: 4), "it is longer than 4 bytes"),
-    (.stream(length: nil) { throw TransportError(.content, server: "", detail: "no more") }, "no more"),
+    (StreamedContent { () throws(CacheError) in throw CacheError(.ioFailed, "no more") }, "no more"),
   ])
-  func contentThatIsNotWhatWasSaid(_ content: RequestContent, _ words: String) async throws {
+  func contentThatIsNotWhatWasSaid(_ content: StreamedContent, _ words: String) async throws {
     let server = try TestServer { _ in TestResponse(status: 204) }
-    let error = await #expect(throws: TransportError.self) {
-      try await Transport.plain().send(HTTPRequest(method: "POST", url: server.url), content: content)
+    let error = await TransportTests.failure { () async throws(CacheError) in
+      try await HTTPTransferService.plain().transfer(HTTPRequest(method: "POST", url: server.url, stream: content))
     }
-    #expect(error?.code == .content)
-    #expect(error?.detail.contains(words) == true, "\(String(describing: error))")
+    Failure(code: .ioFailed, words: words).expect(error)
   }
 
-  private func failure(_ url: String, _ options: TransportOptions = TransportOptions()) async -> TransportError? {
-    await #expect(throws: TransportError.self) {
-      try await Transport.plain(options).response(to: HTTPRequest(url: url), limit: 1000)
-    }
+  private func failure(_ url: String, _ service: HTTPTransferService = .plain()) async -> CacheError? {
+    await TransportTests.failure { () async throws(CacheError) in try await service.get(url) }
   }
 }

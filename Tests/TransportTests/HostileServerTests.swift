@@ -1,5 +1,6 @@
 import Foundation
 import Platform
+import Base
 import HTTPCaching
 import SeededNumbers
 import TestOrigin
@@ -37,45 +38,45 @@ struct HostileServerTests {
     // Use a new server: surplus data may arrive as the answer to the next request.
     let soundServer = try TestServer(script: [TestResponse("hello")])
     do {
-      let transport = Transport.plain()
+      let service = HTTPTransferService.plain()
       await withTaskGroup { group in
         for task in 0..<4 {
           group.addTask {
             for number in 0..<25 {
-              await Self.send(to: server.url, transport, seed: round &* 1000 + UInt64(task * 100 + number))
+              await Self.send(to: server.url, service, seed: round &* 1000 + UInt64(task * 100 + number))
             }
           }
         }
       }
-      let sound = try await transport.response(to: HTTPRequest(url: soundServer.url), limit: 5)
+      let sound = try await service.get(soundServer.url)
       #expect(sound.body == Array("hello".utf8), "round \(round)")
     }
     #expect(OpenDescriptors.connections(to: server.port) == 0, "round \(round)")
   }
 
   /// Sends one request, and reads a random part of the response.
-  private static func send(to url: String, _ transport: Transport, seed: UInt64) async {
+  private static func send(to url: String, _ service: HTTPTransferService, seed: UInt64) async {
     var numbers = SeededGenerator(seed: ~seed)
     let request = HTTPRequest(
       method: numbers.pick(["GET", "GET", "HEAD", "POST", "DELETE"]), url: "\(url)/\(seed)")
     let pieces = numbers.isOne(in: 4) ? Int.random(in: 0..<3, using: &numbers) : Int.max
-    let task = Task { try await read(request, transport, pieces: pieces) }
+    let task = Task { try await read(request, service, pieces: pieces) }
     if numbers.isOne(in: 10) {
       for _ in 0..<Int.random(in: 0..<100, using: &numbers) { await Task.yield() }
       task.cancel()
     }
-    let kinds: Set<TransportError.Code> = [.cutOff, .invalidMessage, .headTooLarge, .cancelled]
+    let codes: Set<CacheError.Code> = [.originUnreachable, .invalidAnswer, .cancelled]
     switch await task.result {
     case .success(let status): #expect((200...999).contains(status), "seed \(seed)")
     case .failure(let error):
-      #expect((error as? TransportError).map { kinds.contains($0.code) } == true, "\(seed): \(error)")
+      #expect((error as? CacheError).map { codes.contains($0.code) } == true, "\(seed): \(error)")
     }
   }
 
-  private static func read(_ request: HTTPRequest, _ transport: Transport, pieces: Int) async throws -> Int {
-    let exchange = try await transport.send(request)
+  private static func read(_ request: HTTPRequest, _ service: HTTPTransferService, pieces: Int) async throws -> Int {
+    let response = try await service.transfer(request)
     var count = 0
-    while count < pieces, try await exchange.next() != nil { count += 1 }
-    return exchange.head.status
+    while count < pieces, try await response.rest?.next() != nil { count += 1 }
+    return response.head.status
   }
 }

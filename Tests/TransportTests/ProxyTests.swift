@@ -1,3 +1,4 @@
+import Base
 import HTTPCaching
 import TestOrigin
 import Testing
@@ -20,13 +21,13 @@ struct ProxyTests {
   ])
   func proxiesOfTheEnvironment(_ values: [String: String], _ url: String, _ isUsed: Bool) async throws {
     let proxy = try TestServer { TestResponse($0.target) }
-    let transport = Transport(environment: variables(values.mapValues { $0 == "P" ? proxy.url : $0 }))
-    do throws(TransportError) {
-      let response = try await transport.response(to: HTTPRequest(url: url), limit: 100)
+    let service = HTTPTransferService.plain(environment: values.mapValues { $0 == "P" ? proxy.url : $0 })
+    do throws(CacheError) {
+      let response = try await service.get(url)
       #expect(isUsed)
       #expect(String(decoding: response.body, as: UTF8.self) == url)
     } catch {
-      #expect(!isUsed && error.code == .cannotResolve)
+      #expect(!isUsed && error.message.contains("is not known"), "\(error)")
     }
   }
 
@@ -34,9 +35,8 @@ struct ProxyTests {
   @Test(arguments: ["HTTP://ｌｏｃａｌｈｏｓｔ:PORT", "ｌｏｃａｌｈｏｓｔ:PORT"])
   func theNameOfAProxyNeedNotBeASCII(_ address: String) async throws {
     let proxy = try TestServer { TestResponse($0.target) }
-    let transport = Transport(
-      environment: variables(["http_proxy": address.replacing("PORT", with: "\(proxy.port)")]))
-    let response = try await transport.response(to: HTTPRequest(url: "http://ä.invalid/"), limit: 100)
+    let variables = ["http_proxy": address.replacing("PORT", with: "\(proxy.port)")]
+    let response = try await HTTPTransferService.plain(environment: variables).get("http://ä.invalid/")
     #expect(String(decoding: response.body, as: UTF8.self) == "http://xn--4ca.invalid/")
   }
 
@@ -45,30 +45,30 @@ struct ProxyTests {
     var options = TransportOptions()
     options.proxy = proxy.url
     let other = try ClosedPort()
-    let transport = Transport(options, environment: variables(["http_proxy": other.url]))
-    #expect(try await transport.response(to: HTTPRequest(url: "http://example.invalid/"), limit: 99).head.status == 200)
+    let service = HTTPTransferService.plain(options, environment: ["http_proxy": other.url])
+    #expect(try await service.get("http://example.invalid/").head.status == 200)
     options.proxy = ""
-    let direct = Transport(options, environment: variables(["http_proxy": proxy.url]))
-    #expect(await failure("http://example.invalid/", direct)?.code == .cannotResolve)
+    let direct = HTTPTransferService.plain(options, environment: ["http_proxy": proxy.url])
+    Failure.unknownName.expect(await failure("http://example.invalid/", direct))
   }
 
   @Test func proxiesThatFail() async throws {
     let (closed, refusing) = (try ClosedPort(), try TestServer { _ in TestResponse(status: 403, "no") })
-    let dead = Transport(environment: variables(["all_proxy": "http://user:hidden@127.0.0.1:\(closed.port)"]))
-    #expect(
-      await failure("http://example.invalid/", dead)
-        == TransportError(.cannotConnectToProxy, server: "example.invalid", detail: "127.0.0.1:\(closed.port)"))
-    let lost = Transport(environment: variables(["all_proxy": "http://no-such-host.invalid:1"]))
-    #expect(await failure("http://example.invalid/", lost)?.code == .cannotResolveProxy)
-    let strict = Transport(environment: variables(["https_proxy": refusing.url]))
-    #expect(
-      await failure("https://example.invalid/", strict)
-        == TransportError(.proxy, server: "example.invalid", detail: "status 403"))
+    let closedProxy = ["all_proxy": "http://user:hidden@127.0.0.1:\(closed.port)"]
+    let rows = [
+      ("http", closedProxy, "the proxy 127.0.0.1:\(closed.port) refuses the connection for example.invalid"),
+      ("http", ["all_proxy": "http://no-such-host.invalid:1"], "the name of the proxy for example.invalid"),
+      ("https", ["https_proxy": refusing.url], "the proxy does not connect to example.invalid: status 403"),
+    ]
+    for (scheme, variables, words) in rows {
+      Failure(code: .originUnreachable, words: words)
+        .expect(await failure("\(scheme)://example.invalid/", .plain(environment: variables)))
+    }
     #expect(refusing.requests.first?.method == "CONNECT")
     #expect(refusing.requests.first?.fields["User-Agent"] == nil)
   }
 
-  private func failure(_ url: String, _ transport: Transport) async -> TransportError? {
-    await #expect(throws: TransportError.self) { try await transport.response(to: HTTPRequest(url: url), limit: 100) }
+  private func failure(_ url: String, _ service: HTTPTransferService) async -> CacheError? {
+    await TransportTests.failure { () async throws(CacheError) in try await service.get(url) }
   }
 }

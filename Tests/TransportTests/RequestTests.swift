@@ -1,3 +1,4 @@
+import Base
 import HTTPCaching
 import TestOrigin
 import Testing
@@ -12,7 +13,8 @@ struct RequestTests {
     var method = "GET"
     var path = "/"
     var fields: HTTPFields = [:]
-    var content: RequestContent?
+    var content: [UInt8] = []
+    var stream: StreamedContent?
     var arrives: TestFields = [:]
     var body = ""
 
@@ -38,24 +40,24 @@ struct RequestTests {
       Case(name: "delete", method: "DELETE"),
       Case(name: "post without content", method: "POST", arrives: ["Content-Length": "0"]),
       Case(
-        name: "post", method: "POST", content: .bytes(Array("a=b\n".utf8)), arrives: ["Content-Length": "4"],
+        name: "post", method: "POST", content: Array("a=b\n".utf8), arrives: ["Content-Length": "4"],
         body: "a=b\n"),
       Case(
-        name: "put", method: "PUT", fields: ["Content-Type": "text/plain"], content: .bytes(Array("a".utf8)),
+        name: "put", method: "PUT", fields: ["Content-Type": "text/plain"], content: Array("a".utf8),
         arrives: ["Content-Type": "text/plain", "Content-Length": "1"], body: "a"),
       Case(
-        name: "get with content", content: .bytes(Array("query".utf8)), arrives: ["Content-Length": "5"], body: "query"),
+        name: "get with content", content: Array("query".utf8), arrives: ["Content-Length": "5"], body: "query"),
       Case(
         name: "a length at its place", method: "POST", fields: ["A": "1", "Content-Length": "2", "B": "2"],
-        content: .bytes(Array("hi".utf8)), arrives: ["A": "1", "Content-Length": "2", "B": "2"], body: "hi"),
+        content: Array("hi".utf8), arrives: ["A": "1", "Content-Length": "2", "B": "2"], body: "hi"),
       Case(
-        name: "a stream of known length", method: "POST", content: .pieces(["one ", "", "two"], length: 7),
+        name: "a stream of known length", method: "POST", stream: .pieces(["one ", "", "two"], length: 7),
         arrives: ["Content-Length": "7"], body: "one two"),
       Case(
-        name: "a stream", method: "POST", content: .pieces(["one ", "two"], length: nil),
+        name: "a stream", method: "POST", stream: .pieces(["one ", "two"], length: nil),
         arrives: ["Transfer-Encoding": "chunked"], body: "one two"),
       Case(
-        name: "an empty stream", method: "POST", content: .pieces([], length: nil),
+        name: "an empty stream", method: "POST", stream: .pieces([], length: nil),
         arrives: ["Transfer-Encoding": "chunked"]),
     ]
   }
@@ -63,9 +65,10 @@ struct RequestTests {
   @Test(arguments: Case.all)
   func requestsArriveAsTheyAre(_ example: Case) async throws {
     let server = try TestServer { _ in TestResponse(status: 204) }
-    let request = HTTPRequest(method: example.method, url: server.url + example.path, fields: example.fields)
-    let exchange = try await Transport.plain().send(request, content: example.content)
-    #expect(try await exchange.next() == nil)
+    let request = HTTPRequest(
+      method: example.method, url: server.url + example.path, fields: example.fields, body: example.content,
+      stream: example.stream)
+    #expect(try await HTTPTransferService.plain().transfer(request).body.isEmpty)
     let received = try #require(server.requests.first)
     #expect(received.method == example.method)
     #expect(received.target == example.path)
@@ -78,23 +81,23 @@ struct RequestTests {
 
   @Test func theCallersHost() async throws {
     let server = try TestServer { _ in TestResponse(status: 204) }
-    _ = try await Transport.plain().send(HTTPRequest(url: server.url, fields: ["Host": "example.com"]))
+    _ = try await HTTPTransferService.plain().transfer(HTTPRequest(url: server.url, fields: ["Host": "example.com"]))
     #expect(server.requests.first?.fields.values("Host") == ["example.com"])
   }
 
   @Test func theBodyOfTheRequest() async throws {
     let server = try TestServer { _ in TestResponse(status: 204) }
-    _ = try await Transport.plain().send(HTTPRequest(method: "POST", url: server.url, body: [0, 255, 10]))
+    _ = try await HTTPTransferService.plain().transfer(
+      HTTPRequest(method: "POST", url: server.url, body: [0, 255, 10]))
     #expect(server.requests.first?.body == [0, 255, 10])
   }
 
   @Test func bytesThatAreNoText() async throws {
     let tag = "HTTP/1.1 200 OK\r\nETag: \"".utf8 + [0xE9] + "\"\r\nContent-Length: 0\r\n\r\n".utf8
     let server = try TestServer(script: [.raw(bytes: Array(tag)), TestResponse(status: 304)])
-    let transport = Transport.plain()
-    let head = try await transport.send(HTTPRequest(url: server.url)).head
-    let found = try #require(head.fields["ETag"])
-    _ = try await transport.send(HTTPRequest(url: server.url, fields: ["If-None-Match": found]))
+    let service = HTTPTransferService.plain()
+    let found = try #require(try await service.get(server.url).head.fields["ETag"])
+    _ = try await service.transfer(HTTPRequest(url: server.url, fields: ["If-None-Match": found]))
     // The server reads UTF-8: an invalid byte becomes one replacement character rather than two letters.
     #expect(server.requests.last?.fields["If-None-Match"] == "\"\u{FFFD}\"")
   }
@@ -120,25 +123,9 @@ struct RequestTests {
     (HTTPRequest(method: "HEAD", url: "http://localhost/", body: [1]), "HEAD"),
   ])
   func refusedRequests(_ request: HTTPRequest, _ words: String) async {
-    let error = await #expect(throws: TransportError.self) { try await Transport.plain().send(request) }
-    #expect(error?.code == .invalidRequest)
-    #expect(error?.detail.contains(words) == true, "\(String(describing: error))")
-    #expect(!String(describing: error).contains("hidden"))
-  }
-}
-
-extension RequestContent {
-  /// The texts, one after another.
-  static func pieces(_ texts: [String], length: Int?) -> RequestContent {
-    let rest = Rest(texts)
-    return .stream(length: length) { await rest.next() }
-  }
-
-  private actor Rest {
-    private var texts: [String]
-
-    init(_ texts: [String]) { self.texts = texts }
-
-    func next() -> [UInt8]? { texts.isEmpty ? nil : Array(texts.removeFirst().utf8) }
+    let error = await failure { () async throws(CacheError) in
+      try await HTTPTransferService.plain().transfer(request)
+    }
+    Failure(code: .invalidRequest, words: words).expect(error)
   }
 }

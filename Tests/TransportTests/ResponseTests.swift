@@ -1,3 +1,4 @@
+import Base
 import HTTPCaching
 import TestOrigin
 import Testing
@@ -138,14 +139,15 @@ struct ResponseTests {
   @Test(arguments: Case.all)
   func validResponsesAreGivenAsTheyCame(_ example: Case) async throws {
     let server = try TestServer(script: [.raw(bytes: example.bytes)])
-    let exchange = try await Transport.plain().send(HTTPRequest(method: example.method, url: server.url))
-    var body: [UInt8] = []
-    while let bytes = try await exchange.next() { body += bytes }
-    #expect(exchange.head == example.head)
-    #expect(exchange.interim == example.interim)
+    let response = try await HTTPTransferService.plain().transfer(
+      HTTPRequest(method: example.method, url: server.url))
+    var body = response.body
+    while let bytes = try await response.rest?.next() { body += bytes }
+    #expect(response.head == example.head)
+    #expect(response.interim == example.interim)
     #expect(String(decoding: body, as: UTF8.self) == example.body)
-    #expect(exchange.trailers == example.trailers)
-    #expect(try await exchange.next() == nil)
+    #expect(response.rest?.trailers ?? response.trailers == example.trailers)
+    #expect(try await response.rest?.next() == nil)
     #expect(server.count == 1)
   }
 
@@ -153,42 +155,31 @@ struct ResponseTests {
   func hostsAreWhatLibcurlTakesThemFor(_ host: String) async throws {
     let server = try TestServer { TestResponse($0.fields["Host"] ?? "") }
     let url = "http://\(host):\(server.port)/"
-    #expect(try await Transport.plain().response(to: HTTPRequest(url: url), limit: 100).head.status == 200)
+    #expect(try await HTTPTransferService.plain().get(url).head.status == 200)
   }
 
   @Test func addressesOfIPv6() async throws {
     let server = try TestServer(hasIPv6: true) { _ in TestResponse("hi") }
     #expect(server.url.hasPrefix("http://[::1]:"))
-    let response = try await Transport.plain().response(to: HTTPRequest(url: server.url), limit: 100)
+    let response = try await HTTPTransferService.plain().get(server.url)
     #expect(response.body == Array("hi".utf8))
   }
 
   @Test func limitsOfContent() async throws {
     let server = try TestServer { _ in TestResponse("hello").chunked() }
-    let transport = Transport.plain()
-    #expect(try await transport.response(to: HTTPRequest(url: server.url), limit: 5).body.count == 5)
-    let error = await #expect(throws: TransportError.self) {
-      try await transport.response(to: HTTPRequest(url: server.url), limit: 4)
+    #expect(try await HTTPTransferService.plain(content: .whole(limit: 5)).get(server.url).body.count == 5)
+    let error = await failure { () async throws(CacheError) in
+      try await HTTPTransferService.plain(content: .whole(limit: 4)).get(server.url)
     }
-    #expect(error == TransportError(.tooLarge, server: "127.0.0.1:\(server.port)", detail: "4"))
+    Failure(code: .invalidAnswer, words: "127.0.0.1:\(server.port) is larger than 4 bytes").expect(error)
   }
 
   @Test func whatIsAnnouncedTooLargeIsNotFetched() async throws {
     let server = try TestServer { _ in TestResponse(body: .repeated([1], count: 1 << 40)) }
-    let error = await #expect(throws: TransportError.self) {
-      try await Transport.plain().response(to: HTTPRequest(url: server.url), limit: 1 << 30)
+    let error = await failure { () async throws(CacheError) in
+      try await HTTPTransferService.plain(content: .whole(limit: 1 << 30)).get(server.url)
     }
-    #expect(error?.code == .tooLarge)
+    Failure(code: .invalidAnswer, words: "is larger than").expect(error)
     await server.abandoned(1)
   }
 }
-
-extension Transport {
-  /// A transport that ignores the environment.
-  static func plain(_ options: TransportOptions = TransportOptions()) -> Transport {
-    Transport(options) { _ in nil }
-  }
-}
-
-/// An environment with these variables.
-func variables(_ values: [String: String]) -> @Sendable (String) -> String? { { values[$0] } }

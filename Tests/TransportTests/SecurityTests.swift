@@ -1,3 +1,4 @@
+import Base
 import HTTPCaching
 import TestOrigin
 import Testing
@@ -8,56 +9,54 @@ import CurlTransport
 struct SecurityTests {
   @Test func onlyWhatIsTrustedAnswers() async throws {
     let server = try SelfSignedServer()
+    let words = "there is no secure connection to 127.0.0.1:\(server.port): "
     let unknown = await failure(server.url)
-    #expect(unknown?.code == .tls)
-    #expect(unknown?.detail.contains("certificate") == true, "\(String(describing: unknown))")
-    #expect(unknown?.server == "127.0.0.1:\(server.port)")
+    Failure(code: .originUnreachable, words: words).expect(unknown)
+    #expect(unknown?.message.replacing(words, with: "").contains("certificate") == true)
     var options = TransportOptions()
     options.authorityFile = server.certificateFile
     #expect(try await status(server.url, options) == 200)
     options.authorityFile = server.certificateFile + ".missing"
-    #expect(await failure(server.url, options)?.code == .unusableFile)
+    Failure.unusableFile.expect(await failure(server.url, options))
     var insecure = TransportOptions()
     insecure.isInsecure = true
     #expect(try await status(server.url, insecure) == 200)
     #expect(try await status(server.url, environment: ["SSL_CERT_FILE": server.certificateFile]) == 200)
-    #expect(await failure(server.url, environment: ["SSL_CERT_DIR": "/nowhere"])?.code == .tls)
+    Failure.tls.expect(await failure(server.url, environment: ["SSL_CERT_DIR": "/nowhere"]))
   }
 
   @Test func clientsThatServersKnow() async throws {
     let server = try SelfSignedServer(wantsClientCertificate: true)
     var options = TransportOptions()
     options.authorityFile = server.certificateFile
-    #expect(await failure(server.url, options)?.code == .tls)
+    Failure.tls.expect(await failure(server.url, options))
     options.clientCertificate = .init(file: server.certificateFile, keyFile: server.keyFile)
     #expect(try await status(server.url, options, identity: "a") == 200)
     // A request without an identity does not show the certificate, even if there is an open connection that has shown
     // it.
-    #expect(await failure(server.url, options)?.code == .tls)
+    Failure.tls.expect(await failure(server.url, options))
     options.clientCertificate = .init(file: server.certificateFile, keyFile: "/nowhere")
-    #expect(await failure(server.url, options, identity: "a")?.code == .unusableFile)
+    Failure.unusableFile.expect(await failure(server.url, options, identity: "a"))
   }
 
   @Test func serverWithoutTLS() async throws {
     let server = try TestServer(script: [.raw("HTTP/1.1 400 Bad Request\r\n\r\n")])
-    #expect(await failure("https://127.0.0.1:\(server.port)")?.code == .tls)
+    Failure.tls.expect(await failure("https://127.0.0.1:\(server.port)"))
   }
 
   private func status(
     _ url: String, _ options: TransportOptions = TransportOptions(), environment: [String: String] = [:],
     identity: String? = nil
-  ) async throws(TransportError) -> Int {
-    try await Transport(options, environment: variables(environment)).response(
-      to: HTTPRequest(url: url, clientIdentity: identity), limit: 1 << 20
-    )
-    .head.status
+  ) async throws(CacheError) -> Int {
+    try await HTTPTransferService.plain(options, content: .whole(limit: 1 << 20), environment: environment)
+      .transfer(HTTPRequest(url: url, clientIdentity: identity)).head.status
   }
 
   private func failure(
     _ url: String, _ options: TransportOptions = TransportOptions(), environment: [String: String] = [:],
     identity: String? = nil
-  ) async -> TransportError? {
-    await #expect(throws: TransportError.self) {
+  ) async -> CacheError? {
+    await TransportTests.failure { () async throws(CacheError) in
       try await status(url, options, environment: environment, identity: identity)
     }
   }

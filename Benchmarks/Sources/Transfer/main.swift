@@ -19,16 +19,18 @@ do {
 /// change of threads.
 @concurrent
 func get(_ url: String, _ count: Int) async throws {
-  let transport = Transport { getenv($0).map { String(cString: $0) } }
+  let service = HTTPTransferService(content: .streamed)
   for _ in 0..<count {
-    let exchange = try await transport.send(HTTPRequest(url: url))
-    while let bytes = try await exchange.next() {
+    let response = try await service.transfer(HTTPRequest(url: url))
+    var piece: [UInt8]? = response.body
+    while let bytes = piece {
       var rest = bytes[...]
       while !rest.isEmpty {
         let written = rest.withUnsafeBytes { write(STDOUT_FILENO, $0.baseAddress, $0.count) }
         guard written > 0 else { exit(74) }
         rest = rest.dropFirst(written)
       }
+      piece = try await response.rest?.next()
     }
   }
 }

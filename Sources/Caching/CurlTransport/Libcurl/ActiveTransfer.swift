@@ -1,4 +1,5 @@
 internal import CCurl
+internal import FetchVocabulary
 internal import HTTPCaching
 
 /// A transfer in libcurl: its handle and callbacks. Only the loop's thread may use it.
@@ -24,15 +25,17 @@ final class ActiveTransfer {
   private var headSize = 0
   private var hasHead = false
   private let usesProxy: Bool
+  private let limits: TransferLimits
   /// The error with which our side ended the transfer.
-  private var failure: TransportError?
+  private var failure: CacheError?
   private var pauses: Int32 = 0
 
-  init(_ transfer: Transfer, _ settings: NetworkSettings) throws(TransportError) {
-    guard let easy = ccurl_easy_init() else { throw transfer.request.error(.unavailable, "there is no memory") }
+  init(_ transfer: Transfer, _ settings: NetworkSettings) throws(CacheError) {
+    guard let easy = ccurl_easy_init() else { throw .noNetwork("there is no memory") }
     self.transfer = transfer
     self.easy = easy
     lines = RequestLines.make(transfer.request)
+    limits = settings.limits
     usesProxy = !settings.proxy(for: transfer.request.server).isEmpty
     text.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
     let setter = EasySetter(easy)
@@ -41,7 +44,7 @@ final class ActiveTransfer {
     setter.set(CURLOPT_ERRORBUFFER, text)
     connect(setter)
     if let failed = setter.failed {
-      throw transfer.request.error(.unavailable, "libcurl does not take the option \(failed.option): \(failed.reason)")
+      throw .noNetwork("libcurl does not take the option \(failed.option): \(failed.reason)")
     }
   }
 
@@ -84,7 +87,7 @@ final class ActiveTransfer {
   func finish(_ code: CURLcode) {
     var error = failure
     if error == nil, code != CURLE_OK { error = libcurlError(code) }
-    if error == nil, !hasHead { error = transfer.request.error(.cutOff, "the connection ended within the header") }
+    if error == nil, !hasHead { error = libcurlError(CURLE_GOT_NOTHING) }
     transfer.finish(gathered, trailers: reader.trailers, error)
   }
 
@@ -115,7 +118,7 @@ final class ActiveTransfer {
   /// Returns the number of bytes accepted: all, or 0 to make libcurl end the transfer.
   private func receiveLine(_ bytes: UnsafeRawBufferPointer) -> Int {
     headSize += bytes.count
-    guard headSize <= Self.headLimit else { return fail(.headTooLarge) }
+    guard headSize <= Self.headLimit else { return fail(.headTooLarge(of: transfer.request.server.authority)) }
     do throws(HeadReader.Failure) {
       switch try reader.read(bytes) {
       case .incomplete: break
@@ -126,7 +129,7 @@ final class ActiveTransfer {
       }
       return bytes.count
     } catch {
-      return fail(.invalidMessage, error.reason)
+      return fail(.invalidMessage(of: transfer.request.server.authority, error.reason))
     }
   }
 
@@ -162,19 +165,20 @@ final class ActiveTransfer {
     }
   }
 
-  private func fail(_ code: TransportError.Code, _ detail: String = "") -> Int {
-    failure = transfer.request.error(code, detail)
+  private func fail(_ error: CacheError) -> Int {
+    failure = error
     return 0
   }
 
-  private func libcurlError(_ code: CURLcode) -> TransportError {
+  private func libcurlError(_ code: CURLcode) -> CacheError {
     var (time, port) = (curl_off_t(), Int())
     ccurl_get_offset(easy, CURLINFO_PRETRANSFER_TIME_T, &time)
     ccurl_get_long(easy, CURLINFO_PRIMARY_PORT, &port)
     let bytes = UnsafeRawBufferPointer(start: text, count: Int(CURL_ERROR_SIZE)).prefix { $0 != 0 }
-    let words = FieldText.decode(Array(bytes)[...])
-    return LibcurlFailure(
-      code: code, text: words, wasConnected: time > 0, hasHead: hasHead, usesProxy: usesProxy, port: port
-    ).error(for: transfer.request.server)
+    return TransferFailure(
+      code: code, text: FieldText.decode(Array(bytes)[...]), wasConnected: time > 0, hasHead: hasHead,
+      usesProxy: usesProxy, port: port, server: transfer.request.server,
+      duration: ContinuousClock.now - transfer.start, limits: limits
+    ).error
   }
 }

@@ -34,24 +34,18 @@ final class EasySetter {
     set(CURLOPT_PATH_AS_IS, 1)
     set(CURLOPT_DISALLOW_USERNAME_IN_URL, 1)
     if request.method == "HEAD" { return set(CURLOPT_NOBODY, 1) }
-    if let content = request.content {
+    if request.hasContent {
       set(CURLOPT_UPLOAD, 1)
-      setOffset(CURLOPT_INFILESIZE_LARGE, content.length ?? -1)
+      setOffset(CURLOPT_INFILESIZE_LARGE, request.contentLength ?? -1)
       // If a kept connection turned out to be closed, the content would be needed again.
-      if case .stream = content { set(CURLOPT_FRESH_CONNECT, 1) }
+      if request.stream != nil { set(CURLOPT_FRESH_CONNECT, 1) }
     }
     set(CURLOPT_CUSTOMREQUEST, request.method)
   }
 
   private func setConnection(_ request: OutgoingRequest, _ settings: NetworkSettings) {
+    setLimits(request, settings.limits)
     let options = settings.options
-    if let limit = options.connectTimeout { set(CURLOPT_CONNECTTIMEOUT_MS, Self.milliseconds(limit)) }
-    if let limit = options.totalTimeout { set(CURLOPT_TIMEOUT_MS, Self.milliseconds(limit)) }
-    // While content of unknown length is being sent, the caller's source may be the slow part.
-    if let limit = options.idleTimeout, request.content == nil || request.content?.length != nil {
-      set(CURLOPT_LOW_SPEED_LIMIT, 1)
-      set(CURLOPT_LOW_SPEED_TIME, max(1, Self.milliseconds(limit) / 1000))
-    }
     set(CURLOPT_PROXY, settings.proxy(for: request.server))
     set(CURLOPT_NOPROXY, settings.noProxy)
     if settings.hasAuthorities || settings.authorityFile != nil {
@@ -71,6 +65,18 @@ final class EasySetter {
     set(CURLOPT_SSLKEY, certificate.keyFile ?? certificate.file)
     // Without this, OpenSSL would ask for the password of an encrypted key at the terminal.
     set(CURLOPT_KEYPASSWD, "")
+  }
+
+  private func setLimits(_ request: OutgoingRequest, _ limits: TransferLimits) {
+    let timeout = Self.milliseconds(limits.timeout)
+    let total = limits.totalTimeout.map(Self.milliseconds)
+    if !limits.isForEachWait { return set(CURLOPT_TIMEOUT_MS, min(timeout, total ?? timeout)) }
+    set(CURLOPT_CONNECTTIMEOUT_MS, timeout)
+    if let total { set(CURLOPT_TIMEOUT_MS, total) }
+    // While content of unknown length is being sent, the caller's source may be the slow part.
+    guard !request.hasContent || request.contentLength != nil else { return }
+    set(CURLOPT_LOW_SPEED_LIMIT, 1)
+    set(CURLOPT_LOW_SPEED_TIME, max(1, timeout / 1000))
   }
 
   func set(_ option: CURLoption, _ value: Int, isNeeded: Bool = true) {

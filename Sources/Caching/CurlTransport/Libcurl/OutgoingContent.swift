@@ -1,3 +1,5 @@
+internal import FetchVocabulary
+internal import HTTPCaching
 internal import Synchronization
 
 /// The content of a request, on its way from the task that makes it to the thread that sends it.
@@ -33,36 +35,36 @@ final class OutgoingContent: Sendable {
     var isWanted: Bool { isStarted && !isComplete && bytes.count - offset < OutgoingContent.lowWater }
   }
 
-  /// The total number of bytes; `nil` if unknown.
-  let length: Int?
-  private let next: (@Sendable () async throws -> [UInt8]?)?
+  private let stream: StreamedContent?
   private let state: Mutex<State>
 
-  init(_ content: RequestContent?) {
-    var bytes: [UInt8] = []
-    if case .bytes(let whole) = content { bytes = whole }
-    if case .stream(_, let next) = content { self.next = next } else { next = nil }
-    length = content?.length
-    state = Mutex(State(bytes: bytes, isComplete: next == nil))
+  /// Creates the content of `stream`, or of `bytes` if there is none.
+  init(_ bytes: [UInt8], stream: StreamedContent?) {
+    self.stream = stream
+    state = Mutex(State(bytes: bytes, isComplete: stream == nil))
   }
 
   /// Starts to fetch the content. Calls `onMore` when there is more and libcurl is waiting for it, and `onFailure` if
   /// fetching fails.
-  func feed(onMore: @escaping @Sendable () -> Void, onFailure: @escaping @Sendable (String) -> Void) {
-    guard let next else { return }
+  func feed(onMore: @escaping @Sendable () -> Void, onFailure: @escaping @Sendable (CacheError) -> Void) {
+    guard let stream else { return }
     let feeder = Task {
-      var count = 0
-      do {
+      do throws(CacheError) {
+        var count = 0
         while await isWanted() {
-          guard let piece = try await next() else { break }
+          guard let piece = try await stream.next() else { break }
           count += piece.count
-          if let length, count > length { return onFailure("it is longer than \(length) bytes, as was said") }
+          if let length = stream.length, count > length {
+            throw .unsendableContent("it is longer than \(length) bytes, as was said")
+          }
           if supply(piece) { onMore() }
         }
-        if let length, count < length { return onFailure("it has \(count) bytes, and not \(length) as was said") }
+        if let length = stream.length, count < length {
+          throw .unsendableContent("it has \(count) bytes, and not \(length) as was said")
+        }
         if supply(nil) { onMore() }
       } catch {
-        onFailure((error as? TransportError)?.detail ?? "\(error)")
+        onFailure(error)
       }
     }
     let isStopped = state.withLock { state in
@@ -104,9 +106,8 @@ final class OutgoingContent: Sendable {
   /// Returns to the beginning; `false` if the beginning is gone.
   func rewind() -> Bool {
     state.withLock { state in
-      guard next == nil || !state.isTouched else { return false }
-      if next != nil { return true }
-      state.offset = 0
+      guard stream == nil || !state.isTouched else { return false }
+      if stream == nil { state.offset = 0 }
       return true
     }
   }

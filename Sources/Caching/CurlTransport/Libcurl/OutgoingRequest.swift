@@ -1,4 +1,5 @@
 internal import Base
+internal import FetchVocabulary
 internal import HTTPCaching
 
 /// A request that has been checked and can be sent.
@@ -6,8 +7,12 @@ struct OutgoingRequest: Sendable {
   let method: String
   let url: String
   let fields: HTTPFields
-  /// The content; `nil` for none.
-  let content: RequestContent?
+  /// The content, if there is no `stream`.
+  let body: [UInt8]
+  /// The content that is read as it is sent. It cannot be sent twice, so it goes over a new connection.
+  let stream: StreamedContent?
+  /// Whether there is content, even if it is empty.
+  let hasContent: Bool
   /// Whether to show the client's certificate to the server.
   let showsIdentity: Bool
   let server: ServerAddress
@@ -15,18 +20,15 @@ struct OutgoingRequest: Sendable {
   /// Methods whose requests give a length of zero if there is no content (RFC 9110, section 8.6).
   private static let contentMethods: Set = ["POST", "PUT", "PATCH"]
 
-  /// Checks `request`. `content` replaces its body, unless it is `nil`.
-  init(_ request: HTTPRequest, content: RequestContent?) throws(TransportError) {
+  /// Checks `request`.
+  init(_ request: HTTPRequest) throws(CacheError) {
     var request = request
     request.url = ServerName.inASCII(request.url)
-    func check(_ isValid: Bool, _ reason: String) throws(TransportError) {
-      if !isValid { throw TransportError(.invalidRequest, server: request.authority ?? "", detail: reason) }
+    func check(_ isValid: Bool, _ reason: String) throws(CacheError) {
+      if !isValid { throw .unsendable(reason) }
     }
     try check(!request.url.utf8.contains { $0 <= 32 || $0 == 127 }, "the URL has spaces or control characters")
-    guard let server = ServerAddress(request) else {
-      throw TransportError(
-        .invalidRequest, server: request.authority ?? "", detail: "this is no URL of a web server")
-    }
+    guard let server = ServerAddress(request) else { throw .unsendable("this is no URL of a web server") }
     let isASCII = server.host.utf8.allSatisfy { $0 < 0x80 }
     try check(isASCII, ServerName.missingLibrary.map { "\($0)" } ?? "the URL has no valid name of a server")
     try check(!server.hasCredentials, "the URL has credentials: send them as a header field Authorization")
@@ -40,31 +42,22 @@ struct OutgoingRequest: Sendable {
     for name in ["Transfer-Encoding", "Expect"] {
       try check(!request.fields.contains(name), "\(name) is the transport's to choose")
     }
-    let anyContent = content ?? (request.body.isEmpty ? nil : .bytes(request.body))
-    (method, url, fields, self.server) = (request.method, request.url, request.fields, server)
+    method = request.method
+    url = request.url
+    fields = request.fields
+    body = request.body
+    stream = request.stream
+    hasContent = stream != nil || !body.isEmpty || Self.contentMethods.contains(method)
     showsIdentity = request.shownIdentity != nil
-    self.content = anyContent ?? (Self.contentMethods.contains(request.method) ? .bytes([]) : nil)
-    try check(method != "HEAD" || self.content == nil, "HEAD has no content")
+    self.server = server
+    try check(method != "HEAD" || !hasContent, "HEAD has no content")
     if let length = fields["content-length"] {
-      try check(
-        length == String(self.content == nil ? 0 : self.content?.length ?? -1),
-        "Content-Length is not the length of the content")
+      try check(length == contentLength.map { String($0) }, "Content-Length is not the length of the content")
     }
   }
 
-  func error(_ code: TransportError.Code, _ detail: String = "") -> TransportError {
-    TransportError(code, server: server.authority, detail: detail)
-  }
-}
-
-extension RequestContent {
-  /// The number of bytes; `nil` if unknown.
-  var length: Int? {
-    switch self {
-    case .bytes(let bytes): bytes.count
-    case .stream(let length, _): length
-    }
-  }
+  /// The number of bytes of the content; `nil` if unknown.
+  var contentLength: Int? { stream == nil ? body.count : stream?.length }
 }
 
 /// The server that a request goes to.

@@ -1,3 +1,4 @@
+internal import FetchVocabulary
 internal import HTTPCaching
 internal import Synchronization
 
@@ -7,7 +8,7 @@ internal import Synchronization
 /// out the head and the content. Both sides only lock this state, and never wait for each other while holding the lock.
 final class Transfer: Sendable {
   private enum Wanted { case head, content }
-  private enum End { case whole, failure(TransportError) }
+  private enum End { case whole, failure(CacheError) }
 
   private struct State {
     var interim: [HTTPResponseHead] = []
@@ -34,31 +35,35 @@ final class Transfer: Sendable {
 
   let request: OutgoingRequest
   let content: OutgoingContent
+  /// When the transfer began.
+  let start = ContinuousClock.now
   private let loop: TransferLoop
   private let bufferSize: Int
   private let state = Mutex(State())
 
-  init(_ request: OutgoingRequest, loop: TransferLoop, bufferSize: Int) {
+  /// Creates a transfer of which about `bufferSize` bytes may wait for their reader, apart from the 64 KiB handed over at
+  /// once. When there are as many, reading from the connection stops until half of them have been taken.
+  init(_ request: OutgoingRequest, loop: TransferLoop, bufferSize: Int = 1 << 20) {
     self.request = request
     self.loop = loop
     self.bufferSize = max(1, bufferSize)
-    content = OutgoingContent(request.content)
+    content = OutgoingContent(request.body, stream: request.stream)
   }
 
   // MARK: For tasks
 
   /// Starts the transfer.
-  func start() {
+  func begin() {
     loop.post(.start(self))
     content.feed { [loop] in
       loop.post(.resume(self))
     } onFailure: {
-      self.end(.failure(self.request.error(.content, $0)))
+      self.end(.failure($0))
     }
   }
 
   /// Waits for the head of the final response.
-  func head() async throws(TransportError) -> HTTPResponseHead {
+  func head() async throws(CacheError) -> HTTPResponseHead {
     while true {
       if Task.isCancelled { cancel() }
       // If a response breaks off after its head, return that head; if it was cancelled, throw.
@@ -72,7 +77,7 @@ final class Transfer: Sendable {
   }
 
   /// Waits for more content, and returns a piece of it; `nil` at the end.
-  func next() async throws(TransportError) -> [UInt8]? {
+  func next() async throws(CacheError) -> [UInt8]? {
     while true {
       if Task.isCancelled { cancel() }
       let (piece, end, isToResume) = state.withLock { state in
@@ -92,7 +97,7 @@ final class Transfer: Sendable {
   }
 
   /// Ends the transfer at once, unless it has already ended.
-  func cancel() { end(.failure(request.error(.cancelled))) }
+  func cancel() { end(.failure(.cancelled)) }
 
   var interim: [HTTPResponseHead] { state.withLock(\.interim) }
   var trailers: HTTPFields { state.withLock(\.trailers) }
@@ -152,7 +157,7 @@ final class Transfer: Sendable {
 
   /// Ends the transfer with libcurl's result, unless it has already ended. Readers then get what is still waiting, then
   /// `rest`, then the end.
-  func finish(_ rest: [UInt8] = [], trailers: HTTPFields, _ error: TransportError?) {
+  func finish(_ rest: [UInt8] = [], trailers: HTTPFields, _ error: CacheError?) {
     state.withLock { state in
       guard state.end == nil else { return }
       state.waiting.append(rest)

@@ -1,4 +1,5 @@
 internal import CCurl
+internal import FetchVocabulary
 internal import Platform
 internal import HTTPCaching
 internal import Synchronization
@@ -44,7 +45,7 @@ final class TransferLoop: Sendable {
     // Not under the lock, which the thread needs as soon as it is awake.
     sleeper?.wakeUp()
     if isClosed, case .start(let transfer) = command {
-      transfer.finish(trailers: [:], transfer.request.error(.unavailable, "libcurl has failed before"))
+      transfer.finish(trailers: [:], .noNetwork("libcurl has failed before"))
     }
   }
 
@@ -82,7 +83,7 @@ final class TransferLoop: Sendable {
       return inbox.commands
     }
     for case .start(let transfer) in commands {
-      transfer.finish(trailers: [:], transfer.request.error(.unavailable, reason))
+      transfer.finish(trailers: [:], .noNetwork(reason))
     }
   }
 }
@@ -148,17 +149,17 @@ private struct Work {
   mutating func end(because reason: String) {
     for active in transfers.values {
       ccurl_multi_remove_handle(multi.pointer, active.easy)
-      active.transfer.finish(trailers: [:], active.transfer.request.error(.unavailable, reason))
+      active.transfer.finish(trailers: [:], .noNetwork(reason))
     }
     transfers = [:]
   }
 
   private mutating func start(_ transfer: Transfer) {
     if transfer.hasEnded { return }
-    do throws(TransportError) {
+    do throws(CacheError) {
       let active = try ActiveTransfer(transfer, settings)
       if let failure = Self.failure(ccurl_multi_add_handle(multi.pointer, active.easy)) {
-        throw transfer.request.error(.unavailable, failure)
+        throw .noNetwork(failure)
       }
       transfers[ObjectIdentifier(transfer)] = active
     } catch {
@@ -196,18 +197,16 @@ final class TransferThread: Sendable {
     if let problem = ccurl_link(library.handle) { throw DynamicLibrary.Failure("libcurl", String(cString: problem)) }
   }
 
-  /// Loads libcurl, unless that was done before, and starts the thread; errors name `server`.
-  init(_ settings: NetworkSettings, for server: ServerAddress) throws(TransportError) {
-    if case .failure(let failure) = Self.libcurl {
-      throw TransportError(.unavailable, server: server.authority, detail: "\(failure)")
-    }
+  /// Loads libcurl, unless that was done before, and starts the thread.
+  init(_ settings: NetworkSettings) throws(CacheError) {
+    if case .failure(let failure) = Self.libcurl { throw .noNetwork("\(failure)") }
     loop = TransferLoop(settings)
     let loop = loop
     do throws(SystemThread.Refusal) {
       thread = try SystemThread.start { loop.run() }
     } catch {
       // `thread` is not set: `deinit` does not wait for it.
-      throw TransportError(.unavailable, server: server.authority, detail: String(cString: strerror(error.number)))
+      throw .noNetwork(String(cString: strerror(error.number)))
     }
   }
 

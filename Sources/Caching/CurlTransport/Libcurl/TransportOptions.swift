@@ -1,15 +1,8 @@
 internal import Base
 internal import HTTPCaching
 
-/// How a transport reaches servers.
+/// How a transfer service reaches servers.
 public struct TransportOptions: Sendable, Hashable {
-  /// How long connecting may take, including the name look-up and TLS; `nil` for libcurl's 300 seconds.
-  public var connectTimeout: Duration?
-  /// How long the server may send nothing while its answer is awaited or read, in whole seconds and at least one; `nil`
-  /// for no limit.
-  public var idleTimeout: Duration?
-  /// How long a whole transfer may take, including the time its reader spends between reads; `nil` for no limit.
-  public var totalTimeout: Duration?
   /// The URL of the proxy (`http`, `https`, `socks5h`, ...), which may contain credentials; empty for no proxy. `nil`
   /// means the environment's: `http_proxy`, `https_proxy` or `all_proxy`, the latter two also in capitals. Servers in
   /// `no_proxy` are always reached without a proxy.
@@ -23,9 +16,6 @@ public struct TransportOptions: Sendable, Hashable {
   public var clientCertificate: ClientCertificate?
   /// Whether to accept servers without verifying their identity.
   public var isInsecure = false
-  /// The most bytes of one response that may wait for their reader, apart from the 64 KiB handed over at once. When
-  /// there are as many, reading from the connection stops until half of them have been taken.
-  public var bufferSize = 1024 * 1024
 
   /// A client's certificate and its private key.
   public struct ClientCertificate: Sendable, Hashable {
@@ -41,12 +31,13 @@ public struct TransportOptions: Sendable, Hashable {
     }
   }
 
-  /// Creates the default options: no time limits, and the proxy and certificates of the environment.
+  /// Creates the default options: the proxy and certificates of the environment.
   public init() {}
 }
 
-/// The settings from the options and the environment together.
+/// The settings from the limits, the options and the environment together.
 struct NetworkSettings: Sendable {
+  let limits: TransferLimits
   let options: TransportOptions
   /// Whether only the certificates below are trusted. If not, OpenSSL uses the system's for each one that is `nil`.
   let hasAuthorities: Bool
@@ -58,10 +49,11 @@ struct NetworkSettings: Sendable {
   let noProxy: String
 
   /// Reads the environment variables it needs. An empty value counts as none.
-  init(_ options: TransportOptions, environment: (String) -> String?) {
+  init(_ limits: TransferLimits, _ options: TransportOptions, environment: (String) -> String?) {
     func first(_ names: String...) -> String? {
       names.lazy.compactMap(environment).first { !$0.isEmpty }
     }
+    self.limits = limits
     self.options = options
     hasAuthorities = options.authorityFile != nil || options.authorityFolder != nil
     let isSilent = !hasAuthorities && !options.isInsecure

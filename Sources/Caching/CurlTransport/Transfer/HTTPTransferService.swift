@@ -4,10 +4,15 @@ internal import Platform
 public import HTTPCaching
 internal import Synchronization
 
-/// Sends requests with `Transport`, and returns responses as they arrived: header lines in order, content codings in
-/// place.
+/// Sends requests over HTTP and returns responses as they arrived, with libcurl.
 ///
-/// Cost: nothing until the first transfer, which loads libcurl.
+/// Any status is a response, not an error: the service follows no redirects, undoes no content codings, and keeps nothing
+/// but connections. Requests are sent with the caller's fields in their order; if they are missing, only `Host` is added,
+/// and `Content-Length` or `Transfer-Encoding` for content.
+///
+/// The thread that carries the transfers starts with the first request, which loads libcurl: until then the service costs
+/// nothing. It uses no processor time while it waits, and ends with the service and its responses. Any number of requests
+/// may be under way at once: see `LimitedTransferService`.
 public final class HTTPTransferService: DataTransferService {
   /// How the content of a response is returned.
   public enum Content: Sendable, Hashable {
@@ -23,129 +28,102 @@ public final class HTTPTransferService: DataTransferService {
   /// Content of an announced length up to this many bytes is not streamed.
   private static let pieceSize = 1 << 16
 
-  private let timeout: Duration
-  private let totalTimeout: Duration?
   private let content: Content
-  private let settings: LimitSettings
-  private let transport: Transport
+  private let limits: TransferLimits
+  private let options: TransportOptions
+  private let environment: @Sendable (String) -> String?
+  private let thread = Mutex<TransferThread?>(nil)
 
   /// Creates a service.
   ///
   /// - Parameters:
   ///   - timeout: how long the server may take: for everything, or for each piece, depending on `content`.
-  ///   - totalTimeout: how long a whole transfer may take; `nil` for no further limit.
+  ///   - totalTimeout: how long a whole transfer may take, with the time that its reader spends between reads; `nil` for
+  ///     no further limit.
   ///   - settings: the settings of these limits.
-  ///   - options: the proxy and the trusted certificates. Its time limits are replaced by those above.
-  ///   - environment: looks up an environment variable, for proxies and trusted certificates.
+  ///   - options: the proxy and the trusted certificates.
+  ///   - environment: looks up an environment variable, for proxies and trusted certificates, with the first request.
   public init(
     timeout: Duration = .seconds(30), totalTimeout: Duration? = nil, content: Content = .whole(limit: 16 << 20),
     settings: LimitSettings = LimitSettings(), options: TransportOptions = TransportOptions(),
     environment: @escaping @Sendable (String) -> String? = HTTPTransferService.processEnvironment
   ) {
-    self.timeout = timeout
-    self.totalTimeout = totalTimeout
     self.content = content
-    self.settings = settings
-    var options = options
-    switch content {
-    case .whole: options.totalTimeout = totalTimeout.map { min($0, timeout) } ?? timeout
-    case .streamed:
-      options.connectTimeout = timeout
-      options.idleTimeout = timeout
-      options.totalTimeout = totalTimeout
-    }
-    transport = Transport(options, environment: environment)
-  }
-
-  /// Sends `request`, and returns the response: once it is complete, or with a `rest` that arrives while it is read.
-  /// Cancelling the task ends the transfer, and so does releasing the rest.
-  ///
-  /// - Throws: `CacheError`: `originUnreachable` if the response is incomplete; `invalidAnswer` if it is too long or not
-  ///   HTTP; `invalidRequest` if the request cannot be sent; `cancelled`. The rest throws the same. Any failure after
-  ///   the head of a response to an unsafe request has an `IncompleteResponse` as its cause.
-  public func transfer(_ request: HTTPRequest) async throws(CacheError) -> HTTPResponse {
-    let (start, source) = (ContinuousClock.now, request.stream.map { ContentSource($0) })
-    let sent = source.map { source in RequestContent.stream(length: source.length) { try await source.next() } }
-    let exchange: Exchange
-    do throws(TransportError) {
-      exchange = try await transport.send(request, content: sent)
-    } catch {
-      // The error of the content's source says more than a failed request.
-      if error.code == .content, let failure = source?.failure { throw failure }
-      throw self.error(error, since: start)
-    }
-    do throws(CacheError) {
-      try checkPlace(exchange.head, of: request, since: start)
-    } catch {
-      throw error.after(exchange.head, of: request)
-    }
-    let response = streamed(exchange, since: start)
-    switch content {
-    case .streamed where exchange.announcedLength ?? .max > Self.pieceSize: return response
-    case .streamed: return try await response.gathered(limit: Self.pieceSize, for: request)
-    case .whole(let limit):
-      let response = try await response.gathered(limit: limit, for: request)
-      guard response.rest == nil else {
-        let failure = TransportError(
-          .tooLarge, server: request.authority ?? "", detail: "\(limit)", hasHead: true)
-        throw error(failure, since: start).after(response.head, of: request)
-      }
-      return response
-    }
-  }
-
-  /// Checks that `head` leads to one place only: otherwise it would depend on the reader where it leads.
-  private func checkPlace(
-    _ head: HTTPResponseHead, of request: HTTPRequest, since start: ContinuousClock.Instant
-  ) throws(CacheError) {
-    guard head.status == 201 || HTTPResponseHead.redirectStatuses.contains(head.status),
-      head.fields.values(of: "location").count > 1
-    else { return }
-    let failure = TransportError(
-      .invalidMessage, server: request.authority ?? "", detail: "it has more than one Location", hasHead: true)
-    throw error(failure, since: start)
+    self.options = options
+    self.environment = environment
+    limits = TransferLimits(
+      timeout: timeout, totalTimeout: totalTimeout, isForEachWait: content == .streamed, settings: settings)
   }
 
   /// Looks up a variable in this process's environment.
   public static let processEnvironment: @Sendable (String) -> String? = { getenv($0).map { String(cString: $0) } }
 
-  private func error(_ error: TransportError, since start: ContinuousClock.Instant) -> CacheError {
-    let ended = totalTimeout.flatMap { ContinuousClock.now - start >= $0 ? $0 : nil }
-    return CacheError(
-      error, timeout: ended ?? timeout, isForSilence: ended == nil && content == .streamed, settings: settings)
+  /// Sends `request`, and returns the response: once it is complete, or with a `rest` that arrives while it is read.
+  /// Cancelling the task ends the transfer and closes its connection, and so does releasing the rest.
+  ///
+  /// - Throws: `CacheError`: `originUnreachable` if the response is incomplete; `invalidAnswer` if it is too long or not
+  ///   HTTP; `invalidRequest` if the request cannot be sent; `cancelled`. The rest throws the same. Any failure after
+  ///   the head of a response to an unsafe request has an `IncompleteResponse` as its cause.
+  public func transfer(_ request: HTTPRequest) async throws(CacheError) -> HTTPResponse {
+    let response = try await begin(request)
+    let server = request.authority ?? ""
+    guard Self.leadsToOnePlace(response.head) else {
+      throw CacheError.invalidMessage(of: server, "it has more than one Location").after(response.head, of: request)
+    }
+    switch content {
+    case .streamed where response.rest?.length ?? .max > Self.pieceSize: return response
+    case .streamed: return try await response.gathered(limit: Self.pieceSize, for: request)
+    case .whole(let limit):
+      let response = try await response.gathered(limit: limit, for: request)
+      guard response.rest == nil else {
+        throw CacheError.contentTooLarge(of: server, limit: limit, limits.settings).after(response.head, of: request)
+      }
+      return response
+    }
   }
 
-  /// The response of `exchange`, which ends with its rest.
-  private func streamed(_ exchange: Exchange, since start: ContinuousClock.Instant) -> HTTPResponse {
-    let rest = StreamedContent(length: exchange.announcedLength, trailers: { exchange.trailers }) {
-      () async throws(CacheError) in
-      do throws(TransportError) {
-        return try await exchange.next()
-      } catch {
-        throw self.error(error, since: start)
-      }
+  /// The response to `request` when its head has arrived. Its rest holds the transfer and its thread.
+  private func begin(_ request: HTTPRequest) async throws(CacheError) -> HTTPResponse {
+    let outgoing = try OutgoingRequest(request)
+    if Task.isCancelled { throw .cancelled }
+    let thread = try currentThread()
+    let transfer = Transfer(outgoing, loop: thread.loop)
+    transfer.begin()
+    let head = try await transfer.head()
+    let rest = StreamedContent(
+      length: head.contentLength(of: request), trailers: { transfer.trailers }, whenEnded: { transfer.cancel() }
+    ) { [thread] () async throws(CacheError) in
+      _ = thread
+      return try await transfer.next()
     }
-    return HTTPResponse(exchange, body: [], rest: rest)
+    var response = HTTPResponse(head, rest: rest)
+    response.interim = transfer.interim
+    return response
+  }
+
+  private func currentThread() throws(CacheError) -> TransferThread {
+    try thread.withLock { (thread) throws(CacheError) in
+      // If libcurl itself fails, the thread ends: start another one.
+      if let thread, !thread.loop.isClosed { return thread }
+      let started = try TransferThread(NetworkSettings(limits, options, environment: environment))
+      thread = started
+      return started
+    }
+  }
+
+  /// Whether `head` leads to at most one place: otherwise it would depend on the reader where it leads.
+  private static func leadsToOnePlace(_ head: HTTPResponseHead) -> Bool {
+    head.status != 201 && !HTTPResponseHead.redirectStatuses.contains(head.status)
+      || head.fields.values(of: "location").count <= 1
   }
 }
 
-/// The content of a request, and the error with which reading it failed.
-private final class ContentSource: Sendable {
-  private let stream: StreamedContent
-  private let thrown = Mutex<CacheError?>(nil)
-
-  init(_ stream: StreamedContent) { self.stream = stream }
-
-  var length: Int? { stream.length }
-  var failure: CacheError? { thrown.withLock { $0 } }
-
-  func next() async throws(CacheError) -> [UInt8]? {
-    do throws(CacheError) {
-      return try await stream.next()
-    } catch {
-      thrown.withLock { $0 = error }
-      throw error
-    }
+extension HTTPResponseHead {
+  /// The length of the content that the head announces; `nil` if it announces none, 0 if there can be no content.
+  fileprivate func contentLength(of request: HTTPRequest) -> Int? {
+    if request.method == "HEAD" || status == 304 || status == 204 { return 0 }
+    if fields.contains("transfer-encoding") { return nil }
+    return fields.values(of: "content-length").first.flatMap { Int($0) }
   }
 }
 

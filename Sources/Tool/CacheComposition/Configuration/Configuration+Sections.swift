@@ -60,8 +60,7 @@ extension Configuration {
     public var section: String?
     /// What the command asks for beyond the configuration.
     public var demands = TransferDemands()
-    /// Whether an answer of more than `maxResponseBytes` is streamed as it is read. The time limit then applies to each
-    /// wait.
+    /// Whether an answer is streamed as it is read, whatever its size. The time limit then applies to each wait.
     public var isStreamed = false
 
     /// The limits of URL requests: 30 seconds for each wait, or the whole of a longer `maxTime`, since its user chose to
