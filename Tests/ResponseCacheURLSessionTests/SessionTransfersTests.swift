@@ -1,6 +1,7 @@
 import FetchVocabulary
 import Foundation
 import FoundationNetworking
+import HTTPCaching
 import TestOrigin
 import Testing
 

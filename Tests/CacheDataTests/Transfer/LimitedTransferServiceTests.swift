@@ -80,7 +80,7 @@ struct LimitedTransferServiceTests {
     let redirection = HTTPResponse(head, rest: StreamedContent(length: 1 << 40) { [1] })
     let transfer = FakeTransfer(HTTPResponse(HTTPResponseHead(status: 200), body: [2]), but: ["http://a/": redirection])
     let cache = HTTPCache(
-      storage: ShelfOfResponses(), transfer: LimitedTransferService(transfer, limit: 1),
+      responses: ShelfOfResponses().responses, transfer: LimitedTransferService(transfer, limit: 1),
       services: FetchServices(
         rules: HTTPCacheRules(freshness: HTTPCacheBench.freshness), now: { .seconds(1_000) },
         background: BackgroundWork()))
