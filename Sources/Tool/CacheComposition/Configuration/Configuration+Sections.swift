@@ -34,7 +34,7 @@ extension Configuration {
     package let freshness: FreshnessPolicy
     /// How much the store may hold, and which entries are evicted first.
     public let limits: StoreLimits
-    /// The maximum number of payload bytes of a stored URL answer. A larger answer is passed on as it comes in.
+    /// The maximum number of payload bytes of a stored URL answer. A larger answer is only passed on.
     public let maxEntryBytes: Int
     /// Whether this is a shared cache as defined by RFC 9111.
     public let isShared: Bool
