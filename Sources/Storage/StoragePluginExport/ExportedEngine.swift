@@ -52,7 +52,7 @@ extension cachectl_engine {
       return run(engine(store), failure) { engine async throws(CacheError) in try await engine.close() }
     }
     read = { store, key, visit, context, failure in
-      reporting(to: failure) { () throws(CacheError) in try readEntry(try engine(store).get(), key, visit, context) }
+      reporting(to: failure) { () throws(CacheError) in try readEntry(try opened(store), key, visit, context) }
     }
     apply = { store, batch, failure in
       run(engine(store, taking: { () throws(CacheError) in try WriteBatch(checking: batch) }), failure) {
@@ -107,14 +107,14 @@ extension cachectl_engine {
     }
     if capabilities.contains(.countsChanges) {
       change_count = { store, number in
-        guard let count = try? engine(store).get().changeCount() else { return 0 }
+        guard let count = try? opened(store).changeCount() else { return 0 }
         number?.pointee = count
         return 1
       }
     }
     guard capabilities.contains(.followsChanges) else { return }
     change_mark = { store, key, number, age in
-      guard let engine = try? engine(store).get(), let key = try? key.checked("key"),
+      guard let engine = try? opened(store), let key = try? key.checked("key"),
         let mark = engine.changeMark(of: CacheKey(trusting: key.span))
       else { return 0 }
       number?.pointee = mark.number
@@ -130,15 +130,20 @@ private typealias OpenStore = UnsafeMutablePointer<any StorageEngine>
 
 /// The engine of the host's store.
 @inline(__always)
+private func opened(_ store: OpaquePointer?) throws(CacheError) -> any StorageEngine {
+  guard let store else { throw .defect("gave no store") }
+  return OpenStore(store).pointee
+}
+
 private func engine(_ store: OpaquePointer?) -> Result<any StorageEngine, CacheError> {
-  store.map { .success(OpenStore($0).pointee) } ?? .failure(.defect("gave no store"))
+  Result { () throws(CacheError) in try opened(store) }
 }
 
 /// The engine of the host's store, and what it is to work on.
 private func engine<Input>(
   _ store: OpaquePointer?, taking input: () throws(CacheError) -> Input
 ) -> Result<(any StorageEngine, Input), CacheError> {
-  Result { () throws(CacheError) in (try engine(store).get(), try input()) }
+  Result { () throws(CacheError) in (try opened(store), try input()) }
 }
 
 /// Runs `call` with `target` to its end on this thread, and lends the result to the host.
