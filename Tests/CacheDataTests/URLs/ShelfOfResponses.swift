@@ -19,6 +19,7 @@ final class ShelfOfResponses: Sendable {
   }
 
   var responses: URLResponses { URLResponses(store: store) }
+  var coalescer: RequestCoalescer { store.coalescer }
 
   /// Makes storing fail from now on; what is there can still be removed.
   func failToStore(_ error: CacheError) { engine.state.withLock { $0.writeError = error } }

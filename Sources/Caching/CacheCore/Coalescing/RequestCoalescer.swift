@@ -23,8 +23,8 @@ internal import Synchronization
 /// Cost: one dictionary access under a lock for joining, and one for finishing. With leases, joining and finishing each
 /// write a small entry; waiting reads it. Nothing happens before the first request.
 public final class RequestCoalescer: Sendable {
-  /// What the callers that wait for a request share: its failure, or a response that the cache could not store, which
-  /// only callers in this process get. With `nil` they look into the cache.
+  /// What the callers that wait for a request share: its failure, or a response that is not stored yet or could not be
+  /// stored, which only callers in this process get. With `nil` they look into the cache.
   typealias SharedResult = Result<(any Sendable)?, CacheError>
 
   /// The result of joining a request.
@@ -55,6 +55,8 @@ public final class RequestCoalescer: Sendable {
     var current: [String: CoalescingToken] = [:]
     /// All requests under way, and the callers that wait for each, first come first.
     var waiters: [CoalescingToken: [Waiter]] = [:]
+    /// Responses that still arrive, for all who join their requests.
+    var arriving: [CoalescingToken: any Sendable] = [:]
     /// The number of changes so far.
     var changes = 0
 
@@ -171,6 +173,18 @@ public final class RequestCoalescer: Sendable {
     end(token, isLost && !token.isOutdated ? .vanished : .finished(result, of: token))
   }
 
+  /// Passes `response`, which still arrives, to all callers that wait for the request of `token` in this process, and to
+  /// those that join it before it has finished. A caller that cannot use it makes its own request.
+  func share(_ response: any Sendable, of token: CoalescingToken) {
+    let waiters = state.withLock { state -> [Waiter] in
+      guard let waiters = state.waiters[token] else { return [] }
+      state.waiters[token] = []
+      state.arriving[token] = response
+      return waiters
+    }
+    for waiter in waiters { waiter.continuation.resume(returning: .success(.finished(.success(response), of: token))) }
+  }
+
   /// Ends the requests for which `isChanged` returns `true`, in this process and in others: what they fetch is not
   /// stored, and later callers do not wait for it. On return none of them is being stored. Call it before what has
   /// changed is removed or made stale.
@@ -219,6 +233,7 @@ public final class RequestCoalescer: Sendable {
     let isAbandoned = Task.isCancelled
     let resumed = state.withLock { state -> [(Continuation, Joined)] in
       guard let waiters = state.waiters.removeValue(forKey: token) else { return [] }
+      state.arriving[token] = nil
       let isCurrent = state.current[token.key] == token
       if isCurrent { state.current[token.key] = nil }
       guard isAbandoned, let successor = waiters.first else { return waiters.map { ($0.continuation, joined) } }
@@ -236,6 +251,9 @@ public final class RequestCoalescer: Sendable {
     state.withLock { state in
       if Task.isCancelled { return .failure(.cancelled) }
       if state.waits(key, for: waiter.led) { return .failure(.ownFetch(key)) }
+      if let current = state.current[key], !current.isOutdated, let response = state.arriving[current] {
+        return .success(.finished(.success(response), of: current))
+      }
       guard let current = state.current[key], current.enter() else { return .success(.leading(start(key, &state))) }
       state.waiters[current]?.append(waiter)
       return nil

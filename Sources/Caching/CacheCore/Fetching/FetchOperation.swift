@@ -22,6 +22,8 @@ struct FetchOperation<Target: FetchTarget>: Sendable {
   private var trace: CacheTrace
   /// The request that this fetch makes or shares; `nil` before it has joined one.
   private var token: CoalescingToken?
+  /// Whether no caller waits for the response.
+  private var isInBackground = false
 
   /// The snapshots of a fetch of `target`. Nothing happens until the first one is requested. An explanation ends once it is
   /// decided what to do.
@@ -75,13 +77,13 @@ struct FetchOperation<Target: FetchTarget>: Sendable {
     var cacheOnly = options
     cacheOnly.policy = .cacheOnly
     cacheOnly.maxAge = nil
-    return canServe(found, cacheOnly, at: startedAt)
+    return canServe(found.head, cacheOnly, at: startedAt)
   }
 
-  /// Whether the rules let the cache serve `found` without its origin.
-  private func canServe(_ found: Stored, _ options: FetchOptions, at now: Duration) -> Bool {
+  /// Whether the rules let the cache serve the response with the head `stored` without its origin.
+  private func canServe(_ stored: StoredHead, _ options: FetchOptions, at now: Duration) -> Bool {
     var trace = CacheTrace(isRecording: false)
-    return services.rules.decision(for: message, stored: found.head, options: options, now: now, trace: &trace).action
+    return services.rules.decision(for: message, stored: stored, options: options, now: now, trace: &trace).action
       == .serve
   }
 
@@ -111,8 +113,10 @@ struct FetchOperation<Target: FetchTarget>: Sendable {
   private func revalidateInBackground() throws(CacheError) {
     let name = if let key = try target.coalescingKey() { key } else { try target.key() }
     // A revalidation that began before a change does not serve those who come after it.
-    services.background.start("\(name) \(services.coalescer.changes)") {
-      guard let snapshot = try? await requested(), snapshot.writeFailure != nil else { return nil }
+    var operation = self
+    operation.isInBackground = true
+    services.background.start("\(name) \(services.coalescer.changes)") { [operation] in
+      guard let snapshot = try? await operation.requested(), snapshot.writeFailure != nil else { return nil }
       // Another caller that shares the request could have reported it.
       return snapshot.takeWarnings().first { !$0.mayBeStoodInFor }
     }
@@ -130,13 +134,16 @@ struct FetchOperation<Target: FetchTarget>: Sendable {
     /// What the callers get that wait for this one: the origin's failure, even if this caller gets a stale response
     /// instead, or a response that the cache could not store.
     var shared: RequestCoalescer.SharedResult = .success(nil)
+    /// Whether the response still arrives: `settle(_:_:_:)` then finishes the request.
+    var isArriving = false
   }
 
-  /// A response that the cache could not store, for the callers that wait for it.
+  /// A response that the cache could not store, or that still arrives, for the callers that wait for it.
   private struct SharedResponse: Sendable {
-    let delivery: Delivery<Target.Response>
+    var delivery: Delivery<Target.Response>
     let key: String
     let warnings: [CacheError]
+    var arriving: ArrivingResponse<Target.Response>?
   }
 
   /// The origin's response, or that to another fetch's request: what it stored, or its failure.
@@ -150,12 +157,11 @@ struct FetchOperation<Target: FetchTarget>: Sendable {
         operation.token = token
         return try operation.failed(failure, isShared: true)
       case .finished(.success(let shared), let token):
-        if let snapshot = try await storedMeanwhile() { return snapshot }
-        // A response received before this fetch began can be handed on only now, because storing it took long.
-        guard let shared = shared as? SharedResponse, let head = shared.delivery.stored, head.storedAt >= startedAt
-        else { return try await leading(try ownToken()) }
+        let shared = shared as? SharedResponse
+        if shared?.arriving == nil, let snapshot = try await storedMeanwhile() { return snapshot }
+        guard let shared, let delivery = delivery(of: shared) else { return try await leading(try ownToken()) }
         observe()
-        var snapshot = snapshot(shared.delivery, key: shared.key, warnings: shared.warnings)
+        var snapshot = snapshot(delivery, key: shared.key, warnings: shared.warnings)
         snapshot.shared = [SharedWarnings(shared.warnings, token.report)]
         return snapshot
       case .vanished:
@@ -163,6 +169,22 @@ struct FetchOperation<Target: FetchTarget>: Sendable {
       }
     }
     return try await leading(try ownToken())
+  }
+
+  /// The response to another caller's request, if this caller can use it.
+  private func delivery(of shared: SharedResponse) -> Delivery<Target.Response>? {
+    guard let head = shared.delivery.stored else { return nil }
+    var delivery = shared.delivery
+    guard let arriving = shared.arriving else {
+      // A response received before this fetch began can be handed on only now, because storing it took long.
+      return head.storedAt >= startedAt ? delivery : nil
+    }
+    guard head.storedAt >= startedAt || options.policy == .cacheFirst && canServe(head, options, at: services.now()),
+      let response = arriving.forCaller()
+    else { return nil }
+    if isInBackground { arriving.continueWithoutReaders() }
+    delivery.response = response
+    return delivery
   }
 
   /// A request that no other caller joins. A change must find every request whose response might be stored; the change
@@ -182,17 +204,19 @@ struct FetchOperation<Target: FetchTarget>: Sendable {
     let request = CoalescingToken.led.withValue(CoalescingToken.led.get() + [token]) {
       Task { [operation] in
         let outcome = await operation.outcome(looksAgain: looksAgain)
-        await services.coalescer.finish(token, outcome.shared)
+        if !outcome.isArriving { await services.coalescer.finish(token, outcome.shared) }
         source.yield(outcome)
         source.finish()
-        return outcome
+        // Content that arrives must not be held by the task, but by those who read it.
+        return outcome.isArriving ? nil : outcome
       }
     }
     token.whenLeft { request.cancel() }
     for await outcome in outcomes { return try outcome.result.get() }
     // This caller was cancelled. The last one to leave waits until the request has ended.
     if token.leave() { throw .cancelled }
-    return try await request.value.result.get()
+    guard let outcome = await request.value else { throw .cancelled }
+    return try outcome.result.get()
   }
 
   /// What another fetch stored while this one waited; it counts as fresh as a response from the origin. `nil` if there is
@@ -277,7 +301,7 @@ struct FetchOperation<Target: FetchTarget>: Sendable {
   private func failed(_ error: CacheError, isShared: Bool = false) throws(CacheError) -> Snapshot<Value> {
     var operation = self
     if error.mayBeStoodInFor, let found = lookup.found, operation.canServeStale() {
-      guard !options.requiresFresh || canServe(found, options, at: services.now()) else {
+      guard !options.requiresFresh || canServe(found.head, options, at: services.now()) else {
         operation.observe()
         throw CacheError(
           error.code, "\(error.message); only a stale copy is in the cache", hint: error.hint, cause: error)
@@ -334,12 +358,67 @@ struct FetchOperation<Target: FetchTarget>: Sendable {
       exchange.head, for: message, requestTime: exchange.requestTime, responseTime: exchange.responseTime,
       trace: &operation.trace)
     if head == nil || !message.isSafe { try await operation.applySideEffects(exchange) }
-    if let head { return try await operation.stored(response, head, exchange, confirming: nil) }
+    if let head {
+      if let outcome = operation.arriving(response, head, exchange) { return outcome }
+      let whole = try await target.gathered(response, exchange, token)
+      if Task.isCancelled, message.isSafe { throw .cancelled }
+      return try await operation.stored(whole, head, exchange, confirming: nil)
+    }
     operation.observe()
     var delivery = operation.delivery(response, nil, isFromCache: false, forwardStatus: exchange.status)
     delivery.refusal = services.rules.refusal(to: exchange.head, for: message)
     let snapshot = operation.snapshot(delivery, key: try target.key(), warnings: operation.lookup.warnings)
     return Outcome(result: .success(snapshot))
+  }
+
+  /// Delivers `response` while it arrives, to this caller and to all that wait for it; it is stored once it is complete.
+  /// `nil` if it is delivered once it is complete: always if no caller waits for it.
+  private func arriving(_ response: Target.Response, _ head: StoredHead, _ exchange: OriginExchange) -> Outcome? {
+    var operation = self
+    guard !isInBackground, let token,
+      let arriving = target.arriving(
+        response, head, exchange, isReplaceable: operation.canServeStale(), token,
+        settle: { [self] in await settle($0, head, exchange) }),
+      let own = arriving.forCaller()
+    else { return nil }
+    observe()
+    let warnings = lookup.warnings
+    var delivery = delivery(own, head, isFromCache: false, forwardStatus: exchange.status)
+    var snapshot = snapshot(delivery, key: arriving.key, warnings: warnings)
+    snapshot.shared = [SharedWarnings(warnings, token.report)]
+    if arriving.isShareable {
+      delivery.response = arriving.start
+      delivery.isCollapsed = true
+      services.coalescer.share(
+        SharedResponse(delivery: delivery, key: arriving.key, warnings: warnings, arriving: arriving), of: token)
+    }
+    return Outcome(result: .success(snapshot), isArriving: true)
+  }
+
+  /// Stores a response that was delivered while it arrived, and finishes the request. Nobody waits for the store by then:
+  /// its failure is reported as that of background work.
+  private func settle(
+    _ result: Result<Target.Response, CacheError>, _ head: StoredHead, _ exchange: OriginExchange
+  ) async {
+    var shared: RequestCoalescer.SharedResult = .success(nil)
+    do throws(CacheError) {
+      let whole = try result.get()
+      do throws(CacheError) {
+        _ = try await target.store(whole, head, confirming: nil, token)
+      } catch {
+        await reportLate(error, exchange)
+      }
+    } catch {
+      if error.isOfRoom { await reportLate(error, exchange) }
+      if error.isOfOrigin { shared = .failure(error) }
+    }
+    if let token { await services.coalescer.finish(token, shared) }
+  }
+
+  private func reportLate(_ error: CacheError, _ exchange: OriginExchange) async {
+    // On a conflict a newer response is stored, or the resource has changed meanwhile.
+    if ![.conflict, .cancelled].contains(error.code) { services.background.report(error) }
+    if error.isOfRoom { try? await target.applySideEffects(exchange, token) }
   }
 
   private func stored(

@@ -79,11 +79,19 @@ public final class BackgroundWork: Sendable {
     }
   }
 
+  /// Reports `failure`, which kept the cache from storing a response that its caller already has.
+  func report(_ failure: CacheError) {
+    let isOpen = state.withLock { state in
+      if warn == nil, !state.isAbandoned { state.failures.append(failure) }
+      return !state.isAbandoned
+    }
+    if isOpen { warn?(failure) }
+  }
+
   private func end(_ name: String, _ failure: CacheError?) {
-    if let failure, let warn, !state.withLock({ $0.isAbandoned }) { warn(failure) }
+    if let failure { report(failure) }
     let waiting = state.withLock { state in
       state.underWay[name] = nil
-      if let failure, warn == nil, !state.isAbandoned { state.failures.append(failure) }
       return state.takeWaiting()
     }
     for continuation in waiting { continuation.resume() }

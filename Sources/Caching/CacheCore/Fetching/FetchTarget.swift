@@ -35,6 +35,26 @@ protocol FetchTarget: Sendable {
     _ conditions: HTTPFields, completing part: StoredResponse<Response>?, _ token: CoalescingToken?
   ) async throws(CacheError) -> OriginAnswer<Response>
 
+  /// A storable response that callers get while it arrives; `nil` if they get it once it is complete.
+  ///
+  /// - Parameters:
+  ///   - head: the head as it will be stored.
+  ///   - isReplaceable: whether a stale entry can be served if the content breaks off.
+  ///   - settle: called once: with the complete response, before any caller gets the end of the content; or with the
+  ///     failure of the origin, or `tooLarge` if it will not be stored.
+  func arriving(
+    _ response: Response, _ head: StoredHead, _ exchange: OriginExchange, isReplaceable: Bool,
+    _ token: CoalescingToken?,
+    settle: @escaping @Sendable (Result<Response, CacheError>) async -> Void
+  ) -> ArrivingResponse<Response>?
+
+  /// `response` once it is complete. If it is too large to be stored, part of it still arrives.
+  ///
+  /// - Throws: `CacheError`: the content broke off. A part that can be completed later is stored.
+  func gathered(
+    _ response: Response, _ exchange: OriginExchange, _ token: CoalescingToken?
+  ) async throws(CacheError) -> Response
+
   /// Stores a response, or the result of confirming `base`, and returns its entry's key. This ends the lease of `token`.
   ///
   /// - Throws: `CacheError`: the storage failed; `conflict` if another entry has replaced `base`, or the request is
@@ -57,6 +77,33 @@ protocol FetchTarget: Sendable {
   ///
   /// - Throws: `CacheError` if the caller should get an error.
   func refusal(_ decision: CacheDecision, _ options: FetchOptions) throws(CacheError) -> Value
+}
+
+/// By default, responses are complete when the origin returns them.
+extension FetchTarget {
+  func arriving(
+    _ response: Response, _ head: StoredHead, _ exchange: OriginExchange, isReplaceable: Bool,
+    _ token: CoalescingToken?,
+    settle: @escaping @Sendable (Result<Response, CacheError>) async -> Void
+  ) -> ArrivingResponse<Response>? { nil }
+
+  func gathered(
+    _ response: Response, _ exchange: OriginExchange, _ token: CoalescingToken?
+  ) async throws(CacheError) -> Response { response }
+}
+
+/// A response that callers get while it arrives.
+struct ArrivingResponse<Response: Sendable>: Sendable {
+  /// The key of the entry that it will have.
+  let key: String
+  /// Whether callers that wait for it can get it too.
+  let isShareable: Bool
+  /// The response without its content.
+  let start: Response
+  /// The response for one more caller; `nil` if its transfer has failed, or the beginning is no longer in memory.
+  let forCaller: @Sendable () -> Response?
+  /// Keeps the transfer from ending with its last reader.
+  let continueWithoutReaders: @Sendable () -> Void
 }
 
 /// The result of a lookup.
@@ -82,7 +129,7 @@ struct OriginExchange: Sendable {
 
 /// A response on its way to the caller, and where it came from.
 struct Delivery<Response: Sendable>: Sendable {
-  let response: Response
+  var response: Response
   /// The head as it is stored; `nil` if the response is not stored.
   let stored: StoredHead?
   let decision: CacheDecision
@@ -93,7 +140,8 @@ struct Delivery<Response: Sendable>: Sendable {
   /// Whether the response comes from the cache, even if the origin confirmed it.
   let isFromCache: Bool
   let now: Duration
-  /// Whether the storage kept the response; `false` if it failed, or had nothing to keep.
+  /// Whether the storage kept the response, or will keep it once it is complete; `false` if it failed, or had nothing to
+  /// keep.
   var isKept = true
   /// Why the response may not be stored; `nil` if it may.
   var refusal: String?

@@ -107,7 +107,8 @@ struct URLTarget: FetchTarget {
     guard rules.believesServer(of: request), !CacheControl(request.fields).contains("no-store"),
       let rest = rules.completing(request, stored, count: content.count, limit: maxContentBytes)
     else { return nil }
-    let answer = try await send(rest, token)
+    let requestTime = now()
+    let answer = try await gathered(try await send(rest, token), requestTime, token)
     switch answer.head.status {
     case 206:
       guard answer.rest == nil,
@@ -124,8 +125,6 @@ struct URLTarget: FetchTarget {
     }
   }
 
-  /// Sends `request` and returns the response. If the response breaks off, keeps the part that arrived, or removes what an
-  /// unsafe request invalidates: for that the status decides (RFC 9111, section 4.4).
   private func send(_ request: HTTPRequest, _ token: CoalescingToken?) async throws(CacheError) -> HTTPResponse {
     let requestTime = now()
     do throws(CacheError) {
@@ -134,21 +133,86 @@ struct URLTarget: FetchTarget {
       guard rules.refusal(to: response.head, for: request) == nil else { return response }
       return try await response.gathered(limit: maxContentBytes, for: request)
     } catch {
-      guard let incomplete = error.cause as? IncompleteResponse else { throw error }
-      var (message, hint) = (error.message, error.hint)
-      do throws(CacheError) {
-        if !request.isSafe {
-          if rules.believesServer(of: request) { try await invalidate(by: incomplete.response.head) }
-        } else if try await storeBeginning(of: incomplete.response, requestTime: requestTime, token) {
-          hint =
-            "\(hint.isEmpty ? "" : "\(hint): ")the cache kept what arrived, and the next fetch requests only the rest"
-        }
-      } catch {
-        let purpose = request.isSafe ? "keep what came" : "remove what the request changed"
-        if error.code != .conflict { message += "; and the cache could not \(purpose): \(error.message)" }
-      }
-      throw CacheError(error.code, message, hint: hint, cause: incomplete.cause)
+      throw await failure(error, requestTime, token)
     }
+  }
+
+  /// The failure that callers get of a response that broke off with `error`. Stores the part that arrived, or removes what
+  /// an unsafe request invalidates: for that the status decides (RFC 9111, section 4.4).
+  private func failure(_ error: CacheError, _ requestTime: Duration, _ token: CoalescingToken?) async -> CacheError {
+    guard let incomplete = error.cause as? IncompleteResponse else { return error }
+    var (message, hint) = (error.message, error.hint)
+    do throws(CacheError) {
+      if !request.isSafe {
+        if rules.believesServer(of: request) { try await invalidate(by: incomplete.response.head) }
+      } else if try await storeBeginning(of: incomplete.response, requestTime: requestTime, token) {
+        hint =
+          "\(hint.isEmpty ? "" : "\(hint): ")the cache kept what arrived, and the next fetch requests only the rest"
+      }
+    } catch {
+      let purpose = request.isSafe ? "keep what came" : "remove what the request changed"
+      if error.code != .conflict { message += "; and the cache could not \(purpose): \(error.message)" }
+    }
+    return CacheError(error.code, message, hint: hint, cause: incomplete.cause)
+  }
+
+  func gathered(
+    _ response: HTTPResponse, _ exchange: OriginExchange, _ token: CoalescingToken?
+  ) async throws(CacheError) -> HTTPResponse { try await gathered(response, exchange.requestTime, token) }
+
+  private func gathered(
+    _ response: HTTPResponse, _ requestTime: Duration, _ token: CoalescingToken?
+  ) async throws(CacheError) -> HTTPResponse {
+    do throws(CacheError) {
+      return try await response.whole(limit: maxContentBytes)
+    } catch {
+      throw await failure(error, requestTime, token)
+    }
+  }
+
+  /// A storable response to GET is delivered while it arrives, unless the client might get something else than the origin
+  /// sent, or a failure could still lead to a stale response: only a complete response can be told from a broken one.
+  func arriving(
+    _ response: HTTPResponse, _ head: StoredHead, _ exchange: OriginExchange, isReplaceable: Bool,
+    _ token: CoalescingToken?,
+    settle: @escaping @Sendable (Result<HTTPResponse, CacheError>) async -> Void
+  ) -> ArrivingResponse<HTTPResponse>? {
+    guard let rest = response.rest, request.method == "GET", (200..<300).contains(head.head.status),
+      head.head.status != 206, head.retainUntil > head.storedAt, rest.length == nil || !isReplaceable,
+      response.body.count + (rest.length ?? 0) <= maxContentBytes, !request.fields.contains("range"),
+      !Preconditions.names.contains(where: request.fields.contains),
+      let key = try? responses.key(of: request.target, selector: head.selector)
+    else { return nil }
+    var start = response
+    start.body = []
+    start.rest = nil
+    // What the broadcast calls must not hold the content that still arrives.
+    let hasLength = rest.length != nil
+    let broadcast = ResponseBroadcast(response, limit: maxContentBytes) { [start] outcome in
+      var response = start
+      switch outcome {
+      case .complete(let body):
+        response.body = body
+        await settle(.success(response))
+        return nil
+      case .tooLarge:
+        await settle(.failure(.tooLargeToStore))
+        return nil
+      case .brokenOff(let body, let error):
+        response.body = body
+        let failure = await failure(error.after(response, hasLength: hasLength), exchange.requestTime, token)
+        await settle(.failure(failure))
+        return failure
+      }
+    }
+    return ArrivingResponse(
+      key: key, isShareable: isShareable(start, head), start: start,
+      forCaller: { [start] in
+        guard let rest = broadcast.reader() else { return nil }
+        var response = start
+        response.rest = rest
+        return response
+      }, continueWithoutReaders: broadcast.continueWithoutReaders)
   }
 
   /// Stores the part that arrived, if it can be completed, and returns whether it did.
@@ -190,7 +254,7 @@ struct URLTarget: FetchTarget {
       return try key()
     }
     guard response.rest == nil else {
-      throw CacheError(.tooLarge, "the response is too large to be kept", hint: "raise cache.maxEntryBytes")
+      throw .tooLargeToStore
     }
     let confirmed = base?.key == (try responses.key(of: request.target, selector: head.selector)) ? base : nil
     let new = confirmed == nil ? try await combined(response, head, with: variants) : (head, response.body)
@@ -357,7 +421,40 @@ struct URLTarget: FetchTarget {
   }
 }
 
+extension HTTPResponse {
+  /// This response with all of its content in `body`, if that has at most `limit` bytes. A longer one keeps a `rest`.
+  ///
+  /// - Throws: `CacheError`: what ended the content early, with an `IncompleteResponse` as its cause if it can be
+  ///   completed later.
+  fileprivate func whole(limit: Int) async throws(CacheError) -> HTTPResponse {
+    guard let rest, rest.length ?? 0 <= limit - body.count else { return self }
+    var response = self
+    do throws(CacheError) {
+      while let piece = try await rest.next() {
+        response.body += piece
+        if response.body.count > limit { return response }
+      }
+    } catch {
+      response.rest = nil
+      throw error.after(response, hasLength: rest.length != nil)
+    }
+    response.trailers = rest.trailers
+    response.rest = nil
+    return response
+  }
+}
+
 extension CacheError {
+  fileprivate static var tooLargeToStore: CacheError {
+    CacheError(.tooLarge, "the response is too large to be kept", hint: "raise cache.maxEntryBytes")
+  }
+
+  /// The same error, with `part`, which arrived before it, as its cause, if the length of the content is known.
+  fileprivate func after(_ part: HTTPResponse, hasLength: Bool) -> CacheError {
+    guard code == .originUnreachable, hasLength else { return self }
+    return CacheError(code, message, hint: hint, cause: IncompleteResponse(part, cause: cause))
+  }
+
   /// The same error, with the URL of `request` in the message instead of `key`.
   fileprivate func naming(_ request: HTTPRequest, not key: String) -> CacheError {
     CacheError(code, message.replacing(key, by: request.target), hint: hint, cause: cause)
