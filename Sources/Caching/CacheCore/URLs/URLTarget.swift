@@ -128,10 +128,7 @@ struct URLTarget: FetchTarget {
   private func send(_ request: HTTPRequest, _ token: CoalescingToken?) async throws(CacheError) -> HTTPResponse {
     let requestTime = now()
     do throws(CacheError) {
-      let response = try await transfer.transfer(request)
-      // Nobody waits for the end of what is not to be stored.
-      guard rules.refusal(to: response.head, for: request) == nil else { return response }
-      return try await response.gathered(limit: maxContentBytes, for: request)
+      return try await transfer.transfer(request)
     } catch {
       throw await failure(error, requestTime, token)
     }
@@ -164,7 +161,7 @@ struct URLTarget: FetchTarget {
     _ response: HTTPResponse, _ requestTime: Duration, _ token: CoalescingToken?
   ) async throws(CacheError) -> HTTPResponse {
     do throws(CacheError) {
-      return try await response.whole(limit: maxContentBytes)
+      return try await response.gathered(limit: maxContentBytes, for: request)
     } catch {
       throw await failure(error, requestTime, token)
     }
@@ -200,7 +197,10 @@ struct URLTarget: FetchTarget {
         return nil
       case .brokenOff(let body, let error):
         response.body = body
-        let failure = await failure(error.after(response, hasLength: hasLength), exchange.requestTime, token)
+        let isContinuable = error.code == .originUnreachable && hasLength
+        let incomplete = CacheError(
+          error.code, error.message, hint: error.hint, cause: IncompleteResponse(response, cause: error.cause))
+        let failure = await failure(isContinuable ? incomplete : error, exchange.requestTime, token)
         await settle(.failure(failure))
         return failure
       }
@@ -421,38 +421,9 @@ struct URLTarget: FetchTarget {
   }
 }
 
-extension HTTPResponse {
-  /// This response with all of its content in `body`, if that has at most `limit` bytes. A longer one keeps a `rest`.
-  ///
-  /// - Throws: `CacheError`: what ended the content early, with an `IncompleteResponse` as its cause if it can be
-  ///   completed later.
-  fileprivate func whole(limit: Int) async throws(CacheError) -> HTTPResponse {
-    guard let rest, rest.length ?? 0 <= limit - body.count else { return self }
-    var response = self
-    do throws(CacheError) {
-      while let piece = try await rest.next() {
-        response.body += piece
-        if response.body.count > limit { return response }
-      }
-    } catch {
-      response.rest = nil
-      throw error.after(response, hasLength: rest.length != nil)
-    }
-    response.trailers = rest.trailers
-    response.rest = nil
-    return response
-  }
-}
-
 extension CacheError {
   fileprivate static var tooLargeToStore: CacheError {
     CacheError(.tooLarge, "the response is too large to be kept", hint: "raise cache.maxEntryBytes")
-  }
-
-  /// The same error, with `part`, which arrived before it, as its cause, if the length of the content is known.
-  fileprivate func after(_ part: HTTPResponse, hasLength: Bool) -> CacheError {
-    guard code == .originUnreachable, hasLength else { return self }
-    return CacheError(code, message, hint: hint, cause: IncompleteResponse(part, cause: cause))
   }
 
   /// The same error, with the URL of `request` in the message instead of `key`.
