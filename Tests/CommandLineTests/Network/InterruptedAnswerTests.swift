@@ -26,7 +26,7 @@ import Testing
     let (scratch, server) = (try Scratch(), try Self.server(tag: "\"1\""))
     let command = ["--backend", engine, "fetch", "url", server.url]
     let first = try await scratch.cachectl(command)
-    #expect(first.status == 69 && first.output.isEmpty, "\(first.errors)")
+    #expect(first.status == 69 && first.output == Data(Self.content.prefix(60_000)), "\(first.errors)")
     let second = try await scratch.cachectl(command)
     expectSuccess(second)
     #expect(second.output == Data(Self.content))
