@@ -88,12 +88,12 @@ struct BoundsModel {
     }
     let ordered =
       switch limits.eviction.name {
-      case "least-recently-used": living.sorted { ($0.used, $0.stored, $0.key) < ($1.used, $1.stored, $1.key) }
-      case "least-frequently-used":
+      case "lru": living.sorted { ($0.used, $0.stored, $0.key) < ($1.used, $1.stored, $1.key) }
+      case "lfu":
         living.sorted { ($0.count, $0.used, $0.stored, $0.key) < ($1.count, $1.used, $1.stored, $1.key) }
-      case "least-recently-stored": living.sorted { ($0.stored, $0.key) < ($1.stored, $1.key) }
+      case "fifo": living.sorted { ($0.stored, $0.key) < ($1.stored, $1.key) }
       case "s3-fifo": firstInFirstOut(living, among: entries)
-      case "size-adjusted": sizeAdjusted(living)
+      case "size": sizeAdjusted(living)
       default: [Living]()
       }
     return expired.map(\.key) + ordered.map(\.key)

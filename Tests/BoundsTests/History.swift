@@ -13,7 +13,6 @@ struct History {
   let sweeps: Bool
   private let scratch: Scratch
   private let engines: [any StorageEngine]
-  private let log = MemoryAccessLog()
   private var stores: [EntryStore] = []
   private var model: BoundsModel
   private var generator: SeededGenerator
@@ -33,11 +32,10 @@ struct History {
   }
 
   private mutating func openStores() {
-    evictionsOfOldStores += stores.reduce(0) { $0 + $1.operations.take().evictions }
+    evictionsOfOldStores += stores.reduce(0) { $0 + $1.uses.counts.evictions }
     stores = engines.map { engine in
       EntryStore(
-        engine: engine, clock: scratch.clock, limits: model.limits, accesses: AccessRecorder(log: log),
-        removesExpired: sweeps)
+        engine: engine, clock: scratch.clock, limits: model.limits, uses: scratch.uses, removesExpired: sweeps)
     }
   }
 
@@ -118,7 +116,7 @@ struct History {
   }
 
   private mutating func flush(_ handle: Int) async throws -> String {
-    try await stores[handle].accesses.flush()
+    try await stores[handle].uses.write()
     model.flush(handle)
     return "flush \(handle)"
   }
@@ -165,7 +163,7 @@ struct History {
     #expect(total.entries == model.entries.count, "\(context)")
     #expect(
       total.payloadBytes == model.entries.values.reduce(0) { $0 + $1.bytes }, "\(context)")
-    let evictions = stores.reduce(evictionsOfOldStores) { $0 + $1.operations.current.evictions }
+    let evictions = stores.reduce(evictionsOfOldStores) { $0 + $1.uses.counts.evictions }
     #expect(evictions == model.evictions, "\(context)")
   }
 }

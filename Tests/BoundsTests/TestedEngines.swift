@@ -8,6 +8,8 @@ import StorageSPI
 import TestStorage
 import Testing
 
+@testable import CacheCore
+
 /// An engine over which bounds must hold, as a test's argument.
 struct TestedEngine: Sendable, CustomTestStringConvertible {
   let plugin: any StoragePlugin
@@ -36,6 +38,9 @@ final class Scratch: Sendable {
   }
 
   deinit { try? FileManager.default.removeItem(atPath: folder) }
+
+  /// What another process knows of the use of the store.
+  var uses: StoreUse { StoreUse(UseTable(path: folder + "/uses", capacity: 10_000)) }
 
   /// `count` handles on the store, which are one and the same where the engine does not share its store.
   func open(_ count: Int = 1) async throws -> [any StorageEngine] {

@@ -46,7 +46,7 @@ struct WritingTests {
     }
   }
 
-  private static func limits(_ entries: Int, _ bytes: Int, _ policy: EvictionPolicy = .leastRecentlyStored)
+  private static func limits(_ entries: Int, _ bytes: Int, _ policy: EvictionPolicy = .fifo)
     -> StoreLimits
   {
     StoreLimits(maxEntries: entries, maxBytes: bytes, eviction: policy)
@@ -59,7 +59,7 @@ struct WritingTests {
     #expect(subject.engine.batches.count == 10)
     #expect(subject.engine.scans == 0)
     #expect(subject.engine.batches.allSatisfy { $0.bounds == Self.limits(10, 100).bounds })
-    #expect(subject.store.operations.current.evictions == 0)
+    #expect(subject.store.uses.counts.evictions == 0)
   }
 
   @Test(arguments: TestedEngine.all)
@@ -98,7 +98,7 @@ struct WritingTests {
     #expect(error?.code.rawValue == CacheError.Code.overBounds.rawValue)
     #expect(error?.message.contains("eviction is none") == true)
     #expect(try await subject.names() == [0, 2, 3])
-    #expect(subject.store.operations.current.evictions == 0)
+    #expect(subject.store.uses.counts.evictions == 0)
     // What replaces an entry needs no room.
     try await subject.put(2, bytes: 9)
     #expect(try await subject.names() == [0, 2, 3])
@@ -113,7 +113,7 @@ struct WritingTests {
     let last = try #require(subject.engine.batches.last)
     #expect(last.removals == 3)
     #expect(last.bounds == Self.limits(5, 1_000).bounds)
-    #expect(subject.store.operations.take().evictions == 3)
+    #expect(subject.store.uses.counts.evictions == 3)
   }
 
   @Test(arguments: TestedEngine.all)
@@ -148,7 +148,7 @@ struct WritingTests {
     }
     try await subject.put(3)
     #expect(try await subject.names() == [0, 2, 3])
-    #expect(subject.store.operations.current.evictions == 1)
+    #expect(subject.store.uses.counts.evictions == 1)
   }
 
   @Test(arguments: TestedEngine.all)
@@ -182,8 +182,8 @@ struct WritingTests {
     #expect(names.last == 9_999)
     #expect(names.count == 200 - spare)
     #expect(names.dropLast().elementsEqual(0..<(199 - spare)), "the oldest have gone")
-    #expect(engine.batches.dropFirst().allSatisfy { $0.removals <= BoundedWriter.batchSize })
-    #expect(subject.store.operations.current.evictions == 3_300 + 1 - names.count)
+    #expect(engine.batches.dropFirst().allSatisfy { $0.removals <= VictimSelection.maximumCount })
+    #expect(subject.store.uses.counts.evictions == 3_300 + 1 - names.count)
   }
 
   @Test(arguments: TestedEngine.all)
@@ -213,7 +213,7 @@ struct WritingTests {
     for _ in 0..<200 { try await subject.put(100) }
     #expect(try await subject.names() == (0..<300).filter { $0 % 3 != 0 })
     #expect(subject.engine.batches.count == batches + 201)
-    #expect(subject.store.operations.current.evictions == 0)
+    #expect(subject.store.uses.counts.evictions == 0)
   }
 
   @Test(arguments: TestedEngine.all)

@@ -37,6 +37,25 @@ import Testing
     }
   }
 
+  /// A fifth process counts while four write: no sample shows more than the limits allow.
+  @Test(arguments: TestEnvironment.engines) func limitsHoldAtEachSampleFromOutside(engine: String) async throws {
+    try await onThread {
+      let (writers, times) = (4, 150)
+      let folder = try TestFolder()
+      let store = TestedStore(engine, path: folder.path("store"), seed: 1, in: folder)
+      let sampler = try store.start("sample", ["lanes": writers])
+      #expect(sampler.read(for: .seconds(1_800)) { $0.contains("LOOKED") }, "\(sampler.lines)")
+      let programs = try (0..<writers).map { try store.start("writeBounded", ["lane": $0, "times": times]) }
+      for program in programs + [sampler] {
+        #expect(program.end() == 0, "\(program.lines.last ?? "nothing") \(program.errors)")
+      }
+      let samples = Self.number("SAMPLES", sampler) ?? 0
+      let largest = Self.number("LARGEST", sampler) ?? 0
+      let bytes = Self.number("BYTES", sampler) ?? 0
+      #expect(samples > 20 && largest > 6 && bytes > 3_000, "\(engine): \(samples), \(largest), \(bytes)")
+    }
+  }
+
   /// Checks that a process has ended well, and never waited for long.
   private static func expectSuccess(_ program: Program, sourceLocation: SourceLocation = #_sourceLocation) {
     let status = program.end()

@@ -29,7 +29,7 @@ import Testing
       try mark.create()
       #expect(try Data(contentsOf: URL(fileURLWithPath: mark.path)) == before)
       let mode = try FileManager.default.attributesOfItem(atPath: mark.path)[.posixPermissions] as? Int
-      #expect(mode == 0o600 && before.count == 32)
+      #expect(mode == 0o600 && before.count == 72)
       mark.remove()
       #expect(!FileManager.default.fileExists(atPath: mark.path))
     }

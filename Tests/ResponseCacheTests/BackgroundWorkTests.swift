@@ -35,7 +35,7 @@ import Testing
   @Test(.timeLimit(.minutes(30))) func aRevalidationThatCannotBeStoredIsAWarningAtOnce() async throws {
     let (warnings, warn) = AsyncStream.makeStream(of: CacheError.Code.self)
     let clock = ManualClock(.start)
-    let limits = StoreLimits(maxEntries: 10, maxBytes: 1_000, eviction: .leastRecentlyUsed)
+    let limits = StoreLimits(maxEntries: 10, maxBytes: 1_000, eviction: .lru)
     let cache = try await Cache.inMemory(clock: clock, limits: limits, warn: { warn.yield($0.code) })
     let origin = FakeOrigin { (_: String) in "short" }
     let texts = cache.resource(

@@ -214,9 +214,9 @@ import Testing
     let (here, _) = try await processes(origin, isShared: true)
     let first = Task { try await here.numbers("a") }
     await origin.arrival(of: 1)
-    let administration = StoreAdministration(store: here.cache.store, ledger: MemoryOperationLedger())
-    if isSoft { _ = try await administration.makeStale(EntrySelection(), dryRun: true) }
-    if !isSoft { _ = try await administration.remove(EntrySelection(), dryRun: true) }
+    let administration = StoreAdministration(here.cache.store)
+    if isSoft { _ = try await administration.change(.makeStale, EntrySelection(), dryRun: true) }
+    if !isSoft { _ = try await administration.change(.remove, EntrySelection(), dryRun: true) }
     origin.answer(1)
     _ = try await first.value
     #expect(try await here.hasFresh(.resource))

@@ -64,7 +64,7 @@ struct ChangedProcess: Sendable {
   }
 
   func make(_ change: ChangeCase.Change) async throws {
-    let administration = StoreAdministration(store: cache.store, ledger: MemoryOperationLedger())
+    let administration = StoreAdministration(cache.store)
     switch change {
     case .invalidate: try await numbers.invalidate("a")
     case .remove: try await numbers.remove("a")
@@ -77,8 +77,8 @@ struct ChangedProcess: Sendable {
     case .location: try await send("POST", to: "http://server.example/b", naming: "Location")
     case .contentLocation: try await send("PUT", to: "http://server.example/b", naming: "Content-Location")
     case .select(let selection, let isSoft):
-      if isSoft { _ = try await administration.makeStale(selection, dryRun: false) }
-      if !isSoft { _ = try await administration.remove(selection, dryRun: false) }
+      if isSoft { _ = try await administration.change(.makeStale, selection, dryRun: false) }
+      if !isSoft { _ = try await administration.change(.remove, selection, dryRun: false) }
     }
   }
 

@@ -7,7 +7,7 @@ import StorageSPI
 /// - `acknowledged`: for the check, how many entries were acknowledged.
 struct Evictor {
   /// So many that not all entries are looked at to choose what goes.
-  private static let limits = StoreLimits(maxEntries: 1_200, eviction: .leastRecentlyStored)
+  private static let limits = StoreLimits(maxEntries: 1_200, eviction: .fifo)
   /// How many of the newest entries no eviction touches.
   private static let kept = 300
 

@@ -106,7 +106,7 @@ struct DamageTests {
     // What needs no key works without it.
     #expect(try await administration.verify().issues.isEmpty)
     #expect(try await administration.list(EntrySelection(), after: nil, limit: 10).entries.map(\.key) == [key])
-    #expect(try await administration.makeStale(keys: [key], dryRun: false).entries == 1)
+    #expect(try await administration.change(.makeStale, keys: [key], dryRun: false).entries == 1)
     // And the entry is still what was sealed.
     #expect(try await scratch.store(try Transforms.named([])).payload(key)?.payload == Self.payload)
   }

@@ -40,7 +40,7 @@ struct HistoryTests {
       for (key, payload) in model.payloads {
         #expect(try await store.payload(key)?.payload == payload, "seed \(seed)")
       }
-      #expect(try await StoreAdministration(store: store, ledger: MemoryOperationLedger()).verify().issues.isEmpty)
+      #expect(try await StoreAdministration(store).verify().issues.isEmpty)
       try await scratch.engine.close()
     }
   }

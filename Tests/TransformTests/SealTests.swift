@@ -194,7 +194,7 @@ struct SealTests {
     try await scratch.store(transforms).write(
       key, payload: Self.payload, metadata: scratch.metadata(Self.attributes))
     scratch.clock.advance(by: .seconds(10))
-    #expect(try await scratch.administration().makeStale(keys: [key], dryRun: false).entries == 1)
+    #expect(try await scratch.administration().change(.makeStale, keys: [key], dryRun: false).entries == 1)
     let found = try #require(try await scratch.store(transforms).payload(key))
     #expect(found.payload == Self.payload && found.metadata.state(at: scratch.clock.now) == .stale)
     #expect(try await scratch.administration(transforms).verify().issues.isEmpty)

@@ -58,7 +58,7 @@ final class Scratch: Sendable {
   }
 
   func administration(_ transforms: EntryTransforms = .none) -> StoreAdministration {
-    StoreAdministration(store: store(transforms), ledger: MemoryOperationLedger())
+    StoreAdministration(store(transforms))
   }
 
   /// Metadata of an entry stored now, fresh for a minute and kept for an hour.

@@ -31,51 +31,31 @@ extension Cache {
   @concurrent
   public func statistics() async throws -> StoreReport {
     do throws(CacheError) {
-      return try await administration.statistics()
+      return try await administration.statistics(ofAllProcesses: false)
     } catch {
       throw error.callersError
     }
   }
 
-  private var administration: StoreAdministration {
-    StoreAdministration(store: store, ledger: MemoryOperationLedger(store.operations.current))
-  }
+  private var administration: StoreAdministration { StoreAdministration(store) }
 
-  /// Removes the entry under the key that `makeKey` makes, and returns whether there was one.
+  /// Changes the entry under the key that `makeKey` makes, and returns whether there was one to change.
   @concurrent
-  func remove(_ makeKey: @Sendable () throws(CacheError) -> CacheKey) async throws -> Bool {
+  func change(
+    _ change: EntryChange, _ makeKey: @Sendable () throws(CacheError) -> CacheKey
+  ) async throws -> Bool {
     do throws(CacheError) {
-      return try await administration.remove(keys: [try makeKey()], dryRun: false).entries > 0
+      return try await administration.change(change, keys: [try makeKey()], dryRun: false).entries > 0
     } catch {
       throw error.callersError
     }
   }
 
-  /// Makes the entry under the key that `makeKey` makes stale, and returns whether it was fresh.
+  /// Changes all entries whose keys begin with `prefix`, and returns how many there were to change.
   @concurrent
-  func makeStale(_ makeKey: @Sendable () throws(CacheError) -> CacheKey) async throws -> Bool {
+  func change(_ change: EntryChange, prefix: String) async throws -> Int {
     do throws(CacheError) {
-      return try await administration.makeStale(keys: [try makeKey()], dryRun: false).entries > 0
-    } catch {
-      throw error.callersError
-    }
-  }
-
-  /// Removes all entries whose keys begin with `prefix`, and returns how many there were.
-  @concurrent
-  func removeAll(prefix: String) async throws -> Int {
-    do throws(CacheError) {
-      return try await administration.remove(EntrySelection(prefix: prefix), dryRun: false).entries
-    } catch {
-      throw error.callersError
-    }
-  }
-
-  /// Makes all entries whose keys begin with `prefix` stale, and returns how many were fresh.
-  @concurrent
-  func makeAllStale(prefix: String) async throws -> Int {
-    do throws(CacheError) {
-      return try await administration.makeStale(EntrySelection(prefix: prefix), dryRun: false).entries
+      return try await administration.change(change, EntrySelection(prefix: prefix), dryRun: false).entries
     } catch {
       throw error.callersError
     }

@@ -56,6 +56,6 @@ extension Cache {
   @concurrent
   @discardableResult
   public func removeResponses(to url: String) async throws -> Int {
-    try await removeAll(prefix: URLResponses.keyPrefix(of: HTTPRequest.normalizedURL(url)))
+    try await change(.remove, prefix: URLResponses.keyPrefix(of: HTTPRequest.normalizedURL(url)))
   }
 }

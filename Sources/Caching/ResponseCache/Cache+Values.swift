@@ -99,7 +99,7 @@ extension Cache {
   /// - Throws: `CacheError`: the engine's failure.
   @discardableResult
   public func invalidate(_ key: String) async throws -> Bool {
-    try await makeStale { () throws(CacheError) in try ValueKey(key).cacheKey }
+    try await change(.makeStale) { () throws(CacheError) in try ValueKey(key).cacheKey }
   }
 
   /// Removes the value under `key`, and returns whether there was one.
@@ -107,7 +107,7 @@ extension Cache {
   /// - Throws: `CacheError`: the engine's failure.
   @discardableResult
   public func remove(_ key: String) async throws -> Bool {
-    try await remove { () throws(CacheError) in try ValueKey(key).cacheKey }
+    try await change(.remove) { () throws(CacheError) in try ValueKey(key).cacheKey }
   }
 
   private func find<Value: Sendable>(_ key: String, _ codec: PayloadCodec<Value>) async throws -> Decoded<Value>? {

@@ -47,9 +47,9 @@ public struct Cache: Sendable {
   ///
   /// - Parameters:
   ///   - location: the engine and where its store is, in the short form that the engine's module has.
-  ///   - limits: how much the cache may hold, more than nothing; `nil` for no limits. What was not used for the longest
-  ///     time goes first, as far as this process knows: an entry that it has not read counts as used when it was stored.
-  ///     An engine that evicts by itself knows the uses of all processes.
+  ///   - limits: how much the cache may hold, more than nothing; `nil` for no limits. The entry whose last use is longest
+  ///     ago is evicted first. What other processes have used is known from a small file next to the store, or inside a
+  ///     store that is a directory; for a store on a server without such a file, this process knows its own uses.
   ///   - isShared: whether the HTTP responses in it are for several users, as on a server: then responses for one user
   ///     are not stored, and `s-maxage` counts (RFC 9111). Values and resources do not depend on it.
   ///   - transforms: what changes payloads before they are stored, such as `EntryTransforms([ZstdTransform()])`.
@@ -76,16 +76,12 @@ public struct Cache: Sendable {
   @concurrent
   package init(
     _ location: StorageLocation, limits: StoreLimits?, transforms: EntryTransforms, rules: HTTPCacheRules,
-    clock: any WallClock, warn: @escaping @Sendable (CacheError) -> Void
+    home: String? = nil, clock: any WallClock, warn: @escaping @Sendable (CacheError) -> Void
   ) async throws {
     do throws(CacheError) {
       try limits?.requireRoom()
       try transforms.requireNames()
-      let capabilities = location.plugin.declaration.capabilities
-      let store = EntryStore(
-        engine: try await Self.open(location, clock, warn), clock: clock, limits: limits,
-        removesExpired: !capabilities.contains(.expiring), isOrdered: capabilities.contains(.ordered),
-        transforms: transforms, leases: location.plugin.takesLeases ? LeaseOptions() : nil)
+      let store = try await Self.open(location, limits, transforms, home: home, clock, warn)
       self.init(
         store: store,
         services: FetchServices(
@@ -98,18 +94,22 @@ public struct Cache: Sendable {
   }
 
   private static func open(
-    _ location: StorageLocation, _ clock: any WallClock, _ warn: @Sendable (CacheError) -> Void
-  ) async throws(CacheError) -> any StorageEngine {
+    _ location: StorageLocation, _ limits: StoreLimits?, _ transforms: EntryTransforms, home: String?,
+    _ clock: any WallClock, _ warn: @Sendable (CacheError) -> Void
+  ) async throws(CacheError) -> EntryStore {
     do throws(CacheError) {
-      let (engine, warning) = try await location.plugin.openReplacingCrashed(location.configuration(clock))
+      let (store, warning) = try await EntryStore.open(
+        location.plugin, try location.configuration(clock), limits: limits, transforms: transforms, home: home)
       if let warning { warn(warning) }
-      return engine
+      return store
     } catch {
       if error.code == .unreachable {
         warn(error)
-        return AwaitedEngine(after: error, clock: clock) { _ throws(CacheError) in
+        let engine = AwaitedEngine(after: error, clock: clock) { _ throws(CacheError) in
           try await location.open(clock: clock)
         }
+        return EntryStore(
+          over: engine, of: location.plugin, clock, limits: limits, transforms: transforms)
       }
       guard error.code == .damaged, error.hint.isEmpty else { throw error }
       throw CacheError(
@@ -136,7 +136,7 @@ public struct Cache: Sendable {
   public func close(waitingFor patience: Duration = .seconds(10)) async throws {
     for failure in await services.background.finish(within: patience) { warn(failure) }
     do throws(CacheError) {
-      try await store.close()
+      if let warning = try await store.close() { warn(warning) }
     } catch {
       throw error.callersError
     }

@@ -91,14 +91,14 @@ public struct Resource<Query: Sendable, Value: Sendable>: Sendable {
   @discardableResult
   public func invalidate(_ query: Query) async throws -> Bool {
     let request = request(query)
-    return try await cache.makeStale { () throws(CacheError) in try request.cacheKey }
+    return try await cache.change(.makeStale) { () throws(CacheError) in try request.cacheKey }
   }
 
   /// Makes all entries of this resource stale, and returns how many were fresh.
   ///
   /// - Throws: `CacheError`: the engine's failure, or `invalidKey` if no resource can have that name.
   @discardableResult
-  public func invalidateAll() async throws -> Int { try await cache.makeAllStale(prefix: try prefix) }
+  public func invalidateAll() async throws -> Int { try await cache.change(.makeStale, prefix: try prefix) }
 
   /// Removes the entry for `query`, and returns whether there was one.
   ///
@@ -106,14 +106,14 @@ public struct Resource<Query: Sendable, Value: Sendable>: Sendable {
   @discardableResult
   public func remove(_ query: Query) async throws -> Bool {
     let request = request(query)
-    return try await cache.remove { () throws(CacheError) in try request.cacheKey }
+    return try await cache.change(.remove) { () throws(CacheError) in try request.cacheKey }
   }
 
   /// Removes all entries of this resource, also of other versions, and returns how many there were.
   ///
   /// - Throws: `CacheError`: the engine's failure, or `invalidKey` if no resource can have that name.
   @discardableResult
-  public func removeAll() async throws -> Int { try await cache.removeAll(prefix: try prefix) }
+  public func removeAll() async throws -> Int { try await cache.change(.remove, prefix: try prefix) }
 
   private func request(_ query: Query) -> ResourceRequest {
     ResourceRequest(name: name, query: text(query), version: version)

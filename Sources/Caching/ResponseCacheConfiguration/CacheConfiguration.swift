@@ -126,8 +126,8 @@ extension Cache {
     rules.credentialKey = CredentialKey(file: "\(configuration.configuration.home)/credentials.key")
     do {
       try await self.init(
-        configuration.location, limits: configuration.limits, transforms: transforms, rules: rules, clock: clock,
-        warn: warn)
+        configuration.location, limits: configuration.limits, transforms: transforms, rules: rules,
+        home: configuration.configuration.home, clock: clock, warn: warn)
     } catch let error as CacheError {
       let settings = configuration.configuration
       throw settings.namingSource(of: error, backend: settings.backend)

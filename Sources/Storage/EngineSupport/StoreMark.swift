@@ -9,8 +9,8 @@ public import StorageSPI
 public struct StoreMark: Sendable {
   /// The first eight bytes of a table of uses.
   public static let magic: UInt64 = 0x3273_6573_7568_6163
-  /// A table of one block without records: `magic`, the number of blocks, the number of records, and a checksum.
-  private static let head = [magic, 1, 0, 0x180B_142C_E7B4_0154].map(\.littleEndian)
+  /// The head of a table without anything: `magic`, seven numbers, and a checksum.
+  private static let head = ([magic] + Array(repeating: 0, count: 7) + [0x5948_3BBF_592E_A749]).map(\.littleEndian)
 
   /// The file.
   public let path: String

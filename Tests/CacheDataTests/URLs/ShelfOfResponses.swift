@@ -34,8 +34,8 @@ final class ShelfOfResponses: Sendable {
   /// How many responses for `url` there are.
   func count(of url: String) -> Int { keys.count { $0.hasPrefix(URLResponses.keyPrefix(of: url)) } }
 
-  var hits: Int { store.operations.current.hits }
-  var misses: Int { store.operations.current.misses }
+  var hits: Int { store.uses.counts.hits }
+  var misses: Int { store.uses.counts.misses }
 }
 
 /// An engine whose calls fail with `error`, if there is one.

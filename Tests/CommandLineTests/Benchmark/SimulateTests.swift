@@ -8,14 +8,14 @@ import Testing
     for _ in 0..<3 { expectSuccess(try await scratch.cachectl("fetch", "cities")) }
     expectSuccess(try await scratch.cachectl("fetch", "movies", "--query", "heat"))
     let run = try await scratch.cachectl(
-      "simulate", "--sizes", "100%", "--policies", "least-recently-used", "--output", "json")
+      "simulate", "--sizes", "100%", "--policies", "lru", "--output", "json")
     expectSuccess(run)
     let document = try run.document()
     #expect(document["keys"]?.number ?? 0 >= 2 && document["lookUps"]?.number ?? 0 >= 4, "\(run.text)")
     let table = try await scratch.cachectl("simulate", "--sizes", "50%,50%,90%")
     expectSuccess(table)
     for policy in [
-      "least-recently-used", "least-frequently-used", "least-recently-stored", "s3-fifo", "size-adjusted", "none",
+      "lru", "lfu", "fifo", "s3-fifo", "size", "none",
     ] {
       #expect(table.text.contains(policy), "\(table.text)")
     }

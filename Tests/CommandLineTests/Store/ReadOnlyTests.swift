@@ -14,7 +14,7 @@ import Testing
 
   /// What the program has recorded of the use of a store.
   private func usage(_ scratch: Scratch) throws -> [String: Data] {
-    let names = scratch.names(below: "home").filter { $0.hasSuffix(".usage") || $0.hasSuffix(".uses") }
+    let names = scratch.names(below: "home").filter { $0.hasSuffix(".uses") }
     return Dictionary(uniqueKeysWithValues: try names.map { ($0, try scratch.read("home/\($0)")) })
   }
 

@@ -53,7 +53,7 @@ struct ListingTests {
       store.test.clock.advance(by: .milliseconds(1))
       store.test.store.countLookUp(entry.key)
     }
-    let uses = try store.test.store.accesses.histories(of: store.model.map(\.key))
+    let uses = try store.test.store.uses.histories(of: store.model.map(\.key))
     let rank: (Int, ScannedEntry) -> Int64 = { index, entry in
       switch order {
       case .key: 0

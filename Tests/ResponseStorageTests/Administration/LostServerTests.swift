@@ -8,7 +8,7 @@ import Testing
 
 @Suite("An engine has lost one of its servers") struct LostServerTests {
   private static func administration(_ engine: any StorageEngine, _ generated: GeneratedStore) -> StoreAdministration {
-    StoreAdministration(store: EntryStore(engine: engine, clock: generated.test.clock), ledger: FakeLedger())
+    StoreAdministration(EntryStore(engine: engine, clock: generated.test.clock))
   }
 
   @Test("Whatever must be complete fails, and says which server is lost")
@@ -24,10 +24,12 @@ import Testing
     await expectFailure("a listing") { _ = try await administration.list(EntrySelection(), after: nil, limit: 9) }
     await expectFailure("a sorted one") { _ = try await administration.list(EntrySelection(), by: .size, limit: 9) }
     await expectFailure("statistics") { _ = try await administration.statistics() }
-    await expectFailure("a dry run") { _ = try await administration.remove(EntrySelection(), dryRun: true) }
-    await expectFailure("a removal") { _ = try await administration.remove(EntrySelection(), dryRun: false) }
+    await expectFailure("a dry run") { _ = try await administration.change(.remove, EntrySelection(), dryRun: true) }
+    await expectFailure("a removal") { _ = try await administration.change(.remove, EntrySelection(), dryRun: false) }
     await expectFailure("a removal of all") { try await administration.removeAll { _ in } }
-    await expectFailure("softening") { _ = try await administration.makeStale(EntrySelection(), dryRun: false) }
+    await expectFailure("softening") {
+      _ = try await administration.change(.makeStale, EntrySelection(), dryRun: false)
+    }
     await expectFailure("a check") { _ = try await administration.verify() }
     await expectFailure("compaction") { _ = try await administration.compact() }
     await expectFailure("the count") { _ = try await administration.count() }
@@ -40,7 +42,7 @@ import Testing
     let store = try await GeneratedStore(seed: 48, count: 50)
     let lost = LostServerEngine(over: store.test.engine)
     let key = try #require(store.model.first).key
-    let report = try await Self.administration(lost, store).remove(keys: [key], dryRun: false)
+    let report = try await Self.administration(lost, store).change(.remove, keys: [key], dryRun: false)
     #expect(report.entries == 1)
     #expect(try await store.test.engine.scan(ScanRequest(limit: 100)).entries.count == 49)
   }

@@ -23,16 +23,16 @@ struct RemovalTests {
   func exactlyTheSelectedEntriesAreRemoved(selection: EntrySelection) async throws {
     let store = try await GeneratedStore(seed: 11)
     let expected = store.expected(selection)
-    let planned = try await store.administration.remove(selection, dryRun: true)
+    let planned = try await store.administration.change(.remove, selection, dryRun: true)
     #expect(try await left(store) == store.model, "a dry run removes nothing")
-    let removed = try await store.administration.remove(selection, dryRun: false)
+    let removed = try await store.administration.change(.remove, selection, dryRun: false)
     #expect(planned == removed)
     #expect(removed.entries == expected.count)
     #expect(removed.payloadBytes == payloadBytes(expected))
     #expect(removed.missing.isEmpty)
     let gone = Set(expected.map(\.key))
     #expect(try await left(store) == store.model.filter { !gone.contains($0.key) })
-    #expect(try await store.administration.remove(selection, dryRun: false).entries == 0)
+    #expect(try await store.administration.change(.remove, selection, dryRun: false).entries == 0)
   }
 
   /// Another process may update an expired, stale or old entry after it is listed and before it is removed.
@@ -49,7 +49,7 @@ struct RemovalTests {
     var faster = WriteBatch()
     faster.put(renewed.key, payload: [1], metadata: metadata)
     store.test.engine.overtake(by: faster)
-    let report = try await store.administration.remove(selection, dryRun: false)
+    let report = try await store.administration.change(.remove, selection, dryRun: false)
     #expect(report.entries == expected.count - 1)
     #expect(report.payloadBytes == payloadBytes(expected) - renewed.payloadBytes)
     let gone = Set(expected.map(\.key))
@@ -68,7 +68,7 @@ struct RemovalTests {
     faster.put(expected[0].key, payload: [1], metadata: changed)
     faster.remove(expected[1].key)
     store.test.engine.overtake(by: faster)
-    let report = try await store.administration.remove(selection, dryRun: false)
+    let report = try await store.administration.change(.remove, selection, dryRun: false)
     #expect(report.entries == expected.count - 1)
     #expect(try await left(store) == store.model.filter { !expected.contains($0) })
   }
@@ -78,7 +78,7 @@ struct RemovalTests {
     store.test.engine.cancelCaller(after: 1)
     let task = Task {
       await #expect(throws: CacheError.self) {
-        _ = try await store.administration.remove(EntrySelection(), dryRun: false)
+        _ = try await store.administration.change(.remove, EntrySelection(), dryRun: false)
       }
     }
     let error = await task.value
@@ -96,7 +96,7 @@ struct RemovalTests {
     var faster = WriteBatch()
     for entry in expected.prefix(3) { faster.remove(entry.key) }
     store.test.engine.overtake(by: faster)
-    let report = try await store.administration.remove(selection, dryRun: false)
+    let report = try await store.administration.change(.remove, selection, dryRun: false)
     #expect(report.entries == expected.count - 3)
     #expect(report.payloadBytes == payloadBytes(Array(expected.dropFirst(3))))
     #expect(try await left(store) == store.model.filter { !expected.contains($0) })
@@ -108,7 +108,7 @@ struct RemovalTests {
     var faster = WriteBatch()
     faster.remove(keys[0])
     store.test.engine.overtake(by: faster)
-    let report = try await store.administration.remove(keys: Array(keys), dryRun: false)
+    let report = try await store.administration.change(.remove, keys: Array(keys), dryRun: false)
     #expect(report.entries == 3 && report.missing == [keys[0]])
     #expect(try await left(store) == Array(store.model.dropFirst(4)))
   }
@@ -127,8 +127,8 @@ struct RemovalTests {
     }
     let report =
       isNamed
-      ? try await store.administration.remove(keys: [key], dryRun: false)
-      : try await store.administration.remove(EntrySelection(), dryRun: false)
+      ? try await store.administration.change(.remove, keys: [key], dryRun: false)
+      : try await store.administration.change(.remove, EntrySelection(), dryRun: false)
     #expect(report.entries == (isNamed ? 1 : 20))
     #expect(try await left(store).count == (isNamed ? 19 : 0))
   }
@@ -144,8 +144,8 @@ struct RemovalTests {
       if count > fitting { throw CacheError(.noSpace, "the disk is full") }
     }
     let keys = store.model.prefix(20).map(\.key)
-    #expect(try await store.administration.remove(keys: keys, dryRun: false).entries == 20)
-    #expect(try await store.administration.remove(EntrySelection(), dryRun: false).entries == 1_480)
+    #expect(try await store.administration.change(.remove, keys: keys, dryRun: false).entries == 20)
+    #expect(try await store.administration.change(.remove, EntrySelection(), dryRun: false).entries == 1_480)
     #expect(try await left(store).isEmpty)
   }
 
@@ -157,14 +157,14 @@ struct RemovalTests {
     let administration = store.administration
     #expect(
       await errorCode { () async throws(CacheError) in
-        _ = try await administration.remove(EntrySelection(), dryRun: false)
+        _ = try await administration.change(.remove, EntrySelection(), dryRun: false)
       } == .noSpace)
     #expect(store.test.engine.batches.count <= 1 + 7)
   }
 
   @Test func removingNeedsNoMoreMemoryThanOnePage() async throws {
     let store = try await GeneratedStore(seed: 12)
-    _ = try await store.administration.remove(EntrySelection(), dryRun: false)
+    _ = try await store.administration.change(.remove, EntrySelection(), dryRun: false)
     #expect(try await left(store).isEmpty)
     // The first batch filled the store.
     #expect(store.test.engine.batches.count == 1 + 3)
@@ -176,7 +176,7 @@ struct RemovalTests {
     let missing = [try CacheKey("cities/v0/b"), try CacheKey("cities/v0/a")]
     let chosen = [store.model[3], store.model[17], store.model[0]]
     let keys = chosen.map(\.key) + missing + [store.model[3].key, missing[0]]
-    let report = try await store.administration.remove(keys: keys, dryRun: dryRun)
+    let report = try await store.administration.change(.remove, keys: keys, dryRun: dryRun)
     #expect(report.entries == 3)
     #expect(report.payloadBytes == payloadBytes(chosen))
     #expect(report.missing == missing.sorted())
@@ -186,7 +186,7 @@ struct RemovalTests {
 
   @Test func removingNoKeysDoesNothing() async throws {
     let store = try await GeneratedStore(seed: 14, count: 5)
-    let report = try await store.administration.remove(keys: [], dryRun: false)
+    let report = try await store.administration.change(.remove, keys: [], dryRun: false)
     #expect(report.entries == 0)
     #expect(report.missing.isEmpty)
     #expect(try await left(store) == store.model)
@@ -198,7 +198,7 @@ struct RemovalTests {
     let key = store.model[2].key
     let administration = store.administration
     #expect(await errorCode { () async throws(CacheError) in _ = try await administration.entry(key) } == .damaged)
-    #expect(try await administration.remove(keys: [key], dryRun: false).entries == 1)
+    #expect(try await administration.change(.remove, keys: [key], dryRun: false).entries == 1)
     #expect(try await administration.entry(key) == nil)
   }
 }

@@ -18,7 +18,7 @@ struct SofteningTests {
   }
 
   private func administration(_ test: TestStore) -> StoreAdministration {
-    StoreAdministration(store: test.store, ledger: FakeLedger())
+    StoreAdministration(test.store)
   }
 
   /// The entry after softening: only the end of its freshness differs.
@@ -34,7 +34,7 @@ struct SofteningTests {
     let (fresh, other) = (try entry("cities/v1/a"), try entry("movies/v1/a"))
     let (stale, expired) = (try entry("cities/v1/b", fresh: -1), try entry("cities/v1/c", fresh: -9, kept: -1))
     try await test.engine.store([fresh, stale, expired, other])
-    let report = try await administration(test).makeStale(EntrySelection(namespace: "cities"), dryRun: dryRun)
+    let report = try await administration(test).change(.makeStale, EntrySelection(namespace: "cities"), dryRun: dryRun)
     #expect(report.entries == 1 && report.payloadBytes == 3 && report.missing.isEmpty && report.damaged.count == 0)
     let expected = [dryRun ? fresh : try softened(fresh), stale, expired, other]
     #expect(try await test.engine.allEntries() == expected)
@@ -51,7 +51,7 @@ struct SofteningTests {
     let administration = administration(test)
     let task = Task {
       await #expect(throws: CacheError.self) {
-        _ = try await administration.makeStale(EntrySelection(), dryRun: false)
+        _ = try await administration.change(.makeStale, EntrySelection(), dryRun: false)
       }
     }
     let error = await task.value
@@ -64,7 +64,8 @@ struct SofteningTests {
     let (fresh, stale) = (try entry("cities/v1/a"), try entry("cities/v1/b", fresh: -1))
     try await test.engine.store([fresh, stale])
     let missing = try CacheKey("cities/v1/none")
-    let report = try await administration(test).makeStale(keys: [missing, stale.key, fresh.key], dryRun: false)
+    let report = try await administration(test).change(
+      .makeStale, keys: [missing, stale.key, fresh.key], dryRun: false)
     #expect(report.entries == 1 && report.missing == [missing])
     #expect(try await test.engine.allEntries() == [try softened(fresh), stale])
   }
@@ -79,7 +80,7 @@ struct SofteningTests {
     faster.put(renewed.key, payload: renewed.payload, metadata: renewed.metadata)
     faster.remove(second.key)
     test.engine.overtake(by: faster)
-    let report = try await administration(test).makeStale(EntrySelection(), dryRun: false)
+    let report = try await administration(test).change(.makeStale, EntrySelection(), dryRun: false)
     #expect(report.entries == 1 && report.payloadBytes == 4)
     #expect(try await test.engine.allEntries() == [try softened(renewed)])
   }
@@ -90,7 +91,7 @@ struct SofteningTests {
     test.engine.refuse(1_000)
     let administration = administration(test)
     let code = await errorCode { () async throws(CacheError) in
-      _ = try await administration.makeStale(EntrySelection(), dryRun: false)
+      _ = try await administration.change(.makeStale, EntrySelection(), dryRun: false)
     }
     #expect(code?.rawValue == "conflict")
   }
@@ -105,8 +106,8 @@ struct SofteningTests {
     try await test.engine.store([intact, damaged])
     let report =
       isNamed
-      ? try await administration(test).makeStale(keys: [intact.key, damaged.key], dryRun: false)
-      : try await administration(test).makeStale(EntrySelection(), dryRun: false)
+      ? try await administration(test).change(.makeStale, keys: [intact.key, damaged.key], dryRun: false)
+      : try await administration(test).change(.makeStale, EntrySelection(), dryRun: false)
     #expect(report.entries == 1 && report.damaged.first == [damaged.key])
     #expect(try await test.engine.allEntries() == [try softened(intact), damaged])
   }
@@ -119,7 +120,7 @@ struct SofteningTests {
     let damaged = ExportedEntry(key: entries[4].key, metadata: entries[4].metadata, payload: [1])
     try await test.engine.store([damaged])
     let before = test.engine.batches.count
-    #expect(try await administration(test).makeStale(EntrySelection(), dryRun: false).entries == 5)
+    #expect(try await administration(test).change(.makeStale, EntrySelection(), dryRun: false).entries == 5)
     #expect(test.engine.reads == 0 && test.engine.requests.allSatisfy { !$0.includesPayloads })
     #expect(test.engine.batches.count == before + 1)
     let isUpdate = test.engine.batches[before].operations.map { if case .update = $0 { true } else { false } }

@@ -1,6 +1,6 @@
 import CacheData
 import CacheDomain
-import CacheCore
+@testable import CacheCore
 import StorageConformance
 import StorageSPI
 import TestStorage
@@ -20,14 +20,16 @@ struct StatisticsTests {
       let payloadBytes = entries.reduce(0) { $0 + $1.payloadBytes }
       #expect(report.count[namespace].entries == entries.count && report.count[namespace].payloadBytes == payloadBytes)
     }
-    #expect(report.operations == OperationCounts(hits: 1, misses: 2, evictions: 3))
+    #expect(report.operations == OperationCounts())
+    store.test.store.countLookUp(nil)
+    #expect(try await store.administration.statistics().operations == OperationCounts(misses: 1))
   }
 
   @Test func statesFollowTheClock() async throws {
     let test = try await TestStore()
     let request = CitiesRequestDTO(origin: "o", query: CitiesQuery())
     try await test.cities.store(CitiesPageDTO(.sample), head: test.head(), for: request)
-    let administration = StoreAdministration(store: test.store, ledger: FakeLedger())
+    let administration = StoreAdministration(test.store)
     for (seconds, state) in [(0, EntryState.fresh), (60, .stale), (300, .expired)] {
       test.clock.set(Timestamp(milliseconds: Int64(1_000 + seconds) * 1_000))
       let report = try await administration.statistics()
@@ -42,7 +44,7 @@ struct StatisticsTests {
   @Test func whatWasStoredAheadOfTheClockIsStale() async throws {
     let test = try await TestStore()
     let request = CitiesRequestDTO(origin: "o", query: CitiesQuery())
-    let administration = StoreAdministration(store: test.store, ledger: FakeLedger())
+    let administration = StoreAdministration(test.store)
     let now = test.clock.now
     for (ahead, state) in [(0, EntryState.fresh), (60, .fresh), (61, .stale), (864_000, .stale)] {
       test.clock.set(now.advanced(by: .seconds(ahead)))
@@ -58,7 +60,7 @@ struct StatisticsTests {
   /// A scan of a larger store takes a while, so its states are only counted on request.
   @Test func statesOfManyAreCountedOnRequest() async throws {
     let test = try await TestStore()
-    let administration = StoreAdministration(store: test.store, ledger: FakeLedger())
+    let administration = StoreAdministration(test.store)
     let metadata = EntryMetadata(
       storedAt: test.clock.now, freshUntil: test.clock.now, retainUntil: .distantFuture, contentType: "")
     for count in [StoreReport.scannedEntries, StoreReport.scannedEntries + 1] {
@@ -91,21 +93,23 @@ struct StatisticsTests {
     #expect(report.count.namespaces["leases"] == nil)
   }
 
-  @Test func aLedgerThatFailsIsAnError() async throws {
+  @Test func aFileOfUsesThatCannotBeReadIsAnError() async throws {
     let test = try await TestStore()
-    let ledger = FakeLedger(error: CacheError(.ioFailed, "the disk is gone"))
+    let table = UseTable(path: "/dev/null/" + String(repeating: "x", count: 300), capacity: 1)
+    let store = EntryStore(engine: test.engine, clock: test.clock, uses: StoreUse(table))
     let code = await errorCode { () async throws(CacheError) in
-      _ = try await StoreAdministration(store: test.store, ledger: ledger).statistics()
+      _ = try await StoreAdministration(store).statistics()
     }
     #expect(code?.rawValue == "ioFailed")
+    #expect(try await StoreAdministration(store).statistics(ofAllProcesses: false).operations == OperationCounts())
   }
 
   @Test func administrationDoesNotCountAsUse() async throws {
     let store = try await GeneratedStore(seed: 22, count: 10)
     _ = try await store.administration.list(EntrySelection(), after: nil, limit: 10)
-    _ = try await store.administration.remove(keys: [store.model[0].key], dryRun: false)
+    _ = try await store.administration.change(.remove, keys: [store.model[0].key], dryRun: false)
     _ = try await store.administration.statistics()
     _ = try await store.administration.entry(try CacheKey("cities/none"))
-    #expect(store.test.store.operations.take() == OperationCounts())
+    #expect(store.test.store.uses.counts == OperationCounts())
   }
 }

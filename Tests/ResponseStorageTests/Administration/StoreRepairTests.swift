@@ -126,7 +126,7 @@ struct StoreRepairTests {
     let saved = Set(0..<Self.count).subtracting(lost).subtracting(test.missing)
     let found = try await store.engine.scan(ScanRequest(limit: 10_000)).entries.map(\.key)
     #expect(found == saved.sorted().map(Self.key))
-    #expect(try await StoreAdministration(store: store.store, ledger: FakeLedger()).verify().issues.isEmpty)
+    #expect(try await StoreAdministration(store.store).verify().issues.isEmpty)
   }
 
   /// What another process has stored meanwhile is newer.
@@ -170,7 +170,7 @@ struct StoreRepairTests {
     _ engine: any StorageEngine, isDescending: Bool, limit: Int = 10
   ) async throws -> (read: [CacheKey], lost: [CacheKey], code: CacheError.Code?) {
     let store = EntryStore(engine: engine, clock: try await TestStore().clock)
-    let administration = StoreAdministration(store: store, ledger: FakeLedger())
+    let administration = StoreAdministration(store)
     var (read, lost) = ([CacheKey](), [CacheKey]())
     var code: CacheError.Code?
     do throws(CacheError) {
@@ -217,7 +217,7 @@ struct StoreRepairTests {
     try await test.engine.store((0..<3).map(Self.entry))
     let engine = test.engine
     var announced: [CacheKey] = []
-    let administration = StoreAdministration(store: test.store, ledger: FakeLedger())
+    let administration = StoreAdministration(test.store)
     try await administration.readDamaged(ScanRequest(limit: 1, includesPayloads: true)) { item in
       guard case .reading(let key) = item else { return }
       #expect(engine.requests.count { $0.includesPayloads } == announced.count)

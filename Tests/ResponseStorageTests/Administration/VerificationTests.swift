@@ -45,7 +45,7 @@ struct VerificationTests {
     }
 
     func administration(_ engine: any StorageEngine) -> StoreAdministration {
-      StoreAdministration(store: EntryStore(engine: engine, clock: clock), ledger: FakeLedger())
+      StoreAdministration(EntryStore(engine: engine, clock: clock))
     }
   }
 

@@ -18,7 +18,7 @@ struct HiddenLeasesTests {
   ]
 
   private func administration(_ test: CoalescingTest) -> StoreAdministration {
-    StoreAdministration(store: test.test.store, ledger: FakeLedger())
+    StoreAdministration(test.test.store)
   }
 
   @Test(arguments: selections)
@@ -27,7 +27,7 @@ struct HiddenLeasesTests {
     let key = try await test.leaveLease()
     let listing = try await administration(test).list(selection, after: nil, limit: 10)
     #expect(listing.entries.map(\.key) == (isShown ? [key] : []))
-    #expect(try await administration(test).remove(selection, dryRun: false).entries == (isShown ? 1 : 0))
+    #expect(try await administration(test).change(.remove, selection, dryRun: false).entries == (isShown ? 1 : 0))
     #expect(try await test.entries().isEmpty == isRemoved)
   }
 
@@ -42,7 +42,7 @@ struct HiddenLeasesTests {
   @Test func whoNamesTheKeyOfOneCanRemoveIt() async throws {
     let test = try await CoalescingTest()
     let key = try await test.leaveLease()
-    #expect(try await administration(test).remove(keys: [key], dryRun: false).entries == 1)
+    #expect(try await administration(test).change(.remove, keys: [key], dryRun: false).entries == 1)
     #expect(try await test.entries().isEmpty)
   }
 

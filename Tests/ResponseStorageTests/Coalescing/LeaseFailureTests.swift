@@ -87,7 +87,7 @@ struct LeaseFailureTests {
     let test = try await CoalescingTest()
     let here = test.coalescer(1)
     await here.finish(try await lead(here), .failure(Self.failure))
-    let administration = StoreAdministration(store: test.test.store, ledger: FakeLedger())
+    let administration = StoreAdministration(test.test.store)
     #expect(try await administration.list(EntrySelection(), after: nil, limit: 10).entries.isEmpty)
     #expect(try await administration.statistics().count.namespaces.isEmpty)
   }

@@ -213,8 +213,8 @@ struct DecodedValuesTests {
       let stored = try #require(try await cities.response(for: test))
       #expect(stored.response.toDomain() == .sample && stored.head == head)
     }
-    #expect(store.operations.current.hits == 4)
-    let uses = try store.accesses.histories(of: [try CacheKey(for: test)])
+    #expect(store.uses.counts.hits == 4)
+    let uses = try store.uses.histories(of: [try CacheKey(for: test)])
     #expect(uses == [AccessHistory(lastUsedAt: clock.now, count: 4)])
   }
 }

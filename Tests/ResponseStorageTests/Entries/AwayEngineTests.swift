@@ -37,7 +37,7 @@ struct AwayEngineTests {
   @Test func everythingOverItFailsWithTheSameCodeMessageAndHint() async throws {
     let cities = EngineCityResponseStorage(store: store)
     let queries = EngineMovieQueriesStorage(store: store, maximumCount: 10)
-    let administration = StoreAdministration(store: store, ledger: FakeLedger())
+    let administration = StoreAdministration(store)
     let request = CitiesRequestDTO(origin: "o", query: CitiesQuery())
     let (key, query) = (try CacheKey("cities/v1"), try #require(MovieQuery("a")))
     let head = StoredHead(
@@ -51,8 +51,8 @@ struct AwayEngineTests {
       { try await queries.save(query) },
       { _ = try await administration.entry(key) },
       { _ = try await administration.list(EntrySelection(), after: nil, limit: 1) },
-      { _ = try await administration.remove(EntrySelection(), dryRun: true) },
-      { _ = try await administration.remove(keys: [key], dryRun: true) },
+      { _ = try await administration.change(.remove, EntrySelection(), dryRun: true) },
+      { _ = try await administration.change(.remove, keys: [key], dryRun: true) },
       { _ = try await administration.statistics() },
     ]
     for call in calls {
@@ -61,7 +61,7 @@ struct AwayEngineTests {
       #expect(error?.message == Self.reason.message)
       #expect(error?.hint == Self.reason.hint)
     }
-    #expect(store.operations.take() == OperationCounts())
+    #expect(store.uses.counts == OperationCounts())
     try await store.close()
   }
 }

@@ -21,7 +21,7 @@ struct ChecksumTests {
 
   /// The error codes of all ways to read the entry.
   private func codes(_ test: TestStore, _ key: CacheKey) async -> [CacheError.Code?] {
-    let administration = StoreAdministration(store: test.store, ledger: FakeLedger())
+    let administration = StoreAdministration(test.store)
     return await [
       errorCode { () async throws(CacheError) in _ = try await test.cities.response(for: Self.request) },
       errorCode { () async throws(CacheError) in _ = try await administration.entry(key) },

@@ -132,7 +132,7 @@ struct HitRatioTests {
     var generator = SeededGenerator(seed: seed)
     let trace = Self.trace(name, &generator)
     let exact = Self.leastRecentlyUsed(trace, capacity: 1_200)
-    let found = try Self.hits(trace, .leastRecentlyUsed, capacity: 1_200)
+    let found = try Self.hits(trace, .lru, capacity: 1_200)
     #expect(found > exact - trace.count / 100, "\(name), seed \(seed): \(found) of \(trace.count), exactly \(exact)")
   }
 

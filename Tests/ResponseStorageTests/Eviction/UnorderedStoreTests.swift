@@ -12,7 +12,7 @@ import Testing
     let generated = try await GeneratedStore(seed: 41)
     let engine = UnorderedEngine(over: generated.test.engine)
     let store = EntryStore(engine: engine, clock: generated.test.clock, isOrdered: false)
-    let administration = StoreAdministration(store: store, ledger: FakeLedger())
+    let administration = StoreAdministration(store)
     for selection in [
       EntrySelection(prefix: limit == 1 ? "queries" : nil), EntrySelection(namespace: "movies", state: .stale),
     ] {
@@ -35,14 +35,14 @@ import Testing
     let test = try await TestStore()
     try await test.engine.store(try GeneratedEntries.entries(seed: 8, count: 2_500, at: test.clock.now))
     let store = EntryStore(engine: UnorderedEngine(over: test.engine), clock: test.clock, isOrdered: false)
-    let administration = StoreAdministration(store: store, ledger: FakeLedger())
+    let administration = StoreAdministration(store)
     #expect(try await store.export(EntrySelection(), progress: { _, _ in }) { _ in }.written == 2_500)
     let destination = try await TestStore()
     let report = try await store.migrate(to: destination.store, TransferOptions()) { _, _, _ in }
     #expect(report.written == 2_500 && report.verified == 2_500)
     let verified = try await administration.verify()
     #expect(verified.entriesChecked == 2_500 && verified.issues.isEmpty)
-    #expect(try await administration.remove(EntrySelection(), dryRun: false).entries == 2_500)
+    #expect(try await administration.change(.remove, EntrySelection(), dryRun: false).entries == 2_500)
   }
 
   @Test("An entry that a page has twice is counted, made stale and removed once")
@@ -51,13 +51,13 @@ import Testing
     try await test.engine.store(try GeneratedEntries.entries(seed: 8, count: 1_500, at: test.clock.now))
     test.engine.faults.page = { page, _ in ScanPage(page.entries + page.entries.prefix(1), next: page.next) }
     let store = EntryStore(engine: test.engine, clock: test.clock, isOrdered: false)
-    let administration = StoreAdministration(store: store, ledger: FakeLedger())
+    let administration = StoreAdministration(store)
     let fresh = try await administration.statistics().count(.fresh) ?? 0
-    #expect(try await administration.makeStale(EntrySelection(), dryRun: false).entries == fresh && fresh > 0)
+    #expect(try await administration.change(.makeStale, EntrySelection(), dryRun: false).entries == fresh && fresh > 0)
     #expect(try await store.export(EntrySelection(), progress: { _, _ in }) { _ in }.written == 1_500)
-    #expect(try await administration.remove(EntrySelection(state: .stale), dryRun: false).entries > fresh)
-    #expect(try await administration.remove(EntrySelection(), dryRun: true).entries == store.count().entries)
-    _ = try await administration.remove(EntrySelection(), dryRun: false)
+    #expect(try await administration.change(.remove, EntrySelection(state: .stale), dryRun: false).entries > fresh)
+    #expect(try await administration.change(.remove, EntrySelection(), dryRun: true).entries == store.count().entries)
+    _ = try await administration.change(.remove, EntrySelection(), dryRun: false)
     #expect(try await store.count().entries == 0)
   }
 
@@ -68,7 +68,7 @@ import Testing
     try await test.engine.store(entries)
     let damaged = FaultyEngine(over: UnorderedEngine(over: test.engine), Damage(entries: [entries[7].key]))
     let store = EntryStore(engine: damaged, clock: test.clock, isOrdered: false)
-    let administration = StoreAdministration(store: store, ledger: FakeLedger())
+    let administration = StoreAdministration(store)
     #expect(try await administration.verify().issues.map(\.key) == [entries[7].key])
     let code = await errorCode { () async throws(CacheError) in
       _ = try await store.export(EntrySelection(), progress: { _, _ in }) { _ in }
@@ -94,6 +94,6 @@ import Testing
     }
     let total = try await test.engine.count().total()
     #expect(total.entries <= 200 && total.entries > 150)
-    if policy == .none { #expect(store.operations.current.evictions == 0) }
+    if policy == .none { #expect(store.uses.counts.evictions == 0) }
   }
 }

@@ -24,7 +24,7 @@ struct ResponseStorageTests {
     #expect((stored != nil) == (seen != .absent))
     #expect(stored.map { $0.head.age(at: now) } == (seen == .absent ? nil : .milliseconds(max(0, milliseconds))))
     #expect(stored.map { $0.head.freshUntil <= now } == (seen == .absent ? nil : seen == .stale))
-    #expect(test.store.operations.take() == (seen == .absent ? OperationCounts(misses: 1) : OperationCounts(hits: 1)))
+    #expect(test.store.uses.counts == (seen == .absent ? OperationCounts(misses: 1) : OperationCounts(hits: 1)))
   }
 
   @Test func anEntryThatIsKeptForNoTimeIsNeverThere() async throws {
@@ -80,7 +80,7 @@ struct ResponseStorageTests {
   @Test func onlyTheFirstLookUpOfAFetchIsCounted() async throws {
     let test = try await TestStore()
     _ = try await test.cities.response(for: Self.request, isCounted: false)
-    #expect(test.store.operations.take() == OperationCounts())
+    #expect(test.store.uses.counts == OperationCounts())
   }
 
   @Test(arguments: [0, 1, 256, 100_000])
@@ -92,7 +92,7 @@ struct ResponseStorageTests {
     try await test.posters.store(poster, head: test.head(), for: request)
     #expect(try await test.posters.response(for: request)?.response == poster)
     let key = try #require(try await test.onlyKey())
-    let entry = try await StoreAdministration(store: test.store, ledger: FakeLedger()).entry(key)
+    let entry = try await StoreAdministration(test.store).entry(key)
     #expect(entry?.payload == bytes)
     #expect(entry?.summary.metadata.contentType == "image/webp; q=1")
   }
@@ -107,7 +107,7 @@ struct ResponseStorageTests {
     #expect(error?.code == .wrongType)
     #expect(error?.message.contains(key.text) == true)
     #expect(error?.key == key.text)
-    #expect(test.store.operations.take() == OperationCounts())
+    #expect(test.store.uses.counts == OperationCounts())
   }
 
   @Test func payloadsAreTheJSONThatPeopleRead() async throws {
@@ -115,7 +115,7 @@ struct ResponseStorageTests {
     try await test.cities.store(
       CitiesPageDTO(.sample), head: test.head(), for: Self.request)
     let key = try #require(try await test.onlyKey())
-    let entry = try await StoreAdministration(store: test.store, ledger: FakeLedger()).entry(key)
+    let entry = try await StoreAdministration(test.store).entry(key)
     #expect(
       String(decoding: entry?.payload ?? [], as: UTF8.self) == """
         {"items":[{"id":"KY/LOUISVILLE","name":"Louisville","organizationCount":3,"revenue":12,"subName":"KY"}],\
@@ -127,7 +127,7 @@ struct ResponseStorageTests {
   @Test func absentIsNoError() async throws {
     let test = try await TestStore()
     #expect(try await test.cities.response(for: Self.request) == nil)
-    #expect(test.store.operations.take() == OperationCounts(misses: 1))
+    #expect(test.store.uses.counts == OperationCounts(misses: 1))
   }
 
   @Test func aClosedStoreIsAnErrorAndNotAMiss() async throws {
@@ -135,6 +135,6 @@ struct ResponseStorageTests {
     try await test.store.close()
     let code = await errorCode { () async throws(CacheError) in _ = try await test.cities.response(for: Self.request) }
     #expect(code?.rawValue == CacheError.Code.closed.rawValue)
-    #expect(test.store.operations.take() == OperationCounts())
+    #expect(test.store.uses.counts == OperationCounts())
   }
 }

@@ -14,10 +14,7 @@ struct GeneratedStore {
   /// The entries, sorted by key.
   let model: [ScannedEntry]
 
-  var administration: StoreAdministration {
-    StoreAdministration(
-      store: test.store, ledger: FakeLedger(counts: OperationCounts(hits: 1, misses: 2, evictions: 3)))
-  }
+  var administration: StoreAdministration { StoreAdministration(test.store) }
 
   init(seed: UInt64, count: Int = count) async throws {
     var generator = SeededGenerator(seed: seed)

@@ -1,5 +1,5 @@
 import EngineSupport
-import CacheCore
+@testable import CacheCore
 import StorageSPI
 
 /// An engine that lists keys in the order of their hashes, with positions that are no keys, as a server does.

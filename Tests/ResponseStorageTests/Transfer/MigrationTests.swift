@@ -196,10 +196,10 @@ struct MigrationTests {
     let (source, destination) = try await stores([try Self.entry("a/1"), try Self.entry("a/2")])
     let key = try CacheKey("a/1")
     let uses = [AccessHistory(lastUsedAt: Self.now, count: 3), AccessHistory()]
-    try source.store.accesses.restore([key: uses[0]])
+    try source.store.uses.restore([key: uses[0]])
     for _ in 0..<2 {
       _ = try await migrate(source, destination)
-      #expect(try destination.store.accesses.histories(of: [key, try CacheKey("a/2")]) == uses)
+      #expect(try destination.store.uses.histories(of: [key, try CacheKey("a/2")]) == uses)
     }
   }
 }

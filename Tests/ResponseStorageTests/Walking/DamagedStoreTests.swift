@@ -17,7 +17,7 @@ struct DamagedStoreTests {
   @Test func everythingFailsWithTheDamage() async throws {
     let store = try await GeneratedStore(seed: 31, count: 2_600)
     let entries = damaged(store)
-    let administration = StoreAdministration(store: entries, ledger: FakeLedger())
+    let administration = StoreAdministration(entries)
     let destination = try await TestStore().store
     let calls: [(String, () async throws(CacheError) -> Void)] = [
       (
@@ -31,7 +31,10 @@ struct DamagedStoreTests {
         }
       ),
       ("stats", { () async throws(CacheError) in _ = try await administration.statistics() }),
-      ("rm", { () async throws(CacheError) in _ = try await administration.remove(EntrySelection(), dryRun: true) }),
+      (
+        "rm",
+        { () async throws(CacheError) in _ = try await administration.change(.remove, EntrySelection(), dryRun: true) }
+      ),
       ("rm --all", { () async throws(CacheError) in try await administration.removeAll { _ in } }),
       ("compact", { () async throws(CacheError) in _ = try await administration.compact() }),
       (
@@ -57,7 +60,7 @@ struct DamagedStoreTests {
     store.test.engine.faults.page = { page, request in
       request.position == nil ? page : ScanPage(page.entries, next: first)
     }
-    let administration = StoreAdministration(store: store.test.store, ledger: FakeLedger())
+    let administration = StoreAdministration(store.test.store)
     #expect(try await administration.verify().entriesChecked == 1_000)
     let listing = await errorCode { () async throws(CacheError) in
       _ = try await administration.list(EntrySelection(), after: nil, limit: .max)
@@ -76,7 +79,7 @@ struct DamagedStoreTests {
     let entries = EntryStore(engine: FaultyEngine(over: store.test.engine, damage), clock: store.test.clock)
     var listed: [ScannedEntry] = []
     let listing = await errorCode { () async throws(CacheError) in
-      _ = try await StoreAdministration(store: entries, ledger: FakeLedger())
+      _ = try await StoreAdministration(entries)
         .list(EntrySelection(), after: nil, limit: .max) { page, _ in listed += page }
     }
     #expect(listing == .damaged && listed == Array(store.model[..<index]))
@@ -128,8 +131,7 @@ struct DamagedStoreTests {
     let stored = try GeneratedEntries.entries(seed: 4, count: 20, at: test.clock.now).sorted { $0.key < $1.key }
     try await test.engine.store(stored)
     let engine = FaultyEngine(over: test.engine, Damage(entries: [stored[7].key], isListed: true))
-    let administration = StoreAdministration(
-      store: EntryStore(engine: engine, clock: test.clock), ledger: FakeLedger())
+    let administration = StoreAdministration(EntryStore(engine: engine, clock: test.clock))
     let listing = try await administration.list(EntrySelection(), after: nil, limit: .max)
     #expect(listing.entries.map(\.key) == stored.map(\.key))
     #expect(try await administration.list(EntrySelection(), by: .size, limit: .max).entries.count == stored.count)
@@ -140,7 +142,7 @@ struct DamagedStoreTests {
 
   @Test func anotherNamespaceIsListed() async throws {
     let store = try await GeneratedStore(seed: 36, count: 2_600)
-    let administration = StoreAdministration(store: damaged(store), ledger: FakeLedger())
+    let administration = StoreAdministration(damaged(store))
     let listing = try await administration.list(EntrySelection(namespace: "cities"), after: nil, limit: .max)
     #expect(listing.entries == store.model.filter { $0.key.namespace == "cities" })
   }

@@ -26,13 +26,13 @@ struct TraceSimulationTests {
   @Test(arguments: [("90%", 0), ("100%", 0.98)])
   func aLoopLargerThanTheCacheIsTheWorstForTheLeastRecentlyUsed(size: String, expected: Double) async throws {
     let loop = (0..<500).map { (key: $0 % 10, size: 1_000) }
-    #expect(try await hitRatio(loop, .leastRecentlyUsed, size: size) == expected)
+    #expect(try await hitRatio(loop, .lru, size: size) == expected)
   }
 
   @Test(arguments: [("100", 0.25), ("400", 0.5)])
   func sizesAreBytes(size: String, expected: Double) async throws {
     let lookUps = [(key: 1, size: 100), (key: 2, size: 300), (key: 1, size: 100), (key: 2, size: 300)]
-    #expect(try await hitRatio(lookUps, .leastRecentlyUsed, size: size) == expected)
+    #expect(try await hitRatio(lookUps, .lru, size: size) == expected)
   }
 
   /// A hundred posters weigh three times as much as a thousand pages.
@@ -45,7 +45,7 @@ struct TraceSimulationTests {
       let key = Int(1_100 * part * part)
       return (key: key, size: key.isMultiple(of: 11) ? 150_000 : 5_000)
     }
-    let without = try await hitRatio(lookUps, .leastRecentlyUsed, size: "10%")
-    #expect(try await hitRatio(lookUps, .sizeAdjusted, size: "10%") > without + 0.2)
+    let without = try await hitRatio(lookUps, .lru, size: "10%")
+    #expect(try await hitRatio(lookUps, .size, size: "10%") > without + 0.2)
   }
 }

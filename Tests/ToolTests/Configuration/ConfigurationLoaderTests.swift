@@ -29,7 +29,7 @@ struct ConfigurationLoaderTests {
     let cache = Configuration.Cache(
       freshness: FreshnessPolicy(
         timeToLive: .seconds(3_600), staleIfError: .seconds(604_800), staleWhileRevalidate: .zero),
-      limits: StoreLimits(maxEntries: 100_000, maxBytes: 1_073_741_824, eviction: .leastRecentlyUsed),
+      limits: StoreLimits(maxEntries: 100_000, maxBytes: 1_073_741_824, eviction: .lru),
       maxEntryBytes: 16 << 20, isShared: false,
       transforms: [], layers: [])
     var transport = Configuration.Transport(

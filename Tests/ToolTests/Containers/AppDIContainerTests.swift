@@ -106,7 +106,8 @@ struct AppDIContainerTests {
     try await store.close()
     #expect(!FileManager.default.fileExists(atPath: home.home))
     guard Backends.persistent.contains(backend) else { return }
-    let permissions = try FileManager.default.attributesOfItem(atPath: path + ".usage")[.posixPermissions] as? Int
+    let file = path + (backend == "sqlite" ? ".uses" : "/store.uses")
+    let permissions = try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? Int
     #expect(permissions == 0o600)
   }
 

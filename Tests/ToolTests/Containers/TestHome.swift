@@ -42,8 +42,7 @@ final class TestHome: Sendable {
   func storeFiles() throws -> [String] {
     try FileManager.default.subpathsOfDirectory(atPath: home).sorted().filter { path in
       let type = try FileManager.default.attributesOfItem(atPath: "\(home)/\(path)")[.type] as? FileAttributeType
-      return type == .typeRegular && !path.hasSuffix(".usage") && !path.hasSuffix(".uses")
-        && !path.hasSuffix("/store.lock")
+      return type == .typeRegular && !path.hasSuffix(".uses") && !path.hasSuffix("/store.lock")
     }
   }
 }

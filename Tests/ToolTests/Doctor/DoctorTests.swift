@@ -106,19 +106,19 @@ struct DoctorTests {
   @Test(arguments: [CacheError.Code.unreachable, .permissionDenied])
   func aServerThatDoesNotAnswerIsAProblem(code: CacheError.Code) async throws {
     var files = Self.sound
-    files.files["/u/home/fake.usage"] = .file()
+    files.files["/u/home/fake.uses"] = .file()
     let failure = CacheError(code, "the server does not answer", hint: "start it")
     let (checks, worst) = try await examine(
       FakePlugin("fake", .init(failure: failure)), files: files)
     #expect(results(checks, of: "fake") == ["problem"])
     #expect(worst?.rawValue == code.rawValue)
-    #expect(!messages(checks).contains("fake.usage"), "the files of a store that may be there are kept")
+    #expect(!messages(checks).contains("fake.uses"), "the files of a store that may be there are kept")
   }
 
   @Test("What may belong to a store on another server stays, also where the one that was asked has none")
   func theUseOfStoresOnOtherServersIsKept() async throws {
     var files = Self.sound
-    files.files["/u/home/fake-0123456789abcdef.usage"] = .file()
+    files.files["/u/home/fake-0123456789abcdef.uses"] = .file()
     let inspection = StoreInspection(path: "server", exists: false, files: [], format: nil, currentFormat: 2)
     let (checks, _) = try await examine(FakePlugin("fake", .init(inspection: inspection)), files: files)
     #expect(results(checks, of: "usage").isEmpty)
@@ -267,8 +267,8 @@ struct DoctorTests {
   @Test func whatIsLeftOverIsNamed() async throws {
     var files = Self.sound
     let names = [
-      "gone.usage", "gone.uses", "fake.usage", "fake.uses", "store", "store.usage", "store.accesses", "other.sqlite",
-      "other.sqlite.usage", "store.damaged-1", "store.damaged-2", "fake-0123456789abcdef.uses",
+      "gone.uses", "away.uses", "fake.uses", "store", "store.uses", "store.usage", "other.sqlite",
+      "other.sqlite.uses", "store.damaged-1", "store.damaged-2", "fake-0123456789abcdef.uses",
     ]
     for name in names {
       files.files["/u/home/\(name)"] = .file()
@@ -276,7 +276,7 @@ struct DoctorTests {
     let plugin = FakePlugin("fake", .init(inspection: Self.inspection))
     let (checks, worst) = try await examine(plugin, files: files)
     #expect(results(checks, of: "usage") == ["warning", "warning"])
-    #expect(messages(checks).contains("/u/home/gone.usage") && messages(checks).contains("/u/home/gone.uses"))
+    #expect(messages(checks).contains("/u/home/gone.uses") && messages(checks).contains("/u/home/away.uses"))
     #expect(results(checks, of: "set aside") == ["warning"] && worst == nil)
     #expect(messages(checks).contains("/u/home/store.damaged-1 was moved aside as damaged (1 more, "))
   }

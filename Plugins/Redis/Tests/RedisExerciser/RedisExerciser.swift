@@ -32,7 +32,7 @@ enum RedisExerciser {
       writes += 1
     }
     try await store.close()
-    say("END \(writes) \(store.operations.current.evictions)")
+    say("END \(writes) \(store.uses.counts.evictions)")
   }
 
   /// Stores a new entry, or sometimes replaces one. On average the entries have such sizes that both bounds matter.

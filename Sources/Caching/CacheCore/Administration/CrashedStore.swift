@@ -67,19 +67,6 @@ package struct CrashedStore: Sendable {
   package func removeMark() throws(CacheError) { try configuration.removeCrashMark() }
 }
 
-extension StoragePlugin {
-  /// Opens the store, or, if its damage has ended a process, moves it aside and opens an empty one.
-  ///
-  /// - Returns: also a warning, if the store was moved.
-  /// - Throws: `CacheError`: the failure of `open(_:)` or `removeStore(_:movingAside:)`.
-  package func openReplacingCrashed(
-    _ configuration: EngineConfiguration
-  ) async throws(CacheError) -> (engine: any StorageEngine, warning: CacheError?) {
-    let warning = try await CrashedStore(self, configuration)?.moveAside()
-    return (try await open(configuration), warning)
-  }
-}
-
 extension EngineDeclaration {
   /// The commands, for a shell, that save what can be read of a damaged store at `path`, which is not the configured one:
   /// a repair makes it intact where it is.

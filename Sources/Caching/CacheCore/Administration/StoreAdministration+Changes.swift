@@ -1,99 +1,65 @@
 public import FetchVocabulary
 public import StorageSPI
 
-/// Removing entries, and making them stale: then the next fetch requests them from the origin, and can still serve them if
-/// that fails.
+/// What becomes of an entry.
+public enum EntryChange: Sendable {
+  /// It is removed.
+  case remove
+  /// It becomes stale: then the next fetch requests it from the origin, and can still serve it if that fails.
+  case makeStale
+
+  fileprivate var participle: String { self == .remove ? "removed" : "made stale" }
+}
+
+/// Removing entries, and making them stale.
 extension StoreAdministration {
   /// How often other writers may be faster before a change gives up, or a removal ignores what they have written.
   static let changeAttempts = 100
 
-  /// Removes the selected entries, in pages; with `dryRun` it only counts them. What is being fetched of the selected
+  /// Changes the selected entries, in pages; with `dryRun` it only counts them. What is being fetched of the selected
   /// entries now is not stored.
   ///
-  /// - Throws: `CacheError`: the engine failed, or other writers kept changing entries (`conflict`). Entries removed
-  ///   before that stay removed.
-  public func remove(_ selection: EntrySelection, dryRun: Bool) async throws(CacheError) -> RemovalReport {
-    try await make(.removed, selection, dryRun: dryRun)
-  }
-
-  /// Makes the selected fresh entries stale in the same way. Entries whose metadata is damaged are left alone and reported.
-  /// Cost: payloads are neither read nor written, unless the engine keeps them together with the metadata.
+  /// Only fresh entries are made stale. Those whose metadata is damaged are left alone and reported. Cost: payloads are
+  /// neither read nor written, unless the engine keeps them together with the metadata.
   ///
-  /// - Throws: `CacheError`: as `remove(_:dryRun:)`.
-  public func makeStale(_ selection: EntrySelection, dryRun: Bool) async throws(CacheError) -> RemovalReport {
-    var fresh = selection
-    guard fresh.state ?? .fresh == .fresh else { return RemovalReport() }
-    fresh.state = .fresh
-    return try await make(.stale, fresh, dryRun: dryRun)
-  }
-
-  /// Removes the entries under `keys`; with `dryRun` it only looks for them. Counts only what this call removes, and not
-  /// what another writer has removed meanwhile. What is being fetched of them now is not stored.
-  ///
-  /// - Throws: `CacheError`: the engine failed. No entry was removed, unless there was no room to remove all at once.
-  public func remove(keys: [CacheKey], dryRun: Bool) async throws(CacheError) -> RemovalReport {
-    if !dryRun { try await store.coalescer.endRequests(of: keys) }
-    var (report, found, damaged) = try await find(keys)
-    if !dryRun {
-      let removed = try await make(.removed, found, damaged) { _ in true }
-      let gone = Set(removed.map(\.key))
-      report.missing += found.map(\.key).filter { !gone.contains($0) }
-      found = removed
-    }
-    report.add(found)
-    report.addDamaged(damaged.count)
-    return report
-  }
-
-  /// Makes the fresh entries under `keys` stale in the same way.
-  ///
-  /// - Throws: `CacheError`: as `makeStale(_:dryRun:)`.
-  public func makeStale(keys: [CacheKey], dryRun: Bool) async throws(CacheError) -> RemovalReport {
-    if !dryRun { try await store.coalescer.endRequests(of: keys) }
-    var (report, found, damaged) = try await find(keys)
-    for key in damaged { report.damaged.add(key) }
-    let fresh = EntrySelection(state: .fresh)
-    found = report.addingDamaged(selected(of: found, by: fresh))
-    if !dryRun { found = try await make(.stale, found) { fresh.contains($0, at: store.clock.now) } }
-    report.add(found)
-    return report
-  }
-
-  /// What becomes of an entry.
-  private enum Change: String {
-    case removed
-    case stale = "made stale"
-  }
-
-  private func make(
-    _ change: Change, _ selection: EntrySelection, dryRun: Bool
+  /// - Throws: `CacheError`: the engine failed, or other writers kept changing entries (`conflict`). The message says how
+  ///   many entries were changed before; they stay changed.
+  public func change(
+    _ change: EntryChange, _ selection: EntrySelection, dryRun: Bool
   ) async throws(CacheError) -> RemovalReport {
+    var selection = selection
+    if change == .makeStale {
+      guard selection.state ?? .fresh == .fresh else { return RemovalReport() }
+      selection.state = .fresh
+    }
     var report = RemovalReport()
     do throws(CacheError) {
       if !dryRun { try await endRequests(selection) }
       try await visit(selection) { page throws(CacheError) in
-        var page = change == .stale ? report.addingDamaged(page) : page
-        if !dryRun {
-          // The removal of an expired entry changes nothing for those who fetch it.
-          if selection.state != .expired, selection.selectsRequestsByEntry {
-            try await store.coalescer.endRequests(of: page.map(\.key))
-          }
-          page = try await make(change, page, mayCease: selection.mayCease) {
-            selection.contains($0, at: store.clock.now)
-          }
+        let page = change == .makeStale ? report.addingDamaged(page) : page
+        if dryRun { return report.add(page) }
+        // The removal of an expired entry changes nothing for those who fetch it.
+        if selection.state != .expired, selection.selectsRequestsByEntry {
+          try await store.coalescer.endRequests(of: page.map(\.key))
         }
-        report.add(page)
+        _ = try await make(change, page, mayCease: selection.mayCease, &report) {
+          selection.contains($0, at: store.clock.now)
+        }
       }
     } catch {
-      throw error.code == .cancelled ? report.interruption(change.rawValue, dryRun: dryRun) : error
+      throw report.failure(error, change, dryRun: dryRun)
     }
     return report
   }
 
-  /// The entries under `keys`, a report with the keys that have none, and the keys of those that cannot be decoded.
-  private func find(
-    _ keys: [CacheKey]
-  ) async throws(CacheError) -> (report: RemovalReport, found: [ScannedEntry], damaged: [CacheKey]) {
+  /// Changes the entries under `keys` in the same way; with `dryRun` it only looks for them. Counts only what this call
+  /// changes, and not what another writer has removed meanwhile.
+  ///
+  /// - Throws: `CacheError`: the engine failed. No entry was changed, unless there was no room to change all at once.
+  public func change(
+    _ change: EntryChange, keys: [CacheKey], dryRun: Bool
+  ) async throws(CacheError) -> RemovalReport {
+    if !dryRun { try await store.coalescer.endRequests(of: keys) }
     var report = RemovalReport()
     var found: [ScannedEntry] = []
     var damaged: [CacheKey] = []
@@ -105,10 +71,29 @@ extension StoreAdministration {
         damaged.append(key)
       }
     }
-    return (report, found, damaged)
+    let selection = EntrySelection(state: change == .makeStale ? .fresh : nil)
+    if change == .makeStale {
+      for key in damaged { report.damaged.add(key) }
+      damaged = []
+      found = report.addingDamaged(selected(of: found, by: selection))
+    }
+    if dryRun {
+      report.add(found)
+      report.addDamaged(damaged.count)
+      return report
+    }
+    do throws(CacheError) {
+      let changed = try await make(change, found, damaged, &report) { selection.contains($0, at: store.clock.now) }
+      let gone = Set(changed.map(\.key))
+      if change == .remove { report.missing += found.map(\.key).filter { !gone.contains($0) } }
+    } catch {
+      throw report.failure(error, change, dryRun: false)
+    }
+    return report
   }
 
-  /// Changes `entries`, which were selected when they were found, and returns them. It also removes what is under `keys`.
+  /// Changes `entries`, which were selected when they were found, adds them to the report, and returns them. It also removes
+  /// what is under `keys`.
   ///
   /// An entry that has been written since is changed only if it is still selected, and one that has been removed since is
   /// not returned. An engine may write much more for many changes than for one, so on a full disk they are made in parts.
@@ -116,11 +101,11 @@ extension StoreAdministration {
   /// The requests for the entries must have been ended before.
   ///
   /// - Parameter mayCease: whether writing an entry again can end its selection.
-  /// - Throws: `CacheError`: the engine failed, or other writers kept changing the entries (`conflict`); then none of
-  ///   them was changed, unless there was no room (`noSpace`) to change all at once.
+  /// - Throws: `CacheError`: the engine failed, or other writers kept changing the entries (`conflict`); then only those of
+  ///   them were changed that the report counts.
   private func make(
-    _ change: Change, _ entries: [ScannedEntry], _ keys: [CacheKey] = [], mayCease: Bool = false,
-    where isSelected: (ScannedEntry) -> Bool
+    _ change: EntryChange, _ entries: [ScannedEntry], _ keys: [CacheKey] = [], mayCease: Bool = false,
+    _ report: inout RemovalReport, where isSelected: (ScannedEntry) -> Bool
   ) async throws(CacheError) -> [ScannedEntry] {
     var rest = entries
     var attempt = 1
@@ -131,12 +116,16 @@ extension StoreAdministration {
         var batch = batch(change, rest, isConditional: !isLast || mayCease)
         for key in keys { batch.remove(key) }
         try await store.engine.apply(batch)
+        report.add(rest)
+        report.addDamaged(keys.count)
         return rest
       } catch {
         if error.code == .noSpace, rest.count > 1 {
           let half = rest.count / 2
-          let first = try await make(change, Array(rest[..<half]), keys, mayCease: mayCease, where: isSelected)
-          return first + (try await make(change, Array(rest[half...]), mayCease: mayCease, where: isSelected))
+          let first = try await make(
+            change, Array(rest[..<half]), keys, mayCease: mayCease, &report, where: isSelected)
+          let second = try await make(change, Array(rest[half...]), mayCease: mayCease, &report, where: isSelected)
+          return first + second
         }
         guard error.code == .conflict, !isLast else { throw error }
       }
@@ -150,13 +139,13 @@ extension StoreAdministration {
     return []
   }
 
-  private func batch(_ change: Change, _ entries: [ScannedEntry], isConditional: Bool) -> WriteBatch {
+  private func batch(_ change: EntryChange, _ entries: [ScannedEntry], isConditional: Bool) -> WriteBatch {
     var batch = WriteBatch()
     for entry in entries {
       switch change {
-      case .removed where isConditional: batch.remove(entry.key, ifStill: entry.metadata.checksum)
-      case .removed: batch.remove(entry.key)
-      case .stale:
+      case .remove where isConditional: batch.remove(entry.key, ifStill: entry.metadata.checksum)
+      case .remove: batch.remove(entry.key)
+      case .makeStale:
         var metadata = entry.metadata
         metadata.freshUntil = store.clock.now
         metadata.checksum = metadata.computedChecksum(key: entry.key)
@@ -190,7 +179,7 @@ extension StoreAdministration {
   /// - Throws: `CacheError`: the engine failed, or part of the store is `damaged`; some entries may have been removed.
   public func removeAll(held: (EntryCount) -> Void) async throws(CacheError) {
     held(try await store.count().total())
-    let report = try await remove(EntrySelection(), dryRun: false)
+    let report = try await change(.remove, EntrySelection(), dryRun: false)
     held(EntryCount(entries: report.entries, payloadBytes: report.payloadBytes))
     // If another process is using the store, that may be impossible, but the entries are gone all the same.
     do throws(CacheError) { try await store.engine.compact() } catch { if error.code != .busy { throw error } }
@@ -249,10 +238,19 @@ public struct RemovalReport: Sendable, Hashable {
     }
   }
 
-  /// The error for a removal that was cancelled after what this report counts. `verb` says what happens to an entry.
-  func interruption(_ verb: String, dryRun: Bool) -> CacheError {
+  /// The error for a change that was cancelled after what this report counts.
+  func interruption(_ change: EntryChange, dryRun: Bool) -> CacheError {
     .interruption(
-      of: dryRun ? "the dry run" : "the command", EntryProgress.text(dryRun ? 0 : entries, verb),
+      of: dryRun ? "the dry run" : "the command", EntryProgress.text(dryRun ? 0 : entries, change.participle),
       hint: "run it again to continue")
+  }
+
+  /// `error`, which has ended a change after what this report counts.
+  fileprivate func failure(_ error: CacheError, _ change: EntryChange, dryRun: Bool) -> CacheError {
+    if error.code == .cancelled { return interruption(change, dryRun: dryRun) }
+    if dryRun || entries == 0 { return error }
+    return CacheError(
+      error.code, "\(error.message); before that, \(EntryProgress.text(entries, change.participle))", hint: error.hint,
+      key: error.key, cause: error.cause)
   }
 }

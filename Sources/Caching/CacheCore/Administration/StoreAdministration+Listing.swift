@@ -73,7 +73,7 @@ extension StoreAdministration {
       first.removeLast(max(0, first.count - limit))
     }
     try await visit(selection) { page throws(CacheError) in
-      let uses = order == .used ? try store.accesses.histories(of: page.map(\.key)) : []
+      let uses = order == .used ? try store.uses.histories(of: page.map(\.key)) : []
       for (index, entry) in page.enumerated() {
         let rank = order.rank(of: entry, uses.isEmpty ? AccessHistory() : uses[index])
         var metadata = entry.metadata

@@ -6,13 +6,9 @@ public import StorageSPI
 /// It visits entries in pages, so memory stays bounded for stores of any size.
 public struct StoreAdministration: Sendable {
   let store: EntryStore
-  let ledger: any OperationLedger
 
-  /// Creates the administration of `store`, whose use `ledger` counts.
-  public init(store: EntryStore, ledger: any OperationLedger) {
-    self.store = store
-    self.ledger = ledger
-  }
+  /// Creates the administration of `store`.
+  public init(_ store: EntryStore) { self.store = store }
 
   /// The entry under `key` with a copy of its payload as it was before its transforms, even if it is expired; `nil` if
   /// there is none.
@@ -63,11 +59,15 @@ public struct StoredEntry: Sendable {
 extension StoreAdministration {
   /// Reports how much the store holds, and how it was used.
   ///
-  /// - Parameter countsStates: whether to count the fresh, stale and expired entries, by a scan of all entries; `nil` if only
-  ///   in a store of at most `StoreReport.scannedEntries`.
-  /// - Throws: `CacheError`: the engine or the ledger failed.
-  public func statistics(countingStates countsStates: Bool? = nil) async throws(CacheError) -> StoreReport {
-    let operations = try ledger.totals()
+  /// - Parameters:
+  ///   - countsStates: whether to count the fresh, stale and expired entries, by a scan of all entries; `nil` if only in a
+  ///     store of at most `StoreReport.scannedEntries`.
+  ///   - isOfAll: whether look-ups and evictions are those of all processes, or of this one since it opened the store.
+  /// - Throws: `CacheError`: the engine failed, or the file next to the store cannot be read.
+  public func statistics(
+    countingStates countsStates: Bool? = nil, ofAllProcesses isOfAll: Bool = true
+  ) async throws(CacheError) -> StoreReport {
+    let operations = isOfAll ? try store.uses.totals() : store.uses.counts
     var report = StoreReport(
       count: try await store.count(), operations: operations, tiers: await store.tiered?.tiers() ?? [])
     guard countsStates ?? (report.entries <= StoreReport.scannedEntries) else { return report }
@@ -94,8 +94,8 @@ extension StoreAdministration {
   public func compact(from before: StoreCount? = nil) async throws(CacheError) -> CompactionReport {
     let before = if let before { before } else { try await count() }
     // The engine would remove them too, but could not tell them from those that others remove meanwhile.
-    let expired = try await remove(EntrySelection(state: .expired), dryRun: false)
-    if Task.isCancelled { throw expired.interruption("removed", dryRun: false) }
+    let expired = try await change(.remove, EntrySelection(state: .expired), dryRun: false)
+    if Task.isCancelled { throw expired.interruption(.remove, dryRun: false) }
     try await store.engine.compact()
     return CompactionReport(before: before, after: try await count(), removed: expired.entries)
   }

@@ -193,7 +193,7 @@ extension StoreAdministration {
         request.position = walk.start
         page = page.filter { request.contains($0.key) }
       }
-      let uses = (try? store.accesses.histories(of: page.map(\.key))) ?? page.map { _ in AccessHistory() }
+      let uses = (try? store.uses.histories(of: page.map(\.key))) ?? page.map { _ in AccessHistory() }
       for (entry, use) in zip(page, uses) where entry.key.namespace != Lease.namespace {
         if Task.isCancelled { throw .cancelled }
         try body(.reading(entry.key))

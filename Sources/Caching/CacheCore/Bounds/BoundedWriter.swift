@@ -9,34 +9,31 @@ internal import Synchronization
 struct BoundedWriter: Sendable {
   /// How many failed attempts to make room end a write.
   static let maximumAttempts = 100
-  /// The most entries that one batch removes.
-  static let batchSize = 1_000
 
   let engine: any StorageEngine
   let clock: any WallClock
   let limits: StoreLimits?
-  let operations: OperationCounter
-  let accesses: AccessRecorder
+  let uses: StoreUse
   let expiry: ExpirySweep
-  let sweeps: SweepKeeper
+  /// Whether the engine lists keys in order.
+  let isOrdered: Bool
   /// A store of at most this many entries is looked at whole.
   let wholeLook: Int
   private let removesExpired: Bool
   private let mutex = AsyncMutex()
 
   init(
-    engine: any StorageEngine, clock: any WallClock, limits: StoreLimits?, operations: OperationCounter,
-    accesses: AccessRecorder, sweeps: SweepKeeper, removesExpired: Bool, wholeLook: Int = RoomMaker.wholeLook
+    engine: any StorageEngine, clock: any WallClock, limits: StoreLimits?, uses: StoreUse, isOrdered: Bool,
+    removesExpired: Bool, wholeLook: Int = EvictionPass.wholeLook
   ) {
     self.engine = engine
     self.clock = clock
     self.limits = limits
-    self.operations = operations
-    self.accesses = accesses
-    self.sweeps = sweeps
+    self.uses = uses
+    self.isOrdered = isOrdered
     self.wholeLook = wholeLook
     self.removesExpired = removesExpired
-    expiry = ExpirySweep(engine: engine, isOrdered: sweeps.isOrdered)
+    expiry = ExpirySweep(engine: engine, isOrdered: isOrdered)
   }
 
   /// Makes all the changes of `batch`, or none. The batch stores the entry under `key`, which has `bytes` bytes.
@@ -56,13 +53,19 @@ struct BoundedWriter: Sendable {
     let passed: [CacheError.Code] = removesOthers ? [.overBounds, .conflict, .damaged] : [.overBounds]
     if try await tryToApply(batch.removing(expired), butNotOn: passed) { return }
     guard let limits else { return try await engine.apply(batch) }
-    let room = RoomMaker(writer: self, limits: limits, key: key, batch: batch)
+    let pass = EvictionPass(writer: self, limits: limits, key: key, batch: batch)
     var isStale = await mutex.lock() || removesOthers
     defer { mutex.unlock() }
-    for _ in 0..<Self.maximumAttempts {
+    var attempts = 0
+    while attempts < Self.maximumAttempts {
       if isStale, try await tryToApply(batch, butNotOn: [.overBounds]) { return }
-      if try await room.makeAndFill() { return }
-      isStale = true
+      switch try await pass.run() {
+      case .written: return
+      case .evicted: isStale = false
+      case .outrun:
+        isStale = true
+        attempts += 1
+      }
     }
     throw limits.neverRoom(for: key)
   }

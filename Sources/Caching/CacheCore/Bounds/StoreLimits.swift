@@ -10,7 +10,7 @@ public struct StoreLimits: Sendable, Hashable {
   public let eviction: EvictionPolicy
 
   /// Creates limits for a store, with those of `standard` for what is left out.
-  public init(maxEntries: Int = 100_000, maxBytes: Int = 1 << 30, eviction: EvictionPolicy = .leastRecentlyUsed) {
+  public init(maxEntries: Int = 100_000, maxBytes: Int = 1 << 30, eviction: EvictionPolicy = .lru) {
     self.maxEntries = maxEntries
     self.maxBytes = maxBytes
     self.eviction = eviction

@@ -12,11 +12,8 @@ public struct EntryStore: Sendable {
   /// The clock that decides whether entries are fresh, stale or expired.
   public let clock: any WallClock
 
-  /// Counts hits, misses and evictions.
-  public let operations: OperationCounter
-
-  /// Records how each entry is used.
-  public let accesses: AccessRecorder
+  /// How the store is used.
+  public let uses: StoreUse
 
   /// The decoded values; `nil` if none are kept.
   let decodedEntries: DecodedEntries?
@@ -30,14 +27,13 @@ public struct EntryStore: Sendable {
   private let writer: BoundedWriter
 
   /// Whether the engine lists keys in order, each once, and from any key on.
-  var isOrdered: Bool { writer.sweeps.isOrdered }
+  var isOrdered: Bool { writer.isOrdered }
 
   /// Creates a store over `engine`.
   ///
   /// - Parameters:
   ///   - limits: how much it may hold; `nil` for no limits.
-  ///   - accesses: records when its entries are read, for eviction.
-  ///   - sweeps: keeps the place of evictions for the next process; `nil` for a store that no other process evicts from.
+  ///   - uses: records how it is used, for eviction.
   ///   - removesExpired: whether writes also remove a few expired entries. Not needed if the engine drops expired
   ///     entries itself.
   ///   - isOrdered: whether the engine is `ordered`.
@@ -48,37 +44,21 @@ public struct EntryStore: Sendable {
   ///   - wholeLook: a store of up to so many entries is looked at whole to choose evictions; `nil` for the usual number.
   public init(
     engine: any StorageEngine, clock: any WallClock, limits: StoreLimits? = nil,
-    accesses: AccessRecorder = AccessRecorder(), sweeps: (any SweepLog)? = nil, removesExpired: Bool = true,
-    isOrdered: Bool = true, decoded: DecodedLimits = .standard, transforms: EntryTransforms = .none,
-    leases: LeaseOptions? = nil, wholeLook: Int? = nil
+    uses: StoreUse = StoreUse(), removesExpired: Bool = true, isOrdered: Bool = true,
+    decoded: DecodedLimits = .standard, transforms: EntryTransforms = .none, leases: LeaseOptions? = nil,
+    wholeLook: Int? = nil
   ) {
     self.engine = engine
     self.clock = clock
-    self.accesses = accesses
+    self.uses = uses
     self.transforms = TransformPipeline(transforms)
     coalescer = RequestCoalescer(
       LeaseTable(engine: engine, clock: clock, transforms: self.transforms, options: leases ?? LeaseOptions()),
       takesLeases: leases != nil)
-    operations = OperationCounter()
     decodedEntries = decoded.maxEntries > 0 ? DecodedEntries(decoded) : nil
     writer = BoundedWriter(
-      engine: engine, clock: clock, limits: limits, operations: operations, accesses: accesses,
-      sweeps: SweepKeeper(sweeps, isOrdered: isOrdered), removesExpired: removesExpired,
-      wholeLook: wholeLook ?? RoomMaker.wholeLook)
-  }
-
-  /// Keeps the place of evictions for the next process.
-  ///
-  /// - Throws: `CacheError`: the log failed.
-  public func saveSweep() throws(CacheError) { try writer.sweeps.save() }
-
-  /// Gives back the leases on requests that have not ended, and closes the engine.
-  ///
-  /// - Throws: `CacheError` with the code of the engine's failure.
-  public func close() async throws(CacheError) {
-    decodedEntries?.removeAll()
-    await coalescer.giveBackLeases()
-    try await engine.close()
+      engine: engine, clock: clock, limits: limits, uses: uses, isOrdered: isOrdered,
+      removesExpired: removesExpired, wholeLook: wholeLook ?? EvictionPass.wholeLook)
   }
 
   /// The value that `decode` makes from the entry under `key`, with its metadata; `nil` if there is none, or an expired
@@ -106,10 +86,7 @@ public struct EntryStore: Sendable {
   public func countLookUp(_ key: CacheKey?) { countLookUp(digest: key.map { AccessRecord.digest(of: $0) }) }
 
   /// Counts a look-up in the same way, by the digest of the key.
-  func countLookUp(digest: UInt64?) {
-    operations.record(hit: digest != nil)
-    if let digest { accesses.record(digest: digest, at: clock.now) }
-  }
+  func countLookUp(digest: UInt64?) { uses.countLookUp(digest, at: clock.now) }
 
   /// Stores an entry together with the changes of `batch`, if the present entry is as expected. If there is no room, it
   /// evicts other entries. The transforms of the store change its payload; limits count the result.

@@ -11,7 +11,7 @@
 ///
 /// A large store is not ranked as a whole: some entries from all parts of it are, and those with the lowest ranks go.
 public struct EvictionPolicy: Sendable, Hashable, CustomStringConvertible {
-  /// The name in the configuration, in kebab case.
+  /// The name in the configuration, short and in kebab case.
   public let name: String
   /// What goes first, in one line without a final full stop.
   public let summary: String
@@ -46,24 +46,24 @@ public struct EvictionPolicy: Sendable, Hashable, CustomStringConvertible {
 extension EvictionPolicy {
   /// The policies of this library; the first is the default.
   public static let standard: [EvictionPolicy] = [
-    .leastRecentlyUsed, .leastFrequentlyUsed, .leastRecentlyStored, .s3FIFO, .sizeAdjusted,
+    .lru, .lfu, .fifo, .s3FIFO, .size,
     .none,
   ]
 
   /// The entry whose last use is longest ago goes first, then the one stored longest ago. Storing an entry counts as a
   /// use.
-  public static let leastRecentlyUsed = EvictionPolicy(
-    "least-recently-used", "the entry whose last use is longest ago", dependsOnUse: true
+  public static let lru = EvictionPolicy(
+    "lru", "the entry whose last use is longest ago", dependsOnUse: true
   ) { candidate, _ in EvictionRank(candidate.lastUsedAt, candidate.storedAt) }
 
-  /// The entry read the fewest times goes first; ties are broken as with `leastRecentlyUsed`.
-  public static let leastFrequentlyUsed = EvictionPolicy(
-    "least-frequently-used", "the entry read the fewest times", dependsOnUse: true
+  /// The entry read the fewest times goes first; ties are broken as with `lru`.
+  public static let lfu = EvictionPolicy(
+    "lfu", "the entry read the fewest times", dependsOnUse: true
   ) { candidate, _ in EvictionRank(candidate.useCount, candidate.lastUsedAt, candidate.storedAt) }
 
   /// The entry stored longest ago goes first.
-  public static let leastRecentlyStored = EvictionPolicy(
-    "least-recently-stored", "the entry stored longest ago"
+  public static let fifo = EvictionPolicy(
+    "fifo", "the entry stored longest ago"
   ) { candidate, _ in EvictionRank(candidate.storedAt) }
 
   /// Only expired entries go. If that does not make enough room, the new entry is refused.
@@ -71,12 +71,12 @@ extension EvictionPolicy {
   }
 
   /// An entry that was never read goes first, the one stored longest ago before others, unless it is among the newest
-  /// fifth. Then `leastRecentlyUsed` decides. So a scan does not push out what is in use.
+  /// fifth. Then `lru` decides. So a scan does not push out what is in use.
   ///
   /// After S3-FIFO (Yang, Zhang, Qiu, Yue, Rashmi: FIFO queues are all you need for cache eviction, SOSP 2023), by what a
   /// store knows of its entries: what was never read is the small queue, and the uses that outlive their entries are the
   /// ghost queue. Two things differ: the small queue has a fifth of the entries, not a tenth, because it then follows a
-  /// changing working set as well as `leastRecentlyUsed` does; and the main queue is in the order of use.
+  /// changing working set as well as `lru` does; and the main queue is in the order of use.
   public static let s3FIFO = EvictionPolicy(
     "s3-fifo", "the entry stored longest ago of those never read, then by last use", dependsOnUse: true
   ) { candidate, sample in
@@ -86,12 +86,12 @@ extension EvictionPolicy {
 
   /// The entry whose payload, in bytes, times the time since its last use is largest goes first. So an image has to be
   /// used more often than a small page to stay, and far more entries fit in the bytes of a store whose entries differ in
-  /// size. Entries of one size go as with `leastRecentlyUsed`.
+  /// size. Entries of one size go as with `lru`.
   ///
   /// After size-adjusted LRU (Aggarwal, Wolf, Yu: Caching on the World Wide Web, IEEE Transactions on Knowledge and Data
   /// Engineering 11(1), 1999).
-  public static let sizeAdjusted = EvictionPolicy(
-    "size-adjusted", "the entry with the most bytes times the time since its last use", dependsOnUse: true
+  public static let size = EvictionPolicy(
+    "size", "the entry with the most bytes times the time since its last use", dependsOnUse: true
   ) { candidate, sample in
     let age = max(0, sample.now - candidate.lastUsedAt) + 1
     let (cost, isTooLarge) = age.multipliedReportingOverflow(by: Int64(max(1, candidate.payloadBytes)))

@@ -1,7 +1,4 @@
-internal import CChecksum
-public import FetchVocabulary
 package import StorageSPI
-internal import Synchronization
 
 /// The order in which evictions look at the entries of a large store: in each round every entry once, a page at a time,
 /// and page after page from other parts of the store.
@@ -119,45 +116,36 @@ package struct EvictionSweep: Sendable, Equatable {
   }
 }
 
-/// A sweep as text, from one process to the next.
+/// A sweep as text, from one process to the next: some kilobytes of a `UseTable`, which knows whether they are damaged.
 ///
 /// The first line has the name and version of the format, the turn and the spacing. A line for each stretch follows: `.`
 /// or `done`, the entries since its last mark, the last key visited, the last key of the stretch, then its marks. A key
-/// that is missing is `-`, which no key can be. A sweep that knows no keys is not kept. The last line is a checksum of the others: a text that is torn, damaged
-/// or edited is no sweep, so the numbers and keys of one are what a sweep has written.
+/// that is missing is `-`, which no key can be.
 extension EvictionSweep {
-  private static let name = "sweep-2"
+  private static let name = "sweep-1"
   /// Longer texts, of very long keys, are not worth keeping.
-  private static let maximumLength = 1 << 18
+  static let maximumLength = 1 << 18
 
-  /// The text; empty if it would be too long.
+  /// The text; empty if it would be too long, or the engine is not ordered.
   package var text: String {
+    if !isOrdered { return "" }
     let lines = stretches.map { stretch in
       let keys = [stretch.position ?? "-", stretch.end?.text ?? "-"] + stretch.marks.map(\.text)
       return ([stretch.isDone ? "done" : ".", String(stretch.unmarked)] + keys).joined(separator: " ")
     }
-    let text = (["\(Self.name) \(turn) \(spacing)"] + lines).joined(separator: "\n") + "\n"
-    return text.utf8.count > Self.maximumLength ? "" : Self.checked(text)
+    let text = (["\(Self.name) \(turn) \(spacing)"] + lines).joined(separator: "\n")
+    return text.utf8.count > Self.maximumLength ? "" : text
   }
 
-  /// The sweep with the text `text`; `nil` if it is not as it was written.
+  /// The sweep with the text `text`; `nil` if no sweep has written it.
   package init?(text: String) {
-    let content = String(Substring(text.utf8.dropLast(Self.checksumLength)))
-    guard Self.checked(content) == text else { return nil }
-    let lines = content.split(separator: "\n")
+    let lines = text.split(separator: "\n")
     guard let head = lines.first?.split(separator: " "), head.count == 3, head[0] == Self.name,
       let turn = Int(head[1]), let spacing = Int(head[2])
     else { return nil }
-    self.init(stretches: lines.dropFirst().compactMap { Stretch(line: $0) }, turn: turn, spacing: spacing)
-  }
-
-  /// The length of the last line.
-  private static let checksumLength = 17
-
-  /// `text`, and a line with its checksum.
-  private static func checked(_ text: String) -> String {
-    var text = text
-    return text + Hexadecimal.text(text.withUTF8 { cchecksum_xxh3($0.baseAddress, $0.count, 0) }) + "\n"
+    let stretches = lines.dropFirst().compactMap { Stretch(line: $0) }
+    if stretches.isEmpty { return nil }
+    self.init(stretches: stretches, turn: turn, spacing: spacing)
   }
 }
 
@@ -169,57 +157,5 @@ extension EvictionSweep.Stretch {
     self.init(
       position: keys[0]?.text, end: keys[1], isDone: words[0] == "done", unmarked: unmarked,
       marks: keys.dropFirst(2).compactMap(\.self))
-  }
-}
-
-/// Keeps the place of evictions in a large store from one process to the next. It is not part of the store: losing it
-/// only changes which entries are evicted first.
-public protocol SweepLog: Sendable {
-  /// The text that was kept last; `nil` if there is none, or it cannot be read.
-  func load() -> String?
-
-  /// Keeps `text`.
-  func save(_ text: String) throws(CacheError)
-}
-
-/// What evictions know between writes.
-final class SweepKeeper: Sendable {
-  private struct State {
-    var sweep: EvictionSweep?
-    var isChanged = false
-  }
-
-  private let log: (any SweepLog)?
-  /// Whether the engine lists keys in order.
-  let isOrdered: Bool
-  private let state = Mutex(State())
-
-  init(_ log: (any SweepLog)?, isOrdered: Bool = true) {
-    self.log = isOrdered ? log : nil
-    self.isOrdered = isOrdered
-  }
-
-  /// The sweep, which starts at `key` if none is known.
-  func sweep(near key: CacheKey) -> EvictionSweep {
-    if let sweep = state.withLock(\.sweep) { return sweep }
-    return log?.load().flatMap { EvictionSweep(text: $0) } ?? EvictionSweep(at: key, isOrdered: isOrdered)
-  }
-
-  /// Keeps the sweep after an eviction.
-  func keep(_ sweep: EvictionSweep) {
-    state.withLock { state in
-      state.sweep = sweep
-      state.isChanged = true
-    }
-  }
-
-  /// Saves the place for the next process, if there were evictions.
-  func save() throws(CacheError) {
-    guard let log else { return }
-    let sweep = state.withLock { state in
-      defer { state.isChanged = false }
-      return state.isChanged ? state.sweep : nil
-    }
-    if let sweep { try log.save(sweep.text) }
   }
 }

@@ -2,7 +2,7 @@ package import StorageSPI
 
 /// Ranks entries by a policy as they are found, and chooses those to evict.
 package struct VictimSearch: Sendable {
-  /// How many entries of a large store are looked at for each one that goes. With 2, `leastRecentlyUsed` has half a point
+  /// How many entries of a large store are looked at for each one that goes. With 2, `lru` has half a point
   /// of hit ratio less; with 4, a tenth more.
   package static let entriesPerVictim = 3
 
@@ -58,16 +58,12 @@ package struct VictimSearch: Sendable {
 }
 
 /// Chooses the candidates to evict first from a stream of any length: as few as are needed, plus a few spare ones, so
-/// that not every write has to choose.
+/// that not every write has to choose. If more than `maximumCount` would have to go, it holds those that go first.
 ///
 /// It collects candidates in an array. Each time the array has doubled in size, it sorts the array and keeps only the
 /// candidates that it would evict.
-///
-/// Memory is bounded: apart from the spare ones, a choice holds at most `maximumCount` candidates and `maximumKeyBytes`
-/// bytes of keys. If more would have to go, it holds those that go first.
 package struct VictimSelection: Sendable {
-  static let maximumCount = 1 << 16
-  static let maximumKeyBytes = 8 << 20
+  static let maximumCount = 1_000
   /// The number of candidates to collect before the first sort.
   private static let smallestRoom = 256
 
@@ -77,8 +73,8 @@ package struct VictimSelection: Sendable {
     package let victims: [Victim]
     /// Whether evicting them makes enough room.
     package let isEnough: Bool
-    /// Whether more candidates would have to go than fit into memory.
-    package let isBeginning: Bool
+    /// Whether more have to go than one choice can hold.
+    package var isBeginning: Bool { !isEnough && victims.count == VictimSelection.maximumCount }
   }
 
   /// How much must go.
@@ -86,64 +82,48 @@ package struct VictimSelection: Sendable {
   /// How many more may go.
   private let spareCount: Int
   private var candidates: [Victim] = []
-  private var keyBytes = 0
   private var room = Self.smallestRoom
   /// Whether no candidate has been added since the last sort.
   private var isChosen = false
   private var isEnough = false
-  private var isBeginning = false
   /// The last candidate of a full choice: any that comes after it stays in the store.
   private var limit: Victim?
 
   package init(needed: EntryCount, spareCount: Int) {
     self.needed = needed
-    self.spareCount = min(spareCount, Self.maximumCount / 4)
+    self.spareCount = spareCount
   }
 
   /// Considers another candidate.
   package mutating func offer(_ candidate: Victim) {
     if let limit, limit < candidate { return }
     candidates.append(candidate)
-    keyBytes += candidate.key.text.utf8.count
     isChosen = false
-    if candidates.count >= room || keyBytes >= 2 * Self.maximumKeyBytes { drop() }
+    if candidates.count >= room { drop() }
   }
 
   /// Chooses among the candidates offered so far. Cost: one sort, or nothing if no candidate was added since the last
   /// call.
   package mutating func choose() -> Choice {
     if !isChosen { drop() }
-    return Choice(victims: candidates, isEnough: isEnough, isBeginning: isBeginning)
+    return Choice(victims: candidates, isEnough: isEnough)
   }
 
   /// Sorts the candidates and drops all but the chosen ones.
   private mutating func drop() {
     candidates.sort()
-    let count = neededCount()
-    let kept = isEnough ? min(count + spareCount, candidates.count) : count
-    let isFull = isEnough ? kept == count + spareCount : kept < candidates.count
-    limit = isFull ? candidates[..<kept].last : nil
-    candidates.removeSubrange(kept...)
-    keyBytes = candidates.reduce(0) { $0 + $1.key.text.utf8.count }
-    room = max(Self.smallestRoom, 2 * kept)
-    isChosen = true
-  }
-
-  /// The number of candidates that have to go, or as many of them as fit into memory.
-  private mutating func neededCount() -> Int {
     var total = EntryCount()
-    var bytes = 0
     var count = 0
-    while !total.covers(needed), count < candidates.count {
-      bytes += candidates[count].key.text.utf8.count
-      guard count < Self.maximumCount, bytes <= Self.maximumKeyBytes || count == 0 else {
-        isBeginning = true
-        break
-      }
+    while !total.covers(needed), count < min(candidates.count, Self.maximumCount) {
       total += candidates[count]
       count += 1
     }
     isEnough = total.covers(needed)
-    return count
+    let most = isEnough ? min(count + spareCount, Self.maximumCount) : Self.maximumCount
+    let kept = min(most, candidates.count)
+    limit = kept == most ? candidates[..<kept].last : nil
+    candidates.removeSubrange(kept...)
+    room = max(Self.smallestRoom, 2 * kept)
+    isChosen = true
   }
 }

@@ -110,7 +110,7 @@ struct EntryWriter {
     if !options.isDryRun {
       // Also of entries that the store already had: an interrupted transfer may not have written their uses.
       let uses = pending.reduce(into: [CacheKey: AccessHistory]()) { $0[$1.key] = $1.history }
-      if !uses.isEmpty { try store?.accesses.restore(uses) }
+      if !uses.isEmpty { try store?.uses.restore(uses) }
     }
     pending = []
     pendingKeys = []

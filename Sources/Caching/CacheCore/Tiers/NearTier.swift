@@ -39,9 +39,8 @@ final class NearTier: Sendable {
     }
     let capabilities = plugin.declaration.capabilities
     writer = BoundedWriter(
-      engine: engine, clock: configuration.clock, limits: limits, operations: OperationCounter(),
-      accesses: AccessRecorder(), sweeps: SweepKeeper(nil, isOrdered: capabilities.contains(.ordered)),
-      removesExpired: !capabilities.contains(.expiring))
+      engine: engine, clock: configuration.clock, limits: limits, uses: StoreUse(),
+      isOrdered: capabilities.contains(.ordered), removesExpired: !capabilities.contains(.expiring))
     await engine.openNow()
   }
 
@@ -66,7 +65,7 @@ final class NearTier: Sendable {
   }
 
   /// Records a use of the entry whose key has that digest, by which the limits choose.
-  func countUse(_ digest: UInt64, at now: Timestamp) { writer.accesses.record(digest: digest, at: now) }
+  func countUse(_ digest: UInt64, at now: Timestamp) { writer.uses.record(digest: digest, at: now) }
 
   /// Makes the changes. If there is no room, the least used of the others go. An entry that cannot be stored is removed,
   /// and so is one that was to be updated and is another one here.

@@ -92,7 +92,7 @@ extension EntryStore {
       let now = clock.now
       let selected = page.filter { $0.key.namespace != Lease.namespace && selection.contains($0, at: now) }
       var entries: [ExportedEntry] = []
-      for (entry, use) in zip(selected, try accesses.histories(of: selected.map(\.key))) {
+      for (entry, use) in zip(selected, try uses.histories(of: selected.map(\.key))) {
         if let intact = try? ExportedEntry(entry, use), intact.metadata.transformSteps != nil {
           entries.append(intact)
         } else {

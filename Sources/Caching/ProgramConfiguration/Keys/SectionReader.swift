@@ -182,7 +182,7 @@ extension SectionReader {
     let policy = key(
       "eviction", .option(.choice(policies.map(\.name))), default: policies.first.map { .text($0.name) },
       help: "which entries go first when a limit is reached")
-    return policies.first { $0.name == policy?.text } ?? policies.first ?? .leastRecentlyUsed
+    return policies.first { $0.name == policy?.text } ?? policies.first ?? .lru
   }
 
   /// Declares `shared`.

@@ -65,7 +65,7 @@ public struct EngineMovieQueriesStorage: MovieQueriesStorage {
   public func recentQueries() async throws(CacheError) -> [RecentMovieQuery] {
     let key = try key
     guard let queries = try await store.read(key, codec)?.value.queries else { return [] }
-    store.accesses.record(key, at: store.clock.now)
+    store.uses.record(key, at: store.clock.now)
     return queries.prefix(maximumCount).compactMap { stored in
       MovieQuery(stored.query).map { RecentMovieQuery(query: $0, searchedAt: .milliseconds(stored.searchedAt)) }
     }

@@ -58,8 +58,7 @@ public struct AppDIContainer: Sendable {
   public func openStore(backend: String) async throws(CacheError) -> OpenStore {
     do throws(CacheError) {
       let (plugin, options) = try engine(backend)
-      let (engine, warning) = try await plugin.openReplacingCrashed(options)
-      return makeStore(over: engine, of: plugin, warning: warning)
+      return try await open(plugin, options)
     } catch {
       throw configuration.namingSource(of: error, backend: backend)
     }
@@ -72,7 +71,15 @@ public struct AppDIContainer: Sendable {
     let (plugin, options) = try engine(configuration.backend)
     var repairing = options
     repairing.isForRepair = true
-    return makeStore(over: try await plugin.open(repairing), of: plugin)
+    return try await open(plugin, repairing)
+  }
+
+  private func open(
+    _ plugin: any StoragePlugin, _ options: EngineConfiguration
+  ) async throws(CacheError) -> OpenStore {
+    let (entries, warning) = try await EntryStore.open(
+      plugin, options, limits: configuration.cache.limits, transforms: entryTransforms, home: configuration.home)
+    return OpenStore(entries, of: plugin, warning: warning)
   }
 
   /// The store of the engine called `backend` if its damage has ended a process.
@@ -108,7 +115,10 @@ public struct AppDIContainer: Sendable {
     } catch {
       if [.cannotCreate, .unknownBackend, .invalidOption].contains(error.code) { throw error }
       let engine = AwaitedEngine(after: error, clock: clock) { _ throws(CacheError) in throw error }
-      return makeStore(over: engine, of: try? layered(configuration.backend))
+      let plugin = try? layered(configuration.backend)
+      let entries = EntryStore(
+        over: engine, of: plugin, clock, limits: configuration.cache.limits, transforms: entryTransforms)
+      return OpenStore(entries, of: plugin)
     }
   }
 
@@ -150,33 +160,6 @@ public struct AppDIContainer: Sendable {
   package func engineConfiguration(for declaration: EngineDeclaration) throws(CacheError) -> EngineConfiguration {
     let values = configuration.options(of: declaration.name)
     return try EngineConfiguration(for: declaration, values: values, clock: clock)
-  }
-
-  /// The store over `engine`, which `plugin` has opened or could not open; `nil` if there is no such engine.
-  private func makeStore(
-    over engine: any StorageEngine, of plugin: (any StoragePlugin)?, warning: CacheError? = nil
-  ) -> OpenStore {
-    let capabilities = plugin?.declaration.capabilities ?? []
-    let usage = plugin.flatMap { usageFiles(of: $0.declaration) }
-    let cache = configuration.cache
-    // Remembers as many evicted entries as the cache may hold, so that one that comes back is known.
-    let capacity = max(cache.limits.maxEntries * 2, 1 << 16)
-    let entries = EntryStore(
-      engine: engine, clock: clock, limits: cache.limits,
-      accesses: AccessRecorder(log: usage.map { FileAccessLog($0.accesses, capacity: capacity) } ?? MemoryAccessLog()),
-      sweeps: usage.map { FileSweepLog(file: $0.sweep) }, removesExpired: !capabilities.contains(.expiring),
-      isOrdered: capabilities.contains(.ordered), transforms: entryTransforms,
-      leases: plugin?.takesLeases == true ? LeaseOptions() : nil)
-    return OpenStore(
-      entries: entries,
-      ledger: usage.map { FileOperationLedger(file: $0.operations) } ?? MemoryOperationLedger(), warning: warning,
-      capabilities: capabilities)
-  }
-
-  /// The files that record the use of the store; `nil` if the store does not outlive the process.
-  private func usageFiles(of declaration: EngineDeclaration) -> UsageFiles? {
-    guard declaration.capabilities.contains(.persistent) else { return nil }
-    return UsageFiles(of: declaration, configuration.options(of: declaration.name), home: configuration.home)
   }
 
   private func services(_ store: OpenStore) -> FetchServices {

@@ -9,22 +9,18 @@ public struct OpenStore: Sendable {
   let background = BackgroundWork()
   /// A warning for the user: what was at the place of the store.
   public let warning: CacheError?
-  private let ledger: any OperationLedger
   /// The capabilities of its engine.
   public let capabilities: Set<EngineCapability>
 
-  init(
-    entries: EntryStore, ledger: any OperationLedger, warning: CacheError?,
-    capabilities: Set<EngineCapability>
-  ) {
-    self.capabilities = capabilities
+  /// The store `entries`, which `plugin` has opened or could not open; `nil` if there is no such engine.
+  init(_ entries: EntryStore, of plugin: (any StoragePlugin)?, warning: CacheError? = nil) {
     self.entries = entries
     self.warning = warning
-    self.ledger = ledger
+    capabilities = plugin?.declaration.capabilities ?? []
   }
 
   /// The administration of the store.
-  public var administration: StoreAdministration { StoreAdministration(store: entries, ledger: ledger) }
+  public var administration: StoreAdministration { StoreAdministration(entries) }
 
   /// What users should know of the tiers of the store now; `nil` if all is well, or it has none.
   public var tierWarning: CacheError? { entries.tiered?.tierWarning }
@@ -36,28 +32,18 @@ public struct OpenStore: Sendable {
   }
 
   /// How many unexpired entries were evicted so far to keep the store within its bounds.
-  public var evictions: Int { entries.operations.current.evictions }
+  public var evictions: Int { entries.uses.counts.evictions }
 
   /// Waits for background work, such as the revalidation of a stale entry.
   ///
   /// - Returns: the failures to store what was fetched.
   public func finishBackgroundWork() async -> [CacheError] { await background.finish() }
 
-  /// Waits for background work, closes the store, and records its use in the files beside it. Does not count the use of
-  /// a read-only store: that it cannot be written is intended, and not a failure.
+  /// Waits for background work, and closes the store.
   ///
-  /// - Throws: `CacheError`: the engine could not be closed in order, or a file could not be written; the others are.
+  /// - Throws: `CacheError`: the engine could not be closed in order, or the use of the store not be recorded.
   public func close() async throws(CacheError) {
     await background.finish()
-    var failure: CacheError?
-    do throws(CacheError) { try await entries.close() } catch { failure = error }
-    if !capabilities.contains(.readOnly) {
-      var failures: [CacheError] = []
-      do throws(CacheError) { try ledger.add(entries.operations.take()) } catch { failures.append(error) }
-      do throws(CacheError) { try await entries.accesses.flush() } catch { failures.append(error) }
-      do throws(CacheError) { try entries.saveSweep() } catch { failures.append(error) }
-      failure = failure ?? failures.first { $0.code != .permissionDenied }
-    }
-    if let failure { throw failure }
+    if let warning = try await entries.close() { throw warning }
   }
 }

@@ -58,7 +58,8 @@ extension Configuration {
         .invalidOption, "\(settings.near) cannot be put in front of itself",
         hint: "set backends.tiered.near or backends.tiered.far to another engine")
     }
-    let path = UsageFiles.path(of: far.declaration, options(of: settings.far), home: home)
+    let values = options(of: settings.far)
+    let path = UseTable.storePath(of: far.declaration, { values[$0] }, home: home) ?? home
     return TieredLayer(
       over: far, near: near, folder: path + ".near",
       limits: StoreLimits(maxEntries: cache.limits.maxEntries, maxBytes: settings.nearMaxBytes),

@@ -151,7 +151,7 @@ struct CityPages: Sendable {
   /// Makes a fetcher with the use case, repository and storage of `fetch cities`, over `engine`. The store is bounded
   /// and keeps its tallies, but never reaches the bounds, and the clock stands still.
   func fetcher(over engine: any StorageEngine) -> any BenchmarkFetcher {
-    let limits = StoreLimits(maxEntries: 1 << 40, maxBytes: 1 << 50, eviction: .leastRecentlyUsed)
+    let limits = StoreLimits(maxEntries: 1 << 40, maxBytes: 1 << 50, eviction: .lru)
     let store = EntryStore(engine: engine, clock: FixedClock(now: now), limits: limits)
     let freshness = FreshnessPolicy(
       timeToLive: .seconds(3_600), staleIfError: .seconds(86_400), staleWhileRevalidate: .zero)

@@ -102,7 +102,7 @@ struct BenchmarkPlan: Sendable {
     // The settings that override the workloads: without them, rows of the same name would pass for the same work.
     facts["operations"] = options.operations.map(String.init)
     facts["valueSize"] = options.valueSize.map(String.init)
-    if isBounded, policy != .leastRecentlyUsed { facts["policy"] = policy.name }
+    if isBounded, policy != .lru { facts["policy"] = policy.name }
     return facts
   }
 

@@ -3,6 +3,7 @@ internal import CachectlArguments
 internal import CacheComposition
 internal import FetchVocabulary
 internal import CacheCore
+internal import Spelling
 internal import StorageBenchmark
 internal import StorageSPI
 
@@ -21,7 +22,7 @@ struct SimulateCommand: AsyncParsableCommand {
       Examples:
         cachectl simulate
         cachectl simulate --sizes 1%,5%,64MiB
-        cachectl simulate zipfian-0.9 --policies least-recently-used,s3-fifo
+        cachectl simulate zipfian-0.9 --policies lru,s3-fifo
       """)
 
   @Argument(
@@ -85,7 +86,7 @@ struct SimulateCommand: AsyncParsableCommand {
       let all = EntrySelection()
       _ = try await store.administration.list(all, after: nil, limit: .max) {
         page, _ throws(CacheError) in
-        let histories = try store.entries.accesses.histories(of: page.map(\.key))
+        let histories = try store.entries.uses.histories(of: page.map(\.key))
         for (entry, history) in zip(page, histories) { record.add(entry.payloadBytes, uses: Int(history.count)) }
       }
       return record
@@ -98,7 +99,9 @@ extension Cachectl {
   /// The eviction policy called `name`, which the option `flag` gives.
   func policy(named name: String, _ flag: String) throws(ValidationError) -> EvictionPolicy {
     if let policy = policies.first(where: { $0.name == name }) { return policy }
+    let names = policies.map(\.name)
+    let nearest = Spelling.nearest(to: name, among: names).map { "; the nearest is \($0)" } ?? ""
     throw ValidationError(
-      "\(flag): there is no policy '\(name)': give one of " + policies.map { $0.name }.joined(separator: ", "))
+      "\(flag): there is no policy '\(name)': give one of \(names.joined(separator: ", "))\(nearest)")
   }
 }

@@ -87,7 +87,7 @@ struct VerifyCommand: AsyncParsableCommand {
     let keys = Set(report.lost.compactMap(\.key))
     if !dryRun, !keys.isEmpty {
       _ = try await session.withStore { store throws(CacheError) in
-        try await store.administration.remove(keys: Array(keys), dryRun: false)
+        try await store.administration.change(.remove, keys: Array(keys), dryRun: false)
       }
     }
     report.saved = max(0, found.entriesChecked - keys.count - found.omitted)

@@ -154,19 +154,15 @@ struct LeftoverCheck: Sendable {
     return usage(home, stores) + Set(paths).sorted().compactMap(setAside)
   }
 
-  /// The usage files of stores that are gone. A usage file is named after the store next to it, or after the engine if
-  /// the store has no path. Only the server knows whether a store at another address is gone.
+  /// The files about the use of stores that are gone. One is named after the store next to it, or after the engine if the
+  /// store has no path. Only the server knows whether a store at another address is gone.
   private func usage(_ home: String, _ stores: [(name: String, result: StoreCheck.Result)]) -> [Finding] {
     let names = files.names(in: home)
     let there = Set(names + stores.filter { $0.result.exists != false }.map(\.name))
     // Of a server only one address has been asked.
     let engines = stores.map(\.name)
     let found = names.filter { name in
-      UsageFiles.suffixes.contains { suffix in
-        guard name.hasSuffix(suffix) else { return false }
-        let store = String(name.dropLast(suffix.count))
-        return !there.contains(store) && !engines.contains { UsageFiles.mayBeOnServer(store, $0) }
-      }
+      UseTable.store(ofFile: name, unlessOnServerOf: engines).map { !there.contains($0) } ?? false
     }
     return found.map { name in
       .warning("usage", "\(home)/\(name) records the use of a store that no longer exists", hint: "rm \(home)/\(name)")

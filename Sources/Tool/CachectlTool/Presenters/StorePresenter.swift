@@ -25,7 +25,7 @@ struct StorePresenter: Sendable {
     guard let cacheKey = keys.first, let entry = try await store.administration.entry(cacheKey) else {
       throw Self.notFound(name.text)
     }
-    let use = try store.entries.accesses.histories(of: [cacheKey]).reduce(AccessHistory(), +)
+    let use = try store.entries.uses.histories(of: [cacheKey]).reduce(AccessHistory(), +)
     return (EntryView(entry, use: use), entry.payload)
   }
 
@@ -40,11 +40,7 @@ struct StorePresenter: Sendable {
   func remove(
     _ selection: EntrySelection, softly isSoft: Bool, dryRun: Bool
   ) async throws(CacheError) -> RemovalView {
-    let administration = store.administration
-    let report =
-      isSoft
-      ? try await administration.makeStale(selection, dryRun: dryRun)
-      : try await administration.remove(selection, dryRun: dryRun)
+    let report = try await store.administration.change(isSoft ? .makeStale : .remove, selection, dryRun: dryRun)
     return RemovalView(backend: configuration.backend, report, isDryRun: dryRun, isSoft: isSoft)
   }
 
@@ -64,11 +60,7 @@ struct StorePresenter: Sendable {
       if named.isEmpty { missing.append(name.text) }
       keys += named
     }
-    let administration = store.administration
-    let report =
-      isSoft
-      ? try await administration.makeStale(keys: keys, dryRun: dryRun)
-      : try await administration.remove(keys: keys, dryRun: dryRun)
+    let report = try await store.administration.change(isSoft ? .makeStale : .remove, keys: keys, dryRun: dryRun)
     return RemovalView(
       backend: configuration.backend, report, missing: missing, isDryRun: dryRun, isSoft: isSoft)
   }

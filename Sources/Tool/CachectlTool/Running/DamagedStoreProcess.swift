@@ -124,7 +124,7 @@ struct DamagedStoreCommand: AsyncParsableCommand {
       do throws(CacheError) {
         try await store.administration.readDamaged(request, Self.write)
       } catch {
-        try? await store.entries.close()
+        _ = try? await store.entries.close()
         throw error
       }
       try await store.entries.close()

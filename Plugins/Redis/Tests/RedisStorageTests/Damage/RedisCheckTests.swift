@@ -154,11 +154,11 @@ struct RedisCheckTests {
     let subject = try await store(damage)
     let engine = subject.engine
     let entries = EntryStore(engine: engine, clock: SystemClock())
-    let administration = StoreAdministration(store: entries, ledger: MemoryOperationLedger())
+    let administration = StoreAdministration(entries)
     let issues = try await engine.check()
     // A listing forgets what is gone.
     _ = try? await engine.keys()
-    _ = try await administration.remove(keys: issues.compactMap(\.key), dryRun: false)
+    _ = try await administration.change(.remove, keys: issues.compactMap(\.key), dryRun: false)
     #expect(try await engine.check().map(\.message) == [])
     #expect(try await engine.keys() == ["cities/a", "cities/b", "cities/d", "cities/e"])
     try await administration.removeAll { _ in }

@@ -84,8 +84,7 @@ struct RedisDamageTests {
       #expect(error.code == .damaged && error.hint.hasPrefix("if that program needs the key, give another prefix"))
       #expect(error.message.hasSuffix("another program has made a key in the place of the index or the tally"))
     }
-    let administration = StoreAdministration(
-      store: EntryStore(engine: engine, clock: SystemClock()), ledger: MemoryOperationLedger())
+    let administration = StoreAdministration(EntryStore(engine: engine, clock: SystemClock()))
     #expect(await code { _ = try await administration.list(EntrySelection(), after: nil, limit: 100) } == .damaged)
     _ = try store.router.perform(RedisRequest(part, RedisCommand("DEL", index)))
     if isCluster { #expect(try await engine.keys().count == 20) }

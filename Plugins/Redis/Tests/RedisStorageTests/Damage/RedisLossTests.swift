@@ -35,7 +35,7 @@ struct RedisLossTests {
     }
 
     var administration: StoreAdministration {
-      StoreAdministration(store: EntryStore(engine: engine, clock: SystemClock()), ledger: MemoryOperationLedger())
+      StoreAdministration(EntryStore(engine: engine, clock: SystemClock()))
     }
 
     /// Removes the store, and expects it to be empty and intact.

@@ -96,7 +96,7 @@ final class MemoryLoad: Sendable {
     let end = now.advanced(by: .seconds(Int.random(in: 10_000..<100_000, using: &random)))
     do throws(CacheError) {
       if isRemoval {
-        _ = try await StoreAdministration(store: store, ledger: MemoryOperationLedger()).remove(
+        _ = try await StoreAdministration(store).remove(
           keys: [key], dryRun: false)
       } else {
         let metadata = EntryMetadata(storedAt: now, freshUntil: end, retainUntil: end, contentType: "text/plain")

@@ -25,7 +25,7 @@ struct RedisMemoryTests {
   /// The server gets more memory first. Otherwise it would continue to evict.
   private func verify(_ server: RedisServer, _ store: EntryStore) async throws -> (before: Int, after: Int) {
     try server.ask("CONFIG", "SET", "maxmemory", "0")
-    let administration = StoreAdministration(store: store, ledger: MemoryOperationLedger())
+    let administration = StoreAdministration(store)
     let before = try await administration.verify()
     if before.issues.isEmpty { return (0, 0) }
     do throws(CacheError) { _ = try await administration.compact() } catch {

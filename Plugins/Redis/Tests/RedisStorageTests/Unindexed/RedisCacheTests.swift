@@ -93,10 +93,9 @@ struct RedisCacheTests {
     try server.ask("SET", "cachectl2:cities/a", "of another program")
     #expect(try await engine.check().map { $0.key?.text } == ["cities/a", "cities/b"])
     #expect(await code { _ = try await engine.keys() } == .damaged)
-    let administration = StoreAdministration(
-      store: EntryStore(engine: engine, clock: SystemClock()), ledger: MemoryOperationLedger())
+    let administration = StoreAdministration(EntryStore(engine: engine, clock: SystemClock()))
     let keys = try ["cities/a", "cities/b"].map { try CacheKey($0) }
-    #expect(try await administration.remove(keys: keys, dryRun: false).entries == 2)
+    #expect(try await administration.change(.remove, keys: keys, dryRun: false).entries == 2)
     #expect(try await engine.keys() == ["cities/c"])
     try await plugin.removeStore(configuration(server))
     #expect(try await engine.keys() == [])

@@ -2,11 +2,21 @@ internal import FetchVocabulary
 internal import StorageSPI
 
 /// Makes room for one batch, and writes it.
-struct RoomMaker: Sendable {
+struct EvictionPass: Sendable {
   /// A store of at most this many entries is looked at whole.
   static let wholeLook = 1_000
   /// How many entries go at once from a large store, so that not every write has to choose.
   static let victimsAtOnce = 32
+
+  /// What a pass has done.
+  enum Outcome {
+    /// The batch is written.
+    case written
+    /// As many entries as one pass evicts are gone, and more have to go.
+    case evicted
+    /// Nothing has changed: another writer has changed the store meanwhile.
+    case outrun
+  }
 
   let writer: BoundedWriter
   let limits: StoreLimits
@@ -14,65 +24,42 @@ struct RoomMaker: Sendable {
   /// The batch to write. The entries that it changes are never evicted.
   let batch: WriteBatch
 
-  /// Counts what has to go, chooses victims, removes them and writes the batch. Returns `false` if another writer has
-  /// changed the store meanwhile, or if this call made only some of the room.
+  /// Counts what has to go, chooses up to 1,000 victims, and removes them. If that is enough, the same batch writes.
   ///
   /// Cost: a look at all entries of a small store; otherwise at some for each that goes, in bounded memory. Up to a
-  /// sixty-fourth of the entries may be evicted beyond the need, and no more than `victimsAtOnce`.
+  /// sixty-fourth of the entries may be evicted beyond the need, and fewer than `victimsAtOnce`.
   ///
   /// - Throws: `CacheError`: what the engine throws; `overBounds` if no entry may be evicted.
-  func makeAndFill() async throws(CacheError) -> Bool {
+  func run() async throws(CacheError) -> Outcome {
     let (count, needed) = try await excess()
+    guard needed.entries > 0 || needed.payloadBytes > 0 else { return .outrun }
     let held = count.total()
-    guard needed.entries > 0 || needed.payloadBytes > 0 else { return false }
+    let looksAtAll = limits.eviction == .none || held.entries <= writer.wholeLook
     if limits.eviction == .none {
       let mayFindExpired =
         held.entries <= writer.wholeLook
         ? held.earliestExpiry <= writer.clock.now : writer.expiry.mayFindExpired(in: count, at: writer.clock.now)
       guard mayFindExpired else { throw limits.noRoom(for: key) }
     }
-    var search = makeSearch(for: needed, spare: spare(of: held.entries))
-    if !isLarge(held, for: needed) {
-      try await lookAtAll(&search)
-    } else {
-      try await sweep(&search)
-      let choice = search.choose()
-      if !choice.isEnough, !choice.isBeginning {
-        search = makeSearch(for: needed, spare: 0)
-        try await lookAtAll(&search)
-      }
-    }
-    return try await removeAndFill(search.choose(), hasKept: search.hasKept)
-  }
-
-  private func makeSearch(for needed: EntryCount, spare: Int) -> VictimSearch {
-    VictimSearch(
+    // None beyond the need if few are to stay of many, such as after an import.
+    let spare = min(min(held.entries, limits.maxEntries) / 64, Self.victimsAtOnce - 1)
+    var search = VictimSearch(
       limits.eviction, needed: needed, spareCount: spare, now: writer.clock.now, excluding: Array(batch.keys))
-  }
-
-  /// How many of `entries` entries may go beyond the need: none if few are to stay of many, such as after an import.
-  private func spare(of entries: Int) -> Int { min(min(entries, limits.maxEntries) / 64, Self.victimsAtOnce - 1) }
-
-  /// Whether the store is so large that looking at all entries would cost much more than looking at some.
-  private func isLarge(_ held: EntryCount, for needed: EntryCount) -> Bool {
-    guard limits.eviction != .none, held.entries > writer.wholeLook else { return false }
-    let averageBytes = max(1, held.payloadBytes / held.entries)
-    let count = max(needed.entries, needed.payloadBytes / averageBytes) + spare(of: held.entries)
-    return count < held.entries / VictimSearch.entriesPerVictim
-  }
-
-  /// Removes what was found, and writes the batch.
-  ///
-  /// - Parameter hasKept: whether the policy kept an entry.
-  private func removeAndFill(_ choice: VictimSelection.Choice, hasKept: Bool) async throws(CacheError) -> Bool {
-    guard choice.isEnough else {
-      if choice.isBeginning { _ = try await remove(choice.victims[...]) }
-      if hasKept || limits.eviction == .none, !choice.isBeginning { throw limits.noRoom(for: key) }
-      return false
+    if looksAtAll { try await lookAtAll(&search) } else { try await sweep(&search) }
+    let choice = search.choose()
+    guard choice.isEnough || choice.isBeginning else {
+      if search.hasKept || limits.eviction == .none { throw limits.noRoom(for: key) }
+      return .outrun
     }
-    let last = choice.victims.suffix(BoundedWriter.batchSize)
-    guard try await remove(choice.victims.dropLast(last.count)) else { return false }
-    return try await remove(last, with: batch)
+    var removal = choice.isEnough ? batch : WriteBatch()
+    // An engine that is not ordered may list an entry twice.
+    var seen: Set<CacheKey> = []
+    for victim in choice.victims where seen.insert(victim.key).inserted {
+      removal.remove(victim.key, ifStill: victim.checksum)
+    }
+    guard try await writer.tryToApply(removal) else { return .outrun }
+    writer.uses.count(evictions: choice.victims.count { !$0.isExpired })
+    return choice.isEnough ? .written : .evicted
   }
 
   /// How much the store holds without leases, and how much of that must go to make the batch fit.
@@ -97,32 +84,13 @@ struct RoomMaker: Sendable {
       return nil
     }
   }
-
-  /// Removes `victims` and makes the changes of `batch`, in batches of bounded size. Returns `false` if an entry has
-  /// changed meanwhile, or there is still no room.
-  private func remove(
-    _ victims: ArraySlice<Victim>, with batch: WriteBatch = WriteBatch()
-  ) async throws(CacheError) -> Bool {
-    var rest = victims
-    while !rest.isEmpty {
-      let page = rest.prefix(BoundedWriter.batchSize)
-      rest = rest.dropFirst(page.count)
-      var batch = rest.isEmpty ? batch : WriteBatch()
-      // An engine that is not ordered may list an entry twice.
-      var seen: Set<CacheKey> = []
-      for victim in page where seen.insert(victim.key).inserted { batch.remove(victim.key, ifStill: victim.checksum) }
-      guard try await writer.tryToApply(batch) else { return false }
-      writer.operations.record(evictions: page.count { !$0.isExpired })
-    }
-    return true
-  }
 }
 
 /// Where the victims are looked for.
-extension RoomMaker {
+extension EvictionPass {
   /// Offers `search` all entries, or as many as are enough if only expired ones may go.
   private func lookAtAll(_ search: inout VictimSearch) async throws(CacheError) {
-    var walk = StoreWalk(writer.engine, isOrdered: writer.sweeps.isOrdered)
+    var walk = StoreWalk(writer.engine, isOrdered: writer.isOrdered)
     guard limits.eviction == .none else {
       while let page = try await walk.next() { search.offer(page, histories) }
       return
@@ -143,31 +111,35 @@ extension RoomMaker {
 
   /// Offers `search` the next entries of the sweep, until it has chosen enough among enough of them, or has seen all.
   private func sweep(_ search: inout VictimSearch) async throws(CacheError) {
-    var sweep = writer.sweeps.sweep(near: key)
-    defer { writer.sweeps.keep(sweep) }
-    let (empty, firstRound) = (search, sweep.rounds)
-    var (round, choice) = (firstRound, search.choose())
+    var sweep = writer.uses.sweep(near: key, isOrdered: writer.isOrdered)
+    defer { writer.uses.keep(sweep) }
+    let empty = search
+    let firstRound = sweep.rounds
+    var round = firstRound
+    var choice = search.choose()
     repeat {
       let goal = max(1, search.goal(atLeast: Self.victimsAtOnce) - search.seen)
       var entries: [ScannedEntry] = []
-      while entries.count < min(goal, BoundedWriter.batchSize) {
+      while entries.count < min(goal, VictimSelection.maximumCount) {
         let stretch = sweep.nextStretch()
         if sweep.rounds != round {
           // The next round comes to the same entries again: look at those of one round alone.
           guard round == firstRound else { return search.offer(entries, histories) }
-          (search, entries, round) = (empty, [], sweep.rounds)
+          search = empty
+          entries = []
+          round = sweep.rounds
         }
         let page = try await writer.engine.scan(sweep.request(for: stretch))
         entries += page.entries.prefix(sweep.note(page, in: stretch))
       }
       search.offer(entries, histories)
       choice = search.choose()
-      // Where memory limits the victims, these are the best of as many entries as all of them would need.
+      // If more have to go than one pass evicts, these are the best of as many entries as that takes.
     } while !choice.isEnough && !choice.isBeginning || search.seen < search.goal(atLeast: 0)
   }
 
   /// How entries were used. That only decides the order: if it cannot be read, the write must not fail.
   private func histories(of keys: [CacheKey]) -> [AccessHistory] {
-    (try? writer.accesses.histories(of: keys)) ?? keys.map { _ in AccessHistory() }
+    (try? writer.uses.histories(of: keys)) ?? keys.map { _ in AccessHistory() }
   }
 }

@@ -1,0 +1,409 @@
+internal import Base
+internal import CChecksum
+internal import EngineSupport
+internal import FetchVocabulary
+internal import Platform
+package import StorageSPI
+
+/// The one file next to a store: how its entries were used, how often it was, and where the next eviction looks. It is not
+/// part of the store, and also the store's second mark (`StoreMark`): losing it loses an order and one of the two marks.
+///
+/// - 72 bytes of little-endian numbers: the mark, the number of blocks, the number of records, hits, misses, evictions, the
+///   length and the checksum of the text of the sweep, and a checksum of all these;
+/// - from byte 4,096 on the blocks of 4 KiB, a hash table by the first bits of digests: see `UseBlock`;
+/// - behind these the text of the sweep.
+///
+/// Finding or adding a use costs the same for ten entries and for a million. When three quarters of the table are full, it
+/// becomes four times as large, until there is room for `capacity` records. Then a full block forgets the use that is
+/// longest ago. A file that is torn or damaged counts as empty as far as it is, and a file of someone else is neither read
+/// nor changed. Several processes read and change the file under its lock.
+package struct UseTable: Sendable {
+  let path: String
+  /// How long to wait for the lock. Each process holds it for some microseconds; one that is suspended meanwhile must not
+  /// stop the others for ever.
+  var patience = Duration.seconds(60)
+  private let maximumBlocks: Int
+
+  /// The table in the file at `path`, which keeps the uses of about `capacity` entries (1 or more), the most recent ones.
+  package init(path: String, capacity: Int) {
+    self.path = path
+    maximumBlocks = OpenUseTable.blocks(for: capacity)
+  }
+
+  /// The table of the store that is open with `configuration`; `nil` if the store does not outlive the process, or has no
+  /// path and there is no `home`. It remembers as many evicted entries as the store may hold, so that one that comes back
+  /// is known.
+  init?(
+    of declaration: EngineDeclaration, _ configuration: EngineConfiguration, home: String?, maxEntries: Int
+  ) {
+    guard declaration.capabilities.contains(.persistent),
+      let given = Self.storePath(of: declaration, configuration.value, home: home)
+    else { return nil }
+    // An engine puts the mark of a file next to the file itself. One next to the link would outlive the link.
+    let path = if case .file(_)? = try? StorePlace(given) { StorePlace.resolved(given) } else { given }
+    let inside = StoreMark(inFolder: path)
+    self.init(
+      path: inside.isPresent ? inside.path : StoreMark(ofFile: path).path,
+      capacity: max(min(maxEntries, 1 << 30) * 2, 1 << 16))
+  }
+
+  /// How the entries were used whose keys have these digests, in that order. Cost: a read of one block for each.
+  func histories(of digests: [UInt64]) throws(CacheError) -> [AccessHistory] {
+    let none = digests.map { _ in AccessHistory() }
+    if digests.isEmpty { return none }
+    return try read { table throws(CacheError) in try table.histories(of: digests) } ?? none
+  }
+
+  /// The numbers of all processes.
+  func counts() throws(CacheError) -> OperationCounts { try read { $0.counts } ?? OperationCounts() }
+
+  /// Where the last eviction looked; `nil` if that is not known.
+  func sweep() -> EvictionSweep? {
+    let text = try? read { table throws(CacheError) in try table.sweepText() }
+    return text?.flatMap { String(validating: $0, as: UTF8.self) }.flatMap { EvictionSweep(text: $0) }
+  }
+
+  /// Adds uses and counts, and replaces the place of the sweep unless it is `nil`. Creates the file for the user alone if
+  /// there is none.
+  func add(
+    _ records: [AccessRecord], _ counts: OperationCounts = OperationCounts(), sweep: EvictionSweep? = nil
+  ) throws(CacheError) {
+    let isAdded: Void? = try withFile(O_RDWR | O_CREAT, lock: LOCK_EX) { file throws(CacheError) in
+      guard var table = try OpenUseTable(file, self) else { return nil }
+      try table.add(records, maximumBlocks: maximumBlocks)
+      if let sweep { try table.keep(Array(sweep.text.utf8)) }
+      table.counts = table.counts + counts
+      try table.writeHead()
+    }
+    if isAdded == nil { throw .notAStore(path, "it has the name of the file about a store's use") }
+  }
+
+  /// What `body` makes of the table; `nil` if there is none.
+  private func read<Output>(
+    _ body: (OpenUseTable) throws(CacheError) -> Output
+  ) throws(CacheError) -> Output? {
+    try withFile(O_RDONLY, lock: LOCK_SH) { file throws(CacheError) in
+      if let table = try OpenUseTable(file, self) { try body(table) } else { nil }
+    }
+  }
+
+  /// Calls `body` with the open and locked file; `nil` if there is none, and it is not to be created.
+  private func withFile<Output>(
+    _ flags: Int32, lock: Int32, _ body: (Int32) throws(CacheError) -> Output?
+  ) throws(CacheError) -> Output? {
+    // Not waiting for the other end of what is a pipe.
+    let flags = flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
+    var file = open(path, flags, 0o600)
+    if file < 0, errno == ENOENT {
+      if flags & O_CREAT == 0 { return nil }
+      // A store on a server has made no folder. A failure shows now.
+      for index in path.indices.dropFirst() where path[index] == "/" { mkdir(String(path[..<index]), 0o700) }
+      file = open(path, flags, 0o600)
+    }
+    guard file >= 0 else {
+      guard errno == ELOOP else { throw failure("cannot be opened") }
+      // This program must not overwrite the target of a symbolic link.
+      throw CacheError(
+        .ioFailed, "\(path) is a symbolic link, which is not followed",
+        hint: "remove it: the use of the store is counted in a file there")
+    }
+    defer {
+      // A process that is being started has the descriptor too, and with it the lock, until it runs its program.
+      flock(file, LOCK_UN)
+      close(file)
+    }
+    try take(lock, on: file)
+    return try body(file)
+  }
+
+  private func take(_ lock: Int32, on file: Int32) throws(CacheError) {
+    var start: ContinuousClock.Instant?
+    while flock(file, lock | LOCK_NB) != 0 {
+      guard errno == EWOULDBLOCK || errno == EINTR else { throw failure("cannot be locked") }
+      let now = ContinuousClock.now
+      if start == nil { start = now }
+      guard let start, now < start + patience else {
+        throw CacheError(
+          .busy, "\(path) cannot be locked within \(patience): another process holds it",
+          hint: "end that process, or let it go on")
+      }
+      usleep(500)
+    }
+  }
+
+  /// The failure for the current `errno`.
+  fileprivate func failure(_ what: String) -> CacheError {
+    let number = errno
+    let isRefusal = [EACCES, EPERM, EROFS].contains(number)
+    return CacheError(
+      isRefusal ? .permissionDenied : .ioFailed,
+      "\(path) \(what): \(String(cString: strerror(number)))", hint: "check its permissions and the free space")
+  }
+}
+
+/// The names of such files.
+extension UseTable {
+  /// What the paths of files next to that store begin with: its own path, or one in `home` that is named after the engine
+  /// and, unless the store is in the usual place, a digest of its address. `nil` if it has neither.
+  ///
+  /// - Parameter value: the value of an option.
+  package static func storePath(
+    of declaration: EngineDeclaration, _ value: (String) -> OptionValue?, home: String?
+  ) -> String? {
+    guard case .text(var path)? = value("path") else {
+      return home.map { "\($0)/\(declaration.name)" + (declaration.addressDigest(value).map { "-\($0)" } ?? "") }
+    }
+    while path.count > 1, path.hasSuffix("/") { path.removeLast() }
+    return path
+  }
+
+  /// The store that a file called `name` tells of; `nil` if it is no table, or may be one of a store of one of these
+  /// engines on a server.
+  package static func store(ofFile name: String, unlessOnServerOf engines: [String]) -> String? {
+    guard name.hasSuffix(".uses") else { return nil }
+    let store = String(name.dropLast(5))
+    let isOnServer = engines.contains { engine in
+      let digest = store.utf8.dropFirst(engine.utf8.count + 1)
+      return store.hasPrefix("\(engine)-") && digest.count == EngineDeclaration.digestLength
+        && digest.allSatisfy { (48...57).contains($0) || (97...102).contains($0) }
+    }
+    return isOnServer ? nil : store
+  }
+}
+
+extension EngineDeclaration {
+  fileprivate static let digestLength = 16
+
+  /// A digest of the address and the name of the store, which tell stores on servers apart; `nil` if both are the usual
+  /// ones.
+  fileprivate func addressDigest(_ value: (String) -> OptionValue?) -> String? {
+    let parts = options.filter { $0.name == "url" || $0.kind == .storeName }
+    let given = parts.map { value($0.name) ?? $0.defaultValue }
+    guard given != parts.map(\.defaultValue) else { return nil }
+    var digest = SHA256()
+    for (option, value) in zip(parts, given) {
+      if case .text(let text)? = value { digest.update(Array("\(option.name)=\(text)\n".utf8)) }
+    }
+    return String(digest.hexText.prefix(Self.digestLength))
+  }
+}
+
+/// The table in an open file.
+private struct OpenUseTable {
+  private static let headSize = 72
+  /// More blocks than any file has.
+  private static let maximumBlocks = 1 << 28
+
+  private let descriptor: Int32
+  private let file: UseTable
+  /// The number of blocks, a power of two or 0.
+  private var blocks = 0
+  /// The number of records.
+  private var records = 0
+  var counts = OperationCounts()
+  private var sweepLength = 0
+  private var sweepChecksum: UInt64 = 0
+
+  /// The table in the file `descriptor`; `nil` if the file belongs to someone else.
+  init?(_ descriptor: Int32, _ file: UseTable) throws(CacheError) {
+    self.descriptor = descriptor
+    self.file = file
+    let head = try read(Self.headSize, at: 0)
+    // A process that died while it created the file has left an empty one.
+    if head.isEmpty { return }
+    guard head.count >= 8, head.withUnsafeBytes({ AccessRecord.number(in: $0, at: 0) }) == StoreMark.magic else {
+      return nil
+    }
+    guard head.count == Self.headSize else { return }
+    let numbers = head.withUnsafeBytes { bytes in (0..<9).map { AccessRecord.number(in: bytes, at: 8 * $0) } }
+    let blocks = Int(truncatingIfNeeded: numbers[1])
+    guard numbers[8] == Self.checksum(head.dropLast(8)), blocks & (blocks - 1) == 0,
+      (0...Self.maximumBlocks).contains(blocks)
+    else { return }
+    let others = numbers.map { max(0, Int(truncatingIfNeeded: $0)) }
+    self.blocks = blocks
+    records = others[2]
+    counts = OperationCounts(hits: others[3], misses: others[4], evictions: others[5])
+    sweepLength = others[6]
+    sweepChecksum = numbers[7]
+  }
+
+  /// The number of blocks of which `count` records fill three quarters at most.
+  static func blocks(for count: Int) -> Int {
+    var blocks = 1
+    while blocks * UseBlock.capacity * 3 / 4 < count, blocks < maximumBlocks { blocks *= 2 }
+    return blocks
+  }
+
+  func writeHead() throws(CacheError) {
+    var head: [UInt8] = []
+    let numbers = [blocks, records, counts.hits, counts.misses, counts.evictions, sweepLength].map(UInt64.init)
+    for number in [StoreMark.magic] + numbers + [sweepChecksum] {
+      Swift.withUnsafeBytes(of: number.littleEndian) { head.append(contentsOf: $0) }
+    }
+    Swift.withUnsafeBytes(of: Self.checksum(head[...]).littleEndian) { head.append(contentsOf: $0) }
+    try write(head, at: 0)
+  }
+
+  func histories(of digests: [UInt64]) throws(CacheError) -> [AccessHistory] {
+    var histories: [AccessHistory] = []
+    for digest in digests {
+      let history = blocks == 0 ? nil : try block(place(of: digest)).history(of: digest)
+      histories.append(history ?? AccessHistory())
+    }
+    return histories
+  }
+
+  /// Adds `records`. Cost: reading and writing the blocks that they are in, each once. The caller writes the head.
+  mutating func add(_ records: [AccessRecord], maximumBlocks: Int) throws(CacheError) {
+    if records.isEmpty { return }
+    let needed = Self.blocks(for: self.records + records.count)
+    if needed > blocks, blocks < maximumBlocks { try grow(to: min(max(needed, 4 * blocks), maximumBlocks)) }
+    try insert(records)
+  }
+
+  /// Makes the table larger where it is. If the process dies meanwhile, uses are lost.
+  private mutating func grow(to blocks: Int) throws(CacheError) {
+    var kept: [AccessRecord] = []
+    for place in 0..<self.blocks { kept += try block(place).records }
+    let sweep = try sweepText()
+    self.blocks = blocks
+    records = 0
+    sweepLength = 0
+    // Blocks without records take up no space.
+    guard ftruncate(descriptor, off_t(Self.headSize)) == 0, ftruncate(descriptor, off_t(sweepStart)) == 0 else {
+      throw file.failure("cannot be written")
+    }
+    try writeHead()
+    try insert(kept)
+    if let sweep { try keep(sweep) }
+  }
+
+  private mutating func insert(_ new: [AccessRecord]) throws(CacheError) {
+    let sorted = new.count == 1 ? new : new.sorted { $0.digest < $1.digest }
+    var rest = sorted[...]
+    while let first = rest.first {
+      let place = place(of: first.digest)
+      let own = rest.prefix { self.place(of: $0.digest) == place }
+      rest = rest[own.endIndex...]
+      var block = try block(place)
+      for record in own where block.add(record) { records += 1 }
+      try write(block.bytes, at: (place + 1) * UseBlock.size)
+    }
+  }
+
+  private var sweepStart: Int { (blocks + 1) * UseBlock.size }
+
+  /// The text of the sweep; `nil` if there is none, or it is damaged.
+  func sweepText() throws(CacheError) -> [UInt8]? {
+    guard sweepLength > 0, sweepLength <= EvictionSweep.maximumLength else { return nil }
+    let text = try read(sweepLength, at: sweepStart)
+    return Self.checksum(text[...]) == sweepChecksum ? text : nil
+  }
+
+  /// Replaces the text of the sweep. The caller writes the head.
+  mutating func keep(_ sweep: [UInt8]) throws(CacheError) {
+    sweepLength = sweep.count
+    sweepChecksum = Self.checksum(sweep[...])
+    try write(sweep, at: sweepStart)
+    guard ftruncate(descriptor, off_t(sweepStart + sweep.count)) == 0 else { throw file.failure("cannot be written") }
+  }
+
+  private func place(of digest: UInt64) -> Int {
+    blocks == 1 ? 0 : Int(digest >> UInt64(UInt64.bitWidth - blocks.trailingZeroBitCount))
+  }
+
+  private func block(_ place: Int) throws(CacheError) -> UseBlock {
+    UseBlock(try read(UseBlock.size, at: (place + 1) * UseBlock.size))
+  }
+
+  private func write(_ bytes: [UInt8], at offset: Int) throws(CacheError) {
+    guard pwrite(descriptor, bytes, bytes.count, off_t(offset)) == bytes.count else {
+      throw file.failure("cannot be written")
+    }
+  }
+
+  /// Up to `count` bytes at `offset`, fewer at the end of the file.
+  private func read(_ count: Int, at offset: Int) throws(CacheError) -> [UInt8] {
+    var hasFailed = false
+    let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
+      while filled < count {
+        let piece = pread(descriptor, buffer.baseAddress?.advanced(by: filled), count - filled, off_t(offset + filled))
+        if piece < 0, errno == EINTR { continue }
+        hasFailed = piece < 0
+        guard piece > 0 else { return }
+        filled += piece
+      }
+    }
+    if hasFailed { throw file.failure("cannot be read") }
+    return bytes
+  }
+
+  private static func checksum(_ bytes: ArraySlice<UInt8>) -> UInt64 {
+    bytes.withUnsafeBytes { cchecksum_xxh3($0.baseAddress, $0.count, 0) }
+  }
+}
+
+/// A block of the table: records in no order, with zeros where there is none.
+private struct UseBlock {
+  /// The size of a block in bytes.
+  static let size = 4_096
+  /// The number of records in a block.
+  static let capacity = size / AccessRecord.size
+
+  private(set) var bytes: [UInt8]
+
+  /// The block with the content `bytes`. What is missing at the end counts as empty.
+  init(_ bytes: [UInt8]) {
+    self.bytes = bytes + [UInt8](repeating: 0, count: Self.size - bytes.count)
+  }
+
+  /// The records that are not damaged.
+  var records: [AccessRecord] { (0..<Self.capacity).compactMap(record) }
+
+  /// The use of the entry whose key has the digest `digest`; `nil` if there is none.
+  func history(of digest: UInt64) -> AccessHistory? { place(of: digest).flatMap(record)?.history }
+
+  /// Adds a use to those of its entry. A block without room forgets the use that is longest ago.
+  ///
+  /// - Returns: whether the block has a record more than before.
+  mutating func add(_ record: AccessRecord) -> Bool {
+    if let place = place(of: record.digest), let old = self.record(at: place) {
+      write(AccessRecord(digest: record.digest, history: old.history + record.history), at: place)
+      return false
+    }
+    var free: Int?
+    var oldest = (place: 0, time: Int64.max)
+    for place in 0..<Self.capacity {
+      guard let time = self.record(at: place)?.history.lastUsedAt.milliseconds else {
+        free = place
+        break
+      }
+      if time < oldest.time { oldest = (place, time) }
+    }
+    write(record, at: free ?? oldest.place)
+    return free != nil
+  }
+
+  private mutating func write(_ record: AccessRecord, at place: Int) {
+    var new: [UInt8] = []
+    new.reserveCapacity(AccessRecord.size)
+    record.append(to: &new)
+    bytes.replaceSubrange(place * AccessRecord.size..<(place + 1) * AccessRecord.size, with: new)
+  }
+
+  private func place(of digest: UInt64) -> Int? {
+    bytes.withUnsafeBytes { bytes in
+      for place in 0..<Self.capacity where AccessRecord.number(in: bytes, at: place * AccessRecord.size) == digest {
+        return place
+      }
+      return nil
+    }
+  }
+
+  private func record(at place: Int) -> AccessRecord? {
+    bytes.withUnsafeBytes {
+      AccessRecord(UnsafeRawBufferPointer(rebasing: $0[place * AccessRecord.size..<(place + 1) * AccessRecord.size]))
+    }
+  }
+}
