@@ -30,7 +30,7 @@ struct OriginPartyTests {
       let selector = try #require(VariantSelector(response: [:], request: message, key: .ofProcess))
       #expect(messages.indices.filter { rules.selects(selector, messages[$0]) } == [index])
     }
-    #expect(Set(messages.map { rules.party(of: $0) }).count == messages.count, "each has its own flight")
+    #expect(Set(messages.map { rules.party(of: $0) }).count == messages.count, "each makes its own request")
     #expect(rules.party(of: messages[0]).isEmpty)
   }
 

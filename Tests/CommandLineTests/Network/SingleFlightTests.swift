@@ -37,7 +37,7 @@ import Testing
     #expect(server.count(of: "/cities") == 1)
   }
 
-  /// Four shells start 25 processes each. A process that is late may lead a flight of its own: each is three attempts,
+  /// Four shells start 25 processes each. A process that is late may make a request of its own: each is three attempts,
   /// with seconds in between.
   @Test(arguments: Contract.persistentEngines)
   func oneHundredFetchesShareAFailure(engine: String) async throws {

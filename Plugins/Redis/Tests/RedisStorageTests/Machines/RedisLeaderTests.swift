@@ -4,7 +4,7 @@ import Testing
 @testable import HiredisStorage
 
 /// Processes on two machines ask for the same at the same time, and the one that asks the origin is killed.
-@Suite("The leader of a flight is killed during its request", .serialized)
+@Suite("Who makes a shared request is killed meanwhile", .serialized)
 struct RedisLeaderTests {
   /// How the leader is started.
   enum Leader: CaseIterable {
