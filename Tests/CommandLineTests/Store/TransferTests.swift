@@ -233,9 +233,9 @@ import Testing
 
   /// The limit of the size of files kills the tool in the middle of writing one.
   @Test func whatIsKilledWhileItWritesAFileLeavesNothingBehind() async throws {
-    let scratch = try Scratch()
-    let line = "ulimit -f 1 && exec \"$0\" --backend memory fetch poster /2201.png --out \"$1\""
-    let run = try await scratch.run("/bin/sh", ["-c", line, Binary.path, scratch.path("work/poster.png")])
+    let scratch = try await store("sqlite")
+    let line = "ulimit -f 1 && exec \"$0\" export \"$1\""
+    let run = try await scratch.run("/bin/sh", ["-c", line, Binary.path, scratch.path("work/export")])
     #expect(run.status != 0 && run.errors.isEmpty, "\(run.status) \(run.errors)")
     #expect(scratch.names(below: "work").isEmpty, "\(scratch.names(below: "work"))")
   }
