@@ -96,8 +96,7 @@ final class MemoryLoad: Sendable {
     let end = now.advanced(by: .seconds(Int.random(in: 10_000..<100_000, using: &random)))
     do throws(CacheError) {
       if isRemoval {
-        _ = try await StoreAdministration(store).remove(
-          keys: [key], dryRun: false)
+        _ = try await StoreAdministration(store).change(.remove, keys: [key], dryRun: false)
       } else {
         let metadata = EntryMetadata(storedAt: now, freshUntil: end, retainUntil: end, contentType: "text/plain")
         try await store.write(key, payload: ledger.payload(entry, change), metadata: metadata)
