@@ -25,7 +25,7 @@ import Testing
 
   @Test(arguments: [
     (["lop"], 64, "no trace 'lop'"), (["--sizes", "0%"], 64, "sizes"), (["--sizes", "x"], 64, "sizes"),
-    (["zipfian-0.9", "--policies", "lru"], 64, "no policy 'lru'"), ([], 66, "no entries"),
+    (["zipfian-0.9", "--policies", "clock"], 64, "no policy 'clock'"), ([], 66, "no entries"),
   ])
   func mistakesAreErrors(arguments: [String], status: Int32, words: String) async throws {
     let scratch = try Scratch()
