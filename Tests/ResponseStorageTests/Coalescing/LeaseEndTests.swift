@@ -40,6 +40,27 @@ struct LeaseEndTests {
     #expect(test.test.engine.reads == reads + 1, "the lease was looked at once")
   }
 
+  /// Otherwise the process would leave behind a lease that others believe in.
+  @Test func closingGivesBackALeaseThatIsJustBeingEnded() async throws {
+    let test = try await CoalescingTest()
+    let coalescer = test.coalescer(1)
+    let token = try #require(try await coalescer.join("a").token)
+    let (gate, open) = AsyncStream.makeStream(of: Void.self)
+    let isEnding = Flag()
+    test.test.engine.beforeBatches { _ in
+      if isEnding.isRaised { return }
+      isEnding.raise()
+      for await _ in gate {}
+    }
+    let end = Task { await coalescer.finish(token) }
+    try await test.expect { isEnding.isRaised }
+    await coalescer.giveBackLeases()
+    #expect(try await test.entries().isEmpty)
+    open.finish()
+    await end.value
+    #expect(coalescer.waiters() == 0)
+  }
+
   @Test func whenAProcessDiesOneWaitingCallerLeads() async throws {
     let test = try await CoalescingTest()
     try await test.leaveLease(process: 9)

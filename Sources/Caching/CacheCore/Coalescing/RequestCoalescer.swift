@@ -161,15 +161,15 @@ public final class RequestCoalescer: Sendable {
   /// - Parameter result: what the waiting callers share.
   func finish(_ token: CoalescingToken, _ result: SharedResult = .success(nil)) async {
     let isAbandoned = Task.isCancelled
-    let lease = await token.endRenewal()
-    token.forgetLease()
     var isLost = false
-    switch lease {
+    switch await token.endRenewal() {
     case .none: break
     case .lost: isLost = true
     case .held(let key, let version):
       isLost = await leases?.end(key, version: version, isAbandoned ? nil : result) == false
     }
+    // Not before: a store that is closed meanwhile gives the lease back.
+    token.forgetLease()
     end(token, isLost && !token.isOutdated ? .vanished : .finished(result, of: token))
   }
 
