@@ -97,6 +97,21 @@ struct ResponseBroadcastTests {
     #expect(origin.outcomes == ["too large"])
   }
 
+  /// Who got more than the limit can rely on that, for example to say that it is not stored.
+  @Test func theOwnerKnowsThatThereIsTooMuchBeforeAReaderGetsIt() async throws {
+    let origin = ManualOrigin()
+    let isKnown = Mutex(false)
+    let broadcast = origin.broadcast(limit: 1) { _ in
+      for _ in 0..<100 { await Task.yield() }
+      isKnown.withLock { $0 = true }
+      return nil
+    }
+    let reader = try #require(broadcast.reader())
+    origin.send([1], [2])
+    for piece in [[1], [2]] as [[UInt8]] { #expect(try await reader.next() == piece) }
+    #expect(isKnown.withLock { $0 })
+  }
+
   @Test func aFailureComesAfterTheBytesBeforeIt() async throws {
     let origin = ManualOrigin()
     let broadcast = origin.broadcast(limit: 100) { outcome in

@@ -186,12 +186,13 @@ final class ResponseBroadcast: Sendable {
   }
 
   private func receive(_ piece: [UInt8]) async throws(CacheError) {
-    let (readers, isAboveLimit) = state.withLock { state in
+    // The owner knows it before any reader gets more than the limit.
+    if state.withLock({ !$0.isTooLarge && $0.arrived + piece.count > limit }) { try await exceedLimit() }
+    let readers = state.withLock { state in
       state.append(piece)
-      return (state.takeWaitingReaders(), state.arrived > limit && !state.isTooLarge)
+      return state.takeWaitingReaders()
     }
     for reader in readers { reader.resume() }
-    if isAboveLimit { try await exceedLimit() }
     await wait(Self.pumpNumber) { $0.isTooLarge && $0.held > Self.window && !$0.readers.isEmpty }
     if Task.isCancelled { throw .cancelled }
   }
@@ -212,7 +213,12 @@ final class ResponseBroadcast: Sendable {
     if failure != nil { _ = state.withLock { $0.source.take() } }
     let content: [UInt8]? = state.withLock { state in
       state.hasArrived = true
-      return state.isTooLarge ? nil : state.pieces.count == 1 ? state.pieces[0] : Array(state.pieces.joined())
+      if state.isTooLarge { return nil }
+      if state.pieces.count == 1 { return state.pieces[0] }
+      var content: [UInt8] = []
+      content.reserveCapacity(state.held)
+      for piece in state.pieces { content += piece }
+      return content
     }
     var error = failure
     if let content {
