@@ -184,6 +184,7 @@ struct FetchOperation<Target: FetchTarget>: Sendable {
     else { return nil }
     if isInBackground { arriving.continueWithoutReaders() }
     delivery.response = response
+    delivery.now = services.now()
     return delivery
   }
 
@@ -406,18 +407,19 @@ struct FetchOperation<Target: FetchTarget>: Sendable {
       do throws(CacheError) {
         _ = try await target.store(whole, head, confirming: nil, token)
       } catch {
-        await reportLate(error, exchange)
+        await reportLate(error, head, exchange)
       }
     } catch {
-      if error.isOfRoom { await reportLate(error, exchange) }
+      if error.isOfRoom { await reportLate(error, head, exchange) }
       if error.isOfOrigin { shared = .failure(error) }
     }
     if let token { await services.coalescer.finish(token, shared) }
   }
 
-  private func reportLate(_ error: CacheError, _ exchange: OriginExchange) async {
+  private func reportLate(_ error: CacheError, _ head: StoredHead, _ exchange: OriginExchange) async {
     // On a conflict a newer response is stored, or the resource has changed meanwhile.
-    if ![.conflict, .cancelled].contains(error.code) { services.background.report(error) }
+    let isReplaced = if error.code == .conflict { await isReplaced(since: head.storedAt) } else { false }
+    if error.code != .cancelled, !isReplaced { services.background.report(error) }
     if error.isOfRoom { try? await target.applySideEffects(exchange, token) }
   }
 
@@ -433,7 +435,7 @@ struct FetchOperation<Target: FetchTarget>: Sendable {
       // On a conflict a newer response has replaced the entry, or the resource has changed meanwhile.
       if error.code != .conflict {
         try operation.warn(error)
-      } else if await !isReplaced(base) {
+      } else if await !isReplaced(since: base?.head.storedAt ?? head.storedAt) {
         delivery.refusal = "it was changed while it was fetched"
       }
       delivery.isKept = false
@@ -455,11 +457,10 @@ struct FetchOperation<Target: FetchTarget>: Sendable {
     return Outcome(result: .success(snapshot), shared: .success(shared))
   }
 
-  /// Whether a newer response than `base` is stored, so that the confirmation of `base` could not be.
-  private func isReplaced(_ base: Stored?) async -> Bool {
-    guard let base, token?.isOutdated != true else { return false }
-    guard let found = try? await target.lookUp(isCounted: false).found else { return false }
-    return found.head.storedAt > base.head.storedAt
+  /// Whether a response is stored that was received or confirmed after `time`, so that an older one could not be.
+  private func isReplaced(since time: Duration) async -> Bool {
+    guard token?.isOutdated != true, let found = try? await target.lookUp(isCounted: false).found else { return false }
+    return found.head.storedAt > time
   }
 
   /// Updates or removes the entries that the request affects. A failure becomes a warning.

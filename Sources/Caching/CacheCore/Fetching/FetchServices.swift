@@ -79,13 +79,14 @@ public final class BackgroundWork: Sendable {
     }
   }
 
-  /// Reports `failure`, which kept the cache from storing a response that its caller already has.
+  /// Reports `failure`, which kept the cache from storing a response that its caller already has. A conflict is no failure
+  /// of the cache: `finish()` returns it, and it is no warning.
   func report(_ failure: CacheError) {
     let isOpen = state.withLock { state in
       if warn == nil, !state.isAbandoned { state.failures.append(failure) }
       return !state.isAbandoned
     }
-    if isOpen { warn?(failure) }
+    if isOpen, failure.code != .conflict { warn?(failure) }
   }
 
   private func end(_ name: String, _ failure: CacheError?) {

@@ -139,7 +139,7 @@ struct Delivery<Response: Sendable>: Sendable {
   var failure: OriginFailure?
   /// Whether the response comes from the cache, even if the origin confirmed it.
   let isFromCache: Bool
-  let now: Duration
+  var now: Duration
   /// Whether the storage kept the response, or will keep it once it is complete; `false` if it failed, or had nothing to
   /// keep.
   var isKept = true

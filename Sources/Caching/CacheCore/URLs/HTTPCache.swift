@@ -11,7 +11,8 @@ public protocol HTTPResponseSource: Sendable {
 
 /// An HTTP cache: responds to requests for URLs from a store or from the server, by the rules of HTTP caching.
 ///
-/// Every response carries `Cache-Status` (RFC 9211), and `Age` if it comes from the store.
+/// Every response carries `Cache-Status` (RFC 9211), and `Age` if it comes from the store or was requested by another
+/// caller.
 public struct HTTPCache: HTTPResponseSource {
   private let stored: URLResponses
   private let transfer: any DataTransferService

@@ -168,14 +168,16 @@ struct URLTarget: FetchTarget {
   }
 
   /// A storable response to GET is delivered while it arrives, unless the client might get something else than the origin
-  /// sent, or a failure could still lead to a stale response: only a complete response can be told from a broken one.
+  /// sent, or a failure could still lead to a stale response: only a complete response can be told from a broken one. The
+  /// events of a stream do not wait for its end.
   func arriving(
     _ response: HTTPResponse, _ head: StoredHead, _ exchange: OriginExchange, isReplaceable: Bool,
     _ token: CoalescingToken?,
     settle: @escaping @Sendable (Result<HTTPResponse, CacheError>) async -> Void
   ) -> ArrivingResponse<HTTPResponse>? {
     guard let rest = response.rest, request.method == "GET", (200..<300).contains(head.head.status),
-      head.head.status != 206, head.retainUntil > head.storedAt, rest.length == nil || !isReplaceable,
+      head.head.status != 206, head.retainUntil > head.storedAt,
+      !isReplaceable || head.head.fields.mediaType == "text/event-stream",
       response.body.count + (rest.length ?? 0) <= maxContentBytes, !request.fields.contains("range"),
       !Preconditions.names.contains(where: request.fields.contains),
       let key = try? responses.key(of: request.target, selector: head.selector)
@@ -253,8 +255,14 @@ struct URLTarget: FetchTarget {
       if !variants.isEmpty { try await responses.remove(variants.map(\.key)) }
       return try key()
     }
-    guard response.rest == nil else {
-      throw .tooLargeToStore
+    guard response.rest == nil else { throw .tooLargeToStore }
+    // A response that took long does not replace one that was received after it. One from the future, by a clock that
+    // was set, is not newer.
+    let isNewer = { (stored: StoredHead) in
+      stored.head.status != 206 && head.storedAt < stored.storedAt && stored.storedAt <= now()
+    }
+    if variants.contains(where: { isNewer($0.head) }) {
+      throw CacheError(.conflict, "a newer response of \(request.target) is stored")
     }
     let confirmed = base?.key == (try responses.key(of: request.target, selector: head.selector)) ? base : nil
     let new = confirmed == nil ? try await combined(response, head, with: variants) : (head, response.body)
@@ -368,7 +376,8 @@ struct URLTarget: FetchTarget {
     status.isCollapsed = delivery.isCollapsed
     status.timeToLive = delivery.stored.flatMap { $0.remainingFreshness(at: delivery.now) }
     status.detail = delivery.stored.flatMap { rules.remark(on: $0, at: delivery.now) }
-    if let stored = delivery.stored, delivery.isFromCache {
+    // A response to another caller's request can have been received before this caller's began.
+    if let stored = delivery.stored, delivery.isFromCache || delivery.isCollapsed {
       // A response of unknown age is at least as old as on arrival.
       let age = stored.age(at: delivery.now) ?? stored.initialAge
       response.head.fields["Age"] = String(max(age, .zero).components.seconds)
