@@ -123,6 +123,23 @@ import Testing
     }
   }
 
+  /// The file of uses is created while the disk is full. It must not become one that is taken for someone else's.
+  @Test func usesAreCountedAgainAfterAFullDisk() async throws {
+    try await onThread {
+      let folder = try TestFolder()
+      let tool = Tool("sqlite", on: try SmallDisk(megabytes: 8, in: folder), in: folder)
+      try #require(try tool.run("fetch", "cities").status == 0)
+      try tool.disk.shell("rm cache.sqlite.uses")
+      try tool.disk.fill(leaving: 0)
+      #expect(try tool.run("fetch", "cities", "--offline").status == 0)
+      try tool.disk.free()
+      let fetch = try tool.run("fetch", "cities", "--offline")
+      #expect(fetch.status == 0 && !fetch.errors.contains("warning"), "\(fetch.errors)")
+      let statistics = try tool.run("stats", "--output", "json")
+      #expect(statistics.lines.contains { $0.contains(#""hits":1"#) }, "\(statistics)")
+    }
+  }
+
   /// A repair needs room for a new store.
   @Test(arguments: TestEnvironment.engines) func aRepairWithoutRoomLeavesTheStoreAsItIs(engine: String) async throws {
     try await onThread {

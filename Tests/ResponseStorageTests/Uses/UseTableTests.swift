@@ -136,6 +136,19 @@ import Testing
     #expect(try uses(100).allSatisfy { $0 == 1 })
   }
 
+  /// A file that was made longer before its head was on disk has none after a loss of power, and would be someone else's.
+  @Test func theFileEndsWithItsLastBlock() throws {
+    // All of them in the first of two blocks.
+    try table(1 << 20).add((1...100).map { Self.record($0) })
+    #expect(try size(path) == 2 * 4_096)
+    #expect(try table(1 << 20).histories(of: Array(1...100)).allSatisfy { $0.count == 1 })
+    #expect(try table(1 << 20).histories(of: [.max]) == [AccessHistory()])
+    try table(1 << 20).add([Self.record(.max)], sweep: Self.sweep)
+    #expect(try size(path) == 3 * 4_096 + Self.sweep.text.utf8.count)
+    #expect(try table(1 << 20).histories(of: [1, .max]).map(\.count) == [1, 1])
+    #expect(table(1 << 20).sweep() == Self.sweep)
+  }
+
   @Test func nothingIsLostIfManyAddAtOnce() async throws {
     let table = table()
     try await withThrowingTaskGroup(of: Void.self) { group in
@@ -234,6 +247,7 @@ import Testing
       try table().add([Self.record(5)], OperationCounts(hits: 1), sweep: Self.sweep)
     }
     #expect(error?.code == .cannotCreate && error?.message.contains(path) == true)
+    #expect(error?.hint == "move it away: the use of the store is counted in a file there")
     #expect(try content() == Data(text.utf8))
   }
 

@@ -70,12 +70,17 @@ package struct UseTable: Sendable {
   ) throws(CacheError) {
     let isAdded: Void? = try withFile(O_RDWR | O_CREAT, lock: LOCK_EX) { file throws(CacheError) in
       guard var table = try OpenUseTable(file, self) else { return nil }
+      // Before anything else: a file with content and without a head would be someone else's.
+      if table.isNew { try table.writeHead() }
       try table.add(records, maximumBlocks: maximumBlocks)
       if let sweep { try table.keep(Array(sweep.text.utf8)) }
       table.counts = table.counts + counts
       try table.writeHead()
     }
-    if isAdded == nil { throw .notAStore(path, "it has the name of the file about a store's use") }
+    if isAdded != nil { return }
+    throw CacheError(
+      .cannotCreate, "\(path) is not a file of cachectl: it has the name of the file about a store's use",
+      hint: "move it away: the use of the store is counted in a file there")
   }
 
   /// What `body` makes of the table; `nil` if there is none.
@@ -196,6 +201,8 @@ private struct OpenUseTable {
 
   private let descriptor: Int32
   private let file: UseTable
+  /// Whether the file is empty.
+  private(set) var isNew = false
   /// The number of blocks, a power of two or 0.
   private var blocks = 0
   /// The number of records.
@@ -210,7 +217,8 @@ private struct OpenUseTable {
     self.file = file
     let head = try read(Self.headSize, at: 0)
     // A process that died while it created the file has left an empty one.
-    if head.isEmpty { return }
+    isNew = head.isEmpty
+    if isNew { return }
     guard head.count >= 8, head.withUnsafeBytes({ AccessRecord.number(in: $0, at: 0) }) == StoreMark.magic else {
       return nil
     }
@@ -270,10 +278,8 @@ private struct OpenUseTable {
     self.blocks = blocks
     records = 0
     sweepLength = 0
-    // Blocks without records take up no space.
-    guard ftruncate(descriptor, off_t(Self.headSize)) == 0, ftruncate(descriptor, off_t(sweepStart)) == 0 else {
-      throw file.failure("cannot be written")
-    }
+    // Blocks without records take up no space, and at the end they are not in the file.
+    guard ftruncate(descriptor, off_t(Self.headSize)) == 0 else { throw file.failure("cannot be written") }
     try writeHead()
     try insert(kept)
     if let sweep { try keep(sweep) }
