@@ -285,6 +285,29 @@ struct LargeStoreTests {
     #expect(try await engine.read(Self.key(3_000)) { _, _ in true } == true)
   }
 
+  /// As after an import: the command that has to evict most of a store can be interrupted.
+  @Test(arguments: quickEngines)
+  func evictionsEndWithTheirTask(tested: TestedEngine) async throws {
+    var subject = try await Self.full(tested, 3_000)
+    let engine = subject.engines[0]
+    subject.limits = StoreLimits(maxEntries: 100, maxBytes: 1 << 30, eviction: .fifo)
+    subject.reopen()
+    engine.beforeBatches { _ throws(CacheError) in
+      if engine.batches.last?.removals ?? 0 > 0 { withUnsafeCurrentTask { $0?.cancel() } }
+    }
+    let store = subject.stores[0]
+    let metadata = subject.metadata()
+    let key = try Self.key(5_000)
+    let put = Task {
+      await code { () async throws(CacheError) in try await store.write(key, payload: [1], metadata: metadata) }
+    }
+    #expect(await put.value == "cancelled")
+    #expect(try await engine.count().total().entries == 3_000 - VictimSelection.maximumCount)
+    engine.beforeBatches { _ throws(CacheError) in }
+    try await store.write(key, payload: [1], metadata: metadata)
+    #expect(try await engine.count().total().entries <= 100)
+  }
+
   /// What was counted before others removed most of the store does not decide how many entries go.
   @Test(arguments: TestedEngine.all)
   func aCountIsNotTrustedAfterTheStoreShrank(tested: TestedEngine) async throws {

@@ -39,7 +39,7 @@ struct BoundedWriter: Sendable {
   /// Makes all the changes of `batch`, or none. The batch stores the entry under `key`, which has `bytes` bytes.
   ///
   /// - Throws: `CacheError`: what the engine throws; `tooLarge` if the entry alone exceeds the limits, `overBounds`
-  ///   if no entry may be evicted, `busy` if other writers keep filling the store.
+  ///   if no entry may be evicted, `busy` if other writers keep filling the store, `cancelled`.
   func apply(
     _ batch: WriteBatch, storing key: CacheKey, bytes: Int
   ) async throws(CacheError) {
@@ -61,7 +61,10 @@ struct BoundedWriter: Sendable {
       if isStale, try await tryToApply(batch, butNotOn: [.overBounds]) { return }
       switch try await pass.run() {
       case .written: return
-      case .evicted: isStale = false
+      case .evicted:
+        // Far more than one pass evicts may have to go, as after an import.
+        if Task.isCancelled { throw .cancelled }
+        isStale = false
       case .outrun:
         isStale = true
         attempts += 1
