@@ -176,6 +176,21 @@ import Testing
     #expect(doctor.text.contains(".damaged-") && doctor.text.contains("was moved aside as damaged ("), "\(doctor.text)")
   }
 
+  /// The file of uses is moved with the store, and read by the process that reads it.
+  @Test(arguments: Contract.persistentEngines)
+  func usesSurviveARepair(engine: String) async throws {
+    let store = try await Store(engine)
+    expectSuccess(try await store.run("fetch", "movies", "--query", "heat"))
+    let listed = try await store.run("ls", "--namespace", "movies", "--output", "json").document()
+    let key = try #require(listed["entries"]?.elements.first?["key"]?.text)
+    let before = try await store.run("show", key, "--output", "json").document()
+    #expect(before["uses"] == 1 && Contract.isTimestamp(before["lastUsedAt"]))
+    try store.changeALetter()
+    #expect(try await store.run("verify", "--repair").status == 65)
+    let after = try await store.run("show", key, "--output", "json").document()
+    #expect(after["uses"] == 1 && after["lastUsedAt"] == before["lastUsedAt"], "\(after)")
+  }
+
   @Test(arguments: Contract.persistentEngines, [0, 40, 4_096, 100_000])
   func aRepairWorksOnAStoreThatIsCutOff(engine: String, length: Int) async throws {
     let store = try await Store(engine)
