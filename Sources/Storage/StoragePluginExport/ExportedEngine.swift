@@ -28,7 +28,8 @@ extension cachectl_engine {
             path: arena.bytes(found.path), exists: found.exists ? 1 : 0,
             files: arena.array(found.files.map { arena.bytes($0) }), file_count: found.files.count,
             format: Int64(found.format ?? -1), current_format: Int64(found.currentFormat),
-            caution: arena.bytes(found.caution ?? "")), to: visit, context)
+            caution: arena.bytes(found.caution ?? ""))
+        ) { visit?(context, $0) }
       }
     }
     remove = { configuration, suffix, moved, context, failure in
@@ -36,7 +37,7 @@ extension cachectl_engine {
       return run(PluginExport.target(configuration), failure) { target async throws(CacheError) in
         try await target.plugin.removeStore(target.configuration, movingAside: ending)
       } lend: { paths, arena in
-        lendAll(paths) { lend(arena.bytes($0), to: moved, context) }
+        lendAll(paths) { path in lend(arena.bytes(path)) { moved?(context, $0) } }
       }
     }
   }
@@ -69,11 +70,11 @@ extension cachectl_engine {
           (entry.payload ?? []).withUnsafeBufferPointer { payload in
             let data = entry.payload == nil ? nil : payload.baseAddress
             let bytes = cachectl_bytes(data: data, length: entry.payloadBytes)
-            return lend(arena.entry(arena.bytes(entry.key.text), bytes, entry.metadata), to: visit, context)
+            return lend(arena.entry(arena.bytes(entry.key.text), bytes, entry.metadata)) { visit?(context, $0) }
           }
         }
         guard status == succeeded, let position = page.next else { return status }
-        return lend(arena.bytes(position), to: next, context)
+        return lend(arena.bytes(position)) { next?(context, $0) }
       }
     }
     count = { store, visit, context, storageBytes, failure in
@@ -85,8 +86,8 @@ extension cachectl_engine {
           lend(
             cachectl_count(
               name_space: arena.bytes(namespace), entries: UInt64(clamping: part.entries),
-              payload_bytes: UInt64(clamping: part.payloadBytes), earliest_expiry: part.earliestExpiry.milliseconds),
-            to: visit, context)
+              payload_bytes: UInt64(clamping: part.payloadBytes), earliest_expiry: part.earliestExpiry.milliseconds)
+          ) { visit?(context, $0) }
         }
       }
     }
@@ -98,7 +99,8 @@ extension cachectl_engine {
           lend(
             cachectl_issue(
               key: arena.bytes(issue.key?.text ?? ""), kind: arena.text(issue.kind.rawValue),
-              message: arena.text(issue.message)), to: visit, context)
+              message: arena.text(issue.message))
+          ) { visit?(context, $0) }
         }
       }
     }
@@ -212,11 +214,12 @@ extension CacheError {
   }
 }
 
-/// Calls the host with `value`, and returns the result.
-private func lend<Value>(
-  _ value: Value, to visit: ((Context?, UnsafePointer<Value>?) -> Int32)?, _ context: Context?
-) -> Int32 {
-  withUnsafePointer(to: value) { visit?(context, $0) ?? succeeded }
+/// Passes `value` to `visit`, which calls the host's function if there is one, and returns the result.
+///
+/// The host's function itself is not a parameter, because as a closure of Swift it would be allocated with each call.
+@inline(__always)
+private func lend<Value>(_ value: Value, _ visit: (UnsafePointer<Value>) -> Int32?) -> Int32 {
+  withUnsafePointer(to: value) { visit($0) ?? succeeded }
 }
 
 /// Lends `elements` until the host stops, and returns the last result.
@@ -239,8 +242,7 @@ private func lend(
   var contentType = metadata.contentType
   return contentType.withUTF8 { contentType in
     let attributes = arena?.attributes(metadata.attributes)
-    return lend(
-      cachectl_entry(key, payload, metadata, cachectl_bytes(contentType), attributes), to: visit, context)
+    return lend(cachectl_entry(key, payload, metadata, cachectl_bytes(contentType), attributes)) { visit?(context, $0) }
   }
 }
 
