@@ -216,8 +216,8 @@ final class LibraryEngine: StorageEngine, @unchecked Sendable {
     }
   }
 
-  /// A page of entries. That they are the requested ones and in order is for the conformance suite to check, but a walk
-  /// through the store must come to an end.
+  /// A page of entries. That they are in order is for the conformance suite to check, but a walk through the store must come
+  /// to an end.
   private func page(_ request: ScanRequest) throws(CacheError) -> ScanPage {
     let arena = Arena()
     defer { withExtendedLifetime(arena) {} }
@@ -243,7 +243,12 @@ final class LibraryEngine: StorageEngine, @unchecked Sendable {
         guard page.entries.count < request.limit else {
           throw .defect("gave more than the \(request.limit) requested entries")
         }
-        page.entries.append(try ScannedEntry(checking: entry, includesPayload: request.includesPayloads))
+        let found = try ScannedEntry(checking: entry, includesPayload: request.includesPayloads)
+        // A removal of a namespace removes all that a scan finds in it.
+        guard found.key.text.hasPrefix(request.prefix) else {
+          throw .defect("gave entry \(found.key), which was not requested")
+        }
+        page.entries.append(found)
       default: throw .strayCallback
       }
     } function: { context, failure in

@@ -48,6 +48,7 @@ struct Defect: Sendable {
     Defect(.scan, "scan-not-a-key", "gave an invalid key: no key"),
     Defect(.scan, "scan-key-not-utf8", "gave an invalid key: cities/\u{FFFD}"),
     Defect(.scan, "scan-long-key", "gave a key of 1073741824 bytes"),
+    Defect(.scan, "scan-outside", "gave entry movies/a, which was not requested"),
     Defect(.scan, "scan-huge", "gave a payload of 2199023255552 bytes"),
     Defect(.scan, "scan-beyond-limit", "gave more than the 10 requested entries"),
     Defect(.scanPayloads, "scan-without-payload", "gave a payload without its bytes"),

@@ -117,6 +117,7 @@ static int32_t defective_scan(
   if (is(store, "scan-not-a-key")) one.key = bytes("no key\x1b"), visit(context, &one);
   if (is(store, "scan-key-not-utf8")) one.key = bytes("cities/\xff"), visit(context, &one);
   if (is(store, "scan-long-key")) one.key.length = 1 << 30, visit(context, &one);
+  if (is(store, "scan-outside")) one.key = bytes("movies/a"), visit(context, &one);
   if (is(store, "scan-huge")) one.payload.length = (size_t)1 << 41, visit(context, &one);
   if (is(store, "scan-without-payload")) one.payload.data = NULL, visit(context, &one);
   if (is(store, "next-null")) next(context, NULL);
