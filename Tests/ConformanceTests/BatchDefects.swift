@@ -114,6 +114,19 @@ enum BatchDefects {
     let first = batching("requirements first", ["requirements", "random-calls"]) {
       [$0.filter(\.isRequirement) + $0.filter { !$0.isRequirement }]
     }
+    let zero = Defect(
+      name: "an entry with the checksum 0 is absent", caughtBy: ["requirement-bits"],
+      batches: { batch, base throws(CacheError) in
+        var operations: [WriteBatch.Operation] = []
+        for operation in batch.operations {
+          var isHidden = false
+          if case .require(let key, .absent) = operation {
+            isHidden = try await base.read(key) { _, metadata in metadata.checksum == 0 } ?? false
+          }
+          if !isHidden { operations.append(operation) }
+        }
+        return [WriteBatch(operations, within: batch.bounds)]
+      })
     let never = batching("no requirement holds", ["requirements", "concurrent-counter"]) {
       [$0.flatMap { $0.isRequirement ? [$0, .require($0.key, .absent), .require($0.key, .checksum(0))] : [$0] }]
     }
@@ -123,6 +136,6 @@ enum BatchDefects {
     let vague = Defect(
       name: "a conflict is just a failure", caughtBy: ["requirement-bits"],
       batchError: { _ in CacheError(.failed, "something went wrong") })
-    return [ignoring, first, never, silent, vague]
+    return [ignoring, first, zero, never, silent, vague]
   }
 }

@@ -110,6 +110,9 @@ enum ValueDefects {
       "keys of 511 bytes",
       ["keys-lengths", "keys-long-and-alike", "paging-long-keys", "random-calls"]
     ) { String($0.prefix(511)) },
+    renaming("cuts off what follows 447 bytes, if that is little", ["keys-lengths"]) {
+      (447...451).contains($0.utf8.count) ? String($0.prefix(447)) : $0
+    },
     renaming("keys by their ends", ["keys-long-and-alike"]) {
       $0.utf8.count > 600 ? "\($0.prefix(300))\($0.suffix(300))" : $0
     },

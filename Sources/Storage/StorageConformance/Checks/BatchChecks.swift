@@ -57,13 +57,14 @@ enum BatchChecks {
         apply(.remove("cities/a"), .require("cities/a", .checksum(3))),
       ]),
     .script(
-      "requirement-bits", "requiring another checksum is a conflict, by one bit too",
+      "requirement-bits", "requiring another checksum is a conflict, by one bit too, and so is requiring no entry",
       [
         each([(0, 1), (1, 2), (0, 1 << 63), (.max, .max - 1), (1 << 32, 0), (0, 1 << 32)]) {
           (checksum: UInt64, required: UInt64) in
           [
             apply(.store("cities/a", Entry(payload: [1], metadata: Sample.metadata(checksum)))),
             apply(.require("cities/a", .checksum(required)), .put("cities/a", 7)),
+            apply(.require("cities/a", .absent), .put("cities/a", 7)),
           ]
         }
       ]),

@@ -12,7 +12,7 @@ enum KeyChecks {
       namespaces.flatMap { ["\($0)/x", "\($0)/a/x"] }),
     check(
       "lengths", "around the limits of engines, and the longest",
-      lengths(Array(480...530) + [1_024, 2_000, 4_095, 4_096, 16_383, CacheKey.maximumLength])),
+      lengths(Array(440...455) + Array(480...530) + [1_024, 2_000, 4_095, 4_096, 16_383, CacheKey.maximumLength])),
     check(
       "long-and-alike", "long ones that differ late, and short ones among them",
       cities(alike)),
