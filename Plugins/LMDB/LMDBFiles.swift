@@ -60,9 +60,9 @@ struct LMDBFiles: Sendable {
     }
   }
 
-  /// Whether the lock file is empty, or begins as LMDB's lock files do.
+  /// Whether the lock file is empty, or begins as LMDB's lock files do. A link leads to the file of someone else.
   private var isLockFile: Bool {
-    guard let start = try? Self.system.read(lock, atMost: 4)?.bytes else { return false }
+    guard SmallFile.target(lock) == nil, let start = try? Self.system.read(lock, atMost: 4)?.bytes else { return false }
     return start.isEmpty || start == withUnsafeBytes(of: LMDBMetaPage.magic) { Array($0) }
   }
 

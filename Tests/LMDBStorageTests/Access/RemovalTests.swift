@@ -1,5 +1,6 @@
 import EngineSupport
 import Foundation
+import Platform
 import StorageSPI
 import Testing
 
@@ -77,6 +78,27 @@ import Testing
     let again = try await store.open()
     #expect(try await again.payload("cities/a") == [7])
     try await again.close()
+  }
+
+  /// The other process has emptied the lock file, and this one waits for the lock on it.
+  @Test func aStoreThatIsRemovedWhileItIsBeingOpenedIsNotDamaged() async throws {
+    let store = try await DamageTests.makeStore()
+    let process = try NativeToolTests.open(store)
+    #expect(truncate(LMDBFiles(store.path).lock, 0) == 0)
+    #expect(await code { _ = try await store.open() } == .busy)
+    kill(process.processIdentifier, SIGKILL)
+    process.waitUntilExit()
+    try await store.open().close()
+  }
+
+  @Test func aLinkInThePlaceOfTheLockFileIsNotFollowed() async throws {
+    let store = try TestStore()
+    let file = store.folder + "/empty"
+    try FileManager.default.createDirectory(atPath: store.path, withIntermediateDirectories: true)
+    try Data().write(to: URL(fileURLWithPath: file))
+    try FileManager.default.createSymbolicLink(atPath: LMDBFiles(store.path).lock, withDestinationPath: file)
+    #expect(await code { _ = try await store.open() } == .cannotCreate)
+    #expect(try Data(contentsOf: URL(fileURLWithPath: file)).isEmpty)
   }
 
   /// Files of others stay where they are. A store without any readable part is moved, too.
