@@ -159,7 +159,8 @@ public struct StoreFiles: Sendable {
   /// Whether the file system of `path` is full, except for a few pages. A library may report that as another failure.
   public func isFull(at path: String) -> Bool {
     var status = statvfs()
-    return statvfs(path, &status) == 0 && Int(status.f_bavail) * Int(status.f_frsize) < 65_536
+    // A file system that does not know its size may report so much that a product overflows.
+    return statvfs(path, &status) == 0 && UInt(min(status.f_bavail, 65_536)) * UInt(status.f_frsize) < 65_536
   }
 
   /// The names of everything in the folder at `path`.
