@@ -8,7 +8,7 @@ import Testing
 
   /// The server sends the second event only when the program has passed on the first one.
   @Test(
-    arguments: [["no-store"]] as [[String]],
+    arguments: [["no-store"], ["max-age=60"]] as [[String]],
     [[], ["--compressed"], ["-i"], ["-o", "/dev/stdout"]] as [[String]])
   func eachEventIsPassedOnWhenItArrives(control: [String], options: [String]) async throws {
     let (scratch, gate) = (try Scratch(), try TestGate())
@@ -34,6 +34,24 @@ import Testing
     guard control != ["no-store"] else { return }
     let stored = try await scratch.cachectl(["fetch", "url", server.url, "--offline"] + options.filter { $0 != "-i" })
     #expect(stored.text == Self.events.joined() && server.count == 1)
+  }
+
+  /// What another process removes meanwhile is not kept, and only `--require-store` makes that a failure.
+  @Test(arguments: [[], ["--require-store"]] as [[String]])
+  func anAnswerThatIsRemovedWhileItArrivesIsNotKept(options: [String]) async throws {
+    let (scratch, gate) = (try Scratch(), try TestGate())
+    let answer = TestResponse(fields: ["Cache-Control": "max-age=60"], Self.events.joined())
+      .chunked(11).contentHeld(by: gate, after: 11)
+    let server = try TestServer(script: [answer])
+    let output = scratch.path("work/output")
+    let command = ["fetch", "url", server.url]
+    let program = try RunningProgram(Binary.path, command + options, in: scratch, outputTo: output)
+    await program.waits { FileManager.default.contents(atPath: output) == Data(Self.events[0].utf8) }
+    expectSuccess(try await scratch.cachectl("rm", "--all", "--yes"))
+    gate.open()
+    #expect(try await program.end().status == (options.isEmpty ? 0 : 74))
+    #expect(try scratch.read("work/output") == Data(Self.events.joined().utf8))
+    #expect(try await scratch.cachectl(command + ["--offline"]).status == 66)
   }
 
   /// A named file is complete or not there, even if the program is interrupted while the answer arrives.

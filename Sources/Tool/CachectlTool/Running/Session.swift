@@ -81,7 +81,8 @@ struct Session {
     try await using(configuration.backend, open) { store throws(CacheError) in
       try await body(store, &writes)
       for failure in await store.finishBackgroundWork() {
-        global.warn(ErrorView(failure, backend: configuration.backend))
+        // What was changed meanwhile is not to be kept: that is a failure only with `--require-store`.
+        if failure.code != .conflict { global.warn(ErrorView(failure, backend: configuration.backend)) }
         writes.note(failure)
       }
     }

@@ -151,17 +151,21 @@ struct WriteFailures {
   /// Notes whether a fetched answer was kept.
   mutating func note<Value>(_ snapshot: Snapshot<Value>) {
     note(snapshot.writeFailure)
-    guard let refusal = snapshot.entry.refusal else { return }
-    require(
-      "the answer may not be kept (\(refusal)), which --require-store demands", hint: "leave out --require-store")
+    if let refusal = snapshot.entry.refusal { note(refusal: refusal) }
   }
 
   /// Notes a failure to keep an answer; `nil` means there was none.
   mutating func note(_ failure: CacheError?) {
     guard let failure else { return }
+    if failure.code == .conflict { return note(refusal: "it was changed while it was fetched") }
     require(
       "the answer is not in the cache, as --require-store demands",
       hint: "do what the warning says, or leave out --require-store", cause: failure)
+  }
+
+  private mutating func note(refusal: String) {
+    require(
+      "the answer may not be kept (\(refusal)), which --require-store demands", hint: "leave out --require-store")
   }
 
   /// Keeps the first failure as the error.
