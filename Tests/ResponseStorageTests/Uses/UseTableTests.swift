@@ -306,6 +306,20 @@ import Testing
     }
   }
 
+  /// A library can be given a relative path, and its program can change the working directory while the store is open.
+  @Test func thePathDoesNotDependOnTheWorkingDirectoryOfLater() throws {
+    let engine = EngineDeclaration(
+      name: "file", version: "1", summary: "for tests", capabilities: [.persistent],
+      options: [EngineOption("path", .path, default: .text("x"), help: "where")])
+    func path(_ path: String) throws -> String? {
+      let configuration = try EngineConfiguration(
+        for: engine, values: ["path": .text(path)], clock: ManualClock(Timestamp(milliseconds: 0)))
+      return UseTable(of: engine, configuration, home: nil, maxEntries: 0)?.path
+    }
+    #expect(try path("no-such-store") == FileManager.default.currentDirectoryPath + "/no-such-store.uses")
+    #expect(try path(folder + "/store/") == folder + "/store.uses")
+  }
+
   /// The address and the name identify a store on a server; the login does not.
   @Test func storesOnServersHaveTheirOwnFiles() {
     let engine = EngineDeclaration(

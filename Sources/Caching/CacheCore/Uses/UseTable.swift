@@ -37,8 +37,13 @@ package struct UseTable: Sendable {
     of declaration: EngineDeclaration, _ configuration: EngineConfiguration, home: String?, maxEntries: Int
   ) {
     guard declaration.capabilities.contains(.persistent),
-      let given = Self.storePath(of: declaration, configuration.value, home: home)
+      var given = Self.storePath(of: declaration, configuration.value, home: home)
     else { return nil }
+    if !given.hasPrefix("/"), let folder = getcwd(nil, 0) {
+      // The program can change its working directory while the store is open.
+      given = String(cString: folder) + "/" + given
+      free(folder)
+    }
     // An engine puts the mark of a file next to the file itself. One next to the link would outlive the link.
     let path = if case .file(_)? = try? StorePlace(given) { StorePlace.resolved(given) } else { given }
     let inside = StoreMark(inFolder: path)
