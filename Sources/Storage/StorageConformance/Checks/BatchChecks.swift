@@ -71,7 +71,7 @@ enum BatchChecks {
     .script(
       "failed-batch", "a batch that fails anywhere changes nothing, however often",
       [
-        .apply(present(["cities"])), fail(changes(["cities"]), then: .reopen),
+        .apply(present(["cities"])), fail(changes(["cities"]), then: .all([.check, .reopen])),
         each(0..<50) { _ in [.apply(changes(["cities"]) + [.require("absent/a", .other)])] },
         .apply((0...200).map { $0 < 200 ? .put("cities/\($0)", 2, size: 4_000) : .require("cities/0", .checksum(1)) }),
         apply(.put("cities/0", 5)),
@@ -79,7 +79,10 @@ enum BatchChecks {
     .script(
       "failed-batch-of-namespaces", "a batch over several namespaces that fails changes none of them",
       requires: [.atomicBatches],
-      [.apply(present(["cities", "a", "movies"])), fail(changes(["cities", "a", "movies"]), then: .reopen)]),
+      [
+        .apply(present(["cities", "a", "movies"])),
+        fail(changes(["cities", "a", "movies"]), then: .all([.check, .reopen])),
+      ]),
   ]
 
   private static func present(_ namespaces: [String]) -> [Change] {
