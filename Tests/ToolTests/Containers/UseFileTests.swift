@@ -71,6 +71,20 @@ struct UseFileTests {
     #expect(try Data(contentsOf: foreign) == Data("mine".utf8))
   }
 
+  /// The mark was not on disk when the power failed. The store is one by its other mark, and gets this one again.
+  @Test(arguments: Backends.persistent)
+  func anEmptyFileBecomesTheMarkAgain(backend: String) async throws {
+    let home = try TestHome()
+    let container = try home.container(backend: backend)
+    _ = try await usage(container, fetching: true)
+    let file = path(home, backend)
+    try Data().write(to: URL(fileURLWithPath: file))
+    #expect(try await usage(container, fetching: true) == OperationCounts(hits: 1))
+    #expect(try Data(contentsOf: URL(fileURLWithPath: file)).prefix(8) == Data("cahuses2".utf8))
+    let files = try FileManager.default.subpathsOfDirectory(atPath: home.home).filter { $0.hasSuffix(".uses") }
+    #expect(files.count == 1, "\(files)")
+  }
+
   /// It must not become a mark of what is there.
   @Test(arguments: Backends.persistent)
   func aStoreThatCannotBeOpenedGetsNoFile(backend: String) async throws {

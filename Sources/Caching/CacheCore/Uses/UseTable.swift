@@ -44,12 +44,18 @@ package struct UseTable: Sendable {
       given = String(cString: folder) + "/" + given
       free(folder)
     }
-    // An engine puts the mark of a file next to the file itself. One next to the link would outlive the link.
-    let path = if case .file(_)? = try? StorePlace(given) { StorePlace.resolved(given) } else { given }
-    let inside = StoreMark(inFolder: path)
-    self.init(
-      path: inside.isPresent ? inside.path : StoreMark(ofFile: path).path,
-      capacity: max(min(maxEntries, 1 << 30) * 2, 1 << 16))
+    var mark = StoreMark(ofFile: given)
+    switch try? StorePlace(given) {
+    case .file:
+      // An engine puts the mark of a file next to the file itself. One next to the link would outlive the link.
+      mark = StoreMark(ofFile: StorePlace.resolved(given))
+    case .folder:
+      // A mark that was not on disk when the power failed is an empty file, and gets its head again.
+      let inside = StoreMark(inFolder: given)
+      if inside.isPresent || (try? StorePlace(inside.path)) == .file(size: 0) { mark = inside }
+    case .nothing, .other, nil: break
+    }
+    self.init(path: mark.path, capacity: max(min(maxEntries, 1 << 30) * 2, 1 << 16))
   }
 
   /// How the entries were used whose keys have these digests, in that order. Cost: a read of one block for each.
