@@ -2,17 +2,15 @@
 package enum Spelling {
   /// The candidate nearest to `name`, where one is near enough to be what was meant.
   ///
-  /// It is the candidate that has `name` as another name. Otherwise near enough is a distance of at most a third of the length of the name, and at least one; or a candidate that
-  /// begins with `name`. Upper and lower case are not distinguished. Of equally near ones, the first is taken. At most
+  /// Near enough is a distance of at most a third of the length of the name, and at least one; or a candidate that begins
+  /// with `name`. Upper and lower case are not distinguished. Of equally near ones, the first is taken. At most
   /// 64 times 64 steps for each candidate: of longer names only the beginning counts.
   package static func nearest(to name: String, among candidates: some Sequence<String>) -> String? {
     let wanted = letters(name)
     guard !wanted.isEmpty else { return nil }
-    let synonym = synonyms[name.lowercased()]
     var best: (candidate: String, distance: Int)?
     var beginning: String?
     for candidate in candidates {
-      if candidate == synonym { return candidate }
       let letters = letters(candidate)
       if beginning == nil, wanted.count > 1, letters.starts(with: wanted) { beginning = candidate }
       guard let distance = near(wanted, letters), distance < best?.distance ?? .max else { continue }
@@ -21,11 +19,16 @@ package enum Spelling {
     return best?.candidate ?? beginning
   }
 
-  /// Names that are written out, and the short ones that are known here.
-  private static let synonyms = [
-    "least-recently-used": "lru", "least-frequently-used": "lfu", "least-recently-stored": "fifo",
-    "first-in-first-out": "fifo", "size-adjusted": "size",
-  ]
+  /// The short name of an eviction policy for the long one that it has, too; `nil` for any other name.
+  package static func shortName(for name: String) -> String? {
+    switch name {
+    case "least-recently-used": "lru"
+    case "least-frequently-used": "lfu"
+    case "least-recently-stored": "fifo"
+    case "size-adjusted": "size"
+    default: nil
+    }
+  }
 
   /// Whether `name` and `other` differ by no more than mistyping explains.
   package static func isNear(_ name: String, _ other: String) -> Bool { near(letters(name), letters(other)) != nil }

@@ -8,7 +8,7 @@ import Testing
     for _ in 0..<3 { expectSuccess(try await scratch.cachectl("fetch", "cities")) }
     expectSuccess(try await scratch.cachectl("fetch", "movies", "--query", "heat"))
     let run = try await scratch.cachectl(
-      "simulate", "--sizes", "100%", "--policies", "lru", "--output", "json")
+      "simulate", "--sizes", "100%", "--policies", "least-recently-used", "--output", "json")
     expectSuccess(run)
     let document = try run.document()
     #expect(document["keys"]?.number ?? 0 >= 2 && document["lookUps"]?.number ?? 0 >= 4, "\(run.text)")

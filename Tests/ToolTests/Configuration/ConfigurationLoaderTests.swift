@@ -83,6 +83,17 @@ struct ConfigurationLoaderTests {
   }
 
   @Test(
+    "A policy of eviction can be given by its long name",
+    arguments: [
+      ("least-recently-used", "lru"), ("least-frequently-used", "lfu"), ("least-recently-stored", "fifo"),
+      ("size-adjusted", "size"), ("s3-fifo", "s3-fifo"),
+    ])
+  func longNamesOfPolicies(name: String, short: String) throws {
+    let configuration = try Fixtures.loader(environment: ["CACHECTL_CACHE_EVICTION": name]).load()
+    #expect(configuration.cache.limits.eviction.name == short)
+  }
+
+  @Test(
     arguments: [
       (nil, [:], "/home/ada/.cache/cachectl", ConfigurationSource.default),
       (nil, ["XDG_CACHE_HOME": "/xdg"], "/xdg/cachectl", .variable("XDG_CACHE_HOME")),

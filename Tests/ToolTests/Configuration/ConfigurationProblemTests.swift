@@ -107,18 +107,6 @@ struct ConfigurationProblemTests {
     ),
     (#"{"environment": "prod"}"#, "'environment' cannot be \"prod\"", "give one of dev, alpha, real"),
     (#"{"cache": {"eviction": "lrv"}}"#, "'cache.eviction' cannot be \"lrv\"", "the nearest is lru"),
-    (
-      #"{"cache": {"eviction": "least-recently-used"}}"#, "'cache.eviction' cannot be \"least-recently-used\"",
-      "the nearest is lru"
-    ),
-    (
-      #"{"cache": {"eviction": "least-recently-stored"}}"#, "'cache.eviction' cannot be \"least-recently-stored\"",
-      "the nearest is fifo"
-    ),
-    (
-      #"{"cache": {"eviction": "size-adjusted"}}"#, "'cache.eviction' cannot be \"size-adjusted\"",
-      "the nearest is size"
-    ),
     (#"{"cache": {"maxEntries": 0}}"#, "'cache.maxEntries' is out of range: \"0\"", "from 1 to"),
     (#"{"origin": {"cities": {"timeout": "0s"}}}"#, "1:35: 'origin.cities.timeout' is out of", "1ms to 1h, like 1m30s"),
     (#"{"origin": {"movies": {"maxResponseBytes": "0B"}}}"#, "is out of range: \"0B\"", "from 1B to 1GiB, like 64MiB"),

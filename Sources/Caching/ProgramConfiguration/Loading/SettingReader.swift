@@ -92,6 +92,7 @@ package struct SettingReader {
 
   private func choice(_ text: String, _ names: [String]) throws(Mismatch) -> String {
     guard names.contains(text) else {
+      if let short = Spelling.shortName(for: text), names.contains(short) { return short }
       let nearest = Spelling.nearest(to: text, among: names).map { "; the nearest is \($0)" } ?? ""
       throw Mismatch(
         code: .outOfRange, message: "cannot be \(Self.shown(text))", hint: "give \(kind.allowed)\(nearest)")

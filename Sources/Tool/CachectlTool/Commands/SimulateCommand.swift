@@ -96,9 +96,10 @@ struct SimulateCommand: AsyncParsableCommand {
 }
 
 extension Cachectl {
-  /// The eviction policy called `name`, which the option `flag` gives.
+  /// The eviction policy with the short or long name `name`, which the option `flag` gives.
   func policy(named name: String, _ flag: String) throws(ValidationError) -> EvictionPolicy {
-    if let policy = policies.first(where: { $0.name == name }) { return policy }
+    let wanted = Spelling.shortName(for: name) ?? name
+    if let policy = policies.first(where: { $0.name == wanted }) { return policy }
     let names = policies.map(\.name)
     let nearest = Spelling.nearest(to: name, among: names).map { "; the nearest is \($0)" } ?? ""
     throw ValidationError(
