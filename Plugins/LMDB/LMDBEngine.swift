@@ -7,7 +7,7 @@ internal import Synchronization
 final class LMDBEngine: StorageEngine {
   /// The environment, until the handle is closed. Running calls keep it open until they end.
   private let environment: Mutex<LMDBEnvironmentUse?>
-  private let gate: Gate
+  private let gate: LMDBGate
   private let readers = ResourcePool<LMDBReader>()
   private let durability: Durability
   private let clock: any WallClock

@@ -25,15 +25,13 @@ final class LMDBEnvironment: @unchecked Sendable {
   let pageSize: Int
   /// Identifies the file, by device and inode.
   let identity: FileStatus.Identity
-  let gate = Gate()
+  let gate: LMDBGate
   /// Ends the transactions that idle readers of all handles keep open.
   let snapshots: SnapshotKeeper
   /// Runs commits that wait for the disk.
   let writing = BlockingExecutor()
   /// Runs checks of the whole store, which may have to read all of it from disk.
   let checking = BlockingExecutor()
-  /// The number of the store among those that a crash of the process names.
-  private let notice: Int32
 
   /// The databases whose handles are known. Transactions that begin from now on can use these and no others. The list
   /// only ever grows.
@@ -77,7 +75,8 @@ final class LMDBEnvironment: @unchecked Sendable {
     identity = FileStatus.Identity(file)
     self.snapshots = snapshots
     self.whenClosed = whenClosed
-    notice = ccrash_add(descriptor, clmdb_code(), path, "lmdb", EngineConfiguration.crashMark(ofStore: path))
+    let notice = ccrash_add(descriptor, path, "lmdb", EngineConfiguration.crashMark(ofStore: path))
+    gate = LMDBGate(notice: notice)
     mdb_env_set_userctx(pointer, UnsafeMutableRawPointer(bitPattern: Int(notice) + 1))
     // LMDB ends the process if this returns.
     mdb_env_set_assert(pointer) { pointer, _ in
@@ -93,7 +92,7 @@ final class LMDBEnvironment: @unchecked Sendable {
   }
 
   deinit {
-    ccrash_remove(notice)
+    ccrash_remove(gate.notice)
     mdb_env_close(pointer)
     whenClosed(identity)
   }
@@ -198,6 +197,27 @@ final class LMDBEnvironment: @unchecked Sendable {
     defer { gate.leave() }
     return try LMDBReader(self).withDatabases(body)
   }
+}
+
+/// The gate of an environment. A crash of a thread that is inside is put down to the store.
+struct LMDBGate: Sendable {
+  private let gate = Gate()
+  /// The number of the store among those that a crash of the process names.
+  let notice: Int32
+
+  init(notice: Int32) { self.notice = notice }
+
+  @inline(__always) func enter() {
+    gate.enter()
+    ccrash_enter(notice)
+  }
+
+  @inline(__always) func leave() {
+    ccrash_leave()
+    gate.leave()
+  }
+
+  func alone<Output>(_ body: () throws(CacheError) -> Output) throws(CacheError) -> Output { try gate.alone(body) }
 }
 
 /// Tells which state of the store is the latest, by its transaction number.

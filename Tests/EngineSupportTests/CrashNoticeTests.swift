@@ -26,22 +26,12 @@ import Testing
       try? FileManager.default.removeItem(atPath: folder)
     }
 
-    func add() -> Int32 { ccrash_add(descriptor, CrashNoticeTests.code, "/store", "mapped", "/store.crashed") }
+    func add() -> Int32 { ccrash_add(descriptor, "/store", "mapped", "/store.crashed") }
   }
 
-  /// Stands for the library of the store.
-  private static var code: UnsafeRawPointer {
-    unsafeBitCast(ccrash_end as @convention(c) (Int32) -> Void, to: UnsafeRawPointer.self)
-  }
-  private static var otherCode: UnsafeRawPointer {
-    unsafeBitCast(getpid as @convention(c) () -> pid_t, to: UnsafeRawPointer.self)
-  }
+  private func find(_ address: UnsafeRawPointer?) -> Int32 { ccrash_find(address) }
 
-  private func find(_ address: UnsafeRawPointer?, _ code: UnsafeRawPointer? = nil) -> Int32 {
-    ccrash_find(address, code)
-  }
-
-  @Test func anAddressBelongsToTheStoreWhoseFileIsMappedThereOrWhoseLibraryRuns() throws {
+  @Test func anAddressBelongsToTheStoreWhoseFileIsMappedThereOrThatTheThreadUses() throws {
     let (first, second) = (try MappedFile(), try MappedFile("second"))
     let store = first.add()
     #expect(store >= 0)
@@ -50,14 +40,18 @@ import Testing
     #expect(find(second.map) == -1)
     withUnsafePointer(to: store) { #expect(find($0) == -1) }
     #expect(find(nil) == -1, "a null pointer elsewhere")
-    // Other tests of this process may have stores at the same time.
-    #expect([store, -1].contains(find(nil, Self.code)) && [store, -1].contains(find(second.map, Self.code)))
-    #expect(find(nil, Self.otherCode) == -1 && find(second.map, Self.otherCode) == -1)
     let other = second.add()
-    #expect(find(nil, Self.code) == -1, "of two stores, nothing tells which")
-    #expect(find(first.map) == store && find(second.map) == other && store != other)
+    ccrash_enter(store)
+    #expect(find(nil) == store && find(second.map) == other)
+    withUnsafePointer(to: store) { #expect(find($0) == store) }
+    ccrash_leave()
+    #expect(find(nil) == -1)
+    ccrash_enter(-1)
+    #expect(find(nil) == -1, "a store for which there was no room")
+    ccrash_enter(store)
     ccrash_remove(store)
-    #expect(find(first.map) == -1 && find(second.map) == other)
+    #expect(find(nil) == -1 && find(first.map) == -1 && find(second.map) == other)
+    ccrash_leave()
     ccrash_remove(other)
   }
 

@@ -34,6 +34,3 @@ static inline int clmdb_punch_hole(int fd, off_t offset, off_t count) {
   return -1;
 #endif
 }
-
-// An address in the library's code.
-static inline const void *clmdb_code(void) { return (const void *)mdb_env_open; }

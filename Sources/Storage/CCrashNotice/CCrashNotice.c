@@ -19,7 +19,6 @@ enum { unused, changing, used };
 static struct {
   atomic_int state;
   int file;
-  const void *code;
   char link[32], engine[32], path[path_size], mark[path_size];
 } stores[capacity];
 
@@ -36,17 +35,23 @@ extern char **environ;
 static atomic_bool is_installed, is_retried, is_ending;
 static _Atomic(const char *) otherwise;
 
+// The store that the thread uses, plus one. A handler reads it: so it must be there without being allocated.
+static _Thread_local int entered
+#ifdef __linux__
+    __attribute__((tls_model("initial-exec")))
+#endif
+    ;
+
 static const int signals[] = {SIGSEGV, SIGBUS, SIGABRT, SIGILL, SIGFPE, SIGTRAP};
 enum { count = sizeof signals / sizeof *signals };
 static struct sigaction former[count];
 
-int ccrash_add(int file, const void *code, const char *path, const char *engine, const char *mark) {
+int ccrash_add(int file, const char *path, const char *engine, const char *mark) {
   if (strlen(mark) >= path_size || strlen(path) >= path_size) return -1;
   for (int store = 0; store < capacity; store++) {
     int state = unused;
     if (!atomic_compare_exchange_strong(&stores[store].state, &state, changing)) continue;
     stores[store].file = file;
-    stores[store].code = code;
     snprintf(stores[store].link, sizeof stores[store].link, "/proc/self/fd/%d", file);
     snprintf(stores[store].engine, sizeof stores[store].engine, "%s", engine);
     strcpy(stores[store].path, path);
@@ -64,6 +69,10 @@ int ccrash_add(int file, const void *code, const char *path, const char *engine,
 void ccrash_remove(int store) {
   if (store >= 0) atomic_store(&stores[store].state, unused);
 }
+
+void ccrash_enter(int store) { entered = store + 1; }
+
+void ccrash_leave(void) { entered = 0; }
 
 // From here on, only what signal-safety(7) allows, and strtoull and strchr, which use no more than their arguments.
 
@@ -117,33 +126,15 @@ static int mapped_store(uintptr_t address) {
 }
 #endif
 
-int ccrash_find(const void *address, const void *code) {
-  int found = mapped_store((uintptr_t)address);
-  if (found >= 0) return found;
-  // A damaged page can lead the library anywhere: LMDB follows a null pointer if an entry seems to have several values. Its
-  // code is in one piece of 80 KiB, in a library as in a program that includes it.
-  for (int store = 0; store < capacity; store++) {
-    if (atomic_load(&stores[store].state) != used) continue;
-    intptr_t distance = (intptr_t)code - (intptr_t)stores[store].code;
-    if (found >= 0 || distance < -(1 << 17) || distance > 1 << 17) return -1;
-    found = store;
-  }
-  return found;
+// A damaged page can lead a library anywhere: LMDB follows a null pointer if an entry seems to have several values.
+static int entered_store(void) {
+  int store = entered - 1;
+  return store >= 0 && atomic_load(&stores[store].state) == used ? store : -1;
 }
 
-static const void *program_counter(const void *context) {
-  const ucontext_t *state = context;
-#if defined(__APPLE__) && defined(__aarch64__)
-  return (const void *)__darwin_arm_thread_state64_get_pc(state->uc_mcontext->__ss);
-#elif defined(__APPLE__)
-  return (const void *)state->uc_mcontext->__ss.__rip;
-#elif defined(__x86_64__)
-  return (const void *)state->uc_mcontext.gregs[REG_RIP];
-#elif defined(__aarch64__)
-  return (const void *)state->uc_mcontext.pc;
-#else
-  return NULL;
-#endif
+int ccrash_find(const void *address) {
+  int found = mapped_store((uintptr_t)address);
+  return found >= 0 ? found : entered_store();
 }
 
 static void say(const char *text) { (void)!write(STDERR_FILENO, text, strlen(text)); }
@@ -168,11 +159,12 @@ void ccrash_end(int store) {
 }
 
 static void handle(int number, siginfo_t *info, void *context) {
+  (void)context;
   // Another process may send these signals too, and then there is no address.
   int is_fault = info->si_code > 0;
-  if (is_fault && (number == SIGSEGV || number == SIGBUS)) {
-    ccrash_end(ccrash_find(info->si_addr, program_counter(context)));
-  }
+  if (is_fault && (number == SIGSEGV || number == SIGBUS)) ccrash_end(ccrash_find(info->si_addr));
+  // What a damaged page makes a library write can also break the memory of the process, which ends itself then.
+  if (number == SIGABRT && info->si_pid == getpid()) ccrash_end(entered_store());
   const char *line = atomic_exchange(&otherwise, NULL);
   if (line) say(line);
   for (int index = 0; index < count; index++) {

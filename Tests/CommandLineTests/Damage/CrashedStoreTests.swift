@@ -68,6 +68,21 @@ extension Scratch {
     #expect(try scratch.read("home/lmdb/data.mdb") == before)
   }
 
+  /// One byte says of the namespace's name that it has several values: LMDB follows a null pointer.
+  @Test func aPointerThatDamageLeadsElsewhereIsDamage() async throws {
+    let scratch = try await filledStore()
+    var data = try scratch.read("home/lmdb/data.mdb")
+    // The length of the name comes before it, and flags before that.
+    let name = try #require(data.range(of: Data([6, 0] + Array("cities".utf8))))
+    data[name.lowerBound - 2] ^= 0x1C
+    let file = FileHandle(forUpdatingAtPath: scratch.path("home/lmdb/data.mdb"))
+    try file?.write(contentsOf: data)
+    try file?.close()
+    expectCrash(try await scratch.cachectl(Self.lmdb + ["ls"]), scratch)
+    expectSuccess(try await scratch.cachectl(Self.lmdb + ["rm", "--all", "--yes"]))
+    expectSuccess(try await scratch.cachectl(Self.lmdb + ["verify"]))
+  }
+
   @Test func withJSONTheLineIsADocument() async throws {
     let scratch = try await damagedStore()
     let run = try await scratch.cachectl(Self.lmdb + ["ls", "--output", "json"])

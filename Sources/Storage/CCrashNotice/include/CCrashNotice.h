@@ -7,21 +7,25 @@
 /// An engine adds the stores that it has mapped. Only a program installs handlers; without them the table has no effect.
 /// All functions may be called from any thread, and accept -1 for a store.
 
-/// Adds a store that maps the open file `file`, wherever and as often as it likes, with a library that has `code`, the address
-/// of any of its functions.
+/// Adds a store that maps the open file `file`, wherever and as often as it likes.
 ///
 /// `path` and `engine` name the store in the notice, and `mark` is the file to create. Returns the number of the store;
 /// -1 if there is no room for it, and it is not noticed.
-int ccrash_add(int file, const void *code, const char *path, const char *engine, const char *mark);
+int ccrash_add(int file, const char *path, const char *engine, const char *mark);
 
 /// Forgets `store`, before its file is closed.
 void ccrash_remove(int store);
 
-/// The store whose damage has led to a fault at `address`, while `code` was running; -1 if there is none. That is the store
+/// Says that the calling thread uses `store` until `ccrash_leave`. Cost: one access to a variable of the thread.
+void ccrash_enter(int store);
+
+/// Says that the calling thread uses no store any more.
+void ccrash_leave(void);
+
+/// The store whose damage has led to a fault of the calling thread at `address`; -1 if there is none. That is the store
 /// whose file is mapped there, or within the 4 GiB before it if nothing is mapped there. For any other address, such as
-/// that of a null pointer, it is the store if there is only one, and `code` is in its library. Cost: reads the process's list of
-/// mappings.
-int ccrash_find(const void *address, const void *code);
+/// that of a null pointer, it is the store that the thread uses. Cost: reads the process's list of mappings.
+int ccrash_find(const void *address);
 
 /// Ends the process because `store` is damaged. Returns if no handlers are installed.
 void ccrash_end(int store);
