@@ -4,12 +4,12 @@ internal import Platform
 package import StorageSPI
 
 extension CredentialKey {
-  /// The key in the file at `path`. Whoever needs it first creates it, with the folders above it, for the user alone.
+  /// The key in the file at `path`. If there is no file, it is created with its parent folders; only the user can read it.
   public convenience init(file path: String) {
     self.init { () throws(CacheError) in
       do throws(CacheError) {
         if let key = try Self.read(path) { return key }
-        for index in path.indices.dropFirst() where path[index] == "/" { mkdir(String(path[..<index]), 0o700) }
+        if let slash = path.lastIndex(of: "/") { try StoreFiles().makeDirectory(String(path[..<slash])) }
         try StoreFiles().create(path, Self.random(), mayReplace: true)
         if let key = try Self.read(path) { return key }
         throw .system(ENOENT, "read", path)
