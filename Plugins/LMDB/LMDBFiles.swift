@@ -10,9 +10,9 @@ internal import StorageSPI
 /// - *Creating* makes the directory, the mark, a draft of the data file, its name `data.mdb`, and removes the name of the
 ///   draft. Up to the draft, the next creation continues: it replaces the draft. After that there is a store, and the draft
 ///   is a second name of its file, which the next creation or removal takes away.
-/// - *Removing* empties the lock file, removes a draft, the data file, then the mark. Before the data file the store is
-///   intact, because LMDB fills an empty lock file when nobody has the store open. After it the mark is left, of a store
-///   without entries: an opening creates the data file, and a removal removes the mark.
+/// - *Removing* empties the lock file, removes a draft, the data file, then the mark. Until the data file is
+///   removed the store is intact: LMDB fills an empty lock file if no process has the store open. Afterwards only the mark
+///   is left, of an empty store: opening it creates the data file, and removing it removes the mark.
 /// - *Moving aside* makes a directory, gives the mark a second name in it, renames the data file, then removes the first
 ///   name of the mark. Before the data file the store is where it was, and a directory without one is left. After it there
 ///   is a mark in both.

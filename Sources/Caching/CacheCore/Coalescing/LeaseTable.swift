@@ -98,8 +98,7 @@ struct LeaseTable: Sendable {
   /// Ends the lease under `key`, if it still has the version `version`: removes it after a success, and leaves a failure
   /// in it. With `nil` the request was abandoned. Returns whether the lease was still there, or could not be reached.
   ///
-  /// A task of its own does so, so that it also works if the caller's task was cancelled. If it fails, the lease runs
-  /// out by itself.
+  /// It runs in its own task, so it also works if the caller's task was cancelled. If it fails, the lease expires.
   func end(_ key: CacheKey, version: UInt64, _ result: RequestCoalescer.SharedResult?) async -> Bool {
     await Task {
       do throws(CacheError) {

@@ -45,7 +45,7 @@ extension EntryStore {
   ///
   /// The file is written first: as long as the engine is open, no other process moves the store.
   ///
-  /// - Returns: why the file could not be written; `nil` also if it may not be: then that is intended.
+  /// - Returns: why the file could not be written; `nil` if it was written, or if this store never writes one.
   /// - Throws: `CacheError` with the code of the engine's failure.
   @discardableResult
   public func close() async throws(CacheError) -> CacheError? {

@@ -195,7 +195,7 @@ struct FetchOperation<Target: FetchTarget>: Sendable {
     return message.isSafe ? services.coalescer.begin(key) : CoalescingToken(key: key)
   }
 
-  /// Makes the request of `token` in a task of its own, so that it does not end with this caller if others wait for it.
+  /// Makes the request of `token` in its own task, so that it continues for others if this caller is cancelled.
   ///
   /// - Parameter looksAgain: whether another fetch could have stored the response since this one's lookup.
   private func leading(_ token: CoalescingToken, looksAgain: Bool = true) async throws(CacheError) -> Snapshot<Value> {
