@@ -64,7 +64,8 @@ import Testing
   ])
   func aFileInTheWorkingFolderChangesNothing(text: String) async throws {
     let commands = [
-      ["fetch", "cities", "--output", "json", "--refresh"], ["ls"], ["stats"], ["queries"], ["config", "validate"],
+      ["fetch", "cities", "--output", "json", "--refresh"], ["ls", "--output", "json"], ["stats"], ["queries"],
+      ["config", "validate"],
       ["config", "show", "--origin"], ["config", "path"], ["backends"], ["doctor"], ["rm", "--all", "--yes"],
     ]
     let (hostile, clean) = (try Scratch(), try Scratch())

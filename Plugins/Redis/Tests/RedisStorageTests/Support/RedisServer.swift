@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 
 @testable import HiredisStorage
 
@@ -115,14 +116,18 @@ final class RedisServer: @unchecked Sendable {
     return text.trimmingCharacters(in: .newlines)
   }
 
-  /// A port on which no process listens, nor on the one 10,000 higher, which a node of a cluster needs too.
+  /// A port on which no process listens, nor on the one 10,000 higher, which a node of a cluster needs too. No port is
+  /// chosen twice: a server that a test has stopped may start again on its own.
   static func freePort() throws -> Int {
     for _ in 0..<100 {
       let port = Int.random(in: 20_000..<32_000)
-      if isFree(port), isFree(port + 10_000) { return port }
+      let isNew = chosenPorts.withLock { $0.insert(port).inserted }
+      if isNew, isFree(port), isFree(port + 10_000) { return port }
     }
     throw Failure(description: "no free port")
   }
+
+  private static let chosenPorts = Mutex<Set<Int>>([])
 
   private static func isFree(_ port: Int) -> Bool {
     let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
