@@ -77,10 +77,8 @@ let package = Package(
     .library(name: "SQLiteStorage", targets: ["SQLiteStorage"]),
     .library(name: "LMDBStorage", targets: ["LMDBStorage"]),
     .library(name: "BuiltInEngines", targets: ["MemoryStorage", "PlistStorage", "SQLiteStorage", "LMDBStorage"]),
-    // Redis, with the trait of that name; without it, nothing.
     .library(name: "RedisStorage", targets: ["RedisStorage"]),
   ],
-  traits: [.trait(name: "Redis", description: "The Redis engine, which needs the library hiredis and its headers.")],
   targets: [
     // The platform's C library, which nothing else imports, and what the platforms call or do differently.
     layer("Storage", "Platform", []),
@@ -147,20 +145,9 @@ let package = Package(
     .systemLibrary(name: "CSQLite", path: "Plugins/SQLite/CSQLite", providers: [.apt(["libsqlite3-dev"])]),
     engine("LMDB", "CLMDB", "CCrashNotice", module: "CLMDB"),
     .systemLibrary(name: "CLMDB", path: "Plugins/LMDB/CLMDB", providers: [.apt(["liblmdb-dev"]), .brew(["lmdb"])]),
-    // The Redis engine, for programs that take the trait. Its tests and its shared libraries are the package Plugins/Redis.
-    .target(
-      name: "RedisStorage", dependencies: [.target(name: "HiredisStorage", condition: .when(traits: ["Redis"]))],
-      path: "Plugins/Redis/Sources/RedisStorage", swiftSettings: settings),
-    .target(
-      name: "HiredisStorage",
-      dependencies: ["Platform", "Base", "StorageSPI", "EngineSupport", "CHiredis", "COpenSSL"],
-      path: "Plugins/Redis/Sources/HiredisStorage", swiftSettings: settings),
-    .systemLibrary(
-      name: "CHiredis", path: "Plugins/Redis/Sources/CHiredis",
-      providers: [.apt(["libhiredis-dev"]), .brew(["hiredis"])]),
-    .systemLibrary(
-      name: "COpenSSL", path: "Plugins/Redis/Sources/COpenSSL",
-      providers: [.apt(["libssl-dev"]), .brew(["openssl@3"])]),
+    // On Redis. hiredis and OpenSSL are loaded when the first connection is opened.
+    engine("Redis", "CRedis", module: "CRedis"),
+    .target(name: "CRedis", path: "Plugins/Redis/CRedis"),
 
     // The articles' app on the cache.
     layer("Features", "CacheDomain", ["Base", "FetchVocabulary", "HTTPCaching"]),
@@ -193,12 +180,8 @@ let package = Package(
         "CurlTransport", "CacheDomain", "CacheData", "CachePresentation", "SampleOrigin",
         "CacheComposition",
       ]),
-    // It does not use hiredis. But SwiftPM builds every target of this package, except one that another target needs only
-    // on other platforms: this dependency of no platform keeps the Redis engine out of builds without the trait.
     .executableTarget(
-      name: "cachectl",
-      dependencies: ["CachectlTool", .target(name: "HiredisStorage", condition: .when(platforms: [.custom("none")]))],
-      path: "Sources/Tool/cachectl", swiftSettings: settings),
+      name: "cachectl", dependencies: ["CachectlTool"], path: "Sources/Tool/cachectl", swiftSettings: settings),
 
     // Starts programs and waits for their end: for tests only, and in no product.
     .target(name: "ChildProcesses", dependencies: ["Platform"], path: "Tests/ChildProcesses", swiftSettings: settings),
@@ -282,6 +265,14 @@ let package = Package(
     tests(
       "LMDBStorageTests", "Platform", "ChildProcesses", "Base", "StorageSPI", "EngineSupport", "LMDBStorage", "CLMDB",
       "SeededNumbers"),
+    // A program that tests run several times at once: for tests only, and in no product.
+    .executableTarget(
+      name: "RedisExerciser", dependencies: ["Platform", "Base", "StorageSPI", "ResponseCache", "RedisStorage"],
+      path: "Tests/RedisExerciser", swiftSettings: settings),
+    tests(
+      "RedisStorageTests", "Platform", "Base", "ChildProcesses", "StorageSPI", "EngineSupport", "StorageConformance",
+      "CacheCore", "RedisStorage", "CRedis", "RedisExerciser", "SQLiteStorage", "LMDBStorage", "MemoryStorage",
+      "cachectl"),
     tests(
       "ConformanceTests", "Base", "StorageSPI", "TestStorage", "EngineSupport", "StorageConformance",
       "CacheCore", "MemoryStorage", "PlistStorage", "SQLiteStorage", "LMDBStorage"),
@@ -313,7 +304,7 @@ let package = Package(
 
 #if !os(Linux)
   // These tests drive programs and servers of Linux: see docs/platforms.md.
-  let onLinux: Set = ["ChildProcesses", "CTestOrigin", "TestOrigin", "StoreExerciser"]
+  let onLinux: Set = ["ChildProcesses", "CTestOrigin", "TestOrigin", "StoreExerciser", "RedisExerciser"]
   package.targets.removeAll { target in
     onLinux.contains(target.name)
       || target.dependencies.contains {
