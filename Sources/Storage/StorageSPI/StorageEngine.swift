@@ -50,7 +50,7 @@ public protocol StorageEngine: AnyObject, Sendable {
   func scan(_ request: ScanRequest) async throws(CacheError) -> ScanPage
 
   /// How much the store holds. The cost does not grow with the number of entries, because an engine updates the count
-  /// with each batch.
+  /// with each batch. An engine that is not `bounded` may count by a scan: the core does not call this on such an engine.
   ///
   /// - Throws: `CacheError`: what `scan` throws.
   func count() async throws(CacheError) -> StoreCount

@@ -84,19 +84,24 @@ public struct StoreInspection: Sendable, Hashable {
   public let format: Int?
   /// The version that the engine writes.
   public let currentFormat: Int
-  /// What users should know of the place of the store, such as that its server may drop what the store needs, in one line;
-  /// `nil` if there is nothing.
+  /// The limits that the store has in place of those of the cache, such as "maxmemory 256 MiB, allkeys-lru", in one line;
+  /// `nil` if they are unknown. For engines that are not `bounded`.
+  public let limits: String?
+  /// What is wrong with the place of the store, such as that its server refuses what it has no room for, and what to do about
+  /// it, in one line; `nil` if nothing is.
   public let caution: String?
 
   /// An inspection. If `exists` is not given, the store exists if it has files.
   public init(
-    path: String, exists: Bool? = nil, files: [String], format: Int?, currentFormat: Int, caution: String? = nil
+    path: String, exists: Bool? = nil, files: [String], format: Int?, currentFormat: Int, limits: String? = nil,
+    caution: String? = nil
   ) {
     self.path = path
     self.exists = exists ?? !files.isEmpty
     self.files = files
     self.format = format
     self.currentFormat = currentFormat
+    self.limits = limits
     self.caution = caution
   }
 }
