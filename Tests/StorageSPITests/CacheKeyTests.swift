@@ -28,4 +28,12 @@ import Testing
     let texts = ["a/!", "a/0", "a/A", "a/a", "a/a!", "a/~", "a0/!", "aa/!", "b/!"]
     #expect(try texts.reversed().map { try CacheKey($0) }.sorted().map(\.text) == texts)
   }
+
+  @Test(arguments: [
+    ("cities/v1/page=0", "v1/page=0"), ("url/v1/url=x,variant=any", "v1/url=x"), ("a/,", ""), ("a/b,c,d", "b"),
+    ("leases/v1/url=x,url,variant=any", "v1/url=x"), ("a/b%2Cc", "b%2Cc"),
+  ])
+  func aGroupEndsAtTheFirstComma(key: String, group: String) throws {
+    #expect(String(Substring(try CacheKey(key).group)) == group)
+  }
 }

@@ -61,6 +61,16 @@ public struct CacheKey: Sendable, Hashable {
   /// The part before the first slash. An engine may use it to name a file, table or database.
   public var namespace: String { String(Substring(text.utf8.prefix(namespaceLength))) }
 
+  /// The keys that belong together: the text after the namespace's slash, up to the first comma, or all of it.
+  ///
+  /// An entry, the lease of the request that fetches it, and the other variants of its URL are in one group. An engine that
+  /// spreads keys over several servers must keep each group on one of them, and make a batch of one group all or nothing,
+  /// whether it has the capability `atomicBatches` or not.
+  public var group: Substring.UTF8View { text[...].utf8.dropFirst(namespaceLength + 1).prefix { $0 != Self.groupEnd } }
+
+  /// The byte that ends the group in the text of a key. Percent-encoding hides it in the names and values of parameters.
+  private static let groupEnd = UInt8(ascii: ",")
+
   /// Whether `name` can be a namespace: a lower-case letter, then lower-case letters and digits.
   public static func isNamespace(_ name: some StringProtocol) -> Bool {
     let bytes = Array(name.utf8)

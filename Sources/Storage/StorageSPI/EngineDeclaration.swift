@@ -47,8 +47,9 @@ public struct EngineCapability: RawRepresentable, Sendable, Hashable {
   public static let bounded = EngineCapability(rawValue: "bounded")
   /// The engine drops expired entries on its own, not only when it is compacted.
   public static let expiring = EngineCapability(rawValue: "expiring")
-  /// A batch is all or nothing, across all namespaces, for concurrent readers and writers too. Without this, a batch
-  /// that fails on a requirement or on its bounds leaves the store unchanged only if no one else writes meanwhile.
+  /// A batch is all or nothing, across all namespaces, for concurrent readers and writers too. Without this, that holds for
+  /// a batch whose keys are in one group (`CacheKey.group`); another one that fails on a requirement or on its bounds leaves
+  /// the store unchanged only if no one else writes meanwhile.
   public static let atomicBatches = EngineCapability(rawValue: "atomic-batches")
   /// The engine can tell at once whether anything in its store has changed: `StorageEngine.changeCount()`.
   public static let countsChanges = EngineCapability(rawValue: "counts-changes")

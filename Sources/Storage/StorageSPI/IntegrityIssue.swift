@@ -31,14 +31,21 @@ public struct IntegrityIssue: Sendable, Hashable {
   }
 }
 
-/// The cause of a scan's error `damaged` if only one entry cannot be listed. On an engine with the capability `ordered` a
-/// scan can continue after its key.
+/// The cause of a scan's error `damaged` if only one entry cannot be listed.
 public struct UnreadableEntry: Error {
   /// The key of the entry.
   public let key: CacheKey
 
+  /// The position behind the entry, where a scan can continue. `nil` if the engine does not say: if it is `ordered`, a scan
+  /// continues after the key. An engine that is not `ordered` returns a position even if nothing follows: the page from
+  /// there is then empty.
+  public let next: String?
+
   /// The cause for the entry under `key`.
-  public init(_ key: CacheKey) { self.key = key }
+  public init(_ key: CacheKey, next: String? = nil) {
+    self.key = key
+    self.next = next
+  }
 }
 
 extension CacheError {

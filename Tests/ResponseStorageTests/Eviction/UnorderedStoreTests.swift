@@ -61,7 +61,7 @@ import Testing
     #expect(try await store.count().entries == 0)
   }
 
-  @Test("Damage ends a walk that cannot begin behind a key")
+  @Test("Damage ends a walk if the engine does not say where to continue")
   func damage() async throws {
     let test = try await TestStore()
     let entries = try GeneratedEntries.entries(seed: 8, count: 50, at: test.clock.now)
@@ -74,6 +74,21 @@ import Testing
       _ = try await store.export(EntrySelection(), progress: { _, _ in }) { _ in }
     }
     #expect(code == .damaged)
+  }
+
+  @Test("A walk continues behind damage if the engine says where", arguments: [0, 7, 24, 25, 49])
+  func skippedDamage(index: Int) async throws {
+    let test = try await TestStore()
+    let entries = try GeneratedEntries.entries(seed: 8, count: 50, at: test.clock.now)
+      .sorted { AccessRecord.digest(of: $0.key) < AccessRecord.digest(of: $1.key) }
+    try await test.engine.store(entries)
+    let bad = Set([entries[index].key, entries[(index + 1) % 50].key])
+    let damage = Damage(entries: bad, position: { "#\(AccessRecord.digest(of: $0))" })
+    let damaged = FaultyEngine(over: UnorderedEngine(over: test.engine), damage)
+    let store = EntryStore(engine: damaged, clock: test.clock, isOrdered: false)
+    #expect(Set(try await StoreAdministration(store).verify().issues.map(\.key)) == bad)
+    let exported = try await store.export(EntrySelection(), progress: { _, _ in }) { _ in }
+    #expect(exported.written == 48 && Set(exported.damaged.first) == bad)
   }
 
   @Test("Limits hold in a store of which only some entries are looked at", arguments: EvictionPolicy.standard)

@@ -9,6 +9,8 @@ struct Damage: Sendable {
   var isListed = false
   /// Whether the check of the structure names them, and a scan that meets one.
   var isNamed = true
+  /// Where a scan that meets an unreadable entry says that it can continue.
+  var position: @Sendable (CacheKey) -> String? = { _ in nil }
   /// Prefixes under which no key can be listed, as with one damaged file per namespace.
   var prefixes: [String] = []
   /// The error code of a read that meets damage.
@@ -22,7 +24,7 @@ struct Damage: Sendable {
     faults.before = { call, _ throws(CacheError) in try check(call) }
     faults.page = { page, request throws(CacheError) in
       if !isListed || request.includesPayloads, let bad = page.entries.first(where: { entries.contains($0.key) }) {
-        let cause = isNamed ? UnreadableEntry(bad.key) : nil
+        let cause = isNamed ? UnreadableEntry(bad.key, next: position(bad.key)) : nil
         throw CacheError(code, "entry \(bad.key) cannot be read", cause: cause)
       }
       return page

@@ -32,7 +32,7 @@ struct StoreWalk {
   /// The next entries; `nil` at the end.
   ///
   /// - Parameter skips: called with an entry that cannot be read, and returns whether to continue behind it. An entry ends the
-  ///   walk in any case if the engine does not name it, or is not `ordered`: then its positions are no keys.
+  ///   walk in any case if the engine does not name it, or is not `ordered` and does not say where to continue.
   /// - Throws: `CacheError`: the engine's failure, `damaged` among them; what `skips` throws; `cancelled`.
   mutating func next(
     skipping skips: (CacheKey, _ reason: String) throws(CacheError) -> Bool = { _, _ in false }
@@ -47,10 +47,10 @@ struct StoreWalk {
         if request.limit > 1 {
           request.limit = (request.limit + 9) / 10
         } else {
-          guard isOrdered, let key = (error.cause as? UnreadableEntry)?.key, request.contains(key),
-            try skips(key, error.message)
+          guard let bad = error.cause as? UnreadableEntry, let next = isOrdered ? bad.key.text : bad.next,
+            next != request.position, !isOrdered || request.contains(bad.key), try skips(bad.key, error.message)
           else { throw error }
-          request.position = key.text
+          request.position = next
           request.limit = pageSize
         }
         self.request = request
