@@ -1,9 +1,7 @@
 internal import StorageSPI
 
-/// The options of the engines: their declarations and their values.
+/// The options of the engine: their declarations and their values.
 struct RedisOptions: Sendable {
-  typealias Kind = RedisPlugin.Kind
-
   private static let url = EngineOption(
     "url", .text, default: .text("redis://127.0.0.1:6379"),
     help: "redis://host:port/database, unix:///path?db=database, or redis-sentinel://host:port,host:port#service; of a "
@@ -11,7 +9,7 @@ struct RedisOptions: Sendable {
   private static let user = EngineOption(
     "user", .text, default: .text(""), help: "the user to log in as; empty for the server's default user")
   private static let password = EngineOption(
-    "password", .text, help: "the password, where the server wants one", isSecret: true)
+    "password", .text, help: "the password, if the server wants one", isSecret: true)
   private static let userFile = EngineOption(
     "userFile", .text, help: "the path of a file whose first line is the user, read for each new connection")
   private static let passwordFile = EngineOption(
@@ -33,36 +31,34 @@ struct RedisOptions: Sendable {
     "connectTimeout", .duration(1...3_600_000), default: .integer(2_000), help: "how long to wait for a connection")
   private static let timeout = EngineOption(
     "timeout", .duration(1...3_600_000), default: .integer(5_000),
-    help: "how long to wait for an answer, and to try again where a cluster is changing")
-  private static let connections = EngineOption(
-    "connections", .integer(1...64), default: .integer(4), help: "how many calls may wait for each server at once")
+    help: "how long to wait for an answer, and to try again while a cluster is changing")
 
   static let all = [
     url, user, password, userFile, passwordFile, ca, certificate, certificateKey, prefix, clientName, connectTimeout,
-    timeout, connections, EngineOption.durability, minimumReplicas,
+    timeout, EngineOption.durability, minimumReplicas,
   ]
 
-  let kind: Kind
   let location: RedisLocation
   let user: String
   let password: String?
   /// The files whose first lines take the places of `user` and `password`.
-  let (userFile, passwordFile): (String?, String?)
+  let userFile: String?
+  let passwordFile: String?
   /// How connections are encrypted; `nil` if they are not.
   let encryption: RedisEncryption?
   let clientName: String
-  let layout: RedisLayout
+  let prefix: String
   /// The longest wait for a connection.
   let connectTimeout: Duration
   /// The longest wait for an answer, and the longest time for which a call is retried.
   let timeout: Duration
-  let connections: Int
   let durability: Durability
-  /// How many replicas must confirm a batch at least, where the durability is `full`.
+  /// How many replicas must confirm a batch at least, if the durability is `full`.
   let minimumReplicas: Int
+  /// The thread that reads from all connections with these options.
+  let poller = RedisPoller()
 
-  init(_ configuration: EngineConfiguration, kind: Kind) throws(CacheError) {
-    self.kind = kind
+  init(_ configuration: EngineConfiguration) throws(CacheError) {
     location = try RedisLocation(url: try configuration.text(Self.url.name))
     user = try configuration.text(Self.user.name)
     // Options without a default: they may not be given.
@@ -72,26 +68,33 @@ struct RedisOptions: Sendable {
     let authority = try Self.file(Self.ca, configuration)
     let certificate = try Self.file(Self.certificate, configuration)
     let key = try Self.file(Self.certificateKey, configuration)
+    guard location.isEncrypted || authority == nil && certificate == nil else {
+      throw .badURL("certificates are for encrypted connections", hint: "write it like rediss://127.0.0.1:6379")
+    }
+    guard key == nil || certificate != nil else {
+      throw CacheError(.invalidOption, "option 'certificateKey': there is no certificate", hint: "give both")
+    }
     encryption =
       location.isEncrypted ? try RedisEncryption(authority: authority, certificate: certificate, key: key) : nil
     clientName = try configuration.text(Self.clientName.name)
-    let prefix = try configuration.text(Self.prefix.name)
-    layout = RedisLayout(prefix: prefix, isSpread: kind == .cluster, isIndexed: kind != .evictingServer)
+    prefix = try configuration.text(Self.prefix.name)
     connectTimeout = .milliseconds(try configuration.integer(Self.connectTimeout.name))
     timeout = .milliseconds(try configuration.integer(Self.timeout.name))
-    connections = Int(try configuration.integer(Self.connections.name))
     durability = try configuration.durability()
     minimumReplicas = Int(try configuration.integer(Self.minimumReplicas.name))
-    try checkLocation()
-    if key != nil, certificate == nil {
-      throw CacheError(.invalidOption, "option 'certificateKey': there is no certificate", hint: "give both")
-    }
-    if minimumReplicas > 0, durability != .full {
+    guard minimumReplicas == 0 || durability == .full else {
       throw CacheError(
         .invalidOption, "option 'minimumReplicas': only the durability full waits for replicas",
         hint: "set durability to full, or leave minimumReplicas out")
     }
-    try checkNames(certificates: [authority, certificate].contains { $0 != nil })
+    guard !clientName.isEmpty, clientName.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+      throw CacheError(
+        .invalidOption, "option 'clientName': it must be printable ASCII without spaces", hint: "choose another one")
+    }
+    guard userFile == nil || user.isEmpty, passwordFile == nil || password == nil else {
+      throw CacheError(
+        .invalidOption, "a user or a password is given twice, itself and in a file", hint: "leave one of them out")
+    }
   }
 
   /// The path of a file that the engine only reads. (An option of the kind `path` is a place for a store.)
@@ -106,40 +109,11 @@ struct RedisOptions: Sendable {
     return path
   }
 
-  /// Whether the addresses are of servers that tell which one to ask: nodes of a cluster, or Sentinels.
-  var findsServers: Bool { kind == .cluster || location.service != nil }
-
-  private func checkNames(certificates: Bool) throws(CacheError) {
-    if certificates, encryption == nil {
-      throw .badURL("certificates are for encrypted connections", hint: "write it like rediss://127.0.0.1:6379")
-    }
-    guard !clientName.isEmpty, clientName.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
-      throw CacheError(
-        .invalidOption, "option 'clientName': it has to be printable ASCII without spaces", hint: "choose another one")
-    }
-    guard userFile == nil || user.isEmpty, passwordFile == nil || password == nil else {
-      throw CacheError(
-        .invalidOption, "a user or a password is given twice, itself and in a file", hint: "leave one of them out")
-    }
-  }
-
-  private func checkLocation() throws(CacheError) {
-    if kind != .cluster, location.addresses.count > 1, location.service == nil {
-      throw .badURL("several addresses are those of a cluster", hint: "use the backend rediscluster, or one address")
-    }
-    if kind == .cluster, location.addresses.contains(where: \.isSocket) {
-      throw .badURL("a cluster is not on a socket", hint: "use the backend redis, or give addresses of the cluster")
-    }
-    if kind == .cluster, location.service != nil {
-      throw .badURL("a cluster needs no Sentinels", hint: "use the backend redis, or give addresses of the cluster")
-    }
-    if kind == .cluster, location.database != 0 {
-      throw .badURL("a cluster has only the database 0", hint: "leave the number out")
-    }
-  }
+  /// How long a server may be silent. This must leave time to ask another one, if another one can take its place.
+  var silence: Duration { location.addresses.count > 1 || location.service != nil ? timeout / 2 : timeout }
 }
 
 extension RedisOptions: CustomStringConvertible {
   /// The location of the store, without secrets.
-  var description: String { "\(location) (\(layout.prefix))" }
+  var description: String { "\(location) (\(prefix))" }
 }

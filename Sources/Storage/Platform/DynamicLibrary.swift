@@ -34,17 +34,27 @@ package struct DynamicLibrary: @unchecked Sendable {
   ///   - versions: the versions of its interface that can be used, the best one first.
   ///   - package: the package of Debian and Ubuntu that contains it.
   package init(_ name: String, versions: [Int], package: String) throws(Failure) {
+    try self.init(name, versions.map { "\($0)" }, package: package, acceptsOthers: true)
+  }
+
+  /// Loads a library whose types in memory differ between versions, so that only the version of the headers can be used.
+  package init(_ name: String, exactVersion version: String, package: String) throws(Failure) {
+    try self.init(name, [version], package: package, acceptsOthers: false)
+  }
+
+  private init(_ name: String, _ versions: [String], package: String, acceptsOthers: Bool) throws(Failure) {
     #if canImport(Darwin)
       // Whole paths, because a mere name is also looked for in the working directory.
-      let files =
-        versions.map { "/usr/lib/\(name).\($0).dylib" }
-        + ["/opt/homebrew/lib/\(name).dylib", "/usr/local/lib/\(name).dylib"]
+      let folders = acceptsOthers ? ["/usr/lib"] : ["/usr/lib", "/opt/homebrew/lib", "/usr/local/lib"]
+      let exact = folders.flatMap { folder in versions.map { "\(folder)/\(name).\($0).dylib" } }
+      let others = ["/opt/homebrew/lib/\(name).dylib", "/usr/local/lib/\(name).dylib"]
       let hint = "install it with: brew install \(name)"
     #else
-      let files = versions.map { "\(name).so.\($0)" } + ["\(name).so"]
+      let exact = versions.map { "\(name).so.\($0)" }
+      let others = ["\(name).so"]
       let hint = "install it, on Debian and Ubuntu with: sudo apt-get install \(package)"
     #endif
-    try self.init(name, files, RTLD_LAZY | RTLD_LOCAL, hint: hint)
+    try self.init(name, acceptsOthers ? exact + others : exact, RTLD_LAZY | RTLD_LOCAL, hint: hint)
   }
 
   /// Loads the library in the file `path`. An undefined symbol fails now and not during a call, and no symbol of the library

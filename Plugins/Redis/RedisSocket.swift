@@ -1,0 +1,166 @@
+internal import Platform
+internal import StorageSPI
+internal import Synchronization
+
+/// A socket that is connected to a server. It never blocks; to wait is a call of its own.
+struct RedisSocket: ~Copyable {
+  private let descriptor: Int32
+
+  /// Connects to `address`, trying all addresses of the host in turn. It blocks, and a look-up of the host's name cannot
+  /// be ended early.
+  init(_ address: RedisAddress, _ patience: RedisPatience) throws(RedisBreak) {
+    descriptor = try Self.connected(address, patience)
+  }
+
+  deinit { close(descriptor) }
+
+  private static func connected(
+    _ address: RedisAddress, _ patience: RedisPatience
+  ) throws(RedisBreak) -> Int32 {
+    if address.isSocket {
+      var name = sockaddr_un()
+      name.sun_family = sa_family_t(AF_UNIX)
+      withUnsafeMutableBytes(of: &name.sun_path) { $0.copyBytes(from: address.host.utf8.prefix($0.count - 1)) }
+      let size = socklen_t(MemoryLayout<sockaddr_un>.size)
+      return try withUnsafePointer(to: &name) { name throws(RedisBreak) in
+        try connected(AF_UNIX, UnsafeRawPointer(name).assumingMemoryBound(to: sockaddr.self), size, patience)
+      }
+    }
+    var hints = addrinfo()
+    hints.ai_socktype = stream
+    var list: UnsafeMutablePointer<addrinfo>?
+    let result = getaddrinfo(address.host, "\(address.port)", &hints, &list)
+    guard result == 0 else { throw RedisBreak(String(cString: gai_strerror(result))) }
+    defer { freeaddrinfo(list) }
+    var failure = RedisBreak("the host has no address")
+    var next = list
+    while let info = next?.pointee {
+      do throws(RedisBreak) {
+        let descriptor = try connected(info.ai_family, info.ai_addr, info.ai_addrlen, patience)
+        // Without it a short command would wait for the acknowledgement of the one before.
+        set(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY)
+        // Eventually detects that the peer's machine has disappeared.
+        set(descriptor, SOL_SOCKET, SO_KEEPALIVE)
+        return descriptor
+      } catch {
+        failure = error
+      }
+      next = info.ai_next
+    }
+    throw failure
+  }
+
+  #if canImport(Glibc)
+    private static let stream = Int32(SOCK_STREAM.rawValue)
+  #else
+    private static let stream = SOCK_STREAM
+  #endif
+
+  private static func set(_ descriptor: Int32, _ level: Int32, _ option: Int32) {
+    var on: Int32 = 1
+    setsockopt(descriptor, level, option, &on, socklen_t(MemoryLayout<Int32>.size))
+  }
+
+  private static func connected(
+    _ family: Int32, _ name: UnsafePointer<sockaddr>, _ size: socklen_t, _ patience: RedisPatience
+  ) throws(RedisBreak) -> Int32 {
+    let descriptor = socket(family, stream, 0)
+    guard descriptor >= 0 else { throw .ofSystem }
+    do throws(RedisBreak) {
+      _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+      _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
+      if connect(descriptor, name, size) == 0 { return descriptor }
+      guard errno == EINPROGRESS || errno == EINTR else { throw .ofSystem }
+      try patience.wait(for: POLLOUT, on: descriptor)
+      var error = Int32(0)
+      var size = socklen_t(MemoryLayout<Int32>.size)
+      guard getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &error, &size) == 0 else { throw .ofSystem }
+      guard error == 0 else { throw RedisBreak(String(cString: strerror(error))) }
+      return descriptor
+    } catch {
+      close(descriptor)
+      throw error
+    }
+  }
+
+  /// What `poll` has to wait for until `events` are possible.
+  func request(_ events: Int32) -> pollfd { pollfd(fd: descriptor, events: Int16(events), revents: 0) }
+
+  /// Waits until something has arrived or the connection has ended, for at most `milliseconds`, and returns whether that
+  /// is so.
+  func hasInput(within milliseconds: Int32) -> Bool {
+    var request = request(POLLIN)
+    return poll(&request, 1, milliseconds) > 0
+  }
+
+  /// Writes what the socket takes of `bytes` at the moment, and returns how many that are.
+  func send(_ bytes: RawSpan) throws(RedisBreak) -> Int {
+    while true {
+      let count = bytes.withUnsafeBytes { Sockets.send(descriptor, $0) }
+      if count >= 0 { return count }
+      if errno == EAGAIN { return 0 }
+      if errno != EINTR { throw .ofSystem }
+    }
+  }
+
+  /// Writes all of `bytes`. It blocks.
+  func send(_ bytes: [UInt8], _ patience: RedisPatience) throws(RedisBreak) {
+    var offset = 0
+    while offset < bytes.count {
+      offset += try send(bytes.span.bytes.extracting(offset...))
+      if offset < bytes.count { try patience.wait(for: POLLOUT, on: descriptor) }
+    }
+  }
+
+  /// Takes what has arrived, and returns how many bytes that are.
+  func receive(into room: UnsafeMutableRawBufferPointer) throws(RedisBreak) -> Int {
+    let count = recv(descriptor, room.baseAddress, room.count, 0)
+    if count > 0 { return count }
+    if count == 0 { throw RedisBreak("the server has closed the connection") }
+    if errno == EAGAIN || errno == EINTR { return 0 }
+    throw .ofSystem
+  }
+
+  /// Makes `session` with the server. It blocks.
+  func shakeHands(_ session: RedisTLSSession, _ patience: RedisPatience) throws(RedisBreak) {
+    do throws(RedisBreak) {
+      while try !session.shakeHands() {
+        try send(session.takeOutput(), patience)
+        try patience.wait(for: POLLIN, on: descriptor)
+        let room = UnsafeMutableRawBufferPointer.allocate(byteCount: 16_384, alignment: 1)
+        defer { room.deallocate() }
+        let count = try receive(into: room)
+        session.receive(UnsafeRawBufferPointer(rebasing: room[..<count]))
+      }
+    } catch {
+      // Tells the server why.
+      try? send(session.takeOutput(), patience)
+      throw error
+    }
+    try send(session.takeOutput(), patience)
+  }
+
+  /// Ends the connection, and every wait for it.
+  func end() { shutdown(descriptor, Int32(SHUT_RDWR)) }
+}
+
+/// How long a thread waits for a connection: until a deadline, or until the task that wants it is cancelled.
+final class RedisPatience: Sendable {
+  private let deadline: ContinuousClock.Instant
+  private let isCancelled = Atomic(false)
+
+  init(_ time: Duration) { deadline = .now.advanced(by: time) }
+
+  func cancel() { isCancelled.store(true, ordering: .relaxed) }
+
+  /// Waits until the socket is ready.
+  ///
+  /// - Throws: `RedisBreak` if it is not in time.
+  func wait(for event: Int32, on descriptor: Int32) throws(RedisBreak) {
+    while true {
+      var request = pollfd(fd: descriptor, events: Int16(event), revents: 0)
+      if poll(&request, 1, 20) > 0 { return }
+      if isCancelled.load(ordering: .relaxed) || deadline <= .now { throw RedisBreak("no answer in time") }
+    }
+  }
+}
