@@ -6,11 +6,17 @@ struct RedisBreak: Error {
   let reason: String
   /// What to do about it, if it is not to start the server.
   let hint: String?
+  /// Whether the server has not answered in time, rather than refused or ended the connection.
+  let isSilence: Bool
 
-  init(_ reason: String, hint: String? = nil) {
+  init(_ reason: String, hint: String? = nil, isSilence: Bool = false) {
     self.reason = reason
     self.hint = hint
+    self.isSilence = isSilence
   }
+
+  /// The server has not answered in time.
+  static let silence = RedisBreak("no answer in time", isSilence: true)
 
   /// The error of the last call of the system.
   static var ofSystem: RedisBreak { RedisBreak(String(cString: strerror(errno))) }
@@ -38,11 +44,21 @@ extension CacheError {
   }
 
   /// The error for the server at `url`, which cannot be reached for `reason`.
-  static func unreachable(_ url: String, _ reason: String, hint: String? = nil) -> CacheError {
+  static func unreachable(
+    _ url: String, _ reason: String, hint: String? = nil, cause: RedisBreak? = nil
+  ) -> CacheError {
     CacheError(
       .unreachable, "\(url): the server cannot be reached: \(reason)",
-      hint: hint ?? "start the server, or see the option url")
+      hint: hint ?? "start the server, or see the option url", cause: cause)
   }
+
+  /// The error for the server at `url`, to which the connection has ended.
+  static func unreachable(_ url: String, _ reason: RedisBreak) -> CacheError {
+    unreachable(url, reason.reason, hint: reason.hint, cause: reason)
+  }
+
+  /// Whether the server has not answered in time: later calls should not wait for it too.
+  var isOfSilence: Bool { (cause as? RedisBreak)?.isSilence == true }
 
   /// The error for a change that was sent and not answered.
   var notingThatItMayBeDone: CacheError {

@@ -160,7 +160,7 @@ final class RedisPatience: Sendable {
     while true {
       var request = pollfd(fd: descriptor, events: Int16(event), revents: 0)
       if poll(&request, 1, 20) > 0 { return }
-      if isCancelled.load(ordering: .relaxed) || deadline <= .now { throw RedisBreak("no answer in time") }
+      if isCancelled.load(ordering: .relaxed) || deadline <= .now { throw .silence }
     }
   }
 }
