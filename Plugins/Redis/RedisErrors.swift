@@ -16,7 +16,8 @@ struct RedisBreak: Error {
   }
 
   /// The server has not answered in time.
-  static let silence = RedisBreak("no answer in time", isSilence: true)
+  static let silence = RedisBreak(
+    "no answer in time", hint: "start the server, or raise the option timeout", isSilence: true)
 
   /// The error of the last call of the system.
   static var ofSystem: RedisBreak { RedisBreak(String(cString: strerror(errno))) }

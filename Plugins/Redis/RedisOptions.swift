@@ -111,6 +111,14 @@ struct RedisOptions: Sendable {
 
   /// How long a server may be silent. This must leave time to ask another one, if another one can take its place.
   var silence: Duration { location.addresses.count > 1 || location.service != nil ? timeout / 2 : timeout }
+
+  /// What to do about a server that ends a new connection instead of answering; `nil` for no particular advice.
+  var hintForNewConnection: String? {
+    if location.addresses.first?.isSocket == true { return nil }
+    return encryption == nil
+      ? "write rediss:// in the option url if this port encrypts; otherwise see the server's log"
+      : "see the option certificate if the server asks for one; otherwise see the server's log"
+  }
 }
 
 extension RedisOptions: CustomStringConvertible {

@@ -126,7 +126,7 @@ struct RedisSocket: ~Copyable {
     do throws(RedisBreak) {
       while try !session.shakeHands() {
         try send(session.takeOutput(), patience)
-        try patience.wait(for: POLLIN, on: descriptor)
+        try patience.wait(for: POLLIN, on: descriptor, hint: RedisEncryption.plainHint)
         let room = UnsafeMutableRawBufferPointer.allocate(byteCount: 16_384, alignment: 1)
         defer { room.deallocate() }
         let count = try receive(into: room)
@@ -147,20 +147,24 @@ struct RedisSocket: ~Copyable {
 /// How long a thread waits for a connection: until a deadline, or until the task that wants it is cancelled.
 final class RedisPatience: Sendable {
   private let deadline: ContinuousClock.Instant
-  private let isCancelled = Atomic(false)
+  private let cancellation = Atomic(false)
 
   init(_ time: Duration) { deadline = .now.advanced(by: time) }
 
-  func cancel() { isCancelled.store(true, ordering: .relaxed) }
+  var isCancelled: Bool { cancellation.load(ordering: .relaxed) }
+
+  func cancel() { cancellation.store(true, ordering: .relaxed) }
 
   /// Waits until the socket is ready.
   ///
+  /// - Parameter hint: what to do if it is not in time; `nil` to start the server.
   /// - Throws: `RedisBreak` if it is not in time.
-  func wait(for event: Int32, on descriptor: Int32) throws(RedisBreak) {
+  func wait(for event: Int32, on descriptor: Int32, hint: String? = nil) throws(RedisBreak) {
     while true {
       var request = pollfd(fd: descriptor, events: Int16(event), revents: 0)
       if poll(&request, 1, 20) > 0 { return }
-      if isCancelled.load(ordering: .relaxed) || deadline <= .now { throw .silence }
+      if isCancelled { throw RedisBreak("the call was cancelled") }
+      if deadline <= .now { throw RedisBreak("no answer in time", hint: hint, isSilence: true) }
     }
   }
 }
