@@ -37,7 +37,7 @@ extension CacheError {
 
   /// The error for a row that this engine cannot have written, or that SQLite cannot read.
   static func undecodable(_ what: String, key: String, path: String) -> CacheError {
-    CacheError(.damaged, "\(path): entry \(key): \(what)", cause: (try? CacheKey(key)).map(UnreadableEntry.init))
+    CacheError(.damaged, "\(path): entry \(key): \(what)", cause: (try? CacheKey(key)).map { UnreadableEntry($0) })
   }
 
   /// The error for a store of a version that this program does not read.
