@@ -35,7 +35,8 @@ struct History {
     evictionsOfOldStores += stores.reduce(0) { $0 + $1.uses.counts.evictions }
     stores = engines.map { engine in
       EntryStore(
-        engine: engine, clock: scratch.clock, limits: model.limits, uses: scratch.uses, removesExpired: sweeps)
+        engine: engine, clock: scratch.clock, limits: model.limits, uses: scratch.uses,
+        capabilities: sweeps ? [.ordered, .bounded] : [.ordered, .bounded, .expiring])
     }
   }
 

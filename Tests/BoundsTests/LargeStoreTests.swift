@@ -36,7 +36,8 @@ struct LargeStoreTests {
       evictions += stores.reduce(0) { $0 + $1.uses.counts.evictions }
       stores = engines.map {
         EntryStore(
-          engine: $0, clock: scratch.clock, limits: limits, uses: scratch.uses, removesExpired: false, wholeLook: 20)
+          engine: $0, clock: scratch.clock, limits: limits, uses: scratch.uses,
+          capabilities: [.ordered, .bounded, .expiring], wholeLook: 20)
       }
     }
 
@@ -424,7 +425,7 @@ struct LargeStoreTests {
     for number in 0..<320 {
       let store = EntryStore(
         engine: subject.engines[0], clock: subject.scratch.clock, limits: subject.limits, uses: subject.scratch.uses,
-        removesExpired: false, wholeLook: 20)
+        capabilities: [.ordered, .bounded, .expiring], wholeLook: 20)
       let metadata = EntryMetadata(
         storedAt: subject.scratch.clock.now, freshUntil: .distantFuture, retainUntil: .distantFuture, contentType: "")
       // Always behind the last key: a place that starts there each time would see the first entries alone.

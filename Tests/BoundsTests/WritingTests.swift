@@ -18,11 +18,19 @@ struct WritingTests {
     init(_ tested: TestedEngine, _ limits: StoreLimits?, sweeps: Bool = false) async throws {
       scratch = try Scratch(tested)
       engine = FaultyEngine(over: try await scratch.open()[0])
-      store = EntryStore(engine: engine, clock: scratch.clock, limits: limits, removesExpired: sweeps)
+      store = Self.store(engine, scratch, limits, sweeps: sweeps)
     }
 
     mutating func limit(_ limits: StoreLimits, sweeps: Bool = false) {
-      store = EntryStore(engine: engine, clock: scratch.clock, limits: limits, removesExpired: sweeps)
+      store = Self.store(engine, scratch, limits, sweeps: sweeps)
+    }
+
+    private static func store(
+      _ engine: FaultyEngine, _ scratch: Scratch, _ limits: StoreLimits?, sweeps: Bool
+    ) -> EntryStore {
+      EntryStore(
+        engine: engine, clock: scratch.clock, limits: limits,
+        capabilities: sweeps ? [.ordered, .bounded] : [.ordered, .bounded, .expiring])
     }
 
     func put(

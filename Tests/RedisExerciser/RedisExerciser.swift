@@ -80,7 +80,7 @@ private struct Arguments {
     let engine = try await plugin.open(
       EngineConfiguration(for: plugin.declaration, values: values, clock: SystemClock()))
     let limits = StoreLimits(maxEntries: maxEntries, maxBytes: maxBytes)
-    return EntryStore(engine: engine, clock: SystemClock(), limits: limits, removesExpired: false, decoded: .none)
+    return EntryStore(engine: engine, clock: SystemClock(), limits: limits, capabilities: [.expiring], decoded: .none)
   }
 }
 

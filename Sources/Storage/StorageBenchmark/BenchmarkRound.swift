@@ -102,8 +102,8 @@ struct BenchmarkRound {
     let keys = keys
     let values = check.values
     return BenchmarkStore(
-      engine: engine, isOrdered: subject.plugin.declaration.capabilities.contains(.ordered),
-      maximumEntries: maximumEntries, key: { number throws(CacheError) in try keys.key(number) },
+      engine: engine, capabilities: subject.plugin.declaration.capabilities, maximumEntries: maximumEntries,
+      key: { number throws(CacheError) in try keys.key(number) },
       bytes: TypedPayload(
         encode: { values.payload(tag: values.tag($0, 1)) },
         isRight: { values.isPayload($1, tag: values.tag($0, 1)) }))

@@ -22,7 +22,7 @@ public struct BenchmarkSubject: Sendable {
   public var name: String { plugin.declaration.name }
 
   /// Whether the engine's stores differ only in name, and stay on the server until they are removed.
-  public var hasNamedStore: Bool { has { $0 == .storeName } && !has { $0 == .path } }
+  public var hasNamedStore: Bool { plugin.declaration.isOnServer }
 
   /// The configuration to open the store in `folder`, or called `name`.
   func configuration(
@@ -52,10 +52,6 @@ public struct BenchmarkSubject: Sendable {
     if workload.payload == .typed, actions.typed == nil { return "no records to decode" }
     if workload.payload.isThroughCache, actions.makeFetcher[workload.payload] == nil { return "nothing to fetch with" }
     return nil
-  }
-
-  private func has(_ isOf: (EngineOption.Kind) -> Bool) -> Bool {
-    plugin.declaration.options.contains { isOf($0.kind) }
   }
 }
 
@@ -100,8 +96,8 @@ public struct TypedPayload: Sendable {
 public struct BenchmarkStore: Sendable {
   /// The engine.
   public let engine: any StorageEngine
-  /// Whether the engine lists its entries in the order of their keys.
-  public let isOrdered: Bool
+  /// The capabilities of the engine.
+  public let capabilities: Set<EngineCapability>
   /// The most entries that the store may hold; `nil` for any number.
   public let maximumEntries: Int?
   /// The key of the entry with the given number. Other processes of the run have other keys.

@@ -22,6 +22,12 @@ public struct EngineDeclaration: Sendable {
     self.options = options
   }
 
+  /// Whether the engine's stores are on a server: there they have names, and no paths.
+  public var isOnServer: Bool {
+    let kinds = options.map(\.kind)
+    return kinds.contains(.storeName) && !kinds.contains(.path)
+  }
+
   /// The same engine with other capabilities, as a layer around it has them.
   public func with(_ capabilities: Set<EngineCapability>) -> EngineDeclaration {
     EngineDeclaration(name: name, version: version, summary: summary, capabilities: capabilities, options: options)

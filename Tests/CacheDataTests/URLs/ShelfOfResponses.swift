@@ -15,7 +15,7 @@ final class ShelfOfResponses: Sendable {
 
   init(failing error: CacheError? = nil) {
     engine = ShelfEngine(error)
-    store = EntryStore(engine: engine, clock: Clock(), removesExpired: false)
+    store = EntryStore(engine: engine, clock: Clock(), capabilities: [.ordered, .bounded, .expiring])
   }
 
   var responses: URLResponses { URLResponses(store: store) }

@@ -26,7 +26,8 @@ struct CompactionTests {
     }
     let report = try await store.administration.compact()
     #expect(report.removed == expired.count - 1)
-    #expect(report.before.entries - report.after.entries == expired.count + 2)
+    let (before, after) = (try #require(report.before), try #require(report.after))
+    #expect(before.entries - after.entries == expired.count + 2)
     #expect(try await left(store) == Array(others.dropFirst().dropLast()))
   }
 

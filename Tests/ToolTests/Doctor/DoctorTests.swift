@@ -1,4 +1,5 @@
 import FetchVocabulary
+import Foundation
 import CachePresentation
 import StorageConformance
 import StorageSPI
@@ -101,6 +102,57 @@ struct DoctorTests {
     let (checks, worst) = try await examine(FakePlugin("fake", .init(inspection: inspection, times: [clock.now])))
     #expect(results(checks, of: "fake") == ["warning", "ok"] && worst == nil)
     #expect(messages(checks).contains("it drops what it likes"))
+  }
+
+  /// The address that nobody has configured may lead to someone else's server.
+  @Test func aServerIsOnlyAskedIfItIsTheConfiguredBackend() async throws {
+    let server = FakePlugin(
+      "server", options: [EngineOption("prefix", .storeName, default: .text("x"), help: "its name")],
+      .init(failure: CacheError(.unreachable, "it does not answer")))
+    let local = FakePlugin("local", .init(inspection: Self.inspection))
+    let catalogue = PluginCatalogue([local, server])
+    for (backend, result) in [("local", "ok"), ("server", "problem")] as [(String, JSONValue)] {
+      let loader = ConfigurationLoader(
+        engines: catalogue.declarations, sections: Fixtures.sections, environment: [:], workingDirectory: "/w",
+        userHome: "/u", readFile: { _ in nil })
+      let doctor = Doctor(loader: loader, catalogue: catalogue, clock: clock, files: Self.sound)
+      let (view, worst) = try await doctor.examine(ConfigurationFlags(backend: backend, home: "/u/home"))
+      #expect(results(view.records, of: "server") == [result])
+      #expect((worst == .unreachable) == (backend == "server"))
+    }
+    #expect(server.log == ["inspect"])
+  }
+
+  @Test func theSpaceForAStoreWithItsOwnLimitsIsNotThatOfTheCache() async throws {
+    var files = Self.sound
+    files.free = FileSystemSpace(free: 65 << 20, isReadOnly: false)
+    let plugin = FakePlugin("fake", capabilities: [.persistent], .init(inspection: Self.inspection))
+    #expect(results(try await examine(plugin, files: files).checks, of: "space") == ["ok"])
+    let bounded = FakePlugin("fake", .init(inspection: Self.inspection))
+    #expect(results(try await examine(bounded, files: files).checks, of: "space") == ["warning"])
+  }
+
+  @Test func aStoreFileThatMayOnlyBeReadIsAWarning() async throws {
+    var files = Self.sound
+    files.readOnly = ["/u/home/store"]
+    let plugin = FakePlugin("fake", .init(inspection: Self.inspection, times: [clock.now]))
+    let (checks, worst) = try await examine(plugin, files: files)
+    #expect(results(checks, of: "fake") == ["warning", "ok"] && worst == nil)
+    #expect(messages(checks).contains("/u/home/store may only be read: nothing new is stored"))
+  }
+
+  @Test func theFileOfSomeoneElseInThePlaceOfTheUsesIsAWarning() async throws {
+    let home = try TestHome()
+    let container = try home.container(backend: "sqlite")
+    try await container.openStore().close()
+    let plugin = try container.catalogue.plugin(named: "sqlite")
+    let check = StoreCheck(plugin: plugin, container: container, files: SystemFileInspection())
+    #expect(await check.run().findings.map(\.verdict) == ["ok"])
+    let path = home.home + "/cache.sqlite.uses"
+    try Data("not ours".utf8).write(to: URL(filePath: path))
+    let findings = await check.run().findings
+    #expect(findings.map(\.verdict) == ["warning", "ok"])
+    #expect(findings.first?.message.hasPrefix("\(path) is not a file of cachectl") == true)
   }
 
   @Test(arguments: [CacheError.Code.unreachable, .permissionDenied])

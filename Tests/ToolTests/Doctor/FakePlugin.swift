@@ -22,7 +22,7 @@ final class FakePlugin: StoragePlugin {
   private let calls = Mutex<[String]>([])
 
   init(
-    _ name: String, capabilities: Set<EngineCapability> = [.persistent], options: [EngineOption] = [],
+    _ name: String, capabilities: Set<EngineCapability> = [.persistent, .bounded], options: [EngineOption] = [],
     _ behaviour: Behaviour = Behaviour()
   ) {
     declaration = EngineDeclaration(

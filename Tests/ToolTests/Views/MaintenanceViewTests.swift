@@ -82,6 +82,17 @@ struct MaintenanceViewTests {
     #expect(view.json["removed"] == .integer(0) && view.json["freedBytes"] == .integer(0))
   }
 
+  @Test func figuresThatOnlyAWalkWouldTellAreNull() {
+    let view = CompactionView(backend: "x", report: CompactionReport(before: nil, after: nil, removed: 0))
+    #expect(
+      Self.text(view, .json)
+        == #"{"backend":"x","removed":0,"freedBytes":null,"entriesBefore":null,"entriesAfter":null,"#
+        + #""payloadBytesBefore":null,"payloadBytesAfter":null,"storageBytesBefore":null,"storageBytesAfter":null}"#
+        + "\n")
+    #expect(Self.text(view, .table).isEmpty)
+    #expect(view.status?.text == "x: removed 0 expired entries")
+  }
+
   private static func repairView(isDryRun: Bool, movedTo: [String]) -> RepairView {
     var report = RepairReport()
     (report.saved, report.movedTo) = (1_000, movedTo)

@@ -45,10 +45,12 @@ private enum StoreSamples {
       "cities": EntryCount(entries: 1_200, payloadBytes: 14_400_000), "movies": EntryCount(entries: 2, payloadBytes: 9),
     ], storageBytes: 16_777_216)
 
-  static var report: StoreReport {
+  static var report: StoreReport { report(count) }
+
+  static func report(_ count: StoreCount?, isBounded: Bool = true) -> StoreReport {
     StoreReport(
-      count: count, states: [.fresh: 1_000, .stale: 200, .expired: 2],
-      operations: OperationCounts(hits: 3, misses: 1, evictions: 5), tiers: [])
+      count: count, states: count.map { _ in [.fresh: 1_000, .stale: 200, .expired: 2] },
+      operations: OperationCounts(hits: 3, misses: 1, evictions: 5), tiers: [], isBounded: isBounded)
   }
 }
 
@@ -212,16 +214,28 @@ struct StoreViewTests {
   }
 
   @Test func statesThatWereNotCountedAreNull() {
-    let report = StoreReport(count: StoreSamples.count, operations: OperationCounts(), tiers: [])
+    let report = StoreReport(count: StoreSamples.count, operations: OperationCounts(), tiers: [], isBounded: true)
     let view = StatisticsView(backend: "x", path: "/x", report)
     #expect(Self.text(view, .table).contains("Entries    1,202 (states are counted with --states)\n"))
     #expect(view.json["fresh"] == .null && view.json["stale"] == .null && view.json["expired"] == .null)
     #expect(view.json["evictions"] == 0)
   }
 
-  @Test func evictionsOfAnEngineThatEvictsByItselfAreNull() {
-    let view = StatisticsView(backend: "x", path: nil, isBounded: false, StoreSamples.report)
-    #expect(view.json["evictions"] == .null && view.json["hits"] == 3)
+  @Test func evictionsAndSizeOfAnEngineThatEvictsByItselfAreNull() {
+    let view = StatisticsView(backend: "x", path: nil, StoreSamples.report(StoreSamples.count, isBounded: false))
+    #expect(view.json["evictions"] == .null && view.json["storageBytes"] == .null && view.json["hits"] == 3)
+    #expect(view.json["entries"] == 1_202 && view.json["payloadBytes"] == 14_400_009)
+    #expect(Self.text(view, .table).contains("On disk    -\n"), "\(Self.text(view, .table))")
+  }
+
+  @Test func entriesThatWereNotCountedAreNull() {
+    let view = StatisticsView(backend: "x", path: nil, StoreSamples.report(nil, isBounded: false))
+    for name in ["entries", "payloadBytes", "storageBytes", "fresh", "stale", "expired", "evictions"] {
+      #expect(view.json[name] == .null, "\(name)")
+    }
+    #expect(view.json["namespaces"] == .array([]) && view.summary == nil)
+    let text = Self.text(view, .table)
+    #expect(text.contains("Entries    more than 100,000 (states are counted with --states)\nPayload    -\n"), "\(text)")
   }
 
   @Test func integrity() {

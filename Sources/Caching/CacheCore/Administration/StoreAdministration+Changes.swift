@@ -174,11 +174,11 @@ extension StoreAdministration {
   /// Removes all entries except leases, returns their space to the file system, and checks that an empty, intact store
   /// is left.
   ///
-  /// - Parameter held: called with what the store held, before anything is removed; and again, once all is removed, with
-  ///   what this call has removed. Others may have removed the rest.
+  /// - Parameter held: called with what the store held, before anything is removed, if its engine is `bounded`; and again,
+  ///   once all is removed, with what this call has removed. Others may have removed the rest.
   /// - Throws: `CacheError`: the engine failed, or part of the store is `damaged`; some entries may have been removed.
   public func removeAll(held: (EntryCount) -> Void) async throws(CacheError) {
-    held(try await store.count().total())
+    if let count = try await store.count() { held(count.total()) }
     let report = try await change(.remove, EntrySelection(), dryRun: false)
     held(EntryCount(entries: report.entries, payloadBytes: report.payloadBytes))
     // If another process is using the store, that may be impossible, but the entries are gone all the same.

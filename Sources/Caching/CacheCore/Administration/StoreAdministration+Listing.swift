@@ -57,10 +57,16 @@ extension StoreAdministration {
   /// Cost: a pass over all selected entries. Memory grows with the number of entries listed, by some hundred bytes
   /// each, but not with the others.
   ///
-  /// - Throws: `CacheError`: the engine failed, or the use of entries cannot be read.
+  /// - Throws: `CacheError`: the engine failed, or the use of entries cannot be read; `invalidRequest` if it is not recorded,
+  ///   because the engine is not `bounded`.
   public func list(
     _ selection: EntrySelection, by order: EntryOrder, limit: Int
   ) async throws(CacheError) -> EntryListing {
+    if order == .used, !store.isBounded {
+      throw CacheError(
+        .invalidRequest, "the uses of entries are not recorded: the store evicts by itself",
+        hint: "sort by key, size or stored")
+    }
     var first: [(rank: Int64, entry: ScannedEntry)] = []
     func keepFirst() {
       first.sort { $0.rank == $1.rank ? $0.entry.key < $1.entry.key : $0.rank > $1.rank }

@@ -16,7 +16,7 @@ extension StoreAdministration {
   public func verify(
     progress: (_ done: Int, _ total: Int?) -> Void = { _, _ in }
   ) async throws(CacheError) -> VerificationReport {
-    let total = try? await store.count().entries
+    let total = (try? await store.count())?.entries
     progress(0, total)
     var report = VerificationReport()
     for issue in try await structuralIssues() { report.add(issue) }

@@ -59,9 +59,11 @@ public struct StoredEntry: Sendable {
 extension StoreAdministration {
   /// Reports how much the store holds, and how it was used.
   ///
+  /// An engine that is not `bounded` is not asked for its count: the walk that counts the states counts its entries too.
+  ///
   /// - Parameters:
-  ///   - countsStates: whether to count the fresh, stale and expired entries, by a scan of all entries; `nil` if only in a
-  ///     store of at most `StoreReport.scannedEntries`.
+  ///   - countsStates: whether to count the fresh, stale and expired entries, by a walk through all entries; `nil` if only in
+  ///     a store of at most `StoreReport.scannedEntries`.
   ///   - isOfAll: whether look-ups and evictions are those of all processes, or of this one since it opened the store.
   /// - Throws: `CacheError`: the engine failed, or the file next to the store cannot be read.
   public func statistics(
@@ -69,32 +71,44 @@ extension StoreAdministration {
   ) async throws(CacheError) -> StoreReport {
     let operations = isOfAll ? try store.uses.totals() : store.uses.counts
     var report = StoreReport(
-      count: try await store.count(), operations: operations, tiers: await store.tiered?.tiers() ?? [])
-    guard countsStates ?? (report.entries <= StoreReport.scannedEntries) else { return report }
+      count: try await store.count(), operations: operations, tiers: await store.tiered?.tiers() ?? [],
+      isBounded: store.isBounded)
+    guard countsStates ?? ((report.entries ?? 0) <= StoreReport.scannedEntries) else { return report }
+    var namespaces: [String: EntryCount] = [:]
     var states: [EntryState: Int] = [:]
-    try await visit(EntrySelection()) { page throws(CacheError) in
+    var seen = 0
+    var walk = StoreWalk(store)
+    while let page = try await walk.next() {
       let now = store.clock.now
-      for entry in page { states[entry.metadata.state(at: now), default: 0] += 1 }
+      for entry in selected(of: page, by: EntrySelection()) {
+        states[entry.metadata.state(at: now), default: 0] += 1
+        seen += 1
+        guard !store.isBounded else { continue }
+        namespaces[entry.key.namespace, default: EntryCount()].add(
+          payloadBytes: entry.payloadBytes, retainUntil: entry.metadata.retainUntil)
+      }
+      if countsStates == nil, seen > StoreReport.scannedEntries { return report }
     }
     report.states = states
+    report.count = report.count ?? StoreCount(namespaces: namespaces)
     return report
   }
 
-  /// How much the store holds, without leases.
+  /// How much the store holds, without leases; `nil` if the engine is not `bounded`: then `statistics` counts.
   ///
   /// - Throws: `CacheError`: the engine failed.
-  public func count() async throws(CacheError) -> StoreCount { try await store.count() }
+  public func count() async throws(CacheError) -> StoreCount? { try await store.count() }
 
   /// Removes expired entries, and returns unused space to the file system.
   ///
   /// A cancelled task stops between two batches, and before the space is returned, which is one step.
   ///
-  /// - Parameter before: what the store held before; `nil` for what it holds now.
   /// - Throws: `CacheError`: the engine failed, or `cancelled`; all unexpired entries are still there.
-  public func compact(from before: StoreCount? = nil) async throws(CacheError) -> CompactionReport {
-    let before = if let before { before } else { try await count() }
-    // The engine would remove them too, but could not tell them from those that others remove meanwhile.
-    let expired = try await change(.remove, EntrySelection(state: .expired), dryRun: false)
+  public func compact() async throws(CacheError) -> CompactionReport {
+    let before = try await count()
+    // Most engines would remove them too, but could not tell them from those that others remove meanwhile.
+    let expired =
+      store.isExpiring ? RemovalReport() : try await change(.remove, EntrySelection(state: .expired), dryRun: false)
     if Task.isCancelled { throw expired.interruption(.remove, dryRun: false) }
     try await store.engine.compact()
     return CompactionReport(before: before, after: try await count(), removed: expired.entries)
@@ -106,8 +120,9 @@ public struct StoreReport: Sendable {
   /// In a store of at most this many entries states are counted without being asked for: it takes no noticeable time.
   public static let scannedEntries = 100_000
 
-  /// The entries, without the leases of requests, and the space that the store takes up on its medium.
-  public let count: StoreCount
+  /// The entries, without the leases of requests; `nil` if the engine is not `bounded`, and has more than `scannedEntries`
+  /// that were not to be counted.
+  public internal(set) var count: StoreCount?
   /// How many entries are in each state, without states that have none; `nil` if they were not counted.
   public internal(set) var states: [EntryState: Int]?
   /// The numbers of look-ups and evictions.
@@ -115,15 +130,19 @@ public struct StoreReport: Sendable {
   /// The content of each tier, the nearest first; empty for an engine without tiers. The rest of the report is about the last
   /// one.
   public let tiers: [TierReport]
+  let isBounded: Bool
 
   /// The number of entries, including expired ones that are still there.
-  public var entries: Int { count.entries }
+  public var entries: Int? { count?.entries }
 
   /// The size of their payloads, in bytes.
-  public var payloadBytes: Int { count.payloadBytes }
+  public var payloadBytes: Int? { count?.payloadBytes }
 
-  /// The space that the store takes up on its medium, in bytes.
-  public var storageBytes: Int { count.storageBytes }
+  /// The space that the store takes up on its medium, in bytes; `nil` if the engine is not `bounded`.
+  public var storageBytes: Int? { isBounded ? count?.storageBytes : nil }
+
+  /// The number of unexpired entries that were evicted; `nil` if the engine is not `bounded`, and evicts by itself.
+  public var evictions: Int? { isBounded ? operations.evictions : nil }
 
   /// The number of entries in `state`; `nil` if they were not counted.
   public func count(_ state: EntryState) -> Int? { states.map { $0[state] ?? 0 } }
@@ -131,10 +150,10 @@ public struct StoreReport: Sendable {
 
 /// The result of compacting a store.
 public struct CompactionReport: Sendable, Hashable {
-  /// The content of the store before compaction.
-  public let before: StoreCount
-  /// The content of the store now, including entries that other processes have written meanwhile.
-  public let after: StoreCount
+  /// The content of the store before compaction; `nil` if its engine is not `bounded`, and only a walk would tell.
+  public let before: StoreCount?
+  /// The content of the store now, including entries that other processes have written meanwhile; `nil` in the same case.
+  public let after: StoreCount?
   /// How many expired entries the compaction removed itself.
   public let removed: Int
 }

@@ -5,7 +5,7 @@ internal import Synchronization
 ///
 /// The engine checks the limits under its own lock, so they hold at every instant, whatever other processes write. If
 /// there is room, that is all. If not, the batch also removes the victims, each on condition that it has not changed.
-/// If one of them has changed, new victims are chosen. An engine that is not `bounded` ignores the limits.
+/// If one of them has changed, new victims are chosen.
 struct BoundedWriter: Sendable {
   /// How many failed attempts to make room end a write.
   static let maximumAttempts = 100

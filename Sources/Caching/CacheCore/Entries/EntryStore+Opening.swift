@@ -7,7 +7,7 @@ extension EntryStore {
   /// store is moved aside, and an empty one is opened.
   ///
   /// - Parameters:
-  ///   - limits: how much it may hold; `nil` for no limits.
+  ///   - limits: how much it may hold; `nil` for no limits. They do not apply to an engine that is not `bounded`.
   ///   - transforms: what entries are written with, such as compression.
   ///   - home: the directory for the file of a store without a path; `nil` if there is none: then uses stay in memory.
   /// - Returns: also a warning, if the store was moved.
@@ -25,7 +25,7 @@ extension EntryStore {
     let table = UseTable(of: declaration, configuration, home: home, maxEntries: limits?.maxEntries ?? 0)
     let store = EntryStore(
       over: engine, of: plugin, configuration.clock, limits: limits, transforms: transforms,
-      uses: StoreUse(table, isReadOnly: isReadOnly))
+      uses: StoreUse(table, isReadOnly: isReadOnly, recordsUses: declaration.capabilities.contains(.bounded)))
     return (store, warning)
   }
 
@@ -36,8 +36,7 @@ extension EntryStore {
   ) {
     let capabilities = plugin?.declaration.capabilities ?? []
     self.init(
-      engine: engine, clock: clock, limits: limits, uses: uses, removesExpired: !capabilities.contains(.expiring),
-      isOrdered: capabilities.contains(.ordered), transforms: transforms,
+      engine: engine, clock: clock, limits: limits, uses: uses, capabilities: capabilities, transforms: transforms,
       leases: plugin?.takesLeases == true ? LeaseOptions() : nil)
   }
 

@@ -3,6 +3,9 @@ public import StorageSPI
 
 /// An engine, with what the core adds to every entry: absolute times, and checksums that are computed on each write and
 /// verified on each read. No write exceeds the store's limits, if it has any.
+///
+/// A store whose engine is not `bounded` has limits of its own, and evicts what it chooses. It is never counted except by a
+/// walk on demand, nothing is evicted from it or removed with a write, and no uses of its entries are recorded.
 public struct EntryStore: Sendable {
   let engine: any StorageEngine
 
@@ -24,19 +27,25 @@ public struct EntryStore: Sendable {
   /// What entries are written with, and how to read those written with something else.
   let transforms: TransformPipeline
 
-  private let writer: BoundedWriter
+  /// `nil` if the engine is not `bounded`.
+  private let writer: BoundedWriter?
+
+  /// Whether the engine is `bounded`: whether the limits of the cache apply to its store.
+  public var isBounded: Bool { writer != nil }
 
   /// Whether the engine lists keys in order, each once, and from any key on.
-  var isOrdered: Bool { writer.isOrdered }
+  public let isOrdered: Bool
+
+  /// Whether the engine drops expired entries by itself.
+  let isExpiring: Bool
 
   /// Creates a store over `engine`.
   ///
   /// - Parameters:
   ///   - limits: how much it may hold; `nil` for no limits.
   ///   - uses: records how it is used, for eviction.
-  ///   - removesExpired: whether writes also remove a few expired entries. Not needed if the engine drops expired
-  ///     entries itself.
-  ///   - isOrdered: whether the engine is `ordered`.
+  ///   - capabilities: those of the engine. If it is not `bounded`, `limits` do not apply; if it is not `expiring`, writes
+  ///     also remove a few expired entries.
   ///   - decoded: how many decoded values to keep in memory.
   ///   - transforms: what entries are written with, such as compression. Entries written with others stay readable.
   ///   - leases: how to coalesce requests with those of other processes that use the store; `nil` to coalesce those of this
@@ -44,7 +53,7 @@ public struct EntryStore: Sendable {
   ///   - wholeLook: a store of up to so many entries is looked at whole to choose evictions; `nil` for the usual number.
   public init(
     engine: any StorageEngine, clock: any WallClock, limits: StoreLimits? = nil,
-    uses: StoreUse = StoreUse(), removesExpired: Bool = true, isOrdered: Bool = true,
+    uses: StoreUse = StoreUse(), capabilities: Set<EngineCapability> = [.ordered, .bounded],
     decoded: DecodedLimits = .standard, transforms: EntryTransforms = .none, leases: LeaseOptions? = nil,
     wholeLook: Int? = nil
   ) {
@@ -56,9 +65,13 @@ public struct EntryStore: Sendable {
       LeaseTable(engine: engine, clock: clock, transforms: self.transforms, options: leases ?? LeaseOptions()),
       takesLeases: leases != nil)
     decodedEntries = decoded.maxEntries > 0 ? DecodedEntries(decoded) : nil
-    writer = BoundedWriter(
-      engine: engine, clock: clock, limits: limits, uses: uses, isOrdered: isOrdered,
-      removesExpired: removesExpired, wholeLook: wholeLook ?? EvictionPass.wholeLook)
+    isOrdered = capabilities.contains(.ordered)
+    isExpiring = capabilities.contains(.expiring)
+    writer =
+      capabilities.contains(.bounded)
+      ? BoundedWriter(
+        engine: engine, clock: clock, limits: limits, uses: uses, isOrdered: isOrdered,
+        removesExpired: !isExpiring, wholeLook: wholeLook ?? EvictionPass.wholeLook) : nil
   }
 
   /// The value that `decode` makes from the entry under `key`, with its metadata; `nil` if there is none, or an expired
@@ -155,7 +168,7 @@ public struct EntryStore: Sendable {
   private func commit(
     _ batch: WriteBatch, storing key: CacheKey, bytes: Int, _ token: CoalescingToken?, endsLease: Bool
   ) async throws(CacheError) {
-    guard let token else { return try await writer.apply(batch, storing: key, bytes: bytes) }
+    guard let token else { return try await apply(batch, storing: key, bytes: bytes) }
     try await token.storing { () throws(CacheError) in
       var batch = batch
       switch await token.endRenewal() {
@@ -165,9 +178,14 @@ public struct EntryStore: Sendable {
         batch.require(lease, .checksum(version))
         if endsLease { batch.remove(lease) }
       }
-      try await writer.apply(batch, storing: key, bytes: bytes)
+      try await apply(batch, storing: key, bytes: bytes)
       if endsLease { token.forgetLease() }
     }
+  }
+
+  private func apply(_ batch: WriteBatch, storing key: CacheKey, bytes: Int) async throws(CacheError) {
+    guard let writer else { return try await engine.apply(batch) }
+    try await writer.apply(batch, storing: key, bytes: bytes)
   }
 }
 

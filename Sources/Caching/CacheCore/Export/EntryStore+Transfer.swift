@@ -15,7 +15,7 @@ extension EntryStore {
   public func export(
     _ selection: EntrySelection, progress: TransferProgress, to write: ([UInt8]) throws(CacheError) -> Void
   ) async throws(CacheError) -> TransferReport {
-    let total = selection == EntrySelection() ? try await count().entries : nil
+    let total = selection == EntrySelection() ? try await count()?.entries : nil
     var report = TransferReport()
     report.damaged = try await visitIntact(selection) { entries throws(CacheError) in
       var lines: [UInt8] = []
@@ -80,7 +80,7 @@ extension EntryStore {
     to destination: EntryStore?, _ options: TransferOptions,
     progress: (MigrationStage, _ done: Int, _ total: Int?) -> Void
   ) async throws(CacheError) -> TransferReport {
-    let total = try await count().entries
+    let total = try await count()?.entries
     var writer = EntryWriter(to: destination, options)
     do throws(CacheError) {
       var done = 0

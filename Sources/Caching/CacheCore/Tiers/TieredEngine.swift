@@ -167,7 +167,9 @@ extension TieredEngine {
     do throws(CacheError) { nearReport.count = try await near.count() } catch {
       nearReport.failure = nearReport.failure ?? error
     }
-    do throws(CacheError) { farReport.count = try await far.count() } catch { farReport.failure = error }
+    if capabilities.contains(.bounded) {
+      do throws(CacheError) { farReport.count = try await far.count() } catch { farReport.failure = error }
+    }
     return [nearReport, farReport]
   }
 

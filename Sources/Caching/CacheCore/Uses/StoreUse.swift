@@ -48,6 +48,7 @@ public final class StoreUse: Sendable {
   /// Whether uses go to the file; otherwise they stay in memory.
   private let writes: Bool
   private let capacity: Int
+  private let recordsUses: Bool
   private let executor = BlockingExecutor()
   private let state = Mutex(State())
 
@@ -56,9 +57,14 @@ public final class StoreUse: Sendable {
   public convenience init(capacity: Int = 1 << 17) { self.init(nil, capacity: capacity) }
 
   /// Uses that are kept in `table`, or only read from there.
-  package init(_ table: UseTable?, isReadOnly: Bool = false, capacity: Int = 1 << 17) {
+  ///
+  /// - Parameter recordsUses: whether the uses of entries are recorded, by which evictions choose, or only the counts are.
+  package init(
+    _ table: UseTable?, isReadOnly: Bool = false, recordsUses: Bool = true, capacity: Int = 1 << 17
+  ) {
     self.table = table
     self.capacity = capacity
+    self.recordsUses = recordsUses
     writes = table != nil && !isReadOnly
   }
 
@@ -108,6 +114,7 @@ public final class StoreUse: Sendable {
   ///
   /// - Throws: `CacheError`: the file cannot be read.
   public func histories(of keys: [CacheKey]) throws(CacheError) -> [AccessHistory] {
+    guard recordsUses else { return keys.map { _ in AccessHistory() } }
     let digests = keys.map { AccessRecord.digest(of: $0) }
     // What is on its way to the file may be counted twice, but not missed.
     let waiting = state.withLock { state in
@@ -123,6 +130,7 @@ public final class StoreUse: Sendable {
   ///
   /// - Throws: `CacheError`: the file cannot be read.
   public func restore(_ histories: [CacheKey: AccessHistory]) throws(CacheError) {
+    guard recordsUses else { return }
     let keys = Array(histories.keys)
     let known = try self.histories(of: keys)
     state.withLock { state in
@@ -139,6 +147,7 @@ public final class StoreUse: Sendable {
   }
 
   private func add(_ digest: UInt64, at now: Timestamp, to state: inout State) {
+    guard recordsUses else { return }
     state.recent.append(AccessRecord(digest: digest, history: AccessHistory(lastUsedAt: now, count: 1)))
     guard state.recent.count >= Self.maximumRecent else { return }
     state.uses += state.recent.count

@@ -173,6 +173,18 @@ extension UseTable {
     return path
   }
 
+  /// The path of what has the name of the table of the store that `configuration` opens, and belongs to someone else; `nil` if
+  /// nothing does. Such a file is neither read nor changed.
+  package static func foreignFile(
+    of declaration: EngineDeclaration, _ configuration: EngineConfiguration, home: String?
+  ) -> String? {
+    guard let path = UseTable(of: declaration, configuration, home: home, maxEntries: 0)?.path else { return nil }
+    switch try? StorePlace(path) {
+    case .nothing, .file(size: 0), nil: return nil
+    case .file, .folder, .other: return StoreMark(ofFile: String(path.dropLast(5))).isPresent ? nil : path
+    }
+  }
+
   /// The store that a file called `name` tells of; `nil` if it is no table, or may be one of a store of one of these
   /// engines on a server.
   package static func store(ofFile name: String, unlessOnServerOf engines: [String]) -> String? {

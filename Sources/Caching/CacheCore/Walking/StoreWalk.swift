@@ -104,10 +104,10 @@ extension EntryStore {
     return damaged
   }
 
-  /// How much the store holds, without leases.
+  /// How much the store holds, without leases; `nil` if the engine is not `bounded`: then only a walk tells.
   ///
   /// - Throws: `CacheError`: the engine failed.
-  func count() async throws(CacheError) -> StoreCount { try await engine.count().withoutLeases }
+  func count() async throws(CacheError) -> StoreCount? { isBounded ? try await engine.count().withoutLeases : nil }
 
   /// The entry under `key` without its payload, whether it is intact or not; `nil` if there is none.
   ///

@@ -79,7 +79,7 @@ public struct AppDIContainer: Sendable {
   ) async throws(CacheError) -> OpenStore {
     let (entries, warning) = try await EntryStore.open(
       plugin, options, limits: configuration.cache.limits, transforms: entryTransforms, home: configuration.home)
-    return OpenStore(entries, of: plugin, warning: warning)
+    return OpenStore(entries, warning: warning)
   }
 
   /// The store of the engine called `backend` if its damage has ended a process.
@@ -118,7 +118,7 @@ public struct AppDIContainer: Sendable {
       let plugin = try? layered(configuration.backend)
       let entries = EntryStore(
         over: engine, of: plugin, clock, limits: configuration.cache.limits, transforms: entryTransforms)
-      return OpenStore(entries, of: plugin)
+      return OpenStore(entries)
     }
   }
 

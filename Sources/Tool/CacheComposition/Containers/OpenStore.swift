@@ -1,6 +1,6 @@
 public import CacheCore
 internal import FetchVocabulary
-public import StorageSPI
+internal import StorageSPI
 
 /// An open store with its companions. Its opener closes it.
 public struct OpenStore: Sendable {
@@ -9,14 +9,10 @@ public struct OpenStore: Sendable {
   let background = BackgroundWork()
   /// A warning for the user: what was at the place of the store.
   public let warning: CacheError?
-  /// The capabilities of its engine.
-  public let capabilities: Set<EngineCapability>
 
-  /// The store `entries`, which `plugin` has opened or could not open; `nil` if there is no such engine.
-  init(_ entries: EntryStore, of plugin: (any StoragePlugin)?, warning: CacheError? = nil) {
+  init(_ entries: EntryStore, warning: CacheError? = nil) {
     self.entries = entries
     self.warning = warning
-    capabilities = plugin?.declaration.capabilities ?? []
   }
 
   /// The administration of the store.

@@ -136,7 +136,7 @@ package struct FoundLibraries {
 
   package init(_ libraries: EngineLibraries, searchPath: [String], catalogue: PluginCatalogue) {
     let found = libraries.all(in: searchPath)
-    let builtIn = catalogue.declarations.map(\.name).filter { catalogue.path(ofLibrary: $0) == nil }
+    let builtIn = catalogue.builtIn.map(\.name)
     unusable = found.filter { builtIn.contains($0.name) }
     usable = found.filter { library in
       let loaded = catalogue.path(ofLibrary: library.name)

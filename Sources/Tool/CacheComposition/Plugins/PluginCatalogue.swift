@@ -51,6 +51,9 @@ public struct PluginCatalogue: Sendable {
     return catalogue
   }
 
+  /// The declarations of the engines that are built in.
+  package var builtIn: [EngineDeclaration] { declarations.filter { path(ofLibrary: $0.name) == nil } }
+
   /// The path of the library of the engine called `name`; `nil` if it is built in.
   package func path(ofLibrary name: String) -> String? { libraries.first { $0.name == name }?.path }
 }

@@ -48,14 +48,14 @@ struct MoviePages: Sendable {
 }
 
 extension MoviePages {
-  /// Makes a reader that stores and reads the pages through the storage that a search uses, over `engine`. The clock
-  /// stands still.
+  /// Makes a reader that stores and reads the pages through the storage that a search uses, over the engine of `target`.
+  /// The clock stands still.
   ///
   /// - Parameters:
   ///   - share: the number of this process: each process has its own keys.
   ///   - now: the time of the run.
-  func reader(over engine: any StorageEngine, share: Int, now: Timestamp) -> any BenchmarkFetcher {
-    let store = EntryStore(engine: engine, clock: FixedClock(now: now))
+  func reader(over target: BenchmarkStore, share: Int, now: Timestamp) -> any BenchmarkFetcher {
+    let store = EntryStore(engine: target.engine, clock: FixedClock(now: now), capabilities: target.capabilities)
     return MoviesReader(
       storage: EngineMoviesResponseStorage(store: store), pages: pages, origin: "sample-\(share)", now: now.sinceEpoch)
   }
@@ -150,9 +150,12 @@ struct CityPages: Sendable {
 
   /// Makes a fetcher with the use case, repository and storage of `fetch cities`, over `engine`. The store is bounded
   /// and keeps its tallies, but never reaches the bounds, and the clock stands still.
-  func fetcher(over engine: any StorageEngine) -> any BenchmarkFetcher {
+  func fetcher(
+    over engine: any StorageEngine, _ capabilities: Set<EngineCapability> = [.ordered, .bounded]
+  ) -> any BenchmarkFetcher {
     let limits = StoreLimits(maxEntries: 1 << 40, maxBytes: 1 << 50, eviction: .lru)
-    let store = EntryStore(engine: engine, clock: FixedClock(now: now), limits: limits)
+    let store = EntryStore(
+      engine: engine, clock: FixedClock(now: now), limits: limits, capabilities: capabilities)
     let freshness = FreshnessPolicy(
       timeToLive: .seconds(3_600), staleIfError: .seconds(86_400), staleWhileRevalidate: .zero)
     let services = FetchServices(
@@ -222,7 +225,7 @@ struct BoundedReader: BenchmarkFetcher {
     self.target = target
     clock = OperationClock(now)
     let limits = target.maximumEntries.map { StoreLimits(maxEntries: $0, eviction: policy) }
-    store = EntryStore(engine: target.engine, clock: clock, limits: limits, isOrdered: target.isOrdered)
+    store = EntryStore(engine: target.engine, clock: clock, limits: limits, capabilities: target.capabilities)
   }
 
   func fetch(_ number: Int, isStored: Bool) async throws(CacheError) -> BenchmarkAnswer {

@@ -31,7 +31,7 @@ struct BenchmarkPlan: Sendable {
   let subjects: [BenchmarkSubject]
   private let workloads: [Workload]
 
-  /// A benchmark of the engines called `backends`; without names, of all built-in engines.
+  /// A benchmark of the engines called `backends`; without names, of all built-in engines whose stores are not on a server.
   ///
   /// - Parameter workloads: the workloads, in order; empty for a selection that takes about a minute.
   /// - Throws: `CacheError` with the code `unknownBackend`.
@@ -43,7 +43,8 @@ struct BenchmarkPlan: Sendable {
     policy = container.configuration.cache.limits.eviction
     self.options.date = Timestamp(milliseconds: container.now.wholeMilliseconds)
     var subjects: [BenchmarkSubject] = []
-    for name in backends.isEmpty ? BackendsPresenter.programNames : backends
+    let local = container.catalogue.builtIn.filter { !$0.isOnServer }.map(\.name)
+    for name in backends.isEmpty ? local : backends
     where !subjects.contains(where: { $0.name == name }) {
       let plugin = try container.catalogue.plugin(named: name)
       subjects.append(BenchmarkSubject(plugin: plugin, values: container.configuration.options(of: name)))
@@ -119,12 +120,12 @@ struct BenchmarkPlan: Sendable {
     var actions = BenchmarkActions()
     if workloads.contains(where: { $0.payload == .typed || $0.payload == .kept }) {
       let movies = try await MoviePages.load()
-      let makeReader: BenchmarkActions.MakeFetcher = { movies.reader(over: $0.engine, share: share, now: now) }
+      let makeReader: BenchmarkActions.MakeFetcher = { movies.reader(over: $0, share: share, now: now) }
       (actions.typed, actions.makeFetcher[.kept]) = (movies.payload, makeReader)
     }
     if workloads.contains(where: { $0.payload == .fetched }) {
       let pages = try await CityPages.load(share: share, now: now)
-      let makeFetcher: BenchmarkActions.MakeFetcher = { pages.fetcher(over: $0.engine) }
+      let makeFetcher: BenchmarkActions.MakeFetcher = { pages.fetcher(over: $0.engine, $0.capabilities) }
       actions.makeFetcher[.fetched] = makeFetcher
     }
     let makeBounded: BenchmarkActions.MakeFetcher = { [policy] in BoundedReader($0, now: now, policy) }

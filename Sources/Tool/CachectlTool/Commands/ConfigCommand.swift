@@ -15,10 +15,13 @@ struct ConfigCommand: ParsableCommand {
 }
 
 /// `config show`.
-struct ShowConfiguration: ParsableCommand {
+struct ShowConfiguration: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "show", abstract: "Show the value of every setting",
-    discussion: "With --output json, and without --origin, it prints a valid configuration file.")
+    discussion: """
+      With --output json, and without --origin, it prints a valid configuration file. The table says which limits a \
+      server has if those of the cache do not apply to it, and asks the server for them.
+      """)
 
   @Flag(help: "Say of each value where it comes from")
   var origin = false
@@ -26,11 +29,12 @@ struct ShowConfiguration: ParsableCommand {
   @OptionGroup(title: "Global options")
   var global: GlobalOptions
 
-  func run() throws {
+  func run() async throws {
     let loader = ConfigurationLoader.ofProcess
-    let configuration = try loader.load(global.configurationFlags)
+    let container = try AppDIContainer.ofProcess(global.configurationFlags, loader: loader)
     global.warn(ofIgnoredVariables: loader)
-    try global.show(SettingsView(configuration, showsOrigin: origin))
+    let limits = global.output == .table ? await container.limitsOfServer() : nil
+    try global.show(SettingsView(container.configuration, showsOrigin: origin, limits: limits))
   }
 }
 

@@ -55,7 +55,7 @@ struct ListCommand: AsyncParsableCommand {
           try Console.output.write(listing.text(page, now: readAt))
         }
         let (selection, limit) = (entries.selection(), limit ?? .max)
-        let isOrdered = store.capabilities.contains(.ordered)
+        let isOrdered = store.entries.isOrdered
         if sort == nil || sort == .key && isOrdered {
           if isOrdered, let cursor { _ = try CacheKey(argument: cursor) }
           return try await store.administration.list(selection, after: cursor, limit: limit, write)

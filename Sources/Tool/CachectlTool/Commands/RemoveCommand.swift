@@ -94,7 +94,8 @@ struct RemoveCommand: AsyncParsableCommand {
     }
   }
 
-  /// Whether the user agrees to remove everything in the store. The question omits the amount if the store is damaged.
+  /// Whether the user agrees to remove everything in the store. The question omits the amount if the store is damaged,
+  /// or only a walk through it would tell.
   private func isConfirmed(_ session: Session) async -> Bool {
     var summary: String?
     // Opening a crashed store would move it aside.

@@ -63,8 +63,10 @@ struct Doctor: Sendable {
       let check = StoreCheck(plugin: plugin, container: container, files: files)
       stores.append((plugin.declaration.name, await check.run()))
     }
+    let engine = catalogue.declarations.first { $0.name == configuration.storeEngine }
     let space = SpaceCheck(files: files).finding(
-      home: configuration.home, maximumBytes: configuration.cache.limits.maxBytes,
+      home: configuration.home,
+      maximumBytes: engine?.capabilities.contains(.bounded) == false ? 0 : configuration.cache.limits.maxBytes,
       usedBytes: stores.first { $0.name == configuration.storeEngine }?.result.payloadBytes ?? 0)
     return TransformCheck(container: container).findings + [space] + stores.flatMap(\.result.findings)
       + LeftoverCheck(files: files).findings(

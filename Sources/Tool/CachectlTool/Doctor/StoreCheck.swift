@@ -32,6 +32,8 @@ struct StoreCheck: Sendable {
 
   private var name: String { plugin.declaration.name }
 
+  private var isBounded: Bool { plugin.declaration.capabilities.contains(.bounded) }
+
   func run() async -> Result {
     var result = Result()
     guard plugin.declaration.capabilities.contains(.persistent) else {
@@ -39,16 +41,23 @@ struct StoreCheck: Sendable {
       result.exists = false
       return result
     }
+    // The address that nobody has configured may lead to a server of someone else.
+    guard !plugin.declaration.isOnServer || name == container.configuration.storeEngine else {
+      result.findings = [.ok(name, "is on a server, which is looked at if it is the configured backend")]
+      return result
+    }
     do throws(CacheError) {
       let configuration = try container.engineConfiguration(for: plugin.declaration)
       let inspection = try await plugin.inspect(configuration)
       (result.path, result.exists) = (inspection.path, inspection.exists)
-      if let caution = inspection.caution { result.findings = [.warning(name, caution, hint: "")] }
+      if !isBounded { result.findings = [.ok(name, inspection.limitsText(of: name))] }
+      if let caution = inspection.caution { result.findings.append(.warning(name, caution, hint: "")) }
       guard inspection.exists else {
         result.findings.append(.ok(name, "no store yet at \(inspection.path)"))
         return result
       }
       lookAtFiles(inspection, &result)
+      lookAtUses(configuration, &result)
       if let crashed = CrashedStore(plugin, configuration) {
         result.findings.append(.problem(name, crashed.error))
       } else if isReadable(inspection, &result) {
@@ -73,6 +82,10 @@ struct StoreCheck: Sendable {
       result.findings.append(
         .warning(name, "\(path) can be read by others (permissions \(file.modeText))", hint: "chmod 600 \(path)"))
     }
+    if let (path, _) = found.first(where: { $0.file.kind == .file && !files.mayWrite($0.path) }) {
+      result.findings.append(
+        .warning(name, "\(path) may only be read: nothing new is stored", hint: "chmod u+w \(path), if you own it"))
+    }
     if let file = files.file(at: inspection.path), file.kind == .file, file.links > 1 {
       result.findings.append(
         .warning(
@@ -84,6 +97,16 @@ struct StoreCheck: Sendable {
     if !holders.isEmpty {
       result.findings.append(.ok(name, "in use by \(holders.map(\.description).joined(separator: ", "))"))
     }
+  }
+
+  /// Checks that the file for the uses of entries is one: nothing is recorded in the file of someone else.
+  private func lookAtUses(_ configuration: EngineConfiguration, _ result: inout Result) {
+    let home = container.configuration.home
+    guard let path = UseTable.foreignFile(of: plugin.declaration, configuration, home: home) else { return }
+    result.findings.append(
+      .warning(
+        name, "\(path) is not a file of cachectl: hits, evictions and the uses of entries are not recorded",
+        hint: "move it to another place"))
   }
 
   /// Whether the format is the current one. A store of another format is not opened.
@@ -110,10 +133,11 @@ struct StoreCheck: Sendable {
     do throws(CacheError) {
       let engine = try await plugin.open(configuration)
       do throws(CacheError) {
-        let count = try await engine.count().withoutLeases
+        let (seen, isAll) = try await look(engine, &result.ahead)
+        let count = (isBounded ? try await engine.count() : seen).withoutLeases
         result.payloadBytes = count.payloadBytes
-        result.ahead = try await entriesAhead(engine)
-        let entries = NumberText.count(count.entries, "entry", "entries")
+        let number = NumberText.count(count.entries, "entry", "entries")
+        let entries = isBounded || isAll ? number : "more than \(number)"
         result.findings.append(
           .ok(name, "\(inspection.path) opens: \(entries), format version \(inspection.currentFormat)"))
       } catch {
@@ -129,17 +153,31 @@ struct StoreCheck: Sendable {
     }
   }
 
-  private func entriesAhead(_ engine: any StorageEngine) async throws(CacheError) -> ClockCheck.Ahead {
-    var ahead = ClockCheck.Ahead()
+  /// Looks at the first entries, and returns how many they are, and whether there are no others.
+  private func look(
+    _ engine: any StorageEngine, _ ahead: inout ClockCheck.Ahead
+  ) async throws(CacheError) -> (seen: StoreCount, isAll: Bool) {
     var request = ScanRequest()
+    var seen = StoreCount()
     var left = Self.maximumEntries
     repeat {
       let page = try await engine.scan(request)
-      for entry in page.entries { ahead.add(entry, at: container.clock.now) }
+      for entry in page.entries {
+        ahead.add(entry, at: container.clock.now)
+        seen[entry.key.namespace].add(payloadBytes: entry.payloadBytes, retainUntil: entry.metadata.retainUntil)
+      }
       request.position = page.next
       left -= page.entries.count
     } while request.position != nil && left > 0 && !Task.isCancelled
-    return ahead
+    return (seen, request.position == nil)
+  }
+}
+
+extension StoreInspection {
+  /// The limits of the store of the engine called `name`, which is not `bounded`.
+  func limitsText(of name: String) -> String {
+    let own = limits.map { " (\($0))" } ?? ""
+    return "cache.maxEntries and cache.maxBytes do not apply: \(name) has its own limits and evicts by itself\(own)"
   }
 }
 

@@ -5,6 +5,19 @@ internal import CacheCore
 internal import StorageSPI
 
 extension AppDIContainer {
+  /// What limits the configured store if its engine is not `bounded`; `nil` if the limits of the cache do. It asks the
+  /// server, and says why if that does not answer.
+  func limitsOfServer() async -> String? {
+    guard let (plugin, options) = try? engine(configuration.backend) else { return nil }
+    let declaration = plugin.declaration
+    if declaration.capabilities.contains(.bounded) { return nil }
+    var inspection = StoreInspection(path: "", files: [], format: nil, currentFormat: 1)
+    do throws(CacheError) { inspection = try await plugin.inspect(options) } catch {
+      inspection = StoreInspection(path: "", files: [], format: nil, currentFormat: 1, limits: error.message)
+    }
+    return inspection.limitsText(of: declaration.name)
+  }
+
   /// Opens the store and checks every entry. A store that is too damaged to open, or has ended a process, is reported as
   /// a finding.
   ///

@@ -25,7 +25,7 @@ struct StorePresenter: Sendable {
     guard let cacheKey = keys.first, let entry = try await store.administration.entry(cacheKey) else {
       throw Self.notFound(name.text)
     }
-    let use = try store.entries.uses.histories(of: [cacheKey]).reduce(AccessHistory(), +)
+    let use = store.entries.isBounded ? try store.entries.uses.histories(of: [cacheKey]).first : nil
     return (EntryView(entry, use: use), entry.payload)
   }
 
@@ -87,7 +87,6 @@ struct StorePresenter: Sendable {
   func statistics(countingStates countsStates: Bool? = nil) async throws(CacheError) -> StatisticsView {
     StatisticsView(
       backend: configuration.backend, path: configuration.storePath, address: configuration.storeAddress,
-      isBounded: store.capabilities.contains(.bounded),
       try await store.administration.statistics(countingStates: countsStates))
   }
 
@@ -107,9 +106,7 @@ struct StorePresenter: Sendable {
   ///
   /// - Throws: `CacheError`: the engine failed.
   func compact() async throws(CacheError) -> CompactionView {
-    let administration = store.administration
-    let before = try await administration.count()
-    return CompactionView(backend: configuration.backend, report: try await administration.compact(from: before))
+    CompactionView(backend: configuration.backend, report: try await store.administration.compact())
   }
 }
 

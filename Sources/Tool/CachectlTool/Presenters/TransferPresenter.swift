@@ -63,12 +63,11 @@ struct TransferPresenter: Sendable {
   }
 
   /// Moving entries ignores the bounds of the store, so that no entry is lost on the way. The next fetch will evict:
-  /// warn of that. An engine that is not `bounded` has no such limits.
+  /// warn of that, unless the engine has limits of its own.
   private func warnings(of store: OpenStore, _ backend: String) async throws(CacheError) -> [ErrorView] {
-    guard store.capabilities.contains(.bounded) else { return [] }
+    guard let count = try await store.administration.count() else { return [] }
     let bounds = StoreBounds(
       maxEntries: configuration.cache.limits.maxEntries, maxPayloadBytes: configuration.cache.limits.maxBytes)
-    let count = try await store.administration.count()
     if bounds.contain(count) { return [] }
     return [
       ErrorView(

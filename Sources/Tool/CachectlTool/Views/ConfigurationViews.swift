@@ -5,12 +5,14 @@ internal import CachePresentation
 struct SettingsView: OutputView {
   private let configuration: Configuration
   private let showsOrigin: Bool
+  private let limits: String?
 
   /// The view of the settings of `configuration`, in the order of the schema; `showsOrigin` adds the origin of each,
-  /// and the file.
-  init(_ configuration: Configuration, showsOrigin: Bool) {
+  /// and the file. `limits` says what limits the store if those of the cache do not apply.
+  init(_ configuration: Configuration, showsOrigin: Bool, limits: String? = nil) {
     self.configuration = configuration
     self.showsOrigin = showsOrigin
+    self.limits = limits
   }
 
   /// Without origins, a document that is a valid configuration itself; with them `{"file", "settings": [{"key",
@@ -31,10 +33,11 @@ struct SettingsView: OutputView {
     }
   }
 
-  /// The file, if origins are shown.
+  /// The file, if origins are shown, and the limits of the store.
   var status: StatusLine? {
-    guard showsOrigin else { return nil }
-    return StatusLine([configuration.file ?? "No file: every setting has its default"])
+    let file = showsOrigin ? configuration.file ?? "No file: every setting has its default" : nil
+    let parts = [file, limits].compactMap(\.self)
+    return parts.isEmpty ? nil : StatusLine(parts)
   }
 
   /// The settings, one per line.

@@ -6,10 +6,10 @@ internal import StorageSPI
 /// One entry of a store, with its payload.
 struct EntryView: SingleRecordView {
   private let entry: StoredEntry
-  private let use: AccessHistory
+  private let use: AccessHistory?
 
-  /// The view of `entry` and of how it was used.
-  init(_ entry: StoredEntry, use: AccessHistory) {
+  /// The view of `entry` and of how it was used; `nil` if uses are not recorded.
+  init(_ entry: StoredEntry, use: AccessHistory?) {
     self.entry = entry
     self.use = use
   }
@@ -26,7 +26,7 @@ struct EntryView: SingleRecordView {
       }
     return .object(
       entry.summary.members(at: entry.readAt) + [
-        .init("uses", .integer(Int(use.count))), .init("lastUsedAt", JSONValue(time: lastUsedAt)),
+        .init("uses", JSONValue(use.map { Int($0.count) })), .init("lastUsedAt", JSONValue(time: lastUsedAt)),
         .init("attributes", JSONValue(metadata.attributes)),
       ] + transforms + [payload])
   }
@@ -41,7 +41,7 @@ struct EntryView: SingleRecordView {
       ("Fresh until", Details.time(metadata.freshUntil.sinceEpoch, now: now)),
       ("Kept until", Details.time(metadata.retainUntil.sinceEpoch, now: now)),
       ("Type", .init(metadata.contentType, .plain)), ("Size", Details.bytes(entry.summary.payloadBytes)),
-      ("Uses", .init(useText, .plain)),
+      ("Uses", .init(useText)),
     ]
     let written = entry.transforms.map { text in
       (name: "Stored by", value: Table.Cell("\(text), of \(ByteCountText.text(entry.payload.count))", .plain))
@@ -61,9 +61,10 @@ struct EntryView: SingleRecordView {
     } ?? []
   }
 
-  private var lastUsedAt: Duration? { use.count > 0 ? use.lastUsedAt.sinceEpoch : nil }
+  private var lastUsedAt: Duration? { use.flatMap { $0.count > 0 ? $0.lastUsedAt.sinceEpoch : nil } }
 
-  private var useText: String {
+  private var useText: String? {
+    guard let use else { return nil }
     guard let lastUsedAt else { return "never" }
     return "\(NumberText.text(Int(use.count))), the last \(RelativeTimeText.past(lastUsedAt, now: now))"
   }

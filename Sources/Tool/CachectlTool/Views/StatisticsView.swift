@@ -8,28 +8,26 @@ struct StatisticsView: SingleRecordView {
   private let backend: String
   private let path: String?
   private let address: String?
-  private let isBounded: Bool
   private let report: StoreReport
 
   /// The view of `report` about the store called `backend` at `path`, or on the server at `address` (`nil` if it has
-  /// none). If its engine is not `isBounded`, evictions are not known.
-  init(backend: String, path: String?, address: String? = nil, isBounded: Bool = true, _ report: StoreReport) {
+  /// none).
+  init(backend: String, path: String?, address: String? = nil, _ report: StoreReport) {
     self.backend = backend
     self.path = path
     self.address = address
-    self.isBounded = isBounded
     self.report = report
   }
 
   private var namespaces: [(name: String, count: EntryCount)] {
-    report.count.namespaces.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+    (report.count?.namespaces ?? [:]).sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
   }
 
-  private var evictions: Int? { isBounded ? report.operations.evictions : nil }
-
-  /// The number of entries and their size, such as "12 entries, 1.4 MiB".
-  var summary: String {
-    "\(NumberText.count(report.entries, "entry", "entries")), \(ByteCountText.text(report.payloadBytes))"
+  /// The number of entries and their size, such as "12 entries, 1.4 MiB"; `nil` if they were not counted.
+  var summary: String? {
+    report.count.map { count in
+      "\(NumberText.count(count.entries, "entry", "entries")), \(ByteCountText.text(count.payloadBytes))"
+    }
   }
 
   /// The document of `stats`, with "tiers" for a store that has some.
@@ -51,12 +49,12 @@ struct StatisticsView: SingleRecordView {
   private var document: JSONValue {
     [
       "backend": .string(backend), "path": JSONValue(path), "address": JSONValue(address),
-      "entries": .integer(report.entries), "payloadBytes": .integer(report.payloadBytes),
-      "storageBytes": .integer(report.count.storageBytes),
+      "entries": JSONValue(report.entries), "payloadBytes": JSONValue(report.payloadBytes),
+      "storageBytes": JSONValue(report.storageBytes),
       "fresh": JSONValue(report.count(.fresh)), "stale": JSONValue(report.count(.stale)),
       "expired": JSONValue(report.count(.expired)),
       "hits": .integer(report.operations.hits), "misses": .integer(report.operations.misses),
-      "evictions": JSONValue(evictions),
+      "evictions": JSONValue(report.evictions),
       "namespaces": .array(
         namespaces.map { name, count in
           [
@@ -72,15 +70,16 @@ struct StatisticsView: SingleRecordView {
     let states = EntryState.allCases.compactMap { state in
       report.count(state).map { "\(NumberText.text($0)) \(state.rawValue)" }
     }
+    let entryText = report.entries.map(NumberText.text) ?? "more than \(NumberText.text(StoreReport.scannedEntries))"
     let stateText = states.isEmpty ? "states are counted with --states" : states.joined(separator: ", ")
     let place: (name: String, value: Table.Cell) =
       address.map { ("Address", .init($0, .plain)) } ?? ("Path", .init(path))
     let figures = Details.wrappedText(
       [
-        ("Backend", .init(backend, .bold)), place, ("Entries", "\(NumberText.text(report.entries)) (\(stateText))"),
-        ("Payload", Details.bytes(report.payloadBytes)),
-        ("On disk", Details.bytes(report.count.storageBytes)),
-        ("Hits", .init(hitText, .plain)), ("Evictions", .init(evictions.map { NumberText.text($0) })),
+        ("Backend", .init(backend, .bold)), place, ("Entries", "\(entryText) (\(stateText))"),
+        ("Payload", report.payloadBytes.map(Details.bytes) ?? .init(nil)),
+        ("On disk", report.storageBytes.map(Details.bytes) ?? .init(nil)),
+        ("Hits", .init(hitText, .plain)), ("Evictions", .init(report.evictions.map { NumberText.text($0) })),
       ] + report.tiers.map { ($0.name.prefix(1).uppercased() + $0.name.dropFirst(), .init(Self.text($0), .plain)) },
       on: screen)
     return namespaces.isEmpty ? figures : figures + "\n" + namespaceTable.text(on: screen)

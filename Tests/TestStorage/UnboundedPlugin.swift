@@ -1,0 +1,47 @@
+internal import EngineSupport
+package import StorageSPI
+
+/// A layer that makes of any engine one whose stores have limits of their own, as on a server that evicts: it is `expiring`
+/// and not `bounded`, and its count fails, because it would be a walk that nobody has asked for.
+package struct UnboundedPlugin: EngineLayer {
+  package let base: any StoragePlugin
+  /// What an inspection says of its limits.
+  package var limits: String?
+  /// What an inspection warns of.
+  package var caution: String?
+
+  package init(over base: any StoragePlugin) { self.base = base }
+
+  package static func capabilities(_ base: Set<EngineCapability>) -> Set<EngineCapability> {
+    base.subtracting([.bounded]).union([.expiring])
+  }
+
+  package var declaration: EngineDeclaration {
+    base.declaration.with(Self.capabilities(base.declaration.capabilities))
+  }
+
+  package func wrap(_ engine: any StorageEngine) -> any StorageEngine { UnboundedEngine(over: engine) }
+
+  package func inspect(_ configuration: EngineConfiguration) async throws(CacheError) -> StoreInspection {
+    let found = try await base.inspect(configuration)
+    return StoreInspection(
+      path: found.path, exists: found.exists, files: found.files, format: found.format,
+      currentFormat: found.currentFormat, limits: limits, caution: caution)
+  }
+}
+
+/// An engine of that layer.
+package final class UnboundedEngine: WrappingEngine {
+  package let base: any StorageEngine
+
+  package init(over base: any StorageEngine) { self.base = base }
+
+  package func apply(_ batch: WriteBatch) async throws(CacheError) {
+    if batch.bounds != nil { throw CacheError(.failed, "a store that is not bounded was given bounds") }
+    try await base.apply(batch)
+  }
+
+  package func count() async throws(CacheError) -> StoreCount {
+    throw CacheError(.failed, "a store that is not bounded was counted")
+  }
+}
