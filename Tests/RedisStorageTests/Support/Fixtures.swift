@@ -2,7 +2,7 @@ import Foundation
 import StorageSPI
 import Testing
 
-@testable import HiredisStorage
+@testable import RedisStorage
 
 /// The time of day.
 struct SystemClock: WallClock {
@@ -87,8 +87,21 @@ func code(_ body: () async throws -> Void) async -> CacheError.Code? {
 }
 
 /// The options of an engine at `url`, as a test looks at the parts of the engine below.
-func options(_ kind: RedisOptions.Kind, _ url: String, _ values: [String: OptionValue] = [:]) throws -> RedisOptions {
-  let values = patient(url, values)
+func options(_ url: String, _ values: [String: OptionValue] = [:]) throws -> RedisOptions {
   let declaration = RedisPlugin().declaration
-  return try RedisOptions(try EngineConfiguration(for: declaration, values: values, clock: SystemClock()), kind: kind)
+  return try RedisOptions(
+    try EngineConfiguration(for: declaration, values: patient(url, values), clock: SystemClock()))
+}
+
+/// What the build puts beside the tests.
+enum BuiltProducts {
+  /// The path of the program called `name`.
+  static func path(_ name: String) -> String { folder.appendingPathComponent(name).path }
+
+  private static var folder: URL {
+    // The test bundle is the first argument that SwiftPM gives to the runner of tests, or the runner itself.
+    let arguments = CommandLine.arguments
+    let bundle = arguments.first { $0.hasSuffix(".xctest") } ?? arguments[0]
+    return URL(fileURLWithPath: bundle).resolvingSymlinksInPath().deletingLastPathComponent()
+  }
 }

@@ -1,6 +1,6 @@
 import Foundation
 
-@testable import HiredisStorage
+@testable import RedisStorage
 
 /// A Redis Cluster on loopback: three masters, each with a replica or without. It ends with the object.
 final class RedisCluster: Sendable {

@@ -1,7 +1,8 @@
+import ChildProcesses
 import Foundation
 import Synchronization
 
-@testable import HiredisStorage
+@testable import RedisStorage
 
 /// A `redis-server` on a free port of the loopback interface, in a folder of its own. It ends with the object, and within
 /// a second when the process of the tests ends, however it ends.
@@ -98,19 +99,18 @@ final class RedisServer: @unchecked Sendable {
   @discardableResult
   func ask(_ words: String...) throws -> RedisValue {
     var command = RedisCommand()
-    for word in words { command.append(word) }
-    return try connection().exchange([command])[0].value
+    command.append(words)
+    return try connection().exchange([command])[0]
   }
 
   /// A connection that is not logged in.
-  func connection() throws -> RedisConnection {
-    try RedisConnection(address, timeout: .seconds(120), silence: .seconds(120))
-  }
+  func connection() throws -> RedisWitness { try RedisWitness(address) }
 
   /// Runs a program and returns what it prints; fails where the program does.
   static func run(_ program: String, _ arguments: [String]) throws -> String {
-    let (text, hasSucceeded) = try ChildProcess(["/usr/bin/env", program] + arguments).finish()
-    guard hasSucceeded else {
+    let process = try FinishedProcess(running: [program] + arguments)
+    let text = process.output + process.errors
+    guard process.status == 0 else {
       throw Failure(description: "\(program) \(arguments.joined(separator: " ")): \(text)")
     }
     return text.trimmingCharacters(in: .newlines)
@@ -156,7 +156,17 @@ final class RedisServer: @unchecked Sendable {
       while kill -0 $server && kill -0 \(getpid()); do sleep 1; done 2>/dev/null; kill -9 $server 2>/dev/null
       kill -0 \(getpid()) 2>/dev/null || rm -rf \(folder.path)
       """
-    let line = try ChildProcess(["/bin/bash", "-c", script]).firstOutput()
+    let output = folder.appendingPathComponent("started-\(UUID().uuidString)").path
+    // In a session of its own: the system wakes up the stopped processes of a group when it loses its last link to a
+    // parent outside.
+    let environment = ProcessInfo.processInfo.environment.map { "\($0.key)=\($0.value)" }
+    _ = try Spawning.start(
+      ["setsid", "/bin/bash", "-c", script], variables: environment, folder: folder.path, output: output,
+      errors: "/dev/null")
+    let line = try eventually("the shell has started a server") { () -> String? in
+      let text = try? String(contentsOfFile: output, encoding: .utf8)
+      return text.flatMap { $0.hasSuffix("\n") ? $0 : nil }
+    }
     guard let identifier = pid_t(line.trimmingCharacters(in: .newlines)) else { return nil }
     return try answers(port, identifier) ? identifier : nil
   }
@@ -165,14 +175,45 @@ final class RedisServer: @unchecked Sendable {
   private static func answers(_ port: Int, _ identifier: pid_t) throws -> Bool {
     let address = RedisAddress(host: "127.0.0.1", port: Int32(port))
     return try eventually("redis-server on port \(port) answers") {
-      let connection = try? RedisConnection(address, timeout: .seconds(1), silence: .seconds(1))
       // It says under which process it runs: another server may have the port.
-      let answer = try? connection?.exchange([RedisCommand("INFO", "server")])[0].value
+      let answer = try? RedisWitness(address).exchange([RedisCommand("INFO", "server")])[0]
       if answer?.error?.word == "NOAUTH" { return true }
       let info = answer?.text
       if let info, info.contains("process_id:") { return info.contains("process_id:\(identifier)\r\n") }
       return kill(identifier, 0) == 0 ? nil : false
     }
+  }
+}
+
+/// A connection by which a test looks at a server, or changes it, apart from those of the engine. It blocks.
+final class RedisWitness {
+  private let socket: RedisSocket
+  private let reader: RedisReader
+  private let patience = RedisPatience(.seconds(600))
+
+  init(_ address: RedisAddress) throws {
+    socket = try RedisSocket(address, patience)
+    reader = try RedisReader()
+  }
+
+  /// Sends all `commands` at once, and waits for their replies.
+  func exchange(_ commands: [RedisCommand]) throws -> [RedisValue] {
+    var bytes: [UInt8] = []
+    for command in commands { command.encode(into: &bytes) }
+    try socket.send(bytes, patience)
+    let room = UnsafeMutableRawBufferPointer.allocate(byteCount: 65_536, alignment: 1)
+    defer { room.deallocate() }
+    var replies: [RedisValue] = []
+    while replies.count < commands.count {
+      if let reply = try reader.next() {
+        replies.append(reply)
+      } else if socket.hasInput(within: 600_000) {
+        reader.feed(UnsafeRawBufferPointer(rebasing: room[..<(try socket.receive(into: room))]))
+      } else {
+        throw RedisServer.Failure(description: "the server does not answer")
+      }
+    }
+    return replies
   }
 }
 
