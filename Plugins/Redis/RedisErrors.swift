@@ -93,7 +93,7 @@ extension CacheError {
     if isDeniedToScript(error) { return .permissionDenied }
     return switch error.word {
     case "NOAUTH", "WRONGPASS", "NOPERM", "DENIED": .permissionDenied
-    case "LOADING", "BUSY", "MASTERDOWN", "CLUSTERDOWN", "TRYAGAIN": .busy
+    case "LOADING", "BUSY", "MASTERDOWN", "CLUSTERDOWN", "TRYAGAIN", "MOVED", "ASK": .busy
     case "OOM": .noSpace
     case "MISCONF", "NOREPLICAS": .ioFailed
     case "WRONGTYPE": .damaged

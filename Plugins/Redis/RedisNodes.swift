@@ -1,0 +1,285 @@
+internal import StorageSPI
+internal import Synchronization
+
+/// A master and its part of a store.
+struct RedisMaster: Sendable, Hashable {
+  let address: RedisAddress
+  /// The slots of a cluster that it has; none if there is no cluster.
+  let slots: RangeSet<Int>
+  /// The slots that are being migrated to it: some of their keys are here, and the others on the master that has the slot.
+  let importing: RangeSet<Int>
+  /// The server's name for itself, which is another one after each start.
+  let runID: String
+}
+
+/// The servers of a store: a single one, the masters of a cluster, or the one that Sentinels name.
+///
+/// Calls for different masters share nothing, so that those for the others are not slower when one is lost.
+final class RedisNodes: Sendable {
+  let options: RedisOptions
+  private let searching = RedisFlight<CacheError?>()
+  private let topology: Mutex<RedisTopology>
+
+  private init(_ options: RedisOptions) {
+    self.options = options
+    topology = Mutex(RedisTopology(options, RedisMarks()))
+  }
+
+  /// Connects to one of the servers of the URL, or asks its Sentinels, and finds the others.
+  ///
+  /// - Throws: `CacheError`: `unreachable` if none answers, `invalidOption` if they are not such servers as the URL says, and the
+  ///   errors of `RedisConnection.open`.
+  static func open(_ options: RedisOptions) async throws(CacheError) -> RedisNodes {
+    let nodes = RedisNodes(options)
+    do throws(CacheError) {
+      if options.location.service == nil { try await nodes.recognize() }
+      _ = try await nodes.send([RedisCommand("PING")], slot: nil, isRead: true)
+    } catch {
+      nodes.close()
+      throw error
+    }
+    return nodes
+  }
+
+  deinit { close() }
+
+  var isCluster: Bool { topology.withLock { $0.isCluster } }
+
+  /// Whether there are other servers to ask for the master.
+  var findsServers: Bool { options.location.service != nil || isCluster }
+
+  /// Ends all connections; calls without a reply fail.
+  func close() {
+    let nodes = topology.withLock { topology in
+      topology.isClosed = true
+      return topology.nodes.values
+    }
+    for node in nodes { node.close() }
+  }
+
+  // MARK: Calls
+
+  /// Sends `commands` together to the master that has `slot`, or to the only one if `slot` is `nil`.
+  ///
+  /// Until `RedisOptions.timeout` has passed it follows a slot that is migrated, and waits for a server that is starting, a cluster
+  /// that is changing, and the server that replaces a lost one.
+  ///
+  /// - Parameters:
+  ///   - slot: the slot of all keys in the commands.
+  ///   - isRead: whether the commands change nothing, so that they can always be sent again.
+  /// - Returns: the replies in order. They can be errors of other kinds.
+  /// - Throws: `CacheError`: `unreachable`, and its message says so if a change may have been made; `busy`; `cancelled`; and the
+  ///   errors of `RedisConnection.open`.
+  func send(_ commands: [RedisCommand], slot: Int?, isRead: Bool) async throws(CacheError) -> [RedisValue] {
+    var request = RedisRequest(commands, slot: slot, isRead: isRead, self)
+    return try await request.run()
+  }
+
+  /// Sends `commands`, which must change nothing, to `master`.
+  func send(_ commands: [RedisCommand], to master: RedisMaster) async throws(CacheError) -> [RedisValue] {
+    let node = node(at: master.address)
+    do throws(RedisDisconnection) {
+      return try await node.send(commands)
+    } catch {
+      guard case .unanswered(let lost) = error, lost.code == .unreachable, !node.isDown else { throw error.error }
+    }
+    do throws(RedisDisconnection) { return try await node.send(commands) } catch { throw error.error }
+  }
+
+  /// The masters at the moment, all of which have answered. Cost: on a cluster a round trip to each of them.
+  ///
+  /// - Throws: `CacheError`: `unreachable` if one cannot be reached, which the message names, or if a slot has no master.
+  func masters() async throws(CacheError) -> [RedisMaster] {
+    if findsServers { try await findMasters() }
+    let question = isCluster ? RedisCommand("CLUSTER", "NODES") : RedisCommand("PING")
+    while true {
+      var masters: [RedisMaster] = []
+      for part in topology.withLock({ $0.parts }) {
+        // A call for one of the slots waits for the successor of a master that is lost.
+        let reply = try await send([question], slot: part.slots.ranges.first?.lowerBound, isRead: true)[0]
+        if isCluster, let error = reply.error { throw CacheError(error, store: options.description) }
+        guard let master = part.master, let connection = master.current else { continue }
+        masters.append(
+          RedisMaster(
+            address: master.address, slots: part.slots, importing: Self.importedSlots(reply.text ?? ""),
+            runID: connection.role.runID))
+      }
+      let now = topology.withLock { $0.parts }
+      if now.elementsEqual(masters, by: { $0.master?.address == $1.address && $0.slots == $1.slots }) { return masters }
+    }
+  }
+
+  /// The slots that the answering node imports, of the reply to CLUSTER NODES: its own line has `[SLOT-<-NODE]` for each.
+  private static func importedSlots(_ reply: String) -> RangeSet<Int> {
+    var slots = RangeSet<Int>()
+    for word in reply.split(whereSeparator: \.isWhitespace) where word.first == "[" {
+      guard let arrow = word.firstRange(of: "-<-"), let slot = Int(word[..<arrow.lowerBound].dropFirst()) else {
+        continue
+      }
+      slots.insert(contentsOf: slot..<slot + 1)
+    }
+    return slots
+  }
+
+  // MARK: Changes of others
+
+  /// The mark of `key`; `nil` while its master is not followed, which begins now.
+  func changeMark(of key: CacheKey, _ names: RedisNames) -> ChangeMark? {
+    let slot = names.isCluster ? names.slot(of: names.name(of: key)) : nil
+    let master = topology.withLock { topology in
+      // Of such a slot the master tells the changes of some entries, and another server those of others.
+      if let slot, topology.migrating.contains(slot) { return nil as RedisNode? }
+      return topology.master(of: slot)
+    }
+    return master?.changeMark(of: key, names)
+  }
+
+  // MARK: The topology
+
+  /// The master of `slot`, or one of all if `slot` is `nil`; `nil` if it is unknown.
+  func master(of slot: Int?) -> RedisNode? { topology.withLock { $0.master(of: slot) } }
+
+  /// The server at `address`.
+  func node(at address: RedisAddress) -> RedisNode { topology.withLock { $0.node(at: address) } }
+
+  /// Records that a server has named `address` as that of the master of `slot`.
+  func move(_ slot: Int, to address: RedisAddress) { topology.withLock { $0.move(slot, to: address) } }
+
+  /// Records that a server has sent a call for `slot` to another one.
+  func noteMigration(of slot: Int) { topology.withLock { $0.noteMigration(of: slot) } }
+
+  /// Finds out what kind of server is at the addresses of the URL, and the masters of a cluster.
+  private func recognize() async throws(CacheError) {
+    let addresses = options.location.addresses
+    let (address, role) = try await firstAnswer(of: addresses) { [self] address in
+      await node(at: address).role()
+    }
+    guard role.mode == .cluster else {
+      if addresses.count > 1 {
+        throw .badURL(
+          "several addresses are those of a cluster, and \(address) belongs to none",
+          hint: "give one address, or those of Sentinels as redis-sentinel://host:port,host:port#service")
+      }
+      return topology.withLock { $0.learn(master: address) }
+    }
+    if address.isSocket {
+      throw .badURL("\(address) is a node of a cluster", hint: "give addresses of the cluster's nodes")
+    }
+    topology.withLock { $0.isCluster = true }
+    try await findMasters()
+  }
+
+  /// Asks the nodes of the cluster or the Sentinels for the masters. Calls that ask at the same time share an answer.
+  ///
+  /// - Throws: `CacheError` if none answers.
+  func findMasters() async throws(CacheError) {
+    guard let result = await searching.output({ [self] in await search() }) else { throw .cancelled }
+    if let result { throw result }
+  }
+
+  private func search() async -> CacheError? {
+    let (isCluster, informants) = topology.withLock { topology in
+      // Those that answer soonest come first.
+      let nodes = topology.nodes
+      let ranks = topology.informants.map { nodes[$0]?.current != nil ? 0 : nodes[$0]?.isDown == true ? 2 : 1 }
+      let order = ranks.indices.sorted { (ranks[$0], $0) < (ranks[$1], $1) }
+      return (topology.isCluster, order.map { topology.informants[$0] })
+    }
+    do throws(CacheError) {
+      if isCluster {
+        let (_, ranges) = try await firstAnswer(of: informants) { [self] in await slotRanges(from: node(at: $0)) }
+        topology.withLock { $0.learn(ranges) }
+      } else {
+        let (sentinel, address) = try await firstAnswer(of: informants) { [self] in await master(by: $0) }
+        topology.withLock {
+          $0.prefer(sentinel)
+          $0.learn(master: address)
+        }
+      }
+      return nil
+    } catch {
+      return error
+    }
+  }
+
+  /// Which nodes have which slots according to `node`.
+  private func slotRanges(from node: RedisNode) async -> Result<[RedisSlotRange], CacheError> {
+    do throws(RedisDisconnection) {
+      let reply = try await node.send([RedisCommand("CLUSTER", "SLOTS")])[0]
+      if let error = reply.error { return .failure(CacheError(error, store: options.location.url(of: node.address))) }
+      let ranges = (reply.elements ?? []).compactMap { RedisSlotRange($0, from: node.address) }
+      if !ranges.isEmpty { return .success(ranges) }
+      return .failure(
+        CacheError(.busy, "\(options): the node \(node.address) knows of no slots", hint: "see the cluster's nodes"))
+    } catch {
+      return .failure(error.error)
+    }
+  }
+
+  /// The master according to the Sentinel at `address`.
+  private func master(by address: RedisAddress) async -> Result<RedisAddress, CacheError> {
+    let service = options.location.service ?? ""
+    do throws(CacheError) {
+      let connection = try await RedisConnection.open(address, options)
+      defer { connection.close() }
+      guard connection.role.mode == .sentinel else {
+        throw .badURL(
+          "\(address) is no Sentinel",
+          hint:
+            "name the port of a Sentinel, which usually is 26379, or write \(options.location.url(of: address)) for this server alone"
+        )
+      }
+      let question = RedisCommand("SENTINEL", "GET-MASTER-ADDR-BY-NAME", service)
+      let replies: [RedisValue]
+      do throws(RedisDisconnection) { replies = try await connection.send([question]) } catch { throw error.error }
+      if let error = replies[0].error { throw CacheError(error, store: options.location.url(of: address)) }
+      guard let words = replies[0].elements, words.count == 2, let host = words[0].text, !host.isEmpty,
+        let port = words[1].number, (1...65_535).contains(port)
+      else {
+        throw .badURL(
+          "the Sentinel at \(address) knows no master called '\(service)'", hint: "name one as its configuration does")
+      }
+      return .success(RedisAddress(host: host, port: Int32(port)))
+    } catch {
+      return .failure(error)
+    }
+  }
+
+  /// How long a server may take to answer before the next one is asked too.
+  private static let headStart = Duration.milliseconds(200)
+
+  /// The first answer of one of the servers at `addresses`, which are asked in this order: each as soon as the one before has
+  /// failed or takes long.
+  private func firstAnswer<Answer: Sendable>(
+    of addresses: [RedisAddress], _ ask: @escaping @Sendable (RedisAddress) async -> Result<Answer, CacheError>
+  ) async throws(CacheError) -> (RedisAddress, Answer) {
+    let result = await withTaskGroup(of: (RedisAddress, Result<Answer, CacheError>)?.self) { group in
+      var upcoming = addresses[...]
+      var running = 0
+      var failure: CacheError?
+      while running > 0 || !upcoming.isEmpty {
+        if let address = upcoming.popFirst() {
+          running += 1
+          group.addTask { (address, await ask(address)) }
+          group.addTask {
+            try? await Task.sleep(for: Self.headStart)
+            return nil
+          }
+        }
+        guard case (let address, let answer)?? = await group.next() else { continue }
+        running -= 1
+        switch answer {
+        case .success(let answer):
+          group.cancelAll()
+          return Result<(RedisAddress, Answer), CacheError>.success((address, answer))
+        case .failure(let error):
+          // That a server refuses says more than that another one is away.
+          if failure == nil || failure?.code == .unreachable { failure = error }
+        }
+      }
+      group.cancelAll()
+      return .failure(failure ?? .unreachable(options.description, "no server answers"))
+    }
+    return try result.get()
+  }
+}

@@ -1,0 +1,134 @@
+internal import StorageSPI
+
+/// Commands for the master of one slot, which are sent until each has its reply.
+///
+/// Only what was surely not executed is sent again, and reads. Commands that are sent again may be executed after the others.
+struct RedisRequest {
+  private let nodes: RedisNodes
+  private let commands: [RedisCommand]
+  private let slot: Int?
+  private let isRead: Bool
+  /// When to give up.
+  private let deadline: ContinuousClock.Instant
+  /// Whether to wait for a server that replaces the one that is lost. Calls that begin while the loss is known do not wait.
+  private let waitsForSuccessor: Bool
+
+  /// The replies so far.
+  private var replies: [RedisValue?]
+  /// The node to which the slot is being migrated, and the positions of the commands that the master has sent there.
+  private var importer: (address: RedisAddress, positions: [Int])?
+  /// Why some commands of the last attempt have no reply.
+  private var trouble: CacheError
+  /// Whether the master must be looked for before the next attempt.
+  private var needsSearch = false
+  /// Whether it is pointless to try again at once.
+  private var needsPause = false
+  private var hasMoved = false
+  private var pause = Duration.milliseconds(2)
+
+  init(_ commands: [RedisCommand], slot: Int?, isRead: Bool, _ nodes: RedisNodes) {
+    self.nodes = nodes
+    self.commands = commands
+    self.slot = slot
+    self.isRead = isRead
+    deadline = .now.advanced(by: nodes.options.timeout)
+    waitsForSuccessor = nodes.master(of: slot)?.isDown != true
+    replies = Array(repeating: nil, count: commands.count)
+    trouble = .unreachable(nodes.options.description, "no node has this part of the store")
+  }
+
+  /// The replies in order, with the errors that a later attempt would not avoid.
+  mutating func run() async throws(CacheError) -> [RedisValue] {
+    while true {
+      let node = importer.map { nodes.node(at: $0.address) } ?? nodes.master(of: slot)
+      if let node {
+        try await attempt(on: node)
+        let known = replies.compactMap { $0 }
+        if known.count == commands.count { return known }
+      } else {
+        needsSearch = true
+        needsPause = true
+      }
+      try await prepare(after: node)
+    }
+  }
+
+  /// Sends the commands without a reply, or those for the importer, to `node`.
+  private mutating func attempt(on node: RedisNode) async throws(CacheError) {
+    let isImporter = importer != nil
+    let positions = importer?.positions ?? replies.indices.filter { replies[$0] == nil }
+    let selected = positions.flatMap { isImporter ? [RedisCommand("ASKING"), commands[$0]] : [commands[$0]] }
+    importer = nil
+    needsSearch = false
+    needsPause = false
+    do throws(RedisDisconnection) {
+      let answers = try await node.send(selected)
+      for (number, position) in positions.enumerated() {
+        take(isImporter ? answers[2 * number + 1] : answers[number], for: position, from: node)
+      }
+    } catch {
+      try take(error)
+    }
+  }
+
+  private mutating func take(_ reply: RedisValue, for position: Int, from node: RedisNode) {
+    guard let error = reply.error else {
+      replies[position] = reply
+      return
+    }
+    switch (error.word, error.target(from: node.address)) {
+    case ("MOVED", let target?) where nodes.isCluster:
+      if let slot { nodes.move(slot, to: target) }
+      // Two nodes that name each other are about to agree.
+      needsPause = hasMoved
+      hasMoved = true
+    case ("ASK", let target?) where nodes.isCluster:
+      if let slot { nodes.noteMigration(of: slot) }
+      importer = (target, (importer?.positions ?? []) + [position])
+    case ("LOADING", _), ("BUSY", _), ("MASTERDOWN", _), ("CLUSTERDOWN", _), ("TRYAGAIN", _):
+      needsSearch = error.word != "TRYAGAIN"
+      needsPause = true
+    case ("READONLY", _) where nodes.findsServers:
+      needsSearch = true
+      needsPause = true
+    default:
+      replies[position] = reply
+      return
+    }
+    trouble = CacheError(error, store: nodes.options.location.url(of: node.address))
+  }
+
+  /// Records that no replies have come.
+  ///
+  /// - Throws: `CacheError` if nothing can be sent again, or it would not help.
+  private mutating func take(_ error: RedisDisconnection) throws(CacheError) {
+    switch error {
+    case .unanswered(let error):
+      guard isRead else { throw error.notingThatItMayBeDone }
+      guard error.code == .unreachable else { throw error }
+      trouble = error
+    case .notSent(let error):
+      // Nothing but the server has what it has: without it there is nothing to wait for.
+      guard error.code == .busy || (error.code == .unreachable && nodes.findsServers) else { throw error }
+      trouble = error
+    }
+    needsSearch = true
+    needsPause = true
+  }
+
+  /// Waits a little, and looks for the master, if necessary.
+  private mutating func prepare(after node: RedisNode?) async throws(CacheError) {
+    if ContinuousClock.now >= deadline {
+      // No other server has replaced it in all this time, for which later calls do not wait again.
+      if trouble.code == .unreachable, nodes.findsServers { node?.markDown() }
+      throw trouble
+    }
+    if needsPause {
+      do { try await Task.sleep(for: pause) } catch { throw .cancelled }
+      pause = min(pause * 2, .milliseconds(100))
+    }
+    guard needsSearch, nodes.findsServers else { return }
+    try await nodes.findMasters()
+    if !waitsForSuccessor, let node, node.isDown, node === nodes.master(of: slot) { throw trouble }
+  }
+}

@@ -1,0 +1,119 @@
+internal import StorageSPI
+
+/// Which servers there are, and which of them has what.
+struct RedisTopology {
+  private let options: RedisOptions
+  private let marks: RedisMarks
+  var isCluster = false
+  var isClosed = false
+  /// Who says which servers are the masters: the nodes of the cluster, those of the URL first, or Sentinels.
+  private(set) var informants: [RedisAddress]
+  /// The servers to which there may be connections.
+  private(set) var nodes: [RedisAddress: RedisNode] = [:]
+  private(set) var masters: [RedisNode] = []
+  /// For each slot of a cluster the position of its master in `masters`; `nobody` if it has none.
+  private var owners: [UInt16] = []
+  /// The slots of which a call has met a migration, until they have another master.
+  private(set) var migrating: Set<Int> = []
+
+  private static let nobody = UInt16.max
+
+  init(_ options: RedisOptions, _ marks: RedisMarks) {
+    self.options = options
+    self.marks = marks
+    informants = options.location.addresses
+  }
+
+  /// The master that has `slot`, or any master if it is `nil`; `nil` if there is none.
+  func master(of slot: Int?) -> RedisNode? {
+    guard let slot, !owners.isEmpty else { return masters.first }
+    return owners[slot] == Self.nobody ? nil : masters[Int(owners[slot])]
+  }
+
+  /// The server at `address`, which is added if it is new.
+  mutating func node(at address: RedisAddress) -> RedisNode {
+    if let node = nodes[address] { return node }
+    let node = RedisNode(address, options, marks, isReplaceable: isCluster || options.location.service != nil)
+    if isClosed { node.close() } else { nodes[address] = node }
+    return node
+  }
+
+  /// The slots of each master, and those that have none. Without a cluster there are no slots.
+  var parts: [(master: RedisNode?, slots: RangeSet<Int>)] {
+    if owners.isEmpty { return masters.map { ($0, RangeSet()) } }
+    var parts: [UInt16: RangeSet<Int>] = [:]
+    var start = 0
+    for slot in owners.indices where slot + 1 == owners.count || owners[slot + 1] != owners[slot] {
+      parts[owners[slot], default: RangeSet()].insert(contentsOf: start..<slot + 1)
+      start = slot + 1
+    }
+    return parts.sorted { $0.key < $1.key }.map { ($0.key == Self.nobody ? nil : masters[Int($0.key)], $0.value) }
+  }
+
+  /// Records that the server at `address` is the only master.
+  mutating func learn(master address: RedisAddress) {
+    if masters.first?.address == address { return }
+    masters = [node(at: address)]
+    nodes = [address: masters[0]]
+  }
+
+  /// Records that the Sentinel at `address` has answered: it is asked first the next time.
+  mutating func prefer(_ address: RedisAddress) {
+    informants = [address] + informants.filter { $0 != address }
+  }
+
+  /// Records which master has which slots.
+  mutating func learn(_ ranges: [RedisSlotRange]) {
+    let known = self
+    masters = []
+    owners = Array(repeating: Self.nobody, count: RedisNames.slots)
+    informants = options.location.addresses
+    for range in ranges {
+      for address in range.nodes where !informants.contains(address) { informants.append(address) }
+      guard let address = range.nodes.first else { continue }
+      let position = position(of: address)
+      for slot in range.slots.clamped(to: 0...RedisNames.slots - 1) { owners[slot] = position }
+    }
+    migrating = migrating.filter { known.master(of: $0) === master(of: $0) }
+    nodes = nodes.filter { informants.contains($0.key) }
+    for node in nodes.values where !masters.contains(where: { $0 === node }) { node.stopFollowing() }
+  }
+
+  /// Records that `slot` has moved to the server at `address`.
+  mutating func move(_ slot: Int, to address: RedisAddress) {
+    guard owners.indices.contains(slot) else { return }
+    owners[slot] = position(of: address)
+    migrating.remove(slot)
+    if !informants.contains(address) { informants.append(address) }
+  }
+
+  /// Records that entries of `slot` are on two servers.
+  mutating func noteMigration(of slot: Int) { migrating.insert(slot) }
+
+  private mutating func position(of address: RedisAddress) -> UInt16 {
+    if let position = masters.firstIndex(where: { $0.address == address }) { return UInt16(position) }
+    masters.append(node(at: address))
+    return UInt16(masters.count - 1)
+  }
+}
+
+/// An element of the reply to CLUSTER SLOTS: a range of slots and its nodes, the master first.
+struct RedisSlotRange: Sendable {
+  let slots: ClosedRange<Int>
+  let nodes: [RedisAddress]
+
+  /// The element `value` of the reply of the node at `informant`.
+  init?(_ value: RedisValue, from informant: RedisAddress) {
+    guard let elements = value.elements, elements.count >= 3, let first = elements[0].integer,
+      let last = elements[1].integer, first <= last
+    else { return nil }
+    slots = Int(first)...Int(last)
+    nodes = elements.dropFirst(2).compactMap { node in
+      // A node that encrypts all connections has port 0.
+      guard let parts = node.elements, parts.count >= 2, let port = parts[1].integer, port > 0 else { return nil }
+      // A node that does not know its own address leaves it out.
+      let host = parts[0].text.flatMap { $0.isEmpty ? nil : $0 } ?? informant.host
+      return RedisAddress(host: host, port: Int32(clamping: port))
+    }
+  }
+}
