@@ -76,8 +76,10 @@ let package = Package(
     .library(name: "PlistStorage", targets: ["PlistStorage"]),
     .library(name: "SQLiteStorage", targets: ["SQLiteStorage"]),
     .library(name: "LMDBStorage", targets: ["LMDBStorage"]),
-    .library(name: "BuiltInEngines", targets: ["MemoryStorage", "PlistStorage", "SQLiteStorage", "LMDBStorage"]),
     .library(name: "RedisStorage", targets: ["RedisStorage"]),
+    .library(
+      name: "BuiltInEngines",
+      targets: ["MemoryStorage", "PlistStorage", "SQLiteStorage", "LMDBStorage", "RedisStorage"]),
   ],
   targets: [
     // The platform's C library, which nothing else imports, and what the platforms call or do differently.
@@ -167,7 +169,7 @@ let package = Package(
         "Platform", "Spelling", "EngineSupport", "ProgramConfiguration", "CurlTransport",
         "CacheDomain", "CacheData", "CachePresentation", "SampleOrigin", "MemoryStorage",
         "PlistStorage",
-        "SQLiteStorage", "LMDBStorage",
+        "SQLiteStorage", "LMDBStorage", "RedisStorage",
         "LibraryStorage", "PayloadTransforms",
       ]),
     // The commands and their views, as a library: a program adds its own.

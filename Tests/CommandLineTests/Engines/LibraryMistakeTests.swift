@@ -31,7 +31,7 @@ import Testing
     try scratch.install(EngineLibraries.folder, as: "folder")
     try await expectMistake(
       scratch, "foldr", status: 78, flagStatus: 64,
-      ["foldr", "sqlite, lmdb, plist, memory, folder", "the nearest is folder", scratch.path("plugins")],
+      ["foldr", "sqlite, lmdb, plist, memory, redis, folder", "the nearest is folder", scratch.path("plugins")],
       environment: scratch.searching("plugins"))
   }
 

@@ -22,7 +22,7 @@ struct ConfigurationAssignmentTests {
     switch key.kind {
     case .option(.integer): "2"
     case .option(.size): "2MiB"
-    case .option(.duration): "2s"
+    case .option(.duration): "3s"
     case .option(.boolean): key.defaultValue == .option(.boolean(true)) ? "false" : "true"
     case .option(.choice(let names)): names[names.count - 1]
     case .option(.text), .option(.path), .option(.storeName), .secret: "other"

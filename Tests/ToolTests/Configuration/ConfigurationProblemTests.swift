@@ -22,7 +22,7 @@ struct ConfigurationProblemTests {
     (#"{"cites": {"kind": "http"}}"#, "1:2: unknown key 'cites'", "nearest known key is 'origin.cities'"),
     (#"{"sqlite": {"path": "x"}}"#, "1:2: unknown key 'sqlite'", "nearest known key is 'backends.sqlite'"),
     (#"{"origin": {"citeis": {}}}"#, "1:13: unknown key 'origin.citeis'", "nearest known key is 'origin.cities'"),
-    (#"{"backends": {"Redis!": {}}}"#, "1:15: unknown key 'backends.\"Redis!\"'", "known here: sqlite, lmdb, plist"),
+    (#"{"backends": {"Other!": {}}}"#, "1:15: unknown key 'backends.\"Other!\"'", "known here: sqlite, lmdb, plist"),
     (#"{"backends": {"lmbd": {}}}"#, "1:15: unknown key 'backends.lmbd'", "nearest known key is 'backends.lmdb'"),
     (#"{"backends": {"sqlite3": {}}}"#, "unknown key 'backends.sqlite3'", "nearest known key is 'backends.sqlite'"),
     (#"{"backends": {"plugin": {}}}"#, "unknown key 'backends.plugin'", "known here"),
@@ -103,7 +103,7 @@ struct ConfigurationProblemTests {
   @Test(arguments: [
     (
       #"{"backend": "sqlit"}"#, "'backend' cannot be \"sqlit\"",
-      "sqlite, lmdb, plist, memory, server, tiered; the nearest is sq"
+      "sqlite, lmdb, plist, memory, redis, server, tiered; the nearest is sq"
     ),
     (#"{"environment": "prod"}"#, "'environment' cannot be \"prod\"", "give one of dev, alpha, real"),
     (#"{"cache": {"eviction": "lrv"}}"#, "'cache.eviction' cannot be \"lrv\"", "the nearest is lru"),
@@ -200,7 +200,7 @@ struct ConfigurationProblemTests {
     #expect(found.first?.message == "--backend: there is no backend 'lmbd'")
     #expect(
       found.first?.hint
-        == "give one of sqlite, lmdb, plist, memory, server, tiered; the nearest is lmdb; "
+        == "give one of sqlite, lmdb, plist, memory, redis, server, tiered; the nearest is lmdb; "
         + "libcachectl-lmbd.so was looked for in /home/ada/.local/lib/cachectl/plugins")
     let malformed = Fixtures.loader().problems(ConfigurationFlags(backend: "LMDB"))
     #expect(malformed.first?.message == "--backend: 'backend' cannot be \"LMDB\"")

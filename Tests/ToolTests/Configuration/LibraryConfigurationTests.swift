@@ -22,7 +22,7 @@ struct LibraryConfigurationTests {
     let libraries = Fixtures.libraries([Fixtures.serverLibrary]) { path throws(CacheError) in
       throw CacheError(.failed, "\(path) was loaded")
     }
-    let text = #"{"backend": "lmdb", "backends": {"server": {"anything": [1, {}]}, "redis": {"url": "x"}}}"#
+    let text = #"{"backend": "lmdb", "backends": {"server": {"anything": [1, {}]}, "away": {"url": "x"}}}"#
     let loader = Fixtures.loader(
       [Fixtures.file: text], environment: ["CACHECTL_SERVER_ANYTHING": "x"], engines: Fixtures.engines,
       libraries: libraries)
@@ -89,7 +89,7 @@ struct LibraryConfigurationTests {
       try loader().load(naming: [EngineReference("sever", flag: "--to")])
     }
     #expect(error?.message == "--to: there is no backend 'sever'")
-    #expect(error?.hint.contains("memory, server; the nearest is server") == true)
+    #expect(error?.hint.contains("memory, redis, server; the nearest is server") == true)
     #expect(error?.isOfCommandLine == true)
     let tiered = #expect(throws: ConfigurationError.self) {
       try loader().load(naming: [EngineReference("tiered", flag: "--to")])

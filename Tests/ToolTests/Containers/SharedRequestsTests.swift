@@ -11,7 +11,7 @@ import Testing
 /// own.
 @Suite(.timeLimit(.minutes(30)))
 struct SharedRequestsTests {
-  static let shared = PluginCatalogue.builtIn.declarations.filter { $0.capabilities.contains(.shared) }.map(\.name)
+  static let shared = Backends.declarations.filter { $0.capabilities.contains(.shared) }.map(\.name)
 
   private static let request = "cities/v1/a"
 

@@ -57,9 +57,9 @@ func fetchCities(
   return snapshots
 }
 
-/// Every built-in engine, and the engines that keep what they store.
+/// The built-in engines whose stores are on this machine, and those of them that keep what they store.
 enum Backends {
-  static let all = PluginCatalogue.builtIn.declarations.map(\.name)
-  static let persistent = PluginCatalogue.builtIn.declarations.filter { $0.capabilities.contains(.persistent) }
-    .map(\.name)
+  static let declarations = PluginCatalogue.builtIn.declarations.filter { !$0.isOnServer }
+  static let all = declarations.map(\.name)
+  static let persistent = declarations.filter { $0.capabilities.contains(.persistent) }.map(\.name)
 }

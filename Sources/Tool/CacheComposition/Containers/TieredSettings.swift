@@ -48,7 +48,7 @@ extension Configuration {
     let far = try catalogue.plugin(named: settings.far)
     // Only the library of far is loaded.
     guard let near = catalogue.plugins.first(where: { $0.declaration.name == settings.near }) else {
-      let builtIn = catalogue.declarations.map(\.name).filter { catalogue.path(ofLibrary: $0) == nil }
+      let builtIn = catalogue.builtIn.filter { !$0.isOnServer }.map(\.name)
       throw CacheError(
         .unknownBackend, "backends.tiered.near: '\(settings.near)' is not built in",
         hint: "use one of: \(builtIn.filter { $0 != settings.far }.joined(separator: ", "))")

@@ -8,31 +8,23 @@ internal import StorageSPI
 /// It searches only once an engine is named that is not built in.
 public struct EngineLibraries: Sendable {
   private let files: any FileInspection
-  /// Looked up only where a search needs it: most processes do not search.
-  private let installation: @Sendable () -> EngineInstallation?
   private let loadPlugin: @Sendable (EngineLibrary) throws(CacheError) -> any StoragePlugin
 
   /// The libraries of the file system.
   ///
-  /// - Parameters:
-  ///   - installation: finds those installed with the program; by default there are none.
-  ///   - willLoad: called with each library right before it is loaded.
-  public init(
-    installation: @escaping @Sendable () -> EngineInstallation? = { nil },
-    willLoad: @escaping @Sendable (EngineLibrary) -> Void = { _ in }
-  ) {
-    self.init(files: SystemFileInspection(), installation: installation) { library throws(CacheError) in
+  /// - Parameter willLoad: called with each library right before it is loaded.
+  public init(willLoad: @escaping @Sendable (EngineLibrary) -> Void = { _ in }) {
+    self.init(files: SystemFileInspection()) { library throws(CacheError) in
       willLoad(library)
       return try LibraryPlugin(loading: library.path)
     }
   }
 
   init(
-    files: any FileInspection, installation: @escaping @Sendable () -> EngineInstallation? = { nil },
+    files: any FileInspection,
     load: @escaping @Sendable (EngineLibrary) throws(CacheError) -> any StoragePlugin
   ) {
     self.files = files
-    self.installation = installation
     loadPlugin = load
   }
 
@@ -48,20 +40,11 @@ public struct EngineLibraries: Sendable {
     (files.realPath(of: left) ?? left) == (files.realPath(of: right) ?? right)
   }
 
-  /// The folders to search: those of `searchPath`, then the one of the program's installation.
-  func folders(_ searchPath: [String]) -> [String] {
-    guard let own = installation()?.folder, !searchPath.contains(own) else { return searchPath }
-    return searchPath + [own]
-  }
-
-  /// The command that installs the library of the engine called `name`; `nil` if there is none.
-  func installCommand(for name: String) -> String? { installation()?.command(for: name) }
-
   /// The libraries that a search of `searchPath` finds, ordered by folder, then by name. Missing and unreadable folders
   /// count as empty.
   func all(in searchPath: [String]) -> [EngineLibrary] {
     var seen: Set<String> = []
-    return folders(searchPath).flatMap { folder in
+    return searchPath.flatMap { folder in
       files.names(in: folder).compactMap { file in
         EngineName.name(ofLibrary: file).map { EngineLibrary(name: $0, path: Self.path(of: file, in: folder)) }
       }
@@ -98,7 +81,7 @@ public struct EngineLibraries: Sendable {
   }
 
   private func library(named name: String, searchPath: [String]) throws(CacheError) -> EngineLibrary {
-    let paths = folders(searchPath).map { Self.path(of: EngineName.file(of: name), in: $0) }
+    let paths = searchPath.map { Self.path(of: EngineName.file(of: name), in: $0) }
     var seen: Set<String> = []
     let found = paths.filter { path in files.realPath(of: path).map { seen.insert($0).inserted } ?? false }
     guard let first = found.first else {
@@ -144,41 +127,6 @@ package struct FoundLibraries {
     }
     let names = found.map(\.name)
     ambiguous = Set(names.filter { name in names.count { $0 == name } > 1 })
-  }
-}
-
-/// Where the libraries lie that were installed together with the program, and the command that installs more of them.
-///
-/// A program in PREFIX/bin has them in PREFIX/lib/cachectl. A program elsewhere, such as one in the folder it was built
-/// in, uses those below `~/.local`, the default prefix of an installation.
-public struct EngineInstallation: Sendable {
-  /// The absolute path of the folder with the libraries, which need not exist.
-  public let folder: String
-  private let prefix: String
-  private let isDefault: Bool
-
-  /// The installation that the program at the absolute path `program` belongs to, for a user whose home folder is
-  /// `userHome`. With `nil`, because the path is unknown, it is the default one.
-  public init(program: String?, userHome: String) {
-    let home = PathResolver(base: "/", userHome: userHome).absolute("~/.local")
-    let names = program?.split(separator: "/") ?? []
-    let isInstalled = names.count > 1 && names[names.count - 2] == "bin"
-    prefix = isInstalled ? names.dropLast(2).map { "/" + $0 }.joined() : home
-    isDefault = prefix == home
-    folder = prefix + "/lib/cachectl"
-  }
-
-  /// The installation of this process's program.
-  public static func ofProcess(userHome: String) -> EngineInstallation {
-    EngineInstallation(program: SystemFileInspection().target(of: "/proc/self/exe"), userHome: userHome)
-  }
-
-  /// The command that installs the library of the engine called `name`; `nil` if this project has no such library. What
-  /// is below /usr belongs to the system's packages.
-  func command(for name: String) -> String? {
-    guard let package = PluginCatalogue.package(of: name) else { return nil }
-    if prefix == "/usr" { return "apt install cachectl-\(package)" }
-    return "./install \(isDefault ? "" : "--prefix \(prefix) ")--with \(package)"
   }
 }
 
@@ -239,18 +187,15 @@ struct NamedEngines {
       hint: hint(forUnknown: reference, mayBeMadeOfOthers: key == ConfigurationKey.engine), key: key, source: source)
   }
 
-  /// A hint with the command that installs the engine called `name`, otherwise with the known names, the closest among
-  /// them, and the folders searched.
+  /// A hint with the known names, the one closest to `name` among them, and the folders searched.
   ///
   /// - Parameter mayBeMadeOfOthers: whether an engine that is made of others may be given.
   private func hint(forUnknown name: String, mayBeMadeOfOthers: Bool) -> String {
     if name == TieredSettings.name { return TieredSettings.advice }
-    if let command = libraries.installCommand(for: name) { return "install it with: \(command)" }
     let found = Set(libraries.all(in: searchPath).map(\.name)).subtracting(builtIn).sorted()
     let known = builtIn + found + (mayBeMadeOfOthers ? [TieredSettings.name] : [])
     let nearest = Spelling.nearest(to: name, among: known).map { "; the nearest is \($0)" } ?? ""
-    let searched = libraries.folders(searchPath)
-    let folders = searched.isEmpty ? "nowhere" : "in " + searched.joined(separator: ", ")
+    let folders = searchPath.isEmpty ? "nowhere" : "in " + searchPath.joined(separator: ", ")
     return "give one of \(known.joined(separator: ", "))\(nearest); "
       + "\(EngineName.file(of: name)) was looked for \(folders)"
   }

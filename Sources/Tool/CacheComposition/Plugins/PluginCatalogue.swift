@@ -2,6 +2,7 @@ internal import FetchVocabulary
 internal import LMDBStorage
 internal import MemoryStorage
 internal import PlistStorage
+internal import RedisStorage
 internal import SQLiteStorage
 public import StorageSPI
 
@@ -9,12 +10,9 @@ public import StorageSPI
 /// more line.
 public struct PluginCatalogue: Sendable {
   /// The engines that are part of this program.
-  public static let builtIn = PluginCatalogue([SQLitePlugin(), LMDBPlugin(), PlistPlugin(), MemoryPlugin()])
-
-  /// The package of this project with the library of the engine called `name`; `nil` if there is none.
-  static func package(of name: String) -> String? {
-    ["redis", "rediscluster", "rediscache"].contains(name) ? "redis" : nil
-  }
+  public static let builtIn = PluginCatalogue([
+    SQLitePlugin(), LMDBPlugin(), PlistPlugin(), MemoryPlugin(), RedisPlugin(),
+  ])
 
   /// The plugins, in the order of display.
   public let plugins: [any StoragePlugin]

@@ -9,8 +9,8 @@ struct BackendsCommand: ParsableCommand {
     commandName: "backends", abstract: "Show the storage engines, or test one",
     discussion: """
       Engines are built in, or shared libraries called libcachectl-NAME.so. A library is found by NAME in the folders \
-      of the setting plugins.searchPath (CACHECTL_PLUGIN_PATH, separated by colons) and in that of the installation, or \
-      by its path, and is loaded only when it is named. Other users must not be able to change it.
+      of the setting plugins.searchPath (CACHECTL_PLUGIN_PATH, separated by colons), or by its path, and is loaded only \
+      when it is named. Other users must not be able to change it.
 
       Examples:
         cachectl backends

@@ -189,10 +189,10 @@ enum ReadConfigurations {
 }
 
 extension EngineLibraries {
-  /// The libraries in the search path, and the ones installed together with the program.
+  /// The libraries in the search path.
   ///
   /// - Parameter willLoad: called with each library right before it is loaded.
   static func ofProcess(willLoad: @escaping @Sendable (EngineLibrary) -> Void = { _ in }) -> EngineLibraries {
-    EngineLibraries(installation: { .ofProcess(userHome: ProcessEnvironment.userHome) }, willLoad: willLoad)
+    EngineLibraries(willLoad: willLoad)
   }
 }
