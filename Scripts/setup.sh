@@ -13,6 +13,8 @@ build_packages=(
   "libcurl4-openssl-dev|libcurl4-gnutls-dev|libcurl4-nss-dev" # the header of libcurl: installing one removes another
   "libcurl4|libcurl4t64" # what is sent over the network; the program loads the library itself when it first needs it
   libidn2-0       # the names of servers that are not ASCII; loaded in the same way
+  libhiredis-dev  # the headers of hiredis, for the Redis engine, which loads the library itself
+  libssl-dev      # those of OpenSSL, for its encrypted connections; loaded in the same way
 )
 
 # What the tests use besides: the tools that look into stores, and the shells that complete.
@@ -25,9 +27,7 @@ test_packages=(
   nginx       # a server whose answers are compared with what curl gets
   zsh fish    # run the completion scripts
   curl        # a client that the server for tests is tried with
-  libhiredis-dev  # the Redis engines
-  libssl-dev      # their encrypted connections
-  redis-server    # the servers that the Redis engines are tested with, and redis-cli
+  redis-server    # the servers that the Redis engine is tested with, and redis-cli
   openssl     # makes a certificate that no client trusts, and serves with it
   "chromium|google-chrome-stable"  # shows the report of a benchmark
   mount util-linux  # small disks that run full, and programs without privileges
@@ -37,11 +37,9 @@ test_packages=(
   groff man-db  # check and show the manual pages
 )
 
-# What the engines are built with besides that the program loads.
-engine_packages=(
-  libhiredis-dev  # the Redis engines
-  libssl-dev      # their encrypted connections
-)
+# What the Redis engine loads when it opens its first connection: the library of hiredis that the headers are for, and that
+# of OpenSSL.
+redis_packages=("libhiredis0.14|libhiredis1.1.0" "libssl3|libssl3t64")
 
 # What Debian packages are made and checked with besides.
 debian_packages=(
@@ -54,7 +52,7 @@ debian_packages=(
 # What the examples are built with besides.
 example_packages=(
   make  # the Makefile of the engine in C
-  libhiredis-dev libssl-dev redis-server curl  # the servers that share a cache on Redis
+  redis-server curl  # the servers that share a cache on Redis
 )
 
 # How ./test builds, and what is to use the same build: an import that Package.swift does not declare is an error, and so
@@ -156,9 +154,10 @@ missing_packages() {
 # Elsewhere the packages go by other names: what is there is used, and the message says what is not.
 need_headers() {
   local header
-  for header in sqlite3.h lmdb.h xxhash.h zlib.h zstd.h curl/curl.h; do
+  for header in sqlite3.h lmdb.h xxhash.h zlib.h zstd.h curl/curl.h hiredis/hiredis.h openssl/ssl.h; do
     echo "#include <$header>" | "${CC:-clang}" -E - >/dev/null 2>&1 || give_up "$header is missing: install it, on Fedora" \
-      "with: sudo dnf install sqlite-devel lmdb-devel xxhash-devel zlib-devel zlib-static libzstd-devel libzstd-static libcurl-devel"
+      "with: sudo dnf install sqlite-devel lmdb-devel xxhash-devel zlib-devel zlib-static libzstd-devel libzstd-static" \
+      "libcurl-devel hiredis-devel openssl-devel"
   done
 }
 
@@ -170,25 +169,3 @@ copy_stripped() {
 # Copies the file $1 to $2 in one go: that, Linux keeps in one piece as far as it can, and shows to a process in large
 # ones, so that a program starts faster.
 copy_whole() { dd if="$1" of="$2" bs=256M iflag=fullblock status=none; }
-
-# Builds the engines $1, such as redis, with the other arguments for `swift build`, and prints the paths of their
-# libraries, one a line.
-build_engines() {
-  local engines=$1 names name flags folder
-  shift
-  case $engines in
-  redis)
-    names=(redis rediscluster rediscache)
-    flags=(-c release --package-path Plugins/Redis --disable-local-rpath "$@")
-    ;;
-  *) return 1 ;;
-  esac
-  say "building the engines $engines, which takes some minutes the first time"
-  folder=$(swift build "${flags[@]}" --show-bin-path)
-  # One after another: without a product, the programs that measure and test the engines would be built too.
-  for name in "${names[@]}"; do
-    swift build "${flags[@]}" --product "cachectl-$name" </dev/null >&2 ||
-      give_up "the build failed: mend what the lines above name, then try again"
-    echo "$folder/libcachectl-$name.so"
-  done
-}

@@ -3,7 +3,7 @@ import PackageDescription
 
 let package = Package(
   name: "shared-server",
-  dependencies: [.package(name: "cachectl", path: "../..", traits: ["Redis"])],
+  dependencies: [.package(name: "cachectl", path: "../..")],
   targets: [
     .executableTarget(
       name: "shared-server",
