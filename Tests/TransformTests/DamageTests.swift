@@ -131,16 +131,16 @@ struct DamageTests {
       storedAt: now, freshUntil: now + .seconds(60), retainUntil: now + .seconds(600))
     let url = "https://example.com/a"
     let storage = URLResponses(store: scratch.store(try Transforms.named(["zstd", "sealed"])))
-    let key = try await storage.store(Self.payload, head: head, for: url, replacing: [])
+    let key = try await storage.store(Self.payload, head: head, for: url)
     let other = URLResponses(store: scratch.store(try Transforms.named([])))
-    #expect(try await other.variants(of: url).first?.head.head.fields["set-cookie"] == "secret=1")
+    #expect(try await other.variants(of: url) { $0 }.selected.first?.head.head.fields["set-cookie"] == "secret=1")
     #expect(try await other.response(under: key)?.response.body == Self.payload)
     #expect(!"\(try await scratch.stored(try CacheKey(key)).metadata)".contains("secret=1"))
     let wrong = URLResponses(
       store: scratch.store(try Transforms.named([], secrets: [Transforms.otherSecret])))
     #expect(await code { () async throws(CacheError) in _ = try await wrong.response(under: key) } == .wrongKey)
     // Looking it up, replacing and invalidating it needs to know no more than that it is there.
-    let listed = try await wrong.variants(of: url)
+    let listed = try await wrong.variants(of: url) { $0 }.selected
     #expect(listed.map(\.key) == [key] && listed.allSatisfy { $0.head.head.fields.lines.isEmpty })
   }
 

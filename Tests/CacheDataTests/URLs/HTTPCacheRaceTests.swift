@@ -116,7 +116,7 @@ import Testing
       #expect(snapshot.value.body == Array("forged".utf8) && snapshot.value.head.status == status)
     }
     #expect(second.requests.map { $0.fields["If-None-Match"] } == [nil])
-    let kept = try #require(try await storage.responses.variants(of: url).first)
+    let kept = try #require(try await storage.responses.variants(of: url) { $0 }.selected.first)
     #expect(kept.head.head.fields["ETag"] == "\"1\"" && kept.head.freshUntil == .seconds(1_060))
   }
 

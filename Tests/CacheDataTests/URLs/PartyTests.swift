@@ -28,7 +28,7 @@ struct PartyTests {
         HTTPFields([HTTPFields.Field(name, value)]), secret: ["X-Tenant"], from: FakeTransfer(200, Self.fresh, value))
       #expect(answer.value.body == Array(value.utf8))
     }
-    #expect(bench.storage.keys.count == 2)
+    #expect(bench.storage.count(of: HTTPCacheBench.url) == 2)
     #expect(try await get([:], from: FakeTransfer(200, Self.fresh, "")).source == .origin)
     // A change concerns all of them.
     let changed = try await get(["Cookie": "c=1"], method: "POST", from: FakeTransfer(200, [:], ""))

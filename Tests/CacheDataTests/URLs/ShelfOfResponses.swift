@@ -29,10 +29,14 @@ final class ShelfOfResponses: Sendable {
 
   func removeAll() { engine.state.withLock { $0.table = EntryTable() } }
 
-  var keys: [String] { engine.state.withLock { $0.table.scan(ScanRequest()).entries.map(\.key.text) } }
+  private var entries: [ScannedEntry] { engine.state.withLock { $0.table.scan(ScanRequest()).entries } }
 
-  /// How many responses for `url` there are.
-  func count(of url: String) -> Int { keys.count { $0.hasPrefix(URLResponses.keyPrefix(of: url)) } }
+  var keys: [String] { entries.map(\.key.text) }
+
+  /// How many responses for `url` there are, without a signpost to them.
+  func count(of url: String) -> Int {
+    entries.count { $0.key.text.hasPrefix(URLResponses.keyPrefix(of: url)) && !$0.metadata.isSignpost }
+  }
 
   var hits: Int { store.uses.counts.hits }
   var misses: Int { store.uses.counts.misses }
@@ -55,7 +59,11 @@ private final class ShelfEngine: StorageEngine {
     _ key: CacheKey, _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(CacheError) -> Output
   ) async throws(CacheError) -> Output? {
     if let error { throw error }
-    guard let entry = state.withLock({ $0.table[key] }) else { return nil }
+    let entry = try state.withLock { state throws(CacheError) in
+      if state.damaged.contains(key.text) { throw CacheError(.damaged, "an entry is damaged") }
+      return state.table[key]
+    }
+    guard let entry else { return nil }
     return try body(entry.payload.span, entry.metadata)
   }
 
@@ -74,13 +82,7 @@ private final class ShelfEngine: StorageEngine {
 
   func scan(_ request: ScanRequest) async throws(CacheError) -> ScanPage {
     if let error { throw error }
-    return try state.withLock { state throws(CacheError) in
-      let page = state.table.scan(request)
-      if page.entries.contains(where: { state.damaged.contains($0.key.text) }) {
-        throw CacheError(.damaged, "an entry is damaged")
-      }
-      return page
-    }
+    return state.withLock { $0.table.scan(request) }
   }
 
   func count() async throws(CacheError) -> StoreCount { state.withLock { $0.table.count } }

@@ -10,7 +10,7 @@ import Testing
 
     func arguments(_ url: String) -> [String] {
       switch self {
-      case .removal: ["rm", "url/v1/url=\(Self.encoded(url))/variant=any"]
+      case .removal: ["rm", "url/v1/url=\(Self.encoded(url)),variant=any"]
       case .removalOfTheURL: ["rm", url]
       case .removalOfAll: ["rm", "--all", "--yes"]
       case .removalByPattern: ["rm", "--match", "*items*"]

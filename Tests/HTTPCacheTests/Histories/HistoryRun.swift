@@ -135,7 +135,8 @@ struct HistoryRun {
   /// Checks everything in the store.
   private func violationOfStore(_ invariants: HistoryInvariants) async throws -> String? {
     let contents = origin.contents
-    for entry in try await engine.scan(ScanRequest()).entries {
+    // A signpost to several responses has no content.
+    for entry in try await engine.scan(ScanRequest()).entries where entry.metadata.attributes[":variants"] == nil {
       let body = try await engine.read(entry.key) { bytes, _ throws(CacheError) in
         bytes.withUnsafeBufferPointer { Array($0) }
       }

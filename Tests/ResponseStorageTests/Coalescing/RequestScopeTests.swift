@@ -5,7 +5,7 @@ import Testing
 /// Which coalescer a change ends.
 @Suite struct RequestScopeTests {
   private static let city = "cities/v1/origin=sample/page=0"
-  private static let url = "url/v1/url=http%3A%2F%2Fa.example%2Fx/variant=any GET/0a1b"
+  private static let url = "url/v1/url=http%3A%2F%2Fa.example%2Fx,variant=any GET/0a1b"
 
   private static let rows: [(request: String, selection: EntrySelection, isMet: Bool)] = [
     (city, EntrySelection(), true), (city + " 0a1b", EntrySelection(prefix: city), true), (url, EntrySelection(), true),
@@ -14,14 +14,14 @@ import Testing
     (city, EntrySelection(namespace: "leases"), false),
     (city, EntrySelection(prefix: "cities/v1/origin=s"), true), (city, EntrySelection(prefix: city), true),
     (city, EntrySelection(prefix: city + "0"), false), (city, EntrySelection(prefix: "movies/"), false),
-    (url, EntrySelection(prefix: "url/v1/url=http%3A%2F%2Fa.example%2Fx/"), true),
-    (url, EntrySelection(prefix: "url/v1/url=http%3A%2F%2Fa.example%2Fx/variant=77"), true),
+    (url, EntrySelection(prefix: "url/v1/url=http%3A%2F%2Fa.example%2Fx,"), true),
+    (url, EntrySelection(prefix: "url/v1/url=http%3A%2F%2Fa.example%2Fx,variant=77"), true),
     (url, EntrySelection(prefix: "url/v1/url=http%3A%2F%2Fa.example%2Fxy"), false),
     (city, EntrySelection(pattern: GlobPattern("*page=0")), true),
     (city, EntrySelection(pattern: GlobPattern("*page=1*")), false),
     (city, EntrySelection(pattern: GlobPattern(city)), true),
     (url, EntrySelection(pattern: GlobPattern("*a.example*")), true),
-    (url, EntrySelection(pattern: GlobPattern("url/*/variant=any")), true),
+    (url, EntrySelection(pattern: GlobPattern("url/*,variant=any")), true),
     (url, EntrySelection(pattern: GlobPattern("*GET*")), false),
     (url, EntrySelection(pattern: GlobPattern("*b.example*")), false),
     (city, EntrySelection(namespace: "cities", prefix: "movies/"), false),
@@ -37,28 +37,37 @@ import Testing
   @Test(arguments: [
     (city, city, true), (city + " 0a1b", city, true), (city, city + "/x=1", false),
     (city, "cities/v1/origin=sample", false),
-    (url, "url/v1/url=http%3A%2F%2Fa.example%2Fx/variant=any", true),
-    (url, "url/v1/url=http%3A%2F%2Fa.example%2Fx/variant=0123", true),
-    (url, "url/v1/url=http%3A%2F%2Fa.example%2Fxy/variant=any", false),
+    (url, "url/v1/url=http%3A%2F%2Fa.example%2Fx,variant=any", true),
+    (url, "url/v1/url=http%3A%2F%2Fa.example%2Fx,variant=0123", true),
+    (url, "url/v1/url=http%3A%2F%2Fa.example%2Fxy,variant=any", false),
   ])
   func aRequestMayStoreTheEntriesOfItsScope(request: String, key: String, isContained: Bool) throws {
     #expect(RequestScope(request).contains(key) == isContained)
     #expect(try Lease.scope(of: Lease.key(for: request))?.contains(key) == isContained)
   }
 
-  /// The key of a lease that would be too long holds the beginning of the request's key.
-  @Test func theLeaseOfALongKeyCoversWhatItsBeginningSelects() throws {
-    let long = "numbers/v1/query=" + String(repeating: "%C3%A9", count: 2_000)
-    let lease = try Lease.key(for: long)
-    let scope = try #require(Lease.scope(of: lease))
-    #expect(lease.text.utf8.count <= CacheKey.maximumLength)
-    #expect(scope.contains(long) && scope.meets(EntrySelection(prefix: long)))
-    #expect(scope.meets(EntrySelection(namespace: "numbers")) && !scope.meets(EntrySelection(namespace: "texts")))
-    #expect(!scope.contains("numbers/v1/query=a"))
-    #expect(try lease != Lease.key(for: long + "/b"))
+  /// An engine keeps a group together, and with it the commit that stores a response and ends its lease.
+  @Test(arguments: [city, city + " 0a1b", url, "users/a,b", "url/v1/url=x,variant=any GET/0a,1b"])
+  func aLeaseIsInTheGroupOfItsEntry(request: String) throws {
+    let key = try CacheKey(String(request.prefix { $0 != " " }))
+    #expect(Array(try Lease.key(for: request).group) == Array(key.group))
   }
 
-  @Test(arguments: ["leases/room", "cities/v1/page=0"]) func otherKeysAreNoLeasesOnRequests(key: String) throws {
+  @Test func theLongestKeyOfARequestHasALease() throws {
+    let namespace = String(repeating: "n", count: CacheKey.maximumNamespaceLength)
+    let key = "\(namespace)/v1/q=".padding(to: CacheKey.maximumRequestLength)
+    let party = String(repeating: "a", count: 64)
+    let leases = try [key, key + " " + party].map { try Lease.key(for: $0) }
+    #expect(leases[0] != leases[1] && leases.allSatisfy { Lease.scope(of: $0)?.contains(key) == true })
+  }
+
+  @Test(arguments: ["leases/room", "cities/v1/page=0", "cities/a,b"]) func otherKeysAreNoLeasesOnRequests(key: String)
+    throws
+  {
     #expect(Lease.scope(of: try CacheKey(key)) == nil)
   }
+}
+
+extension String {
+  fileprivate func padding(to length: Int) -> String { self + String(repeating: "x", count: length - utf8.count) }
 }

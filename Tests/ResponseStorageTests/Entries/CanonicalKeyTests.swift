@@ -47,10 +47,10 @@ struct CanonicalKeyTests {
 
   @Test(arguments: [(0, true), (1, true), (-1, false)])
   func aKeyThatWouldBeTooLongIsAnInvalidRequest(spare: Int, fits: Bool) {
-    let length = CacheKey.maximumLength - "things/v1/q=".utf8.count - spare
+    let length = CacheKey.maximumRequestLength - "things/v1/q=".utf8.count - spare
     let request = Request(names: ["q"], values: [String(repeating: "x", count: length)])
     do throws(CacheError) {
-      #expect(try CacheKey(for: request).text.utf8.count == CacheKey.maximumLength - spare)
+      #expect(try CacheKey(for: request).text.utf8.count == CacheKey.maximumRequestLength - spare)
       #expect(fits)
     } catch {
       #expect(!fits)

@@ -15,7 +15,7 @@ import Testing
     head.head.fields = HTTPFields([
       HTTPFields.Field("X-First", value), HTTPFields.Field("x-second", value), HTTPFields.Field("X-First", "last"),
     ])
-    let key = try await storage.store([1, 2], head: head, for: "https://example.com/", replacing: [])
+    let key = try await storage.store([1, 2], head: head, for: "https://example.com/")
     let found = try #require(try await storage.response(under: key))
     #expect(found.head == head)
     // Equal texts may still consist of different bytes.

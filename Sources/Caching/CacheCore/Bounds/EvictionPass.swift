@@ -65,11 +65,14 @@ struct EvictionPass: Sendable {
   /// How much the store holds without leases, and how much of that must go to make the batch fit.
   private func excess() async throws(CacheError) -> (count: StoreCount, needed: EntryCount) {
     let count = try await writer.engine.count().withoutLeases
-    var after = count.total()
+    var (after, own) = (count.total(), EntryCount())
     for (key, newSize) in batch.finalSizes where !key.text.hasPrefix(Lease.keyPrefix) {
       if let oldSize = try await size(of: key) { after.remove(payloadBytes: oldSize) }
-      if let newSize { after += EntryCount(entries: 1, payloadBytes: newSize) }
+      if let newSize { own += EntryCount(entries: 1, payloadBytes: newSize) }
     }
+    after += own
+    // A batch may store several entries, which may not fit even into an empty store.
+    guard own.entries <= limits.maxEntries, own.payloadBytes <= limits.maxBytes else { throw limits.noRoom(for: key) }
     let needed = EntryCount(
       entries: max(0, after.entries - limits.maxEntries), payloadBytes: max(0, after.payloadBytes - limits.maxBytes))
     return (count, needed)

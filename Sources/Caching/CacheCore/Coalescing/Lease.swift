@@ -8,10 +8,6 @@ struct Lease: Sendable {
   static let namespace = "leases"
   /// The prefix of every lease's key.
   static let keyPrefix = namespace + "/"
-  /// The prefix of the keys of all leases on requests.
-  static let requestPrefix = "\(keyPrefix)\(CacheKey.schemeVersion)/"
-  /// The beginning of the rest of such a key, if it is a digest.
-  private static let digestName = "xxh3="
 
   /// The process that holds it; `nil` if it cannot be identified.
   let process: ProcessIdentity?
@@ -24,27 +20,28 @@ struct Lease: Sendable {
   /// abandoned.
   var failure: CacheError?
 
-  /// The key of the lease for `request`: the request's own key, percent-encoded; if that would be too long, a digest of it
-  /// and its beginning. If two requests happen to share a digest, one can at worst get the other's failure: after waiting,
-  /// a fetch checks that its own response is stored.
+  /// The key of the lease for `request`, which is the key of the entry that it fetches, and more after a space. The lease is
+  /// in the group of the entry; after the comma follow the namespace of the entry and the rest of `request`, encoded.
   static func key(for request: String) throws(CacheError) -> CacheKey {
-    let text = requestPrefix + PercentEncoding.text(request)
-    guard text.utf8.count > CacheKey.maximumLength else { return try CacheKey(text) }
-    let bytes = Array(request.utf8)
-    // Percent-encoding makes a byte three at most, and the digest has twenty at most.
-    let beginning = String(decoding: bytes.prefix(CacheKey.maximumLength / 3 - 32), as: UTF8.self)
-    let digest = EntryMetadata.computedPayloadChecksum(bytes.span)
-    return try CacheKey("\(requestPrefix)\(digestName)\(digest)/\(PercentEncoding.text(beginning))")
+    let namespace = request.utf8.prefix { $0 != UInt8(ascii: "/") }
+    let rest = request.utf8.dropFirst(namespace.count + 1)
+    let group = rest.prefix { !endsOfGroup.contains($0) }
+    let other = PercentEncoding.text("\(Substring(namespace))\(Substring(rest.dropFirst(group.count)))")
+    return try CacheKey("\(keyPrefix)\(Substring(group)),\(other)")
   }
 
   /// The entries that the request might store whose lease is under `key`; `nil` if that is not a lease on a request.
   static func scope(of key: CacheKey) -> RequestScope? {
-    guard key.text.hasPrefix(requestPrefix) else { return nil }
-    let rest = key.text.dropFirst(requestPrefix.count)
-    let beginning = rest.hasPrefix(digestName) ? rest.firstIndex(of: "/").map { rest[$0...].dropFirst() } : nil
-    let request = String(decoding: PercentEncoding.decoded(beginning ?? rest), as: UTF8.self)
-    return RequestScope(request, isCut: beginning != nil)
+    let rest = key.text.utf8.dropFirst(keyPrefix.utf8.count + key.group.count)
+    guard key.isLease, !rest.isEmpty else { return nil }
+    let other = String(decoding: PercentEncoding.decoded(Substring(rest.dropFirst())), as: UTF8.self)
+    let namespace = other.utf8.prefix { !endsOfGroup.contains($0) }
+    return RequestScope(
+      "\(Substring(namespace))/\(Substring(key.group))\(Substring(other.utf8.dropFirst(namespace.count)))")
   }
+
+  /// The characters that end the group in a request, or the namespace in the rest.
+  private static let endsOfGroup = [UInt8(ascii: ","), UInt8(ascii: " ")]
 }
 
 extension Lease {

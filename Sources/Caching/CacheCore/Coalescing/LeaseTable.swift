@@ -134,7 +134,7 @@ struct LeaseTable: Sendable {
   /// Removes the leases on the requests for which `isChanged` returns `true`. A lease that cannot be listed because of
   /// damage, or because a server of the store cannot be reached, stays.
   func remove(_ isChanged: (RequestScope) -> Bool) async throws(CacheError) {
-    var (batch, request) = (WriteBatch(), ScanRequest(prefix: Lease.requestPrefix))
+    var (batch, request) = (WriteBatch(), ScanRequest(prefix: Lease.keyPrefix))
     repeat {
       let page = try await listed(request)
       for lease in page.entries where Lease.scope(of: lease.key).map(isChanged) == true { batch.remove(lease.key) }

@@ -2,18 +2,16 @@ internal import StorageSPI
 
 /// The entries that a request might store: one of a typed resource, or any variant of a URL.
 struct RequestScope {
-  /// The whole key of the entry, or the beginning that the keys of all its possible entries share.
+  /// The whole key of the entry, or the beginning that the keys of all variants share.
   let text: String
   let isWhole: Bool
 
-  /// Reads the scope from the key of a request, or from the beginning of one that has been cut off.
-  init(_ request: String, isCut: Bool = false) {
-    let key = String(request.prefix { $0 != " " })
-    let start = URLResponses.variantStart
-    let variant =
-      key.hasPrefix("url/") ? key.utf8.indices.first { key.utf8[$0...].starts(with: start.utf8) } : nil
-    text = variant.map { String(key[..<$0]) + start } ?? key
-    isWhole = variant == nil && !isCut
+  /// Reads the scope from the key of a request.
+  init(_ request: String) {
+    let key = request.utf8.prefix { $0 != UInt8(ascii: " ") }
+    let group = request.hasPrefix("url/") ? key.prefix { $0 != UInt8(ascii: ",") } : key
+    isWhole = group.count == key.count
+    text = "\(Substring(group))\(isWhole ? "" : URLResponses.variantStart)"
   }
 
   /// Whether the request might store an entry under `key`.

@@ -26,15 +26,17 @@ extension CacheKey {
       bytes.append(UInt8(ascii: "="))
       PercentEncoding.append(value, to: &bytes)
     }
+    guard bytes.count <= Self.maximumRequestLength else {
+      throw CacheError(
+        .invalidRequest, "the key of a request has at most \(Self.maximumRequestLength) bytes",
+        hint: "shorten what is asked for")
+    }
     do throws(CacheError) {
       try self.init(bytes.span)
     } catch {
-      guard bytes.count > Self.maximumLength else {
-        throw CacheError(
-          .invalidKey, "a resource cannot be called '\(namespace)'",
-          hint: "call it by a letter, then letters and digits, all in lower case", cause: error)
-      }
-      throw CacheError(.invalidRequest, error.message, hint: "shorten what is asked for", cause: error)
+      throw CacheError(
+        .invalidKey, "a resource cannot be called '\(namespace)'",
+        hint: "call it by a letter, then letters and digits, all in lower case", cause: error)
     }
   }
 
@@ -45,6 +47,9 @@ extension CacheKey {
 
   /// The prefix of the keys of all requests with parameters in `namespace`.
   package static func prefix(ofNamespace namespace: String) -> String { "\(namespace)/\(schemeVersion)/" }
+
+  /// The longest key of a request: that of its lease has the same text and more.
+  static let maximumRequestLength = maximumLength - 256
 
   /// The capacity that most keys need.
   private static let usualLength = 96

@@ -17,11 +17,13 @@ extension EntryMetadata {
     guard attributes.keys.contains(where: { $0.utf8.first == AttributeName.firstByte }) else { return stored }
     if let status = attributes[AttributeName.status].flatMap({ Int($0) }) { stored.head.status = status }
     if let age = attributes[AttributeName.initialAge].flatMap({ Int64($0) }) { stored.initialAge = .milliseconds(age) }
-    if let words = attributes[AttributeName.selector]?.split(separator: " ").map(String.init), let digest = words.first
-    {
-      stored.selector = VariantSelector(names: Array(words.dropFirst()), digest: digest)
-    }
+    stored.selector = selector
     return stored
+  }
+
+  /// Which requests the stored response answers.
+  var selector: VariantSelector {
+    attributes[AttributeName.selector].flatMap { VariantSelector(text: $0[...]) } ?? .always
   }
 
   /// The header fields that have attributes of their own.
@@ -55,10 +57,20 @@ extension StoredHead {
     var attributes: [String: String] = [:]
     if head.status != Self.usualStatus { attributes[AttributeName.status] = String(head.status) }
     if initialAge != .zero { attributes[AttributeName.initialAge] = String(Timestamp(initialAge).milliseconds) }
-    if selector != .always {
-      attributes[AttributeName.selector] = ([selector.digest] + selector.names).joined(separator: " ")
-    }
+    if selector != .always { attributes[AttributeName.selector] = selector.text }
     return attributes
+  }
+}
+
+extension VariantSelector {
+  /// The selector as text: the digest, then the field names.
+  var text: String { ([digest] + names).joined(separator: " ") }
+
+  /// Reads a selector from what `text` wrote; `nil` if there is none.
+  init?(text: Substring) {
+    let words = text.split(separator: " ").map(String.init)
+    guard let digest = words.first else { return nil }
+    self.init(names: Array(words.dropFirst()), digest: digest)
   }
 }
 
@@ -68,10 +80,12 @@ enum AttributeName {
   static let firstByte = UInt8(ascii: ":")
   static let status = ":status"
   static let initialAge = ":initial-age"
-  /// The digest, then the field names, of the selector.
+  /// The selector.
   static let selector = ":selector"
+  /// In a signpost, the selectors of the responses for a URL.
+  static let variants = ":variants"
   /// All of these.
-  static let ofHead = [status, initialAge, selector]
+  static let ofHead = [status, initialAge, selector, variants]
 }
 
 extension Timestamp {

@@ -83,16 +83,40 @@ public struct EntryStore: Sendable {
   public func read<Value: Sendable>(
     _ key: CacheKey, _ decode: @Sendable (Span<UInt8>, EntryMetadata) throws(CacheError) -> Value
   ) async throws(CacheError) -> (value: Value, metadata: EntryMetadata)? {
+    try await read(key, byMetadata: { _ in nil }, decode)
+  }
+
+  /// Does the same, unless `byMetadata` can make the value from the metadata alone: then transforms are not undone. It gets
+  /// the metadata as stored, of which a transform may hide attributes.
+  func read<Value: Sendable>(
+    _ key: CacheKey, byMetadata: @Sendable (EntryMetadata) -> Value?,
+    _ decode: @Sendable (Span<UInt8>, EntryMetadata) throws(CacheError) -> Value
+  ) async throws(CacheError) -> (value: Value, metadata: EntryMetadata)? {
     let now = clock.now
     let found = try await engine.read(key) {
       [transforms] bytes, metadata throws(CacheError) -> (value: Value, metadata: EntryMetadata)? in
       let isPlain = try metadata.verify(key: key, payload: bytes)
       if metadata.state(at: now) == .expired { return nil }
+      if let value = byMetadata(metadata) { return (value, metadata) }
       if isPlain, transforms.servesPlain { return (try decode(bytes, metadata), metadata) }
       let opened = try transforms.opened(bytes, metadata, key: key)
       return (try decode(opened.payload.span, opened.metadata), opened.metadata)
     }
     return found ?? nil
+  }
+
+  /// The metadata under `key`, even if the entry has expired, without a look at its payload; `nil` if there is none. If a
+  /// transform hides attributes from this process, they are missing.
+  ///
+  /// - Throws: `CacheError`: the engine failed, or the metadata is not as it was written (`damaged`).
+  func metadata(_ key: CacheKey) async throws(CacheError) -> EntryMetadata? {
+    try await engine.read(key) { [transforms] _, stored throws(CacheError) in
+      try stored.verifyMetadata(key: key)
+      do throws(CacheError) { return try transforms.revealed(stored, key: key) } catch {
+        guard error.isOfOneEntry else { throw error }
+        return stored
+      }
+    }
   }
 
   /// Counts a look-up: a hit, and a use of the entry under `key`; with `nil`, a miss.
@@ -120,12 +144,21 @@ public struct EntryStore: Sendable {
     _ key: CacheKey, payload: [UInt8], metadata: EntryMetadata, expecting: WriteBatch.Expectation? = nil,
     with batch: WriteBatch = WriteBatch(), token: CoalescingToken? = nil, endsLease: Bool = true
   ) async throws(CacheError) {
-    var entry = try transforms.encoded(payload, metadata, key: key, with: transforms.transforms.written)
-    entry.metadata.checksum = entry.metadata.computedChecksum(key: key)
     var batch = batch
     if let expecting { batch.require(key, expecting) }
+    let bytes = try put(key, payload, metadata, into: &batch)
+    try await commit(batch, storing: key, bytes: bytes, token, endsLease: endsLease)
+  }
+
+  /// Adds the storing of an entry to `batch`, and returns how many bytes its payload then has.
+  @discardableResult
+  func put(
+    _ key: CacheKey, _ payload: [UInt8], _ metadata: EntryMetadata, into batch: inout WriteBatch
+  ) throws(CacheError) -> Int {
+    var entry = try transforms.encoded(payload, metadata, key: key, with: transforms.transforms.written)
+    entry.metadata.checksum = entry.metadata.computedChecksum(key: key)
     batch.put(key, payload: entry.payload, metadata: entry.metadata)
-    try await commit(batch, storing: key, bytes: entry.payload.count, token, endsLease: endsLease)
+    return entry.payload.count
   }
 
   /// Gives an entry new metadata, together with the changes of `batch`. Its payload is not touched: it is neither encoded

@@ -94,7 +94,7 @@ extension FetchTarget {
 
 /// A response that callers get while it arrives.
 struct ArrivingResponse<Response: Sendable>: Sendable {
-  /// The key of the entry that it will have.
+  /// The key of the entry that it will have, as far as it is known now.
   let key: String
   /// Whether callers that wait for it can get it too.
   let isShareable: Bool

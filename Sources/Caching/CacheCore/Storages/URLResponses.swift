@@ -5,17 +5,29 @@ internal import StorageSPI
 /// The stored responses for URLs: several for one URL if they differ by `Vary`. Each is an entry: the content as it arrived
 /// is the payload, and the head becomes metadata.
 ///
-/// The key is `url/v1/url=URL/variant=DIGEST`, so the responses for one URL are next to each other. A URL too long for
-/// that is `BEGINNING+sha256=DIGEST`: no other one is encoded with a plus.
+/// The key is `url/v1/url=URL,variant=NAME`. Up to the comma it is the same for all responses for one URL, so that they are
+/// one group (`CacheKey.group`). A URL too long for that is `BEGINNING+sha256=DIGEST`: no other one is encoded with a plus.
+///
+/// A lookup reads the variant `any`. As long as a URL has one response, that is it. With a second one it becomes a
+/// *signpost*: an entry without content that lists the selectors of all responses, each of which has a variant named by its
+/// digest. So a lookup takes one read, or two, and never a scan.
+///
+/// A signpost may list responses that are gone. A response that is not listed, because its signpost was evicted, is not
+/// found again, so that an invalidation need not know it: it expires, or is replaced.
 public struct URLResponses: Sendable {
-  /// The number of responses for one URL to list in one scan.
-  private static let variantsPerScan = 64
-  /// The text between the URL and the digest in a key.
-  private static let variantName = "variant="
-  /// The text in each key before the digest, and nowhere else.
-  static let variantStart = "/" + variantName
-  /// The digest of a response that answers all requests for its URL.
+  /// Chooses the responses that a request selects.
+  typealias Selection = @Sendable ([VariantSelector]) -> [VariantSelector]
+
+  /// The most responses for one URL. With one more, the one that was added first is removed.
+  static let maximumVariants = 64
+  /// How often other writers may change the list before storing gives up.
+  private static let maximumAttempts = 100
+  /// The text in a key after the URL.
+  static let variantStart = ",variant="
+  /// The variant that a lookup reads first.
   static let usualVariant = "any"
+  /// The variant for all requests without credentials, if there are others.
+  private static let plainVariant = "plain"
 
   private let store: EntryStore
 
@@ -24,83 +36,200 @@ public struct URLResponses: Sendable {
     self.store = store
   }
 
-  /// The stored responses for `url` that have not expired, without their content. Those whose fields are hidden from this
-  /// process, or were changed, have none: reading them says why.
-  func variants(of url: String) async throws(CacheError) -> [StoredVariant] {
-    var request = ScanRequest(prefix: Self.keyPrefix(of: url), limit: Self.variantsPerScan)
-    let now = store.clock.now
-    // An engine that is not ordered may return an entry twice.
-    var (found, keys) = ([StoredVariant](), Set<CacheKey>())
-    repeat {
-      let page = try await store.engine.scan(request)
-      for entry in page.entries where entry.metadata.state(at: now) != .expired && keys.insert(entry.key).inserted {
-        found.append(StoredVariant(key: entry.key.text, head: try head(of: entry)))
-      }
-      request.position = page.next
-    } while request.position != nil
-    return found
-  }
+  // MARK: Look up
 
-  private func head(of entry: ScannedEntry) throws(CacheError) -> StoredHead {
-    // Only where the fields are missing may a transform have hidden them.
-    if let fields = entry.metadata.attributes[EntryMetadata.blockName] {
-      return entry.metadata.httpHead(fields: fields)
+  /// The latest of the responses for `url` that `select` chooses, and whether there are others.
+  ///
+  /// - Throws: `CacheError`: the engine failed, or an entry is `damaged`. The message names the URL instead of a key.
+  func latest(
+    of url: String, where select: Selection
+  ) async throws(CacheError) -> (response: StoredResponse<HTTPResponse>?, hasOthers: Bool) {
+    let found = try await read(try Self.key(of: url), of: url) { metadata in
+      metadata.variants ?? (select([metadata.selector]).isEmpty ? [metadata.selector] : nil)
     }
-    do throws(CacheError) {
-      return try store.transforms.revealed(entry.metadata, key: entry.key).httpHead
-    } catch {
-      // It must not keep the other variants from being used.
-      guard error.isOfOneEntry else { throw error }
-      return entry.metadata.httpHead
+    guard let found, found.response == nil else { return (found?.response, false) }
+    let selected = select(found.others)
+    var latest: StoredResponse<HTTPResponse>?
+    for variant in selected {
+      guard let response = try await read(try Self.key(of: url, variant), of: url)?.response else { continue }
+      if latest.map({ $0.head.storedAt < response.head.storedAt }) ?? true { latest = response }
     }
+    return (latest, found.others.count > selected.count)
   }
 
   /// The stored response under `key`; `nil` if there is none, or an expired one.
   ///
   /// - Throws: `CacheError`: the engine failed, or the entry is `damaged`.
   func response(under key: String) async throws(CacheError) -> StoredResponse<HTTPResponse>? {
-    let found = try await store.read(try Self.cacheKey(key)) { bytes, metadata throws(CacheError) in
-      (bytes.withUnsafeBufferPointer { Array($0) }, metadata.httpHead, metadata.checksum)
-    }
-    guard let (body, head, version) = found?.value else { return nil }
-    return StoredResponse(key: key, response: HTTPResponse(head.head, body: body), head: head, version: version)
+    try await read(try Self.cacheKey(key))?.response
   }
 
-  /// Stores `body` with `head` for `url`, removes the entries under the keys `replaced`, and returns the new entry's key:
-  /// all or nothing.
+  /// The response under `key`, or the selectors that `others` makes of its metadata as stored.
+  private func read(
+    _ key: CacheKey, of url: String? = nil,
+    others: @Sendable (EntryMetadata) -> [VariantSelector]? = { _ in nil }
+  ) async throws(CacheError) -> (response: StoredResponse<HTTPResponse>?, others: [VariantSelector])? {
+    typealias Found = (response: StoredResponse<HTTPResponse>?, others: [VariantSelector])
+    do throws(CacheError) {
+      return try await store.read(key, byMetadata: { others($0).map { Found(nil, $0) } }) { bytes, metadata -> Found in
+        let (head, body) = (metadata.httpHead, bytes.withUnsafeBufferPointer { Array($0) })
+        let response = HTTPResponse(head.head, body: body)
+        return (StoredResponse(key: key.text, response: response, head: head, version: metadata.checksum), [])
+      }?.value
+    } catch {
+      throw url.map { error.naming($0, not: key.text) } ?? error
+    }
+  }
+
+  /// Counts a look-up in the store's usage, and a use of what it has read of `url`, if it found a response under `key`.
+  func countLookUp(_ key: String?, of url: String) {
+    store.countLookUp(key.flatMap { try? CacheKey($0) })
+    guard let key, let first = try? Self.key(of: url), first.text != key else { return }
+    store.uses.record(first, at: store.clock.now)
+  }
+
+  // MARK: Change
+
+  /// What is stored for `url`, and which of the responses `select` chooses, without their content. Of those whose fields are
+  /// hidden from this process, the heads have no fields. What is too damaged for that is left out, and can be replaced.
+  ///
+  /// - Throws: `CacheError`: the engine failed.
+  func variants(of url: String, where select: Selection) async throws(CacheError) -> StoredVariants {
+    let (key, now) = (try Self.key(of: url), store.clock.now)
+    var variants = StoredVariants()
+    do throws(CacheError) {
+      guard let first = try await store.metadata(key) else { return variants }
+      variants.expectation = .checksum(first.checksum)
+      guard first.state(at: now) != .expired else { return variants }
+      variants.known = first.variants ?? [first.selector]
+      variants.matching = select(variants.known)
+      guard first.variants == nil else {
+        variants.signpost = first.retainUntil
+        for selector in variants.matching {
+          let key = try Self.key(of: url, selector)
+          guard let head = try await head(under: key, at: now) else { continue }
+          variants.selected.append(StoredVariant(key: key.text, head: head))
+        }
+        return variants
+      }
+      variants.selected = variants.matching.map { _ in StoredVariant(key: key.text, head: first.httpHead) }
+    } catch {
+      guard error.isOfOneEntry else { throw error }
+      variants.expectation = nil
+    }
+    return variants
+  }
+
+  /// The head of the response under `key`; `nil` if there is none, if it has expired at `now`, or cannot be read.
+  private func head(under key: CacheKey, at now: Timestamp) async throws(CacheError) -> StoredHead? {
+    do throws(CacheError) {
+      return try await store.metadata(key).flatMap { $0.state(at: now) == .expired ? nil : $0.httpHead }
+    } catch {
+      guard error.isOfOneEntry else { throw error }
+      return nil
+    }
+  }
+
+  /// Stores `body` with `head` for `url` in the place of the responses that `select` chooses, and returns the key of its
+  /// entry: all or nothing. If another writer has changed the list of responses, it looks again.
   ///
   /// - Parameters:
+  ///   - variants: what is stored for `url`, if that is known.
   ///   - confirmed: the stored response with this body, which the entry must still have. It gets the new head, which
   ///     selects as before, and its content need not be stored again. `nil` to store in any case.
   ///   - token: the request that fetched the response; `nil` if there is none.
   ///   - endsLease: whether the same commit removes the lease of that request.
+  ///   - select: chooses what is replaced; by default nothing but the response of the same variant.
   /// - Throws: `CacheError`: the engine failed; `conflict` if the entry has another version, or the request is outdated.
   func store(
-    _ body: [UInt8], head: StoredHead, for url: String, replacing replaced: [String] = [],
-    confirming confirmed: StoredResponse<HTTPResponse>? = nil, token: CoalescingToken? = nil, endsLease: Bool = true
+    _ body: [UInt8], head: StoredHead, for url: String, among variants: StoredVariants? = nil,
+    confirming confirmed: StoredResponse<HTTPResponse>? = nil, token: CoalescingToken? = nil, endsLease: Bool = true,
+    where select: Selection = { _ in [] }
   ) async throws(CacheError) -> String {
-    let text = if let confirmed { confirmed.key } else { try key(of: url, selector: head.selector) }
-    let key = try Self.cacheKey(text)
-    let (metadata, removal) = (EntryMetadata(http: head), try Self.removal(of: replaced))
-    let isRenewed = try await store.renew(
-      key, from: confirmed?.version, with: removal, token: token, endsLease: endsLease
-    ) { _ in metadata }
-    if isRenewed { return text }
-    try await store.write(
-      key, payload: body, metadata: metadata, expecting: confirmed?.version.map { .checksum($0) }, with: removal,
-      token: token, endsLease: endsLease)
-    return text
+    var variants = if let variants { variants } else { try await self.variants(of: url, where: select) }
+    var attempt = 1
+    while true {
+      do throws(CacheError) {
+        guard let other = variants.onlyOther(than: head.selector) else {
+          return try await add(
+            body, head, for: url, among: variants, confirming: confirmed, token, endsLease: endsLease)
+        }
+        variants = try await moveAside(other, of: url, variants, where: select)
+      } catch {
+        guard error.code == .conflict, attempt < Self.maximumAttempts else { throw error }
+        let current = try await self.variants(of: url, where: select)
+        guard current != variants else { throw error }
+        variants = current
+        attempt += 1
+      }
+    }
+  }
+
+  private func add(
+    _ body: [UInt8], _ head: StoredHead, for url: String, among variants: StoredVariants,
+    confirming confirmed: StoredResponse<HTTPResponse>?, _ token: CoalescingToken?, endsLease: Bool
+  ) async throws(CacheError) -> String {
+    let first = try Self.key(of: url)
+    let key = variants.signpost == nil ? first : try Self.key(of: url, head.selector)
+    if let confirmed, confirmed.key != key.text { throw .conflict(on: key) }
+    let metadata = EntryMetadata(http: head)
+    var batch = WriteBatch()
+    if let end = variants.signpost, let expectation = variants.expectation {
+      var known = variants.known.filter { $0 == head.selector || !variants.matching.contains($0) }
+      if !known.contains(head.selector) { known = (known + [head.selector]).suffix(Self.maximumVariants) }
+      for gone in variants.known where !known.contains(gone) { batch.remove(try Self.key(of: url, gone)) }
+      if known != variants.known || end < metadata.retainUntil {
+        // Kept for longer, so that not every confirmation writes it again.
+        let later = metadata.retainUntil.advanced(by: metadata.retainUntil.duration(since: metadata.storedAt))
+        batch.require(first, expectation)
+        try store.put(
+          first, [], EntryMetadata(signpostTo: known, at: store.clock.now, until: max(end, later)), into: &batch)
+      }
+    }
+    let expectation = variants.signpost == nil ? variants.expectation : nil
+    do throws(CacheError) {
+      let isRenewed = try await store.renew(
+        key, from: confirmed?.version, with: batch, token: token, endsLease: endsLease
+      ) { _ in metadata }
+      if isRenewed { return key.text }
+      try await store.write(
+        key, payload: body, metadata: metadata, expecting: confirmed?.version.map { .checksum($0) } ?? expectation,
+        with: batch, token: token, endsLease: endsLease)
+    } catch {
+      throw error.naming(url, not: key.text)
+    }
+    return key.text
+  }
+
+  /// Makes the only response for `url` one of several: it gets a key of its own, and a signpost takes its place. If it
+  /// cannot be read, or there is no room for both, another response can replace it.
+  ///
+  /// - Returns: what is stored now.
+  private func moveAside(
+    _ other: VariantSelector, of url: String, _ variants: StoredVariants, where select: Selection
+  ) async throws(CacheError) -> StoredVariants {
+    let key = try Self.key(of: url)
+    do throws(CacheError) {
+      guard let response = try await read(key)?.response else { throw .conflict(on: key) }
+      let metadata = EntryMetadata(http: response.head)
+      var batch = WriteBatch()
+      try store.put(try Self.key(of: url, other), response.response.body, metadata, into: &batch)
+      let signpost = EntryMetadata(signpostTo: [other], at: store.clock.now, until: metadata.retainUntil)
+      try await store.write(key, payload: [], metadata: signpost, expecting: variants.expectation, with: batch)
+    } catch {
+      guard error.code == .overBounds || error.isOfOneEntry else { throw error }
+      var variants = variants
+      variants.known = []
+      return variants
+    }
+    return try await self.variants(of: url, where: select)
   }
 
   /// Removes the entries under `keys`: all or none.
   func remove(_ keys: [String]) async throws(CacheError) {
-    try await store.engine.apply(try Self.removal(of: keys))
-  }
-
-  private static func removal(of keys: [String]) throws(CacheError) -> WriteBatch {
     var batch = WriteBatch()
-    for key in keys { batch.remove(try cacheKey(key)) }
-    return batch
+    for key in keys { batch.remove(try Self.cacheKey(key)) }
+    try await store.engine.apply(batch)
   }
 
   /// Removes all responses for `urls`: all or none. What is being fetched of them now, in this process or another, is
@@ -108,30 +237,34 @@ public struct URLResponses: Sendable {
   func invalidate(_ urls: [String]) async throws(CacheError) {
     let prefixes = urls.map(Self.keyPrefix)
     try await store.coalescer.endRequests { scope in prefixes.contains { scope.meets(prefix: $0) } }
-    var keys: [String] = []
-    for url in urls { keys += try await variants(of: url).map(\.key) }
-    if !keys.isEmpty { try await remove(keys) }
+    var batch = WriteBatch()
+    for url in urls {
+      let variants = try await variants(of: url) { _ in [] }
+      if variants.expectation == .absent { continue }
+      batch.remove(try Self.key(of: url))
+      if variants.signpost == nil { continue }
+      for selector in variants.known { batch.remove(try Self.key(of: url, selector)) }
+    }
+    if !batch.operations.isEmpty { try await store.engine.apply(batch) }
   }
 
-  /// The key of the entry for `url` and `selector`.
+  // MARK: Keys
+
+  /// The key of the entry for `url` that a lookup reads first; with a selector, of the variant that a signpost lists.
   ///
   /// - Throws: `CacheError` with the code `invalidRequest` if the key would be too long.
-  func key(of url: String, selector: VariantSelector) throws(CacheError) -> String {
-    let variant = selector.digest.isEmpty ? Self.usualVariant : selector.digest
-    return try Self.cacheKey("\(Self.keyPrefix(of: url))\(Self.variantName)\(variant)").text
+  static func key(of url: String, _ selector: VariantSelector? = nil) throws(CacheError) -> CacheKey {
+    let variant = selector.map { $0.digest.isEmpty ? plainVariant : $0.digest } ?? usualVariant
+    return try cacheKey("\(keyPrefix(of: url))\(variantStart.dropFirst())\(variant)")
   }
-
-  /// Counts a look-up in the store's usage, and a use of the entry under `key`, if the look-up found one.
-  func countLookUp(_ key: String?) { store.countLookUp(key.flatMap { try? CacheKey($0) }) }
 
   /// The prefix of the keys of all entries for `url`, which must have the form of `HTTPRequest.normalizedURL`. Spellings
   /// that differ in unnecessary percent codes, or in the case of codes, have one prefix (RFC 3986, section 6.2.2).
   public static func keyPrefix(of url: String) -> String {
-    "url/\(CacheKey.schemeVersion)/url=\(name(of: PercentEncoding.normalized(url)))/"
+    "url/\(CacheKey.schemeVersion)/url=\(name(of: PercentEncoding.normalized(url)))\(variantStart.prefix(1))"
   }
 
-  /// The longest encoded URL that is in a key, in bytes: with the rest of the key, and encoded once more in the key of a
-  /// lease, it stays below the limit of keys.
+  /// The longest encoded URL that is in a key, in bytes: the key of a lease has more than that.
   private static let maximumNameLength = 8_192
   /// How much of a longer one is in the key, for readers.
   private static let beginningLength = 1_024
@@ -151,6 +284,26 @@ public struct URLResponses: Sendable {
     } catch {
       throw CacheError(.invalidRequest, error.message, hint: "shorten what is asked for", cause: error)
     }
+  }
+}
+
+/// What is stored for a URL, as far as a change must know it.
+struct StoredVariants: Sendable, Equatable {
+  /// What the entry that a lookup reads first must still be when it is replaced; `nil` for anything, as it cannot be read.
+  var expectation: WriteBatch.Expectation? = .absent
+  /// Until when that entry is kept, if it is a signpost; `nil` if it is not.
+  var signpost: Timestamp?
+  /// The selectors of all responses, in the order in which they were added.
+  var known: [VariantSelector] = []
+  /// Those that a request selects.
+  var matching: [VariantSelector] = []
+  /// The responses that it selects, as far as they are still there.
+  var selected: [StoredVariant] = []
+
+  /// The only response, if one with `selector` does not replace it, but has to have a place beside it.
+  fileprivate func onlyOther(than selector: VariantSelector) -> VariantSelector? {
+    guard signpost == nil, let only = known.first, only != selector, !matching.contains(only) else { return nil }
+    return only
   }
 }
 
@@ -181,6 +334,24 @@ extension EntryMetadata {
       stored, contentType: stored.head.fields["content-type"] ?? "", attributes: stored.head.blockAttributes)
   }
 
+  /// The metadata of a signpost to the responses with the selectors `known`.
+  fileprivate init(signpostTo known: [VariantSelector], at now: Timestamp, until end: Timestamp) {
+    let text = known.map(\.text).joined(separator: ",")
+    self.init(
+      storedAt: now, freshUntil: end, retainUntil: end, contentType: "", attributes: [AttributeName.variants: text])
+  }
+
+  /// Whether the entry is the signpost to several responses for a URL, and no response itself.
+  package var isSignpost: Bool { attributes[AttributeName.variants] != nil }
+
+  /// The selectors that a signpost lists; `nil` if this is a response.
+  fileprivate var variants: [VariantSelector]? {
+    attributes[AttributeName.variants].map { text in
+      text.split(separator: ",", omittingEmptySubsequences: false).suffix(URLResponses.maximumVariants)
+        .map { VariantSelector(text: $0) ?? .always }
+    }
+  }
+
   fileprivate var httpHead: StoredHead { httpHead(fields: attributes[Self.blockName] ?? "") }
 
   /// The head with the header fields in `block`, the attribute called `blockName`.
@@ -206,5 +377,12 @@ extension HTTPResponseHead {
     var attributes = [EntryMetadata.blockName: fields.lines.map { "\($0.name): \($0.value)" }.joined(separator: "\n")]
     if let version { attributes[EntryMetadata.lineName] = version.rawValue + (reason.map { " \($0)" } ?? "") }
     return attributes
+  }
+}
+
+extension CacheError {
+  /// The same error, with `url` in the message instead of `key`: people know the entry by it.
+  fileprivate func naming(_ url: String, not key: String) -> CacheError {
+    CacheError(code, message.replacing(key, by: url), hint: hint, cause: cause)
   }
 }

@@ -1,4 +1,5 @@
 internal import FetchVocabulary
+internal import StorageSPI
 
 /// A request for a URL, which can have several entries, partial content, and methods that change the origin.
 struct URLTarget: FetchTarget {
@@ -25,7 +26,7 @@ struct URLTarget: FetchTarget {
     return request
   }
 
-  func key() throws(CacheError) -> String { try responses.key(of: request.target, selector: .always) }
+  func key() throws(CacheError) -> String { try URLResponses.key(of: request.target).text }
 
   func coalescingKey() throws(CacheError) -> String? {
     // The failure of a server without proof of its identity is not shared with other callers.
@@ -38,16 +39,14 @@ struct URLTarget: FetchTarget {
   func lookUp(isCounted: Bool) async throws(CacheError) -> Lookup<HTTPResponse> {
     guard request.retrieves else { return Lookup(missing: .method) }
     try rules.requireCredentialKey(for: request)
-    let lookup = try await usable(await responses.variants(of: request.target))
-    if isCounted { responses.countLookUp(lookup.found?.key) }
+    let lookup = try await usable()
+    if isCounted { responses.countLookUp(lookup.found?.key, of: request.target) }
     return lookup
   }
 
-  private func usable(_ variants: [StoredVariant]) async throws(CacheError) -> Lookup<HTTPResponse> {
-    guard let latest = selected(variants).max(by: { $0.head.storedAt < $1.head.storedAt }) else {
-      return Lookup(missing: variants.isEmpty ? .uriMiss : .varyMiss)
-    }
-    guard let found = try await read(latest.key) else { return Lookup() }
+  private func usable() async throws(CacheError) -> Lookup<HTTPResponse> {
+    let (latest, hasOthers) = try await responses.latest(of: request.target, where: select)
+    guard let found = latest else { return Lookup(missing: hasOthers ? .varyMiss : .uriMiss) }
     let now = found.head.storedAt
     guard let content = PartialContent(found.head.head, count: found.response.body.count),
       content.answer(to: request, now: now) != .missing
@@ -57,22 +56,11 @@ struct URLTarget: FetchTarget {
     return Lookup(found: found)
   }
 
-  /// Reads the response under `key`. An error names the URL, by which people know the entry.
-  private func read(_ key: String) async throws(CacheError) -> StoredResponse<HTTPResponse>? {
-    do throws(CacheError) { return try await responses.response(under: key) } catch {
-      throw error.naming(request, not: key)
-    }
-  }
+  /// Chooses the responses that the request selects.
+  private var select: URLResponses.Selection { { [rules, request] in rules.selected($0, by: request) } }
 
-  func selected(_ variants: [StoredVariant]) -> [StoredVariant] {
-    // A URL can have many variants for other cookies: make a digest once for all with the same names.
-    var own: VariantSelector?
-    return variants.filter { variant in
-      let stored = variant.head.selector
-      let selector = own?.names == stored.names ? own : rules.selector(stored.names, of: request)
-      own = selector
-      return selector == stored
-    }
+  private func variants() async throws(CacheError) -> StoredVariants {
+    try await responses.variants(of: request.target, where: select)
   }
 
   // MARK: Request
@@ -180,7 +168,7 @@ struct URLTarget: FetchTarget {
       !isReplaceable || head.head.fields.mediaType == "text/event-stream",
       response.body.count + (rest.length ?? 0) <= maxContentBytes, !request.fields.contains("range"),
       !Preconditions.names.contains(where: request.fields.contains),
-      let key = try? responses.key(of: request.target, selector: head.selector)
+      let key = try? key()
     else { return nil }
     var start = response
     start.body = []
@@ -227,7 +215,7 @@ struct URLTarget: FetchTarget {
       let head = rules.stored(
         beginning.head, for: request, requestTime: requestTime, responseTime: responseTime, trace: &trace),
       // A complete stored response can still answer if the origin fails, and a part cannot.
-      !selected(try await responses.variants(of: request.target)).contains(where: { $0.head.head.status != 206 })
+      !(try await variants()).selected.contains(where: { $0.head.head.status != 206 })
     else { return false }
     // The request ends with a failure, which its lease has to say.
     _ = try await store(beginning, head, confirming: nil, token, endsLease: false)
@@ -250,9 +238,9 @@ struct URLTarget: FetchTarget {
     _ token: CoalescingToken?, endsLease: Bool
   ) async throws(CacheError) -> String {
     try rules.requireCredentialKey(for: request)
-    let variants = selected(try await responses.variants(of: request.target))
+    let variants = try await variants()
     guard head.retainUntil > head.storedAt else {
-      if !variants.isEmpty { try await responses.remove(variants.map(\.key)) }
+      if !variants.selected.isEmpty { try await responses.remove(variants.selected.map(\.key)) }
       return try key()
     }
     guard response.rest == nil else { throw .tooLargeToStore }
@@ -261,20 +249,15 @@ struct URLTarget: FetchTarget {
     let isNewer = { (stored: StoredHead) in
       stored.head.status != 206 && head.storedAt < stored.storedAt && stored.storedAt <= now()
     }
-    if variants.contains(where: { isNewer($0.head) }) {
+    if variants.selected.contains(where: { isNewer($0.head) }) {
       throw CacheError(.conflict, "a newer response of \(request.target) is stored")
     }
-    let confirmed = base?.key == (try responses.key(of: request.target, selector: head.selector)) ? base : nil
-    let new = confirmed == nil ? try await combined(response, head, with: variants) : (head, response.body)
+    let confirmed = base?.head.selector == head.selector ? base : nil
+    let new = confirmed == nil ? try await combined(response, head, with: variants.selected) : (head, response.body)
     guard let (head, body) = new else { return try key() }
-    let key = try responses.key(of: request.target, selector: head.selector)
-    do throws(CacheError) {
-      return try await responses.store(
-        body, head: head, for: request.target, replacing: variants.map(\.key).filter { $0 != key },
-        confirming: confirmed, token: token, endsLease: endsLease)
-    } catch {
-      throw error.naming(request, not: key)
-    }
+    return try await responses.store(
+      body, head: head, for: request.target, among: variants, confirming: confirmed, token: token, endsLease: endsLease,
+      where: select)
   }
 
   /// The head and content to store for `response`. A part is joined with the stored part if they belong together and the
@@ -316,7 +299,7 @@ struct URLTarget: FetchTarget {
     guard rules.believesServer(of: request) else { return }
     guard request.retrieves else { return try await invalidate(by: exchange.head) }
     var outdated: [String] = []
-    for variant in selected(try await responses.variants(of: request.target)) {
+    for variant in try await variants().selected {
       if request.method == "HEAD", rules.describes(exchange.head, variant.head),
         rules.mayStay(exchange.head, for: request)
       {
@@ -433,10 +416,5 @@ struct URLTarget: FetchTarget {
 extension CacheError {
   fileprivate static var tooLargeToStore: CacheError {
     CacheError(.tooLarge, "the response is too large to be kept", hint: "raise cache.maxEntryBytes")
-  }
-
-  /// The same error, with the URL of `request` in the message instead of `key`.
-  fileprivate func naming(_ request: HTTPRequest, not key: String) -> CacheError {
-    CacheError(code, message.replacing(key, by: request.target), hint: hint, cause: cause)
   }
 }

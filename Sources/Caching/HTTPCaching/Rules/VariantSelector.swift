@@ -99,6 +99,17 @@ extension HTTPCacheRules {
     VariantSelector(names: names, request: request, key: credentialKey)
   }
 
+  /// Those of `selectors` whose responses may answer `request`. Cost: a digest for each list of names.
+  package func selected(_ selectors: [VariantSelector], by request: HTTPRequest) -> [VariantSelector] {
+    var own: VariantSelector?
+    return selectors.filter { stored in
+      // A URL can have many variants for other cookies, all with the same names.
+      let selector = own?.names == stored.names ? own : selector(stored.names, of: request)
+      own = selector
+      return selector == stored
+    }
+  }
+
   /// Whether the response with `selector` may answer `request`.
   package func selects(_ selector: VariantSelector, _ request: HTTPRequest) -> Bool {
     self.selector(selector.names, of: request) == selector

@@ -20,7 +20,7 @@ struct StorePresenter: Sendable {
   ///   a URL has several.
   func entry(_ name: String) async throws(CacheError) -> (view: EntryView, payload: [UInt8]) {
     let name = try EntryName(name)
-    let keys = try await self.keys(name)
+    let keys = try await self.keys(name) { !$0.metadata.isSignpost }
     guard keys.count < 2 else { throw name.ambiguity(keys) }
     guard let cacheKey = keys.first, let entry = try await store.administration.entry(cacheKey) else {
       throw Self.notFound(name.text)
@@ -65,15 +65,17 @@ struct StorePresenter: Sendable {
       backend: configuration.backend, report, missing: missing, isDryRun: dryRun, isSoft: isSoft)
   }
 
-  /// The key `name`, or the keys of all entries for the URL `name`.
-  private func keys(_ name: EntryName) async throws(CacheError) -> [CacheKey] {
+  /// The key `name`, or the keys of all entries for the URL `name` that `isWanted` selects.
+  private func keys(
+    _ name: EntryName, where isWanted: (ScannedEntry) -> Bool = { _ in true }
+  ) async throws(CacheError) -> [CacheKey] {
     switch name {
     case .key(let key): return [key]
     case .url(let url, let unresolved):
       var keys: [CacheKey] = []
       for prefix in Set([url, unresolved].map(URLResponses.keyPrefix(of:))).sorted() {
         let listing = try await store.administration.list(EntrySelection(prefix: prefix), after: nil, limit: .max)
-        keys += listing.entries.map(\.key)
+        keys += listing.entries.filter(isWanted).map(\.key)
       }
       return keys
     }
