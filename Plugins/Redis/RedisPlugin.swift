@@ -1,29 +1,66 @@
 public import StorageSPI
 
-/// Keeps entries on Redis: one server, a cluster, or the master that Sentinels name.
+/// Keeps entries on Redis: on one server, on a Redis Cluster, or on the master that Sentinels name. Any number of machines
+/// can share a store.
+///
+/// The server evicts, by its `maxmemory`, and drops what has expired. A batch whose keys are in one group is all or nothing;
+/// on one server every batch is.
 public struct RedisPlugin: StoragePlugin {
-  /// The engine's name, capabilities and options.
+  /// The engine's name, capabilities and options. The version is that of the format.
   public let declaration = EngineDeclaration(
-    name: "redis", version: "1", summary: "a Redis server or cluster that many machines share",
+    name: "redis", version: "\(RedisEntry.format)",
+    summary: "a Redis server or cluster that many machines share, and that evicts by itself",
     capabilities: [.persistent, .shared, .expiring, .followsChanges], options: RedisOptions.all)
 
   /// Creates the plugin.
   public init() {}
 
-  /// Connects to the server.
+  /// Connects to the server; at a cluster or Sentinels, to the nodes that they name. Cost: a connection and two round trips.
+  ///
+  /// - Throws: `CacheError`: `unreachable` if no server of the address answers, `permissionDenied` if one refuses the
+  ///   user or the password, `invalidOption` if the options cannot be used or do not fit the server.
   public func open(_ configuration: EngineConfiguration) async throws(CacheError) -> any StorageEngine {
-    throw CacheError(.unsupported, "not yet")
+    try await RedisEngine.open(try RedisOptions(configuration), clock: configuration.clock)
   }
 
-  /// Asks the server for the store.
+  /// Asks the server whether the store exists, and how it bounds the store. Cost: until an entry is found, the server looks
+  /// at all its keys.
+  ///
+  /// - Throws: the same errors as `open(_:)`.
   public func inspect(_ configuration: EngineConfiguration) async throws(CacheError) -> StoreInspection {
-    throw CacheError(.unsupported, "not yet")
+    try await withEngine(configuration) { engine throws(CacheError) in try await engine.inspect() }
+  }
+
+  /// Removes all entries and whatever else is under their names. It touches nothing else on the server. It cannot tell
+  /// whether others have the store open; they find it empty.
+  ///
+  /// - Throws: the same errors as `open(_:)`; `unsupported` if `suffix` is given.
+  public func removeStore(
+    _ configuration: EngineConfiguration, movingAside suffix: String?
+  ) async throws(CacheError) -> [String] {
+    guard suffix == nil else { throw .cannotMoveAside(declaration.name) }
+    try await withEngine(configuration) { engine throws(CacheError) in try await engine.removeStore() }
+    return []
+  }
+
+  private func withEngine<Output>(
+    _ configuration: EngineConfiguration, _ body: (RedisEngine) async throws(CacheError) -> Output
+  ) async throws(CacheError) -> Output {
+    let engine = try await RedisEngine.open(try RedisOptions(configuration), clock: configuration.clock)
+    do throws(CacheError) {
+      let output = try await body(engine)
+      try await engine.close()
+      return output
+    } catch {
+      try await engine.close()
+      throw error
+    }
   }
 }
 
 extension StorageLocation {
-  /// The store on the server at `url`, such as "redis://127.0.0.1:6379" or "unix:///run/redis/redis-server.sock". The
-  /// names of its keys there begin with `prefix`.
+  /// The store on the server at `url`, such as "redis://127.0.0.1:6379" or "unix:///run/redis/redis-server.sock", on a
+  /// cluster of which `url` names some nodes, or on the master that Sentinels name. The names of its keys begin with `prefix`.
   public static func redis(url: String, prefix: String = "cachectl") -> StorageLocation {
     StorageLocation(RedisPlugin(), ["url": .text(url), "prefix": .text(prefix)])
   }

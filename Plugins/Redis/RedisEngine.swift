@@ -1,0 +1,252 @@
+internal import StorageSPI
+internal import Synchronization
+
+/// A store on a server, a cluster, or a master that Sentinels name. Calls wait for replies without a thread.
+final class RedisEngine: StorageEngine {
+  private let options: RedisOptions
+  private let clock: any WallClock
+  private let nodes: RedisNodes
+  private let names: RedisNames
+  private let scan: RedisScan
+  private let calls = Mutex(Calls())
+
+  /// The calls under way.
+  private struct Calls {
+    var count = 0
+    var isClosed = false
+    /// Wait until there are none.
+    var waiting: [CheckedContinuation<Void, Never>] = []
+  }
+
+  private init(_ options: RedisOptions, _ nodes: RedisNodes, clock: any WallClock) {
+    self.options = options
+    self.clock = clock
+    self.nodes = nodes
+    names = RedisNames(prefix: options.prefix, isCluster: nodes.isCluster)
+    scan = RedisScan(nodes: nodes, names: names, store: "\(options)")
+  }
+
+  // The store was not closed.
+  deinit { nodes.close() }
+
+  /// Connects. There is nothing to create: a store consists of its entries.
+  static func open(_ options: RedisOptions, clock: any WallClock) async throws(CacheError) -> RedisEngine {
+    RedisEngine(options, try await RedisNodes.open(options), clock: clock)
+  }
+
+  func read<Output: Sendable>(
+    _ key: CacheKey, _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(CacheError) -> Output
+  ) async throws(CacheError) -> Output? {
+    try await whileOpen { () throws(CacheError) -> Output? in
+      let name = names.name(of: key)
+      let replies = try await nodes.send([RedisCommand("GET", name)], slot: names.slot(of: name), isRead: true)
+      if replies[0].isNil { return nil }
+      if let error = replies[0].error {
+        throw error.word == "WRONGTYPE" ? .notAnEntry(key) : CacheError(error, store: "\(options)")
+      }
+      return try replies[0].withBytes { bytes throws(CacheError) in
+        let (metadata, length) = try RedisEntry.decode(bytes, of: key)
+        return try body(bytes.extracting(0..<length), metadata)
+      }
+    }
+  }
+
+  func apply(_ batch: WriteBatch) async throws(CacheError) {
+    try await whileOpen { () throws(CacheError) in try await apply(RedisBatch(batch)) }
+  }
+
+  func changeMark(of key: CacheKey) -> ChangeMark? { nodes.changeMark(of: key, names) }
+
+  func scan(_ request: ScanRequest) async throws(CacheError) -> ScanPage {
+    try await whileOpen { () throws(CacheError) in try await scan.page(request) }
+  }
+
+  /// What a key and an entry take in the server's memory besides the payload and the name, about.
+  private static let overhead = 200
+
+  func count() async throws(CacheError) -> StoreCount {
+    try await whileOpen { () throws(CacheError) in
+      var (count, counted) = (StoreCount(), Set<CacheKey>())
+      try await scan.visit { entries throws(CacheError) in
+        // A scan may visit an entry twice.
+        for entry in try entries.get() where counted.insert(entry.key).inserted {
+          count[entry.key.namespace].add(
+            payloadBytes: entry.payloadBytes, retainUntil: entry.metadata.retainUntil)
+          count.storageBytes += entry.payloadBytes + entry.key.text.utf8.count + Self.overhead
+        }
+      }
+      return count
+    }
+  }
+
+  func check() async throws(CacheError) -> [IntegrityIssue] {
+    try await whileOpen { () throws(CacheError) in
+      var issues: [IntegrityIssue] = []
+      try await scan.visit(includesPayloads: true) { entries in
+        guard case .failure(let error) = entries else { return }
+        let key = (error.cause as? UnreadableEntry)?.key
+        if !issues.contains(where: { $0.key == key }) {
+          issues.append(IntegrityIssue(key: key, kind: .undecodable, message: error.message))
+        }
+      }
+      return issues
+    }
+  }
+
+  func compact() async throws(CacheError) {
+    let now = clock.now
+    try await whileOpen { () throws(CacheError) in
+      try await scan.visit { entries throws(CacheError) in
+        for entry in (try? entries.get()) ?? [] where entry.metadata.state(at: now) == .expired {
+          var batch = WriteBatch()
+          batch.require(entry.key, .checksum(entry.metadata.checksum))
+          batch.remove(entry.key)
+          do throws(CacheError) { try await apply(RedisBatch(batch)) } catch {
+            // Another process has replaced the entry.
+            guard error.code == .conflict else { throw error }
+          }
+        }
+      }
+    }
+  }
+
+  func close() async throws(CacheError) {
+    await withCheckedContinuation { continuation in
+      let isIdle = calls.withLock { calls in
+        calls.isClosed = true
+        if calls.count > 0 { calls.waiting.append(continuation) }
+        return calls.count == 0
+      }
+      if isIdle { continuation.resume() }
+    }
+    nodes.close()
+  }
+
+  /// Calls `body` unless the store is closed, which waits for it.
+  private func whileOpen<Output>(
+    _ body: () async throws(CacheError) -> Output
+  ) async throws(CacheError) -> Output {
+    try calls.withLock { calls throws(CacheError) in
+      if calls.isClosed { throw .storeClosed }
+      calls.count += 1
+    }
+    defer {
+      let waiting = calls.withLock { calls in
+        calls.count -= 1
+        return calls.count == 0 ? calls.waiting : []
+      }
+      for continuation in waiting { continuation.resume() }
+    }
+    return try await body()
+  }
+}
+
+/// Batches.
+extension RedisEngine {
+  private func apply(_ batch: RedisBatch) async throws(CacheError) {
+    let parts = batch.parts(names)
+    if parts.count > 1 {
+      // Each part is all or nothing. That all of them fail together holds only if nobody else writes meanwhile.
+      for (slot, part) in parts where !part.wanted.isEmpty { try await send(part.requirements, slot) }
+    }
+    let failure = await withTaskGroup(of: CacheError?.self) { group in
+      for (slot, part) in parts {
+        group.addTask {
+          do throws(CacheError) {
+            try await self.send(part, slot)
+            return nil
+          } catch {
+            return error
+          }
+        }
+      }
+      return await group.reduce(nil) { $0 ?? $1 }
+    }
+    if let failure { throw failure }
+  }
+
+  /// Makes the changes of `batch`, whose entries are in `slot`.
+  private func send(_ batch: RedisBatch, _ slot: Int?) async throws(CacheError) {
+    let replicas = try await replicas(slot)
+    for script in [RedisScript.byHash, .inFull] {
+      var commands = [try batch.command(names, at: clock.now, script)]
+      if replicas > 0 {
+        commands.append(RedisCommand("WAIT", "\(replicas)", "\(options.timeout / 2 / .milliseconds(1))"))
+      }
+      let replies = try await nodes.send(commands, slot: slot, isRead: false)
+      if let error = replies[0].error {
+        if error.word == "NOSCRIPT", script == .byHash { continue }
+        throw CacheError(error, store: "\(options)")
+      }
+      if let failure = batch.failure(replies[0]) { throw failure }
+      guard replicas == 0 || (replies[1].integer ?? 0) >= replicas else { throw .unconfirmed(options) }
+      return
+    }
+  }
+
+  /// How many replicas must confirm a batch.
+  private func replicas(_ slot: Int?) async throws(CacheError) -> Int {
+    guard options.durability == .full else { return 0 }
+    let role = try await nodes.send([RedisCommand("ROLE")], slot: slot, isRead: true)[0]
+    if let error = role.error { throw CacheError(error, store: "\(options)") }
+    guard let parts = role.elements, parts.count > 2 else { return options.minimumReplicas }
+    return max(options.minimumReplicas, parts[2].elements?.count ?? 0)
+  }
+}
+
+extension CacheError {
+  fileprivate static func unconfirmed(_ options: RedisOptions) -> CacheError {
+    CacheError(
+      .unreachable, "\(options): the server made the change, but too few replicas have confirmed it in time",
+      hint: "start the replicas, lower minimumReplicas, or set durability to normal; the change need not be repeated")
+  }
+}
+
+/// What a plugin asks of a server without an open store.
+extension RedisEngine {
+  func inspect() async throws(CacheError) -> StoreInspection {
+    let (limits, caution) = try await limits()
+    var (exists, format) = (false, Int?.none)
+    try await scan.visitNames { found, _ throws(CacheError) in
+      guard let name = found.first else { return true }
+      (exists, format) = (true, try await self.format(of: name))
+      return false
+    }
+    return StoreInspection(
+      path: "\(options)", exists: exists, files: [], format: format, currentFormat: RedisEntry.format, limits: limits,
+      caution: caution)
+  }
+
+  /// The version of the entry called `name`; `nil` if it is none.
+  private func format(of name: String) async throws(CacheError) -> Int? {
+    let command = RedisCommand("GETRANGE", name, "-1", "-1")
+    let reply = try await nodes.send([command], slot: names.slot(of: name), isRead: true)[0]
+    return reply.error == nil ? reply.bytes.first.flatMap(RedisEntry.version) : nil
+  }
+
+  /// How the servers bound the store, and what is wrong with that.
+  private func limits() async throws(CacheError) -> (limits: String, caution: String?) {
+    var (limits, caution) = (Set<String>(), String?.none)
+    for master in try await nodes.masters() {
+      let reply = try await nodes.send([RedisCommand("INFO", "memory")], to: master)[0]
+      if let error = reply.error { throw CacheError(error, store: "\(options)") }
+      let lines = (reply.text ?? "").split(whereSeparator: \.isNewline)
+      func fact(_ name: String) -> Substring {
+        lines.first { $0.hasPrefix("\(name):") }?.dropFirst(name.utf8.count + 1) ?? ""
+      }
+      let (memory, policy) = (Int(fact("maxmemory")) ?? 0, fact("maxmemory_policy"))
+      limits.insert("maxmemory \(memory == 0 ? "unlimited" : "\(memory >> 20) MiB"), \(policy)")
+      if memory == 0 {
+        caution = "nothing limits the memory of \(master.address): set maxmemory, and maxmemory-policy to allkeys-lru"
+      } else if policy != "allkeys-lru", policy != "allkeys-lfu" {
+        caution =
+          "\(master.address) has the maxmemory-policy \(policy): set allkeys-lru or allkeys-lfu, so that new entries "
+          + "replace old ones"
+      }
+    }
+    return (limits.sorted().joined(separator: "; "), caution)
+  }
+
+  /// Removes all entries.
+  func removeStore() async throws(CacheError) { try await scan.removeAll() }
+}
