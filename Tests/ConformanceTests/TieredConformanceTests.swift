@@ -1,45 +1,44 @@
+import CacheCore
 import EngineSupport
 import LMDBStorage
 import MemoryStorage
-import CacheCore
+import PlistStorage
 import SQLiteStorage
 import StorageConformance
 import StorageSPI
 import TestStorage
 import Testing
 
-/// Opens each store of `base` behind the layer `tiered`, with a folder of its own for near.
+/// Opens each store of `base` behind the layer `tiered`, each with its own local store.
 struct TieredPlugin: StoragePlugin {
   let base: any StoragePlugin
-  let near: any StoragePlugin
-  var nearMaxAge = Duration.seconds(3_600)
-  /// Whether far tells of changes at once, so that another handle sees them at once.
-  var isExact = false
+  let local: any StoragePlugin
+  var localMaxAge = Duration.seconds(3_600)
 
-  var declaration: EngineDeclaration {
-    let inner = layer("/").declaration
-    return isExact ? inner.with(inner.capabilities.union([.shared])) : inner
-  }
+  var declaration: EngineDeclaration { layer("/local").declaration }
 
   func open(_ configuration: EngineConfiguration) async throws(CacheError) -> any StorageEngine {
-    try await layer(configuration.text("path") + ".near").open(configuration)
+    try await layer(configuration.text("path") + ".local").open(configuration)
   }
 
-  private func layer(_ folder: String) -> TieredLayer {
-    TieredLayer(over: base, near: near, folder: folder, nearMaxAge: nearMaxAge)
+  private func layer(_ path: String) -> TieredLayer {
+    let isPersistent = local.declaration.capabilities.contains(.persistent)
+    return TieredLayer(
+      over: base, local: StorageLocation(local, isPersistent ? ["path": .text(path)] : [:]), localMaxAge: localMaxAge)
   }
 }
 
 @Suite("The layer tiered keeps the storage contract")
 struct TieredConformanceTests {
-  /// Far counts its changes in all of them, but for one, where near always asks.
+  /// The remote engines count their changes, follow them or do neither.
   private static let plugins: [(String, TieredPlugin)] = [
-    ("memory over sqlite", TieredPlugin(base: SQLitePlugin(), near: MemoryPlugin(), isExact: true)),
-    ("lmdb over registry", TieredPlugin(base: RegistryPlugin(), near: LMDBPlugin(), isExact: true)),
-    ("memory over silent sqlite", TieredPlugin(base: SilentLayer(base: SQLitePlugin()), near: MemoryPlugin())),
+    ("memory over sqlite", TieredPlugin(base: SQLitePlugin(), local: MemoryPlugin())),
+    ("plist over registry", TieredPlugin(base: RegistryPlugin(), local: PlistPlugin())),
+    ("lmdb over following registry", TieredPlugin(base: FollowingLayer(over: RegistryPlugin()), local: LMDBPlugin())),
+    ("memory over silent sqlite", TieredPlugin(base: SilentLayer(base: SQLitePlugin()), local: MemoryPlugin())),
     (
-      "lmdb over silent registry, asked each time",
-      TieredPlugin(base: SilentLayer(base: RegistryPlugin()), near: LMDBPlugin(), nearMaxAge: .zero)
+      "lmdb over silent registry, read each time",
+      TieredPlugin(base: SilentLayer(base: RegistryPlugin()), local: LMDBPlugin(), localMaxAge: .zero)
     ),
   ]
 
@@ -64,11 +63,15 @@ struct TieredConformanceTests {
     #expect(outcome.result == .passed, "\(testCase.check.summary); seed \(report.seed): \(outcome.message)")
   }
 
+  /// Another handle's commit is seen at once if the remote engine counts changes, or is read each time.
   @Test func whatIsDeclared() {
-    let shared = TieredPlugin(base: SQLitePlugin(), near: MemoryPlugin(), nearMaxAge: .zero)
-    let late = TieredPlugin(base: SQLitePlugin(), near: MemoryPlugin())
-    #expect(shared.declaration.capabilities == SQLitePlugin().declaration.capabilities)
-    #expect(late.declaration.capabilities == SQLitePlugin().declaration.capabilities.subtracting([.shared]))
+    let inner = SQLitePlugin().declaration.capabilities
+    let following = FollowingLayer(over: SQLitePlugin())
+    #expect(TieredPlugin(base: SQLitePlugin(), local: MemoryPlugin()).declaration.capabilities == inner)
+    let always = TieredPlugin(base: following, local: MemoryPlugin(), localMaxAge: .zero)
+    #expect(always.declaration.capabilities == following.declaration.capabilities)
+    let late = TieredPlugin(base: following, local: MemoryPlugin())
+    #expect(late.declaration.capabilities == following.declaration.capabilities.subtracting([.shared]))
     #expect(late.declaration.name == "sqlite")
   }
 }

@@ -101,24 +101,24 @@ import Testing
     try await location.open(clock: SystemWallClock()).close()
   }
 
-  @Test func aNearStoreThatEndedAProcessIsRemovedAndOneInUseKeepsFarWhereItIs() async throws {
+  @Test func aLocalStoreThatEndedAProcessIsRemovedAndOneInUseKeepsTheRemoteOneWhereItIs() async throws {
     let folder = try TemporaryFolder()
     defer { folder.remove() }
-    let near = folder.path + "/near"
+    let local = folder.path + "/local"
     let location = StorageLocation(
-      TieredLayer(over: PlistPlugin(), near: LMDBPlugin(), folder: near), ["path": .text(folder.path + "/far")])
+      TieredLayer(over: PlistPlugin(), local: .lmdb(path: local)), ["path": .text(folder.path + "/remote")])
     let first = try await Cache(location)
     try await first.set(1, for: "number")
     try await first.close()
-    #expect(FileManager.default.createFile(atPath: near + "/path.crashed", contents: nil))
+    #expect(FileManager.default.createFile(atPath: local + ".crashed", contents: nil))
     let second = try await Cache(location)
     #expect(try await second.value(Int.self, for: "number") == 1)
-    #expect(try FileManager.default.contentsOfDirectory(atPath: near) == ["path"])
+    #expect(!FileManager.default.fileExists(atPath: local + ".crashed"))
     let configuration = try location.configuration(SystemWallClock())
     let error = await #expect(throws: CacheError.self) {
       _ = try await location.plugin.removeStore(configuration, movingAside: ".damaged")
     }
-    #expect(error?.code == .busy && !FileManager.default.fileExists(atPath: folder.path + "/far.damaged"))
+    #expect(error?.code == .busy && !FileManager.default.fileExists(atPath: folder.path + "/remote.damaged"))
     try await second.close()
   }
 

@@ -2,13 +2,15 @@ internal import LMDBStorage
 internal import LibraryStorage
 internal import MemoryStorage
 internal import Platform
+internal import ResponseCache
 internal import SQLiteStorage
 internal import StorageBenchmark
 internal import StorageSPI
 
 // The project's side of the tables. Arguments:
-//   run ENGINE WORKLOAD STORE DIVISOR   does a workload through `any StorageEngine`; ENGINE is sqlite, lmdb or memory, or the
-//                                       path of a library with an engine that has LMDB's options
+//   run ENGINE WORKLOAD STORE DIVISOR   does a workload through `any StorageEngine`; ENGINE is sqlite, lmdb, memory, tiered
+//                                       (a local LMDB store in front of SQLite) or the path of a library with an engine
+//                                       that has LMDB's options
 //   trace WORKLOAD FILE DIVISOR         writes the workload for the programs in Floor
 //   lru TRACE CAPACITY                  prints the hit ratio of exact LRU in a cache of CAPACITY entries
 
@@ -78,6 +80,12 @@ struct Store {
       case "memory": .memory
       case "lmdb": .lmdb(path: path, durability: .relaxed)
       case "sqlite": .sqlite(path: path, durability: .normal)
+      case "tiered":
+        StorageLocation(
+          TieredLayer(
+            over: SQLitePlugin(), local: .lmdb(path: path + ".local", durability: .relaxed),
+            limits: StoreLimits(maxEntries: 1_000_000, maxBytes: 1 << 30)),
+          ["path": .text(path)])
       case _ where engine.hasPrefix("/"):
         StorageLocation(try LibraryPlugin(loading: engine), ["path": .text(path), "durability": .text("relaxed")])
       default: throw Failed("there is no engine '\(engine)'")

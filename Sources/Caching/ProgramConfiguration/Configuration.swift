@@ -50,7 +50,7 @@ extension Configuration {
     return values
   }
 
-  /// The engine with the store: the configured one, or far's if that is made of two.
+  /// The engine with the store: the configured one, or the remote one if that is made of two.
   package var storeEngine: String { EngineName.name(of: settings[settings.storeKey]?.value.text ?? "") }
 
   /// The path of the configured engine's store; `nil` if it has none.

@@ -128,16 +128,16 @@ import Testing
     }
   }
 
-  /// The stores of near are next to far's.
+  /// Local stores are next to the remote one.
   @Test(arguments: Contract.persistentEngines)
-  func nothingIsCreatedNextToIt(far: String) async throws {
+  func nothingIsCreatedNextToIt(remote: String) async throws {
     let scratch = try Scratch()
     try scratch.makeFolder("stores")
-    try await Content.text.make(scratch, "stores/store", isFolder: far != "sqlite")
+    try await Content.text.make(scratch, "stores/store", isFolder: remote != "sqlite")
     let before = try snapshot(scratch)
     let options = [
-      "backends.tiered.near=\(far == "lmdb" ? "sqlite" : "lmdb")", "backends.tiered.far=\(far)",
-      "backends.\(far).path=\(scratch.path("stores/store"))",
+      "backends.tiered.local=\(remote == "lmdb" ? "sqlite" : "lmdb")", "backends.tiered.remote=\(remote)",
+      "backends.\(remote).path=\(scratch.path("stores/store"))",
     ].flatMap { ["--set", $0] }
     for command in [["ls"], ["fetch", "cities"], ["stats"], ["rm", "--all", "--yes"], ["verify", "--repair"]] {
       let run = try await scratch.cachectl(["--backend", "tiered"] + options + command)

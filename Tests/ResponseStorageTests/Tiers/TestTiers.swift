@@ -6,52 +6,47 @@ import TestStorage
 
 @testable import CacheCore
 
-/// Two tiers in memory that outlive the engines over them, at second 1,000. Far fails and follows changes as a test says.
+/// A local and a remote store in memory that outlive the engines over them, at second 1,000. The remote one fails and follows
+/// changes as a test says.
 final class TestTiers: Sendable {
   let clock = ManualClock(Timestamp(milliseconds: 1_000_000))
   /// What all machines share.
-  let far = RegistryPlugin()
+  let remote = RegistryPlugin()
   /// What is on this machine.
-  let near = RegistryPlugin()
-  /// How far misbehaves.
+  let local = RegistryPlugin()
+  /// How the remote engine misbehaves.
   private let faults = Mutex(Faults())
-  /// The marks of far; `nil` for a far that follows no changes.
+  /// The marks of the remote engine; `nil` while it cannot tell changes.
   private let mark = Mutex<ChangeMark?>(nil)
-  private let elapsed = Mutex(Duration.zero)
-  private let start = ContinuousClock.now
-  private let farEngines = Mutex<[FaultyEngine]>([])
-  private let nearEngines = Mutex<[FaultyEngine]>([])
+  private let remoteEngines = Mutex<[FaultyEngine]>([])
+  private let localEngines = Mutex<[FaultyEngine]>([])
 
-  /// Moves the clock by which near counts the age of its answers.
-  func wait(_ duration: Duration) { elapsed.withLock { $0 += duration } }
-
-  /// A process on this machine: its engine over both tiers.
+  /// A process on this machine: its engine over both stores.
   func open(
-    limits: StoreLimits = .standard, nearMaxAge: Duration = .seconds(60), isFollowing: Bool = false
+    limits: StoreLimits = .standard, localMaxAge: Duration = .seconds(60), isFollowing: Bool = false
   ) async throws(CacheError) -> any StorageEngine {
-    let base = TestPlugin(inner: far, isFollowing: isFollowing) { [self] engine throws(CacheError) in
+    let base = TestPlugin(inner: remote, isFollowing: isFollowing) { [self] engine throws(CacheError) in
       if let error = absence.withLock({ $0 }) { throw error }
       let faulty = FaultyEngine(over: engine, faults.withLock { $0 })
-      farEngines.withLock { $0.append(faulty) }
-      return isFollowing ? FollowingEngine(base: faulty, mark: { [self] in mark.withLock { $0 } }) : faulty
+      remoteEngines.withLock { $0.append(faulty) }
+      return isFollowing ? FollowingEngine(over: faulty) { [self] in mark.withLock { $0 } } : faulty
     }
-    let front = TestPlugin(inner: near) { [self] engine throws(CacheError) in
+    let front = TestPlugin(inner: local) { [self] engine throws(CacheError) in
       let faulty = FaultyEngine(over: engine)
-      nearEngines.withLock { $0.append(faulty) }
+      localEngines.withLock { $0.append(faulty) }
       return faulty
     }
     let layer = TieredLayer(
-      over: base, near: front, folder: "/near", limits: limits, nearMaxAge: nearMaxAge,
-      uptime: { [self] in start.advanced(by: elapsed.withLock { $0 }) })
+      over: base, local: StorageLocation(front, ["path": .text("/local")]), limits: limits, localMaxAge: localMaxAge)
     return try await layer.open(try EngineConfiguration(for: base.declaration, clock: clock))
   }
 
-  /// Why far is away.
+  /// Why the remote store is away.
   private let absence = Mutex<CacheError?>(nil)
 
-  /// Takes far away, and brings it back.
+  /// Takes the remote store away, and brings it back.
   func setAway(_ isAway: Bool, _ code: CacheError.Code = .unreachable) {
-    let error = isAway ? CacheError(code, "far is away") : nil
+    let error = isAway ? CacheError(code, "the server is away") : nil
     absence.withLock { $0 = error }
     faults.withLock { faults in
       faults.before = { call, _ throws(CacheError) in
@@ -59,29 +54,35 @@ final class TestTiers: Sendable {
         if let error { throw error }
       }
     }
-    for engine in farEngines.withLock({ $0 }) { engine.faults = faults.withLock { $0 } }
-    // An engine that was not open may be tried again a second later.
-    clock.advance(by: .seconds(2))
+    for engine in remoteEngines.withLock({ $0 }) { engine.faults = faults.withLock { $0 } }
+    // An engine that was away may be tried again a second later.
+    advance(by: .seconds(2))
   }
 
-  /// Far and near as the first process has opened them.
-  var firstFar: FaultyEngine? { farEngines.withLock(\.first) }
-  var firstNear: FaultyEngine? { nearEngines.withLock(\.first) }
+  /// The remote and the local engine as the first process has opened them.
+  var firstRemote: FaultyEngine? { remoteEngines.withLock(\.first) }
+  var firstLocal: FaultyEngine? { localEngines.withLock(\.first) }
 
-  /// Makes far say that for its changes; `nil` for nothing.
+  /// Makes the remote engine say that for its changes; `nil` for nothing.
   func say(_ number: UInt64?) {
     mark.withLock { $0 = number.map { ChangeMark(number: $0, age: .zero) } }
   }
 
-  /// Moves the time of day.
+  /// Moves the clock.
   func advance(by duration: Duration) { clock.advance(by: duration) }
 
-  /// The number of reads that reached far.
-  var farReads: Int { farEngines.withLock { $0.reduce(0) { $0 + $1.reads } } }
+  /// The number of reads that reached the remote engine.
+  var remoteReads: Int { remoteEngines.withLock { $0.reduce(0) { $0 + $1.reads } } }
 
-  /// Another machine's engine over far.
+  /// Another machine's engine over the remote store.
   func other() async throws(CacheError) -> any StorageEngine {
-    try await far.open(try EngineConfiguration(for: far.declaration, clock: clock))
+    try await remote.open(try EngineConfiguration(for: remote.declaration, clock: clock))
+  }
+
+  /// An engine over the local store alone, as another process on this machine has it.
+  func localAlone() async throws(CacheError) -> any StorageEngine {
+    let location = StorageLocation(local, ["path": .text("/local")])
+    return try await location.open(clock: clock)
   }
 }
 
@@ -112,16 +113,6 @@ struct TestPlugin: StoragePlugin {
     try inner.registry.withStore(try configuration.text("path")) { $0.table = EntryTable() }
     return []
   }
-}
-
-/// An engine that says of others' changes what a test says.
-private final class FollowingEngine: WrappingEngine {
-  let base: any StorageEngine
-  private let mark: @Sendable () -> ChangeMark?
-
-  init(base: any StorageEngine, mark: @escaping @Sendable () -> ChangeMark?) { (self.base, self.mark) = (base, mark) }
-
-  func changeMark(of key: CacheKey) -> ChangeMark? { mark() }
 }
 
 extension StorageEngine {
@@ -159,7 +150,7 @@ extension StorageEngine {
     try await apply(batch)
   }
 
-  /// The warning about the tiers.
+  /// The warning about the two stores.
   var warning: CacheError? { tiered?.tierWarning }
 }
 

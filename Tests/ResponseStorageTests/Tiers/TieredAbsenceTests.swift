@@ -1,28 +1,48 @@
-import MemoryStorage
 import StorageSPI
 import TestStorage
 import Testing
 
 @testable import CacheCore
 
-@Suite("While far is away")
+@Suite("While the remote store is away")
 struct TieredAbsenceTests {
   private let tiers = TestTiers()
 
-  /// Whether the process was there before far went.
+  /// Whether the process was there before the remote store was away.
   @Test(arguments: [true, false])
-  func nearAnswersWithAWarning(wasOpen: Bool) async throws {
+  func copiesAnswerWithAWarning(wasOpen: Bool) async throws {
     var engine = try await tiers.open()
     try await engine.store("a")
     tiers.setAway(true)
     if !wasOpen { engine = try await tiers.open() }
-    tiers.wait(.seconds(3_600))
+    tiers.advance(by: .seconds(3_600))
     #expect(try await engine.text("cities/a") == "a")
     #expect(engine.warning?.code == .unreachable)
     await #expect(throws: CacheError.self, "not a miss") { try await engine.text("cities/b") }
     tiers.setAway(false)
     #expect(try await engine.text("cities/b") == nil)
     #expect(engine.warning == nil)
+  }
+
+  /// Each call of a silent server takes until it times out: a copy waits for that once a second at most.
+  @Test func aSilentServerIsCalledOnceASecond() async throws {
+    let engine = try await tiers.open(isFollowing: true)
+    try await engine.store("a")
+    tiers.setAway(true)
+    let before = tiers.remoteReads
+    for _ in 0..<5 { #expect(try await engine.text("cities/a") == "a") }
+    #expect(tiers.remoteReads == before + 1)
+    tiers.advance(by: .milliseconds(1_001))
+    for _ in 0..<5 { #expect(try await engine.text("cities/a") == "a") }
+    #expect(tiers.remoteReads == before + 2)
+    // Without a copy only the server can tell.
+    for reads in 3...4 {
+      await #expect(throws: CacheError.self) { try await engine.text("cities/b") }
+      #expect(tiers.remoteReads == before + reads)
+    }
+    tiers.setAway(false)
+    try await tiers.other().store("b")
+    #expect(try await engine.text("cities/a") == "b" && engine.warning == nil)
   }
 
   @Test func aRemovalFails() async throws {
@@ -34,7 +54,7 @@ struct TieredAbsenceTests {
     #expect(try await engine.text("cities/a") == "a")
   }
 
-  /// A write fails as it does without near, and leaves in near what far had.
+  /// A write fails as it does without a local store, and leaves there what the remote store had.
   @Test(arguments: [CacheError.Code.unreachable, .busy])
   func aWriteFails(_ code: CacheError.Code) async throws {
     let engine = try await tiers.open()
@@ -47,7 +67,7 @@ struct TieredAbsenceTests {
     for machine in [engine, try await tiers.other()] { #expect(try await machine.text("cities/a") == "a") }
   }
 
-  /// Whether the process was there before far went.
+  /// Whether the process was there before the remote store was away.
   @Test(arguments: [true, false])
   func anotherMachinesChangeIsSeenAfterwards(wasOpen: Bool) async throws {
     var engine = try await tiers.open()
@@ -60,14 +80,6 @@ struct TieredAbsenceTests {
     #expect(try await engine.text("cities/a") == "b")
   }
 
-  @Test func nearNeedsAFolder() async throws {
-    let layer = TieredLayer(over: MemoryPlugin(), near: DistantPlugin(), folder: "/near")
-    let error = await #expect(throws: CacheError.self) {
-      try await layer.open(EngineConfiguration(for: layer.declaration, clock: tiers.clock))
-    }
-    #expect(error?.code == .invalidOption)
-  }
-
   @Test func aLeaseCannotBeTaken() async throws {
     let engine = try await tiers.open()
     tiers.setAway(true)
@@ -75,23 +87,12 @@ struct TieredAbsenceTests {
     #expect(error?.code == .unreachable)
   }
 
-  @Test func otherFailuresOfFarAreFailures() async throws {
+  @Test func otherFailuresOfTheRemoteStoreAreFailures() async throws {
     let engine = try await tiers.open()
     try await engine.store("a")
-    let far = try #require(tiers.firstFar)
-    far.breakDown(CacheError(.damaged, "far is damaged"))
-    tiers.wait(.seconds(61))
+    let remote = try #require(tiers.firstRemote)
+    remote.breakDown(CacheError(.damaged, "the remote store is damaged"))
     let error = await #expect(throws: CacheError.self) { try await engine.text("cities/a") }
     #expect(error?.code == .damaged)
-  }
-}
-
-/// An engine on a server that is away.
-private struct DistantPlugin: StoragePlugin {
-  let declaration = EngineDeclaration(
-    name: "distant", version: "1", summary: "for tests", capabilities: [.persistent, .shared], options: [])
-
-  func open(_ configuration: EngineConfiguration) async throws(CacheError) -> any StorageEngine {
-    throw CacheError(.unreachable, "the server is away")
   }
 }

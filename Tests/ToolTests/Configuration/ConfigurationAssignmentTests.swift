@@ -87,6 +87,7 @@ struct ConfigurationAssignmentTests {
 
   @Test(arguments: [
     ("cache.timeToLiv=1m", "--set: unknown key 'cache.timeToLiv'", "'cache.timeToLive'"),
+    ("backends.tiered.loca=lmdb", "--set: unknown key 'backends.tiered.loca'", "'backends.tiered.local'"),
     ("timeToLive=1m", "--set: unknown key 'timeToLive'", "'cache.timeToLive'"),
     (#"cache={"timeToLive": "1h"}"#, "--set: 'cache' is a section of the configuration", "--set cache.timeToLive=1h"),
     ("origin=sample", "--set: 'origin' is a section", "--set origin.cities.kind=sample"),

@@ -145,3 +145,8 @@ struct LeaseWait: Sendable {
     return pause
   }
 }
+
+extension CacheKey {
+  /// Whether it is the key of a lease.
+  var isLease: Bool { namespaceLength == Lease.namespace.utf8.count && text.hasPrefix(Lease.keyPrefix) }
+}

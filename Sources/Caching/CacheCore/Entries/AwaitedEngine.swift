@@ -117,8 +117,8 @@ package final class AwaitedEngine: StorageEngine {
 
   package func changeMark(of key: CacheKey) -> ChangeMark? { opened?.changeMark(of: key) }
 
-  /// The engine; `nil` until the store is open.
-  private var opened: (any StorageEngine)? {
+  /// The engine; `nil` while the store is not open. Cost: a lock.
+  var opened: (any StorageEngine)? {
     state.withLock { if case .open(let engine) = $0 { engine } else { nil } }
   }
 

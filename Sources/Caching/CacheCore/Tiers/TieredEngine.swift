@@ -3,33 +3,45 @@ internal import FetchVocabulary
 public import StorageSPI
 internal import Synchronization
 
-/// An engine over two: near, on this machine, in front of far, which all machines share. See `TieredLayer`.
+/// An engine over two: a local store on this machine, in front of a remote store that several machines share. See
+/// `TieredLayer`.
 ///
-/// Far decides: it judges each batch, and each read that near may not answer. Near answers for an entry while it is fresh and
-/// `NearConfirmations` says that far holds the same. A stale entry is read from far in any case, since another machine may
-/// have revalidated it.
-package final class TieredEngine: StorageEngine {
-  private let far: any StorageEngine
-  private let near: NearTier
-  private let confirmations: NearConfirmations
+/// The remote engine decides: it judges each batch, and each read that no local copy may answer. A local copy answers while it
+/// is fresh and `Confirmations` says that the remote store has the same version. A stale entry is read from the remote store
+/// in any case, since another machine may have revalidated it.
+///
+/// The local engine may fail: the remote one answers then. A local store that turns out to be damaged is removed, and filled
+/// again by reads.
+package final class TieredEngine: WrappingEngine {
+  /// The remote engine.
+  package let base: any StorageEngine
+  private let local: AwaitedEngine
+  /// Writes to the local store.
+  private let writer: BoundedWriter
+  private let confirmations: Confirmations
   private let clock: any WallClock
-  /// The capabilities of far.
-  private let capabilities: Set<EngineCapability>
-  private let maximumPayload: Int
-  /// The number of reads that near has answered with an entry.
-  private let nearHits = Atomic(0)
-  /// The number that far has.
-  private let farHits = Atomic(0)
-  /// Why far was away at its last call; `nil` if it was not.
-  private let absence = Mutex<CacheError?>(nil)
+  /// Whether the remote engine is bounded. Counting the entries of one that is not may cost a scan.
+  private let isBounded: Bool
+  /// Whether the remote engine counts all changes, or follows those that others make.
+  private let isCounting: Bool
+  private let isFollowing: Bool
+  /// The number of reads that a local copy has answered.
+  let localHits = Atomic<UInt64>(0)
+  /// Why the remote engine was away at its last call, and when that was; `nil` if it was not away.
+  private let absence = Mutex<(reason: CacheError, since: Timestamp)?>(nil)
 
-  init(near: NearTier, far: any StorageEngine, _ layer: TieredLayer, clock: any WallClock) {
-    self.near = near
-    self.far = far
+  init(local: AwaitedEngine, remote: any StorageEngine, _ layer: TieredLayer, clock: any WallClock) {
+    self.local = local
+    base = remote
     self.clock = clock
-    confirmations = NearConfirmations(maxAge: layer.nearMaxAge, now: layer.uptime)
-    capabilities = layer.base.declaration.capabilities
-    maximumPayload = layer.limits.maxBytes
+    confirmations = Confirmations(maxAge: layer.localMaxAge)
+    let (own, others) = (layer.local.plugin.declaration.capabilities, layer.base.declaration.capabilities)
+    isBounded = others.contains(.bounded)
+    isCounting = others.contains(.countsChanges)
+    isFollowing = others.contains(.followsChanges)
+    writer = BoundedWriter(
+      engine: local, clock: clock, limits: own.contains(.bounded) ? layer.limits : nil, uses: StoreUse(), isOrdered: own.contains(.ordered),
+      removesExpired: !own.contains(.expiring))
   }
 
   // MARK: Reading
@@ -37,158 +49,203 @@ package final class TieredEngine: StorageEngine {
   package func read<Output: Sendable>(
     _ key: CacheKey, _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(CacheError) -> Output
   ) async throws(CacheError) -> Output? {
-    if key.isLease { return try await far.read(key, body) }
-    let (digest, knowledge, now) = (AccessRecord.digest(of: key), knowledge(of: key), clock.now)
-    let isUsable = { @Sendable metadata in self.isConfirmed(digest, metadata, knowledge, at: now) }
-    var held: UInt64?
-    switch await near.read(key, where: isUsable, body) {
-    case .entry(let output):
-      nearHits.add(1, ordering: .relaxed)
-      near.countUse(digest, at: now)
-      return output
-    case .failed(let error): if error.code != .damaged { throw error }
-    case .unusable(let checksum): held = checksum
-    case .none: break
-    }
-    return try await readFar(key, confirmations.reading(digest, knowledge), held: held, body)
-  }
-
-  /// Whether near may answer with that entry: far has confirmed it, as far as is known.
-  private func isConfirmed(
-    _ digest: UInt64, _ metadata: EntryMetadata, _ knowledge: NearConfirmations.Knowledge, at now: Timestamp
-  ) -> Bool {
-    metadata.state(at: now) == .fresh && confirmations.isConfirmed(digest, metadata.checksum, knowledge)
-  }
-
-  /// Reads far, and makes near hold the same. While far is away, near answers with the entry that it holds.
-  ///
-  /// - Parameter held: the checksum of the entry that near holds; `nil` if it holds none that can be used.
-  private func readFar<Output: Sendable>(
-    _ key: CacheKey, _ reading: NearConfirmations.Reading, held: UInt64?,
-    _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(CacheError) -> Output
-  ) async throws(CacheError) -> Output? {
-    let found: (output: Output, checksum: UInt64, change: WriteBatch.Operation?)?
-    do throws(CacheError) {
-      found = try await far.read(key) { [maximumPayload] bytes, metadata throws(CacheError) in
-        let output = try body(bytes, metadata)
-        var change: WriteBatch.Operation?
-        if bytes.count > maximumPayload {
-          if held != nil { change = .remove(key) }
-        } else if held != metadata.checksum {
-          change = .put(key, payload: bytes.withUnsafeBufferPointer { Array($0) }, metadata)
+    if key.isLease { return try await base.read(key, body) }
+    let moment = moment(key)
+    /// The metadata of the local copy that was found.
+    let held = Mutex<EntryMetadata?>(nil)
+    if let local = local.opened {
+      do throws(CacheError) {
+        let found = try await local.read(key) { bytes, metadata throws(CacheError) -> Output? in
+          held.withLock { $0 = metadata }
+          return self.isCurrent(metadata, moment) ? try body(bytes, metadata) : nil
         }
-        return (output, metadata.checksum, change)
+        if let output = found ?? nil {
+          countLocalHit(moment)
+          return output
+        }
+      } catch {
+        // If a copy was found, it is `body` that failed. The remote store may have intact what is damaged here.
+        if held.withLock({ $0.take() }) == nil { await noteLocal(error) } else if error.code != .damaged { throw error }
+      }
+    }
+    return try await readRemote(key, moment, held: held.withLock { $0 }, body)
+  }
+
+  /// Serves a local copy that may answer. Everything else may wait.
+  package func readNow(
+    _ key: Span<UInt8>, _ body: (Span<UInt8>, EntryMetadata) throws(CacheError) -> Void
+  ) throws(CacheError) -> Bool? {
+    guard let local = local.opened else { return nil }
+    let moment = moment(CacheKey(trusting: key))
+    var isAnswered = false
+    do throws(CacheError) {
+      _ = try local.readNow(key) { bytes, metadata throws(CacheError) in
+        guard isCurrent(metadata, moment) else { return }
+        isAnswered = true
+        try body(bytes, metadata)
       }
     } catch {
-      note(error)
-      guard error.isAway, held != nil else { throw error }
-      switch await near.read(key, where: { _ in true }, body) {
-      case .entry(let output):
-        nearHits.add(1, ordering: .relaxed)
-        return output
-      case .failed(let failure): throw failure
-      case .unusable, .none: throw error
-      }
+      if isAnswered { throw error }
     }
-    note(nil)
-    guard let found else {
-      if held != nil { await near.apply(TieredChanges([.remove(key)])) }
-      return nil
-    }
-    farHits.add(1, ordering: .relaxed)
-    let isCurrent = confirmations.confirm(found.checksum, reading)
-    if let change = found.change, isCurrent { await near.apply(TieredChanges([change])) }
-    return found.output
+    if isAnswered { countLocalHit(moment) }
+    return isAnswered ? true : nil
   }
 
-  /// What far says of others' changes to the entry under `key`.
-  private func knowledge(of key: CacheKey) -> NearConfirmations.Knowledge {
-    if capabilities.contains(.countsChanges) { return .counted((try? far.changeCount()) ?? nil) }
-    guard capabilities.contains(.followsChanges) else { return .none }
-    return far.changeMark(of: key).map { .followed($0.number) } ?? .none
+  /// What is known of the entry under `key` before it is read or changed.
+  private func moment(_ key: CacheKey) -> Confirmations.Moment {
+    let change = isCounting ? try? base.changeCount() : isFollowing ? base.changeMark(of: key)?.number : 0
+    return confirmations.moment(AccessRecord.digest(of: key), change, clock.now)
+  }
+
+  /// Whether a local copy with that metadata may answer.
+  private func isCurrent(_ metadata: EntryMetadata, _ moment: Confirmations.Moment) -> Bool {
+    metadata.state(at: moment.time) == .fresh && confirmations.isConfirmed(metadata.checksum, moment)
+  }
+
+  /// Counts a hit. One in eight is recorded as a use of the entry, by which the limits choose: that is enough to know what is
+  /// used much. Which one it is does not follow the order of the reads.
+  private func countLocalHit(_ moment: Confirmations.Moment) {
+    let hits = localHits.add(1, ordering: .relaxed).newValue
+    guard (moment.digest &+ hits &* 0x9E37_79B9_7F4A_7C15) >> 61 == 0 else { return }
+    writer.uses.record(digest: moment.digest, at: moment.time)
+  }
+
+  /// Reads the remote store, and stores a local copy. While the remote engine is away, a copy of any version answers.
+  ///
+  /// - Parameter held: the metadata of the local copy; `nil` if there is none that can be read.
+  private func readRemote<Output: Sendable>(
+    _ key: CacheKey, _ moment: Confirmations.Moment, held: EntryMetadata?,
+    _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(CacheError) -> Output
+  ) async throws(CacheError) -> Output? {
+    if held != nil, wasJustAway(at: moment.time), let output = await readCopy(key, body) { return output }
+    let found: (output: Output, version: UInt64, copy: WriteBatch.Operation?)?
+    do throws(CacheError) {
+      found = try await base.read(key) { bytes, metadata throws(CacheError) in
+        let output = try body(bytes, metadata)
+        if metadata == held { return (output, metadata.checksum, nil) }
+        let payload = bytes.withUnsafeBufferPointer { Array($0) }
+        return (output, metadata.checksum, .put(key, payload: payload, metadata))
+      }
+      note(nil)
+    } catch {
+      note(error)
+      if error.isAway, let output = await readCopy(key, body) { return output }
+      throw error
+    }
+    if let found, confirmations.confirm(found.version, moment), let copy = found.copy { await writeLocal(WriteBatch([copy])) }
+    if found == nil, held != nil { await writeLocal(WriteBatch([.remove(key)])) }
+    return found?.output
+  }
+
+  /// What `body` makes of the local copy, which need not be confirmed; `nil` if there is none that can be read.
+  private func readCopy<Output: Sendable>(
+    _ key: CacheKey, _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(CacheError) -> Output
+  ) async -> Output? {
+    guard let output = try? await local.read(key, body) else { return nil }
+    localHits.add(1, ordering: .relaxed)
+    return output
   }
 
   // MARK: Writing
 
-  /// Writes to far, then to near.
+  /// Writes to the remote store, then to the local one. The next read of an entry confirms its copy.
   package func apply(_ batch: WriteBatch) async throws(CacheError) {
-    let changes = TieredChanges(batch.operations)
-    let begun = changes.checksums.map { key, checksum in
-      (checksum: checksum, reading: confirmations.beginChange(AccessRecord.digest(of: key), knowledge(of: key)))
-    }
+    let changes = WriteBatch(
+      batch.operations.filter { if case .require = $0 { false } else { !$0.key.isLease } })
+    let digests = changes.keys.map { AccessRecord.digest(of: $0) }
+    digests.forEach(confirmations.beginChange)
+    defer { digests.forEach(confirmations.endChange) }
     do throws(CacheError) {
-      try await far.apply(batch)
+      try await base.apply(batch)
       note(nil)
-      await near.apply(changes)
-      for change in begun { confirmations.endChange(change.checksum, change.reading) }
     } catch {
-      for change in begun { confirmations.endChange(nil, change.reading) }
       note(error)
       throw error
+    }
+    await writeLocal(changes)
+  }
+
+  /// Makes the changes in the local store. An entry that cannot be stored is removed, and so is one that was to be updated
+  /// and has another version here.
+  private func writeLocal(_ batch: WriteBatch) async {
+    guard let key = batch.operations.first?.key else { return }
+    do throws(CacheError) {
+      try await writer.apply(batch, storing: key, bytes: batch.finalSizes.values.reduce(0) { $0 + ($1 ?? 0) })
+    } catch {
+      await noteLocal(error)
+      try? await local.apply(WriteBatch(batch.keys.map { .remove($0) }))
     }
   }
 
   // MARK: Everything else
 
-  package func scan(_ request: ScanRequest) async throws(CacheError) -> ScanPage { try await far.scan(request) }
-
-  package func count() async throws(CacheError) -> StoreCount { try await far.count() }
-
-  /// What is wrong with far. If something is wrong with near, near is rebuilt.
+  /// What is wrong with the remote store. A damaged local store is removed.
   package func check() async throws(CacheError) -> [IntegrityIssue] {
-    await near.check()
-    return try await far.check()
+    if (try? await local.check())?.isEmpty == false { await noteLocal(CacheError(.damaged, "the local store is damaged")) }
+    return try await base.check()
   }
 
   package func compact() async throws(CacheError) {
-    await near.compact()
-    try await far.compact()
+    try? await local.compact()
+    try await base.compact()
   }
-
-  package func changeCount() throws(CacheError) -> UInt64? { try far.changeCount() }
 
   package func close() async throws(CacheError) {
-    await near.close()
-    try await far.close()
+    try? await local.close()
+    try await base.close()
   }
 
-  /// Records whether far was away at its last call, which failed with `error` or, with `nil`, succeeded.
+  /// Has a damaged local store replaced by an empty one.
+  private func noteLocal(_ error: CacheError) async {
+    if error.code == .damaged { await local.reopen(after: error) }
+  }
+
+  /// Records whether the remote engine was away at its last call, which failed with `error` or, with `nil`, succeeded.
   private func note(_ error: CacheError?) {
     if let error, !error.isAway { return }
-    absence.withLock { $0 = error }
+    let now = clock.now
+    absence.withLock { $0 = error.map { ($0, now) } }
+  }
+
+  /// Whether the remote engine was away less than a second ago: each call may take until a connection times out. Otherwise
+  /// the caller is the next to find out.
+  private func wasJustAway(at now: Timestamp) -> Bool {
+    absence.withLock { absence in
+      guard let since = absence?.since else { return false }
+      // A clock that was set back ends the pause.
+      if since <= now, now < since.advanced(by: AwaitedEngine.pause) { return true }
+      absence?.since = now
+      return false
+    }
   }
 }
 
 extension TieredEngine {
-  /// What each tier holds, and how it has served, near first. Cost: that of `count()` of each tier.
+  /// What each store holds, the local one first. Cost: that of `count()` of each bounded engine.
   package func tiers() async -> [TierReport] {
-    var nearReport = TierReport(name: "near", hits: nearHits.load(ordering: .relaxed), failure: near.failure)
-    var farReport = TierReport(name: "far", hits: farHits.load(ordering: .relaxed), failure: absence.withLock { $0 })
-    do throws(CacheError) { nearReport.count = try await near.count() } catch {
-      nearReport.failure = nearReport.failure ?? error
+    var copies = TierReport(name: "local")
+    var shared = TierReport(name: "remote", failure: absence.withLock { $0?.reason })
+    do throws(CacheError) { copies.count = try await local.count() } catch { copies.failure = error }
+    if isBounded {
+      do throws(CacheError) { shared.count = try await base.count() } catch { shared.failure = error }
     }
-    if capabilities.contains(.bounded) {
-      do throws(CacheError) { farReport.count = try await far.count() } catch { farReport.failure = error }
-    }
-    return [nearReport, farReport]
+    return [copies, shared]
   }
 
-  /// Where the entry under `key` is, in a few words. It changes nothing. Cost: a read of near.
+  /// Where the entry under `key` is, in a few words. It changes nothing. Cost: a read of the local store.
   package func tier(of key: CacheKey) async -> String {
-    let (digest, knowledge, now) = (AccessRecord.digest(of: key), knowledge(of: key), clock.now)
-    let isUsable = { @Sendable metadata in self.isConfirmed(digest, metadata, knowledge, at: now) }
-    return switch await near.read(key, where: isUsable, { _, _ in () }) {
-    case .none: "not in near"
-    case .entry: "in near, confirmed by far"
-    case .unusable, .failed: "in near, not confirmed by far"
-    }
+    let moment = moment(key)
+    let isCurrent = try? await local.read(key) { _, metadata in self.isCurrent(metadata, moment) }
+    guard let isCurrent else { return "no local copy" }
+    return isCurrent ? "a local copy, confirmed by the remote store" : "a local copy, not confirmed by the remote store"
   }
 
-  /// What users should know of the tiers now, such as that one of them is away; `nil` if all is well. Cost: a lock.
+  /// What users should know now, such as that the remote engine is away; `nil` if all is well. Cost: a lock.
   package var tierWarning: CacheError? {
-    if let failure = near.failure { return failure }
-    guard let failure = absence.withLock({ $0 }) else { return nil }
-    return CacheError(failure.code, "far is away, and near stands in for it: \(failure.message)", hint: failure.hint)
+    if let failure = local.failure { return failure }
+    guard let reason = absence.withLock({ $0?.reason }) else { return nil }
+    return CacheError(
+      reason.code, "the remote store is away, and only local copies are served: \(reason.message)", hint: reason.hint)
   }
 }
 
@@ -197,16 +254,14 @@ extension StorageEngine {
   package var tiered: TieredEngine? { self as? TieredEngine ?? wrapped?.tiered }
 }
 
-/// What one tier of an engine holds, and how it has served.
+/// What one store of a tiered engine holds.
 public struct TierReport: Sendable {
-  /// The tier: "near" or "far".
+  /// The store: "local" or "remote".
   public let name: String
-  /// How many reads it has answered with an entry since the store was opened.
-  public let hits: Int
-  /// Why it cannot be used; `nil` if all is well.
-  public internal(set) var failure: CacheError?
   /// How much it holds; `nil` if that cannot be told.
   public internal(set) var count: StoreCount?
+  /// Why that cannot be told; `nil` if all is well.
+  public internal(set) var failure: CacheError?
 }
 
 extension CacheError {

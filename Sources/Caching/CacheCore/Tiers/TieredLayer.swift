@@ -1,102 +1,87 @@
 public import EngineSupport
-internal import FetchVocabulary
 public import StorageSPI
 
-/// Puts an engine on this machine, near, in front of one that several machines share, far.
+/// Puts a local store on this machine in front of a remote store that several machines share.
 ///
-/// Reads are answered by near where that is safe, and else by far; what far answers, near then holds too. Writes go to far,
-/// which judges them, and then to near. Each tier has limits of its own: those of the cache are far's.
+/// Reads are answered by a local copy if that is safe, and otherwise by the remote engine, whose response is then copied. Writes go
+/// to the remote engine, which judges them, and then to the local one. Each store has its own limits: those of the cache are
+/// the remote store's.
 ///
-///     let tiered = TieredLayer(over: shared, near: local, folder: "/var/cache/app/near")
+///     let tiered = TieredLayer(over: RedisPlugin(), local: .lmdb(path: "/var/cache/app"))
 ///     let cache = try await Cache(StorageLocation(tiered, options))
 ///
-/// What others remove or replace in far is not served from near for longer than `nearMaxAge`. It takes only as long as a
-/// message if far follows changes, and no time at all if it counts them. A process that has just started asks far about
-/// each entry once.
+/// While the remote store can be reached, a local copy answers only after this process has seen the remote store hold
+/// that version, and while the remote engine says that nothing has changed. An engine that counts its changes says so at
+/// once, one that follows changes as soon as a message takes. Of one that does neither, and in any case, a copy answers
+/// for no longer than `localMaxAge` before the remote store is read again.
 ///
-/// **While far is away** (`unreachable` or `busy`), near answers with what it has, and writes fail as they do without it.
+/// **While the remote store is away** (`unreachable` or `busy`), local copies answer, and writes fail as they do
+/// without them.
 ///
-/// **If near is damaged**, far answers, and near is rebuilt. Inspecting a store concerns far's.
+/// **If the local store is damaged**, the remote engine answers, and the local store is removed and filled again. Inspecting a store
+/// concerns the remote one.
 public struct TieredLayer: WrappingPlugin {
-  /// The plugin of far.
+  /// The plugin of the remote store.
   public let base: any StoragePlugin
-  /// The plugin of near.
-  public let near: any StoragePlugin
-  /// The absolute path of the folder for near.
-  public let folder: String
-  /// How much near may hold, and what goes first.
+  /// The local store.
+  public let local: StorageLocation
+  /// How much the local store may hold, and which entries are evicted first.
   public let limits: StoreLimits
-  /// How long near answers for an entry after far has confirmed it.
-  public let nearMaxAge: Duration
-  let uptime: @Sendable () -> ContinuousClock.Instant
+  /// How long a local copy answers after the remote store was seen to hold the same version.
+  public let localMaxAge: Duration
 
   /// The layer around `base`.
-  ///
-  /// - Parameter uptime: the clock for `nearMaxAge`.
   public init(
-    over base: any StoragePlugin, near: any StoragePlugin, folder: String, limits: StoreLimits = .standard,
-    nearMaxAge: Duration = .seconds(60), uptime: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
+    over base: any StoragePlugin, local: StorageLocation, limits: StoreLimits = .standard,
+    localMaxAge: Duration = .seconds(60)
   ) {
     self.base = base
-    self.near = near
-    self.folder = folder
+    self.local = local
     self.limits = limits
-    self.nearMaxAge = nearMaxAge
-    self.uptime = uptime
+    self.localMaxAge = localMaxAge
   }
 
-  /// The declaration of `base`. It is not declared to be `shared`, since another handle sees a commit a little later, unless
-  /// `nearMaxAge` is zero.
+  /// The declaration of `base`. It is `shared` only if another handle's commit is seen at once: if the remote engine counts
+  /// changes, or `localMaxAge` is zero.
   public var declaration: EngineDeclaration {
     let inner = base.declaration
-    return inner.with(
-      inner.capabilities.subtracting(nearMaxAge > .zero ? [.shared, .followsChanges] : [.followsChanges]))
+    let isExact = inner.capabilities.contains(.countsChanges) || localMaxAge <= .zero
+    return isExact ? inner : inner.with(inner.capabilities.subtracting([.shared]))
   }
 
-  /// Opens both stores. Far may be away: then each call tries to open it.
+  /// Opens both stores. The remote one may be away: then each call tries to open it.
   ///
-  /// Without near, far answers, and a warning says why.
+  /// Without a local store, the remote engine answers, and a warning says why.
   ///
-  /// - Throws: `CacheError`: far's failure unless it is away; see `StoragePlugin.open(_:)`.
+  /// - Throws: `CacheError`: the remote engine's failure unless it is away; see `StoragePlugin.open(_:)`.
   public func open(_ configuration: EngineConfiguration) async throws(CacheError) -> any StorageEngine {
-    let entries = try nearConfiguration(configuration.clock)
-    // First, because near's store is next to far's: none is created next to what belongs to someone else.
-    let far = try await openFar(configuration)
-    let tier = await NearTier(near, entries, limits)
-    return TieredEngine(near: tier, far: far, self, clock: configuration.clock)
-  }
-
-  private func openFar(_ configuration: EngineConfiguration) async throws(CacheError) -> any StorageEngine {
-    do throws(CacheError) {
-      return try await base.open(configuration)
-    } catch {
+    let clock = configuration.clock
+    // First, because the local store may be next to the remote one: none is created next to what belongs to someone else.
+    let remote: any StorageEngine
+    do throws(CacheError) { remote = try await base.open(configuration) } catch {
       guard error.isAway else { throw error }
-      return AwaitedEngine(after: error, clock: configuration.clock) { _ throws(CacheError) in
-        try await base.open(configuration)
+      remote = AwaitedEngine(after: error, clock: clock) { _ throws(CacheError) in try await base.open(configuration) }
+    }
+    let copies = AwaitedEngine(after: nil, clock: clock) { [local] reason throws(CacheError) in
+      if reason.code != .damaged {
+        do throws(CacheError) { return try await local.open(clock: clock) } catch {
+          if error.code != .damaged { throw error }
+        }
       }
+      try await local.removeStore(clock: clock)
+      return try await local.open(clock: clock)
     }
+    await copies.openNow()
+    return TieredEngine(local: copies, remote: remote, self, clock: clock)
   }
 
-  /// What to open near's store with.
-  private func nearConfiguration(_ clock: any WallClock) throws(CacheError) -> EngineConfiguration {
-    var values: [String: OptionValue] = [:]
-    for option in near.declaration.options where option.kind == .path {
-      values[option.name] = .text("\(folder)/\(option.name)")
-    }
-    guard !values.isEmpty || !near.declaration.capabilities.contains(.persistent) else {
-      throw CacheError(
-        .invalidOption, "\(near.declaration.name) cannot be near: its stores are not in a folder",
-        hint: "name an engine whose stores are files, or memory")
-    }
-    return try EngineConfiguration(for: near.declaration, values: values, clock: clock)
-  }
-
-  /// Removes both stores, near's first: it fills again if far's cannot be removed. Moves the store of far aside.
+  /// Removes both stores, the local one first: it fills again if the remote one cannot be removed. Moves the remote one
+  /// aside.
   public func removeStore(
     _ configuration: EngineConfiguration, movingAside suffix: String?
   ) async throws(CacheError) -> [String] {
-    if near.declaration.capabilities.contains(.persistent) {
-      _ = try await near.removeStore(try nearConfiguration(configuration.clock), movingAside: nil)
+    if local.plugin.declaration.capabilities.contains(.persistent) {
+      try await local.removeStore(clock: configuration.clock)
     }
     return try await base.removeStore(configuration, movingAside: suffix)
   }
@@ -109,7 +94,7 @@ extension StoragePlugin {
   }
 
   /// Whether requests take leases in its stores. One that only one process at a time can use needs none, and one that may only be
-  /// read takes none. With tiers they are in far.
+  /// read takes none. With a local store in front, they are in the remote one.
   package var takesLeases: Bool {
     let holder = tieredLayer?.base.declaration ?? declaration
     return holder.capabilities.contains(.shared) && !declaration.capabilities.contains(.readOnly)

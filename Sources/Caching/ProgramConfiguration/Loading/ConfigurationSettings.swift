@@ -234,14 +234,14 @@ package struct ConfigurationSettings: Sendable {
 }
 
 extension ConfigurationSettings {
-  /// The path of the key that names the engine with the store: where the configured engine is made of others, that of
-  /// its far one.
+  /// The path of the key that names the engine with the store: if the configured engine is made of others, the key of the
+  /// remote one.
   package var storeKey: String {
     guard case .option(.text(let name))? = self[ConfigurationKey.engine]?.value,
       !table.engines.contains(where: { $0.name == name })
     else { return ConfigurationKey.engine }
-    let far = ConfigurationKey.path(of: "far", name)
-    return self[far] == nil ? ConfigurationKey.engine : far
+    let remote = ConfigurationKey.path(of: "remote", name)
+    return self[remote] == nil ? ConfigurationKey.engine : remote
   }
 
   /// The engine with the store if it is not known yet.
