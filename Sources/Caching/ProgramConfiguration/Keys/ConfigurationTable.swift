@@ -175,6 +175,7 @@ package struct ConfigurationTable: Sendable {
   /// mistake.
   func mayBelongToLibrary(_ name: String) -> Bool {
     EngineName.isValid(name) && !engines.contains { EngineName.isNear(name, $0.name) }
+      && !isSection("\(ConfigurationKey.engines).\(name)")
   }
 
   /// Whether `path` may belong to an option of such an engine.
