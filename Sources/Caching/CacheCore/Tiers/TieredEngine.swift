@@ -51,24 +51,30 @@ package final class TieredEngine: WrappingEngine {
   ) async throws(CacheError) -> Output? {
     if key.isLease { return try await base.read(key, body) }
     let moment = moment(key)
-    /// The metadata of the local copy that was found.
-    let held = Mutex<EntryMetadata?>(nil)
-    if let local = local.opened {
-      do throws(CacheError) {
-        let found = try await local.read(key) { bytes, metadata throws(CacheError) -> Output? in
-          held.withLock { $0 = metadata }
-          return self.isCurrent(metadata, moment) ? try body(bytes, metadata) : nil
-        }
-        if let output = found ?? nil {
-          countLocalHit(moment)
-          return output
-        }
-      } catch {
-        // If a copy was found, it is `body` that failed. The remote store may have intact what is damaged here.
-        if held.withLock({ $0.take() }) == nil { await noteLocal(error) } else if error.code != .damaged { throw error }
-      }
+    // Not the result of the call, which would cost a lookup of generic metadata. The engine calls `take` before it returns.
+    nonisolated(unsafe) var output: Output?
+    nonisolated(unsafe) var held: EntryMetadata?
+    let take = { @Sendable (bytes: Span<UInt8>, metadata: EntryMetadata) throws(CacheError) in
+      held = metadata
+      if self.isCurrent(metadata, moment) { output = try body(bytes, metadata) }
     }
-    return try await readRemote(key, moment, held: held.withLock { $0 }, body)
+    do throws(CacheError) {
+      try await local.opened?.read(key, take)
+    } catch {
+      if held == nil {
+        await noteLocal(error)
+      } else if error.code != .damaged {
+        // It is `body` that failed.
+        throw error
+      }
+      // The remote store may have intact what is damaged here.
+      held = nil
+    }
+    if let output {
+      countLocalHit(moment)
+      return output
+    }
+    return try await readRemote(key, moment, held: held, body)
   }
 
   /// Serves a local copy that may answer. Everything else may wait.
@@ -132,7 +138,9 @@ package final class TieredEngine: WrappingEngine {
       if error.isAway, let output = await readCopy(key, body) { return output }
       throw error
     }
-    if let found, confirmations.confirm(found.version, moment), let copy = found.copy { await writeLocal(WriteBatch([copy])) }
+    if let found, confirmations.confirm(found.version, moment), let copy = found.copy {
+      await writeLocal(WriteBatch([copy]))
+    }
     if found == nil, held != nil { await writeLocal(WriteBatch([.remove(key)])) }
     return found?.output
   }
@@ -181,7 +189,9 @@ package final class TieredEngine: WrappingEngine {
 
   /// What is wrong with the remote store. A damaged local store is removed.
   package func check() async throws(CacheError) -> [IntegrityIssue] {
-    if (try? await local.check())?.isEmpty == false { await noteLocal(CacheError(.damaged, "the local store is damaged")) }
+    if (try? await local.check())?.isEmpty == false {
+      await noteLocal(CacheError(.damaged, "the local store is damaged"))
+    }
     return try await base.check()
   }
 

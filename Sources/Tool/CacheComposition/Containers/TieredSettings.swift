@@ -10,7 +10,8 @@ struct TieredSettings: ConfigurationSection {
   static let name = "tiered"
   static let path = "backends.tiered"
   /// What to do if the name of a single engine is needed.
-  static let advice = "it is made of two engines: name one of these, see backends.tiered.local and backends.tiered.remote"
+  static let advice =
+    "it is made of two engines: name one of these, see backends.tiered.local and backends.tiered.remote"
 
   let local: String
   let remote: String
