@@ -2,15 +2,16 @@ internal import LMDBStorage
 internal import LibraryStorage
 internal import MemoryStorage
 internal import Platform
+internal import RedisStorage
 internal import ResponseCache
 internal import SQLiteStorage
 internal import StorageBenchmark
 internal import StorageSPI
 
 // The project's side of the tables. Arguments:
-//   run ENGINE WORKLOAD STORE DIVISOR   does a workload through `any StorageEngine`; ENGINE is sqlite, lmdb, memory, tiered
-//                                       (a local LMDB store in front of SQLite) or the path of a library with an engine
-//                                       that has LMDB's options
+//   run ENGINE WORKLOAD STORE DIVISOR   does a workload through `any StorageEngine`; ENGINE is sqlite, lmdb, memory, redis
+//                                       (STORE is its URL), tiered (a local LMDB store in front of SQLite) or the path of a
+//                                       library with an engine that has LMDB's options
 //   trace WORKLOAD FILE DIVISOR         writes the workload for the programs in Floor
 //   lru TRACE CAPACITY                  prints the hit ratio of exact LRU in a cache of CAPACITY entries
 
@@ -33,6 +34,7 @@ func run(_ name: String, _ store: Store, _ divisor: Int) async throws {
   if name == "create" { return try await store.open().close() }
   if let typed = TypedHits.Kind(rawValue: name) { return try await TypedHits.run(typed, store, divisor: divisor) }
   if let calls = DoorCalls.Kind(rawValue: name) { return try await DoorCalls.run(calls, store, divisor: divisor) }
+  if let calls = RedisCalls.Kind(rawValue: name) { return try await RedisCalls.run(calls, store, divisor: divisor) }
   try await StoreWorkload(named: name, divisor: divisor).run(store)
 }
 
@@ -86,6 +88,7 @@ struct Store {
             over: SQLitePlugin(), local: .lmdb(path: path + ".local", durability: .relaxed),
             limits: StoreLimits(maxEntries: 1_000_000, maxBytes: 1 << 30)),
           ["path": .text(path)])
+      case "redis": .redis(url: path)
       case _ where engine.hasPrefix("/"):
         StorageLocation(try LibraryPlugin(loading: engine), ["path": .text(path), "durability": .text("relaxed")])
       default: throw Failed("there is no engine '\(engine)'")
