@@ -63,6 +63,8 @@ extension CacheError {
 
   /// The error for a change that was sent and not answered.
   var notingThatItMayBeDone: CacheError {
+    // The server made a change that its replicas have not confirmed.
+    if code == .unreachable, cause == nil { return self }
     let advice = "when the server answers again, see whether the change is there, or repeat the command"
     // A cancelled call has changed nothing.
     return CacheError(

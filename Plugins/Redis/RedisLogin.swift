@@ -3,7 +3,7 @@ internal import StorageSPI
 
 /// The commands that start each new connection, sent in one round trip.
 struct RedisLogin: Sendable {
-  private enum Step { case authentication, database, name, server, replication }
+  private enum Step { case authentication, database, name, replicas, server, replication }
 
   private let options: RedisOptions
   private let url: String
@@ -21,6 +21,8 @@ struct RedisLogin: Sendable {
       steps.append((.database, RedisCommand("SELECT", String(options.location.database))))
     }
     steps.append((.name, RedisCommand("CLIENT", "SETNAME", options.clientName)))
+    // Without permission to ask for the replicas nothing can be confirmed: find out before anything is changed.
+    if options.durability == .full { steps.append((.replicas, RedisCommand("ROLE"))) }
     steps.append((.server, RedisCommand("INFO", "server")))
     steps.append((.replication, RedisCommand("INFO", "replication")))
     self.steps = steps
@@ -99,5 +101,50 @@ extension RedisOptions {
     throw CacheError(
       .invalidOption, "option '\(option)': \(path) cannot be read, or its first line is empty or too long",
       hint: "write up to \(maximumLength) bytes into its first line, for this user to read")
+  }
+}
+
+extension RedisConnection {
+  /// How long calls may have to wait behind one for the replicas, in milliseconds.
+  private static let longestWait = 100
+
+  /// Sends changes as `send` does, and waits until every replica that follows the server at the moment has them.
+  ///
+  /// - Throws: also `unanswered` if a replica has not confirmed them within the option timeout, or there are too few.
+  func sendToReplicas(
+    _ commands: [RedisCommand], _ options: RedisOptions
+  ) async throws(RedisDisconnection) -> [RedisValue] {
+    let start = ContinuousClock.now
+    var replies = try await send(commands + [RedisCommand("ROLE")])
+    var role = replies.removeLast()
+    // To wait for a replica that is about to connect costs less than to repeat the change.
+    while role.replicas ?? 0 < options.minimumReplicas, .now < start.advanced(by: .milliseconds(500)) {
+      do { try await Task.sleep(for: .milliseconds(20)) } catch { throw .unanswered(.cancelled) }
+      role = try await send([RedisCommand("ROLE")])[0]
+    }
+    // Only a server that is still the master has no replicas to ask.
+    guard let replicas = role.replicas, replicas >= options.minimumReplicas else { throw unconfirmed(options) }
+    if replicas == 0 { return replies }
+    let question = RedisCommand("WAIT", String(replicas), String(Self.longestWait))
+    repeat {
+      if try await send([question])[0].integer ?? 0 >= replicas { return replies }
+    } while .now < start.advanced(by: options.timeout)
+    throw unconfirmed(options)
+  }
+
+  private func unconfirmed(_ options: RedisOptions) -> RedisDisconnection {
+    .unanswered(
+      CacheError(
+        .unreachable,
+        "\(options.location.url(of: address)): the server made the change, but too few replicas have confirmed it in time",
+        hint: "start the replicas, lower minimumReplicas, or set durability to normal; the change need not be repeated"))
+  }
+}
+
+extension RedisValue {
+  /// The number of replicas in a master's reply to ROLE.
+  fileprivate var replicas: Int? {
+    guard let words = elements, words.count == 3, words[0].text == "master" else { return nil }
+    return words[2].elements?.count
   }
 }

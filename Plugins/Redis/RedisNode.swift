@@ -38,10 +38,12 @@ final class RedisNode: Sendable {
   var current: RedisConnection? { state.withLock { $0.connection } }
 
   /// Sends `commands` together and returns the replies in order. A connection that broke while it was idle is replaced.
-  func send(_ commands: [RedisCommand]) async throws(RedisDisconnection) -> [RedisValue] {
+  ///
+  /// - Parameter isChange: whether the option durability concerns them.
+  func send(_ commands: [RedisCommand], isChange: Bool = false) async throws(RedisDisconnection) -> [RedisValue] {
     if let connection = current {
       do throws(RedisDisconnection) {
-        return try await connection.send(commands)
+        return try await send(commands, isChange, over: connection)
       } catch {
         lose(connection, error)
         guard case .notSent = error else { throw error }
@@ -50,11 +52,18 @@ final class RedisNode: Sendable {
     let connection: RedisConnection
     do throws(CacheError) { connection = try await self.connection() } catch { throw .notSent(error) }
     do throws(RedisDisconnection) {
-      return try await connection.send(commands)
+      return try await send(commands, isChange, over: connection)
     } catch {
       lose(connection, error)
       throw error
     }
+  }
+
+  private func send(
+    _ commands: [RedisCommand], _ isChange: Bool, over connection: RedisConnection
+  ) async throws(RedisDisconnection) -> [RedisValue] {
+    guard isChange, options.durability == .full else { return try await connection.send(commands) }
+    return try await connection.sendToReplicas(commands, options)
   }
 
   /// The connection, which is opened if there is none.
@@ -91,8 +100,8 @@ final class RedisNode: Sendable {
 
   /// Has later calls open another connection than `connection`, which failed.
   private func lose(_ connection: RedisConnection, _ error: RedisDisconnection) {
-    // That a caller has given up says nothing about the server.
-    guard error.error.code != .cancelled else { return }
+    // That a caller has given up, or a replica has not confirmed a change, says nothing about the server.
+    guard error.error.code != .cancelled, !connection.isOpen else { return }
     state.withLock { if $0.connection === connection { $0.connection = nil } }
     connection.close()
     if error.error.isOfSilence { markDown() }

@@ -62,7 +62,7 @@ struct RedisRequest {
     needsSearch = false
     needsPause = false
     do throws(RedisDisconnection) {
-      let answers = try await node.send(selected)
+      let answers = try await node.send(selected, isChange: !isRead)
       for (number, position) in positions.enumerated() {
         take(isImporter ? answers[2 * number + 1] : answers[number], for: position, from: node)
       }

@@ -2,14 +2,14 @@ import Foundation
 import StorageSPI
 import Testing
 
-@testable import HiredisStorage
+@testable import RedisStorage
 
-/// The README lists the options of the engine: the example of a configuration shows those of built-in engines alone.
+/// The README lists the options of the engine with their defaults.
 @Suite("The options in the README")
 struct RedisReadmeTests {
   @Test("They are those of the declaration, with their defaults")
   func options() throws {
-    let file = URL(fileURLWithPath: #filePath).appendingPathComponent("../../../README.md").standardized
+    let file = URL(fileURLWithPath: #filePath).appendingPathComponent("../../../Plugins/Redis/README.md").standardized
     let lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n").map(String.init)
     let rows = lines.filter { $0.hasPrefix("| `") }.map { line in
       line.split(separator: "|").map { $0.trimmingCharacters(in: CharacterSet(charactersIn: " `")) }
