@@ -82,7 +82,9 @@ final class RedisConnection: @unchecked Sendable {
     poller = options.poller
     replies = try RedisReader()
     session = options.encryption?.session(with: address.host)
-    guard (session == nil) == (options.encryption == nil) else { throw CacheError(.failed, "there is no memory for TLS") }
+    guard (session == nil) == (options.encryption == nil) else {
+      throw CacheError(.failed, "there is no memory for TLS")
+    }
     do throws(RedisBreak) {
       let socket = try RedisSocket(address, patience)
       if let session { try socket.shakeHands(session, patience) }
@@ -130,8 +132,9 @@ final class RedisConnection: @unchecked Sendable {
       connection.close()
       throw error
     }
-    connection.hint = nil
-    if onMessage != nil, connection.claim() { connection.leaveToPoller() }
+    connection.monitor.withLock { connection.hint = nil }
+    // Nobody but the poller could notice a message.
+    if onMessage != nil, connection.monitor.withLock({ connection.reader == .nobody }) { connection.leaveToPoller() }
     return connection
   }
 
@@ -144,26 +147,14 @@ final class RedisConnection: @unchecked Sendable {
     var bytes: [UInt8] = []
     for command in commands { command.encode(into: &bytes) }
     let call = RedisCall(commands.count)
-    let isReader = claim()
-    // If the server has ended an idle connection, the call can go over another one.
-    if isReader, socket.hasInput(within: 0) { takeArrived() }
-    if enqueue(bytes, call, isReader: isReader) { readInPlace(call) }
+    if enqueue(bytes, call) { readInPlace(call) }
     return try await result(of: call).get()
   }
 
   /// Ends the connection, and every wait for it.
   func close() { end(CacheError(.closed, "\(url): the connection is closed")) }
 
-  /// Makes the caller the reader if there is none, and returns whether it is.
-  private func claim() -> Bool {
-    monitor.withLock {
-      guard reader == .nobody, failure == nil else { return false }
-      reader = .caller
-      return true
-    }
-  }
-
-  /// Has the poller read in place of the caller, which is the reader.
+  /// Has the poller read from now on, and nobody else.
   private func leaveToPoller() {
     monitor.withLock { reader = .poller }
     if !poller.add(self) { fail(RedisBreak("no thread can be started")) }
@@ -172,29 +163,42 @@ final class RedisConnection: @unchecked Sendable {
   // MARK: Sending
 
   /// Sends `bytes`, as far as the socket takes them, and returns whether the caller has to read its replies.
-  private func enqueue(_ bytes: [UInt8], _ call: RedisCall, isReader: Bool) -> Bool {
-    var mustRead = false
-    var isBlocked = false
-    monitor.withLock {
+  private func enqueue(_ bytes: [UInt8], _ call: RedisCall) -> Bool {
+    enum Task { case nothing, read, leaveToPoller, wakePoller, fail }
+    let task = monitor.withLock { () -> Task in
       if let failure {
         call.outcome = .failure(.notSent(failure))
-        return
+        return .nothing
       }
-      mustRead = isReader || reader == .nobody
-      if mustRead { reader = .caller }
-      sequence = oldest == nil ? sequence + 1 : min(sequence, 0)
+      if oldest == nil {
+        // If the server has ended an idle connection, the call can go over another one.
+        if socket.hasEnded { return .fail }
+        sequence += 1
+      } else {
+        sequence = min(sequence, 0)
+      }
       call.position = sentBefore + outgoing.count
       append(call)
       append(bytes)
       // A poller that does not wait now will send before it waits.
-      if reader == .poller, !isPolled { return }
+      if reader == .poller, !isPolled { return .nothing }
       flush()
-      isBlocked = !outgoing.isEmpty
+      if reader == .nobody {
+        reader = .caller
+        return outgoing.isEmpty ? .read : .leaveToPoller
+      }
+      return outgoing.isEmpty ? .nothing : .wakePoller
     }
-    if isBlocked {
-      if mustRead { leaveToPoller() } else { poller.wake() }
+    switch task {
+    case .nothing: break
+    case .read: return true
+    case .leaveToPoller: leaveToPoller()
+    case .wakePoller: poller.wake()
+    case .fail:
+      fail(RedisBreak("the server has closed the connection"))
+      monitor.withLock { call.outcome = failure.map { .failure(.notSent($0)) } }
     }
-    return mustRead && !isBlocked
+    return false
   }
 
   private func append(_ call: RedisCall) {
@@ -327,7 +331,8 @@ final class RedisConnection: @unchecked Sendable {
   }
 
   private func fail(_ error: RedisBreak) {
-    end(.unreachable(url, error.reason, hint: error.hint ?? hint, cause: error))
+    let hint = error.hint ?? monitor.withLock { self.hint }
+    end(.unreachable(url, error.reason, hint: hint, cause: error))
   }
 
   private func end(_ error: CacheError) {

@@ -137,7 +137,8 @@ extension RedisConnection {
       CacheError(
         .unreachable,
         "\(options.location.url(of: address)): the server made the change, but too few replicas have confirmed it in time",
-        hint: "start the replicas, lower minimumReplicas, or set durability to normal; the change need not be repeated"))
+        hint: "start the replicas, lower minimumReplicas, or set durability to normal; the change need not be repeated")
+    )
   }
 }
 

@@ -77,7 +77,9 @@ struct RedisReader: ~Copyable {
   func next() throws(RedisBreak) -> RedisValue? {
     var pointer: UnsafeMutableRawPointer?
     guard hiredis.redisReaderGetReply(reader, &pointer) == REDIS_OK else {
-      let message = withUnsafeBytes(of: reader.pointee.errstr) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+      let message = withUnsafeBytes(of: reader.pointee.errstr) {
+        String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+      }
       throw RedisBreak(message)
     }
     return pointer.map { RedisReply($0, hiredis.freeReplyObject).value }

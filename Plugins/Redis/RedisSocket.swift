@@ -86,6 +86,9 @@ struct RedisSocket: ~Copyable {
   /// What `poll` has to wait for until `events` are possible.
   func request(_ events: Int32) -> pollfd { pollfd(fd: descriptor, events: Int16(events), revents: 0) }
 
+  /// Whether the server has ended the connection, even if something has arrived before.
+  var hasEnded: Bool { Sockets.hasEnded(descriptor) }
+
   /// Waits until something has arrived or the connection has ended, for at most `milliseconds`, and returns whether that
   /// is so.
   func hasInput(within milliseconds: Int32) -> Bool {

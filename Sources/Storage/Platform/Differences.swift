@@ -30,6 +30,20 @@ public enum Sockets {
   }
 }
 
+extension Sockets {
+  /// Whether the peer has ended the connection, even if there is still something to receive.
+  public static func hasEnded(_ descriptor: Int32) -> Bool {
+    #if canImport(Darwin)
+      let end = Int16(POLLHUP)
+    #else
+      // POLLRDHUP, which the system's header declares only for GNU sources.
+      let end: Int16 = 0x2000
+    #endif
+    var request = pollfd(fd: descriptor, events: end, revents: 0)
+    return poll(&request, 1, 0) > 0
+  }
+}
+
 /// The time from one boot of the machine to the next.
 package enum KernelRun {
   /// A unique name for the current boot; `nil` if the system has none, such as Linux without /proc. Cost: a few
