@@ -167,38 +167,16 @@ extension RedisEngine {
 
   /// Makes the changes of `batch`, whose entries are in `slot`.
   private func send(_ batch: RedisBatch, _ slot: Int?) async throws(CacheError) {
-    let replicas = try await replicas(slot)
     for script in [RedisScript.byHash, .inFull] {
-      var commands = [try batch.command(names, at: clock.now, script)]
-      if replicas > 0 {
-        commands.append(RedisCommand("WAIT", "\(replicas)", "\(options.timeout / 2 / .milliseconds(1))"))
-      }
-      let replies = try await nodes.send(commands, slot: slot, isRead: false)
-      if let error = replies[0].error {
+      let command = try batch.command(names, at: clock.now, script)
+      let reply = try await nodes.send([command], slot: slot, isRead: false)[0]
+      if let error = reply.error {
         if error.word == "NOSCRIPT", script == .byHash { continue }
         throw CacheError(error, store: "\(options)")
       }
-      if let failure = batch.failure(replies[0]) { throw failure }
-      guard replicas == 0 || (replies[1].integer ?? 0) >= replicas else { throw .unconfirmed(options) }
+      if let failure = batch.failure(reply) { throw failure }
       return
     }
-  }
-
-  /// How many replicas must confirm a batch.
-  private func replicas(_ slot: Int?) async throws(CacheError) -> Int {
-    guard options.durability == .full else { return 0 }
-    let role = try await nodes.send([RedisCommand("ROLE")], slot: slot, isRead: true)[0]
-    if let error = role.error { throw CacheError(error, store: "\(options)") }
-    guard let parts = role.elements, parts.count > 2 else { return options.minimumReplicas }
-    return max(options.minimumReplicas, parts[2].elements?.count ?? 0)
-  }
-}
-
-extension CacheError {
-  fileprivate static func unconfirmed(_ options: RedisOptions) -> CacheError {
-    CacheError(
-      .unreachable, "\(options): the server made the change, but too few replicas have confirmed it in time",
-      hint: "start the replicas, lower minimumReplicas, or set durability to normal; the change need not be repeated")
   }
 }
 
