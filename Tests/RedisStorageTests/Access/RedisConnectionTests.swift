@@ -132,7 +132,7 @@ struct RedisConnectionTests {
 
   @Test("The end of an idle connection is noticed before anything is sent")
   func idle() async throws {
-    for calls in [0, 1, 50] {
+    for calls in [0, 1, 50, 100] {
       let connection = try await open()
       for _ in 0..<calls { _ = try await connection.send([RedisCommand("PING")]) }
       try server.ask("CLIENT", "KILL", "TYPE", "normal")

@@ -89,7 +89,6 @@ struct RedisLoginTests {
     #expect(throws: CacheError.self) { try options("redis://a", ["clientName": .text(name)]) }
   }
 
-
   @Test("Under durability full a user who may not ask for the replicas is refused: nothing could be confirmed")
   func noLeaveToConfirm() async throws {
     let server = try RedisServer(["--user", "guest", "on", "'>guest-secret'", "'~*'", "+@all", "-role"])
@@ -97,5 +96,85 @@ struct RedisLoginTests {
     try await open(server, login).close()
     let full = login.merging(["durability": .text("full")]) { $1 }
     #expect(await code { _ = try await open(server, full) } == .permissionDenied)
+  }
+
+  @Test("What a script may not do is not allowed, and no other failure")
+  func scripts() async throws {
+    let server = try RedisServer()
+    let engine = try await RedisPlugin().open(server.url)
+    var batch = WriteBatch()
+    for key in ["cities/a", "cities/b"] { batch.put(try CacheKey(key), payload: [1], metadata: .sample()) }
+    try server.ask("ACL", "SETUSER", "default", "-set")
+    #expect(await code { try await engine.apply(batch) } == .permissionDenied)
+    try server.ask("ACL", "SETUSER", "default", "+@all")
+    try await engine.apply(batch)
+    try await engine.close()
+  }
+
+  /// The words of the rule in the README, and the further words for a cluster.
+  private func rules() throws -> (server: [String], cluster: [String]) {
+    let file = URL(fileURLWithPath: #filePath).appendingPathComponent("../../../../Plugins/Redis/README.md")
+      .standardized
+    let text = try String(contentsOf: file, encoding: .utf8)
+    let lines = text.split(separator: "\n")
+    let line = try #require(lines.first { $0.hasPrefix("    ACL SETUSER ") })
+    let words = line.split(separator: " ").map(String.init)
+    #expect(Set(words).isSuperset(of: ["~cachectl:*", ">PASSWORD"]))
+    let further = try #require(text.firstRange(of: "On a cluster add\n`")).upperBound
+    return (words, text[further...].prefix { $0 != "`" }.split(separator: " ").map(String.init))
+  }
+
+  private static let login: [String: OptionValue] = [
+    "user": .text("cachectl"), "password": .text("PASSWORD"), "durability": .text("full"),
+  ]
+
+  /// Does all that a store does.
+  private func use(_ url: String) async throws {
+    let plugin = RedisPlugin()
+    let engine = try await plugin.open(url, Self.login)
+    let key = try CacheKey("cities/a")
+    try await until("changes are followed") { engine.changeMark(of: key) != nil }
+    let other = try await plugin.open(url, Self.login)
+    let before = engine.changeMark(of: key)?.number
+    for key in ["cities/a", "cities/b"] { try await other.put(key, "1") }
+    try await until("the change is noticed") {
+      let number = engine.changeMark(of: key)?.number
+      return number != nil && number != before
+    }
+    try await other.close()
+    var batch = WriteBatch()
+    batch.require(key, .checksum(1))
+    batch.update(key, metadata: .sample(checksum: 2), from: 1)
+    try await engine.apply(batch)
+    #expect(try await engine.text("cities/a") == "1")
+    #expect(try await Set(engine.keys()) == ["cities/a", "cities/b"])
+    #expect(try await engine.count().entries == 2)
+    #expect(try await engine.check().isEmpty)
+    try await engine.compact()
+    let configuration = try EngineConfiguration(
+      for: plugin.declaration, values: patient(url, Self.login), clock: SystemClock())
+    #expect(try await plugin.inspect(configuration).exists)
+    try await plugin.removeStore(configuration)
+    #expect(try await engine.keys() == [])
+    try await engine.close()
+  }
+
+  @Test("The rules of the README are enough for all that a store does, and for nothing else")
+  func rule() async throws {
+    let server = try RedisServer()
+    try server.cli(try rules().server)
+    try await use(server.url)
+    for command in [["GET", "other"], ["SET", "other", "1"], ["FLUSHALL"], ["CONFIG", "GET", "*"], ["KEYS", "*"]] {
+      let output = try server.cli(["--user", "cachectl", "--pass", "PASSWORD", "--no-auth-warning"] + command)
+      #expect(output.contains("NOPERM"), "\(command)")
+    }
+  }
+
+  @Test("The rules of the README for a cluster are enough there")
+  func clusterRule() async throws {
+    let cluster = try RedisCluster()
+    let rules = try rules()
+    for node in cluster.nodes { try node.cli(rules.server + rules.cluster) }
+    try await use(cluster.url)
   }
 }
