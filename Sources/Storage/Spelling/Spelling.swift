@@ -19,15 +19,17 @@ package enum Spelling {
     return best?.candidate ?? beginning
   }
 
+  private static let shortNames: [(long: String, short: String)] = [
+    ("least-recently-used", "lru"), ("least-frequently-used", "lfu"), ("least-recently-stored", "fifo"),
+    ("size-adjusted", "size"),
+  ]
+
   /// The short name of an eviction policy for the long one that it has, too; `nil` for any other name.
-  package static func shortName(for name: String) -> String? {
-    switch name {
-    case "least-recently-used": "lru"
-    case "least-frequently-used": "lfu"
-    case "least-recently-stored": "fifo"
-    case "size-adjusted": "size"
-    default: nil
-    }
+  package static func shortName(for name: String) -> String? { shortNames.first { $0.long == name }?.short }
+
+  /// The long names that those of `names` have, too.
+  package static func longNames(of names: [String]) -> [String] {
+    shortNames.filter { names.contains($0.short) }.map(\.long)
   }
 
   /// Whether `name` and `other` differ by no more than mistyping explains.

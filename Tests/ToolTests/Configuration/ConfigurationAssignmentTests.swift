@@ -85,6 +85,19 @@ struct ConfigurationAssignmentTests {
     #expect(found.allSatisfy { !$0.description.contains("hush") && $0.isOfCommandLine })
   }
 
+  @Test func aListIsWrittenAsInTheFileOrWithItsSeparators() throws {
+    for text in [#"cache.transforms=["zstd", "sealed"]"#, "cache.transforms=zstd,sealed"] {
+      #expect(try setting("cache.transforms", Fixtures.loader(), [text]).json == ["zstd", "sealed"])
+    }
+    #expect(try setting("cache.transforms", Fixtures.loader(), ["cache.transforms=[]"]).json == .array([]))
+    #expect(
+      try setting("plugins.searchPath", Fixtures.loader(), [#"plugins.searchPath=["/a", "/b"]"#]).json == ["/a", "/b"])
+    let variable = Fixtures.loader(environment: ["CACHECTL_PLUGIN_PATH": "/a:[b]"])
+    #expect(try setting("plugins.searchPath", variable).json == ["/a", "/home/ada/.cache/cachectl/[b]"])
+    let found = Fixtures.loader().problems(ConfigurationFlags(settings: [#"cache.transforms=["zstd""#]))
+    #expect(found.map(\.code) == [.malformed])
+  }
+
   @Test(arguments: [
     ("cache.timeToLiv=1m", "--set: unknown key 'cache.timeToLiv'", "'cache.timeToLive'"),
     ("backends.tiered.loca=lmdb", "--set: unknown key 'backends.tiered.loca'", "'backends.tiered.local'"),

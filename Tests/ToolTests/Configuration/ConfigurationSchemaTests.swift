@@ -21,6 +21,28 @@ struct ConfigurationSchemaTests {
     #expect(loaded.document == defaults.document)
   }
 
+  /// Every name that is accepted.
+  @Test func theSchemaKnowsTheLongNamesOfPolicies() throws {
+    let schema = try JSONDocument(
+      parsing: Array(ConfigurationSchema.text(engines: Fixtures.engines, sections: Fixtures.sections).utf8))
+    func member(_ node: JSONDocument.Node?, _ name: String) -> JSONDocument.Node? {
+      guard case .object(let members)? = node?.value else { return nil }
+      return members.first { $0.key == name }?.node
+    }
+    var node: JSONDocument.Node? = schema.root
+    for name in ["properties", "cache", "properties", "eviction", "enum"] { node = member(node, name) }
+    guard case .array(let nodes)? = node?.value else { throw CacheError(.failed, "there is no enum") }
+    let names = nodes.compactMap { if case .text(let name) = $0.value { name } else { nil } }
+    #expect(
+      names == [
+        "lru", "lfu", "fifo", "s3-fifo", "size", "none", "least-recently-used", "least-frequently-used",
+        "least-recently-stored", "size-adjusted",
+      ])
+    for name in names {
+      #expect(Fixtures.loader([Fixtures.file: #"{"cache": {"eviction": "\#(name)"}}"#]).problems().isEmpty, "\(name)")
+    }
+  }
+
   @Test func theExampleSatisfiesTheSchema() throws {
     let schema = try object(ConfigurationSchema.text(engines: Fixtures.engines, sections: Fixtures.sections))
     let example = try object(ConfigurationExample.text(engines: Fixtures.engines, sections: Fixtures.sections))

@@ -61,6 +61,9 @@ package enum ConfigurationKind: Sendable, Hashable {
     }
   }
 
+  /// Whether such a value is a list of texts: a flag can give it as the file does, too.
+  var isList: Bool { self == .paths || self == .names }
+
   /// Whether such a value is a single one, which a variable can hold.
   package var isSingle: Bool {
     switch self {

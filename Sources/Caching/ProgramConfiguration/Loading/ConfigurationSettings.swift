@@ -191,7 +191,9 @@ package struct ConfigurationSettings: Sendable {
       let reader = SettingReader(kind: key.kind, environment: environment)
       // A secret on the command line would be visible to everyone, and headers are several values: both are written as
       // in the file.
-      set(position, key.kind.isStructured ? try reader.value(json: text) : try reader.value(text), source)
+      var isInJSON = key.kind.isStructured
+      if case .flag = source, key.kind.isList, text.hasPrefix("[") { isInJSON = true }
+      set(position, isInJSON ? try reader.value(json: text) : try reader.value(text), source)
     } catch {
       report(Self.problem(error, key.path, source))
     }

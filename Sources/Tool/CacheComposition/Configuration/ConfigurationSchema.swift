@@ -1,5 +1,6 @@
 internal import Base
 public import CacheCore
+internal import Spelling
 public import StorageSPI
 
 /// The JSON Schema of the configuration file.
@@ -109,7 +110,8 @@ public enum ConfigurationSchema {
     case .size: [("$ref", .string("#/$defs/size"))]
     case .duration: [("$ref", .string("#/$defs/duration"))]
     case .boolean: [("type", .string("boolean"))]
-    case .choice(let names): [("enum", .array(names.map(JSONValue.string)))]
+    case .choice(let names):
+      [("enum", .array((names + Spelling.longNames(of: names)).map(JSONValue.string)))]
     case .storeName: [("type", .string("string")), ("pattern", .string("^[a-z][a-z0-9-]{0,63}$"))]
     }
   }
