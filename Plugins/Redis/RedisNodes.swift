@@ -33,7 +33,8 @@ final class RedisNodes: Sendable {
     let nodes = RedisNodes(options)
     do throws(CacheError) {
       if options.location.service == nil { try await nodes.recognize() }
-      _ = try await nodes.send([RedisCommand("PING")], slot: nil, isRead: true)
+      // Of a cluster, those that are needed are waited for.
+      if !nodes.isCluster { _ = try await nodes.send([RedisCommand("PING")], slot: nil, isRead: true) }
     } catch {
       nodes.close()
       throw error

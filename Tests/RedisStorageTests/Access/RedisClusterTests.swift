@@ -1,0 +1,69 @@
+import StorageSPI
+import Testing
+
+@testable import RedisStorage
+
+@Suite("The nodes of a cluster are found, and each has its part")
+struct RedisClusterTests {
+  @Test(
+    "Slots are computed as a server does", arguments: ["123456789", "cachectl:cities/{v1/a}", "", "a{}b", "a{b", "{"])
+  func slots(_ name: String) throws {
+    let slot = try RedisCluster.shared.get().nodes[0].ask("CLUSTER", "KEYSLOT", name).integer
+    #expect(RedisNames(prefix: "cachectl", isCluster: true).slot(of: name).map(Int64.init) == slot)
+  }
+
+  @Test("A call for any slot reaches its master, whatever nodes the URL names")
+  func everySlot() async throws {
+    let cluster = try RedisCluster.shared.get()
+    let nodes = try await RedisNodes.open(cluster.url)
+    #expect(nodes.isCluster)
+    for number in 0..<50 {
+      try await nodes.put("slots:\(number)", "\(number)")
+      #expect(try await nodes.text("slots:\(number)") == "\(number)")
+    }
+    nodes.close()
+  }
+
+  @Test("The masters have all slots, and each is named by its run")
+  func masters() async throws {
+    let cluster = try RedisCluster.shared.get()
+    let nodes = try await RedisNodes.open(cluster.url)
+    let masters = try await nodes.masters()
+    #expect(Set(masters.map(\.address)) == Set(try cluster.masters().map(\.address)))
+    #expect(masters.reduce(into: RangeSet<Int>()) { $0.formUnion($1.slots) } == RangeSet(0..<16_384))
+    for master in masters {
+      let node = try #require(cluster.nodes.first { $0.address == master.address })
+      #expect(try node.ask("INFO", "server").text?.contains("run_id:\(master.runID)\r\n") == true)
+      #expect(master.importing.isEmpty)
+    }
+    nodes.close()
+  }
+
+  @Test("Connections that broke while they were idle do not hide the nodes that are there")
+  func staleConnections() async throws {
+    let cluster = try RedisCluster(timeout: 1_000)
+    let nodes = try await RedisNodes.open(cluster.url)
+    let victim = try #require(try cluster.masters().first)
+    let name = try #require(
+      (0..<1_000).map { "cities:\($0)" }.first { nodes.master(of: nodes.names.slot(of: $0))?.address == victim.address }
+    )
+    for node in cluster.nodes { _ = try await nodes.node(at: node.address).connection() }
+    for node in cluster.nodes { try node.ask("CLIENT", "KILL", "TYPE", "normal") }
+    victim.stop()
+    #expect(try await nodes.text(name) == nil)
+    nodes.close()
+  }
+
+  @Test("What a URL leads to must be what the URL says")
+  func mistakes() async throws {
+    let (server, cluster) = (try RedisServer(), try RedisCluster.shared.get())
+    func mistake(_ url: String) async -> String? {
+      let error = await #expect(throws: CacheError.self) { try await RedisNodes.open(url) }
+      return error?.code == .invalidOption ? error?.message : nil
+    }
+    let several = await mistake("\(server.url),\(server.address)")
+    #expect(several?.contains("several addresses are those of a cluster") == true)
+    #expect(await mistake("\(cluster.nodes[0].url)/1")?.contains("only the database 0") == true)
+    withExtendedLifetime(server) {}
+  }
+}

@@ -1,0 +1,169 @@
+import StorageSPI
+import Synchronization
+import Testing
+
+@testable import RedisStorage
+
+/// Moves one slot of a cluster from one node to another, step by step.
+private struct SlotMove {
+  let cluster: RedisCluster
+  let slot: Int
+  let source: RedisServer
+  let target: RedisServer
+
+  init(_ cluster: RedisCluster, slot: Int) throws {
+    (self.cluster, self.slot) = (cluster, slot)
+    let source = try #require(try cluster.owner(of: slot, asking: cluster.nodes[0]))
+    self.source = source
+    target = try #require(try cluster.masters().first { $0.port != source.port })
+  }
+
+  func begin() throws {
+    try expectOK(target.ask("CLUSTER", "SETSLOT", "\(slot)", "IMPORTING", identifier(of: source)))
+    try expectOK(source.ask("CLUSTER", "SETSLOT", "\(slot)", "MIGRATING", identifier(of: target)))
+  }
+
+  /// Moves at most `limit` keys that `isIncluded` chooses, and says how many they were.
+  @discardableResult
+  func move(limit: Int = 10, _ isIncluded: (String) -> Bool = { _ in true }) throws -> Int {
+    let keys = try source.ask("CLUSTER", "GETKEYSINSLOT", "\(slot)", "10000").elements?.compactMap(\.text) ?? []
+    let chosen = keys.filter(isIncluded).prefix(limit)
+    for key in chosen { _ = try source.ask("MIGRATE", "127.0.0.1", "\(target.port)", key, "0", "60000") }
+    return chosen.count
+  }
+
+  func end() throws {
+    while try move(limit: 100) > 0 {}
+    for node in [target, source] + (try cluster.masters()) {
+      try expectOK(node.ask("CLUSTER", "SETSLOT", "\(slot)", "NODE", identifier(of: target)))
+    }
+  }
+
+  private func identifier(of node: RedisServer) throws -> String { try #require(try node.ask("CLUSTER", "MYID").text) }
+
+  private func expectOK(_ answer: RedisValue) throws {
+    #expect(answer.error == nil, "\(answer.error?.description ?? "")")
+  }
+}
+
+/// How often a writer has written everything, and whether it is to stop.
+private final class Progress: Sendable {
+  private let state = Mutex((rounds: 0, isOver: false))
+
+  var isOver: Bool { state.withLock { $0.isOver } }
+  var rounds: Int { state.withLock { $0.rounds } }
+
+  func note(rounds: Int) { state.withLock { $0.rounds = rounds } }
+  func end() { state.withLock { $0.isOver = true } }
+}
+
+@Suite("Slots of a cluster are migrated", .serialized)
+struct RedisMigrationTests {
+  private static let cluster = Result { try RedisCluster() }
+
+  /// `count` names in `slot`, beginning with `text`.
+  private func names(_ count: Int, slot: Int, _ text: String) -> [String] {
+    let names = RedisNames(prefix: "cachectl", isCluster: true)
+    return (0..<1_000_000).lazy.map { "\(text):\($0)" }.filter { names.slot(of: $0) == slot }.prefix(count).map { $0 }
+  }
+
+  @Test("Half way, calls find what has gone and what has not, and put what is new where it belongs")
+  func halfWay() async throws {
+    let cluster = try Self.cluster.get()
+    let nodes = try await RedisNodes.open(cluster.url)
+    let names = names(6, slot: 5, "half")
+    for name in names { try await nodes.put(name, "1") }
+    let move = try SlotMove(cluster, slot: 5)
+    try move.begin()
+    #expect(try move.move { $0 == names[0] || $0 == names[3] } == 2)
+
+    for name in names { #expect(try await nodes.text(name) == "1") }
+    let absent = self.names(1, slot: 5, "absent")[0]
+    #expect(try await nodes.text(absent) == nil)
+    for name in [names[0], names[1], absent] { try await nodes.put(name, "2") }
+    for name in [names[0], names[1], absent] { #expect(try await nodes.text(name) == "2") }
+    // Together they are asked for on both nodes.
+    let commands = (names + [absent]).map { RedisCommand("GET", $0) }
+    let replies = try await nodes.send(commands, slot: 5, isRead: true)
+    #expect(replies.map(\.text) == ["2", "2", "1", "1", "1", "1", "2"])
+    try move.end()
+    #expect(try await nodes.text(names[0]) == "2")
+    #expect(try await nodes.text(names[5]) == "1")
+    nodes.close()
+  }
+
+  @Test("A call about keys of which some have gone waits until all are in one place")
+  func divided() async throws {
+    let cluster = try Self.cluster.get()
+    let nodes = try await RedisNodes.open(cluster.url)
+    let hasty = try await patiently { try await RedisNodes.open(cluster.url, ["timeout": .integer(200)]) }
+    let names = names(2, slot: 6, "divided")
+    for name in names { try await nodes.put(name, "1") }
+    let move = try SlotMove(cluster, slot: 6)
+    try move.begin()
+    #expect(try move.move { $0 == names[0] } == 1)
+    let both = [RedisCommand("MSET", names[0], "2", names[1], "2")]
+    #expect(await code { _ = try await patiently { try await hasty.send(both, slot: 6, isRead: false) } } == .busy)
+    let waiting = Task { try await nodes.send(both, slot: 6, isRead: false) }
+    try move.end()
+    #expect(try await waiting.value[0].text == "OK")
+    for name in names { #expect(try await nodes.text(name) == "2") }
+    hasty.close()
+    nodes.close()
+  }
+
+  @Test("Which slots a master imports can be seen, and where a slot has gone")
+  func masters() async throws {
+    let cluster = try Self.cluster.get()
+    let nodes = try await RedisNodes.open(cluster.url)
+    let move = try SlotMove(cluster, slot: 100)
+    func master(at server: RedisServer) async throws -> RedisMaster {
+      try #require(try await nodes.masters().first { $0.address == server.address })
+    }
+    try move.begin()
+    #expect(try await master(at: move.target).importing == RangeSet(100..<101))
+    #expect(try await master(at: move.source).importing.isEmpty)
+    #expect(try await master(at: move.source).slots.contains(100))
+    try move.end()
+    #expect(try await master(at: move.target).importing.isEmpty)
+    #expect(try await master(at: move.target).slots.contains(100))
+    nodes.close()
+  }
+
+  @Test("Calls continue without an error while slots move to and fro")
+  func whileInUse() async throws {
+    let cluster = try Self.cluster.get()
+    let nodes = try await RedisNodes.open(cluster.url)
+    let slots = [1, 2, 3, 4]
+    let names = slots.flatMap { self.names(20, slot: $0, "use") }
+    for name in names { try await nodes.put(name, "0") }
+    let progress = Progress()
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask {
+        var number = 0
+        while !progress.isOver || number == 0 {
+          number += 1
+          for name in names { try await nodes.put(name, "\(number)") }
+          progress.note(rounds: number)
+        }
+      }
+      group.addTask {
+        while !progress.isOver {
+          for name in names { #expect(try await nodes.text(name) != nil, "\(name) is not found") }
+        }
+      }
+      group.addTask {
+        defer { progress.end() }
+        for slot in slots + slots {
+          let move = try SlotMove(cluster, slot: slot)
+          try move.begin()
+          try move.end()
+        }
+      }
+      try await group.waitForAll()
+    }
+    let last = "\(progress.rounds)"
+    for name in names { #expect(try await nodes.text(name) == last) }
+    nodes.close()
+  }
+}
