@@ -87,7 +87,7 @@ struct RedisServerTests {
     let connection = try await RedisConnection.open(server.address, nodes.options)
     let loading = Task { try await connection.send([RedisCommand("DEBUG", "RELOAD")]) }
     try await until("the server is loading") {
-      try server.ask("INFO", "persistence").text?.contains("\nloading:1\r\n") == true
+      try server.ask("INFO", "persistence").text?.contains("\r\nloading:1\r\n") == true
     }
     try await nodes.put("cities:1", "1")
     #expect(try await nodes.text("cities:1") == "1")

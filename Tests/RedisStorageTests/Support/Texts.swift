@@ -5,7 +5,7 @@ import StorageSPI
 /// Texts under names, for tests of how calls find their servers.
 extension RedisNodes {
   static func open(_ url: String, _ values: [String: OptionValue] = [:]) async throws -> RedisNodes {
-    try await open(options(url, values))
+    try await open(RedisStorageTests.options(url, values))
   }
 
   var names: RedisNames { RedisNames(prefix: options.prefix, isCluster: isCluster) }
