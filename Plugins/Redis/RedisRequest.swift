@@ -66,6 +66,10 @@ struct RedisRequest {
       for (number, position) in positions.enumerated() {
         take(isImporter ? answers[2 * number + 1] : answers[number], for: position, from: node)
       }
+      // Reads can belong together, as those of a transaction do.
+      if isRead, importer == nil, replies.contains(where: { $0 == nil }) {
+        replies = Array(repeating: nil, count: commands.count)
+      }
     } catch {
       try take(error)
     }

@@ -146,7 +146,7 @@ struct RedisFollowerTests {
   func permissions() async throws {
     let server = try RedisServer([
       "--user", "closed", "on", "nopass", "'~*'", "resetchannels", "+@all",
-      "--user", "deaf", "on", "nopass", "'~*'", "'&*'", "+@all", "-client|tracking",
+      "--user", "deaf", "on", "nopass", "'~*'", "'&*'", "+@all", "'-client|tracking'",
     ])
     for user in ["closed", "deaf"] {
       let nodes = try await RedisNodes.open(server.url, ["user": .text(user)])
