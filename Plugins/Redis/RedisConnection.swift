@@ -54,8 +54,10 @@ final class RedisConnection: @unchecked Sendable {
   private var isPolled = false
   /// Why the connection is closed; `nil` while it is open.
   private var failure: CacheError?
-  /// What to do about a connection that breaks; `nil` for no particular advice.
+  /// What to do if the connection breaks, until the server has replied once; `nil` for no particular advice.
   private var hint: String?
+  /// Whether the login has no reply yet.
+  private var isNew = true
   /// The bytes to send, of which the first `sent` have been sent; `sentBefore` were sent before these.
   private var outgoing: [UInt8] = []
   private var sent = 0
@@ -63,11 +65,9 @@ final class RedisConnection: @unchecked Sendable {
   /// The calls without all replies, a list of which these are the first and the last.
   private var oldest: RedisCall?
   private var newest: RedisCall?
-  /// How many of them were cancelled.
-  private var cancelled = 0
   /// How many calls in sequence did not overlap others; negative after a slow one.
   private var sequence = shortSequence
-  /// When something last arrived.
+  /// When something last arrived, or the server took something for which it had no room before.
   private var heard = ContinuousClock.now
 
   private init(
@@ -132,7 +132,10 @@ final class RedisConnection: @unchecked Sendable {
       connection.close()
       throw error
     }
-    connection.monitor.withLock { connection.hint = nil }
+    connection.monitor.withLock {
+      connection.isNew = false
+      connection.hint = nil
+    }
     // Nobody but the poller could notice a message.
     if onMessage != nil, connection.monitor.withLock({ connection.reader == .nobody }) { connection.leaveToPoller() }
     return connection
@@ -164,15 +167,21 @@ final class RedisConnection: @unchecked Sendable {
 
   /// Sends `bytes`, as far as the socket takes them, and returns whether the caller has to read its replies.
   private func enqueue(_ bytes: [UInt8], _ call: RedisCall) -> Bool {
-    enum Task { case nothing, read, leaveToPoller, wakePoller, fail }
-    let task = monitor.withLock { () -> Task in
+    enum Rest {
+      case nothing, read, leaveToPoller, wakePoller
+      case fail(mayRead: Bool)
+    }
+    let rest = monitor.withLock { () -> Rest in
       if let failure {
         call.outcome = .failure(.notSent(failure))
         return .nothing
       }
       if oldest == nil {
         // If the server has ended an idle connection, the call can go over another one.
-        if socket.hasEnded { return .fail }
+        if socket.hasEnded {
+          defer { reader = .caller }
+          return .fail(mayRead: reader == .nobody)
+        }
         sequence += 1
       } else {
         sequence = min(sequence, 0)
@@ -189,12 +198,14 @@ final class RedisConnection: @unchecked Sendable {
       }
       return outgoing.isEmpty ? .nothing : .wakePoller
     }
-    switch task {
+    switch rest {
     case .nothing: break
     case .read: return true
     case .leaveToPoller: leaveToPoller()
     case .wakePoller: poller.wake()
-    case .fail:
+    case .fail(let mayRead):
+      // The server may have said why.
+      if mayRead { takeArrived() }
       fail(RedisBreak("the server has closed the connection"))
       monitor.withLock { call.outcome = failure.map { .failure(.notSent($0)) } }
     }
@@ -207,7 +218,6 @@ final class RedisConnection: @unchecked Sendable {
   }
 
   private func removeOldest() {
-    if oldest?.end != nil { cancelled -= 1 }
     oldest = oldest?.next
     if oldest == nil { newest = nil }
   }
@@ -276,24 +286,28 @@ final class RedisConnection: @unchecked Sendable {
     }
     var finished: [RedisCall] = []
     var messages: [RedisValue] = []
-    let (isFinished, isExpected) = monitor.withLock {
+    var unexpected: RedisValue?
+    let isFinished = monitor.withLock {
       heard = .now
       for reply in arrived {
         if onMessage != nil, reply.elements?.first?.text == "message" {
           messages.append(reply)
           continue
         }
-        guard let first = oldest else { return (true, false) }
+        guard let first = oldest else {
+          unexpected = reply
+          break
+        }
         first.replies.append(reply)
         guard first.replies.count == first.count else { continue }
         removeOldest()
         if first.finish(.success(first.replies)) { finished.append(first) }
       }
-      return (call.map { $0.outcome != nil } ?? false, true)
+      return call?.outcome != nil
     }
     for message in messages { onMessage?(message) }
     for call in finished { call.resume() }
-    if !isExpected { fail(RedisBreak("the server sends what nobody has asked for")) }
+    if let unexpected { fail(Self.refusal(unexpected.error)) }
     return isFinished
   }
 
@@ -321,18 +335,24 @@ final class RedisConnection: @unchecked Sendable {
         if let outcome { continuation.resume(returning: outcome) }
       }
     } onCancel: {
-      monitor.withLock {
-        guard call.outcome == nil, call.end == nil else { return }
-        call.end = .now.advanced(by: patience)
-        cancelled += 1
+      Task.detached { [self] in
+        try? await Task.sleep(for: patience)
+        if monitor.withLock({ call.finish(.failure(.unanswered(.cancelled))) }) { call.resume() }
       }
-      poller.wake()
     }
   }
 
   private func fail(_ error: RedisBreak) {
+    let refusal = monitor.withLock { isNew ? oldest?.replies.first?.error : nil }
+    let error = refusal.map { Self.refusal($0) } ?? error
     let hint = error.hint ?? monitor.withLock { self.hint }
     end(.unreachable(url, error.reason, hint: hint, cause: error))
+  }
+
+  /// A server that takes no more clients, or none from outside, says so in an error before it ends the connection.
+  private static func refusal(_ error: RedisServerError?) -> RedisBreak {
+    guard let error else { return RedisBreak("the server sends what nobody has asked for") }
+    return RedisBreak("it answers: \(error)", hint: "see the server's configuration")
   }
 
   private func end(_ error: CacheError) {
@@ -354,10 +374,11 @@ final class RedisConnection: @unchecked Sendable {
   /// For what the poller has to wait until when; `nil` if it no longer reads from this connection.
   func nextWait() -> (request: pollfd, end: ContinuousClock.Instant)? {
     let now = ContinuousClock.now
-    var finished: [RedisCall] = []
     let wait = monitor.withLock { () -> (request: pollfd, end: ContinuousClock.Instant)? in
       guard failure == nil else { return nil }
+      let before = sentBefore + sent
       flush()
+      if sentBefore + sent > before { heard = now }
       var end = now.advanced(by: Self.idleTime)
       if let oldest {
         end = max(heard, oldest.start).advanced(by: silence)
@@ -365,20 +386,9 @@ final class RedisConnection: @unchecked Sendable {
         reader = .nobody
         return nil
       }
-      var next = cancelled > 0 ? oldest : nil
-      while let call = next {
-        next = call.next
-        guard let callEnd = call.end, call.outcome == nil else { continue }
-        if now < callEnd {
-          end = min(end, callEnd)
-        } else if call.finish(.failure(.unanswered(.cancelled))) {
-          finished.append(call)
-        }
-      }
       isPolled = true
       return (socket.request(outgoing.isEmpty ? POLLIN : POLLIN | POLLOUT), end)
     }
-    for call in finished { call.resume() }
     guard let wait, wait.end <= now else { return wait }
     fail(.silence)
     return nil
@@ -403,8 +413,6 @@ private final class RedisCall: @unchecked Sendable {
   var continuation: CheckedContinuation<Outcome, Never>?
   /// How many bytes the connection sends before those of the call.
   var position = 0
-  /// When the call ends without replies, if it was cancelled.
-  var end: ContinuousClock.Instant?
   var next: RedisCall?
 
   init(_ count: Int) { self.count = count }

@@ -4,7 +4,7 @@ internal import Platform
 ///
 /// `@unchecked Sendable`: the lock of `monitor` guards the variables.
 final class RedisPoller: @unchecked Sendable {
-  /// How long the thread lives without a connection, in milliseconds.
+  /// How long the thread lives without a connection.
   private static let idleTime = Duration.seconds(10)
 
   private let monitor = Monitor()

@@ -177,6 +177,17 @@ struct RedisConnectionTests {
     #expect(refusal?.code == .unreachable && refusal?.isOfSilence == false)
   }
 
+  @Test("A server that takes no more clients says so")
+  func crowded() async throws {
+    let witness = try server.connection()
+    _ = try witness.exchange([RedisCommand("CONFIG", "SET", "maxclients", "1")])
+    let error = await #expect(throws: CacheError.self) { try await open() }
+    #expect(
+      error?.code == .unreachable && error?.message.contains("max number of clients") == true,
+      "\(error?.description ?? "")")
+    withExtendedLifetime(witness) {}
+  }
+
   @Test("A cancelled opening ends at once", .timeLimit(.minutes(9)))
   func cancelledOpening() async throws {
     server.pause()

@@ -126,4 +126,23 @@ struct RedisEncryptionTests {
     let values = ["certificate": certificates.certificate, "certificateKey": locked]
     #expect(try await refusal("rediss://127.0.0.1:1", values).contains("certificateKey"))
   }
+
+  @Test("A store keeps its connections to the nodes of a cluster encrypted, which it finds by their ports for that")
+  func cluster() async throws {
+    let certificates = try Certificates()
+    let (server, url) = try server(
+      certificates, ["--cluster-enabled", "yes", "--cluster-config-file", "nodes.conf", "--tls-cluster", "yes"])
+    try server.ask("CLUSTER", "ADDSLOTSRANGE", "0", "16383")
+    let engine = try await RedisPlugin().open(url, ["ca": .text(certificates.ca)])
+    for number in 0..<20 { try await engine.put("cities/\(number)", "1") }
+    let key = try CacheKey("cities/1")
+    try await until("changes are followed") { engine.changeMark(of: key) != nil }
+    #expect(try await engine.keys().count == 20)
+    // The connections of the test itself are not encrypted, and have no name.
+    let clients = try #require(try server.ask("CLIENT", "LIST").text).split(whereSeparator: \.isNewline)
+    let port = url.split(separator: ":").last ?? ""
+    let own = clients.filter { $0.contains("name=cachectl ") }
+    #expect(own.count >= 2 && own.allSatisfy { $0.contains("laddr=127.0.0.1:\(port) ") }, "\(own)")
+    try await engine.close()
+  }
 }
