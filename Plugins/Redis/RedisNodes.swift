@@ -17,12 +17,13 @@ struct RedisMaster: Sendable, Hashable {
 /// Calls for different masters share nothing, so that those for the others are not slower when one is lost.
 final class RedisNodes: Sendable {
   let options: RedisOptions
+  private let marks = RedisMarks()
   private let searching = RedisFlight<CacheError?>()
   private let topology: Mutex<RedisTopology>
 
   private init(_ options: RedisOptions) {
     self.options = options
-    topology = Mutex(RedisTopology(options, RedisMarks()))
+    topology = Mutex(RedisTopology(options, marks))
   }
 
   /// Connects to one of the servers of the URL, or asks its Sentinels, and finds the others.
@@ -127,13 +128,12 @@ final class RedisNodes: Sendable {
   /// The mark of `key`; `nil` while its master is not followed, which begins now.
   func changeMark(of key: CacheKey, _ names: RedisNames) -> ChangeMark? {
     let slot = names.isCluster ? names.slot(of: names.name(of: key)) : nil
-    let master = topology.withLock { topology in
-      // Of such a slot the master tells the changes of some entries, and another server those of others.
-      if let slot, topology.migrating.contains(slot) { return nil as RedisNode? }
-      return topology.master(of: slot)
-    }
-    return master?.changeMark(of: key, names)
+    return master(of: slot)?.changeMark(of: key, names)
   }
+
+  /// Records that a master has sent a call to the node to which the slot is being migrated. That node tells the changes of
+  /// the entry now, and the master does not: no mark of before holds for what the call finds there.
+  func noteImport() { marks.raiseAll() }
 
   // MARK: The topology
 
@@ -145,9 +145,6 @@ final class RedisNodes: Sendable {
 
   /// Records that a server has named `address` as that of the master of `slot`.
   func move(_ slot: Int, to address: RedisAddress) { topology.withLock { $0.move(slot, to: address) } }
-
-  /// Records that a server has sent a call for `slot` to another one.
-  func noteMigration(of slot: Int) { topology.withLock { $0.noteMigration(of: slot) } }
 
   /// Finds out what kind of server is at the addresses of the URL, and the masters of a cluster.
   private func recognize() async throws(CacheError) {

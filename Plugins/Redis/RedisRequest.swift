@@ -13,12 +13,12 @@ struct RedisRequest {
   /// Whether to wait for a server that replaces the one that is lost. Calls that begin while the loss is known do not wait.
   private let waitsForSuccessor: Bool
 
-  /// The replies so far.
-  private var replies: [RedisValue?]
+  /// The replies so far, by the positions of their commands.
+  private var replies: [Int: RedisValue] = [:]
   /// The node to which the slot is being migrated, and the positions of the commands that the master has sent there.
   private var importer: (address: RedisAddress, positions: [Int])?
   /// Why some commands of the last attempt have no reply.
-  private var trouble: CacheError
+  private var trouble: CacheError?
   /// Whether the master must be looked for before the next attempt.
   private var needsSearch = false
   /// Whether it is pointless to try again at once.
@@ -33,19 +33,15 @@ struct RedisRequest {
     self.isRead = isRead
     deadline = .now.advanced(by: nodes.options.timeout)
     waitsForSuccessor = nodes.master(of: slot)?.isDown != true
-    replies = Array(repeating: nil, count: commands.count)
-    trouble = .unreachable(nodes.options.description, "no node has this part of the store")
   }
 
   /// The replies in order, with the errors that a later attempt would not avoid.
   mutating func run() async throws(CacheError) -> [RedisValue] {
     while true {
       let node = importer.map { nodes.node(at: $0.address) } ?? nodes.master(of: slot)
-      if let node {
-        try await attempt(on: node)
-        let known = replies.compactMap { $0 }
-        if known.count == commands.count { return known }
-      } else {
+      if let node, let replies = try await attempt(on: node) { return replies }
+      if node == nil {
+        trouble = .unreachable(nodes.options.description, "no node has this part of the store")
         needsSearch = true
         needsPause = true
       }
@@ -53,26 +49,35 @@ struct RedisRequest {
     }
   }
 
-  /// Sends the commands without a reply, or those for the importer, to `node`.
-  private mutating func attempt(on node: RedisNode) async throws(CacheError) {
-    let isImporter = importer != nil
-    let positions = importer?.positions ?? replies.indices.filter { replies[$0] == nil }
-    let selected = positions.flatMap { isImporter ? [RedisCommand("ASKING"), commands[$0]] : [commands[$0]] }
+  /// Sends the commands without a reply, or those for the importer, to `node`, and returns all replies if there are.
+  private mutating func attempt(on node: RedisNode) async throws(CacheError) -> [RedisValue]? {
+    let isFirst = trouble == nil
+    let importing = importer
     importer = nil
     needsSearch = false
     needsPause = false
     do throws(RedisDisconnection) {
-      let answers = try await node.send(selected, isChange: !isRead)
-      for (number, position) in positions.enumerated() {
-        take(isImporter ? answers[2 * number + 1] : answers[number], for: position, from: node)
-      }
-      // Reads can belong together, as those of a transaction do.
-      if isRead, importer == nil, replies.contains(where: { $0 == nil }) {
-        replies = Array(repeating: nil, count: commands.count)
+      if isFirst {
+        let answers = try await node.send(commands, isChange: !isRead)
+        // Nearly all calls end here.
+        if !answers.contains(where: { $0.error != nil }) { return answers }
+        for (position, answer) in answers.enumerated() { take(answer, for: position, from: node) }
+      } else {
+        let positions = importing?.positions ?? commands.indices.filter { replies[$0] == nil }
+        var selected = positions.map { commands[$0] }
+        if importing != nil { selected = selected.flatMap { [RedisCommand("ASKING"), $0] } }
+        let answers = try await node.send(selected, isChange: !isRead)
+        for (number, position) in positions.enumerated() {
+          take(answers[importing == nil ? number : 2 * number + 1], for: position, from: node)
+        }
       }
     } catch {
       try take(error)
     }
+    if replies.count == commands.count { return commands.indices.compactMap { replies[$0] } }
+    // Reads can belong together, as those of a transaction do.
+    if isRead, importer == nil { replies = [:] }
+    return nil
   }
 
   private mutating func take(_ reply: RedisValue, for position: Int, from node: RedisNode) {
@@ -87,7 +92,7 @@ struct RedisRequest {
       needsPause = hasMoved
       hasMoved = true
     case ("ASK", let target?) where nodes.isCluster:
-      if let slot { nodes.noteMigration(of: slot) }
+      nodes.noteImport()
       importer = (target, (importer?.positions ?? []) + [position])
     case ("LOADING", _), ("BUSY", _), ("MASTERDOWN", _), ("CLUSTERDOWN", _), ("TRYAGAIN", _):
       needsSearch = error.word != "TRYAGAIN"
@@ -108,8 +113,10 @@ struct RedisRequest {
   private mutating func take(_ error: RedisDisconnection) throws(CacheError) {
     switch error {
     case .unanswered(let error):
-      guard isRead else { throw error.notingThatItMayBeDone }
-      guard error.code == .unreachable else { throw error }
+      // A connection that is not broken had an answer: that too few replicas have the change, which was made.
+      let isMade = error.code == .unreachable && error.cause == nil
+      guard isRead || isMade else { throw error.notingThatItMayBeDone }
+      guard isRead, error.code == .unreachable else { throw error }
       trouble = error
     case .notSent(let error):
       // Nothing but the server has what it has: without it there is nothing to wait for.
@@ -122,6 +129,7 @@ struct RedisRequest {
 
   /// Waits a little, and looks for the master, if necessary.
   private mutating func prepare(after node: RedisNode?) async throws(CacheError) {
+    let trouble = trouble ?? .unreachable(nodes.options.description, "there is no reply")
     if ContinuousClock.now >= deadline {
       // No other server has replaced it in all this time, for which later calls do not wait again.
       if trouble.code == .unreachable, nodes.findsServers { node?.markDown() }

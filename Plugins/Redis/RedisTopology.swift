@@ -13,8 +13,6 @@ struct RedisTopology {
   private(set) var masters: [RedisNode] = []
   /// For each slot of a cluster the position of its master in `masters`; `nobody` if it has none.
   private var owners: [UInt16] = []
-  /// The slots of which a call has met a migration, until they have another master.
-  private(set) var migrating: Set<Int> = []
 
   private static let nobody = UInt16.max
 
@@ -64,7 +62,6 @@ struct RedisTopology {
 
   /// Records which master has which slots.
   mutating func learn(_ ranges: [RedisSlotRange]) {
-    let known = self
     masters = []
     owners = Array(repeating: Self.nobody, count: RedisNames.slots)
     informants = options.location.addresses
@@ -74,7 +71,6 @@ struct RedisTopology {
       let position = position(of: address)
       for slot in range.slots.clamped(to: 0...RedisNames.slots - 1) { owners[slot] = position }
     }
-    migrating = migrating.filter { known.master(of: $0) === master(of: $0) }
     nodes = nodes.filter { informants.contains($0.key) }
     for node in nodes.values where !masters.contains(where: { $0 === node }) { node.stopFollowing() }
   }
@@ -83,12 +79,8 @@ struct RedisTopology {
   mutating func move(_ slot: Int, to address: RedisAddress) {
     guard owners.indices.contains(slot) else { return }
     owners[slot] = position(of: address)
-    migrating.remove(slot)
     if !informants.contains(address) { informants.append(address) }
   }
-
-  /// Records that entries of `slot` are on two servers.
-  mutating func noteMigration(of slot: Int) { migrating.insert(slot) }
 
   private mutating func position(of address: RedisAddress) -> UInt16 {
     if let position = masters.firstIndex(where: { $0.address == address }) { return UInt16(position) }
