@@ -113,9 +113,11 @@ struct LMDBFiles: Sendable {
   /// Meanwhile it holds the lock that every process shares while it has the store open: no process has it open, and one
   /// that opens it waits. It is LMDB's own lock: the first byte of the lock file, locked with `fcntl`.
   ///
-  /// - Throws: `busy` if another process has the store open.
+  /// - Throws: `busy` if another process has the store open; `damaged` if a directory is in the place of the lock file, as
+  ///   for opening the store.
   func remove(movingAside suffix: String?) throws(CacheError) -> [String] {
     try alone { () throws(CacheError) in
+      if try StorePlace(lock) == .folder { throw .lmdb(EISDIR, "lock", path: directory) }
       guard let lock = try Self.system.open(lock, O_RDWR | O_CREAT) else { return [] }
       defer { withExtendedLifetime(lock) {} }
       var region = flock()

@@ -21,6 +21,25 @@ import Testing
     try await engine.close()
   }
 
+  /// It belongs to someone else, and without the lock file nobody can tell whether the store is open.
+  @Test(arguments: [nil, ".damaged-today"])
+  func aDirectoryInThePlaceOfTheLockFileIsDamageThatTheUserMovesAway(suffix: String?) async throws {
+    let store = try TestStore()
+    try await store.open().close()
+    let path = store.path + "/lock.mdb"
+    try FileManager.default.removeItem(atPath: path)
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+    let errors = [
+      await #expect(throws: CacheError.self) { try await store.open() },
+      await #expect(throws: CacheError.self) {
+        try await LMDBPlugin().removeStore(try store.configuration, movingAside: suffix)
+      },
+    ]
+    #expect(errors.map(\.?.code) == [.damaged, .damaged])
+    #expect(errors.allSatisfy { $0?.hint == "something else is in the place of a file of the store: move it away" })
+    #expect(FileManager.default.fileExists(atPath: store.dataFile) && FileManager.default.fileExists(atPath: path))
+  }
+
   @Test func aStoreThatIsOpenStays() async throws {
     let store = try TestStore()
     let engine = try await store.open()
