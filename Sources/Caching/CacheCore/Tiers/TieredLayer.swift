@@ -7,7 +7,7 @@ public import StorageSPI
 /// to the remote engine, which judges them, and then to the local one. Each store has its own limits: those of the cache are
 /// the remote store's.
 ///
-///     let tiered = TieredLayer(over: RedisPlugin(), local: .lmdb(path: "/var/cache/app"))
+///     let tiered = TieredLayer(over: sharedEngine, local: StorageLocation(localEngine, ["path": .text("/var/cache/app")]))
 ///     let cache = try await Cache(StorageLocation(tiered, options))
 ///
 /// While the remote store can be reached, a local copy answers only after this process has seen the remote store hold
