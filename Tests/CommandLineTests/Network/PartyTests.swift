@@ -103,17 +103,24 @@ import Testing
   func noSecretIsInAnyKey(engine: String) async throws {
     let scratch = try Scratch()
     let server = try TestServer { _ in TestResponse(fields: Self.fresh.replacing(with: ["Vary": "Cookie"]), "hi") }
-    let fetch = [
-      "--backend", engine, "-v", "fetch", "url", server.url, "-b", "id=s3cret", "-H", #"X-T: {"env": "TOKEN"}"#,
-    ]
-    let run = try await scratch.cachectl(fetch, environment: ["TOKEN": "t0ken"])
-    expectSuccess(run)
+    let fetch = ["--backend", engine, "-v", "fetch", "url", server.url, "-H", #"X-T: {"env": "TOKEN"}"#, "-b"]
     let other = try Scratch()
-    expectSuccess(try await other.cachectl(fetch, environment: ["TOKEN": "t0ken"]))
+    var errors = ""
+    for scratch in [scratch, other] {
+      // Digests are in the keys as soon as there are two responses.
+      for cookie in ["id=s3cret", "id=s3cret2"] {
+        let run = try await scratch.cachectl(fetch + [cookie], environment: ["TOKEN": "t0ken"])
+        expectSuccess(run)
+        errors += run.errors
+      }
+    }
     let exports = try await [scratch, other].async { try await $0.cachectl("--backend", engine, "export").text }
-    for text in exports + [run.errors] { #expect(!text.contains("s3cret") && !text.contains("t0ken")) }
-    let keys = try exports.map { try JSON(Data($0.split(separator: "\n")[0].utf8))["key"]?.text }
-    #expect(keys[0] != nil && keys[0] != keys[1], "the digest is made with the key of the home")
+    for text in exports + [errors] { #expect(!text.contains("s3cret") && !text.contains("t0ken")) }
+    let keys = try exports.map { text in
+      Set(try text.split(separator: "\n").compactMap { try JSON(Data($0.utf8))["key"]?.text })
+    }
+    #expect(keys.map(\.count) == [3, 3])
+    #expect(keys[0].intersection(keys[1]).count == 1, "digests are made with the key of the home")
   }
 
   @Test func aConfiguredSecretSeparatesEntries() async throws {
