@@ -40,7 +40,8 @@ package final class TieredEngine: WrappingEngine {
     isCounting = others.contains(.countsChanges)
     isFollowing = others.contains(.followsChanges)
     writer = BoundedWriter(
-      engine: local, clock: clock, limits: own.contains(.bounded) ? layer.limits : nil, uses: StoreUse(), isOrdered: own.contains(.ordered),
+      engine: local, clock: clock, limits: own.contains(.bounded) ? layer.limits : nil, uses: StoreUse(),
+      isOrdered: own.contains(.ordered),
       removesExpired: !own.contains(.expiring))
   }
 
@@ -51,24 +52,18 @@ package final class TieredEngine: WrappingEngine {
   ) async throws(CacheError) -> Output? {
     if key.isLease { return try await base.read(key, body) }
     let moment = moment(key)
-    // Not the result of the call, which would cost a lookup of generic metadata. The engine calls `take` before it returns.
+    // Not results of the call, which would cost a lookup of generic metadata. The engine calls the closure before it returns.
     nonisolated(unsafe) var output: Output?
+    nonisolated(unsafe) var isAnswered = false
     nonisolated(unsafe) var held: EntryMetadata?
-    let take = { @Sendable (bytes: Span<UInt8>, metadata: EntryMetadata) throws(CacheError) in
-      held = metadata
-      if self.isCurrent(metadata, moment) { output = try body(bytes, metadata) }
-    }
     do throws(CacheError) {
-      try await local.opened?.read(key, take)
-    } catch {
-      if held == nil {
-        await noteLocal(error)
-      } else if error.code != .damaged {
-        // It is `body` that failed.
-        throw error
+      try await local.opened?.read(key) { bytes, metadata throws(CacheError) in
+        isAnswered = self.isCurrent(metadata, moment)
+        if isAnswered { output = try body(bytes, metadata) } else { held = metadata }
       }
-      // The remote store may have intact what is damaged here.
-      held = nil
+    } catch {
+      // It may be `body` that failed. The remote store may have intact what is damaged here.
+      if !isAnswered { await noteLocal(error) } else if error.code != .damaged { throw error }
     }
     if let output {
       countLocalHit(moment)
