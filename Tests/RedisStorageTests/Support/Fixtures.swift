@@ -66,7 +66,7 @@ extension StorageEngine {
 
 extension EntryMetadata {
   /// Ordinary metadata, retained until `retainUntil` or for an hour. It stays fresh for longer than a test takes on a slow
-  /// machine, because near does not answer for a stale entry.
+  /// machine, because a local copy does not answer when it is stale.
   static func sample(checksum: UInt64 = 1, retainUntil: Timestamp? = nil) -> EntryMetadata {
     let now = SystemClock().now
     return EntryMetadata(
