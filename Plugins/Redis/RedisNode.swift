@@ -129,9 +129,14 @@ final class RedisNode: Sendable {
     }
   }
 
-  /// What the server said of itself when the connection was opened.
-  func role() async -> Result<RedisConnection.Role, CacheError> {
-    do throws(CacheError) { return .success(try await connection().role) } catch { return .failure(error) }
+  /// Sends `commands`, which must change nothing: if the reply is lost, once more.
+  func ask(_ commands: [RedisCommand]) async throws(CacheError) -> [RedisValue] {
+    do throws(RedisDisconnection) {
+      return try await send(commands)
+    } catch {
+      guard case .unanswered(let lost) = error, lost.code == .unreachable, !isDown else { throw error.error }
+    }
+    do throws(RedisDisconnection) { return try await send(commands) } catch { throw error.error }
   }
 
   /// The mark of `key`; `nil` while the server is not followed, which begins now.
@@ -147,7 +152,7 @@ final class RedisNode: Sendable {
   /// Whether the server has the store at the moment.
   private func isMaster() async -> Bool {
     guard isReplaceable else { return true }
-    let reply = try? await send([RedisCommand("INFO", "replication")])[0].text
+    let reply = try? await ask([RedisCommand("INFO", "replication")])[0].text
     return reply?.contains("role:master") ?? false
   }
 

@@ -79,13 +79,7 @@ final class RedisNodes: Sendable {
 
   /// Sends `commands`, which must change nothing, to `master`.
   func send(_ commands: [RedisCommand], to master: RedisMaster) async throws(CacheError) -> [RedisValue] {
-    let node = node(at: master.address)
-    do throws(RedisDisconnection) {
-      return try await node.send(commands)
-    } catch {
-      guard case .unanswered(let lost) = error, lost.code == .unreachable, !node.isDown else { throw error.error }
-    }
-    do throws(RedisDisconnection) { return try await node.send(commands) } catch { throw error.error }
+    try await node(at: master.address).ask(commands)
   }
 
   /// The masters at the moment, all of which have answered. Cost: on a cluster a round trip to each of them.
@@ -149,8 +143,8 @@ final class RedisNodes: Sendable {
   /// Finds out what kind of server is at the addresses of the URL, and the masters of a cluster.
   private func recognize() async throws(CacheError) {
     let addresses = options.location.addresses
-    let (address, role) = try await firstAnswer(of: addresses) { [self] address in
-      await node(at: address).role()
+    let (address, role) = try await firstAnswer(of: addresses) { [self] address throws(CacheError) in
+      try await node(at: address).connection().role
     }
     guard role.mode == .cluster else {
       if addresses.count > 1 {
@@ -185,10 +179,14 @@ final class RedisNodes: Sendable {
     }
     do throws(CacheError) {
       if isCluster {
-        let (_, ranges) = try await firstAnswer(of: informants) { [self] in await slotRanges(from: node(at: $0)) }
+        let (_, ranges) = try await firstAnswer(of: informants) { [self] address throws(CacheError) in
+          try await slotRanges(from: node(at: address))
+        }
         topology.withLock { $0.learn(ranges) }
       } else {
-        let (sentinel, address) = try await firstAnswer(of: informants) { [self] in await master(by: $0) }
+        let (sentinel, address) = try await firstAnswer(of: informants) { [self] address throws(CacheError) in
+          try await master(by: address)
+        }
         topology.withLock {
           $0.prefer(sentinel)
           $0.learn(master: address)
@@ -201,46 +199,39 @@ final class RedisNodes: Sendable {
   }
 
   /// Which nodes have which slots according to `node`.
-  private func slotRanges(from node: RedisNode) async -> Result<[RedisSlotRange], CacheError> {
-    do throws(RedisDisconnection) {
-      let reply = try await node.send([RedisCommand("CLUSTER", "SLOTS")])[0]
-      if let error = reply.error { return .failure(CacheError(error, store: options.location.url(of: node.address))) }
-      let ranges = (reply.elements ?? []).compactMap { RedisSlotRange($0, from: node.address) }
-      if !ranges.isEmpty { return .success(ranges) }
-      return .failure(
-        CacheError(.busy, "\(options): the node \(node.address) knows of no slots", hint: "see the cluster's nodes"))
-    } catch {
-      return .failure(error.error)
-    }
+  private func slotRanges(from node: RedisNode) async throws(CacheError) -> [RedisSlotRange] {
+    let reply = try await node.ask([RedisCommand("CLUSTER", "SLOTS")])[0]
+    if let error = reply.error { throw CacheError(error, store: options.location.url(of: node.address)) }
+    let ranges = (reply.elements ?? []).compactMap { RedisSlotRange($0, from: node.address) }
+    guard ranges.isEmpty else { return ranges }
+    throw CacheError(.busy, "\(options): the node \(node.address) knows of no slots", hint: "see the cluster's nodes")
   }
 
   /// The master according to the Sentinel at `address`.
-  private func master(by address: RedisAddress) async -> Result<RedisAddress, CacheError> {
+  private func master(by address: RedisAddress) async throws(CacheError) -> RedisAddress {
     let service = options.location.service ?? ""
-    do throws(CacheError) {
-      let connection = try await RedisConnection.open(address, options)
-      defer { connection.close() }
-      guard connection.role.mode == .sentinel else {
-        throw .badURL(
-          "\(address) is no Sentinel",
-          hint:
-            "name the port of a Sentinel, which usually is 26379, or write \(options.location.url(of: address)) for this server alone"
-        )
-      }
-      let question = RedisCommand("SENTINEL", "GET-MASTER-ADDR-BY-NAME", service)
-      let replies: [RedisValue]
-      do throws(RedisDisconnection) { replies = try await connection.send([question]) } catch { throw error.error }
-      if let error = replies[0].error { throw CacheError(error, store: options.location.url(of: address)) }
-      guard let words = replies[0].elements, words.count == 2, let host = words[0].text, !host.isEmpty,
-        let port = words[1].number, (1...65_535).contains(port)
-      else {
-        throw .badURL(
-          "the Sentinel at \(address) knows no master called '\(service)'", hint: "name one as its configuration does")
-      }
-      return .success(RedisAddress(host: host, port: Int32(port)))
-    } catch {
-      return .failure(error)
+    let url = options.location.url(of: address)
+    let connection = try await RedisConnection.open(address, options)
+    defer { connection.close() }
+    guard connection.role.mode == .sentinel else {
+      throw .badURL(
+        "\(address) is no Sentinel",
+        hint: "name the port of a Sentinel, which usually is 26379, or write \(url) for this server alone")
     }
+    let reply: RedisValue
+    do throws(RedisDisconnection) {
+      reply = try await connection.send([RedisCommand("SENTINEL", "GET-MASTER-ADDR-BY-NAME", service)])[0]
+    } catch {
+      throw error.error
+    }
+    if let error = reply.error { throw CacheError(error, store: url) }
+    guard let words = reply.elements, words.count == 2, let host = words[0].text, !host.isEmpty,
+      let port = words[1].number, (1...65_535).contains(port)
+    else {
+      throw .badURL(
+        "the Sentinel at \(address) knows no master called '\(service)'", hint: "name one as its configuration does")
+    }
+    return RedisAddress(host: host, port: Int32(port))
   }
 
   /// How long a server may take to answer before the next one is asked too.
@@ -249,7 +240,7 @@ final class RedisNodes: Sendable {
   /// The first answer of one of the servers at `addresses`, which are asked in this order: each as soon as the one before has
   /// failed or takes long.
   private func firstAnswer<Answer: Sendable>(
-    of addresses: [RedisAddress], _ ask: @escaping @Sendable (RedisAddress) async -> Result<Answer, CacheError>
+    of addresses: [RedisAddress], _ ask: @escaping @Sendable (RedisAddress) async throws(CacheError) -> Answer
   ) async throws(CacheError) -> (RedisAddress, Answer) {
     let result = await withTaskGroup(of: (RedisAddress, Result<Answer, CacheError>)?.self) { group in
       var upcoming = addresses[...]
@@ -258,7 +249,11 @@ final class RedisNodes: Sendable {
       while running > 0 || !upcoming.isEmpty {
         if let address = upcoming.popFirst() {
           running += 1
-          group.addTask { (address, await ask(address)) }
+          group.addTask {
+            do throws(CacheError) { return (address, .success(try await ask(address))) } catch {
+              return (address, .failure(error))
+            }
+          }
           group.addTask {
             try? await Task.sleep(for: Self.headStart)
             return nil

@@ -230,7 +230,7 @@ struct RedisFollowerTests {
   @Test("On a cluster each master is followed for its part, and one that is lost takes no mark from the others")
   func cluster() async throws {
     let cluster = try RedisCluster(replicas: 0)
-    let nodes = try await RedisNodes.open(cluster.url, ["timeout": .integer(10_000)])
+    let nodes = try await RedisNodes.open(cluster.url)
     let other = try await RedisNodes.open(cluster.url)
     func owner(_ key: CacheKey) -> RedisAddress? {
       nodes.master(of: nodes.names.slot(of: nodes.names.name(of: key)))?.address
