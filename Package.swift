@@ -141,7 +141,8 @@ let package = Package(
     // The engines.
     engine("Memory"),
     // Engines of others, as shared libraries.
-    engine("Library", "CCachectlPlugin", "PluginInterface"),
+    engine("Library", "CCachectlPlugin", "PluginInterface", "CLibraryCall", module: "CLibraryCall"),
+    .target(name: "CLibraryCall", path: "Plugins/Library/CLibraryCall"),
     engine("Plist"),
     engine("SQLite", "CSQLite", module: "CSQLite"),
     .systemLibrary(name: "CSQLite", path: "Plugins/SQLite/CSQLite", providers: [.apt(["libsqlite3-dev"])]),

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { OK = CACHECTL_OK, PAGE_BYTES = 4 << 20 };
+enum { OK = CACHECTL_OK, PAGE_BYTES = 4 << 20, FIELDS = 4 };
 
 struct cachectl_store {
   int directory, is_synced;
@@ -21,11 +21,11 @@ struct cachectl_store {
   void *clock;
 };
 
-/* The file has this head, the structures of all entries, the structures of all attributes, and the texts that they point
- * to. The pointers in the file mean nothing: `load` sets them. */
+/* The file has this head, the structures of all entries, and the bytes that they point to. The pointers in the file mean
+ * nothing: `find_all` sets them. */
 struct head {
   char format[8];
-  uint64_t entry_count, attribute_count;
+  uint64_t count;
 };
 
 /* All entries as one call sees them. What they point to is in the mapped file, or in the batch that puts them. */
@@ -67,36 +67,22 @@ static cachectl_entry *find(const struct table *table, cachectl_bytes key) {
   return entry;
 }
 
-/* The text `i` of an entry in the order of the file: the key, the content type, the payload, and then the name and the value
- * of each attribute; NULL after the last one. */
-static cachectl_bytes *text_of(cachectl_entry *entry, size_t i) {
-  cachectl_bytes *const fields[] = {&entry->key, &entry->content_type, &entry->payload};
-  if (i < 3) return fields[i];
-  cachectl_attribute *attribute = (cachectl_attribute *)entry->attributes + (i - 3) / 2;
-  if ((i - 3) / 2 == entry->attribute_count) return NULL;
-  return (i - 3) % 2 == 0 ? &attribute->name : &attribute->value;
-}
+/* The fields of an entry that point to bytes: the key, the content type, the attributes and the payload. */
+static cachectl_bytes *fields_of(cachectl_entry *entry) { return &entry->key; }
 
 /* Sets the pointers of all entries of the file. Fails if it is not intact, as far as that can be seen. */
 static int find_all(struct table *table) {
   const struct head *head = (struct head *)table->file;
-  if (table->size < sizeof *head || memcmp(head->format, "folder 1", 8) != 0) return 0;
-  if (head->entry_count > table->size || head->attribute_count > table->size) return 0;
-  size_t at = sizeof *head + head->entry_count * sizeof(cachectl_entry);
-  at += head->attribute_count * sizeof(cachectl_attribute);
+  if (table->size < sizeof *head || memcmp(head->format, "folder 1", 8) != 0 || head->count > table->size) return 0;
+  size_t at = sizeof *head + head->count * sizeof(cachectl_entry);
   if (at > table->size) return 0;
   table->entries = (cachectl_entry *)(head + 1);
-  table->count = head->entry_count;
-  cachectl_attribute *attribute = (cachectl_attribute *)(table->entries + table->count);
-  const cachectl_attribute *end = attribute + head->attribute_count;
+  table->count = head->count;
   for (cachectl_entry *entry = table->entries; entry < table->entries + table->count; entry++) {
-    if (entry->attribute_count > (size_t)(end - attribute)) return 0;
-    entry->attributes = attribute;
-    attribute += entry->attribute_count;
-    cachectl_bytes *text;
-    for (size_t i = 0; (text = text_of(entry, i)) != NULL; at += text->length, i++) {
-      if (text->length > table->size - at) return 0;
-      text->data = table->file + at;
+    cachectl_bytes *fields = fields_of(entry);
+    for (int i = 0; i < FIELDS; at += fields[i++].length) {
+      if (fields[i].length > table->size - at) return 0;
+      fields[i].data = table->file + at;
     }
     if (name_space(entry->key).length == 0) return 0;
     if (entry > table->entries && by_key(entry - 1, entry) >= 0) return 0;
@@ -125,25 +111,17 @@ static void unload(struct table *table) {
   if (table->file != MAP_FAILED) munmap(table->file, table->size);
 }
 
-static void write_all(FILE *stream, const struct table *table) {
-  struct head head = {.format = {'f', 'o', 'l', 'd', 'e', 'r', ' ', '1'}, .entry_count = table->count};
-  cachectl_entry *entries = table->entries, *end = entries + table->count;
-  for (cachectl_entry *e = entries; e < end; e++) head.attribute_count += e->attribute_count;
-  fwrite(&head, sizeof head, 1, stream);
-  fwrite(entries, sizeof *entries, table->count, stream);
-  for (cachectl_entry *e = entries; e < end; e++)
-    if (e->attribute_count > 0) fwrite(e->attributes, sizeof *e->attributes, e->attribute_count, stream);
-  const cachectl_bytes *text;
-  for (cachectl_entry *e = entries; e < end; e++)
-    for (size_t i = 0; (text = text_of(e, i)) != NULL; i++)
-      if (text->length > 0) fwrite(text->data, 1, text->length, stream);
-}
-
 static int save(const struct table *table, cachectl_store *store, cachectl_failure *failure) {
   const int file = openat(store->directory, "entries.new", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
   FILE *stream = file < 0 ? NULL : fdopen(file, "w");
   if (stream == NULL) return fail(failure, OK, "the file 'entries.new' cannot be created");
-  write_all(stream, table);
+  struct head head = {.format = {'f', 'o', 'l', 'd', 'e', 'r', ' ', '1'}, .count = table->count};
+  fwrite(&head, sizeof head, 1, stream);
+  fwrite(table->entries, sizeof *table->entries, table->count, stream);
+  for (size_t i = 0; i < table->count * FIELDS; i++) {
+    const cachectl_bytes field = fields_of(&table->entries[i / FIELDS])[i % FIELDS];
+    if (field.length > 0) fwrite(field.data, 1, field.length, stream);
+  }
   int is_saved = !ferror(stream) && fflush(stream) == 0 && (!store->is_synced || fdatasync(file) == 0);
   is_saved = fclose(stream) == 0 && is_saved;
   is_saved = is_saved && renameat(store->directory, "entries.new", store->directory, "entries") == 0;

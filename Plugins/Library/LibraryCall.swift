@@ -1,5 +1,5 @@
 internal import CCachectlPlugin
-internal import Platform
+internal import CLibraryCall
 internal import PluginInterface
 internal import StorageSPI
 
@@ -21,17 +21,11 @@ struct LibraryCall {
   /// The first failure in a callback.
   fileprivate var error: CacheError?
 
-  /// The key of the thread's call in progress; `nil` if the system had no key left.
-  static let threadKey: pthread_key_t? = {
-    var key = pthread_key_t()
-    return pthread_key_create(&key, nil) == 0 ? key : nil
-  }()
-
   /// Passes what a callback got to the call in progress on this thread, and returns the callback's result. If there is no
   /// such call with that context, the library broke a rule.
   static func callback(_ context: Context?, _ kind: Kind, _ lent: UnsafeRawPointer?) -> Int32 {
     let stop = Int32(CACHECTL_FAILED.rawValue)
-    guard let key = threadKey, let current = pthread_getspecific(key) else {
+    guard let current = library_call() else {
       LibraryTable.countStray(context)
       return stop
     }
@@ -65,10 +59,9 @@ extension LibraryTable {
         failure.pointer(to: \.message.0)?.pointee = 0
         failure.pointer(to: \.hint.0)?.pointee = 0
         var call = LibraryCall(context: context, visit: visit)
-        let outer = pthread_getspecific(callKey)
         let status = withUnsafeMutablePointer(to: &call) { call in
-          pthread_setspecific(callKey, call)
-          defer { pthread_setspecific(callKey, outer) }
+          let outer = library_call_begin(call)
+          defer { _ = library_call_begin(outer) }
           return function(context, failure)
         }
         if takeStrays(), call.error == nil { call.error = .strayCallback }

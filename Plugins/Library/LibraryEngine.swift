@@ -44,12 +44,47 @@ final class LibraryEngine: StorageEngine, @unchecked Sendable {
   // The store was not closed properly, so no caller is left to report a failure to.
   deinit { if !isClosed.load(ordering: .acquiring) { try? closeStore() } }
 
+  @inline(__always)
   func read<Output: Sendable>(
     _ key: CacheKey, _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(CacheError) -> Output
   ) async throws(CacheError) -> Output? {
     if reading.isEmpty { return try readInPlace(key, body) }
+    return try await readCopy(key, body)
+  }
+
+  func readNow(
+    _ key: Span<UInt8>, _ body: (Span<UInt8>, EntryMetadata) throws(CacheError) -> Void
+  ) throws(CacheError) -> Bool? {
+    if !reading.isEmpty { return nil }
+    return try whileOpen { () throws(CacheError) in try lend(key, body) }
+  }
+
+  /// Not asynchronous, so that its locals are on the stack. The result has memory of its own, because a variable or a closure
+  /// of the type `Output?` costs a lookup of that type's metadata, which takes longer.
+  private func readInPlace<Output>(
+    _ key: CacheKey, _ body: (Span<UInt8>, EntryMetadata) throws(CacheError) -> Output
+  ) throws(CacheError) -> Output? {
+    let memory = malloc(MemoryLayout<Output>.size + MemoryLayout<Output>.alignment)
+    guard let output = memory?.alignedUp(for: Output.self).assumingMemoryBound(to: Output.self) else {
+      throw CacheError(.failed, "there is no memory for what was read")
+    }
+    var hasOutput = false
+    defer {
+      if hasOutput { output.deinitialize(count: 1) }
+      free(memory)
+    }
+    _ = try readNow(key.text.utf8Span.span) { payload, metadata throws(CacheError) in
+      output.initialize(to: try body(payload, metadata))
+      hasOutput = true
+    }
+    return hasOutput ? output.pointee : nil
+  }
+
+  /// Reads on a thread that may wait. The entry is copied, because copying is much faster than waiting.
+  private func readCopy<Output>(
+    _ key: CacheKey, _ body: (Span<UInt8>, EntryMetadata) throws(CacheError) -> Output
+  ) async throws(CacheError) -> Output? {
     let turn = nextReader.add(1, ordering: .relaxed).oldValue
-    // Copied, because copying is much faster than waiting.
     let found = try await run(on: reading[Int(turn % UInt(reading.count))]) { () throws(CacheError) in
       var found: EntryTable.Entry?
       _ = try self.lend(key.text.utf8Span.span) { payload, metadata in
@@ -61,24 +96,16 @@ final class LibraryEngine: StorageEngine, @unchecked Sendable {
     return try body(found.payload.span, found.metadata)
   }
 
-  func readNow(
-    _ key: Span<UInt8>, _ body: (Span<UInt8>, EntryMetadata) throws(CacheError) -> Void
-  ) throws(CacheError) -> Bool? {
-    if !reading.isEmpty { return nil }
-    return try whileOpen { () throws(CacheError) in try lend(key, body) }
-  }
-
   /// Makes the changes of `batch`.
   ///
   /// - Throws: `CacheError`: the library's error, after which nothing has changed; `failed` if it broke a rule, after
   ///   which the changes may or may not have been made.
   func apply(_ batch: WriteBatch) async throws(CacheError) {
     try await run(on: changing) { [self] () throws(CacheError) in
-      let arena = Arena()
-      defer { withExtendedLifetime(arena) {} }
-      let lent = arena.batch(batch)
       do throws(CacheError) {
-        try table.call { _, failure in table.engine.apply(store, lent, failure) }
+        try batch.lend { batch throws(CacheError) in
+          try table.call { _, failure in table.engine.apply(store, batch, failure) }
+        }
       } catch {
         guard error.cause is InterfaceDefect else { throw error }
         throw CacheError(
@@ -176,17 +203,6 @@ final class LibraryEngine: StorageEngine, @unchecked Sendable {
     }
   }
 
-  /// Not asynchronous, so that its locals are on the stack.
-  private func readInPlace<Output>(
-    _ key: CacheKey, _ body: (Span<UInt8>, EntryMetadata) throws(CacheError) -> Output
-  ) throws(CacheError) -> Output? {
-    var output: Output?
-    _ = try readNow(key.text.utf8Span.span) { payload, metadata throws(CacheError) in
-      output = try body(payload, metadata)
-    }
-    return output
-  }
-
   /// Lends the entry under `key` to `body`, if there is one, and returns whether there is.
   ///
   /// This is the hot path. It is not generic, which saves looking up type metadata.
@@ -219,10 +235,10 @@ final class LibraryEngine: StorageEngine, @unchecked Sendable {
   /// A page of entries. That they are in order is for the conformance suite to check, but a walk through the store must come
   /// to an end.
   private func page(_ request: ScanRequest) throws(CacheError) -> ScanPage {
-    let arena = Arena()
-    defer { withExtendedLifetime(arena) {} }
+    let copies = LentBytes()
+    defer { withExtendedLifetime(copies) {} }
     var lentRequest = cachectl_scan_request(
-      prefix: arena.bytes(request.prefix), position: arena.bytes(request.position ?? ""), limit: request.limit,
+      prefix: copies.copy(request.prefix), position: copies.copy(request.position ?? ""), limit: request.limit,
       has_payloads: request.includesPayloads ? 1 : 0, is_descending: request.isDescending ? 1 : 0)
     let isOrdered = table.declaration.capabilities.contains(.ordered)
     var page = ScanPage()

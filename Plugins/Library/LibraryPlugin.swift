@@ -1,5 +1,6 @@
 internal import CCachectlPlugin
 internal import EngineSupport
+internal import Platform
 internal import PluginInterface
 public import StorageSPI
 
@@ -43,13 +44,28 @@ public struct LibraryPlugin: StoragePlugin {
   ///   the interface.
   public func inspect(_ configuration: EngineConfiguration) async throws(CacheError) -> StoreInspection {
     guard let inspect = table.engine.inspect else { throw unsupported("describe a store without opening it") }
-    let found = try await call(configuration) { configuration throws(CacheError) in
-      try table.gather(.inspection, limit: 1, StoreInspection.init(checking:)) { context, failure in
-        inspect(configuration.pointer, { LibraryCall.callback($0, .inspection, $1) }, context, failure)
+    return try await call(configuration) { configuration throws(CacheError) in
+      var files: [String] = []
+      var found: StoreInspection?
+      try table.call { kind, lent throws(CacheError) in
+        if found != nil { throw .defect("continued after the description of its store") }
+        if kind == .text {
+          guard files.count < StoreInspection.maximumFiles else {
+            throw .defect("gave more than \(StoreInspection.maximumFiles) files")
+          }
+          files.append(try StoreInspection.path(checking: lent.assumingMemoryBound(to: cachectl_bytes.self).pointee))
+        } else {
+          let inspection = lent.assumingMemoryBound(to: cachectl_inspection.self).pointee
+          found = try StoreInspection(checking: inspection, files)
+        }
+      } function: { context, failure in
+        inspect(
+          configuration.pointer, { LibraryCall.callback($0, .text, $1) }, { LibraryCall.callback($0, .inspection, $1) },
+          context, failure)
       }
+      guard let found else { throw table.named(.defect("said nothing of its store")) }
+      return found
     }
-    guard let inspection = found.first else { throw table.named(.defect("said nothing of its store")) }
-    return inspection
   }
 
   /// Makes the library remove a store, or move it aside.
@@ -61,7 +77,8 @@ public struct LibraryPlugin: StoragePlugin {
   ) async throws(CacheError) -> [String] {
     guard let remove = table.engine.remove else { throw unsupported("remove a store") }
     return try await call(configuration) { configuration throws(CacheError) in
-      let ending = suffix.map { configuration.arena.text($0) }
+      let ending = suffix.flatMap { strdup($0) }
+      defer { free(ending) }
       // What is deleted is not moved.
       let limit = suffix == nil ? 0 : StoreInspection.maximumFiles
       return try table.gather(.text, limit: limit, StoreInspection.path(checking:)) { context, failure in
@@ -89,49 +106,46 @@ public struct LibraryPlugin: StoragePlugin {
 
 /// A configuration in the form that a library receives. It also is the clock that the library reads.
 ///
-/// `@unchecked Sendable`: nothing changes after the initializer but the arena, which only the creating thread uses.
+/// `@unchecked Sendable`: nothing changes after the initializer.
 final class LibraryConfiguration: @unchecked Sendable {
-  let arena = Arena()
+  /// What the library gets; it can be used as long as this object is there.
+  let pointer: UnsafeMutablePointer<cachectl_configuration>
   private let clock: any WallClock
-  /// The values of the options.
-  private let values: UnsafePointer<cachectl_value>
-  private let valueCount: Int
+  private let values: UnsafeMutableBufferPointer<cachectl_value>
 
   /// Copies the values of the options that `declaration` declares.
   ///
   /// - Throws: `CacheError` with the code `invalidOption` if a text contains a zero byte, which a C string cannot.
   init(_ configuration: EngineConfiguration, for declaration: EngineDeclaration) throws(CacheError) {
-    clock = configuration.clock
-    var values: [cachectl_value] = []
+    var texts: [(name: String, text: String)] = []
     for option in declaration.options {
-      guard let value = configuration.value(option.name) else { continue }
-      var lent = cachectl_value(name: arena.text(option.name), text: nil, number: 0)
-      switch value {
-      case .text(let text):
-        guard !text.utf8.contains(0) else {
-          throw CacheError(
-            .invalidOption, "option '\(option.name)' of backend \(declaration.name) has a zero byte in it")
-        }
-        lent.text = arena.text(text)
-      case .integer(let number): lent.number = number
-      case .boolean(let flag): lent.number = flag ? 1 : 0
+      guard let text = configuration.value(option.name)?.text else { continue }
+      guard !text.utf8.contains(0) else {
+        throw CacheError(.invalidOption, "option '\(option.name)' of backend \(declaration.name) has a zero byte in it")
       }
-      values.append(lent)
+      texts.append((option.name, text))
     }
-    self.values = arena.array(values)
-    valueCount = values.count
-  }
-
-  /// What the library gets; it can be used as long as this object is there.
-  var pointer: UnsafePointer<cachectl_configuration> {
+    clock = configuration.clock
+    pointer = .allocate(capacity: 1)
+    values = .allocate(capacity: texts.count)
+    _ = values.initialize(from: texts.map { cachectl_value(name: strdup($0.name), text: strdup($0.text)) })
     let now: @convention(c) (UnsafeMutableRawPointer?) -> Int64 = { clock in
       // A library that loses the pointer gets 1970.
       guard let clock else { return 0 }
       return Unmanaged<LibraryConfiguration>.fromOpaque(clock).takeUnretainedValue().clock.now.milliseconds
     }
-    return arena.array([
-      cachectl_configuration(
-        values: values, value_count: valueCount, now: now, clock: Unmanaged.passUnretained(self).toOpaque())
-    ])
+    pointer.initialize(
+      to: cachectl_configuration(
+        values: values.baseAddress, value_count: values.count, now: now,
+        clock: Unmanaged.passUnretained(self).toOpaque()))
+  }
+
+  deinit {
+    for value in values {
+      free(UnsafeMutableRawPointer(mutating: value.name))
+      free(UnsafeMutableRawPointer(mutating: value.text))
+    }
+    values.deallocate()
+    pointer.deallocate()
   }
 }

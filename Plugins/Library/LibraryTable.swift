@@ -18,8 +18,6 @@ final class LibraryTable: @unchecked Sendable {
   /// A copy of the library's table. All required functions are present.
   let engine: cachectl_engine
   let declaration: EngineDeclaration
-  /// The thread-specific key for the thread's current call.
-  let callKey: pthread_key_t
   private let strays = Atomic<Int>(0)
 
   /// The table of `file`, which is loaded first if necessary.
@@ -35,10 +33,6 @@ final class LibraryTable: @unchecked Sendable {
   }
 
   private init(_ file: LibraryFile) throws(CacheError) {
-    guard let callKey = LibraryCall.threadKey else {
-      throw CacheError(.failed, "library \(file.path) cannot be used: no key for data of threads is left")
-    }
-    self.callKey = callKey
     do throws(CacheError) {
       engine = try cachectl_engine(copying: try Self.pointer(file))
       declaration = try EngineDeclaration(checking: engine)
@@ -155,13 +149,7 @@ extension EngineOption {
     let kind = kinds[Int(code.rawValue)]
     var value: OptionValue?
     if option.default_value != nil {
-      let text = try LibraryText.text(option.default_value, "default of option '\(name)'")
-      value =
-        switch kind {
-        case .text, .path, .choice, .storeName: .text(text)
-        case .integer, .size, .duration: Int64(text).map { .integer($0) }
-        case .boolean: Bool(text).map { .boolean($0) }
-        }
+      value = OptionValue(try LibraryText.text(option.default_value, "default of option '\(name)'"), kind)
     }
     self.init(
       name, kind, default: value, help: try LibraryText.line(option.help, "help of option '\(name)'"),

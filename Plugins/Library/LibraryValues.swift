@@ -7,7 +7,7 @@ internal import StorageSPI
 extension ScannedEntry {
   /// A copy of the entry as a scan finds it.
   init(checking entry: cachectl_entry, includesPayload: Bool) throws(CacheError) {
-    let key = try CacheKey(checking: entry.key)
+    let key = try entry.key.key()
     let metadata = try EntryMetadata(checking: entry)
     var payload = entry.payload
     if includesPayload {
@@ -16,6 +16,21 @@ extension ScannedEntry {
       // Only its length counts.
       payload.data = payload.data ?? UnsafePointer(bitPattern: 1)
       self.init(key: key, metadata: metadata, payloadBytes: try payload.checked("payload").count)
+    }
+  }
+}
+
+extension cachectl_bytes {
+  /// The key that the library lends.
+  ///
+  /// - Throws: `CacheError`: a defect if it is not a valid key.
+  fileprivate func key() throws(CacheError) -> CacheKey {
+    let bytes = try checked("key")
+    guard bytes.count <= 1 << 20 else { throw .defect("gave a key of \(length) bytes") }
+    do throws(CacheError) {
+      return try CacheKey(bytes.span)
+    } catch {
+      throw .defect("gave an invalid key: \(TerminalText.line(String(decoding: bytes, as: UTF8.self)))")
     }
   }
 }
@@ -39,7 +54,7 @@ extension EntryCount {
 extension IntegrityIssue {
   init(checking issue: cachectl_issue) throws(CacheError) {
     self.init(
-      key: issue.key.length == 0 ? nil : try CacheKey(checking: issue.key),
+      key: issue.key.length == 0 ? nil : try issue.key.key(),
       kind: Kind(rawValue: try LibraryText.line(issue.kind, "kind of an issue")),
       message: try LibraryText.line(issue.message, "message of an issue"))
   }
@@ -49,18 +64,11 @@ extension StoreInspection {
   /// The most files of a store.
   static let maximumFiles = 1 << 20
 
-  init(checking found: cachectl_inspection) throws(CacheError) {
-    guard (0...Self.maximumFiles).contains(found.file_count), found.files != nil || found.file_count == 0 else {
-      throw .defect("gave an invalid list of \(UInt(bitPattern: found.file_count)) files")
-    }
-    var files: [String] = []
-    for file in UnsafeBufferPointer(start: found.files, count: found.file_count) {
-      files.append(try Self.path(checking: file))
-    }
+  init(checking found: cachectl_inspection, _ files: [String]) throws(CacheError) {
     self.init(
-      path: try LibraryText.line(try found.path.text("path"), "path"), exists: found.exists != 0, files: files,
+      path: try LibraryText.line(found.path, "path"), exists: found.exists != 0, files: files,
       format: found.format < 0 ? nil : Int(found.format), currentFormat: Int(found.current_format),
-      caution: found.caution.length == 0 ? nil : try LibraryText.line(try found.caution.text("caution"), "caution"))
+      caution: found.caution == nil ? nil : try LibraryText.line(found.caution, "caution"))
   }
 
   /// The absolute path `path`.
@@ -73,40 +81,79 @@ extension StoreInspection {
   }
 }
 
-extension Arena {
-  /// A copy of `batch`, including payloads.
-  func batch(_ batch: WriteBatch) -> UnsafePointer<cachectl_batch> {
-    var lent = cachectl_batch()
-    lent.operations = array(batch.operations.map(operation))
-    lent.operation_count = batch.operations.count
-    if let bounds = batch.bounds {
-      lent.has_bounds = 1
-      lent.max_entries = UInt64(clamping: bounds.maxEntries)
-      lent.max_payload_bytes = UInt64(clamping: bounds.maxPayloadBytes)
-      lent.exempt = bytes(bounds.exemptNamespace ?? "")
+/// Copies of bytes that a library can read. They are freed with this object.
+final class LentBytes {
+  private var blocks: [UnsafeMutableRawBufferPointer] = []
+  /// The part of the last block that is not used yet.
+  private var room = UnsafeMutableRawBufferPointer(start: nil, count: 0)
+
+  deinit { for block in blocks { block.deallocate() } }
+
+  func copy(_ bytes: UnsafeRawBufferPointer) -> cachectl_bytes {
+    if bytes.count > room.count {
+      room = .allocate(byteCount: max(bytes.count, 1 << 14), alignment: 1)
+      blocks.append(room)
     }
-    return array([lent])
+    let copy = UnsafeMutableRawBufferPointer(rebasing: room[..<bytes.count])
+    copy.copyMemory(from: bytes)
+    room = UnsafeMutableRawBufferPointer(rebasing: room[bytes.count...])
+    return cachectl_bytes(UnsafeBufferPointer(copy.bindMemory(to: UInt8.self)))
   }
 
-  private func operation(_ operation: WriteBatch.Operation) -> cachectl_operation {
-    var lent = cachectl_operation()
-    lent.entry.key = bytes(operation.key.text)
-    let kind: cachectl_operation_kind
+  func copy(_ text: String) -> cachectl_bytes {
+    var text = text
+    return text.withUTF8 { copy(UnsafeRawBufferPointer($0)) }
+  }
+}
+
+extension WriteBatch {
+  /// Lends a copy of the batch to `body`.
+  func lend(_ body: (UnsafePointer<cachectl_batch>) throws(CacheError) -> Void) throws(CacheError) {
+    let copies = LentBytes()
+    defer { withExtendedLifetime(copies) {} }
+    let lent = operations.map { cachectl_operation($0, in: copies) }
+    try lent.withUnsafeBufferPointer { lent throws(CacheError) in
+      var batch = cachectl_batch()
+      batch.operations = lent.baseAddress
+      batch.operation_count = lent.count
+      if let bounds {
+        batch.has_bounds = 1
+        batch.max_entries = UInt64(clamping: bounds.maxEntries)
+        batch.max_payload_bytes = UInt64(clamping: bounds.maxPayloadBytes)
+        batch.exempt = copies.copy(bounds.exemptNamespace ?? "")
+      }
+      try body(&batch)
+    }
+  }
+}
+
+extension cachectl_operation {
+  fileprivate init(_ operation: WriteBatch.Operation, in copies: LentBytes) {
+    self.init()
+    entry.key = copies.copy(operation.key.text)
     switch operation {
     case .put(_, let payload, let metadata):
-      kind = CACHECTL_PUT
-      lent.entry = entry(lent.entry.key, cachectl_bytes(data: array(payload), length: payload.count), metadata)
+      kind = CACHECTL_PUT.rawValue
+      entry = cachectl_entry(entry.key, payload.withUnsafeBytes(copies.copy), metadata, in: copies)
     case .update(_, let metadata, let checksum):
-      kind = CACHECTL_UPDATE
-      lent.entry = entry(lent.entry.key, cachectl_bytes(), metadata)
-      lent.expected = checksum
-    case .remove: kind = CACHECTL_REMOVE
-    case .require(_, .absent): kind = CACHECTL_REQUIRE_ABSENT
+      kind = CACHECTL_UPDATE.rawValue
+      entry = cachectl_entry(entry.key, cachectl_bytes(), metadata, in: copies)
+      expected = checksum
+    case .remove: kind = CACHECTL_REMOVE.rawValue
+    case .require(_, .absent): kind = CACHECTL_REQUIRE_ABSENT.rawValue
     case .require(_, .checksum(let checksum)):
-      kind = CACHECTL_REQUIRE_CHECKSUM
-      lent.expected = checksum
+      kind = CACHECTL_REQUIRE_CHECKSUM.rawValue
+      expected = checksum
     }
-    lent.kind = kind.rawValue
-    return lent
+  }
+}
+
+extension cachectl_entry {
+  fileprivate init(
+    _ key: cachectl_bytes, _ payload: cachectl_bytes, _ metadata: EntryMetadata, in copies: LentBytes
+  ) {
+    self.init(
+      key, payload, metadata, contentType: copies.copy(metadata.contentType),
+      attributes: metadata.encodedAttributes(isSorted: true).withUnsafeBytes(copies.copy))
   }
 }

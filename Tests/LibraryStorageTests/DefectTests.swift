@@ -1,5 +1,6 @@
 import LibraryStorage
 import StorageSPI
+import Synchronization
 import Testing
 
 /// A rule that a function of the library breaks, and what the error says of it.
@@ -37,10 +38,13 @@ struct Defect: Sendable {
     Defect(.read, "read-time-large", "gave the time 253402300800000"),
     Defect(.read, "read-type-not-utf8", "has a content type that is not UTF-8"),
     Defect(.read, "read-type-null", "gave a content type without its bytes"),
-    Defect(.read, "read-attributes-null", "gave an entry without its 1 attributes"),
-    Defect(.read, "read-attributes-absurd", "gave an entry without its 18446744073709551615 attributes"),
-    Defect(.read, "read-attribute-twice", "two attributes of one name"),
-    Defect(.read, "read-attribute-not-utf8", "has a value of an attribute that is not UTF-8"),
+    Defect(.read, "read-attributes-null", "gave a list of attributes without its bytes"),
+    Defect(.read, "read-attributes-huge", "gave a list of attributes of 18446744073709551615 bytes"),
+    Defect(.read, "read-attributes-short", "gave attributes that cannot be the stored ones", .damaged),
+    Defect(.read, "read-attributes-cut", "gave attributes that cannot be the stored ones", .damaged),
+    Defect(.read, "read-attributes-odd", "gave attributes that cannot be the stored ones", .damaged),
+    Defect(.read, "read-attributes-absurd", "gave attributes that cannot be the stored ones", .damaged),
+    Defect(.read, "read-attributes-not-utf8", "gave attributes that cannot be the stored ones", .damaged),
     Defect(.read, "read-twice", "gave more than one entry for one key"),
     Defect(.read, "read-thread", "called a callback on another thread"),
     Defect(.read, "read-null-context", "called a callback on another thread"),
@@ -154,13 +158,28 @@ struct DefectTests {
     #expect(error?.message == "the body's own")
   }
 
+  /// A result that is counted as long as it lives.
+  private final class Result: Sendable {
+    static let living = Atomic(0)
+
+    init() { Self.living.add(1, ordering: .relaxed) }
+    deinit { Self.living.subtract(1, ordering: .relaxed) }
+  }
+
+  /// The body has returned a result by then.
+  @Test func aResultOfAReadThatFailsLaterIsFreed() async throws {
+    let store = try await Library("defects.c").open(["defect": .text("read-twice")])
+    let error = await cacheError { _ = try await store.read(try CacheKey("cities/key")) { _, _ in Result() } }
+    #expect(error?.code == .failed && Result.living.load(ordering: .relaxed) == 0)
+  }
+
   @Test(arguments: [
     ("silent", "said nothing of its store"), ("null", "gave NULL to a callback"),
-    ("path", "path that is not one line"),
-    ("path-lines", "path that is not one line"), ("files-null", "gave an invalid list of 1 files"),
-    ("files-absurd", "gave an invalid list of 18446744073709551615 files"), ("file-relative", "not absolute"),
-    ("caution-lines", "caution that is not one line"),
-    ("twice", "called the callback 'inspection' more than 1 times"),
+    ("path", "path that is not one line"), ("path-null", "has no path"),
+    ("path-lines", "path that is not one line"), ("file-relative", "not absolute"),
+    ("files-endless", "gave more than 1048576 files"), ("caution-lines", "caution that is not one line"),
+    ("file-late", "continued after the description of its store"),
+    ("twice", "continued after the description of its store"),
   ])
   func anInspectionIsChecked(_ defect: String, _ text: String) async throws {
     let plugin = try Library("defects.c").plugin()

@@ -33,7 +33,7 @@ struct EngineTests {
     let configuration = try EngineConfiguration(
       for: plugin.declaration, values: ["note": .text("ä b"), "eager": .boolean(false), "ratio": .integer(5)],
       clock: FixedClock(now: Timestamp(milliseconds: 77)))
-    let path = "note=ä b;ratio=5;room=4096;patience=5000;eager=0;mode=quick;defect=;"
+    let path = "note=ä b;ratio=5;room=4096;patience=5000;eager=false;mode=quick;defect=;"
     let expected = StoreInspection(path: path, files: ["/tiny/file"], format: nil, currentFormat: 77)
     #expect(try await plugin.inspect(configuration) == expected)
   }

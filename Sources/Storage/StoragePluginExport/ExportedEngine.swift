@@ -12,32 +12,33 @@ extension cachectl_engine {
     open = { configuration, store, failure in
       run(PluginExport.target(configuration), failure) { target async throws(CacheError) in
         try await target.plugin.open(target.configuration)
-      } lend: { engine, _ in
-        let opened = OpenStore.allocate(capacity: 1)
-        opened.initialize(to: engine)
-        store?.pointee = OpaquePointer(opened)
+      } lend: { engine in
+        store?.pointee = OpaquePointer(Unmanaged.passRetained(OpenStore(engine)).toOpaque())
         return succeeded
       }
     }
-    inspect = { configuration, visit, context, failure in
+    inspect = { configuration, file, visit, context, failure in
       run(PluginExport.target(configuration), failure) { target async throws(CacheError) in
         try await target.plugin.inspect(target.configuration)
-      } lend: { found, arena in
-        lend(
-          cachectl_inspection(
-            path: arena.bytes(found.path), exists: found.exists ? 1 : 0,
-            files: arena.array(found.files.map { arena.bytes($0) }), file_count: found.files.count,
-            format: Int64(found.format ?? -1), current_format: Int64(found.currentFormat),
-            caution: arena.bytes(found.caution ?? ""))
-        ) { visit?(context, $0) }
+      } lend: { found in
+        let status = lendAll(found.files) { path in lend(path) { file?(context, $0) } }
+        if status != succeeded { return status }
+        return found.path.withCString { path in
+          (found.caution ?? "").withCString { caution in
+            let inspection = cachectl_inspection(
+              path: path, caution: found.caution == nil ? nil : caution, exists: found.exists ? 1 : 0,
+              format: Int64(found.format ?? -1), current_format: Int64(found.currentFormat))
+            return lend(inspection) { visit?(context, $0) }
+          }
+        }
       }
     }
     remove = { configuration, suffix, moved, context, failure in
       let ending = suffix.map { String(cString: $0) }
       return run(PluginExport.target(configuration), failure) { target async throws(CacheError) in
         try await target.plugin.removeStore(target.configuration, movingAside: ending)
-      } lend: { paths, arena in
-        lendAll(paths) { path in lend(arena.bytes(path)) { moved?(context, $0) } }
+      } lend: { paths in
+        lendAll(paths) { path in lend(path) { moved?(context, $0) } }
       }
     }
   }
@@ -45,62 +46,72 @@ extension cachectl_engine {
   /// Sets the functions of an open store; the optional ones if the engine has the capability.
   mutating func setStoreFunctions(_ capabilities: Set<EngineCapability>) {
     close = { store, failure in
-      defer {
-        let opened = store.map { OpenStore($0) }
-        opened?.deinitialize(count: 1)
-        opened?.deallocate()
-      }
+      defer { store.map { OpenStore.at($0).release() } }
       return run(engine(store), failure) { engine async throws(CacheError) in try await engine.close() }
     }
     read = { store, key, visit, context, failure in
-      reporting(to: failure) { () throws(CacheError) in try readEntry(try opened(store), key, visit, context) }
+      guard let store else { return CacheError.noStore.write(to: failure) }
+      return OpenStore.at(store)._withUnsafeGuaranteedRef { store in
+        do throws(CacheError) {
+          return try store.read(key, visit, context)
+        } catch {
+          return error.write(to: failure)
+        }
+      }
     }
     apply = { store, batch, failure in
-      run(engine(store, taking: { () throws(CacheError) in try WriteBatch(checking: batch) }), failure) {
-        target async throws(CacheError) in
-        try await target.0.apply(target.1)
+      let batch = Result { () throws(CacheError) in try WriteBatch(copying: batch) }
+      return run(engine(store), failure) { engine async throws(CacheError) in
+        try await engine.apply(try batch.get())
       }
     }
     scan = { store, request, visit, next, context, failure in
-      run(engine(store, taking: { () throws(CacheError) in try ScanRequest(checking: request) }), failure) {
-        target async throws(CacheError) in
-        try await target.0.scan(target.1)
-      } lend: { page, arena in
+      let request = ScanRequest(copying: request)
+      return run(engine(store), failure) { engine async throws(CacheError) in
+        try await engine.scan(request)
+      } lend: { page in
         let status = lendAll(page.entries) { entry in
           (entry.payload ?? []).withUnsafeBufferPointer { payload in
             let data = entry.payload == nil ? nil : payload.baseAddress
-            let bytes = cachectl_bytes(data: data, length: entry.payloadBytes)
-            return lend(arena.entry(arena.bytes(entry.key.text), bytes, entry.metadata)) { visit?(context, $0) }
+            var key = entry.key.text
+            return key.withUTF8 { key in
+              lend(
+                cachectl_bytes(key), cachectl_bytes(data: data, length: entry.payloadBytes), entry.metadata, to: visit,
+                context)
+            }
           }
         }
         guard status == succeeded, let position = page.next else { return status }
-        return lend(arena.bytes(position)) { next?(context, $0) }
+        return lend(position) { next?(context, $0) }
       }
     }
     count = { store, visit, context, storageBytes, failure in
       run(engine(store), failure) { engine async throws(CacheError) in
         try await engine.count()
-      } lend: { count, arena in
+      } lend: { count in
         storageBytes?.pointee = UInt64(clamping: count.storageBytes)
         return lendAll(count.namespaces) { namespace, part in
-          lend(
-            cachectl_count(
-              name_space: arena.bytes(namespace), entries: UInt64(clamping: part.entries),
+          lend(namespace) { namespace in
+            let count = cachectl_count(
+              name_space: namespace.pointee, entries: UInt64(clamping: part.entries),
               payload_bytes: UInt64(clamping: part.payloadBytes), earliest_expiry: part.earliestExpiry.milliseconds)
-          ) { visit?(context, $0) }
+            return lend(count) { visit?(context, $0) }
+          }
         }
       }
     }
     check = { store, visit, context, failure in
       run(engine(store), failure) { engine async throws(CacheError) in
         try await engine.check()
-      } lend: { issues, arena in
+      } lend: { issues in
         lendAll(issues) { issue in
-          lend(
-            cachectl_issue(
-              key: arena.bytes(issue.key?.text ?? ""), kind: arena.text(issue.kind.rawValue),
-              message: arena.text(issue.message))
-          ) { visit?(context, $0) }
+          lend(issue.key?.text ?? "") { key in
+            issue.kind.rawValue.withCString { kind in
+              issue.message.withCString { message in
+                lend(cachectl_issue(key: key.pointee, kind: kind, message: message)) { visit?(context, $0) }
+              }
+            }
+          }
         }
       }
     }
@@ -109,16 +120,16 @@ extension cachectl_engine {
     }
     if capabilities.contains(.countsChanges) {
       change_count = { store, number in
-        guard let count = try? opened(store).changeCount() else { return 0 }
+        guard let count = try? engine(store).get().changeCount() else { return 0 }
         number?.pointee = count
         return 1
       }
     }
     guard capabilities.contains(.followsChanges) else { return }
     change_mark = { store, key, number, age in
-      guard let engine = try? opened(store), let key = try? key.checked("key"),
-        let mark = engine.changeMark(of: CacheKey(trusting: key.span))
-      else { return 0 }
+      guard let mark = try? engine(store).get().changeMark(of: CacheKey(trusting: key.trusted.span)) else {
+        return 0
+      }
       number?.pointee = mark.number
       // Rounded up: the engine must not seem to be sure of more than it is.
       age?.pointee = UInt64(clamping: (mark.age + .nanoseconds(999_999)).wholeMilliseconds)
@@ -128,75 +139,64 @@ extension cachectl_engine {
 }
 
 /// An open store in the host's hands: the target of a `cachectl_store *`.
-private typealias OpenStore = UnsafeMutablePointer<any StorageEngine>
+private final class OpenStore: Sendable {
+  let engine: any StorageEngine
 
-/// The engine of the host's store.
-@inline(__always)
-private func opened(_ store: OpaquePointer?) throws(CacheError) -> any StorageEngine {
-  guard let store else { throw .defect("gave no store") }
-  return OpenStore(store).pointee
+  init(_ engine: any StorageEngine) { self.engine = engine }
+
+  @inline(__always)
+  static func at(_ store: OpaquePointer) -> Unmanaged<OpenStore> { .fromOpaque(UnsafeRawPointer(store)) }
+
+  /// Reads at once if the engine can.
+  @inline(__always)
+  func read(
+    _ key: cachectl_bytes, _ visit: cachectl_visit_entry?, _ context: Context?
+  ) throws(CacheError) -> Int32 {
+    var status = succeeded
+    let isFound = try engine.readNow(key.trusted.span) { payload, metadata in
+      status = payload.withUnsafeBufferPointer { lend(key, cachectl_bytes($0), metadata, to: visit, context) }
+    }
+    if isFound != nil { return status }
+    // The engine lends an entry on any thread, but the host wants it on this one: it is copied.
+    let ownKey = CacheKey(trusting: key.trusted.span)
+    let entry = try CallingThread.run { [engine] () async throws(CacheError) in
+      try await engine.read(ownKey) { payload, metadata in
+        (payload: payload.withUnsafeBufferPointer { Array($0) }, metadata: metadata)
+      }
+    }
+    guard let entry else { return succeeded }
+    return entry.payload.withUnsafeBufferPointer { lend(key, cachectl_bytes($0), entry.metadata, to: visit, context) }
+  }
 }
 
 private func engine(_ store: OpaquePointer?) -> Result<any StorageEngine, CacheError> {
-  Result { () throws(CacheError) in try opened(store) }
-}
-
-/// The engine of the host's store, and what it is to work on.
-private func engine<Input>(
-  _ store: OpaquePointer?, taking input: () throws(CacheError) -> Input
-) -> Result<(any StorageEngine, Input), CacheError> {
-  Result { () throws(CacheError) in (try opened(store), try input()) }
+  store.map { .success(OpenStore.at($0).takeUnretainedValue().engine) } ?? .failure(.noStore)
 }
 
 /// Runs `call` with `target` to its end on this thread, and lends the result to the host.
 private func run<Target: Sendable, Output: Sendable>(
   _ target: Result<Target, CacheError>, _ failure: Failure?,
   _ call: @escaping @Sendable (Target) async throws(CacheError) -> Output,
-  lend: (Output, Arena) -> Int32 = { _, _ in succeeded }
+  lend: (Output) -> Int32 = { _ in succeeded }
 ) -> Int32 {
-  reporting(to: failure) { () throws(CacheError) in
+  do throws(CacheError) {
     let target = try target.get()
-    return lend(try CallingThread.run { () async throws(CacheError) in try await call(target) }, Arena())
+    return lend(try CallingThread.run { () async throws(CacheError) in try await call(target) })
+  } catch {
+    return error.write(to: failure)
   }
-}
-
-/// Reads at once if the engine can.
-@inline(__always)
-private func readEntry(
-  _ engine: any StorageEngine, _ key: cachectl_bytes, _ visit: cachectl_visit_entry?, _ context: Context?
-) throws(CacheError) -> Int32 {
-  let bytes = try key.checked("key").span
-  var status = succeeded
-  let isFound = try engine.readNow(bytes) { payload, metadata in
-    status = payload.withUnsafeBufferPointer { lend(key, cachectl_bytes($0), metadata, to: visit, context) }
-  }
-  if isFound != nil { return status }
-  // The engine lends an entry on any thread, but the host wants it on this one: it is copied.
-  let ownKey = CacheKey(trusting: bytes)
-  let entry = try CallingThread.run { () async throws(CacheError) in
-    try await engine.read(ownKey) { payload, metadata in
-      (payload: payload.withUnsafeBufferPointer { Array($0) }, metadata: metadata)
-    }
-  }
-  guard let entry else { return succeeded }
-  return entry.payload.withUnsafeBufferPointer { lend(key, cachectl_bytes($0), entry.metadata, to: visit, context) }
 }
 
 /// The result of a call that succeeded, as C returns it.
-private let succeeded = Int32(CACHECTL_OK.rawValue)
-
-/// Calls `body` and returns its code; if it throws, writes the error to `failure` and returns the error's code.
-@inline(__always)
-private func reporting(to failure: Failure?, _ body: () throws(CacheError) -> Int32) -> Int32 {
-  do throws(CacheError) { return try body() } catch { return error.write(to: failure) }
-}
+private let succeeded: Int32 = 0
 
 extension CacheError {
+  fileprivate static var noStore: CacheError { CacheError(.failed, "the host gave no store") }
+
   /// Writes the message and the hint, and returns the code.
   @inline(never)
   fileprivate func write(to failure: Failure?) -> Int32 {
     if let failure {
-      let message = cause is InterfaceDefect ? "the host \(message)" : message
       withUnsafeMutableBytes(of: &failure.pointee.message) { Self.write(message, to: $0) }
       withUnsafeMutableBytes(of: &failure.pointee.hint) { Self.write(hint, to: $0) }
     }
@@ -216,10 +216,14 @@ extension CacheError {
 
 /// Passes `value` to `visit`, which calls the host's function if there is one, and returns the result.
 ///
-/// The host's function itself is not a parameter, because as a closure of Swift it would be allocated with each call.
-@inline(__always)
+/// The host's function itself is not a parameter, because a generic function cannot have one of C.
 private func lend<Value>(_ value: Value, _ visit: (UnsafePointer<Value>) -> Int32?) -> Int32 {
   withUnsafePointer(to: value) { visit($0) ?? succeeded }
+}
+
+private func lend(_ text: String, _ visit: (UnsafePointer<cachectl_bytes>) -> Int32?) -> Int32 {
+  var text = text
+  return text.withUTF8 { lend(cachectl_bytes($0), visit) }
 }
 
 /// Lends `elements` until the host stops, and returns the last result.
@@ -231,56 +235,79 @@ private func lendAll<Elements: Sequence>(_ elements: Elements, _ lend: (Elements
   return succeeded
 }
 
-/// Calls the host with an entry that was read. Allocates nothing if it has no attributes.
+/// Calls the host with an entry. Allocates nothing if it has no attributes.
 @inline(__always)
 private func lend(
-  _ key: cachectl_bytes, _ payload: cachectl_bytes, _ metadata: EntryMetadata, to visit: cachectl_visit_entry?,
+  _ key: cachectl_bytes, _ payload: cachectl_bytes, _ metadata: borrowing EntryMetadata,
+  to visit: cachectl_visit_entry?,
   _ context: Context?
 ) -> Int32 {
-  let arena = metadata.attributes.isEmpty ? nil : Arena()
-  defer { withExtendedLifetime(arena) {} }
-  var contentType = metadata.contentType
-  return contentType.withUTF8 { contentType in
-    let attributes = arena?.attributes(metadata.attributes)
-    return lend(cachectl_entry(key, payload, metadata, cachectl_bytes(contentType), attributes)) { visit?(context, $0) }
+  var entry = cachectl_entry()
+  entry.key = key
+  entry.payload = payload
+  entry.stored_at = metadata.storedAt.milliseconds
+  entry.fresh_until = metadata.freshUntil.milliseconds
+  entry.retain_until = metadata.retainUntil.milliseconds
+  entry.payload_checksum = metadata.payloadChecksum
+  entry.checksum = metadata.checksum
+  return metadata.contentType.utf8Span.span.withUnsafeBufferPointer { contentType in
+    entry.content_type = cachectl_bytes(data: contentType.baseAddress, length: contentType.count)
+    if metadata.attributes.isEmpty { return visit?(context, &entry) ?? succeeded }
+    return metadata.encodedAttributes(isSorted: false).withUnsafeBufferPointer { attributes in
+      entry.attributes = cachectl_bytes(attributes)
+      return visit?(context, &entry) ?? succeeded
+    }
   }
+}
+
+extension cachectl_bytes {
+  /// The bytes that the host lends: it is trusted.
+  fileprivate var trusted: UnsafeBufferPointer<UInt8> { UnsafeBufferPointer(start: data, count: length) }
+
+  fileprivate var text: String { String(decoding: trusted, as: UTF8.self) }
 }
 
 extension WriteBatch {
   /// Copies the batch that the host lends.
   ///
-  /// - Throws: `CacheError`: `unsupported` if an operation is unknown, `failed` if anything in it is impossible.
-  fileprivate init(checking batch: UnsafePointer<cachectl_batch>?) throws(CacheError) {
-    self.init()
-    guard let batch = batch?.pointee else { throw .defect("gave no batch") }
-    for operation in UnsafeBufferPointer(start: batch.operations, count: batch.operation_count) {
-      let key = try CacheKey(checking: operation.entry.key)
-      switch cachectl_operation_kind(operation.kind) {
-      case CACHECTL_PUT:
-        let payload = try operation.entry.payload.checked("payload")
-        put(key, payload: Array(payload), metadata: try EntryMetadata(checking: operation.entry))
-      case CACHECTL_UPDATE:
-        update(key, metadata: try EntryMetadata(checking: operation.entry), from: operation.expected)
-      case CACHECTL_REMOVE: remove(key)
-      case CACHECTL_REQUIRE_ABSENT: require(key, .absent)
-      case CACHECTL_REQUIRE_CHECKSUM: require(key, .checksum(operation.expected))
-      default: throw CacheError(.unsupported, "operations of kind \(operation.kind) are unknown to this version")
-      }
+  /// - Throws: `CacheError`: `unsupported` if an operation is unknown.
+  fileprivate init(copying batch: UnsafePointer<cachectl_batch>?) throws(CacheError) {
+    guard let batch = batch?.pointee else {
+      self.init()
+      return
     }
+    let operations = UnsafeBufferPointer(start: batch.operations, count: batch.operation_count)
+    self.init(try operations.map { operation throws(CacheError) in try Operation(copying: operation) })
     if batch.has_bounds == 0 { return }
     bounds = StoreBounds(
       maxEntries: Int(clamping: batch.max_entries), maxPayloadBytes: Int(clamping: batch.max_payload_bytes),
-      exemptNamespace: batch.exempt.length == 0 ? nil : try batch.exempt.text("namespace"))
+      exemptNamespace: batch.exempt.length == 0 ? nil : batch.exempt.text)
+  }
+}
+
+extension WriteBatch.Operation {
+  fileprivate init(copying operation: cachectl_operation) throws(CacheError) {
+    let key = CacheKey(trusting: operation.entry.key.trusted.span)
+    switch cachectl_operation_kind(operation.kind) {
+    case CACHECTL_PUT:
+      let payload = Array(operation.entry.payload.trusted)
+      self = .put(key, payload: payload, try EntryMetadata(checking: operation.entry))
+    case CACHECTL_UPDATE: self = .update(key, try EntryMetadata(checking: operation.entry), from: operation.expected)
+    case CACHECTL_REMOVE: self = .remove(key)
+    case CACHECTL_REQUIRE_ABSENT: self = .require(key, .absent)
+    case CACHECTL_REQUIRE_CHECKSUM: self = .require(key, .checksum(operation.expected))
+    default: throw CacheError(.unsupported, "operations of kind \(operation.kind) are unknown to this version")
+    }
   }
 }
 
 extension ScanRequest {
   /// Copies the request that the host lends.
-  fileprivate init(checking request: UnsafePointer<cachectl_scan_request>?) throws(CacheError) {
-    guard let request = request?.pointee else { throw .defect("gave no request") }
+  fileprivate init(copying request: UnsafePointer<cachectl_scan_request>?) {
+    self.init()
+    guard let request = request?.pointee else { return }
     self.init(
-      prefix: try request.prefix.text("prefix"),
-      after: request.position.length == 0 ? nil : try request.position.text("position"), limit: request.limit,
-      includesPayloads: request.has_payloads != 0, isDescending: request.is_descending != 0)
+      prefix: request.prefix.text, after: request.position.length == 0 ? nil : request.position.text,
+      limit: request.limit, includesPayloads: request.has_payloads != 0, isDescending: request.is_descending != 0)
   }
 }

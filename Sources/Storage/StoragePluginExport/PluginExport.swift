@@ -1,4 +1,5 @@
 internal import CCachectlPlugin
+internal import Platform
 internal import PluginInterface
 public import StorageSPI
 internal import Synchronization
@@ -33,28 +34,25 @@ public enum PluginExport {
     }
   }
 
-  /// The library's plugin, and the configuration that the host passes; the error `failed` if there is none, or
-  /// `invalidOption`.
+  /// The library's plugin, and the configuration that the host passes; the error `invalidOption` if that is wrong.
   static func target(
     _ configuration: UnsafePointer<cachectl_configuration>?
   ) -> Result<(plugin: any StoragePlugin, configuration: EngineConfiguration), CacheError> {
     Result { () throws(CacheError) in
       guard let configuration, let plugin = exported.withLock({ $0?.plugin }) else {
-        throw .defect("gave no configuration")
+        throw CacheError(.failed, "the host gave no configuration")
       }
       return (plugin, try EngineConfiguration(configuration.pointee, for: plugin.declaration))
     }
   }
 }
 
-/// A plugin and its table.
+/// A plugin and its table, which nothing frees.
 ///
 /// `@unchecked Sendable`: nothing writes to the table after its creation.
 private struct ExportedPlugin: @unchecked Sendable {
   let plugin: any StoragePlugin
   let table: UnsafePointer<cachectl_engine>
-  /// All that the table points to.
-  private let arena = Arena()
 
   init(_ plugin: any StoragePlugin, readsWait: Bool) {
     let declaration = plugin.declaration
@@ -62,26 +60,39 @@ private struct ExportedPlugin: @unchecked Sendable {
     table.size = MemoryLayout<cachectl_engine>.size
     table.abi = CACHECTL_PLUGIN_ABI
     table.reads_wait = readsWait ? 1 : 0
-    table.name = arena.text(declaration.name)
-    table.version = arena.text(declaration.version)
-    table.summary = arena.text(declaration.summary)
-    table.capabilities = arena.list(declaration.capabilities.map(\.rawValue).sorted())
-    table.options = arena.array(declaration.options.map { [arena] in cachectl_option($0, in: arena) })
+    table.name = permanent(declaration.name)
+    table.version = permanent(declaration.version)
+    table.summary = permanent(declaration.summary)
+    table.capabilities = permanent(declaration.capabilities.map(\.rawValue).sorted())
+    table.options = permanent(declaration.options.map { cachectl_option($0) })
     table.option_count = declaration.options.count
     table.setPluginFunctions()
     table.setStoreFunctions(declaration.capabilities)
     self.plugin = plugin
-    self.table = arena.array([table])
+    self.table = permanent([table])
   }
 }
 
+private func permanent(_ text: String) -> UnsafePointer<CChar>? { UnsafePointer(strdup(text)) }
+
+private func permanent<Value>(_ values: [Value]) -> UnsafePointer<Value> {
+  let copy = UnsafeMutablePointer<Value>.allocate(capacity: values.count)
+  copy.initialize(from: values, count: values.count)
+  return UnsafePointer(copy)
+}
+
+private func permanent(_ texts: [String]) -> UnsafePointer<UnsafePointer<CChar>?> {
+  permanent(texts.map { permanent($0) } + [nil])
+}
+
 extension cachectl_option {
-  fileprivate init(_ option: EngineOption, in arena: Arena) {
+  fileprivate init(_ option: EngineOption) {
     self.init()
-    name = arena.text(option.name)
-    help = arena.text(option.help)
+    name = permanent(option.name)
+    help = permanent(option.help)
     is_required = option.isRequired ? 1 : 0
     is_secret = option.isSecret ? 1 : 0
+    default_value = option.defaultValue.flatMap { permanent($0.text) }
     switch option.kind {
     case .text: set(CACHECTL_TEXT)
     case .path: set(CACHECTL_PATH)
@@ -92,13 +103,7 @@ extension cachectl_option {
     case .storeName: set(CACHECTL_STORE_NAME)
     case .choice(let names):
       set(CACHECTL_CHOICE)
-      choices = arena.list(names)
-    }
-    switch option.defaultValue {
-    case .text(let text): default_value = arena.text(text)
-    case .integer(let number): default_value = arena.text(String(number))
-    case .boolean(let flag): default_value = arena.text(String(flag))
-    case nil: break
+      choices = permanent(names)
     }
   }
 
@@ -117,14 +122,10 @@ extension EngineConfiguration {
     var values: [String: OptionValue] = [:]
     for value in UnsafeBufferPointer(start: configuration.values, count: configuration.value_count) {
       let name = String(cString: value.name)
-      if let text = value.text {
-        values[name] = .text(String(cString: text))
-      } else {
-        let isBoolean = declaration.options.contains { $0.name == name && $0.kind == .boolean }
-        values[name] = isBoolean ? .boolean(value.number != 0) : .integer(value.number)
-      }
+      let kind = declaration.options.first { $0.name == name }?.kind
+      values[name] = OptionValue(String(cString: value.text), kind ?? .text)
     }
-    try self.init(for: declaration, values: values, clock: HostClock(configuration))
+    try self.init(for: declaration, values: values, clock: HostClock(configuration: configuration))
   }
 }
 
@@ -132,9 +133,7 @@ extension EngineConfiguration {
 ///
 /// `@unchecked Sendable`: any thread may call the host's function until the store is closed.
 private struct HostClock: WallClock, @unchecked Sendable {
-  private let configuration: cachectl_configuration
-
-  init(_ configuration: cachectl_configuration) { self.configuration = configuration }
+  let configuration: cachectl_configuration
 
   var now: Timestamp { Timestamp(milliseconds: configuration.now(configuration.clock)) }
 }

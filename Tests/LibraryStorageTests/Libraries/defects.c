@@ -7,7 +7,9 @@ static int is(const cachectl_store *store, const char *defect) { return !strcmp(
 static cachectl_bytes bytes(const char *text) { return (cachectl_bytes){(const uint8_t *)text, strlen(text)}; }
 
 static cachectl_entry entry(const char *key) {
-  return (cachectl_entry){bytes(key), bytes("payload"), 1, 2, 3, 4, 5, bytes("text/plain"), 0, 0};
+  return (cachectl_entry){
+    .key = bytes(key), .content_type = bytes("text/plain"), .payload = bytes("payload"), .stored_at = 1, .fresh_until = 2,
+    .retain_until = 3, .payload_checksum = 4, .checksum = 5};
 }
 
 /* A callback that is called when it must not. */
@@ -53,7 +55,6 @@ static int32_t defective_close(cachectl_store *store, cachectl_failure *failure)
 /* The entry that is read with a defect. */
 static int32_t read_defective(const cachectl_store *store, cachectl_bytes key, cachectl_visit_entry visit, void *context) {
   cachectl_entry one = entry("cities/key");
-  cachectl_attribute twice[2] = {{bytes("etag"), bytes("1")}, {bytes("etag"), bytes("2")}};
   one.key = key;
   if (is(store, "read-null")) return visit(context, NULL), CACHECTL_OK;
   if (is(store, "read-other-key")) one.key = bytes("cities/other");
@@ -64,13 +65,14 @@ static int32_t read_defective(const cachectl_store *store, cachectl_bytes key, c
   if (is(store, "read-time-large")) one.retain_until = 253402300800000;
   if (is(store, "read-type-not-utf8")) one.content_type = bytes("\xff\xfe");
   if (is(store, "read-type-null")) one.content_type = (cachectl_bytes){NULL, 16};
-  if (is(store, "read-attributes-null")) one.attribute_count = 1;
-  if (is(store, "read-attributes-absurd")) one.attributes = twice, one.attribute_count = SIZE_MAX;
-  if (is(store, "read-attribute-twice")) one.attributes = twice, one.attribute_count = 2;
-  if (is(store, "read-attribute-not-utf8")) {
-    twice[0].value = bytes("\xc3\x28");
-    one.attributes = twice, one.attribute_count = 1;
-  }
+  if (is(store, "read-attributes-null")) one.attributes = (cachectl_bytes){NULL, 16};
+  if (is(store, "read-attributes-huge")) one.attributes = (cachectl_bytes){one.payload.data, SIZE_MAX};
+  if (is(store, "read-attributes-short")) one.attributes = (cachectl_bytes){(const uint8_t *)"\1\0\0", 3};
+  if (is(store, "read-attributes-cut")) one.attributes = (cachectl_bytes){(const uint8_t *)"\1\0\0\0a\2\0\0\0b", 10};
+  if (is(store, "read-attributes-odd")) one.attributes = (cachectl_bytes){(const uint8_t *)"\1\0\0\0a", 5};
+  if (is(store, "read-attributes-absurd")) one.attributes = (cachectl_bytes){(const uint8_t *)"\xff\xff\xff\xff" "a", 5};
+  if (is(store, "read-attributes-not-utf8"))
+    one.attributes = (cachectl_bytes){(const uint8_t *)"\1\0\0\0a\1\0\0\0\xff", 10};
   visit(context, &one);
   if (is(store, "read-twice")) visit(context, &one);
   /* What the callback returned is ignored here. */
@@ -190,21 +192,24 @@ static const char *defect_of(const cachectl_configuration *configuration) {
 }
 
 static int32_t defective_inspect(
-  const cachectl_configuration *configuration, cachectl_visit_inspection visit, void *context,
+  const cachectl_configuration *configuration, cachectl_visit_text file, cachectl_visit_inspection visit, void *context,
   cachectl_failure *failure) {
   const char *defect = defect_of(configuration);
-  cachectl_bytes file = bytes("/tiny/file");
-  cachectl_inspection inspection = {bytes("/tiny"), 1, &file, 1, 1, 1, {NULL, 0}};
+  cachectl_bytes path = bytes("/tiny/file");
+  cachectl_inspection inspection = {.path = "/tiny", .exists = 1, .format = 1, .current_format = 1};
   (void)failure;
   if (!strcmp(defect, "silent")) return CACHECTL_OK;
   if (!strcmp(defect, "null")) return visit(context, NULL), CACHECTL_OK;
-  if (!strcmp(defect, "path")) inspection.path = bytes("");
-  if (!strcmp(defect, "path-lines")) inspection.path = bytes("/a\n/b");
-  if (!strcmp(defect, "files-null")) inspection.files = NULL;
-  if (!strcmp(defect, "files-absurd")) inspection.file_count = SIZE_MAX;
-  if (!strcmp(defect, "file-relative")) file = bytes("here");
-  if (!strcmp(defect, "caution-lines")) inspection.caution = bytes("two\nlines");
+  if (!strcmp(defect, "path")) inspection.path = "";
+  if (!strcmp(defect, "path-null")) inspection.path = NULL;
+  if (!strcmp(defect, "path-lines")) inspection.path = "/a\n/b";
+  if (!strcmp(defect, "file-relative")) path = bytes("here");
+  if (!strcmp(defect, "caution-lines")) inspection.caution = "two\nlines";
+  if (!strcmp(defect, "files-endless"))
+    while (file(context, &path) == CACHECTL_OK) {}
+  if (strcmp(defect, "file-late")) file(context, &path);
   visit(context, &inspection);
+  if (!strcmp(defect, "file-late")) file(context, &path);
   if (!strcmp(defect, "twice")) visit(context, &inspection);
   return CACHECTL_OK;
 }

@@ -76,24 +76,16 @@ static cachectl_bytes tiny_copy_bytes(cachectl_bytes bytes, unsigned char **room
 }
 
 static tiny_entry *tiny_copy(const cachectl_entry *entry) {
-  size_t size = entry->attribute_count * sizeof(cachectl_attribute);
-  size += entry->key.length + entry->payload.length + entry->content_type.length;
-  for (size_t i = 0; i < entry->attribute_count; i++)
-    size += entry->attributes[i].name.length + entry->attributes[i].value.length;
+  size_t size = entry->key.length + entry->content_type.length + entry->attributes.length + entry->payload.length;
   tiny_entry *copy = malloc(sizeof *copy + size);
   if (!copy) return NULL;
+  unsigned char *room = copy->bytes;
   copy->references = 1;
   copy->entry = *entry;
-  cachectl_attribute *attributes = (cachectl_attribute *)copy->bytes;
-  unsigned char *room = copy->bytes + entry->attribute_count * sizeof *attributes;
-  for (size_t i = 0; i < entry->attribute_count; i++) {
-    attributes[i].name = tiny_copy_bytes(entry->attributes[i].name, &room);
-    attributes[i].value = tiny_copy_bytes(entry->attributes[i].value, &room);
-  }
-  copy->entry.attributes = attributes;
   copy->entry.key = tiny_copy_bytes(entry->key, &room);
-  copy->entry.payload = tiny_copy_bytes(entry->payload, &room);
   copy->entry.content_type = tiny_copy_bytes(entry->content_type, &room);
+  copy->entry.attributes = tiny_copy_bytes(entry->attributes, &room);
+  copy->entry.payload = tiny_copy_bytes(entry->payload, &room);
   return copy;
 }
 
@@ -308,22 +300,20 @@ static int32_t tiny_compact(cachectl_store *store, cachectl_failure *failure) {
 
 /* Gives the values of the configuration back, as the path of the store. */
 static int32_t tiny_inspect(
-  const cachectl_configuration *configuration, cachectl_visit_inspection visit, void *context,
+  const cachectl_configuration *configuration, cachectl_visit_text file, cachectl_visit_inspection visit, void *context,
   cachectl_failure *failure) {
   (void)failure;
   char text[1024] = "";
   for (size_t i = 0; i < configuration->value_count; i++) {
     const cachectl_value *value = &configuration->values[i];
     size_t length = strlen(text);
-    if (value->text) snprintf(text + length, sizeof text - length, "%s=%s;", value->name, value->text);
-    else snprintf(text + length, sizeof text - length, "%s=%lld;", value->name, (long long)value->number);
+    snprintf(text + length, sizeof text - length, "%s=%s;", value->name, value->text);
   }
-  cachectl_bytes file = {(const uint8_t *)"/tiny/file", 10};
   cachectl_inspection inspection = {
-    {(const uint8_t *)text, strlen(text)}, 1, &file, 1, -1, configuration->now(configuration->clock), {NULL, 0}};
+    .path = text, .exists = 1, .format = -1, .current_format = configuration->now(configuration->clock)};
   if (strstr(text, "note=absent")) inspection.exists = 0;
-  if (strstr(text, "note=rain")) inspection.caution = (cachectl_bytes){(const uint8_t *)"it may rain", 11};
-  if (strstr(text, "nofile")) inspection.file_count = 0;
+  if (strstr(text, "note=rain")) inspection.caution = "it may rain";
+  if (!strstr(text, "nofile")) file(context, &(cachectl_bytes){(const uint8_t *)"/tiny/file", 10});
   return visit(context, &inspection);
 }
 

@@ -66,20 +66,15 @@ typedef struct cachectl_failure {
   char hint[384];    /* one line of advice; may be empty */
 } cachectl_failure;
 
-typedef struct cachectl_attribute {
-  cachectl_bytes name, value; /* any texts; a name occurs once in an entry */
-} cachectl_attribute;
-
 /* An entry. The engine stores every field and returns it unchanged. */
 typedef struct cachectl_entry {
-  cachectl_bytes key;     /* "namespace/rest": printable ASCII, up to 16,384 bytes */
-  cachectl_bytes payload; /* any bytes */
+  cachectl_bytes key;          /* "namespace/rest": printable ASCII, up to 16,384 bytes */
+  cachectl_bytes content_type; /* a text */
+  cachectl_bytes attributes;   /* any bytes: the host encodes and decodes them */
+  cachectl_bytes payload;      /* any bytes */
   int64_t stored_at, fresh_until;
   int64_t retain_until; /* the engine may drop the entry from this time on, never before */
   uint64_t payload_checksum, checksum;
-  cachectl_bytes content_type;
-  const cachectl_attribute *attributes;
-  size_t attribute_count;
 } cachectl_entry;
 
 typedef enum cachectl_operation_kind {
@@ -138,10 +133,10 @@ typedef struct cachectl_issue {
 typedef enum cachectl_option_kind {
   CACHECTL_TEXT,
   CACHECTL_PATH,      /* the engine gets it absolute */
-  CACHECTL_INTEGER,   /* a number from `minimum` to `maximum` */
-  CACHECTL_SIZE,      /* bytes, likewise; written like "64MiB" */
-  CACHECTL_DURATION,  /* milliseconds, likewise; written like "5s" */
-  CACHECTL_BOOLEAN,   /* 0 or 1 */
+  CACHECTL_INTEGER,   /* a number from `minimum` to `maximum`, in decimal digits */
+  CACHECTL_SIZE,      /* bytes, likewise; users write it like "64MiB" */
+  CACHECTL_DURATION,  /* milliseconds, likewise; users write it like "5s" */
+  CACHECTL_BOOLEAN,   /* "true" or "false" */
   CACHECTL_CHOICE,    /* one of `choices` */
   CACHECTL_STORE_NAME /* which of several stores in one place; lower-case letters, digits and hyphens */
 } cachectl_option_kind;
@@ -154,14 +149,12 @@ typedef struct cachectl_option {
   uint32_t is_required, is_secret; /* 0 or 1 */
   int64_t minimum, maximum;
   const char *const *choices; /* ends with NULL */
-  const char *default_value;  /* NULL for none; numbers in decimal digits, booleans "true" or "false" */
+  const char *default_value;  /* NULL for none */
 } cachectl_option;
 
 /* The value of an option. Every option with a value or a default is passed. */
 typedef struct cachectl_value {
-  const char *name;
-  const char *text; /* for the kinds text, path, choice and store name; NULL for the others */
-  int64_t number;   /* for the others */
+  const char *name, *text;
 } cachectl_value;
 
 /* The configuration that a store is opened with. */
@@ -175,13 +168,11 @@ typedef struct cachectl_configuration {
 
 /* Facts about a store, gathered without opening it. */
 typedef struct cachectl_inspection {
-  cachectl_bytes path; /* where the store is, or would be: a file, a directory or an address */
-  uint32_t exists;     /* 0 or 1 */
-  const cachectl_bytes *files; /* the absolute paths of its files; none if it has none */
-  size_t file_count;
+  const char *path;       /* where the store is, or would be: a file, a directory or an address */
+  const char *caution;    /* one line on the place of the store, such as that its server may drop entries; NULL for none */
+  uint32_t exists;        /* 0 or 1 */
   int64_t format;         /* the version of its format; -1 if it is not known */
   int64_t current_format; /* the version that the engine writes */
-  cachectl_bytes caution; /* one line on the place of the store, such as that its server may drop entries; may be empty */
 } cachectl_inspection;
 
 /* An open store; the engine defines the structure. */
@@ -233,10 +224,11 @@ typedef struct cachectl_engine {
   int32_t (*check)(cachectl_store *store, cachectl_visit_issue visit, void *context, cachectl_failure *failure);
   /* Removes expired entries, and frees unused space. */
   int32_t (*compact)(cachectl_store *store, cachectl_failure *failure);
-  /* Optional: calls `visit` once with the facts about a store, without opening, creating or changing it. If the store
-   * is on a server, requests them from it, and fails like `open` if it does not respond. */
+  /* Optional: calls `file` with the absolute path of each file of a store, and then `visit` once with what else there is to
+   * know of it, without opening, creating or changing it. If the store is on a server, requests that from it, and fails
+   * like `open` if it does not respond. */
   int32_t (*inspect)(
-    const cachectl_configuration *configuration, cachectl_visit_inspection visit, void *context,
+    const cachectl_configuration *configuration, cachectl_visit_text file, cachectl_visit_inspection visit, void *context,
     cachectl_failure *failure);
   /* Optional: deletes the store with everything in it, whatever its state, without needing disk space. If `suffix` is not
    * NULL, moves all that aside instead, and calls `moved` with where it is now, the file or directory to open first. A
