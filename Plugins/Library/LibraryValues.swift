@@ -130,14 +130,14 @@ extension WriteBatch {
 extension cachectl_operation {
   fileprivate init(_ operation: WriteBatch.Operation, in copies: LentBytes) {
     self.init()
-    entry.key = copies.copy(operation.key.text)
     switch operation {
     case .put(_, let payload, let metadata):
       kind = CACHECTL_PUT.rawValue
-      entry = cachectl_entry(entry.key, payload.withUnsafeBytes(copies.copy), metadata, in: copies)
+      set(metadata, in: copies)
+      entry.payload = payload.withUnsafeBytes(copies.copy)
     case .update(_, let metadata, let checksum):
       kind = CACHECTL_UPDATE.rawValue
-      entry = cachectl_entry(entry.key, cachectl_bytes(), metadata, in: copies)
+      set(metadata, in: copies)
       expected = checksum
     case .remove: kind = CACHECTL_REMOVE.rawValue
     case .require(_, .absent): kind = CACHECTL_REQUIRE_ABSENT.rawValue
@@ -145,15 +145,12 @@ extension cachectl_operation {
       kind = CACHECTL_REQUIRE_CHECKSUM.rawValue
       expected = checksum
     }
+    entry.key = copies.copy(operation.key.text)
   }
-}
 
-extension cachectl_entry {
-  fileprivate init(
-    _ key: cachectl_bytes, _ payload: cachectl_bytes, _ metadata: EntryMetadata, in copies: LentBytes
-  ) {
-    self.init(
-      key, payload, metadata, contentType: copies.copy(metadata.contentType),
-      attributes: metadata.encodedAttributes(isSorted: true).withUnsafeBytes(copies.copy))
+  private mutating func set(_ metadata: EntryMetadata, in copies: LentBytes) {
+    entry = cachectl_entry(metadata)
+    entry.content_type = copies.copy(metadata.contentType)
+    entry.attributes = metadata.encodedAttributes(isSorted: true).withUnsafeBytes(copies.copy)
   }
 }

@@ -49,16 +49,14 @@ extension cachectl_bytes {
 }
 
 extension cachectl_entry {
-  /// An entry whose fields are lent.
-  package init(
-    _ key: cachectl_bytes, _ payload: cachectl_bytes, _ metadata: EntryMetadata, contentType: cachectl_bytes,
-    attributes: cachectl_bytes
-  ) {
-    self.init(
-      key: key, content_type: contentType, attributes: attributes, payload: payload,
-      stored_at: metadata.storedAt.milliseconds, fresh_until: metadata.freshUntil.milliseconds,
-      retain_until: metadata.retainUntil.milliseconds, payload_checksum: metadata.payloadChecksum,
-      checksum: metadata.checksum)
+  /// An entry with the times and checksums of `metadata`, and without bytes.
+  package init(_ metadata: borrowing EntryMetadata) {
+    self.init()
+    stored_at = metadata.storedAt.milliseconds
+    fresh_until = metadata.freshUntil.milliseconds
+    retain_until = metadata.retainUntil.milliseconds
+    payload_checksum = metadata.payloadChecksum
+    checksum = metadata.checksum
   }
 }
 

@@ -239,19 +239,13 @@ private func lendAll<Elements: Sequence>(_ elements: Elements, _ lend: (Elements
 @inline(__always)
 private func lend(
   _ key: cachectl_bytes, _ payload: cachectl_bytes, _ metadata: borrowing EntryMetadata,
-  to visit: cachectl_visit_entry?,
-  _ context: Context?
+  to visit: cachectl_visit_entry?, _ context: Context?
 ) -> Int32 {
-  var entry = cachectl_entry()
+  var entry = cachectl_entry(metadata)
   entry.key = key
   entry.payload = payload
-  entry.stored_at = metadata.storedAt.milliseconds
-  entry.fresh_until = metadata.freshUntil.milliseconds
-  entry.retain_until = metadata.retainUntil.milliseconds
-  entry.payload_checksum = metadata.payloadChecksum
-  entry.checksum = metadata.checksum
   return metadata.contentType.utf8Span.span.withUnsafeBufferPointer { contentType in
-    entry.content_type = cachectl_bytes(data: contentType.baseAddress, length: contentType.count)
+    entry.content_type = cachectl_bytes(contentType)
     if metadata.attributes.isEmpty { return visit?(context, &entry) ?? succeeded }
     return metadata.encodedAttributes(isSorted: false).withUnsafeBufferPointer { attributes in
       entry.attributes = cachectl_bytes(attributes)
