@@ -22,8 +22,10 @@ public struct URLResponses: Sendable {
   static let maximumVariants = 64
   /// How often other writers may change the list before storing gives up.
   private static let maximumAttempts = 100
+  /// The text in a key after the prefix that all keys of a URL share.
+  private static let variantName = "variant="
   /// The text in a key after the URL.
-  static let variantStart = ",variant="
+  static let variantStart = "," + variantName
   /// The variant that a lookup reads first.
   static let usualVariant = "any"
   /// The variant for all requests without credentials, if there are others.
@@ -255,13 +257,13 @@ public struct URLResponses: Sendable {
   /// - Throws: `CacheError` with the code `invalidRequest` if the key would be too long.
   static func key(of url: String, _ selector: VariantSelector? = nil) throws(CacheError) -> CacheKey {
     let variant = selector.map { $0.digest.isEmpty ? plainVariant : $0.digest } ?? usualVariant
-    return try cacheKey("\(keyPrefix(of: url))\(variantStart.dropFirst())\(variant)")
+    return try cacheKey("\(keyPrefix(of: url))\(variantName)\(variant)")
   }
 
   /// The prefix of the keys of all entries for `url`, which must have the form of `HTTPRequest.normalizedURL`. Spellings
   /// that differ in unnecessary percent codes, or in the case of codes, have one prefix (RFC 3986, section 6.2.2).
   public static func keyPrefix(of url: String) -> String {
-    "url/\(CacheKey.schemeVersion)/url=\(name(of: PercentEncoding.normalized(url)))\(variantStart.prefix(1))"
+    "url/\(CacheKey.schemeVersion)/url=\(name(of: PercentEncoding.normalized(url))),"
   }
 
   /// The longest encoded URL that is in a key, in bytes: the key of a lease has more than that.
