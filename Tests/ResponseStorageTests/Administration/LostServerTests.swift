@@ -32,7 +32,7 @@ import Testing
     }
     await expectFailure("a check") { _ = try await administration.verify() }
     await expectFailure("compaction") { _ = try await administration.compact() }
-    await expectFailure("the count") { _ = try await administration.count() }
+    await expectFailure("the count") { _ = try await entries.count() }
     await expectFailure("the keys") { _ = try await entries.keys(prefix: "movies/") }
     #expect(try await store.test.engine.scan(ScanRequest(limit: 100)).entries.count == 50, "nothing was removed")
   }

@@ -71,7 +71,7 @@ import Testing
     let scans = test.engine.scans
     let none = try await administration.statistics(countingStates: false)
     #expect(none.count == nil && test.engine.scans == scans)
-    #expect(try await administration.count() == nil)
+    #expect(try await store.count() == nil)
   }
 
   @Test func usesAreNotRecordedButHitsAre() async throws {

@@ -74,30 +74,21 @@ extension StoreAdministration {
       count: try await store.count(), operations: operations, tiers: await store.tiered?.tiers() ?? [],
       isBounded: store.isBounded)
     guard countsStates ?? ((report.entries ?? 0) <= StoreReport.scannedEntries) else { return report }
-    var namespaces: [String: EntryCount] = [:]
+    var walked = StoreCount()
     var states: [EntryState: Int] = [:]
-    var seen = 0
     var walk = StoreWalk(store)
     while let page = try await walk.next() {
       let now = store.clock.now
       for entry in selected(of: page, by: EntrySelection()) {
         states[entry.metadata.state(at: now), default: 0] += 1
-        seen += 1
-        guard !store.isBounded else { continue }
-        namespaces[entry.key.namespace, default: EntryCount()].add(
-          payloadBytes: entry.payloadBytes, retainUntil: entry.metadata.retainUntil)
+        walked[entry.key.namespace].add(payloadBytes: entry.payloadBytes, retainUntil: entry.metadata.retainUntil)
       }
-      if countsStates == nil, seen > StoreReport.scannedEntries { return report }
+      if countsStates == nil, walked.entries > StoreReport.scannedEntries { return report }
     }
     report.states = states
-    report.count = report.count ?? StoreCount(namespaces: namespaces)
+    report.count = report.count ?? walked
     return report
   }
-
-  /// How much the store holds, without leases; `nil` if the engine is not `bounded`: then `statistics` counts.
-  ///
-  /// - Throws: `CacheError`: the engine failed.
-  public func count() async throws(CacheError) -> StoreCount? { try await store.count() }
 
   /// Removes expired entries, and returns unused space to the file system.
   ///
@@ -105,13 +96,13 @@ extension StoreAdministration {
   ///
   /// - Throws: `CacheError`: the engine failed, or `cancelled`; all unexpired entries are still there.
   public func compact() async throws(CacheError) -> CompactionReport {
-    let before = try await count()
+    let before = try await store.count()
     // Most engines would remove them too, but could not tell them from those that others remove meanwhile.
     let expired =
       store.isExpiring ? RemovalReport() : try await change(.remove, EntrySelection(state: .expired), dryRun: false)
     if Task.isCancelled { throw expired.interruption(.remove, dryRun: false) }
     try await store.engine.compact()
-    return CompactionReport(before: before, after: try await count(), removed: expired.entries)
+    return CompactionReport(before: before, after: try await store.count(), removed: expired.entries)
   }
 }
 

@@ -65,7 +65,7 @@ struct TransferPresenter: Sendable {
   /// Moving entries ignores the bounds of the store, so that no entry is lost on the way. The next fetch will evict:
   /// warn of that, unless the engine has limits of its own.
   private func warnings(of store: OpenStore, _ backend: String) async throws(CacheError) -> [ErrorView] {
-    guard let count = try await store.administration.count() else { return [] }
+    guard let count = try await store.entries.count() else { return [] }
     let bounds = StoreBounds(
       maxEntries: configuration.cache.limits.maxEntries, maxPayloadBytes: configuration.cache.limits.maxBytes)
     if bounds.contain(count) { return [] }

@@ -43,7 +43,7 @@ enum CompletionAnswer {
     let store = try await container.openStore()
     let values: [String] =
       if query.topic == namespaces {
-        try await store.administration.count()?.namespaces.keys.sorted() ?? []
+        try await store.entries.count()?.namespaces.keys.sorted() ?? []
       } else {
         try await store.administration.list(
           EntrySelection(prefix: query.beginning), after: nil, limit: maximumCount
