@@ -38,6 +38,30 @@ struct ResponseBroadcastTests {
     #expect(isCommitted.withLock { $0 })
   }
 
+  /// Otherwise the store could be closed while the commit goes on.
+  @Test func aCommitWithoutReadersIsWaitedFor() async throws {
+    let (origin, background) = (ManualOrigin(), BackgroundWork())
+    let begun = AsyncStream.makeStream(of: Void.self)
+    let isLeft = Mutex(false)
+    let isCommitted = Mutex(false)
+    let broadcast = origin.broadcast(limit: 100, background: background) { _ in
+      begun.continuation.finish()
+      while !isLeft.withLock({ $0 }), !Task.isCancelled { await Task.yield() }
+      for _ in 0..<100 { await Task.yield() }
+      isCommitted.withLock { $0 = true }
+      return nil
+    }
+    let reader = try #require(broadcast.reader())
+    origin.send([1])
+    origin.end()
+    for await _ in begun.stream {}
+    #expect(background.count == 0)
+    reader.release()
+    #expect(background.count == 1)
+    isLeft.withLock { $0 = true }
+    #expect(await background.finish().isEmpty && isCommitted.withLock { $0 })
+  }
+
   @Test func anErrorOfTheOwnerTakesThePlaceOfTheEnd() async throws {
     let origin = ManualOrigin()
     let broadcast = origin.broadcast(limit: 100) { _ in CacheError(.ioFailed, "full") }
@@ -269,7 +293,7 @@ private final class ManualOrigin: Sendable {
   func abandoned() async { for await _ in released.stream { return } }
 
   func broadcast(
-    body: [UInt8] = [], limit: Int,
+    body: [UInt8] = [], limit: Int, background: BackgroundWork = BackgroundWork(),
     settle: @escaping @Sendable (ResponseBroadcast.Outcome) async -> CacheError? = { _ in nil }
   ) -> ResponseBroadcast {
     let (stream, released) = (pieces.stream, released.continuation)
@@ -279,7 +303,9 @@ private final class ManualOrigin: Sendable {
       if Task.isCancelled { throw .cancelled }
       return nil
     }
-    return ResponseBroadcast(HTTPResponse(HTTPResponseHead(status: 200), body: body, rest: rest), limit: limit) {
+    return ResponseBroadcast(
+      HTTPResponse(HTTPResponseHead(status: 200), body: body, rest: rest), limit: limit, background: background
+    ) {
       let text =
         switch $0 {
         case .complete(let content): "complete \(content.count)"

@@ -23,12 +23,14 @@ import Testing
   }
 
   private func fetch(
-    _ server: StagedServer, _ fields: HTTPFields = [:], policy: FetchPolicy = .cacheFirst, limit: Int = 100
+    _ server: StagedServer, _ fields: HTTPFields = [:], policy: FetchPolicy = .cacheFirst, limit: Int = 100,
+    in process: ShelfOfResponses? = nil
   ) async throws -> Snapshot<HTTPResponse> {
+    let storage = process ?? storage
     let rules = HTTPCacheRules(
       freshness: FreshnessPolicy(timeToLive: .zero, staleIfError: .seconds(300), staleWhileRevalidate: .zero))
     let services = FetchServices(
-      rules: rules, now: { [time] in time.now }, coalescer: coalescer, background: background)
+      rules: rules, now: { [time] in time.now }, coalescer: storage.coalescer, background: background)
     let cache = HTTPCache(
       responses: storage.responses, transfer: server, services: services, maxContentBytes: limit)
     var snapshots = cache.responses(
@@ -121,6 +123,41 @@ import Testing
     #expect(error?.hint.contains("kept what arrived") == hasLength)
     #expect(storage.keys.count == (hasLength ? 1 : 0))
     #expect(try await fetch(server, ["Cache-Control": "only-if-cached"]).value.head.status == 504)
+  }
+
+  /// It continues what the first process has stored of the content.
+  @Test(arguments: [true, false])
+  func anotherProcessThatWaitsRequestsWhatBrokeOff(hasLength: Bool) async throws {
+    let looks = Mutex(0)
+    let processes = (0..<2).map { _ in
+      ShelfOfResponses(sharing: storage) { duration in
+        // Renewals are far away.
+        while duration > .seconds(1) { try await Task.sleep(for: .seconds(3_600)) }
+        looks.withLock { $0 += 1 }
+        await Task.yield()
+      }
+    }
+    let fields = hasLength ? HTTPFields(Self.fresh.lines + [HTTPFields.Field("Content-Length", "6")]) : Self.fresh
+    let server = StagedServer(HTTPResponseHead(status: 200, fields: fields), length: hasLength ? 6 : nil)
+    server.send("ab")
+    let first = try await fetch(server, in: processes[0]).value
+    let second = Task { try await fetch(server, in: processes[1]).value }
+    while looks.withLock({ $0 }) < 3 {
+      try Task.checkCancellation()
+      await Task.yield()
+    }
+    let breakOff = server.breaking()
+    server.restart(
+      HTTPResponseHead(
+        status: hasLength ? 206 : 200,
+        fields: hasLength
+          ? HTTPFields(Self.fresh.lines + [HTTPFields.Field("Content-Range", "bytes 2-5/6")]) : Self.fresh))
+    server.send(hasLength ? "cdef" : "abcdef")
+    server.end()
+    breakOff()
+    await #expect(throws: CacheError.self) { try await text(first) }
+    #expect(try await text(second.value) == "abcdef")
+    #expect(server.requests == 2 && server.ranges == [nil, hasLength ? "bytes=2-" : nil])
   }
 
   /// A response is gathered if a stale one can be served instead.
@@ -271,40 +308,47 @@ private final class StagedServer: DataTransferService {
 
   private struct State {
     var requests = 0
+    var ranges: [String?] = []
+    var head: HTTPResponseHead
     var isHeld = false
     var stream: AsyncStream<Piece>
     var source: AsyncStream<Piece>.Continuation
     var isEnded = false
   }
 
-  private let head: HTTPResponseHead
   private let length: Int?
   private let state: Mutex<State>
 
   init(_ head: HTTPResponseHead, length: Int? = nil) {
-    self.head = head
     self.length = length
     let (stream, source) = AsyncStream.makeStream(of: Piece.self)
-    state = Mutex(State(stream: stream, source: source))
+    state = Mutex(State(head: head, stream: stream, source: source))
   }
 
   var requests: Int { state.withLock { $0.requests } }
+  /// The ranges that were requested.
+  var ranges: [String?] { state.withLock { $0.ranges } }
 
   func hold() { state.withLock { $0.isHeld = true } }
   func release() { state.withLock { $0.isHeld = false } }
   func send(_ text: String) { state.withLock { _ = $0.source.yield(.success(Array(text.utf8))) } }
   func end() { state.withLock { $0.source.finish() } }
 
-  func breakOff() {
-    state.withLock { _ = $0.source.yield(.failure(CacheError(.originUnreachable, "it broke off", hint: "wait"))) }
+  func breakOff() { breaking()() }
+
+  /// What breaks off the present content, even after a restart.
+  func breaking() -> @Sendable () -> Void {
+    let source = state.withLock { $0.source }
+    return { source.yield(.failure(CacheError(.originUnreachable, "it broke off", hint: "wait"))) }
   }
 
-  /// The next response has other content. Returns what ends the content of the one before.
+  /// The next response has other content, and perhaps another head. Returns what ends the content of the one before.
   @discardableResult
-  func restart() -> @Sendable () -> Void {
+  func restart(_ head: HTTPResponseHead? = nil) -> @Sendable () -> Void {
     let (stream, source) = AsyncStream.makeStream(of: Piece.self)
     return state.withLock { state in
       let last = state.source
+      state.head = head ?? state.head
       state.stream = stream
       state.source = source
       state.isEnded = false
@@ -318,12 +362,15 @@ private final class StagedServer: DataTransferService {
   }
 
   func transfer(_ request: HTTPRequest) async throws(CacheError) -> HTTPResponse {
-    let stream = state.withLock { state in
+    let (head, stream) = state.withLock { state in
       state.requests += 1
-      return state.stream
+      state.ranges.append(request.fields["Range"])
+      return (state.head, state.stream)
     }
     while state.withLock({ $0.isHeld }), !Task.isCancelled { await Task.yield() }
-    let rest = StreamedContent(length: length, whenEnded: { [self] in state.withLock { $0.isEnded = true } }) {
+    let rest = StreamedContent(
+      length: head.status == 206 ? nil : length, whenEnded: { [self] in state.withLock { $0.isEnded = true } }
+    ) {
       () async throws(CacheError) in
       for await piece in stream { return try piece.get() }
       if Task.isCancelled { throw .cancelled }

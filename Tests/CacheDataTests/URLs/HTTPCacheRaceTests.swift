@@ -131,8 +131,8 @@ import Testing
     let cache = HTTPCache(responses: bench.storage.responses, transfer: bench.transfer, services: services)
     let request = HTTPRequest(url: HTTPCacheBench.url)
     let target = URLTarget(
-      request: request, responses: bench.storage.responses, transfer: bench.transfer, rules: services.rules,
-      now: services.now, cacheName: "c", maxContentBytes: 1)
+      request: request, responses: bench.storage.responses, transfer: bench.transfer,
+      services: services, cacheName: "c", maxContentBytes: 1)
     let key = try #require(try target.coalescingKey())
     guard case .leading(let token) = try await coalescer.join(key) else { return }
     let fetching = Task {

@@ -29,8 +29,7 @@ struct HTTPCacheTests {
     let bench = HTTPCacheBench(FakeTransfer(status, [:], "a"))
     let first = try #require(try await bench.get().first)
     #expect(
-      first.value.head.fields["Cache-Status"] == "ResponseCache; fwd=uri-miss; fwd-status=\(status); stored; ttl=0; "
-        + "detail=\"ttl by default: it has neither a lifetime nor a Last-Modified\"")
+      first.value.head.fields["Cache-Status"] == "ResponseCache; fwd=uri-miss; fwd-status=\(status); stored; ttl=0")
     #expect(first.entry.isStored && first.entry.isStale)
     let deployed = try #require(try await bench.get(from: FakeTransfer(200, [:], "b")).first)
     #expect(deployed.value.body == Array("b".utf8) && deployed.source == .origin)
@@ -45,7 +44,7 @@ struct HTTPCacheTests {
     bench.wait(-864_000)
     let offline = try #require(try await bench.get([:], .cacheOnly).first)
     #expect(offline.entry.isStale && offline.entry.age == nil && offline.value.head.fields["Age"] == "0")
-    #expect(offline.value.head.fields["Cache-Status"] == "ResponseCache; hit; detail=\"stored ahead of the clock\"")
+    #expect(offline.value.head.fields["Cache-Status"] == "ResponseCache; hit")
     let anew = try #require(try await bench.get(from: FakeTransfer(200, ["Cache-Control": "max-age=60"], "b")).first)
     #expect(anew.value.body == Array("b".utf8) && anew.entry.age == .zero)
     #expect(

@@ -52,8 +52,7 @@ struct PartyTests {
       rules.credentialKey = key
       return URLTarget(
         request: HTTPRequest(url: url, fields: fields), responses: bench.storage.responses, transfer: bench.transfer,
-        rules: rules,
-        now: { .zero }, cacheName: "c", maxContentBytes: 1)
+        services: FetchServices(rules: rules, now: { .zero }), cacheName: "c", maxContentBytes: 1)
     }
     let keys = ([1, 2] as [UInt8]).map { number in CredentialKey { () throws(CacheError) in [number] } }
     let cookies = try keys.flatMap { key in try ["a=1", "a=2"].map { try subject(["Cookie": $0], key).coalescingKey() }

@@ -18,6 +18,14 @@ final class ShelfOfResponses: Sendable {
     store = EntryStore(engine: engine, clock: Clock(), capabilities: [.ordered, .bounded, .expiring])
   }
 
+  /// The store of `other` as another process has it, which takes leases with the given waits between two looks.
+  init(sharing other: ShelfOfResponses, sleep: @escaping @Sendable (Duration) async throws -> Void) {
+    engine = other.engine
+    store = EntryStore(
+      engine: engine, clock: Clock(), capabilities: [.ordered, .bounded, .expiring],
+      leases: LeaseOptions(sleep: sleep))
+  }
+
   var responses: URLResponses { URLResponses(store: store) }
   var coalescer: RequestCoalescer { store.coalescer }
 

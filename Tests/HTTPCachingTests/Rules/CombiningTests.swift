@@ -18,10 +18,8 @@ struct CombiningTests {
 
   private func combined(_ old: HTTPResponse, _ new: HTTPResponse) throws -> (StoredHead, String)? {
     let rules = HTTPCacheRules.testing()
-    var trace = CacheTrace(isRecording: false)
     let stored = try #require(rules.stored(old.head.fields, status: old.head.status))
-    let result = rules.combined(
-      stored, old.body, with: new, requestTime: received, responseTime: received + .seconds(5), trace: &trace)
+    let result = rules.combined(stored, old.body, with: new, now: received + .seconds(5))
     return result.map { ($0.0, String(decoding: $0.1, as: UTF8.self)) }
   }
 
@@ -76,7 +74,7 @@ struct CombiningTests {
     let (head, _) = try #require(try combined(Self.part(0..<5, old), Self.part(5..<10, new)))
     #expect(head.head.fields["a"] == "2" && head.head.fields["b"] == "1")
     #expect(head.storedAt == received + .seconds(5))
-    #expect(head.remainingFreshness(at: received + .seconds(5)) == .seconds(5))
+    #expect(head.remainingFreshness(at: received + .seconds(5)) == .seconds(10))
   }
 
   @Test func whatIsCompleteTakesNewBytes() throws {

@@ -32,6 +32,21 @@ struct LeaseFailureTests {
     #expect(test.time.sleeps.isEmpty)
   }
 
+  /// Another process may succeed, or continue what has arrived. The callers of the same process share the failure.
+  @Test func aResponseThatBrokeOffIsRequestedAgainByAnotherProcess() async throws {
+    let test = try await CoalescingTest()
+    let (here, there) = (test.coalescer(1), test.coalescer(2))
+    let token = try await lead(here)
+    let (follower, other) = (test.joining(here), test.joining(there))
+    try await test.expect { here.waiters(for: "a") == 1 && test.time.sleeps.count == 2 }
+    let failure = CacheError(
+      .originUnreachable, "the answer broke off", cause: OriginFailure(hasBrokenOff: true))
+    await here.finish(token, .failure(failure))
+    #expect(await test.outcome(of: follower).joined?.failure?.message == failure.message)
+    #expect(await test.outcome(of: other).joined?.hasFinished == true)
+    #expect(try await test.entries().isEmpty)
+  }
+
   @Test func theProcessThatFailedMayHaveEnded() async throws {
     let test = try await CoalescingTest()
     let here = test.coalescer(1)

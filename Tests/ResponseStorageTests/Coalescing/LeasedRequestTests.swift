@@ -102,7 +102,7 @@ struct LeasedRequestTests {
       return nil
     }
 
-    func hasEnded(_ process: ProcessIdentity) -> Bool { false }
+    func cannotFinish(_ process: ProcessIdentity) -> Bool { false }
   }
 
   /// A process that only has hits does not pay for it.

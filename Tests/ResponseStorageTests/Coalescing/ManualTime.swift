@@ -75,7 +75,7 @@ final class FakeProcesses: Sendable {
     let current: ProcessIdentity?
     let processes: FakeProcesses
 
-    func hasEnded(_ process: ProcessIdentity) -> Bool { processes.ended.withLock { $0.contains(process) } }
+    func cannotFinish(_ process: ProcessIdentity) -> Bool { processes.ended.withLock { $0.contains(process) } }
   }
 
   /// The processes as process `number` sees them; with `nil`, as one that cannot be identified.

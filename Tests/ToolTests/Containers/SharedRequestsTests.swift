@@ -76,7 +76,7 @@ struct SharedRequestsTests {
   private struct DeadProcess: ProcessTable {
     let current: ProcessIdentity?
 
-    func hasEnded(_ process: ProcessIdentity) -> Bool { false }
+    func cannotFinish(_ process: ProcessIdentity) -> Bool { false }
   }
 
   @Test(arguments: shared)

@@ -20,22 +20,22 @@ struct SystemProcessTableTests {
     #expect(current.number == getpid())
     #expect(!current.system.contains { $0.isWhitespace })
     #expect(current.system.contains("/pid:["))
-    #expect(!table.hasEnded(current))
+    #expect(!table.cannotFinish(current))
     #expect(table.current == current, "it is the same at any time")
   }
 
   @Test func anotherProcessThatWasGivenTheNumberIsNotTheSame() throws {
     let current = try #require(table.current)
-    #expect(table.hasEnded(changed(current, startedAt: current.startedAt - 1)))
-    #expect(!table.hasEnded(changed(current, system: "another", startedAt: current.startedAt - 1)))
+    #expect(table.cannotFinish(changed(current, startedAt: current.startedAt - 1)))
+    #expect(!table.cannotFinish(changed(current, system: "another", startedAt: current.startedAt - 1)))
   }
 
   @Test(arguments: [0, -1, .min] as [Int32])
   func whatIsNoNumberOfAProcessIsNoProcess(number: Int32) throws {
-    #expect(!table.hasEnded(changed(try #require(table.current), number: number)))
+    #expect(!table.cannotFinish(changed(try #require(table.current), number: number)))
   }
 
-  @Test func aProcessThatEndedHasEnded() throws {
+  @Test func aProcessThatEndedOrIsStoppedCannotFinish() throws {
     let current = try #require(table.current)
     let input = Pipe()
     let process = Process()
@@ -45,20 +45,25 @@ struct SystemProcessTableTests {
     try process.run()
     let status = try #require(ProcessStatus(of: process.processIdentifier))
     let child = changed(current, number: process.processIdentifier, startedAt: status.startedAt)
-    #expect(!table.hasEnded(child))
+    #expect(!table.cannotFinish(child))
+    kill(process.processIdentifier, SIGSTOP)
+    while !table.cannotFinish(child) { usleep(1_000) }
+    kill(process.processIdentifier, SIGCONT)
+    while table.cannotFinish(child) { usleep(1_000) }
     try input.fileHandleForWriting.close()
     process.waitUntilExit()
-    #expect(table.hasEnded(child))
+    #expect(table.cannotFinish(child))
   }
 
   @Test(arguments: [
-    ("1 (a) R " + fields(from: 4, startedAt: "77"), false, 77), ("1 (a) Z " + fields(from: 4, startedAt: "0"), true, 0),
-    ("1 (a) b) (c Z) S " + fields(from: 4, startedAt: "18446744073709551615"), false, .max),
-    ("1 () X " + fields(from: 4, startedAt: "5") + "\n", true, 5),
+    ("1 (a) R " + fields(from: 4, startedAt: "77"), true, 77), ("1 (a) Z " + fields(from: 4, startedAt: "0"), false, 0),
+    ("1 (a) b) (c Z) S " + fields(from: 4, startedAt: "18446744073709551615"), true, .max),
+    ("1 () X " + fields(from: 4, startedAt: "5") + "\n", false, 5),
+    ("1 (a) T " + fields(from: 4, startedAt: "6"), false, 6),
   ])
-  func theStatusIsRead(text: String, isOver: Bool, startedAt: UInt64) {
+  func theStatusIsRead(text: String, canRun: Bool, startedAt: UInt64) {
     let status = ProcessStatus(text)
-    #expect(status?.isOver == isOver)
+    #expect(status?.canRun == canRun)
     #expect(status?.startedAt == startedAt)
   }
 

@@ -83,10 +83,11 @@ struct LeaseTable: Sendable {
     found.lease.flatMap { clock.now < $0.until ? $0.failure : nil }
   }
 
-  /// Whether another holder may take the lease: it has run out, its request failed, or its holder's process has ended.
+  /// Whether another holder may take the lease: it has run out, its request failed, or its holder's process cannot
+  /// finish it.
   private func hasEnded(_ found: Found) -> Bool {
     guard let lease = found.lease, clock.now < lease.until, lease.failure == nil else { return true }
-    return lease.process.map { options.processes.hasEnded($0) } ?? false
+    return lease.process.map { options.processes.cannotFinish($0) } ?? false
   }
 
   /// Takes or renews the lease under `key`, and returns its version; `nil` if the store does not hold what `expecting`
@@ -98,12 +99,16 @@ struct LeaseTable: Sendable {
   /// Ends the lease under `key`, if it still has the version `version`: removes it after a success, and leaves a failure
   /// in it. With `nil` the request was abandoned. Returns whether the lease was still there, or could not be reached.
   ///
+  /// A response that has broken off is no failure for other processes: one of them requests it, or the rest of it.
+  ///
   /// It runs in its own task, so it also works if the caller's task was cancelled. If it fails, the lease expires.
   func end(_ key: CacheKey, version: UInt64, _ result: RequestCoalescer.SharedResult?) async -> Bool {
     await Task {
       do throws(CacheError) {
         switch result {
         case .success: return try await release(key, version: version)
+        case .failure(let failure) where (failure.cause as? OriginFailure)?.hasBrokenOff == true:
+          return try await release(key, version: version)
         case .failure(let failure): return try await leave(key, version: version, failure)
         case nil: return try await leave(key, version: version, nil)
         }

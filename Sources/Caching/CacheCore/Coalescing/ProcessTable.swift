@@ -6,8 +6,9 @@ public protocol ProcessTable: Sendable {
   /// This process; `nil` if the system does not reveal enough to identify it.
   var current: ProcessIdentity? { get }
 
-  /// Whether `process` has certainly ended. `false` for a process of another system, as nothing is known about it here.
-  func hasEnded(_ process: ProcessIdentity) -> Bool
+  /// Whether `process` has certainly ended, or been stopped by a signal (Ctrl-Z), so that nobody should wait for it.
+  /// `false` for a process of another system, as nothing is known about it here.
+  func cannotFinish(_ process: ProcessIdentity) -> Bool
 }
 
 /// Identifies a process uniquely: it never equals a process on another machine, in another container, from before the
@@ -52,7 +53,7 @@ extension ProcessIdentity {
 
 /// The processes of the operating system, through kill(2), and Linux's /proc (proc(5)) or sysctl(3) of macOS.
 ///
-/// Cost: about 20 microseconds each for `current` and for `hasEnded(_:)`; a cache hit calls neither.
+/// Cost: about 20 microseconds each for `current` and for `cannotFinish(_:)`; a cache hit calls neither.
 public struct SystemProcessTable: ProcessTable {
   /// The table.
   public init() {}
@@ -63,13 +64,13 @@ public struct SystemProcessTable: ProcessTable {
     return ProcessIdentity(system: system, number: getpid(), startedAt: status.startedAt)
   }
 
-  /// Whether the process has ended: its number is unused or belongs to a newer process, or it only waits for its parent
-  /// to collect its status. A process whose status cannot be read counts as running.
-  public func hasEnded(_ process: ProcessIdentity) -> Bool {
+  /// Whether the process has ended or is stopped: its number is unused or belongs to a newer process, or it only waits for
+  /// its parent to collect its status, or for a signal to continue. A process whose status cannot be read counts as running.
+  public func cannotFinish(_ process: ProcessIdentity) -> Bool {
     guard process.number > 0, process.system == system else { return false }
     if kill(process.number, 0) != 0, errno == ESRCH { return true }
     guard let status = ProcessStatus(of: process.number) else { return false }
-    return status.isOver || status.startedAt != process.startedAt
+    return !status.canRun || status.startedAt != process.startedAt
   }
 
   /// The run of the kernel and the process namespace: within both, a number identifies one process at a time.
@@ -86,8 +87,8 @@ public struct SystemProcessTable: ProcessTable {
 
 /// What the system knows of a process: on Linux the contents of /proc/PID/stat.
 package struct ProcessStatus: Hashable {
-  /// Whether the process has ended and its parent has not collected its status yet.
-  package let isOver: Bool
+  /// Whether the process has neither ended, with a parent that has not collected its status yet, nor been stopped.
+  package let canRun: Bool
   /// When it started, in a unit of the system: on Linux clock ticks since the start of the machine.
   package let startedAt: UInt64
 
@@ -99,7 +100,7 @@ package struct ProcessStatus: Hashable {
       var (name, information) = ([CTL_KERN, KERN_PROC, KERN_PROC_PID, process], kinfo_proc())
       var size = MemoryLayout<kinfo_proc>.stride
       guard sysctl(&name, UInt32(name.count), &information, &size, nil, 0) == 0, size > 0 else { return nil }
-      isOver = Int32(information.kp_proc.p_stat) == SZOMB
+      canRun = ![SZOMB, SSTOP].contains(Int32(information.kp_proc.p_stat))
       let start = information.kp_proc.p_un.__p_starttime
       startedAt = UInt64(start.tv_sec) * 1_000_000 + UInt64(start.tv_usec)
     #endif
@@ -113,7 +114,7 @@ package struct ProcessStatus: Hashable {
     guard fields.count >= 20, let state = fields.first,
       let startedAt = UInt64(fields[fields.startIndex + 19])
     else { return nil }
-    isOver = ["Z", "X", "x"].contains(state)
+    canRun = !["Z", "X", "x", "T"].contains(state)
     self.startedAt = startedAt
   }
 }

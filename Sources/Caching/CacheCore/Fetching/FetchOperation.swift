@@ -232,8 +232,9 @@ struct FetchOperation<Target: FetchTarget>: Sendable {
   /// What a second lookup finds and the first one did not. A failure becomes a warning.
   private mutating func newlyFound() async throws(CacheError) -> Stored? {
     do throws(CacheError) {
-      let found = try await target.lookUp(isCounted: false).found
-      return found?.head == lookup.found?.head ? nil : found
+      let new = try await target.lookUp(isCounted: false)
+      lookup.part = new.part
+      return new.found?.head == lookup.found?.head ? nil : new.found
     } catch {
       try warn(error)
       return nil
@@ -402,25 +403,14 @@ struct FetchOperation<Target: FetchTarget>: Sendable {
     _ result: Result<Target.Response, CacheError>, _ head: StoredHead, _ exchange: OriginExchange
   ) async {
     var shared: RequestCoalescer.SharedResult = .success(nil)
-    do throws(CacheError) {
-      let whole = try result.get()
-      do throws(CacheError) {
-        _ = try await target.store(whole, head, confirming: nil, token)
-      } catch {
-        await reportLate(error, head, exchange)
+    if case .failure(let error) = result, error.isOfOrigin {
+      shared = .failure(error)
+    } else {
+      do throws(CacheError) { _ = try await store(result, head, exchange, confirming: nil) } catch {
+        if error.code != .cancelled { services.background.report(error) }
       }
-    } catch {
-      if error.isOfRoom { await reportLate(error, head, exchange) }
-      if error.isOfOrigin { shared = .failure(error) }
     }
     if let token { await services.coalescer.finish(token, shared) }
-  }
-
-  private func reportLate(_ error: CacheError, _ head: StoredHead, _ exchange: OriginExchange) async {
-    // On a conflict a newer response is stored, or the resource has changed meanwhile.
-    let isReplaced = if error.code == .conflict { await isReplaced(since: head.storedAt) } else { false }
-    if error.code != .cancelled, !isReplaced { services.background.report(error) }
-    if error.isOfRoom { try? await target.applySideEffects(exchange, token) }
   }
 
   private func stored(
@@ -430,17 +420,13 @@ struct FetchOperation<Target: FetchTarget>: Sendable {
     var delivery = delivery(response, head, isFromCache: base != nil, forwardStatus: exchange.status)
     var key = if let found = lookup.found { found.key } else { try target.key() }
     do throws(CacheError) {
-      key = try await target.store(response, head, confirming: base, token)
+      let stored = try await store(.success(response), head, exchange, confirming: base)
+      delivery.isKept = stored != nil
+      if let stored { key = stored }
     } catch {
-      // On a conflict a newer response has replaced the entry, or the resource has changed meanwhile.
-      if error.code != .conflict {
-        try operation.warn(error)
-      } else if await !isReplaced(since: base?.head.storedAt ?? head.storedAt) {
-        delivery.refusal = "it was changed while it was fetched"
-      }
       delivery.isKept = false
-      // What the response should have replaced is outdated. If it cannot be removed either, the warning says enough.
-      if base == nil, error.isOfRoom { try? await target.applySideEffects(exchange, token) }
+      if error.code != .conflict { try operation.warn(error) }
+      delivery.refusal = error.code == .conflict ? "it was changed while it was fetched" : nil
     }
     if head.retainUntil <= head.storedAt {
       // Nothing can use the response after this request, so it is not kept.
@@ -455,6 +441,24 @@ struct FetchOperation<Target: FetchTarget>: Sendable {
     delivery.isCollapsed = true
     let shared = SharedResponse(delivery: delivery, key: key, warnings: warnings)
     return Outcome(result: .success(snapshot), shared: .success(shared))
+  }
+
+  /// Stores a response, or the result of confirming `base`, and returns the key of its entry; `nil` if a newer response is
+  /// stored.
+  ///
+  /// - Throws: `CacheError`: why it is not stored; `conflict` if the resource has changed meanwhile.
+  private func store(
+    _ response: Result<Target.Response, CacheError>, _ head: StoredHead, _ exchange: OriginExchange,
+    confirming base: Stored?
+  ) async throws(CacheError) -> String? {
+    do throws(CacheError) {
+      return try await target.store(try response.get(), head, confirming: base, token)
+    } catch {
+      if error.code == .conflict, await isReplaced(since: base?.head.storedAt ?? head.storedAt) { return nil }
+      // What the response should have replaced is outdated. If it cannot be removed either, the error says enough.
+      if base == nil, error.isOfRoom { try? await target.applySideEffects(exchange, token) }
+      throw error
+    }
   }
 
   /// Whether a response is stored that was received or confirmed after `time`, so that an older one could not be.

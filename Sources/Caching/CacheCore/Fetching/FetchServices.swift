@@ -79,6 +79,18 @@ public final class BackgroundWork: Sendable {
     }
   }
 
+  /// Adds a task that is already running. Adding it twice changes nothing.
+  func add(_ task: Task<Void, Never>) {
+    start("task \(task.hashValue)") {
+      await withTaskCancellationHandler {
+        await task.value
+      } onCancel: {
+        task.cancel()
+      }
+      return nil
+    }
+  }
+
   /// Reports `failure`, which kept the cache from storing a response that its caller already has. A conflict is no failure
   /// of the cache: `finish()` returns it, and it is no warning.
   func report(_ failure: CacheError) {

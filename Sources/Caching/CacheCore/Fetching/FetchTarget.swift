@@ -155,6 +155,8 @@ struct OriginFailure: Error {
   var status: Int?
   /// Whether the failed request was another caller's.
   var isShared = false
+  /// Whether the origin began to respond, so that another attempt may succeed, or continue.
+  var hasBrokenOff = false
 }
 
 extension CacheError {

@@ -23,10 +23,9 @@ final class ResponseBroadcast: Sendable {
   private struct State {
     /// The content that arrives; `nil` once it has failed, so that its connection is closed.
     var source: StreamedContent?
-    /// The pieces in the buffer. Those before `released` are empty: all readers have taken them.
+    /// The pieces in the buffer.
     var pieces: [[UInt8]] = []
-    var released = 0
-    /// The number of pieces that are no longer in `pieces`.
+    /// The number of pieces that are no longer in the buffer, because all readers have taken them.
     var dropped = 0
     /// The number of bytes in the buffer, and of those that have arrived.
     var held = 0, arrived = 0
@@ -60,16 +59,10 @@ final class ResponseBroadcast: Sendable {
     /// Releases the pieces that no reader will take.
     mutating func release() {
       guard isTooLarge else { return }
-      let first = (readers.values.min() ?? dropped + pieces.count) - dropped
-      while released < first {
-        held -= pieces[released].count
-        pieces[released] = []
-        released += 1
-      }
-      // Not each time: removing from the front moves the rest.
-      guard released > pieces.count / 2 else { return }
-      pieces.removeFirst(released)
-      (dropped, released) = (dropped + released, 0)
+      let count = (readers.values.min() ?? dropped + pieces.count) - dropped
+      for piece in pieces.prefix(count) { held -= piece.count }
+      pieces.removeFirst(count)
+      dropped += count
     }
   }
 
@@ -79,6 +72,7 @@ final class ResponseBroadcast: Sendable {
 
   private let length: Int?
   private let limit: Int
+  private let background: BackgroundWork
   private let settle: @Sendable (Outcome) async -> CacheError?
   private let state: Mutex<State>
 
@@ -86,11 +80,16 @@ final class ResponseBroadcast: Sendable {
   ///
   /// - Parameters:
   ///   - limit: the largest content that is stored, in bytes.
+  ///   - background: the work to which the transfer belongs when it has no reader any more.
   ///   - settle: called once, with the outcome, before any reader gets the end: stores the content, or keeps the part
   ///     that arrived. It returns an error that readers get instead of the end, or of the failure; `nil` for none.
-  init(_ response: HTTPResponse, limit: Int, settle: @escaping @Sendable (Outcome) async -> CacheError?) {
+  init(
+    _ response: HTTPResponse, limit: Int, background: BackgroundWork,
+    settle: @escaping @Sendable (Outcome) async -> CacheError?
+  ) {
     length = if let rest = response.rest { rest.length.map { $0 + response.body.count } } else { response.body.count }
     self.limit = limit
+    self.background = background
     self.settle = settle
     var state = State(source: response.rest)
     state.append(response.body)
@@ -105,7 +104,7 @@ final class ResponseBroadcast: Sendable {
   func reader() -> StreamedContent? {
     let number: Int? = state.withLock { state in
       if case .failure = state.end { return nil }
-      guard state.dropped == 0, state.released == 0 else { return nil }
+      guard state.dropped == 0 else { return nil }
       state.readerCount += 1
       state.readers[state.readerCount] = 0
       start(&state)
@@ -126,6 +125,7 @@ final class ResponseBroadcast: Sendable {
       state.continuesWithoutReaders = true
       start(&state)
     }
+    continueInBackground()
   }
 
   private var source: StreamedContent? { state.withLock { $0.source } }
@@ -170,6 +170,13 @@ final class ResponseBroadcast: Sendable {
       return state.waiting.removeValue(forKey: Self.pumpNumber)
     }
     pump?.resume()
+    continueInBackground()
+  }
+
+  /// Has whoever closes the store wait for what is still to be done, if no reader does.
+  private func continueInBackground() {
+    let pump = state.withLock { state in state.readers.isEmpty && state.end == nil ? state.pump : nil }
+    if let pump { background.add(pump) }
   }
 
   // MARK: The pump

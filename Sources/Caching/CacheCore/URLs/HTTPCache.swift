@@ -52,8 +52,8 @@ public struct HTTPCache: HTTPResponseSource {
 
   private func target(_ request: HTTPRequest) -> URLTarget {
     URLTarget(
-      request: request, responses: stored, transfer: transfer, rules: services.rules, now: services.now,
-      cacheName: name, maxContentBytes: maxContentBytes)
+      request: request, responses: stored, transfer: transfer, services: services, cacheName: name,
+      maxContentBytes: maxContentBytes)
   }
 
   /// Like `responses(to:options:)`, but follows redirects, as `HTTPResponseSource` says.

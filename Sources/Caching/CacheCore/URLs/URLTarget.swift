@@ -6,12 +6,14 @@ struct URLTarget: FetchTarget {
   let request: HTTPRequest
   let responses: URLResponses
   let transfer: any DataTransferService
-  let rules: HTTPCacheRules
-  let now: @Sendable () -> Duration
+  let services: FetchServices
   /// The cache's name in `Cache-Status`.
   let cacheName: String
   /// The largest content that is put together from parts, in bytes.
   let maxContentBytes: Int
+
+  private var rules: HTTPCacheRules { services.rules }
+  private func now() -> Duration { services.now() }
 
   var origin: String { URLReference.host(of: request.url) ?? request.url }
 
@@ -138,7 +140,7 @@ struct URLTarget: FetchTarget {
       let purpose = request.isSafe ? "keep what came" : "remove what the request changed"
       if error.code != .conflict { message += "; and the cache could not \(purpose): \(error.message)" }
     }
-    return CacheError(error.code, message, hint: hint, cause: incomplete.cause)
+    return CacheError(error.code, message, hint: hint, cause: incomplete.cause ?? OriginFailure(hasBrokenOff: true))
   }
 
   func gathered(
@@ -174,8 +176,8 @@ struct URLTarget: FetchTarget {
     start.body = []
     start.rest = nil
     // What the broadcast calls must not hold the content that still arrives.
-    let hasLength = rest.length != nil
-    let broadcast = ResponseBroadcast(response, limit: maxContentBytes) { [start] outcome in
+    let broadcast = ResponseBroadcast(response, limit: maxContentBytes, background: services.background) {
+      [start] outcome in
       var response = start
       switch outcome {
       case .complete(let body):
@@ -187,10 +189,10 @@ struct URLTarget: FetchTarget {
         return nil
       case .brokenOff(let body, let error):
         response.body = body
-        let isContinuable = error.code == .originUnreachable && hasLength
         let incomplete = CacheError(
           error.code, error.message, hint: error.hint, cause: IncompleteResponse(response, cause: error.cause))
-        let failure = await failure(isContinuable ? incomplete : error, exchange.requestTime, token)
+        let hasBrokenOff = error.code == .originUnreachable
+        let failure = await failure(hasBrokenOff ? incomplete : error, exchange.requestTime, token)
         await settle(.failure(failure))
         return failure
       }
@@ -267,12 +269,9 @@ struct URLTarget: FetchTarget {
   ) async throws(CacheError) -> (StoredHead, [UInt8])? {
     guard head.head.status == 206 else { return (head, response.body) }
     guard PartialContent(head.head, count: response.body.count) != nil else { return nil }
-    var trace = CacheTrace(isRecording: false)
     for variant in variants {
       guard let stored = try await readable(variant.key) else { continue }
-      let joined = rules.combined(
-        stored.head, stored.response.body, with: response, requestTime: head.storedAt, responseTime: head.storedAt,
-        trace: &trace)
+      let joined = rules.combined(stored.head, stored.response.body, with: response, now: head.storedAt)
       if let joined, joined.1.count <= maxContentBytes { return joined }
     }
     return (head, response.body)
@@ -358,7 +357,6 @@ struct URLTarget: FetchTarget {
     status.isStored = delivery.stored != nil && delivery.isKept && delivery.forwardStatus != nil
     status.isCollapsed = delivery.isCollapsed
     status.timeToLive = delivery.stored.flatMap { $0.remainingFreshness(at: delivery.now) }
-    status.detail = delivery.stored.flatMap { rules.remark(on: $0, at: delivery.now) }
     // A response to another caller's request can have been received before this caller's began.
     if let stored = delivery.stored, delivery.isFromCache || delivery.isCollapsed {
       // A response of unknown age is at least as old as on arrival.

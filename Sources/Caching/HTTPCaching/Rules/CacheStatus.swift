@@ -16,8 +16,6 @@ package struct CacheStatus: Sendable, Hashable {
   package var isCollapsed = false
   /// How long the response stays fresh, negative if it is stale; `nil` if unknown.
   package var timeToLive: Duration?
-  /// Anything else worth reporting; `nil` for nothing.
-  package var detail: String?
 
   /// Creates the status of a request that `decision` of the cache called `cacheName` answers.
   package init(_ decision: CacheDecision, cacheName: String) {
@@ -33,7 +31,6 @@ package struct CacheStatus: Sendable, Hashable {
       isHit ? "hit" : forwardReason.map { "fwd=\($0.rawValue)" },
       forwardReason == nil ? nil : forwardStatus.map { "fwd-status=\($0)" }, isStored ? "stored" : nil,
       isCollapsed ? "collapsed" : nil, timeToLive.map { "ttl=\(Self.integer($0))" },
-      detail.flatMap(Self.string).map { "detail=\($0)" },
     ]
     return ([cacheName] + parameters.compactMap(\.self)).joined(separator: "; ")
   }
@@ -41,12 +38,5 @@ package struct CacheStatus: Sendable, Hashable {
   /// A structured-field integer has at most 15 digits (RFC 8941, section 3.3.1).
   private static func integer(_ duration: Duration) -> Int64 {
     min(max(duration.components.seconds, -999_999_999_999_999), 999_999_999_999_999)
-  }
-
-  /// `text` as a structured-field string (RFC 8941, section 3.3.3); `nil` if it contains anything but printable ASCII.
-  private static func string(_ text: String) -> String? {
-    guard text.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) else { return nil }
-    let escaped = text.map { $0 == "\"" || $0 == "\\" ? "\\\($0)" : "\($0)" }
-    return "\"\(escaped.joined())\""
   }
 }

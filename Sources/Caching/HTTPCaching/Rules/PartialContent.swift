@@ -203,15 +203,14 @@ enum StrongValidator: Sendable, Hashable {
 
 /// Combining two responses that carry parts of the same content (RFC 9111, section 3.4; RFC 9110, section 15.3.7.3).
 extension HTTPCacheRules {
-  /// Adds the partial response `new` to `stored`, whose content is `content`. `nil` if the two cannot be combined: they
-  /// do not share a strong validator, or they leave a gap.
+  /// Adds the partial response `new`, which arrived at `now`, to `stored`, whose content is `content`. `nil` if the two
+  /// cannot be combined: they do not share a strong validator, or they leave a gap.
   package func combined(
-    _ stored: StoredHead, _ content: [UInt8], with new: HTTPResponse, requestTime: Duration, responseTime: Duration,
-    trace: inout CacheTrace
+    _ stored: StoredHead, _ content: [UInt8], with new: HTTPResponse, now: Duration
   ) -> (StoredHead, [UInt8])? {
-    guard let joined = joined(stored.head, content, with: new, now: responseTime) else { return nil }
-    var result = updated(
-      stored, by: new.head, requestTime: requestTime, responseTime: responseTime, trace: &trace)
+    guard let joined = joined(stored.head, content, with: new, now: now) else { return nil }
+    var trace = CacheTrace(isRecording: false)
+    var result = updated(stored, by: new.head, requestTime: now, responseTime: now, trace: &trace)
     result.head = result.head.carrying(joined.extent)
     return (result, joined.bytes)
   }
@@ -270,13 +269,10 @@ extension HTTPCacheRules {
   package func completed(
     _ stored: StoredHead, _ content: [UInt8], with answer: HTTPResponse, for request: HTTPRequest, now: Duration
   ) -> HTTPResponse? {
-    guard let joined = joined(stored.head, content, with: answer, now: now) else { return nil }
-    var head = answer.head
-    head.fields = merged(stored.head.fields, with: head)
-    head = head.carrying(joined.extent)
-    guard let part = PartialContent(head, count: joined.bytes.count), part.answer(to: request, now: now) != .missing
+    guard let (whole, bytes) = combined(stored, content, with: answer, now: now),
+      let part = PartialContent(whole.head, count: bytes.count), part.answer(to: request, now: now) != .missing
     else { return nil }
-    return HTTPResponse(head, body: joined.bytes)
+    return HTTPResponse(whole.head, body: bytes)
   }
 
   /// Whether `answer` to the request for the rest of `stored` gives, as its status says, the whole content. If not, the
