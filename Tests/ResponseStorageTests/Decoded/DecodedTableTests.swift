@@ -3,39 +3,8 @@ import Testing
 
 @testable import CacheCore
 
-/// Compares the table of decoded entries with a plain list.
+/// The table of decoded entries: what it returns, and what it evicts.
 struct DecodedTableTests {
-  private struct Kept: Equatable {
-    let key: CacheKey
-    let digest: UInt64
-    let bytes: Int
-    let count: UInt64?
-  }
-
-  /// The kept entries, the newest last, and the rejected digests.
-  private struct Model {
-    let limits: DecodedLimits
-    var kept: [Kept] = []
-    var turnedAway: [Int: UInt64] = [:]
-
-    var bytes: Int { kept.map(\.bytes).reduce(0, +) }
-    var isOverLimits: Bool { kept.count > limits.maxEntries || bytes > limits.maxBytes }
-
-    mutating func keep(_ new: Kept) {
-      let before = kept.count
-      kept.removeAll { $0.digest == new.digest }
-      if new.bytes > limits.maxBytes { return }
-      let wasKept = kept.count < before
-      kept.append(new)
-      if isOverLimits, !wasKept, !isKnown(new.digest) { kept.removeLast() }
-      while isOverLimits { kept.removeFirst() }
-    }
-
-    private mutating func isKnown(_ digest: UInt64) -> Bool {
-      turnedAway.updateValue(digest, forKey: Int(digest % UInt64(DecodedTable.turnedAwayCount))) ?? 0 == digest
-    }
-  }
-
   private let codec = "test"
   private let metadata = EntryMetadata(
     storedAt: .distantFuture, freshUntil: .distantFuture, retainUntil: .distantFuture, contentType: "")
@@ -44,14 +13,15 @@ struct DecodedTableTests {
     DecodedEntry(key: key, digest: digest, metadata: metadata, payloadBytes: bytes, codec: codec)
   }
 
+  /// Whatever is kept, used and removed: the limits hold, and an entry is the one that was kept last under its key.
   @Test(
     arguments: [
       (DecodedLimits(maxEntries: 8, maxBytes: 1_000_000), UInt64.max), (DecodedLimits(maxEntries: 8, maxBytes: 100), 3),
       (DecodedLimits(maxEntries: 1_000, maxBytes: 90), 0), (DecodedLimits(maxEntries: 1, maxBytes: 1_000), 1),
-      (DecodedLimits(maxEntries: 5, maxBytes: 0), .max),
+      (DecodedLimits(maxEntries: 5, maxBytes: 0), .max), (DecodedLimits(maxEntries: 0, maxBytes: 9), .max),
     ] as [(DecodedLimits, UInt64)])
-  func itKeepsWhatWasUsedLast(limits: DecodedLimits, digestMask: UInt64) throws {
-    var (table, model) = (DecodedTable(limits), Model(limits: limits))
+  func itReturnsWhatWasKeptLast(limits: DecodedLimits, digestMask: UInt64) throws {
+    var (table, model) = (DecodedTable(limits), [UInt64: (entry: DecodedEntry, count: UInt64?)]())
     var random = GeneratorOfNumbers(state: 42)
     let keys = try (0..<20).map { try CacheKey("notes/\($0)") }
     for step in 0..<5_000 {
@@ -60,25 +30,26 @@ struct DecodedTableTests {
       let (key, digest) = (keys[number], UInt64(number) &* 0x9E37_79B9_7F4A_7C15 & digestMask)
       switch random.next(5) {
       case 0, 1:
-        let kept = Kept(
-          key: key, digest: digest, bytes: random.next(60), count: random.next(2) == 0 ? nil : UInt64(step))
-        table.keep(entry(key, digest, bytes: kept.bytes), changeCount: kept.count)
-        model.keep(kept)
+        let (kept, count) = (entry(key, digest, bytes: random.next(60)), random.next(2) == 0 ? nil : UInt64(step))
+        table.keep(kept, changeCount: count)
+        model[digest] = (kept, count)
+        let fits = kept.payloadBytes <= limits.maxBytes && limits.maxEntries > 0
+        table.keep(kept, changeCount: count)
+        #expect((table.use(key, digest) != nil) == fits, "it came for the second time at the latest in step \(step)")
       case 2:
-        let wasKept = model.kept.contains { $0.digest == digest }
-        #expect(table.remove(digest) == wasKept, "step \(step)")
-        model.kept.removeAll { $0.digest == digest }
+        table.remove(digest)
+        model[digest] = nil
+        #expect(!table.remove(digest) && table.use(key, digest) == nil, "step \(step)")
       default:
-        let found = table.use(key, digest).map {
-          Kept(key: $0.entry.key, digest: $0.entry.digest, bytes: $0.entry.payloadBytes, count: $0.changeCount)
-        }
-        #expect(found == model.kept.first { $0.key == key }, "step \(step)")
-        if let found {
-          model.kept.removeAll { $0.key == key }
-          model.kept.append(found)
-        }
+        guard let found = table.use(key, digest) else { break }
+        #expect(found.entry === model[digest]?.entry && found.changeCount == model[digest]?.count, "step \(step)")
       }
-      #expect(table.count == model.kept.count && table.payloadBytes == model.bytes, "step \(step)")
+      let kept = keys.enumerated().compactMap { number, key in
+        var table = table
+        return table.use(key, UInt64(number) &* 0x9E37_79B9_7F4A_7C15 & digestMask)?.entry.payloadBytes
+      }
+      #expect(kept.count == table.count && kept.reduce(0, +) == table.payloadBytes, "step \(step)")
+      #expect(table.count <= limits.maxEntries && table.payloadBytes <= limits.maxBytes, "step \(step)")
     }
   }
 
@@ -87,11 +58,12 @@ struct DecodedTableTests {
     let keys = try (0..<100).map { try CacheKey("notes/\($0)") }
     let digests = keys.map { AccessRecord.digest(of: $0) }
     for (key, digest) in zip(keys, digests) { table.keep(entry(key, digest, bytes: 1), changeCount: 1) }
-    for number in 0..<10 { #expect(table.use(keys[number], digests[number]) != nil, "\(number)") }
-    #expect(table.use(keys[99], digests[99]) == nil)
-    table.keep(entry(keys[99], digests[99], bytes: 1), changeCount: 1)
+    #expect(table.use(keys[99], digests[99]) == nil, "it came once")
+    for number in 50..<100 {
+      for used in 0..<3 { #expect(table.use(keys[used], digests[used]) != nil, "\(number)") }
+      table.keep(entry(keys[number], digests[number], bytes: 1), changeCount: 1)
+    }
     #expect(table.use(keys[99], digests[99]) != nil, "it came for the second time")
-    #expect(table.use(keys[0], digests[0]) == nil, "it was not used for the longest time")
     #expect(table.count == 10)
   }
 }

