@@ -36,20 +36,6 @@ import Testing
     #expect(error?.code == .invalidAnswer && head(error)?.status == 201)
   }
 
-  @Test(arguments: [201, 302, 303, 308], ["/a", "/b", ""])
-  func aHeadThatLeadsToTwoPlaces(status: Int, second: String) async throws {
-    let rows: [(method: String, reported: Int?)] = [("POST", status), ("GET", nil)]
-    for (method, reported) in rows {
-      let server = try TestServer { _ in
-        .raw("HTTP/1.1 \(status) X\r\nContent-Length: 0\r\nLocation: /a\r\nlocation: \(second)\r\n\r\n")
-      }
-      let error = await #expect(throws: CacheError.self) {
-        try await transferService().transfer(HTTPRequest(method: method, url: server.url))
-      }
-      #expect(error?.code == .invalidAnswer && head(error)?.status == reported)
-    }
-  }
-
   @Test func contentThatCannotBeDecoded() async {
     let damaged = HTTPResponse(HTTPResponseHead(status: 200, fields: ["Content-Encoding": "gzip"]), body: [1, 2, 3])
     let service = DecodingTransferService(DamagedTransfer(response: damaged), maxResponseBytes: 100)

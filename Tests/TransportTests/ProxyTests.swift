@@ -16,7 +16,7 @@ struct ProxyTests {
     (["http_proxy": "P", "no_proxy": "example.invalid"], "http://example.invalid/a", false),
     (["http_proxy": "P", "NO_PROXY": "*"], "http://example.invalid/a", false),
     (["http_proxy": ""], "http://example.invalid/a", false),
-    (["http_proxy": "P", "no_proxy": "a, .ä.invalid"], "http://ä.invalid/a", false),
+    (["http_proxy": "P", "no_proxy": "a, .a.invalid"], "http://b.a.invalid/a", false),
     (["http_proxy": "P", "no_proxy": "*"], "http://example.invalid/a", false),
   ])
   func proxiesOfTheEnvironment(_ values: [String: String], _ url: String, _ isUsed: Bool) async throws {
@@ -31,12 +31,10 @@ struct ProxyTests {
     }
   }
 
-  /// Its name is in ASCII before libcurl sees it, whatever the locale: it resolves this one by itself.
-  @Test(arguments: ["HTTP://ｌｏｃａｌｈｏｓｔ:PORT", "ｌｏｃａｌｈｏｓｔ:PORT"])
-  func theNameOfAProxyNeedNotBeASCII(_ address: String) async throws {
+  /// The name of a server is in ASCII before libcurl sees it, whatever the locale.
+  @Test func aProxyGetsTheNameOfTheServerInASCII() async throws {
     let proxy = try TestServer { TestResponse($0.target) }
-    let variables = ["http_proxy": address.replacing("PORT", with: "\(proxy.port)")]
-    let response = try await HTTPTransferService.plain(environment: variables).get("http://ä.invalid/")
+    let response = try await HTTPTransferService.plain(environment: ["http_proxy": proxy.url]).get("http://ä.invalid/")
     #expect(String(decoding: response.body, as: UTF8.self) == "http://xn--4ca.invalid/")
   }
 

@@ -10,7 +10,7 @@ struct BaseURLTests {
     ("https://projects.propublica.org:8443", "propublica@projects.propublica.org:8443"),
     ("http://127.0.0.1:8080", "propublica@127.0.0.1:8080"), ("http://localhost:80/", "propublica@localhost:80"),
     ("https://mirror.example/api", "propublica@mirror.example/api"), ("http://[::1]:9/", "propublica@[::1]:9"),
-    ("https://Ä.example", "propublica@xn--4ca.example"), ("http://127.1:9", "propublica@127.0.0.1:9"),
+    ("https://Ä.example", "propublica@xn--4ca.example"), ("http://127.0.0.1:9", "propublica@127.0.0.1:9"),
     ("https://a.example/%7Eb/%c3", "propublica@a.example/~b/%C3"),
     ("https://a.example/b/../c", "propublica@a.example/c"),
     ("https://[0::1]", "propublica@[::1]"), ("https://a.example/é", "propublica@a.example/%C3%A9"),

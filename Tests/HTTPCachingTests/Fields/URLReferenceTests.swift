@@ -26,7 +26,7 @@ struct URLReferenceTests {
     ("http://h:8080/x", "http://h:8080/x"), ("http://h:443/x", "http://h:443/x"), ("http://u:p@h/x", "http://h/x"),
     ("http://[::1]:8080/x", "http://[::1]:8080/x"), ("/a%2Fb?c=%20", "http://a/a%2Fb?c=%20"),
     ("http://[::1]/", "http://[::1]/"), ("http://h:/x", "http://h/x"), ("http://a@b@c/", "http://c/"),
-    ("http://127.1", "http://127.0.0.1/"), ("http://h_h/a:b//c", "http://h_h/a:b//c"), ("//g:80", "http://g/"),
+    ("http://127.0.0.1", "http://127.0.0.1/"), ("http://h_h/a:b//c", "http://h_h/a:b//c"), ("//g:80", "http://g/"),
     // Characters that must not occur are encoded; existing codes stay.
     ("http://h/é ü?ö ä", "http://h/%C3%A9%20%C3%BC?%C3%B6%20%C3%A4"), ("x y#z", "http://a/b/c/x%20y"),
     ("http://h/a[b]?c[d]=e|f", "http://h/a%5Bb%5D?c%5Bd%5D=e%7Cf"), ("http://h/%zz%7e?%", "http://h/%25zz%7e?%25"),
@@ -84,7 +84,7 @@ struct URLReferenceTests {
     ("http://a/x", "http://a/y?z", true), ("http://a/", "HTTP://A:80/", true), ("https://a/", "https://a:443/", true),
     ("http://u:p@a/", "http://a/", true), ("http://[::1]/", "http://[::1]:80/", true),
     ("http://a/", "https://a/", false), ("http://a/", "http://b/", false), ("http://a/", "http://a:8080/", false),
-    ("http://a/", "http://a.b/", false), ("http://127.1/", "http://127.0.0.1/", true),
+    ("http://a/", "http://a.b/", false), ("http://127.1/", "http://127.0.0.1/", false),
     ("http://ä/", "http://XN--4CA/", true), ("http://[::1]/", "http://[0::1]/", true),
     ("http://a:443/", "https://a/", false), ("/x", "/x", false), ("", "", false),
   ])

@@ -1,6 +1,3 @@
-internal import Base
-internal import HTTPCaching
-
 /// How a transfer service reaches servers.
 public struct TransportOptions: Sendable, Hashable {
   /// The URL of the proxy (`http`, `https`, `socks5h`, ...), which may contain credentials; empty for no proxy. `nil`
@@ -60,17 +57,9 @@ struct NetworkSettings: Sendable {
     authorityFile = isSilent ? first("SSL_CERT_FILE") : options.authorityFile
     authorityFolder = isSilent ? first("SSL_CERT_DIR") : options.authorityFolder
     // Ignore `HTTP_PROXY`: in a program that answers web requests, it is the `Proxy` field of a request.
-    plainProxy = Self.inASCII(options.proxy ?? first("http_proxy", "all_proxy", "ALL_PROXY") ?? "")
-    secureProxy = Self.inASCII(options.proxy ?? first("https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY") ?? "")
-    noProxy = (first("no_proxy", "NO_PROXY") ?? "").split(separator: ",").map { name in
-      name.utf8.allSatisfy { $0 < 0x80 } ? String(name) : Self.inASCII(String(name.drop { " .".contains($0) }))
-    }.joined(separator: ",")
-  }
-
-  /// The address `proxy`, which need not have a scheme, with its host in ASCII.
-  private static func inASCII(_ proxy: String) -> String {
-    if proxy.holds("://") { return ServerName.inASCII(proxy) }
-    return String(ServerName.inASCII("//\(proxy)").dropFirst(2))
+    plainProxy = options.proxy ?? first("http_proxy", "all_proxy", "ALL_PROXY") ?? ""
+    secureProxy = options.proxy ?? first("https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY") ?? ""
+    noProxy = first("no_proxy", "NO_PROXY") ?? ""
   }
 
   /// The proxy for `server`; empty for none.

@@ -66,17 +66,14 @@ public final class HTTPTransferService: DataTransferService {
   ///   the head of a response to an unsafe request has an `IncompleteResponse` as its cause.
   public func transfer(_ request: HTTPRequest) async throws(CacheError) -> HTTPResponse {
     let response = try await begin(request)
-    let server = request.authority ?? ""
-    guard Self.leadsToOnePlace(response.head) else {
-      throw CacheError.invalidMessage(of: server, "it has more than one Location").after(response.head, of: request)
-    }
     switch content {
     case .streamed where response.rest?.length ?? .max > Self.pieceSize: return response
     case .streamed: return try await response.gathered(limit: Self.pieceSize, for: request)
     case .whole(let limit):
       let response = try await response.gathered(limit: limit, for: request)
       guard response.rest == nil else {
-        throw CacheError.contentTooLarge(of: server, limit: limit, limits.settings).after(response.head, of: request)
+        let error = CacheError.contentTooLarge(of: request.authority ?? "", limit: limit, limits.settings)
+        throw error.after(response.head, of: request)
       }
       return response
     }
@@ -109,12 +106,6 @@ public final class HTTPTransferService: DataTransferService {
       thread = started
       return started
     }
-  }
-
-  /// Whether `head` leads to at most one place: otherwise it would depend on the reader where it leads.
-  private static func leadsToOnePlace(_ head: HTTPResponseHead) -> Bool {
-    head.status != 201 && !HTTPResponseHead.redirectStatuses.contains(head.status)
-      || head.fields.values(of: "location").count <= 1
   }
 }
 

@@ -30,7 +30,7 @@ package enum ServerName {
   }
 
   /// The host `host` of a URL in its normal form; `nil` if it is not valid. A name is in lower case, without percent
-  /// codes, and in ASCII (UTS 46); an address is in its usual notation, as libcurl sends it.
+  /// codes, and in ASCII (UTS 46); an IPv6 address is in its usual notation.
   ///
   /// Cost: a name outside ASCII loads libidn2. Without that library no such name is valid.
   package static func normal(_ host: Substring) -> String? {
@@ -41,7 +41,7 @@ package enum ServerName {
     guard let ascii = name.utf8.allSatisfy({ $0 < 0x80 }) ? name.lowercased() : inASCII(name: name),
       !ascii.utf8.isEmpty, ascii.utf8.allSatisfy(PercentEncoding.isUnreserved), !hasEmptyLabel(ascii)
     else { return nil }
-    return address4(ascii) ?? ascii
+    return ascii
   }
 
   /// `url` with its host in ASCII. `url` itself if its host is already, or if there is no valid host.
@@ -64,25 +64,6 @@ package enum ServerName {
   /// Only the root, after the last dot, may have no name.
   private static func hasEmptyLabel(_ name: String) -> Bool {
     name.split(separator: ".", omittingEmptySubsequences: false).dropLast().contains { $0.isEmpty }
-  }
-
-  /// The address that `name` writes as one to four numbers, decimal, octal (`017`) or hexadecimal (`0x7f`), of which the
-  /// last stands for all remaining bytes; `nil` for any other name.
-  private static func address4(_ name: String) -> String? {
-    let parts = name.split(separator: ".", omittingEmptySubsequences: false)
-    let numbers = parts.compactMap(number)
-    guard numbers.count == parts.count, numbers.count <= 4, let last = numbers.last,
-      last >> (8 * (5 - parts.count)) == 0,
-      numbers.dropLast().allSatisfy({ $0 < 256 })
-    else { return nil }
-    let address = numbers.dropLast().enumerated().reduce(last) { $0 | $1.element << UInt64(24 - 8 * $1.offset) }
-    return [24, 16, 8, 0].map { String(address >> $0 & 255) }.joined(separator: ".")
-  }
-
-  private static func number(_ text: Substring) -> UInt64? {
-    guard text.utf8.first?.isASCIIDigit == true, text.utf8.allSatisfy(\.isASCIILetterOrDigit) else { return nil }
-    if text.hasPrefix("0x") { return UInt64(text.dropFirst(2), radix: 16) }
-    return UInt64(text, radix: text.hasPrefix("0") && text != "0" ? 8 : 10)
   }
 
   /// The IPv6 address in the brackets `text`, whose zone (RFC 6874) keeps its case; `nil` if it is none.
