@@ -82,18 +82,44 @@ public struct StoreFiles: Sendable {
     guard let file = try open(path, O_RDONLY) else { return nil }
     let status = try status(of: file)
     guard status.isRegular else { throw CacheError(.damaged, "\(path) is damaged: it is not a file") }
-    var bytes = [UInt8](repeating: 0, count: min(status.size, limit))
-    var count = 0
-    while count < bytes.count {
-      let length = min(bytes.count - count, largestTransfer)
-      let found = try call("read", path) {
-        bytes.withUnsafeMutableBytes { Platform.read(file.descriptor, $0.baseAddress?.advanced(by: count), length) }
+    return (file, status, try read(file, at: 0, count: min(status.size, limit)))
+  }
+
+  /// Up to `count` bytes of an open file from `offset` on, fewer at its end.
+  public func read(_ file: OpenFile, at offset: Int, count: Int) throws(CacheError) -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: count)
+    var done = 0
+    while done < count {
+      let length = min(count - done, largestTransfer)
+      let found = try call("read", file.path) {
+        bytes.withUnsafeMutableBytes {
+          pread(file.descriptor, $0.baseAddress?.advanced(by: done), length, off_t(offset + done))
+        }
       }
       guard let found, found > 0 else { break }
-      count += found
+      done += found
     }
-    bytes.removeLast(bytes.count - count)
-    return (file, status, bytes)
+    bytes.removeLast(count - done)
+    return bytes
+  }
+
+  /// Writes `bytes` into an open file at `offset`.
+  public func write(_ bytes: [UInt8], to file: OpenFile, at offset: Int) throws(CacheError) {
+    var done = 0
+    while done < bytes.count {
+      let length = min(bytes.count - done, largestTransfer)
+      done +=
+        try call("write", file.path) {
+          bytes.withUnsafeBytes {
+            pwrite(file.descriptor, $0.baseAddress?.advanced(by: done), length, off_t(offset + done))
+          }
+        } ?? 0
+    }
+  }
+
+  /// Gives an open file the size `size`.
+  public func resize(_ file: OpenFile, to size: Int) throws(CacheError) {
+    try call("write", file.path) { ftruncate(file.descriptor, off_t(size)) }
   }
 
   /// Opens a file, and writes `bytes` at its beginning, or at its end if `flags` say so.

@@ -101,7 +101,7 @@ struct StatisticsTests {
     let code = await errorCode { () async throws(CacheError) in
       _ = try await StoreAdministration(store).statistics()
     }
-    #expect(code?.rawValue == "ioFailed")
+    #expect(code?.rawValue == "cannotCreate")
     #expect(try await StoreAdministration(store).statistics(ofAllProcesses: false).operations == OperationCounts())
   }
 

@@ -181,7 +181,7 @@ struct UseFileTests {
       #expect(try await fetchCities(container, store).map(\.source) == [source])
     }
     let error = await #expect(throws: CacheError.self) { try await store.close() }
-    #expect(error?.message == "\(link) is a symbolic link, which is not followed")
+    #expect(error?.message.hasPrefix("cannot create \(link)") == true, "\(error?.message ?? "")")
     #expect(try Data(contentsOf: URL(fileURLWithPath: target)) == Data("precious".utf8))
   }
 }

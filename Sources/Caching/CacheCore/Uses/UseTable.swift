@@ -19,6 +19,7 @@ package import StorageSPI
 /// nor changed. Several processes read and change the file under its lock.
 package struct UseTable: Sendable {
   let path: String
+  private let files = StoreFiles()
   /// How long to wait for the lock. Each process holds it for some microseconds; one that is suspended meanwhile must not
   /// stop the others for ever.
   var patience = Duration.seconds(60)
@@ -79,8 +80,12 @@ package struct UseTable: Sendable {
   func add(
     _ records: [AccessRecord], _ counts: OperationCounts = OperationCounts(), sweep: EvictionSweep? = nil
   ) throws(CacheError) {
-    let isAdded: Void? = try withFile(O_RDWR | O_CREAT, lock: LOCK_EX) { file throws(CacheError) in
-      guard var table = try OpenUseTable(file, self) else { return nil }
+    try withLock(on: try openToChange(), exclusively: true) { table throws(CacheError) in
+      guard var table else {
+        throw CacheError(
+          .cannotCreate, "\(path) is not a file of cachectl: it has the name of the file about a store's use",
+          hint: "move it away: the use of the store is counted in a file there")
+      }
       // Before anything else: a file with content and without a head would be someone else's.
       if table.isNew { try table.writeHead() }
       try table.add(records, maximumBlocks: maximumBlocks)
@@ -88,72 +93,36 @@ package struct UseTable: Sendable {
       table.counts = table.counts + counts
       try table.writeHead()
     }
-    if isAdded != nil { return }
-    throw CacheError(
-      .cannotCreate, "\(path) is not a file of cachectl: it has the name of the file about a store's use",
-      hint: "move it away: the use of the store is counted in a file there")
+  }
+
+  private func openToChange() throws(CacheError) -> OpenFile {
+    let flags = O_RDWR | O_CREAT | O_NOFOLLOW
+    if let file = try files.open(path, flags) { return file }
+    // A store on a server has made no folder.
+    if let slash = path.lastIndex(of: "/") { try files.makeDirectory(String(path[..<slash])) }
+    guard let file = try files.open(path, flags) else { throw .system(ENOENT, "create", path) }
+    return file
   }
 
   /// What `body` makes of the table; `nil` if there is none.
   private func read<Output>(
     _ body: (OpenUseTable) throws(CacheError) -> Output
   ) throws(CacheError) -> Output? {
-    try withFile(O_RDONLY, lock: LOCK_SH) { file throws(CacheError) in
-      if let table = try OpenUseTable(file, self) { try body(table) } else { nil }
+    guard let file = try files.open(path, O_RDONLY | O_NOFOLLOW) else { return nil }
+    return try withLock(on: file, exclusively: false) { table throws(CacheError) in
+      if let table { try body(table) } else { nil }
     }
   }
 
-  /// Calls `body` with the open and locked file; `nil` if there is none, and it is not to be created.
-  private func withFile<Output>(
-    _ flags: Int32, lock: Int32, _ body: (Int32) throws(CacheError) -> Output?
-  ) throws(CacheError) -> Output? {
-    // Not waiting for the other end of what is a pipe.
-    let flags = flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
-    var file = open(path, flags, 0o600)
-    if file < 0, errno == ENOENT {
-      if flags & O_CREAT == 0 { return nil }
-      // A store on a server has made no folder. A failure shows now.
-      for index in path.indices.dropFirst() where path[index] == "/" { mkdir(String(path[..<index]), 0o700) }
-      file = open(path, flags, 0o600)
+  /// Calls `body` with the table in the file, which is locked meanwhile; with `nil` if the file belongs to someone else.
+  private func withLock<Output>(
+    on file: OpenFile, exclusively: Bool, _ body: (OpenUseTable?) throws(CacheError) -> Output
+  ) throws(CacheError) -> Output {
+    try files.wait(for: path, within: patience, hint: "end that process, or let it go on") { _ throws(CacheError) in
+      try files.lock(file, exclusively: exclusively) ? () : nil
     }
-    guard file >= 0 else {
-      guard errno == ELOOP else { throw failure("cannot be opened") }
-      // This program must not overwrite the target of a symbolic link.
-      throw CacheError(
-        .ioFailed, "\(path) is a symbolic link, which is not followed",
-        hint: "remove it: the use of the store is counted in a file there")
-    }
-    defer {
-      // A process that is being started has the descriptor too, and with it the lock, until it runs its program.
-      flock(file, LOCK_UN)
-      close(file)
-    }
-    try take(lock, on: file)
-    return try body(file)
-  }
-
-  private func take(_ lock: Int32, on file: Int32) throws(CacheError) {
-    var start: ContinuousClock.Instant?
-    while flock(file, lock | LOCK_NB) != 0 {
-      guard errno == EWOULDBLOCK || errno == EINTR else { throw failure("cannot be locked") }
-      let now = ContinuousClock.now
-      if start == nil { start = now }
-      guard let start, now < start + patience else {
-        throw CacheError(
-          .busy, "\(path) cannot be locked within \(patience): another process holds it",
-          hint: "end that process, or let it go on")
-      }
-      usleep(500)
-    }
-  }
-
-  /// The failure for the current `errno`.
-  fileprivate func failure(_ what: String) -> CacheError {
-    let number = errno
-    let isRefusal = [EACCES, EPERM, EROFS].contains(number)
-    return CacheError(
-      isRefusal ? .permissionDenied : .ioFailed,
-      "\(path) \(what): \(String(cString: strerror(number)))", hint: "check its permissions and the free space")
+    defer { files.unlock(file) }
+    return try body(try OpenUseTable(file, files))
   }
 }
 
@@ -222,8 +191,8 @@ private struct OpenUseTable {
   /// More blocks than any file has.
   private static let maximumBlocks = 1 << 28
 
-  private let descriptor: Int32
-  private let file: UseTable
+  private let file: OpenFile
+  private let files: StoreFiles
   /// Whether the file is empty.
   private(set) var isNew = false
   /// The number of blocks, a power of two or 0.
@@ -234,11 +203,11 @@ private struct OpenUseTable {
   private var sweepLength = 0
   private var sweepChecksum: UInt64 = 0
 
-  /// The table in the file `descriptor`; `nil` if the file belongs to someone else.
-  init?(_ descriptor: Int32, _ file: UseTable) throws(CacheError) {
-    self.descriptor = descriptor
+  /// The table in `file`; `nil` if the file belongs to someone else.
+  init?(_ file: OpenFile, _ files: StoreFiles) throws(CacheError) {
     self.file = file
-    let head = try read(Self.headSize, at: 0)
+    self.files = files
+    let head = try files.read(file, at: 0, count: Self.headSize)
     // A process that died while it created the file has left an empty one.
     isNew = head.isEmpty
     if isNew { return }
@@ -273,7 +242,7 @@ private struct OpenUseTable {
       Swift.withUnsafeBytes(of: number.littleEndian) { head.append(contentsOf: $0) }
     }
     Swift.withUnsafeBytes(of: Self.checksum(head[...]).littleEndian) { head.append(contentsOf: $0) }
-    try write(head, at: 0)
+    try files.write(head, to: file, at: 0)
   }
 
   func histories(of digests: [UInt64]) throws(CacheError) -> [AccessHistory] {
@@ -302,7 +271,7 @@ private struct OpenUseTable {
     records = 0
     sweepLength = 0
     // Blocks without records take up no space, and at the end they are not in the file.
-    guard ftruncate(descriptor, off_t(Self.headSize)) == 0 else { throw file.failure("cannot be written") }
+    try files.resize(file, to: Self.headSize)
     try writeHead()
     try insert(kept)
     if let sweep { try keep(sweep) }
@@ -317,7 +286,7 @@ private struct OpenUseTable {
       rest = rest[own.endIndex...]
       var block = try block(place)
       for record in own where block.add(record) { records += 1 }
-      try write(block.bytes, at: (place + 1) * UseBlock.size)
+      try files.write(block.bytes, to: file, at: (place + 1) * UseBlock.size)
     }
   }
 
@@ -326,7 +295,7 @@ private struct OpenUseTable {
   /// The text of the sweep; `nil` if there is none, or it is damaged.
   func sweepText() throws(CacheError) -> [UInt8]? {
     guard sweepLength > 0, sweepLength <= EvictionSweep.maximumLength else { return nil }
-    let text = try read(sweepLength, at: sweepStart)
+    let text = try files.read(file, at: sweepStart, count: sweepLength)
     return Self.checksum(text[...]) == sweepChecksum ? text : nil
   }
 
@@ -334,8 +303,8 @@ private struct OpenUseTable {
   mutating func keep(_ sweep: [UInt8]) throws(CacheError) {
     sweepLength = sweep.count
     sweepChecksum = Self.checksum(sweep[...])
-    try write(sweep, at: sweepStart)
-    guard ftruncate(descriptor, off_t(sweepStart + sweep.count)) == 0 else { throw file.failure("cannot be written") }
+    try files.write(sweep, to: file, at: sweepStart)
+    try files.resize(file, to: sweepStart + sweep.count)
   }
 
   private func place(of digest: UInt64) -> Int {
@@ -343,29 +312,7 @@ private struct OpenUseTable {
   }
 
   private func block(_ place: Int) throws(CacheError) -> UseBlock {
-    UseBlock(try read(UseBlock.size, at: (place + 1) * UseBlock.size))
-  }
-
-  private func write(_ bytes: [UInt8], at offset: Int) throws(CacheError) {
-    guard pwrite(descriptor, bytes, bytes.count, off_t(offset)) == bytes.count else {
-      throw file.failure("cannot be written")
-    }
-  }
-
-  /// Up to `count` bytes at `offset`, fewer at the end of the file.
-  private func read(_ count: Int, at offset: Int) throws(CacheError) -> [UInt8] {
-    var hasFailed = false
-    let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
-      while filled < count {
-        let piece = pread(descriptor, buffer.baseAddress?.advanced(by: filled), count - filled, off_t(offset + filled))
-        if piece < 0, errno == EINTR { continue }
-        hasFailed = piece < 0
-        guard piece > 0 else { return }
-        filled += piece
-      }
-    }
-    if hasFailed { throw file.failure("cannot be read") }
-    return bytes
+    UseBlock(try files.read(file, at: (place + 1) * UseBlock.size, count: UseBlock.size))
   }
 
   private static func checksum(_ bytes: ArraySlice<UInt8>) -> UInt64 {
