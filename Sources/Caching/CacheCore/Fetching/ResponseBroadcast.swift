@@ -1,5 +1,4 @@
 internal import FetchVocabulary
-internal import Synchronization
 
 /// Content that arrives once, for any number of readers, and for the store when it is complete.
 ///
@@ -17,8 +16,6 @@ final class ResponseBroadcast: Sendable {
     /// There is more than the limit. Readers get it nevertheless.
     case tooLarge
   }
-
-  private typealias Waiter = CheckedContinuation<Void, Never>
 
   private struct State {
     /// The content that arrives; `nil` once it has failed, so that its connection is closed.
@@ -40,20 +37,14 @@ final class ResponseBroadcast: Sendable {
     var readerCount = 0
     var continuesWithoutReaders = false
     var pump: Task<Void, Never>?
-    /// Those that wait for a change: readers by their numbers, from 1 on, and the pump as number 0.
-    var waiting: [Int: Waiter] = [:]
+    /// Whether the pump waits until readers have taken what the buffer holds.
+    var isFull = false
 
     mutating func append(_ piece: [UInt8]) {
       guard !piece.isEmpty else { return }
       pieces.append(piece)
       held += piece.count
       arrived += piece.count
-    }
-
-    mutating func takeWaitingReaders() -> [Waiter] {
-      let readers = waiting.filter { $0.key != ResponseBroadcast.pumpNumber }
-      waiting = waiting.filter { $0.key == ResponseBroadcast.pumpNumber }
-      return Array(readers.values)
     }
 
     /// Releases the pieces that no reader will take.
@@ -63,10 +54,10 @@ final class ResponseBroadcast: Sendable {
       for piece in pieces.prefix(count) { held -= piece.count }
       pieces.removeFirst(count)
       dropped += count
+      isFull = held > ResponseBroadcast.window && !readers.isEmpty
     }
   }
 
-  private static let pumpNumber = 0
   /// The number of bytes that may wait for the slowest reader of content above the limit.
   private static let window = 256 * 1024
 
@@ -74,7 +65,7 @@ final class ResponseBroadcast: Sendable {
   private let limit: Int
   private let background: BackgroundWork
   private let settle: @Sendable (Outcome) async -> CacheError?
-  private let state: Mutex<State>
+  private let state: TaskMonitor<State>
 
   /// Creates a broadcast of the content of `response`: `body`, and then `rest`. Nothing is read before there is a reader.
   ///
@@ -93,7 +84,7 @@ final class ResponseBroadcast: Sendable {
     self.settle = settle
     var state = State(source: response.rest)
     state.append(response.body)
-    self.state = Mutex(state)
+    self.state = TaskMonitor(state)
   }
 
   /// The content from its beginning, for one more reader; `nil` if the beginning is gone or the transfer has failed.
@@ -137,39 +128,32 @@ final class ResponseBroadcast: Sendable {
   // MARK: Readers
 
   private func next(_ reader: Int) async throws(CacheError) -> [UInt8]? {
-    while true {
-      if Task.isCancelled { throw .cancelled }
-      let (piece, end, pump) = state.withLock { state -> ([UInt8]?, Result<Void, CacheError>?, Waiter?) in
-        guard let place = state.readers[reader] else { return (nil, state.end ?? .failure(.cancelled), nil) }
-        guard place - state.dropped < state.pieces.count else { return (nil, state.end, nil) }
-        let piece = state.pieces[place - state.dropped]
-        state.readers[reader] = place + 1
-        state.release()
-        return (piece, nil, state.held <= Self.window ? state.waiting.removeValue(forKey: Self.pumpNumber) : nil)
+    typealias Taken = (result: Result<[UInt8]?, CacheError>, freesPump: Bool)
+    let taken = await state.wait { state -> Taken? in
+      guard let place = state.readers[reader] else {
+        return ((state.end ?? .failure(.cancelled)).map { _ in nil }, false)
       }
-      pump?.resume()
-      if let piece { return piece }
-      if let end {
-        try end.get()
-        return nil
-      }
-      await wait(reader) { state in
-        state.end == nil && state.readers[reader].map { $0 - state.dropped == state.pieces.count } ?? false
-      }
+      guard place - state.dropped < state.pieces.count else { return state.end.map { ($0.map { _ in nil }, false) } }
+      let (piece, wasFull) = (state.pieces[place - state.dropped], state.isFull)
+      state.readers[reader] = place + 1
+      state.release()
+      return (.success(piece), wasFull && !state.isFull)
     }
+    guard let taken else { throw .cancelled }
+    if taken.freesPump { state.signalAll() }
+    return try taken.result.get()
   }
 
   private func leave(_ reader: Int) {
-    let pump = state.withLock { state -> Waiter? in
+    state.withLock { state in
       state.readers[reader] = nil
       state.release()
       if state.readers.isEmpty, !state.hasArrived, !state.continuesWithoutReaders || state.isTooLarge {
         state.end = .failure(.cancelled)
         state.pump?.cancel()
       }
-      return state.waiting.removeValue(forKey: Self.pumpNumber)
     }
-    pump?.resume()
+    state.signalAll()
     continueInBackground()
   }
 
@@ -195,13 +179,12 @@ final class ResponseBroadcast: Sendable {
   private func receive(_ piece: [UInt8]) async throws(CacheError) {
     // The owner knows it before any reader gets more than the limit.
     if state.withLock({ !$0.isTooLarge && $0.arrived + piece.count > limit }) { try await exceedLimit() }
-    let readers = state.withLock { state in
+    state.withLock { state in
       state.append(piece)
-      return state.takeWaitingReaders()
+      state.release()
     }
-    for reader in readers { reader.resume() }
-    await wait(Self.pumpNumber) { $0.isTooLarge && $0.held > Self.window && !$0.readers.isEmpty }
-    if Task.isCancelled { throw .cancelled }
+    state.signalAll()
+    if await state.wait({ $0.isFull ? nil : true }) == nil { throw .cancelled }
   }
 
   /// Informs the owner, and from now on holds only what readers have yet to take.
@@ -231,27 +214,7 @@ final class ResponseBroadcast: Sendable {
     if let content {
       error = await settle(failure.map { .brokenOff(content, $0) } ?? .complete(content)) ?? failure
     }
-    let readers = state.withLock { state in
-      state.end = state.end ?? error.map { .failure($0) } ?? .success(())
-      return state.takeWaitingReaders()
-    }
-    for reader in readers { reader.resume() }
-  }
-
-  /// Waits while `mustWait` is true, until somebody removes the continuation of `number` and resumes it, or this task is
-  /// cancelled.
-  private func wait(_ number: Int, while mustWait: @Sendable (State) -> Bool) async {
-    await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
-        let waits = state.withLock { state in
-          guard !Task.isCancelled, mustWait(state) else { return false }
-          state.waiting[number] = continuation
-          return true
-        }
-        if !waits { continuation.resume() }
-      }
-    } onCancel: {
-      state.withLock { $0.waiting.removeValue(forKey: number) }?.resume()
-    }
+    state.withLock { $0.end = $0.end ?? error.map { .failure($0) } ?? .success(()) }
+    state.signalAll()
   }
 }

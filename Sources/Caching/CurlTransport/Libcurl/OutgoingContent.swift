@@ -1,6 +1,6 @@
+internal import CacheCore
 internal import FetchVocabulary
 internal import HTTPCaching
-internal import Synchronization
 
 /// The content of a request, on its way from the task that makes it to the thread that sends it.
 final class OutgoingContent: Sendable {
@@ -29,19 +29,18 @@ final class OutgoingContent: Sendable {
     /// Whether libcurl was told to wait for more.
     var isAwaited = false
     var isStopped = false
-    var demand: CheckedContinuation<Void, Never>?
     var feeder: Task<Void, Never>?
 
     var isWanted: Bool { isStarted && !isComplete && bytes.count - offset < OutgoingContent.lowWater }
   }
 
   private let stream: StreamedContent?
-  private let state: Mutex<State>
+  private let state: TaskMonitor<State>
 
   /// Creates the content of `stream`, or of `bytes` if there is none.
   init(_ bytes: [UInt8], stream: StreamedContent?) {
     self.stream = stream
-    state = Mutex(State(bytes: bytes, isComplete: stream == nil))
+    state = TaskMonitor(State(bytes: bytes, isComplete: stream == nil))
   }
 
   /// Starts to fetch the content. Calls `onMore` when there is more and libcurl is waiting for it, and `onFailure` if
@@ -76,18 +75,18 @@ final class OutgoingContent: Sendable {
 
   /// Stops fetching.
   func stop() {
-    let (feeder, demand) = state.withLock { state in
+    let feeder = state.withLock { state in
       state.isStopped = true
-      defer { (state.feeder, state.demand, state.bytes, state.offset) = (nil, nil, [], 0) }
-      return (state.feeder, state.demand)
+      defer { (state.feeder, state.bytes, state.offset) = (nil, [], 0) }
+      return state.feeder
     }
     feeder?.cancel()
-    demand?.resume()
+    state.signalAll()
   }
 
   /// Copies as many bytes as are there and fit to `target`.
   func take(_ target: UnsafeMutableRawBufferPointer) -> Portion {
-    let (portion, demand) = state.withLock { state -> (Portion, CheckedContinuation<Void, Never>?) in
+    let (portion, isWanted) = state.withLock { state -> (Portion, Bool) in
       let count = min(target.count, state.bytes.count - state.offset)
       state.bytes.withUnsafeBytes { bytes in
         target.copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes[state.offset..<state.offset + count]))
@@ -95,11 +94,9 @@ final class OutgoingContent: Sendable {
       state.offset += count
       (state.isStarted, state.isTouched) = (true, state.isTouched || count > 0)
       state.isAwaited = count == 0 && !state.isComplete
-      let demand = state.isWanted ? state.demand : nil
-      if demand != nil { state.demand = nil }
-      return (count > 0 ? .bytes(count) : state.isComplete ? .end : .later, demand)
+      return (count > 0 ? .bytes(count) : state.isComplete ? .end : .later, state.isWanted)
     }
-    demand?.resume()
+    if isWanted { state.signalAll() }
     return portion
   }
 
@@ -114,15 +111,7 @@ final class OutgoingContent: Sendable {
 
   /// Waits until libcurl wants more; `false` if it never will.
   private func isWanted() async -> Bool {
-    await withCheckedContinuation { continuation in
-      let isDecided = state.withLock { state in
-        if state.isStopped || state.isWanted { return true }
-        state.demand = continuation
-        return false
-      }
-      if isDecided { continuation.resume() }
-    }
-    return state.withLock { !$0.isStopped }
+    await state.wait { $0.isStopped ? false : $0.isWanted ? true : nil } ?? false
   }
 
   /// Adds `piece`, or with `nil` the end. Returns whether libcurl is waiting for it.

@@ -1,13 +1,12 @@
+internal import CacheCore
 internal import FetchVocabulary
 internal import HTTPCaching
-internal import Synchronization
 
 /// A request and its response, shared by the tasks that wait for it and the thread that carries it.
 ///
 /// The thread puts in what arrives (`receive`, `finish`) and takes out what is to be sent (`content`); tasks take
 /// out the head and the content. Both sides only lock this state, and never wait for each other while holding the lock.
 final class Transfer: Sendable {
-  private enum Wanted { case head, content }
   private enum End { case whole, failure(CacheError) }
 
   private struct State {
@@ -19,18 +18,6 @@ final class Transfer: Sendable {
     /// Whether libcurl was told to stop reading until the reader has caught up.
     var isPaused = false
     var end: End?
-    var readers: [(wanted: Wanted, continuation: CheckedContinuation<Void, Never>)] = []
-
-    func has(_ wanted: Wanted) -> Bool {
-      end != nil || (wanted == .head ? head != nil : waiting.count > 0)
-    }
-
-    /// Removes and returns the readers that need not wait any longer.
-    mutating func takeReady() -> [CheckedContinuation<Void, Never>] {
-      let ready = readers.filter { has($0.wanted) }
-      readers = readers.filter { !has($0.wanted) }
-      return ready.map(\.continuation)
-    }
   }
 
   let request: OutgoingRequest
@@ -39,7 +26,7 @@ final class Transfer: Sendable {
   let start = ContinuousClock.now
   private let loop: TransferLoop
   private let bufferSize: Int
-  private let state = Mutex(State())
+  private let state = TaskMonitor(State())
 
   /// Creates a transfer of which about `bufferSize` bytes may wait for their reader, apart from the 64 KiB handed over at
   /// once. When there are as many, reading from the connection stops until half of them have been taken.
@@ -64,60 +51,50 @@ final class Transfer: Sendable {
 
   /// Waits for the head of the final response.
   func head() async throws(CacheError) -> HTTPResponseHead {
-    while true {
-      if Task.isCancelled { cancel() }
-      // If a response breaks off after its head, return that head; if it was cancelled, throw.
-      switch state.withLock({ ($0.head, $0.end) }) {
-      case (_, .failure(let error)) where error.code == .cancelled: throw error
-      case (let head?, _): return head
-      case (nil, .failure(let error)): throw error
-      case (nil, _): await wait(for: .head)
+    // If a response breaks off after its head, return that head; if it was cancelled, throw.
+    let head = await state.wait { state -> Result<HTTPResponseHead, CacheError>? in
+      switch (state.head, state.end) {
+      case (_, .failure(let error)) where error.code == .cancelled: .failure(error)
+      case (let head?, _): .success(head)
+      case (nil, .failure(let error)): .failure(error)
+      case (nil, _): nil
       }
     }
+    return try unlessCancelled(head).get()
   }
 
   /// Waits for more content, and returns a piece of it; `nil` at the end.
   func next() async throws(CacheError) -> [UInt8]? {
-    while true {
-      if Task.isCancelled { cancel() }
-      let (piece, end, isToResume) = state.withLock { state in
-        let piece = state.waiting.takeFirst()
+    let next = await state.wait { [bufferSize] state -> (piece: Result<[UInt8]?, CacheError>, isToResume: Bool)? in
+      if let piece = state.waiting.takeFirst() {
         let isToResume = state.isPaused && state.waiting.count <= bufferSize / 2
         if isToResume { state.isPaused = false }
-        return (piece, state.end, isToResume)
+        return (.success(piece), isToResume)
       }
-      if isToResume { loop.post(.resume(self)) }
-      if let piece { return piece }
-      switch end {
-      case .whole: return nil
-      case .failure(let error): throw error
-      case nil: await wait(for: .content)
+      switch state.end {
+      case .whole: return (.success(nil), false)
+      case .failure(let error): return (.failure(error), false)
+      case nil: return nil
       }
     }
+    if next?.isToResume == true { loop.post(.resume(self)) }
+    return try unlessCancelled(next?.piece).get()
+  }
+
+  /// What a task has waited for; with `nil` the task was cancelled, and with it the transfer.
+  private func unlessCancelled<Output>(_ output: Output?) throws(CacheError) -> Output {
+    if let output { return output }
+    cancel()
+    throw .cancelled
   }
 
   /// Ends the transfer at once, unless it has already ended.
   func cancel() { end(.failure(.cancelled)) }
 
-  var interim: [HTTPResponseHead] { state.withLock(\.interim) }
-  var trailers: HTTPFields { state.withLock(\.trailers) }
+  var interim: [HTTPResponseHead] { state.withLock { $0.interim } }
+  var trailers: HTTPFields { state.withLock { $0.trailers } }
   /// Whether libcurl was told to stop reading, and how much content is waiting.
   var backlog: (isPaused: Bool, count: Int) { state.withLock { ($0.isPaused, $0.waiting.count) } }
-
-  private func wait(for wanted: Wanted) async {
-    await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
-        let isReady = state.withLock { state in
-          if state.has(wanted) { return true }
-          state.readers.append((wanted, continuation))
-          return false
-        }
-        if isReady { continuation.resume() }
-      }
-    } onCancel: {
-      cancel()
-    }
-  }
 
   private func end(_ end: End) {
     let isNew = state.withLock { state in
@@ -168,10 +145,8 @@ final class Transfer: Sendable {
     wake()
   }
 
-  /// Wakes the readers that need not wait any longer.
-  func wake() {
-    for reader in state.withLock({ $0.takeReady() }) { reader.resume() }
-  }
+  /// Wakes the readers.
+  func wake() { state.signalAll() }
 }
 
 /// A queue of bytes, in pieces of at most 64 KiB. Measured: joining all of them costs more than receiving them.
