@@ -34,21 +34,14 @@ extension HTTPOrigin {
   /// Sends the request to the server, with `conditions` added.
   ///
   /// - Throws: `CacheError`: `originUnreachable`, also for the statuses 408, 425, 429 and 5xx; `originRefused`;
-  ///   `notFound`; `invalidAnswer`, also for a 304 without a condition; `invalidRequest`; `cancelled`.
+  ///   `notFound`; `invalidAnswer`; `invalidRequest`; `cancelled`.
   public func answer(
     to request: Request, conditions: HTTPFields
   ) async throws(CacheError) -> OriginAnswer<Response> {
     let endpoint = try endpoint(for: request)
     if Task.isCancelled { throw .cancelled }
     let response = try await server.send(endpoint, conditions: conditions, origin: name)
-    if response.head.status == 304 {
-      guard ["if-none-match", "if-modified-since"].contains(where: conditions.contains) else {
-        throw CacheError(
-          .invalidAnswer, "\(name) confirmed a stored response (304), and the request did not name one",
-          hint: "try again later: the server is at fault")
-      }
-      return OriginAnswer(head: response.head, response: nil)
-    }
+    if response.head.status == 304 { return OriginAnswer(head: response.head, response: nil) }
     guard isAnswer(response) else { throw server.error(for: response, to: endpoint, origin: name) }
     return OriginAnswer(head: response.head, response: try decode(response, for: request))
   }
