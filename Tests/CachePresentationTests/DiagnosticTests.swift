@@ -41,13 +41,13 @@ struct DiagnosticTests {
       ("not saved: store: gone", "start it", "not saved", ""),
       ("not saved: store: gone", "save it", "not saved", "save it"),
       ("not saved, store: gone", "start it", "not saved, store: gone", "start it"),
-      ("far is away: not kept", "", "far is away: not kept", ""),
-      ("not saved: far: store: gone", "start it", "not saved", ""),
+      ("remote is away: not kept", "", "remote is away: not kept", ""),
+      ("not saved: remote: store: gone", "start it", "not saved", ""),
       ("gone", "start it", nil, nil),
       ("gone", "stop it", "gone", "stop it"),
     ] as [(String, String, String?, String?)])
   func news(_ message: String, _ hint: String, _ newMessage: String?, _ newHint: String?) {
-    let earlier = ["store: gone", "far: store: gone"].map { ErrorView(code: "failed", message: $0, hint: "start it") }
+    let earlier = ["store: gone", "remote: store: gone"].map { ErrorView(code: "failed", message: $0, hint: "start it") }
     let news = ErrorView(code: "failed", message: message, hint: hint).news(after: earlier)
     #expect(news?.message == newMessage && news?.hint == newHint)
   }

@@ -41,8 +41,7 @@ package final class TieredEngine: WrappingEngine {
     isFollowing = others.contains(.followsChanges)
     writer = BoundedWriter(
       engine: local, clock: clock, limits: own.contains(.bounded) ? layer.limits : nil, uses: StoreUse(),
-      isOrdered: own.contains(.ordered),
-      removesExpired: !own.contains(.expiring))
+      isOrdered: own.contains(.ordered), removesExpired: !own.contains(.expiring))
   }
 
   // MARK: Reading
@@ -153,8 +152,7 @@ package final class TieredEngine: WrappingEngine {
 
   /// Writes to the remote store, then to the local one. The next read of an entry confirms its copy.
   package func apply(_ batch: WriteBatch) async throws(CacheError) {
-    let changes = WriteBatch(
-      batch.operations.filter { if case .require = $0 { false } else { !$0.key.isLease } })
+    let changes = WriteBatch(batch.operations.filter { if case .require = $0 { false } else { !$0.key.isLease } })
     let digests = changes.keys.map { AccessRecord.digest(of: $0) }
     digests.forEach(confirmations.beginChange)
     defer { digests.forEach(confirmations.endChange) }
