@@ -1,15 +1,25 @@
 internal import StorageSPI
+internal import Synchronization
 
 /// Lists the entries of a store, which has no index: by `SCAN` on one server; on a cluster slot after slot, because the
 /// cursors of its nodes mean nothing once slots have moved.
-struct RedisScan {
-  let nodes: RedisNodes
-  let names: RedisNames
+final class RedisScan: Sendable {
+  private let nodes: RedisNodes
+  private let names: RedisNames
   /// The store, for errors.
-  let store: String
+  private let store: String
+  /// What the last page of a cluster left of the keys that were found for it, and the prefix and position for which that
+  /// is. A node cannot name a part of the keys of a slot: without this each page would cost as much as all of a full slot.
+  private let rest = Mutex<(prefix: String, position: String, found: Found)?>(nil)
+
+  init(nodes: RedisNodes, names: RedisNames, store: String) {
+    self.nodes = nodes
+    self.names = names
+    self.store = store
+  }
 
   /// A key that was found, and the position of those among which it was found. They are listed in order.
-  private struct Item {
+  private struct Item: Sendable {
     let key: CacheKey
     let place: String
 
@@ -18,7 +28,7 @@ struct RedisScan {
   }
 
   /// Some keys, and the position behind them; `nil` if nothing follows.
-  private typealias Found = (items: [Item], next: String?)
+  private typealias Found = (items: ArraySlice<Item>, next: String?)
 
   /// The entry under a key; `nil` if it is gone.
   private typealias Look = Result<ScannedEntry?, CacheError>
@@ -46,32 +56,37 @@ struct RedisScan {
         width = (width + 3) / 4
         continue
       }
-      let page = try page(of: found, looks)
+      let (page, taken) = try page(of: found, looks)
+      if names.isCluster, taken < found.items.count, let next = page.next {
+        rest.withLock { $0 = (request.prefix, next, (found.items.dropFirst(taken), found.next)) }
+      }
       guard page.entries.isEmpty, page.next != nil else { return page }
       if found.items.isEmpty { width = min(width * 2, 8 * Self.keysAtOnce) }
       position = page.next
     }
   }
 
-  /// The page of the first items, which are there as `looks` says.
-  private func page(of found: Found, _ looks: [Look]) throws(CacheError) -> ScanPage {
-    var page = ScanPage([], next: looks.count < found.items.count ? found.items[looks.count - 1].next : found.next)
+  /// The page of the first items, which are there as `looks` says, and how many items it is about.
+  private func page(of found: Found, _ looks: [Look]) throws(CacheError) -> (page: ScanPage, taken: Int) {
+    let start = found.items.startIndex
+    var page = ScanPage(
+      [], next: looks.count < found.items.count ? found.items[start + looks.count - 1].next : found.next)
     for (index, look) in looks.enumerated() {
       switch look {
       case .success(let entry?): page.entries.append(entry)
       case .success(nil): break
       case .failure(let error):
-        let item = found.items[index]
+        let item = found.items[start + index]
         guard page.entries.isEmpty else {
-          page.next = found.items[index - 1].next
-          return page
+          page.next = found.items[start + index - 1].next
+          return (page, index)
         }
         throw CacheError(
           error.code, error.message, hint: error.hint, key: error.key,
           cause: UnreadableEntry(item.key, next: item.next))
       }
     }
-    return page
+    return (page, looks.count)
   }
 
   /// Passes all entries to `body`, and an error for each one that cannot be read.
@@ -136,7 +151,7 @@ extension RedisScan {
     var keys = Set(keys(reply[1])).sorted()
     if let done, done.end == end { keys.removeAll { $0.text <= done.key } }
     let place = "s \(server.runID) \(words[2]) \(end)"
-    return ((keys.map { Item(key: $0, place: place) }, end == "0" ? nil : "s \(server.runID) \(end)"), done == nil)
+    return ((keys.map { Item(key: $0, place: place) }[...], end == "0" ? nil : "s \(server.runID) \(end)"), done == nil)
   }
 
   /// `text` as a pattern that means itself.
@@ -153,11 +168,17 @@ extension RedisScan {
   private func findInSlots(
     _ position: String?, _ prefix: String, _ width: Int, _ masters: [RedisMaster]
   ) async throws(CacheError) -> Found {
+    let kept = rest.withLock { rest in
+      guard let (known, place, found) = rest, known == prefix, place == position else { return Found?.none }
+      rest = nil
+      return found
+    }
+    if let kept, kept.items.count >= width || kept.next == nil { return kept }
     // "c SLOT", or "c SLOT KEY": of the keys in SLOT, those up to KEY are done.
-    let words = (position ?? "").split(separator: " ").map(String.init)
+    let words = (kept?.next ?? position ?? "").split(separator: " ").map(String.init)
     var slot = words.count > 1 ? Int(words[1]) ?? 0 : 0
     var done = words.count > 2 ? words[2] : ""
-    var (items, slots) = ([Item](), 16)
+    var (items, slots) = (Array(kept?.items ?? []), 16)
     while slot < RedisNames.slots, items.count < width {
       let range = slot..<min(slot + slots, RedisNames.slots)
       for (slot, keys) in try await keys(in: range, masters).sorted(by: { $0.key < $1.key }) {
@@ -167,7 +188,7 @@ extension RedisScan {
       }
       (slot, slots, done) = (range.upperBound, min(slots * 2, 2_048), "")
     }
-    return (items, slot < RedisNames.slots ? "c \(slot)" : nil)
+    return (items[...], slot < RedisNames.slots ? "c \(slot)" : nil)
   }
 
   private func keys(in range: Range<Int>, _ masters: [RedisMaster]) async throws(CacheError) -> [Int: Set<CacheKey>] {
