@@ -145,10 +145,10 @@ final class RedisEngine: StorageEngine {
 extension RedisEngine {
   private func apply(_ batch: RedisBatch) async throws(CacheError) {
     let parts = batch.parts(names)
-    if parts.count > 1 {
-      // Each part is all or nothing. That all of them fail together holds only if nobody else writes meanwhile.
-      for (slot, part) in parts where !part.wanted.isEmpty { try await send(part.requirements, slot) }
-    }
+    // Without a task of its own, which would be on another thread.
+    if parts.count == 1 { return try await send(parts[0].batch, parts[0].slot) }
+    // Each part is all or nothing. That all of them fail together holds only if nobody else writes meanwhile.
+    for (slot, part) in parts where !part.wanted.isEmpty { try await send(part.requirements, slot) }
     let failure = await withTaskGroup(of: CacheError?.self) { group in
       for (slot, part) in parts {
         group.addTask {
