@@ -113,10 +113,8 @@ struct RedisRequest {
   private mutating func take(_ error: RedisDisconnection) throws(CacheError) {
     switch error {
     case .unanswered(let error):
-      // A connection that is not broken had an answer: that too few replicas have the change, which was made.
-      let isMade = error.code == .unreachable && error.cause == nil
-      guard isRead || isMade else { throw error.notingThatItMayBeDone }
-      guard isRead, error.code == .unreachable else { throw error }
+      guard isRead else { throw error.notingThatItMayBeDone }
+      guard error.code == .unreachable else { throw error }
       trouble = error
     case .notSent(let error):
       // Nothing but the server has what it has: without it there is nothing to wait for.
