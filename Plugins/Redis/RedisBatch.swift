@@ -74,7 +74,9 @@ extension RedisBatch {
   private static let shortestStay = Timestamp.clockTolerance
 
   /// The command that makes the changes, if each entry is as wanted. Its reply is for `conflict(_:)`.
-  func command(_ names: RedisNames, at now: Timestamp, _ script: RedisScript = .byHash) throws(CacheError) -> RedisCommand {
+  func command(_ names: RedisNames, at now: Timestamp, _ script: RedisScript = .byHash) throws(CacheError)
+    -> RedisCommand
+  {
     if wanted.isEmpty, changes.values.allSatisfy({ if case .remove = $0 { true } else { false } }) {
       var command = RedisCommand("UNLINK")
       for key in keys { command.append(names.name(of: key)) }

@@ -192,15 +192,31 @@ extension RedisScan {
   }
 
   private func keys(in range: Range<Int>, _ masters: [RedisMaster]) async throws(CacheError) -> [Int: Set<CacheKey>] {
-    var found: [Int: Set<CacheKey>] = [:]
-    for master in masters {
-      let slots = range.filter { master.slots.contains($0) }
-      let commands = slots.map { RedisCommand("CLUSTER", "GETKEYSINSLOT", String($0), "1000000000") }
-      for (slot, reply) in zip(slots, commands.isEmpty ? [] : try await nodes.send(commands, to: master)) {
-        found[slot, default: []].formUnion(keys(try checked(reply)))
+    var (masters, found) = (masters, [Int: Set<CacheKey>]())
+    while true {
+      for master in masters { try await add(range.filter(master.slots.contains), of: master, to: &found) }
+      // A key that has moved before its master was asked is now on one that imports the slot, or has it.
+      let now = try await nodes.masters()
+      for master in now { try await add(range.filter(master.importing.contains), of: master, to: &found) }
+      let owned = RangeSet(range)
+      if now.elementsEqual(
+        masters, by: { $0.address == $1.address && $0.slots.intersection(owned) == $1.slots.intersection(owned) })
+      {
+        return found
       }
+      masters = now
     }
-    return found
+  }
+
+  /// Adds the keys that `master` has in `slots`.
+  private func add(
+    _ slots: [Int], of master: RedisMaster, to found: inout [Int: Set<CacheKey>]
+  ) async throws(CacheError) {
+    if slots.isEmpty { return }
+    let commands = slots.map { RedisCommand("CLUSTER", "GETKEYSINSLOT", String($0), "1000000000") }
+    for (slot, reply) in zip(slots, try await nodes.send(commands, to: master)) {
+      found[slot, default: []].formUnion(keys(try checked(reply)))
+    }
   }
 }
 
