@@ -268,13 +268,9 @@ let package = Package(
     tests(
       "LMDBStorageTests", "Platform", "ChildProcesses", "Base", "StorageSPI", "EngineSupport", "LMDBStorage", "CLMDB",
       "SeededNumbers"),
-    // A program that tests run several times at once: for tests only, and in no product.
-    .executableTarget(
-      name: "RedisExerciser", dependencies: ["Platform", "Base", "StorageSPI", "ResponseCache", "RedisStorage"],
-      path: "Tests/RedisExerciser", swiftSettings: settings),
     tests(
       "RedisStorageTests", "Platform", "Base", "ChildProcesses", "StorageSPI", "EngineSupport", "StorageConformance",
-      "CacheCore", "RedisStorage", "CRedis", "RedisExerciser", "SQLiteStorage", "LMDBStorage", "MemoryStorage",
+      "CacheCore", "RedisStorage", "CRedis", "SQLiteStorage", "LMDBStorage", "MemoryStorage",
       "cachectl"),
     tests(
       "ConformanceTests", "Base", "StorageSPI", "TestStorage", "EngineSupport", "StorageConformance",
@@ -307,7 +303,7 @@ let package = Package(
 
 #if !os(Linux)
   // These tests drive programs and servers of Linux: see docs/platforms.md.
-  let onLinux: Set = ["ChildProcesses", "CTestOrigin", "TestOrigin", "StoreExerciser", "RedisExerciser"]
+  let onLinux: Set = ["ChildProcesses", "CTestOrigin", "TestOrigin", "StoreExerciser"]
   package.targets.removeAll { target in
     onLinux.contains(target.name)
       || target.dependencies.contains {

@@ -2,7 +2,7 @@ import CacheCore
 import StorageSPI
 import Synchronization
 
-@testable import HiredisStorage
+@testable import RedisStorage
 
 /// Writers and readers of one store on a server with little memory, each with connections of its own.
 final class MemoryLoad: Sendable {
@@ -38,7 +38,8 @@ final class MemoryLoad: Sendable {
   /// The store as another process opens it, without limits.
   func open() async throws -> EntryStore {
     EntryStore(
-      engine: try await RedisPlugin().open(server.url), clock: SystemClock(), removesExpired: false, decoded: .none)
+      engine: try await RedisPlugin().open(server.url), clock: SystemClock(),
+      capabilities: RedisPlugin().declaration.capabilities, decoded: .none)
   }
 
   /// Runs until each writer has made `changes` changes. After each tenth of them, the first one calls `disturb`.

@@ -1,5 +1,4 @@
 import LMDBStorage
-import PlistStorage
 import SQLiteStorage
 import StorageConformance
 import StorageSPI
@@ -8,31 +7,33 @@ import Testing
 import struct Foundation.UUID
 import class Foundation.FileManager
 
-@testable import HiredisStorage
+@testable import RedisStorage
 @testable import CacheCore
 
 /// Every entry from every engine that keeps any to every other one, as `migrate` does it.
 @Suite("Stores are moved between Redis and the other engines", .serialized)
 struct RedisTransferTests {
   private static let plugins: [any StoragePlugin] = [
-    SQLitePlugin(), LMDBPlugin(), PlistPlugin(), RedisPlugin(), RedisPlugin(.cluster),
+    SQLitePlugin(), LMDBPlugin(), RedisPlugin(), RedisPlugin(),
   ]
+  /// The index of the engine that is on the cluster.
+  private static let cluster = 3
   /// Pairs without a server on either side are tested where their engines are.
   private static let pairs = plugins.indices.flatMap { from in
-    plugins.indices.filter { $0 != from && max(from, $0) > 2 }.map { (from, $0) }
+    plugins.indices.filter { $0 != from && max(from, $0) > 1 }.map { (from, $0) }
   }
   private static let server = Result { try RedisServer() }
 
   private func configuration(
-    _ plugin: any StoragePlugin, _ folder: String, _ name: String
+    _ index: Int, _ folder: String, _ name: String
   ) throws -> EngineConfiguration {
     let values: [String: OptionValue] =
-      switch plugin.declaration.name {
-      case "redis": patient(try Self.server.get().url, ["prefix": .text(name)])
-      case "rediscluster": patient(try RedisCluster.shared.get().url, ["prefix": .text(name)])
+      switch index {
+      case Self.cluster: patient(try RedisCluster.shared.get().url, ["prefix": .text(name)])
+      case 2: patient(try Self.server.get().url, ["prefix": .text(name)])
       default: ["path": .text("\(folder)/\(name)")]
       }
-    return try EngineConfiguration(for: plugin.declaration, values: values, clock: SystemClock())
+    return try EngineConfiguration(for: Self.plugins[index].declaration, values: values, clock: SystemClock())
   }
 
   @Test(arguments: pairs)
@@ -40,10 +41,9 @@ struct RedisTransferTests {
     let (source, target) = (Self.plugins[from], Self.plugins[to])
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("transfer-\(UUID().uuidString)").path
     defer { try? FileManager.default.removeItem(atPath: folder) }
-    let name = "\(source.declaration.name)-\(target.declaration.name)"
-    let (here, there) = (
-      try configuration(source, folder, "\(name)-source"), try configuration(target, folder, "\(name)-target")
-    )
+    let name = "transfer-\(from)-\(to)-" + String(UInt32.random(in: 0 ... .max), radix: 16)
+    let here = try configuration(from, folder, "\(name)-source")
+    let there = try configuration(to, folder, "\(name)-target")
     #expect(try await source.inspect(here).exists == false)
     let first = try await source.open(here)
     for number in 0..<50 {
@@ -56,12 +56,12 @@ struct RedisTransferTests {
     #expect(try await source.inspect(here).exists)
     #expect(try await target.inspect(there).exists == false)
     let second = try await target.open(there)
-    let from = EntryStore(engine: first, clock: SystemClock())
-    let to = EntryStore(engine: second, clock: SystemClock())
-    let report = try await from.migrate(to: to, TransferOptions()) { _, _, _ in }
+    let old = EntryStore(engine: first, clock: SystemClock(), capabilities: source.declaration.capabilities)
+    let new = EntryStore(engine: second, clock: SystemClock(), capabilities: target.declaration.capabilities)
+    let report = try await old.migrate(to: new, TransferOptions()) { _, _, _ in }
     #expect(report.written == 50 && report.verified == 50)
     #expect(try await target.inspect(there).exists)
-    let again = try await from.migrate(to: to, TransferOptions(isDryRun: true)) { _, _, _ in }
+    let again = try await old.migrate(to: new, TransferOptions(isDryRun: true)) { _, _, _ in }
     #expect(again.written == 0, "what is there already is not to be copied")
     for engine in [first, second] { try await engine.close() }
   }
