@@ -145,23 +145,26 @@ final class RedisEngine: StorageEngine {
 extension RedisEngine {
   private func apply(_ batch: RedisBatch) async throws(CacheError) {
     let parts = batch.parts(names)
-    // Without a task of its own, which would be on another thread.
-    if parts.count == 1 { return try await send(parts[0].batch, parts[0].slot) }
+    if let part = parts.first, parts.count == 1 { return try await send(part.batch, part.slot) }
     // Each part is all or nothing. That all of them fail together holds only if nobody else writes meanwhile.
     for (slot, part) in parts where !part.wanted.isEmpty { try await send(part.requirements, slot) }
-    let failure = await withTaskGroup(of: CacheError?.self) { group in
-      for (slot, part) in parts {
-        group.addTask {
-          do throws(CacheError) {
-            try await self.send(part, slot)
-            return nil
-          } catch {
-            return error
+    if Task.isCancelled { throw .cancelled }
+    // In a task of its own: a call that is cancelled now still makes all parts.
+    let failure = await Task {
+      await withTaskGroup(of: CacheError?.self) { group in
+        for (slot, part) in parts {
+          group.addTask {
+            do throws(CacheError) {
+              try await self.send(part, slot)
+              return nil
+            } catch {
+              return error
+            }
           }
         }
+        return await group.reduce(nil) { $0 ?? $1 }
       }
-      return await group.reduce(nil) { $0 ?? $1 }
-    }
+    }.value
     if let failure { throw failure }
   }
 

@@ -222,7 +222,6 @@ extension CacheError {
   fileprivate static func otherVersion(_ key: CacheKey) -> CacheError {
     CacheError(
       .unsupportedFormat, "entry \(key): another version of cachectl wrote it",
-      hint: "use that version, give the option prefix another value, or remove the entry", key: key.text,
-      cause: UnreadableEntry(key))
+      hint: "use that version, or give the option prefix another value", cause: UnreadableEntry(key))
   }
 }

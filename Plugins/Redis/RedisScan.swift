@@ -37,6 +37,8 @@ final class RedisScan: Sendable {
   private static let keysAtOnce = 1_000
   /// The same if their payloads are wanted.
   private static let payloadsAtOnce = 250
+  /// The most slots to ask a master for one by one, if it has few keys.
+  private static let slotsOneByOne = 32
 
   /// The page that `request` asks for. Cost: three or four round trips; more if most keys of a server are of others.
   func page(_ request: ScanRequest) async throws(CacheError) -> ScanPage {
@@ -142,16 +144,24 @@ extension RedisScan {
     // Such a position is within the fewest keys that a server gives at once. Their END stays the same while the server's
     // table has the same size; else all of them are listed again.
     let count = done == nil ? max(1, width - width / 8) : 1
+    let (found, end) = try await scan(words[2], prefix, count, server)
+    var keys = Set(found).sorted()
+    if let done, done.end == end { keys.removeAll { $0.text <= done.key } }
+    let place = "s \(server.runID) \(words[2]) \(end)"
+    return ((keys.map { Item(key: $0, place: place) }[...], end == "0" ? nil : "s \(server.runID) \(end)"), done == nil)
+  }
+
+  /// The keys that begin with `prefix` behind `cursor`, and the next cursor.
+  private func scan(
+    _ cursor: String, _ prefix: String, _ count: Int, _ server: RedisMaster
+  ) async throws(CacheError) -> (keys: [CacheKey], end: String) {
     let pattern = "\(names.start)\(Self.escaped(prefix))*"
-    let command = RedisCommand("SCAN", words[2], "MATCH", pattern, "COUNT", String(count))
+    let command = RedisCommand("SCAN", cursor, "MATCH", pattern, "COUNT", String(count))
     let reply = try checked(try await nodes.send([command], to: server)[0]).elements
     guard let reply, reply.count == 2, let end = reply[0].text else {
       throw CacheError(.failed, "\(server.address): the server answers SCAN in another form than Redis")
     }
-    var keys = Set(keys(reply[1])).sorted()
-    if let done, done.end == end { keys.removeAll { $0.text <= done.key } }
-    let place = "s \(server.runID) \(words[2]) \(end)"
-    return ((keys.map { Item(key: $0, place: place) }[...], end == "0" ? nil : "s \(server.runID) \(end)"), done == nil)
+    return (keys(reply[1]), end)
   }
 
   /// `text` as a pattern that means itself.
@@ -213,6 +223,22 @@ extension RedisScan {
     _ slots: [Int], of master: RedisMaster, to found: inout [Int: Set<CacheKey>]
   ) async throws(CacheError) {
     if slots.isEmpty { return }
+    // To ask a master with few keys for all of them takes less than to ask for each of many slots.
+    if slots.count > Self.slotsOneByOne,
+      try checked(try await nodes.send([RedisCommand("DBSIZE")], to: master)[0]).integer ?? .max < slots.count
+    {
+      let wanted = Set(slots)
+      var cursor = "0"
+      repeat {
+        let (keys, end) = try await scan(cursor, "", slots.count, master)
+        for key in keys {
+          guard let slot = names.slot(of: names.name(of: key)), wanted.contains(slot) else { continue }
+          found[slot, default: []].insert(key)
+        }
+        cursor = end
+      } while cursor != "0"
+      return
+    }
     let commands = slots.map { RedisCommand("CLUSTER", "GETKEYSINSLOT", String($0), "1000000000") }
     for (slot, reply) in zip(slots, try await nodes.send(commands, to: master)) {
       found[slot, default: []].formUnion(keys(try checked(reply)))
@@ -298,11 +324,14 @@ extension RedisScan {
     if commands.isEmpty { return [] }
     guard names.isCluster else {
       let transaction = [RedisCommand("MULTI")] + commands.map(\.command) + [RedisCommand("EXEC")]
-      let replies = try await nodes.send(transaction, slot: nil, isRead: isRead)
-      guard let last = replies.last, let results = try checked(last).elements, results.count == commands.count else {
-        throw CacheError(.failed, "\(store): the server answers EXEC in another form than Redis")
+      var replies = try await nodes.send(transaction, slot: nil, isRead: isRead)
+      if let results = replies.last?.elements, results.count == commands.count {
+        replies = results
+      } else {
+        // Without room the server begins no transaction. So these are of several moments.
+        replies = try await nodes.send(commands.map(\.command), slot: nil, isRead: isRead)
       }
-      return try results.map { result throws(CacheError) in try checked(result) }
+      return try replies.map { reply throws(CacheError) in try checked(reply) }
     }
     var replies = [RedisValue?](repeating: nil, count: commands.count)
     let slots = commands.map { names.slot(of: $0.name) ?? 0 }

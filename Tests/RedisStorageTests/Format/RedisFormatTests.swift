@@ -22,7 +22,8 @@ struct RedisNamesTests {
   @Test("An entry has the slot of its lease and of its variants, whatever is in its key", arguments: keys)
   func slots(_ text: String) throws {
     let (key, names) = (try CacheKey(text), RedisNames(prefix: "cachectl", isCluster: true))
-    for other in ["leases/\(key.group)", "url/\(key.group),more", "url/\(key.group),}{,"] {
+    let group = String(Substring(key.group))
+    for other in ["leases/\(group),lease", "url/\(group),more", "url/\(group),}{,"] {
       #expect(names.slot(of: names.name(of: try CacheKey(other))) == names.slot(of: names.name(of: key)))
     }
   }
@@ -110,7 +111,9 @@ struct RedisEntryTests {
         let error = failure { try decode(part) }
         // A byte of a time or a checksum may look like the version.
         #expect(error?.code == .damaged || error?.code == .unsupportedFormat && part.last.map { $0 >> 4 } == 0xC)
-        #expect((error?.cause as? UnreadableEntry)?.key == key && error?.key == "cities/a")
+        #expect(
+          (error?.cause as? UnreadableEntry)?.key == key
+            && (error?.key == "cities/a" || error?.code == .unsupportedFormat))
       }
       var part = bytes
       part.remove(at: length)

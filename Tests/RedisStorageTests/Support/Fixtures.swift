@@ -61,7 +61,16 @@ extension StorageEngine {
   }
 
   /// The keys of all entries.
-  func keys() async throws -> [String] { try await scan(ScanRequest(limit: 100_000)).entries.map(\.key.text) }
+  func keys() async throws -> [String] {
+    var keys: [String] = []
+    var request = ScanRequest()
+    repeat {
+      let page = try await scan(request)
+      keys += page.entries.map(\.key.text)
+      request.position = page.next
+    } while request.position != nil
+    return keys
+  }
 }
 
 extension EntryMetadata {
