@@ -268,10 +268,14 @@ let package = Package(
     tests(
       "LMDBStorageTests", "Platform", "ChildProcesses", "Base", "StorageSPI", "EngineSupport", "LMDBStorage", "CLMDB",
       "SeededNumbers"),
+    // A program that tests run several times at once: for tests only, and in no product.
+    .executableTarget(
+      name: "RedisExerciser", dependencies: ["Platform", "Base", "StorageSPI", "CacheCore", "RedisStorage"],
+      path: "Tests/RedisExerciser", swiftSettings: settings),
     tests(
       "RedisStorageTests", "Platform", "Base", "ChildProcesses", "StorageSPI", "EngineSupport", "StorageConformance",
-      "CacheCore", "RedisStorage", "CRedis", "SQLiteStorage", "LMDBStorage", "MemoryStorage",
-      "cachectl"),
+      "CacheCore", "RedisStorage", "CRedis", "RedisExerciser", "SQLiteStorage", "LMDBStorage", "MemoryStorage",
+      "TestOrigin", "cachectl"),
     tests(
       "ConformanceTests", "Base", "StorageSPI", "TestStorage", "EngineSupport", "StorageConformance",
       "CacheCore", "MemoryStorage", "PlistStorage", "SQLiteStorage", "LMDBStorage"),
