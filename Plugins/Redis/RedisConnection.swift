@@ -18,8 +18,6 @@ final class RedisConnection: @unchecked Sendable {
 
     let mode: Mode
     let isMaster: Bool
-    /// The name of this run of the server; another one after each restart.
-    let runID: String
   }
 
   /// Who takes bytes from the socket.
@@ -36,7 +34,7 @@ final class RedisConnection: @unchecked Sendable {
 
   let address: RedisAddress
   /// Set before `open` returns.
-  private(set) var role = Role(mode: .standalone, isMaster: false, runID: "")
+  private(set) var role = Role(mode: .standalone, isMaster: false)
   private let url: String
   private let silence: Duration
   private let patience: Duration

@@ -187,15 +187,12 @@ extension RedisEngine {
 extension RedisEngine {
   func inspect() async throws(CacheError) -> StoreInspection {
     let (limits, caution) = try await limits()
-    var (exists, format) = (false, Int?.none)
-    try await scan.visitNames { found, _ throws(CacheError) in
-      guard let name = found.first else { return true }
-      (exists, format) = (true, try await self.format(of: name))
-      return false
-    }
+    let name = try await scan.anyName()
+    var format: Int?
+    if let name { format = try await self.format(of: name) }
     return StoreInspection(
-      path: "\(options)", exists: exists, files: [], format: format, currentFormat: RedisEntry.format, limits: limits,
-      caution: caution)
+      path: "\(options)", exists: name != nil, files: [], format: format, currentFormat: RedisEntry.format,
+      limits: limits, caution: caution)
   }
 
   /// The version of the entry called `name`; `nil` if it is none.
@@ -208,20 +205,14 @@ extension RedisEngine {
   /// How the servers bound the store, and what is wrong with that.
   private func limits() async throws(CacheError) -> (limits: String, caution: String?) {
     var (limits, caution) = (Set<String>(), String?.none)
-    for master in try await nodes.masters() {
-      let reply = try await nodes.send([RedisCommand("INFO", "memory")], to: master)[0]
-      if let error = reply.error { throw CacheError(error, store: "\(options)") }
-      let lines = (reply.text ?? "").split(whereSeparator: \.isNewline)
-      func fact(_ name: String) -> Substring {
-        lines.first { $0.hasPrefix("\(name):") }?.dropFirst(name.utf8.count + 1) ?? ""
-      }
-      let (memory, policy) = (Int(fact("maxmemory")) ?? 0, fact("maxmemory_policy"))
+    for (address, reply) in try await nodes.askMasters(RedisCommand("INFO", "memory")) {
+      let (memory, policy) = (Int(reply.fact("maxmemory") ?? "") ?? 0, reply.fact("maxmemory_policy") ?? "")
       limits.insert("maxmemory \(memory == 0 ? "unlimited" : "\(memory >> 20) MiB"), \(policy)")
       if memory == 0 {
-        caution = "nothing limits the memory of \(master.address): set maxmemory, and maxmemory-policy to allkeys-lru"
+        caution = "nothing limits the memory of \(address): set maxmemory, and maxmemory-policy to allkeys-lru"
       } else if policy != "allkeys-lru", policy != "allkeys-lfu" {
         caution =
-          "\(master.address) has the maxmemory-policy \(policy): set allkeys-lru or allkeys-lfu, so that new entries "
+          "\(address) has the maxmemory-policy \(policy): set allkeys-lru or allkeys-lfu, so that new entries "
           + "replace old ones"
       }
     }

@@ -34,15 +34,10 @@ struct RedisLogin: Sendable {
   ///
   /// - Throws: `permissionDenied`, `invalidOption` or `busy` if the connection cannot be used.
   func role(_ replies: [RedisValue]) throws(CacheError) -> RedisConnection.Role {
-    var facts: [Substring: Substring] = [:]
-    for reply in replies.suffix(2) {
-      for line in (reply.text ?? "").split(whereSeparator: \.isNewline) {
-        let colon = line.firstIndex(of: ":") ?? line.startIndex
-        facts[line[..<colon]] = line[colon...].dropFirst()
-      }
-    }
+    // The last two steps.
+    let (server, replication) = (replies[steps.count - 2], replies[steps.count - 1])
     let mode: RedisConnection.Role.Mode =
-      switch facts["redis_mode"] {
+      switch server.fact("redis_mode") {
       case "cluster": .cluster
       case "sentinel": .sentinel
       default: .standalone
@@ -50,8 +45,7 @@ struct RedisLogin: Sendable {
     for (step, reply) in zip(steps.map(\.step), replies) {
       if let error = reply.error { try judge(step, error, mode) }
     }
-    return RedisConnection.Role(
-      mode: mode, isMaster: facts["role"] == "master", runID: String(facts["run_id"] ?? ""))
+    return RedisConnection.Role(mode: mode, isMaster: replication.fact("role") == "master")
   }
 
   private func judge(

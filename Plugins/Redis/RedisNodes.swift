@@ -1,17 +1,6 @@
 internal import StorageSPI
 internal import Synchronization
 
-/// A master and its part of a store.
-struct RedisMaster: Sendable, Hashable {
-  let address: RedisAddress
-  /// The slots of a cluster that it has; none if there is no cluster.
-  let slots: RangeSet<Int>
-  /// The slots that are being migrated to it: some of their keys are here, and the others on the master that has the slot.
-  let importing: RangeSet<Int>
-  /// The server's name for itself, which is another one after each start.
-  let runID: String
-}
-
 /// The servers of a store: a single one, the masters of a cluster, or the one that Sentinels name.
 ///
 /// Calls for different masters share nothing, so that those for the others are not slower when one is lost.
@@ -77,44 +66,25 @@ final class RedisNodes: Sendable {
     return try await request.run()
   }
 
-  /// Sends `commands`, which must change nothing, to `master`.
-  func send(_ commands: [RedisCommand], to master: RedisMaster) async throws(CacheError) -> [RedisValue] {
-    try await node(at: master.address).ask(commands)
+  /// Sends `commands`, which can be sent again, to the server at `address`.
+  func send(_ commands: [RedisCommand], to address: RedisAddress) async throws(CacheError) -> [RedisValue] {
+    try await node(at: address).ask(commands)
   }
 
-  /// The masters at the moment, all of which have answered. Cost: on a cluster a round trip to each of them.
+  /// The reply of each master to `command`, which changes nothing.
   ///
-  /// - Throws: `CacheError`: `unreachable` if one cannot be reached, which the message names, or if a slot has no master.
-  func masters() async throws(CacheError) -> [RedisMaster] {
+  /// - Throws: `CacheError`: `unreachable` if one cannot be reached, which the message names, or if a slot has no master; what
+  ///   a master answers if that is an error.
+  func askMasters(_ command: RedisCommand) async throws(CacheError) -> [(address: RedisAddress, reply: RedisValue)] {
     if findsServers { try await findMasters() }
-    let question = isCluster ? RedisCommand("CLUSTER", "NODES") : RedisCommand("PING")
-    while true {
-      var masters: [RedisMaster] = []
-      for part in topology.withLock({ $0.parts }) {
-        // A call for one of the slots waits for the successor of a master that is lost.
-        let reply = try await send([question], slot: part.slots.ranges.first?.lowerBound, isRead: true)[0]
-        if isCluster, let error = reply.error { throw CacheError(error, store: options.description) }
-        guard let master = part.master, let connection = master.current else { continue }
-        masters.append(
-          RedisMaster(
-            address: master.address, slots: part.slots, importing: Self.importedSlots(reply.text ?? ""),
-            runID: connection.role.runID))
-      }
-      let now = topology.withLock { $0.parts }
-      if now.elementsEqual(masters, by: { $0.master?.address == $1.address && $0.slots == $1.slots }) { return masters }
+    var replies: [(RedisAddress, RedisValue)] = []
+    for slot in topology.withLock({ $0.firstSlots }) {
+      // A call for a slot waits for the successor of a master that is lost.
+      let reply = try await send([command], slot: slot, isRead: true)[0]
+      if let error = reply.error { throw CacheError(error, store: options.description) }
+      if let master = master(of: slot) { replies.append((master.address, reply)) }
     }
-  }
-
-  /// The slots that the answering node imports, of the reply to CLUSTER NODES: its own line has `[SLOT-<-NODE]` for each.
-  private static func importedSlots(_ reply: String) -> RangeSet<Int> {
-    var slots = RangeSet<Int>()
-    for word in reply.split(whereSeparator: \.isWhitespace) where word.first == "[" {
-      guard let arrow = word.firstRange(of: "-<-"), let slot = Int(word[..<arrow.lowerBound].dropFirst()) else {
-        continue
-      }
-      slots.insert(contentsOf: slot..<slot + 1)
-    }
-    return slots
+    return replies
   }
 
   // MARK: Changes of others

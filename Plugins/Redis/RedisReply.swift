@@ -131,6 +131,12 @@ struct RedisValue: Sendable {
   /// The value of an integer, or of a string that contains one.
   var number: Int64? { integer ?? text.flatMap { Int64($0) } }
 
+  /// The value of the line `NAME:VALUE` in a reply to INFO.
+  func fact(_ name: String) -> String? {
+    let line = text?.split(whereSeparator: \.isNewline).first { $0.hasPrefix("\(name):") }
+    return line.map { String($0.dropFirst(name.utf8.count + 1)) }
+  }
+
   var elements: [RedisValue]? {
     guard node.pointee.type == REDIS_REPLY_ARRAY else { return nil }
     return (0..<node.pointee.elements).compactMap { index in

@@ -27,8 +27,16 @@ final class RedisScan: Sendable {
     var next: String { "\(place) \(key)" }
   }
 
-  /// Some keys, and the position behind them; `nil` if nothing follows.
-  private typealias Found = (items: ArraySlice<Item>, next: String?)
+  /// Some keys.
+  private struct Found: Sendable {
+    var items: ArraySlice<Item>
+    /// The position behind them; `nil` if nothing follows.
+    var next: String?
+    /// The node of a cluster that has named them, which may have moved some of them since.
+    var node: RedisAddress?
+    /// Whether there may be fewer if fewer are asked for.
+    var isDivisible = false
+  }
 
   /// The entry under a key; `nil` if it is gone.
   private typealias Look = Result<ScannedEntry?, CacheError>
@@ -37,30 +45,37 @@ final class RedisScan: Sendable {
   private static let keysAtOnce = 1_000
   /// The same if their payloads are wanted.
   private static let payloadsAtOnce = 250
-  /// The most slots to ask a master for one by one, if it has few keys.
-  private static let slotsOneByOne = 32
 
-  /// The page that `request` asks for. Cost: three or four round trips; more if most keys of a server are of others.
+  /// The page that `request` asks for. Cost: two round trips, or three if there are long entries; more if most keys of a
+  /// server are of others.
   func page(_ request: ScanRequest) async throws(CacheError) -> ScanPage {
     guard !request.isDescending else {
       throw CacheError(.unsupported, "the backend redis cannot scan from the last key to the first")
     }
-    let masters = try await nodes.masters()
     var position = request.position
     var width = min(request.limit, request.includesPayloads ? Self.payloadsAtOnce : Self.keysAtOnce)
     while true {
       if Task.isCancelled { throw .cancelled }
-      let (found, isDivisible) = try await find(position, request.prefix, width, masters)
-      let looks = try await look(at: found.items.prefix(request.limit).map(\.key), request.includesPayloads, masters)
+      var found = try await find(position, request.prefix, width)
+      // What others have on a server must not divide a small store into several pages, each of another moment.
+      while found.isDivisible, !found.items.isEmpty, found.items.count < width / 2, let next = found.next {
+        let more = try await find(next, request.prefix, width)
+        if found.items.count + more.items.count > request.limit { break }
+        let known = Set(found.items.map(\.key))
+        found.items += more.items.filter { !known.contains($0.key) }
+        found.next = more.next
+      }
+      let looks = try await look(at: found.items.prefix(request.limit).map(\.key), request.includesPayloads, found.node)
       let isUnreadable = looks.contains { if case .failure = $0 { true } else { false } }
       // A page ends at a cursor if it can: the keys between two cursors are others after a change.
-      if isDivisible, width > 1, isUnreadable || looks.count < found.items.count {
+      if found.isDivisible, width > 1, isUnreadable || looks.count < found.items.count {
         width = (width + 3) / 4
         continue
       }
       let (page, taken) = try page(of: found, looks)
       if names.isCluster, taken < found.items.count, let next = page.next {
-        rest.withLock { $0 = (request.prefix, next, (found.items.dropFirst(taken), found.next)) }
+        found.items.removeFirst(taken)
+        rest.withLock { [found] in $0 = (request.prefix, next, found) }
       }
       guard page.entries.isEmpty, page.next != nil else { return page }
       if found.items.isEmpty { width = min(width * 2, 8 * Self.keysAtOnce) }
@@ -109,59 +124,69 @@ final class RedisScan: Sendable {
     } while request.position != nil
   }
 
-  /// Passes the names of all entries to `body`, whatever is under them, until it returns `false`.
-  func visitNames(_ body: ([String], [RedisMaster]) async throws(CacheError) -> Bool) async throws(CacheError) {
-    let masters = try await nodes.masters()
-    var position: String?
-    repeat {
-      let found = try await find(position, "", Self.keysAtOnce, masters).found
-      guard try await body(found.items.map { names.name(of: $0.key) }, masters) else { return }
-      position = found.next
-    } while position != nil
+  /// The name of some entry, whatever is under it; `nil` if there is none.
+  func anyName() async throws(CacheError) -> String? {
+    var name: String?
+    try await visitFound { found in
+      name = found.items.first.map { names.name(of: $0.key) }
+      return name == nil
+    }
+    return name
   }
 
   /// Removes everything under the names of entries. Entries that others put meanwhile may stay.
   func removeAll() async throws(CacheError) {
-    try await visitNames { found, masters throws(CacheError) in
-      _ = try await ask(found.map { ($0, RedisCommand("UNLINK", $0)) }, masters, isRead: false)
+    try await visitFound { found throws(CacheError) in
+      let named = found.items.map { names.name(of: $0.key) }
+      _ = try await ask(named.map { ($0, RedisCommand("UNLINK", $0)) }, found.node, isRead: false)
       return true
     }
+  }
+
+  /// Passes all keys to `body` until it returns `false`.
+  private func visitFound(_ body: (Found) async throws(CacheError) -> Bool) async throws(CacheError) {
+    var position: String?
+    repeat {
+      let found = try await find(position, "", Self.keysAtOnce)
+      guard try await body(found) else { return }
+      position = found.next
+    } while position != nil
   }
 }
 
 /// Which keys there are.
 extension RedisScan {
-  /// The next keys, about `width` of them; and whether there may be fewer with a smaller `width`.
-  private func find(
-    _ position: String?, _ prefix: String, _ width: Int, _ masters: [RedisMaster]
-  ) async throws(CacheError) -> (found: Found, isDivisible: Bool) {
-    if names.isCluster { return (try await findInSlots(position, prefix, width, masters), false) }
-    guard let server = masters.first else { return (([], nil), false) }
+  /// The next keys, about `width` of them.
+  private func find(_ position: String?, _ prefix: String, _ width: Int) async throws(CacheError) -> Found {
+    let words = (position ?? "").split(separator: " ").map(String.init)
+    return try await names.isCluster
+      ? findInSlots(words, prefix, width, position) : findOnServer(words, prefix, width)
+  }
+
+  private func findOnServer(_ words: [String], _ prefix: String, _ width: Int) async throws(CacheError) -> Found {
     // "s RUN CURSOR", or "s RUN CURSOR END KEY": of the keys between CURSOR and END, those up to KEY are done.
-    var words = (position ?? "").split(separator: " ").map(String.init)
-    if words.count < 3 || words[1] != server.runID { words = ["s", server.runID, "0"] }
-    let done = words.count == 5 ? (end: words[3], key: words[4]) : nil
+    let isPosition = words.count >= 3 && words[0] == "s" && UInt64(words[2]) != nil
+    let cursor = isPosition ? words[2] : "0"
+    let done = isPosition && words.count == 5 ? (end: words[3], key: words[4]) : nil
     // Such a position is within the fewest keys that a server gives at once. Their END stays the same while the server's
     // table has the same size; else all of them are listed again.
     let count = done == nil ? max(1, width - width / 8) : 1
-    let (found, end) = try await scan(words[2], prefix, count, server)
-    var keys = Set(found).sorted()
-    if let done, done.end == end { keys.removeAll { $0.text <= done.key } }
-    let place = "s \(server.runID) \(words[2]) \(end)"
-    return ((keys.map { Item(key: $0, place: place) }[...], end == "0" ? nil : "s \(server.runID) \(end)"), done == nil)
-  }
-
-  /// The keys that begin with `prefix` behind `cursor`, and the next cursor.
-  private func scan(
-    _ cursor: String, _ prefix: String, _ count: Int, _ server: RedisMaster
-  ) async throws(CacheError) -> (keys: [CacheKey], end: String) {
     let pattern = "\(names.start)\(Self.escaped(prefix))*"
-    let command = RedisCommand("SCAN", cursor, "MATCH", pattern, "COUNT", String(count))
-    let reply = try checked(try await nodes.send([command], to: server)[0]).elements
-    guard let reply, reply.count == 2, let end = reply[0].text else {
-      throw CacheError(.failed, "\(server.address): the server answers SCAN in another form than Redis")
-    }
-    return (keys(reply[1]), end)
+    let commands = [
+      RedisCommand("SCAN", cursor, "MATCH", pattern, "COUNT", String(count)), RedisCommand("INFO", "server"),
+    ]
+    let replies = try await nodes.send(commands, slot: nil, isRead: true)
+    guard let reply = try checked(replies[0]).elements, reply.count == 2, let end = reply[0].text,
+      let run = try checked(replies[1]).fact("run_id")
+    else { throw CacheError(.failed, "\(store): the server answers SCAN or INFO in another form than Redis") }
+    // The cursor of another run of the server, or of another server, means nothing.
+    if isPosition, words[1] != run { return try await findOnServer([], prefix, width) }
+    var keys = Set(keys(reply[1].elements)).sorted()
+    if let done, done.end == end { keys.removeAll { $0.text <= done.key } }
+    let place = "s \(run) \(cursor) \(end)"
+    return Found(
+      items: keys.map { Item(key: $0, place: place) }[...], next: end == "0" ? nil : "s \(run) \(end)",
+      isDivisible: done == nil)
   }
 
   /// `text` as a pattern that means itself.
@@ -169,138 +194,148 @@ extension RedisScan {
     text.reduce(into: "") { $0 += "*?[]\\".contains($1) ? "\\\($1)" : "\($1)" }
   }
 
-  /// The keys of this store that `reply` names.
-  private func keys(_ reply: RedisValue) -> [CacheKey] {
-    (reply.elements ?? []).compactMap { $0.text.flatMap { names.key(named: $0) } }
+  /// The keys of this store among `found`.
+  private func keys(_ found: [RedisValue]?) -> [CacheKey] {
+    (found ?? []).compactMap { $0.text.flatMap { names.key(named: $0) } }
   }
 
-  /// The keys of as many slots as it takes for `width` keys.
+  /// The most slots to ask a node for at once, during which it answers no other client: about 2 ms.
+  private static let slotsAtOnce = 1_024
+
+  /// Returns the keys in the slots from the first to the second argument, or until there are as many as the third says; before
+  /// them, the slot to go on with.
+  private static let script = #"""
+    local slot, found = tonumber(ARGV[1]), {}
+    while slot < tonumber(ARGV[2]) and #found < tonumber(ARGV[3]) do
+      for _, key in ipairs(redis.call('CLUSTER', 'GETKEYSINSLOT', slot, 1000000000)) do found[#found + 1] = key end
+      slot = slot + 1
+    end
+    return {slot, found}
+    """#
+
   private func findInSlots(
-    _ position: String?, _ prefix: String, _ width: Int, _ masters: [RedisMaster]
+    _ words: [String], _ prefix: String, _ width: Int, _ position: String?
   ) async throws(CacheError) -> Found {
     let kept = rest.withLock { rest in
       guard let (known, place, found) = rest, known == prefix, place == position else { return Found?.none }
       rest = nil
       return found
     }
-    if let kept, kept.items.count >= width || kept.next == nil { return kept }
+    if let kept { return kept }
     // "c SLOT", or "c SLOT KEY": of the keys in SLOT, those up to KEY are done.
-    let words = (kept?.next ?? position ?? "").split(separator: " ").map(String.init)
-    var slot = words.count > 1 ? Int(words[1]) ?? 0 : 0
-    var done = words.count > 2 ? words[2] : ""
-    var (items, slots) = (Array(kept?.items ?? []), 16)
-    while slot < RedisNames.slots, items.count < width {
-      let range = slot..<min(slot + slots, RedisNames.slots)
-      for (slot, keys) in try await keys(in: range, masters).sorted(by: { $0.key < $1.key }) {
-        if slot > range.lowerBound { done = "" }
-        let wanted = keys.filter { $0.text.hasPrefix(prefix) && $0.text > done }
-        items += wanted.sorted().map { Item(key: $0, place: "c \(slot)") }
+    let isPosition = words.count > 1 && words[0] == "c"
+    let first = isPosition ? min(max(0, Int(words[1]) ?? 0), RedisNames.slots - 1) : 0
+    let (slots, next) = try await keys(from: first, width)
+    var items: [Item] = []
+    for (slot, keys) in slots.sorted(by: { $0.key < $1.key }) where slot < next {
+      let done = slot == first && isPosition && words.count > 2 ? words[2] : ""
+      items += keys.filter { $0.text.hasPrefix(prefix) && $0.text > done }.sorted().map {
+        Item(key: $0, place: "c \(slot)")
       }
-      (slot, slots, done) = (range.upperBound, min(slots * 2, 2_048), "")
     }
-    return (items[...], slot < RedisNames.slots ? "c \(slot)" : nil)
+    return Found(
+      items: items[...], next: next < RedisNames.slots ? "c \(next)" : nil, node: nodes.master(of: first)?.address)
   }
 
-  private func keys(in range: Range<Int>, _ masters: [RedisMaster]) async throws(CacheError) -> [Int: Set<CacheKey>] {
-    var (masters, found) = (masters, [Int: Set<CacheKey>]())
+  /// The keys of the slots from `first` on that one node has, and the slot to go on with.
+  private func keys(
+    from first: Int, _ width: Int
+  ) async throws(CacheError) -> (slots: [Int: Set<CacheKey>], next: Int) {
+    let scan = RedisCommand("SCAN", "0", "MATCH", "\(names.start)*", "COUNT", String(Self.keysAtOnce))
+    let end = min(first + Self.slotsAtOnce, RedisNames.slots)
+    let script = RedisCommand("EVAL", Self.script, "0", String(first), String(end), String(width))
+    // A node with few keys names all of them sooner than it looks at many slots.
+    var hasFewKeys = true
+    let deadline = ContinuousClock.now.advanced(by: nodes.options.timeout)
     while true {
-      for master in masters { try await add(range.filter(master.slots.contains), of: master, to: &found) }
-      // A key that has moved before its master was asked is now on one that imports the slot, or has it.
-      let now = try await nodes.masters()
-      for master in now { try await add(range.filter(master.importing.contains), of: master, to: &found) }
-      let owned = RangeSet(range)
-      if now.elementsEqual(
-        masters, by: { $0.address == $1.address && $0.slots.intersection(owned) == $1.slots.intersection(owned) })
-      {
-        return found
+      let replies = try await nodes.send(
+        [hasFewKeys ? scan : script, RedisCommand("CLUSTER", "NODES")], slot: first, isRead: true)
+      guard let list = try checked(replies[0]).elements, list.count == 2 else {
+        throw CacheError(.failed, "\(store): a node lists keys in another form than Redis")
       }
-      masters = now
-    }
-  }
-
-  /// Adds the keys that `master` has in `slots`.
-  private func add(
-    _ slots: [Int], of master: RedisMaster, to found: inout [Int: Set<CacheKey>]
-  ) async throws(CacheError) {
-    if slots.isEmpty { return }
-    // To ask a master with few keys for all of them takes less than to ask for each of many slots.
-    if slots.count > Self.slotsOneByOne,
-      try checked(try await nodes.send([RedisCommand("DBSIZE")], to: master)[0]).integer ?? .max < slots.count
-    {
-      let wanted = Set(slots)
-      var cursor = "0"
-      repeat {
-        let (keys, end) = try await scan(cursor, "", slots.count, master)
-        for key in keys {
-          guard let slot = names.slot(of: names.name(of: key)), wanted.contains(slot) else { continue }
-          found[slot, default: []].insert(key)
-        }
-        cursor = end
-      } while cursor != "0"
-      return
-    }
-    let commands = slots.map { RedisCommand("CLUSTER", "GETKEYSINSLOT", String($0), "1000000000") }
-    for (slot, reply) in zip(slots, try await nodes.send(commands, to: master)) {
-      found[slot, default: []].formUnion(keys(try checked(reply)))
+      if hasFewKeys, list[0].text != "0" {
+        hasFewKeys = false
+        continue
+      }
+      var slots: [Int: Set<CacheKey>] = [:]
+      for key in keys(list[1].elements) {
+        if let slot = names.slot(of: names.name(of: key)), slot >= first { slots[slot, default: []].insert(key) }
+      }
+      // What the node says of its slots afterwards held before as well.
+      let view = RedisClusterView(try checked(replies[1]).text ?? "")
+      if let run = view.slots.ranges.first(where: { $0.contains(first) }) {
+        return (slots, hasFewKeys ? run.upperBound : min(run.upperBound, Int(list[0].integer ?? 0)))
+      }
+      if let importer = view.importers[first] {
+        // Keys that were gone when the node was asked are there by now.
+        let command = RedisCommand("CLUSTER", "GETKEYSINSLOT", String(first), "1000000000")
+        let others = try checked(try await nodes.send([command], to: importer)[0]).elements
+        slots[first, default: []].formUnion(keys(others))
+        return (slots, first + 1)
+      }
+      // The slot has another master now.
+      if ContinuousClock.now >= deadline {
+        throw CacheError(.busy, "\(store): the nodes do not agree on who has slot \(first)", hint: "try again later")
+      }
+      try await nodes.findMasters()
     }
   }
 }
 
 /// What is under the keys.
 extension RedisScan {
-  /// What is under `keys`; of payloads, as many as a page has.
+  /// What is under `keys`; of payloads, as many as a page has. On one server it is the state of one moment.
   private func look(
-    at keys: [CacheKey], _ includesPayloads: Bool, _ masters: [RedisMaster]
+    at keys: [CacheKey], _ includesPayloads: Bool, _ node: RedisAddress?
   ) async throws(CacheError) -> [Look] {
-    let named = keys.map { names.name(of: $0) }
-    guard includesPayloads else { return try await look(atEndsOf: keys, named, masters) }
-    let sizes = try await ask(named.map { ($0, RedisCommand("STRLEN", $0)) }, masters)
-    var bytes = 0
-    let fitting = sizes.prefix { size in
-      bytes += Int(size.integer ?? 0)
-      return bytes <= ScanRequest.maximumPayloadBytes
+    var commands = keys.map { key in
+      let name = names.name(of: key)
+      return (name: name, command: RedisCommand("GETRANGE", name, "-\(RedisEntry.usualEnd)", "-1"))
     }
-    let wanted = named.prefix(max(1, fitting.count))
-    let replies = try await ask(wanted.map { ($0, RedisCommand("GET", $0)) }, masters)
-    return zip(keys, replies).map { key, reply in
-      look(at: key, reply) { bytes throws(CacheError) in
-        let (metadata, length) = try RedisEntry.decode(bytes, of: key)
-        let payload = bytes.extracting(0..<length).withUnsafeBufferPointer { Array($0) }
-        return ScannedEntry(key: key, metadata: metadata, payload: payload)
-      }
-    }
-  }
-
-  /// The same without the payloads.
-  private func look(
-    atEndsOf keys: [CacheKey], _ named: [String], _ masters: [RedisMaster]
-  ) async throws(CacheError) -> [Look] {
-    var looks = [Look](repeating: .success(nil), count: keys.count)
-    var commands = named.map { RedisCommand("GETRANGE", $0, "-\(RedisEntry.usualEnd)", "-1") }
-    var indices = Array(keys.indices)
-    for isAgain in [false, true] where !indices.isEmpty {
-      let ends = try await ask(zip(indices, commands).map { (named[$0], $1) }, masters)
-      var further: [(index: Int, command: RedisCommand)] = []
-      for (index, end) in zip(indices, ends) {
-        let (key, name) = (keys[index], named[index])
-        looks[index] = look(at: key, end) { bytes throws(CacheError) in
-          if bytes.isEmpty, !isAgain {
-            // It is gone, or an empty string.
-            further.append((index, RedisCommand("GET", name)))
-            return nil
-          }
-          let tail = try RedisEntry.Tail(bytes, of: key)
-          if tail.endLength > bytes.count, !isAgain {
-            further.append((index, RedisCommand("GETRANGE", name, "-\(tail.endLength)", "-1")))
-            return nil
-          }
-          let metadata = try tail.metadata(bytes, of: key)
-          return ScannedEntry(key: key, metadata: metadata, payloadBytes: tail.payloadBytes)
+    // How many bytes at the end each command asks for.
+    var ends = [Int](repeating: RedisEntry.usualEnd, count: keys.count)
+    while true {
+      let replies = try await ask(commands, node)
+      var (looks, payloadBytes, isComplete) = ([Look](), 0, true)
+      for (index, reply) in replies.enumerated() {
+        let (key, name) = (keys[index], commands[index].name)
+        looks.append(
+          look(at: key, reply) { bytes throws(CacheError) in
+            let isWhole = bytes.count < ends[index]
+            if bytes.isEmpty, ends[index] < .max {
+              // It is gone, or an empty string.
+              (ends[index], isComplete) = (.max, false)
+              commands[index].command = RedisCommand("GET", name)
+              return nil
+            }
+            let tail = try RedisEntry.Tail(bytes, of: key)
+            payloadBytes += tail.payloadBytes
+            if includesPayloads, !isWhole {
+              (ends[index], isComplete) = (.max, false)
+              commands[index].command = RedisCommand("GET", name)
+              return nil
+            }
+            if tail.endLength > bytes.count, !isWhole {
+              (ends[index], isComplete) = (tail.endLength + 1, false)
+              commands[index].command = RedisCommand("GETRANGE", name, "-\(tail.endLength + 1)", "-1")
+              return nil
+            }
+            guard includesPayloads else {
+              return ScannedEntry(
+                key: key, metadata: try tail.metadata(bytes, of: key), payloadBytes: tail.payloadBytes)
+            }
+            let (metadata, length) = try RedisEntry.decode(bytes, of: key)
+            let payload = bytes.extracting(0..<length).withUnsafeBufferPointer { Array($0) }
+            return ScannedEntry(key: key, metadata: metadata, payload: payload)
+          })
+        if includesPayloads, payloadBytes > ScanRequest.maximumPayloadBytes, index > 0 {
+          looks.removeLast()
+          commands.removeSubrange(index...)
+          break
         }
       }
-      (indices, commands) = (further.map(\.index), further.map(\.command))
+      if isComplete || commands.isEmpty { return looks }
     }
-    return looks
   }
 
   /// What `entry` makes of a reply.
@@ -317,12 +352,12 @@ extension RedisScan {
   }
 
   /// The replies to commands about the keys with these names, of which only `WRONGTYPE` is an error. On one server they
-  /// are those of one moment.
+  /// are those of one moment. On a cluster `node` is asked first.
   private func ask(
-    _ commands: [(name: String, command: RedisCommand)], _ masters: [RedisMaster], isRead: Bool = true
+    _ commands: [(name: String, command: RedisCommand)], _ node: RedisAddress?, isRead: Bool = true
   ) async throws(CacheError) -> [RedisValue] {
     if commands.isEmpty { return [] }
-    guard names.isCluster else {
+    guard let node else {
       let transaction = [RedisCommand("MULTI")] + commands.map(\.command) + [RedisCommand("EXEC")]
       var replies = try await nodes.send(transaction, slot: nil, isRead: isRead)
       if let results = replies.last?.elements, results.count == commands.count {
@@ -333,22 +368,14 @@ extension RedisScan {
       }
       return try replies.map { reply throws(CacheError) in try checked(reply) }
     }
-    var replies = [RedisValue?](repeating: nil, count: commands.count)
-    let slots = commands.map { names.slot(of: $0.name) ?? 0 }
-    for master in masters {
-      let indices = commands.indices.filter { master.slots.contains(slots[$0]) }
-      if indices.isEmpty { continue }
-      let answers = try await nodes.send(indices.map { commands[$0].command }, to: master)
-      for (index, answer) in zip(indices, answers) { replies[index] = answer }
-    }
     var results: [RedisValue] = []
-    for (index, reply) in replies.enumerated() {
-      if let reply, reply.error == nil || reply.error?.word == "WRONGTYPE" {
+    for (index, reply) in try await nodes.send(commands.map(\.command), to: node).enumerated() {
+      if reply.error == nil || reply.error?.word == "WRONGTYPE" {
         results.append(reply)
       } else {
         // The slot is moving: the node that has the key is found.
-        let again = try await nodes.send([commands[index].command], slot: slots[index], isRead: isRead)
-        results.append(try checked(again[0]))
+        let (name, command) = commands[index]
+        results.append(try checked(try await nodes.send([command], slot: names.slot(of: name), isRead: isRead)[0]))
       }
     }
     return results

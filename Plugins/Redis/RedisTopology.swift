@@ -36,16 +36,11 @@ struct RedisTopology {
     return node
   }
 
-  /// The slots of each master, and those that have none. Without a cluster there are no slots.
-  var parts: [(master: RedisNode?, slots: RangeSet<Int>)] {
-    if owners.isEmpty { return masters.map { ($0, RangeSet()) } }
-    var parts: [UInt16: RangeSet<Int>] = [:]
-    var start = 0
-    for slot in owners.indices where slot + 1 == owners.count || owners[slot + 1] != owners[slot] {
-      parts[owners[slot], default: RangeSet()].insert(contentsOf: start..<slot + 1)
-      start = slot + 1
-    }
-    return parts.sorted { $0.key < $1.key }.map { ($0.key == Self.nobody ? nil : masters[Int($0.key)], $0.value) }
+  /// A slot of each master, and one without a master if there is one. `nil` for a server that is no cluster.
+  var firstSlots: [Int?] {
+    if owners.isEmpty { return [nil] }
+    var seen: Set<UInt16> = []
+    return owners.indices.filter { seen.insert(owners[$0]).inserted }
   }
 
   /// Records that the server at `address` is the only master.
@@ -106,6 +101,35 @@ struct RedisSlotRange: Sendable {
       // A node that does not know its own address leaves it out.
       let host = parts[0].text.flatMap { $0.isEmpty ? nil : $0 } ?? informant.host
       return RedisAddress(host: host, port: Int32(clamping: port))
+    }
+  }
+}
+
+/// What a node says of its own slots in its reply to CLUSTER NODES.
+struct RedisClusterView: Sendable {
+  /// The slots that it has with all their keys.
+  private(set) var slots = RangeSet<Int>()
+  /// For each slot that it is giving away, the node that has the other keys.
+  private(set) var importers: [Int: RedisAddress] = [:]
+
+  /// A line is `ID HOST:PORT@BUSPORT FLAGS ...`, and from the ninth word on `FIRST-LAST`, `SLOT` or `[SLOT->-ID]`.
+  init(_ reply: String) {
+    let lines = reply.split(whereSeparator: \.isNewline).map { $0.split(separator: " ") }
+    let own = lines.first { $0.count > 2 && $0[2].contains("myself") } ?? []
+    for word in own.dropFirst(8) where word.first != "[" {
+      let ends = word.split(separator: "-").compactMap { Int($0) }
+      if let first = ends.first, let last = ends.last, first <= last { slots.insert(contentsOf: first..<last + 1) }
+    }
+    for word in own.dropFirst(8) where word.first == "[" {
+      guard let arrow = word.firstRange(of: "->-"), let slot = Int(word[..<arrow.lowerBound].dropFirst()) else {
+        continue
+      }
+      slots.remove(contentsOf: slot..<slot + 1)
+      let address = lines.first { $0[0] == word[arrow.upperBound...].dropLast() }?[1].prefix { $0 != "@" }
+      guard let address, let colon = address.lastIndex(of: ":"), let port = Int32(address[colon...].dropFirst()) else {
+        continue
+      }
+      importers[slot] = RedisAddress(host: String(address[..<colon]), port: port)
     }
   }
 }

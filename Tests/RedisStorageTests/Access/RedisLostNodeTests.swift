@@ -75,12 +75,12 @@ struct RedisLostNodeTests {
   func masters(silently: Bool) async throws {
     let loss = try await lose(silently: silently)
     for _ in 0..<3 {
-      let error = await #expect(throws: CacheError.self) { try await loss.nodes.masters() }
+      let error = await #expect(throws: CacheError.self) { try await loss.nodes.askMasters(RedisCommand("PING")) }
       #expect(error?.code == .unreachable && error?.message.contains("\(loss.server.address)") == true)
     }
     #expect(loss.nodes.node(at: loss.server.address).isDown, "no call waits for it again")
     if silently { loss.server.resume() } else { try loss.server.start() }
-    try await until("all masters answer") { await code { _ = try await loss.nodes.masters() } == nil }
+    try await until("all masters answer") { await code { _ = try await loss.nodes.askMasters(RedisCommand("PING")) } == nil }
     loss.nodes.close()
   }
 

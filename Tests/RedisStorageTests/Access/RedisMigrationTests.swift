@@ -70,22 +70,62 @@ struct RedisMigrationTests {
     nodes.close()
   }
 
-  @Test("Which slots a master imports can be seen, and where a slot has gone")
-  func masters() async throws {
+  @Test("While a slot moves, and after it, everything in it is listed", arguments: [false, true])
+  func listing(toNewNode: Bool) async throws {
     let cluster = try Self.cluster.get()
-    let nodes = try await RedisNodes.open(cluster.url)
-    let move = try SlotMove(cluster, slot: 100)
-    func master(at server: RedisServer) async throws -> RedisMaster {
-      try #require(try await nodes.masters().first { $0.address == server.address })
+    let slot = toNewNode ? 101 : 100
+    let source = try #require(try cluster.owner(of: slot, asking: cluster.nodes[0]))
+    // It stays a master when it has no slot any more.
+    let newcomer = try RedisServer([
+      "--cluster-enabled", "yes", "--cluster-config-file", "nodes.conf", "--cluster-allow-replica-migration", "no",
+    ])
+    let prefix = "listing\(slot)"
+    let engine = try await RedisPlugin().open(cluster.url, ["prefix": .text(prefix)])
+    let names = RedisNames(prefix: prefix, isCluster: true)
+    // Some in the slot that moves, some before and some behind it.
+    let keys = (0..<200_000).lazy.map { "cities/\($0)" }.filter { text in
+      (try? CacheKey(text)).flatMap { names.slot(of: names.name(of: $0)) }.map { abs($0 - slot) < 2 } == true
+    }.prefix(20).map { $0 }
+    for key in keys { try await engine.put(key, "1") }
+    func expectAll() async throws {
+      for limit in [1, 3, 1_000] {
+        var (request, found) = (ScanRequest(limit: limit), [String]())
+        repeat {
+          let page = try await engine.scan(request)
+          found += page.entries.map(\.key.text)
+          request.position = page.next
+        } while request.position != nil
+        #expect(found.sorted() == keys.sorted())
+      }
     }
+    try await expectAll()
+    if toNewNode {
+      try newcomer.ask("CLUSTER", "MEET", "127.0.0.1", "\(source.port)")
+      for node in cluster.nodes + [newcomer] {
+        try await until("all nodes know the new one") {
+          try node.ask("CLUSTER", "INFO").text?.contains("cluster_known_nodes:\(cluster.nodes.count + 1)\r\n") == true
+            && node.ask("CLUSTER", "INFO").text?.contains("cluster_state:ok") == true
+        }
+      }
+    }
+    let move = try SlotMove(cluster, slot: slot, to: toNewNode ? newcomer : nil)
     try move.begin()
-    #expect(try await master(at: move.target).importing == RangeSet(100..<101))
-    #expect(try await master(at: move.source).importing.isEmpty)
-    #expect(try await master(at: move.source).slots.contains(100))
+    try await expectAll()
+    var moved = 0
+    try move.move(limit: 3) { _ in
+      moved += 1
+      return moved % 2 == 0
+    }
+    try await expectAll()
     try move.end()
-    #expect(try await master(at: move.target).importing.isEmpty)
-    #expect(try await master(at: move.target).slots.contains(100))
-    nodes.close()
+    try await expectAll()
+    if toNewNode {
+      let back = try SlotMove(cluster, slot: slot, from: newcomer, to: source)
+      try back.begin()
+      try back.end()
+      try await expectAll()
+    }
+    try await engine.close()
   }
 
   @Test("Calls continue without an error while slots move to and fro")

@@ -227,6 +227,20 @@ struct RedisFormatTests {
     return all
   }
 
+  @Test("A page has all entries that fit it, however many keys of others are between them")
+  func sparseStore() async throws {
+    let server = try RedisServer()
+    let engine = try await plugin.open(server.url)
+    let keys = (0..<9).map { "cities/\($0)" }
+    for key in keys { try await engine.put(key, "1") }
+    try server.ask("EVAL", "for i = 1, 20000 do redis.call('SET', 'other:' .. i, 1) end", "0")
+    for includesPayloads in [false, true] {
+      let page = try await engine.scan(ScanRequest(includesPayloads: includesPayloads))
+      #expect(page.entries.map(\.key.text).sorted() == keys && page.next == nil)
+    }
+    try await engine.close()
+  }
+
   @Test("Databases of one server have nothing in common")
   func databases() async throws {
     let server = try RedisServer()

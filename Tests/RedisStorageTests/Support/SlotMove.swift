@@ -10,11 +10,11 @@ struct SlotMove {
   let source: RedisServer
   let target: RedisServer
 
-  init(_ cluster: RedisCluster, slot: Int) throws {
+  init(_ cluster: RedisCluster, slot: Int, from owner: RedisServer? = nil, to target: RedisServer? = nil) throws {
     (self.cluster, self.slot) = (cluster, slot)
-    let source = try #require(try cluster.owner(of: slot, asking: cluster.nodes[0]))
+    let source = try #require(try owner ?? cluster.owner(of: slot, asking: cluster.nodes[0]))
     self.source = source
-    target = try #require(try cluster.masters().first { $0.port != source.port })
+    self.target = try #require(try target ?? cluster.masters().first { $0.port != source.port })
   }
 
   func begin() throws {
