@@ -123,7 +123,7 @@ import Testing
   @Test func completionKnowsLibraries() async throws {
     let (scratch, _) = try scratch()
     let script = try await scratch.cachectl("completion", "bash", environment: scratch.searching("plugins"))
-    #expect(script.text.contains("'memory' 'folder'"), "\(script.text)")
+    #expect(script.text.contains("'redis' 'folder'"), "\(script.text)")
   }
 
   @Test(arguments: [(SIGINT, 130), (SIGTERM, 143)] as [(Int32, Int32)], ["none", "hang"])
