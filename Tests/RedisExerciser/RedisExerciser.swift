@@ -8,7 +8,8 @@ import Synchronization
 ///
 ///     RedisExerciser LEDGER URL NUMBER PROCESSES TIMEOUT DURABILITY
 ///
-/// NUMBER is that of the process, from 0, and TIMEOUT in milliseconds. It prints a line for each read that cannot be, and at
+/// NUMBER is that of the process, from 0, and TIMEOUT in milliseconds. With the DURABILITY `full` one replica must confirm each
+/// change. It prints a line for each read that cannot be, and at
 /// the end one for each kind of failure.
 @main
 enum RedisExerciser {
@@ -34,7 +35,7 @@ enum RedisExerciser {
     let plugin = RedisPlugin()
     let values: [String: OptionValue] = [
       "url": .text(words[2]), "timeout": .integer(timeout), "connectTimeout": .integer(timeout),
-      "durability": .text(words[6]),
+      "durability": .text(words[6]), "minimumReplicas": .integer(words[6] == "full" ? 1 : 0),
     ]
     let engine = try await plugin.open(
       EngineConfiguration(for: plugin.declaration, values: values, clock: SystemClock()))

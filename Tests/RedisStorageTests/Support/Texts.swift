@@ -27,14 +27,20 @@ extension RedisNodes {
 }
 
 extension RedisServer {
+  private static let settings = ["--repl-diskless-sync-delay", "0", "--repl-ping-replica-period", "1"]
+
   /// A master with a replica that follows it.
   static func pair() throws -> (master: RedisServer, replica: RedisServer) {
-    let settings = ["--repl-diskless-sync-delay", "0", "--repl-ping-replica-period", "1"]
     let master = try RedisServer(settings)
+    return (master, try replica(of: master))
+  }
+
+  /// A replica that follows `master`, which must be one of a pair.
+  static func replica(of master: RedisServer) throws -> RedisServer {
     let replica = try RedisServer(settings + ["--replicaof", "127.0.0.1", "\(master.port)"])
     try eventually("the replica follows the master") { () -> Void? in
       try replica.ask("ROLE").elements?.dropFirst(3).first?.text == "connected" ? () : nil
     }
-    return (master, replica)
+    return replica
   }
 }
