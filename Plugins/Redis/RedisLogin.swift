@@ -110,20 +110,36 @@ extension RedisConnection {
   ) async throws(RedisDisconnection) -> [RedisValue] {
     let start = ContinuousClock.now
     var replies = try await send(commands + [RedisCommand("ROLE")])
-    var role = replies.removeLast()
+    let role = replies.removeLast()
+    // What the server refuses has nothing to confirm, and the error may name the server that takes it.
+    if replies.contains(where: { $0.error != nil }) { return replies }
+    do throws(RedisDisconnection) {
+      guard try await isConfirmed(since: start, role, options) else { throw unconfirmed(options) }
+    } catch {
+      // The change is made, even if the question about the replicas was not sent.
+      throw .unanswered(error.error)
+    }
+    return replies
+  }
+
+  /// Whether all replicas confirm the changes of this connection; `role` is the reply to ROLE after them.
+  private func isConfirmed(
+    since start: ContinuousClock.Instant, _ role: RedisValue, _ options: RedisOptions
+  ) async throws(RedisDisconnection) -> Bool {
+    var role = role
     // To wait for a replica that is about to connect costs less than to repeat the change.
     while role.replicas ?? 0 < options.minimumReplicas, .now < start.advanced(by: .milliseconds(500)) {
       do { try await Task.sleep(for: .milliseconds(20)) } catch { throw .unanswered(.cancelled) }
       role = try await send([RedisCommand("ROLE")])[0]
     }
     // Only a server that is still the master has no replicas to ask.
-    guard let replicas = role.replicas, replicas >= options.minimumReplicas else { throw unconfirmed(options) }
-    if replicas == 0 { return replies }
+    guard let replicas = role.replicas, replicas >= options.minimumReplicas else { return false }
+    if replicas == 0 { return true }
     let question = RedisCommand("WAIT", String(replicas), String(Self.longestWait))
     repeat {
-      if try await send([question])[0].integer ?? 0 >= replicas { return replies }
+      if try await send([question])[0].integer ?? 0 >= replicas { return true }
     } while .now < start.advanced(by: options.timeout)
-    throw unconfirmed(options)
+    return false
   }
 
   private func unconfirmed(_ options: RedisOptions) -> RedisDisconnection {

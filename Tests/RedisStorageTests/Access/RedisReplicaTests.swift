@@ -60,13 +60,32 @@ struct RedisReplicaTests {
     #expect(try await change(["minimumReplicas": .integer(2)])?.code == .unreachable)
   }
 
-  @Test("A server that has become a replica confirms nothing")
+  @Test("A change that the server refuses is not reported as made")
   func demoted() async throws {
     let options = try options(server.url, ["durability": .text("full")])
     let connection = try await RedisConnection.open(server.address, options)
+    let nodes = try await RedisNodes.open(server.url, ["durability": .text("full")])
     let master = try RedisServer()
     try server.ask("REPLICAOF", "127.0.0.1", "\(master.port)")
-    await #expect(throws: RedisDisconnection.self) { try await connection.sendToReplicas(set, options) }
+    #expect(try await connection.sendToReplicas(set, options)[0].error?.word == "READONLY")
+    #expect(await code { try await nodes.put("cities:a", "1") } == .permissionDenied)
     connection.close()
+    nodes.close()
+  }
+
+  @Test("A change is made once, even if the connection ends before replicas have confirmed it")
+  func breaking() async throws {
+    let nodes = try await RedisNodes.open(
+      server.url, ["durability": .text("full"), "minimumReplicas": .integer(1)])
+    func changes() throws -> String? {
+      let lines = try #require(try server.ask("INFO", "commandstats").text).split(whereSeparator: \.isNewline)
+      return lines.first { $0.hasPrefix("cmdstat_set:") }?.split(separator: ",").first.map(String.init)
+    }
+    let change = Task { await code { try await nodes.put("cities:a", "1") } }
+    try await until("the server has made the change") { try changes() != nil }
+    try server.ask("CLIENT", "KILL", "TYPE", "normal")
+    #expect(await change.value == .unreachable)
+    #expect(try changes() == "cmdstat_set:calls=1")
+    nodes.close()
   }
 }
