@@ -122,6 +122,8 @@ final class RedisConnection: @unchecked Sendable {
     do throws(RedisDisconnection) {
       replies = try await connection.send(login.commands)
     } catch {
+      // A cancelled call leaves it open.
+      connection.close()
       throw error.error
     }
     do throws(CacheError) {

@@ -105,6 +105,21 @@ struct RedisConnectionTests {
     connection.close()
   }
 
+  @Test("A cancelled login leaves no connection, even one that takes messages")
+  func cancelledLogin() async throws {
+    // A twenty-fifth of this is too short for a reply that never comes.
+    let options = try options(server.url, ["timeout": .integer(10_000)])
+    server.pause()
+    let login = Task { _ = try await RedisConnection.open(server.address, options) { _ in } }
+    login.cancel()
+    let error = await #expect(throws: CacheError.self) { try await login.value }
+    #expect(error?.code == .cancelled)
+    server.resume()
+    try await until("only the connection that asks is left") {
+      try server.ask("CLIENT", "LIST").text?.split(whereSeparator: \.isNewline).count == 1
+    }
+  }
+
   @Test("A cancelled caller still has time for what it has to put in order")
   func cancelledCaller() async throws {
     let connection = try await open()
