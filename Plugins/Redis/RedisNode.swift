@@ -78,24 +78,25 @@ final class RedisNode: Sendable {
 
   private func open() async -> Result<RedisConnection, CacheError> {
     do throws(CacheError) {
-      let connection = try await RedisConnection.open(server: address, options)
-      return keep(connection) ? .success(connection) : .failure(.storeClosed)
+      let connection = keep(try await RedisConnection.open(server: address, options))
+      return connection.map { .success($0) } ?? .failure(.storeClosed)
     } catch {
       if error.isOfSilence { markDown() }
       return .failure(error)
     }
   }
 
-  /// Has calls use `connection`, unless the node is closed.
-  private func keep(_ connection: RedisConnection) -> Bool {
-    let (isKept, old) = state.withLock { state in
-      guard !state.isClosed else { return (false, nil as RedisConnection?) }
+  /// Has calls use `connection`, unless there is an open one. Returns the one that they use, and `nil` if the node is closed.
+  func keep(_ connection: RedisConnection) -> RedisConnection? {
+    let (used, unused) = state.withLock { state -> (RedisConnection?, RedisConnection?) in
+      if state.isClosed { return (nil, connection) }
+      // A call and the watch may open one at the same time. Calls are already under way on the first.
+      if let current = state.connection, current.isOpen { return (current, connection) }
       defer { state = State(connection: connection) }
-      return (true, state.connection)
+      return (connection, state.connection)
     }
-    old?.close()
-    if !isKept { connection.close() }
-    return isKept
+    unused?.close()
+    return used
   }
 
   /// Has later calls open another connection than `connection`, which failed.
@@ -121,7 +122,7 @@ final class RedisNode: Sendable {
 
   private func hasAnswered() async -> Bool {
     do throws(CacheError) {
-      return keep(try await RedisConnection.open(server: address, options))
+      return keep(try await RedisConnection.open(server: address, options)) != nil
     } catch {
       if error.isOfSilence || (isReplaceable && error.code == .unreachable) { return false }
       state.withLock { $0.watch = nil }

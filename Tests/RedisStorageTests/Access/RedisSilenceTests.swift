@@ -74,4 +74,18 @@ struct RedisSilenceTests {
     #expect(try opened() == before + 2)
     nodes.close()
   }
+
+  @Test("A connection that is in use is not replaced by one that was opened in the background")
+  func reopened() async throws {
+    let server = try RedisServer()
+    let node = RedisNode(server.address, try options(server.url), RedisMarks(), isReplaceable: false)
+    let first = try await node.connection()
+    node.markDown()
+    // What a call does that began before the server was down.
+    let second = try await RedisConnection.open(server.address, try options(server.url))
+    #expect(node.keep(second) === second)
+    #expect(node.keep(first) === second && second.isOpen && !first.isOpen)
+    node.close()
+    #expect(!second.isOpen)
+  }
 }
