@@ -53,9 +53,13 @@ import Testing
     #expect(Array(try Lease.key(for: request).group) == Array(key.group))
   }
 
-  @Test func theLongestKeyOfARequestHasALease() throws {
+  /// Whatever its parameters hold.
+  @Test(arguments: [("q=", "x"), ("page=1,q=", "x"), ("page=1,q=", "%2C"), ("p=1,", "q=1,")])
+  func theLongestKeyOfARequestHasALease(_ start: String, _ more: String) throws {
     let namespace = String(repeating: "n", count: CacheKey.maximumNamespaceLength)
-    let key = "\(namespace)/v1/q=".padding(to: CacheKey.maximumRequestLength)
+    let beginning = "\(namespace)/v1/\(start)"
+    let count = CacheKey.maximumRequestLength - beginning.utf8.count
+    let key = beginning + String(repeating: more, count: count / more.utf8.count)
     let party = String(repeating: "a", count: 64)
     let leases = try [key, key + " " + party].map { try Lease.key(for: $0) }
     #expect(leases[0] != leases[1] && leases.allSatisfy { Lease.scope(of: $0)?.contains(key) == true })
@@ -66,8 +70,4 @@ import Testing
   {
     #expect(Lease.scope(of: try CacheKey(key)) == nil)
   }
-}
-
-extension String {
-  fileprivate func padding(to length: Int) -> String { self + String(repeating: "x", count: length - utf8.count) }
 }

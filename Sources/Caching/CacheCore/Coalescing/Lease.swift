@@ -21,27 +21,28 @@ struct Lease: Sendable {
   var failure: CacheError?
 
   /// The key of the lease for `request`, which is the key of the entry that it fetches, and more after a space. The lease is
-  /// in the group of the entry; after the comma follow the namespace of the entry and the rest of `request`, encoded.
+  /// in the group of the entry. After the comma follow the namespace of the entry with what is after the space, encoded, and
+  /// the rest of the entry's key unchanged: it may be long, and have many percent codes.
   static func key(for request: String) throws(CacheError) -> CacheKey {
-    let namespace = request.utf8.prefix { $0 != UInt8(ascii: "/") }
-    let rest = request.utf8.dropFirst(namespace.count + 1)
-    let group = rest.prefix { !endsOfGroup.contains($0) }
-    let other = PercentEncoding.text("\(Substring(namespace))\(Substring(rest.dropFirst(group.count)))")
-    return try CacheKey("\(keyPrefix)\(Substring(group)),\(other)")
+    let entry = request.utf8.prefix { $0 != UInt8(ascii: " ") }
+    let namespace = entry.prefix { $0 != UInt8(ascii: "/") }
+    let name = entry.dropFirst(namespace.count + 1)
+    let group = name.prefix { $0 != UInt8(ascii: ",") }
+    let party = request.utf8.dropFirst(entry.count)
+    let owner = PercentEncoding.text("\(Substring(namespace))\(Substring(party))")
+    return try CacheKey("\(keyPrefix)\(Substring(group)),\(owner)\(Substring(name.dropFirst(group.count)))")
   }
 
   /// The entries that the request might store whose lease is under `key`; `nil` if that is not a lease on a request.
   static func scope(of key: CacheKey) -> RequestScope? {
-    let rest = key.text.utf8.dropFirst(keyPrefix.utf8.count + key.group.count)
-    guard key.isLease, !rest.isEmpty else { return nil }
-    let other = String(decoding: PercentEncoding.decoded(Substring(rest.dropFirst())), as: UTF8.self)
-    let namespace = other.utf8.prefix { !endsOfGroup.contains($0) }
+    let name = key.text.utf8.dropFirst(keyPrefix.utf8.count + key.group.count)
+    guard key.isLease, !name.isEmpty else { return nil }
+    let owner = name.dropFirst().prefix { $0 != UInt8(ascii: ",") }
+    let text = String(decoding: PercentEncoding.decoded(Substring(owner)), as: UTF8.self)
+    let namespace = text.utf8.prefix { $0 != UInt8(ascii: " ") }
     return RequestScope(
-      "\(Substring(namespace))/\(Substring(key.group))\(Substring(other.utf8.dropFirst(namespace.count)))")
+      "\(Substring(namespace))/\(Substring(key.group))\(Substring(name.dropFirst(1 + owner.count)))")
   }
-
-  /// The characters that end the group in a request, or the namespace in the rest.
-  private static let endsOfGroup = [UInt8(ascii: ","), UInt8(ascii: " ")]
 }
 
 extension Lease {
