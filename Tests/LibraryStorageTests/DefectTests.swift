@@ -40,11 +40,11 @@ struct Defect: Sendable {
     Defect(.read, "read-type-null", "gave a content type without its bytes"),
     Defect(.read, "read-attributes-null", "gave a list of attributes without its bytes"),
     Defect(.read, "read-attributes-huge", "gave a list of attributes of 18446744073709551615 bytes"),
-    Defect(.read, "read-attributes-short", "gave attributes that cannot be the stored ones", .damaged),
-    Defect(.read, "read-attributes-cut", "gave attributes that cannot be the stored ones", .damaged),
-    Defect(.read, "read-attributes-odd", "gave attributes that cannot be the stored ones", .damaged),
-    Defect(.read, "read-attributes-absurd", "gave attributes that cannot be the stored ones", .damaged),
-    Defect(.read, "read-attributes-not-utf8", "gave attributes that cannot be the stored ones", .damaged),
+    Defect(.read, "read-attributes-short", "entry cities/key is damaged: its attributes", .damaged),
+    Defect(.read, "read-attributes-cut", "entry cities/key is damaged: its attributes", .damaged),
+    Defect(.read, "read-attributes-odd", "entry cities/key is damaged: its attributes", .damaged),
+    Defect(.read, "read-attributes-absurd", "entry cities/key is damaged: its attributes", .damaged),
+    Defect(.read, "read-attributes-not-utf8", "entry cities/key is damaged: its attributes", .damaged),
     Defect(.read, "read-twice", "gave more than one entry for one key"),
     Defect(.read, "read-thread", "called a callback on another thread"),
     Defect(.read, "read-null-context", "called a callback on another thread"),
@@ -131,6 +131,14 @@ struct DefectTests {
     let error = try #require(await cacheError { _ = try await library.open(["defect": .text(defect)]) })
     #expect(error.code == code)
     #expect(error.message.hasPrefix(text), "\(error.message)")
+  }
+
+  /// A walk through the store, as for `verify` or `export`, continues behind it. It need not be a defect of the library.
+  @Test func aScanNamesAnEntryWithDamagedAttributes() async throws {
+    let store = try await Library("defects.c").open(["defect": .text("scan-attributes-cut")])
+    let error = try #require(await cacheError { try await call(.scan, store) })
+    #expect(error.code == .damaged && error.message.hasPrefix("entry cities/b is damaged") && error.hint.isEmpty)
+    #expect((error.cause as? UnreadableEntry)?.key.text == "cities/b")
   }
 
   @Test func aHintComesAsOneLine() async throws {

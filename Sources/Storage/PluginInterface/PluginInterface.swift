@@ -2,7 +2,7 @@ package import CCachectlPlugin
 internal import Platform
 package import StorageSPI
 
-// The values of the interface in Swift. What comes from the other side is checked before it is believed.
+// The values of the interface in Swift. Those of the other side are checked before they are used.
 
 /// The cause of an error that says which rule of the interface the other side broke.
 package struct InterfaceDefect: Error {}
@@ -64,7 +64,8 @@ extension EntryMetadata {
   /// The metadata of an entry that the other side lends. With the most common content type and no attributes it allocates
   /// nothing.
   ///
-  /// - Throws: `CacheError`: a defect if any of it is impossible, `damaged` if these are not the attributes that were stored.
+  /// - Throws: `CacheError`: a defect if any of it is impossible; `damaged` with an `UnreadableEntry` if these are not the
+  ///   attributes that were stored. The caller has checked the key.
   package init(checking entry: cachectl_entry) throws(CacheError) {
     let type = entry.content_type
     let json: StaticString = "application/json"
@@ -74,7 +75,13 @@ extension EntryMetadata {
       retainUntil: try Timestamp(checking: entry.retain_until),
       contentType: isJSON ? "application/json" : try type.text("content type"),
       payloadChecksum: entry.payload_checksum, checksum: entry.checksum)
-    if entry.attributes.length != 0 { try decodeAttributes(try entry.attributes.checked("list of attributes")) }
+    if entry.attributes.length == 0 { return }
+    let attributes = try entry.attributes.checked("list of attributes")
+    guard decodeAttributes(attributes) else {
+      let key = CacheKey(trusting: try entry.key.checked("key").span)
+      throw CacheError(
+        .damaged, "entry \(key) is damaged: its attributes are not the stored ones", cause: UnreadableEntry(key))
+    }
   }
 
   /// The attributes as the interface has them: the name and value of each one, each as its size (4 bytes) and its bytes.
@@ -94,27 +101,23 @@ extension EntryMetadata {
     return bytes
   }
 
-  private mutating func decodeAttributes(_ bytes: UnsafeBufferPointer<UInt8>) throws(CacheError) {
+  /// Returns `false` if these are no attributes.
+  private mutating func decodeAttributes(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
     var rest = UnsafeRawBufferPointer(bytes)
-    func text() throws(CacheError) -> String {
+    func text() -> String? {
       let size = rest.count < 4 ? .max : Int(UInt32(littleEndian: rest.loadUnaligned(as: UInt32.self)))
-      guard size <= rest.count - 4 else { throw .damagedAttributes }
+      guard size <= rest.count - 4 else { return nil }
       let text = UnsafeRawBufferPointer(rebasing: rest[4..<4 + size])
       rest = UnsafeRawBufferPointer(rebasing: rest[(4 + size)...])
       do { return String(copying: try UTF8Span(validating: text.assumingMemoryBound(to: UInt8.self).span)) } catch {
-        throw .damagedAttributes
+        return nil
       }
     }
     while !rest.isEmpty {
-      let name = try text()
-      attributes[name] = try text()
+      guard let name = text(), let value = text() else { return false }
+      attributes[name] = value
     }
-  }
-}
-
-extension CacheError {
-  fileprivate static var damagedAttributes: CacheError {
-    CacheError(.damaged, "gave attributes that cannot be the stored ones", cause: InterfaceDefect())
+    return true
   }
 }
 

@@ -122,6 +122,10 @@ static int32_t defective_scan(
   if (is(store, "scan-outside")) one.key = bytes("movies/a"), visit(context, &one);
   if (is(store, "scan-huge")) one.payload.length = (size_t)1 << 41, visit(context, &one);
   if (is(store, "scan-without-payload")) one.payload.data = NULL, visit(context, &one);
+  if (is(store, "scan-attributes-cut")) {
+    one.attributes = (cachectl_bytes){(const uint8_t *)"\1\0\0\0a\2\0\0\0b", 10};
+    visit(context, &one);
+  }
   if (is(store, "next-null")) next(context, NULL);
   if (is(store, "next-empty")) position.length = 0, next(context, &position);
   if (is(store, "next-not-utf8")) position = bytes("cities/\xff"), next(context, &position);
