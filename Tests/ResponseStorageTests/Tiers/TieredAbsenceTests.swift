@@ -45,6 +45,21 @@ struct TieredAbsenceTests {
     #expect(try await engine.text("cities/a") == "b" && engine.warning == nil)
   }
 
+  /// It would pass for a miss, and what the remote store has is not known.
+  @Test func anExpiredCopyDoesNotAnswer() async throws {
+    let engine = try await tiers.open()
+    try await engine.store("a")
+    tiers.setAway(true)
+    tiers.advance(by: .seconds(6_000))
+    // The second read does not wait for the server.
+    for _ in 1...2 {
+      let error = await #expect(throws: CacheError.self) { try await engine.text("cities/a") }
+      #expect(error?.code == .unreachable)
+    }
+    tiers.setAway(false)
+    #expect(try await engine.text("cities/a") == "a")
+  }
+
   @Test func aRemovalFails() async throws {
     let engine = try await tiers.open()
     try await engine.store("a")

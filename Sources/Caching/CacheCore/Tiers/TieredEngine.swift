@@ -61,7 +61,7 @@ package final class TieredEngine: WrappingEngine {
         if isAnswered { output = try body(bytes, metadata) } else { held = metadata }
       }
     } catch {
-      // It may be `body` that failed. The remote store may have intact what is damaged here.
+      // It may be `body` that failed. If the copy is damaged, the entry in the remote store may be intact.
       if !isAnswered { await noteLocal(error) } else if error.code != .damaged { throw error }
     }
     if let output {
@@ -91,7 +91,7 @@ package final class TieredEngine: WrappingEngine {
     return isAnswered ? true : nil
   }
 
-  /// What is known of the entry under `key` before it is read or changed.
+  /// The state of the entry under `key` before it is read.
   private func moment(_ key: CacheKey) -> Confirmations.Moment {
     let change = isCounting ? try? base.changeCount() : isFollowing ? base.changeMark(of: key)?.number : 0
     return confirmations.moment(AccessRecord.digest(of: key), change, clock.now)
@@ -117,7 +117,7 @@ package final class TieredEngine: WrappingEngine {
     _ key: CacheKey, _ moment: Confirmations.Moment, held: EntryMetadata?,
     _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(CacheError) -> Output
   ) async throws(CacheError) -> Output? {
-    if held != nil, wasJustAway(at: moment.time), let output = await readCopy(key, body) { return output }
+    if held != nil, wasJustAway(at: moment.time), let output = await readCopy(key, moment, body) { return output }
     let found: (output: Output, version: UInt64, copy: WriteBatch.Operation?)?
     do throws(CacheError) {
       found = try await base.read(key) { bytes, metadata throws(CacheError) in
@@ -129,7 +129,7 @@ package final class TieredEngine: WrappingEngine {
       note(nil)
     } catch {
       note(error)
-      if error.isAway, let output = await readCopy(key, body) { return output }
+      if error.isAway, let output = await readCopy(key, moment, body) { return output }
       throw error
     }
     if let found, confirmations.confirm(found.version, moment), let copy = found.copy {
@@ -139,11 +139,16 @@ package final class TieredEngine: WrappingEngine {
     return found?.output
   }
 
-  /// What `body` makes of the local copy, which need not be confirmed; `nil` if there is none that can be read.
+  /// What `body` makes of the local copy, which need not be confirmed; `nil` if there is none that can be read, or it has
+  /// expired: it would turn the failure of the remote store into a miss.
   private func readCopy<Output: Sendable>(
-    _ key: CacheKey, _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(CacheError) -> Output
+    _ key: CacheKey, _ moment: Confirmations.Moment,
+    _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(CacheError) -> Output
   ) async -> Output? {
-    guard let output = try? await local.read(key, body) else { return nil }
+    let copy = try? await local.read(key) { bytes, metadata throws(CacheError) -> Output? in
+      metadata.state(at: moment.time) == .expired ? nil : try body(bytes, metadata)
+    }
+    guard let output = copy ?? nil else { return nil }
     localHits.add(1, ordering: .relaxed)
     return output
   }
@@ -180,7 +185,7 @@ package final class TieredEngine: WrappingEngine {
 
   // MARK: Everything else
 
-  /// What is wrong with the remote store. A damaged local store is removed.
+  /// Checks both stores, and returns the problems of the remote one. A damaged local store is removed.
   package func check() async throws(CacheError) -> [IntegrityIssue] {
     if (try? await local.check())?.isEmpty == false {
       await noteLocal(CacheError(.damaged, "the local store is damaged"))
@@ -224,7 +229,7 @@ package final class TieredEngine: WrappingEngine {
 }
 
 extension TieredEngine {
-  /// What each store holds, the local one first. Cost: that of `count()` of each bounded engine.
+  /// The content of each store, the local one first. Cost: that of `count()` of each bounded engine.
   package func tiers() async -> [TierReport] {
     var copies = TierReport(name: "local")
     var shared = TierReport(name: "remote", failure: absence.withLock { $0?.reason })
@@ -257,7 +262,7 @@ extension StorageEngine {
   package var tiered: TieredEngine? { self as? TieredEngine ?? wrapped?.tiered }
 }
 
-/// What one store of a tiered engine holds.
+/// The content of one store of a tiered engine.
 public struct TierReport: Sendable {
   /// The store: "local" or "remote".
   public let name: String
