@@ -108,7 +108,7 @@ public struct LibraryPlugin: StoragePlugin {
 ///
 /// `@unchecked Sendable`: nothing changes after the initializer.
 final class LibraryConfiguration: @unchecked Sendable {
-  /// What the library gets; it can be used as long as this object is there.
+  /// The structure that the library gets. It can be used as long as this object is there.
   let pointer: UnsafeMutablePointer<cachectl_configuration>
   private let clock: any WallClock
   private let values: UnsafeMutableBufferPointer<cachectl_value>

@@ -44,8 +44,8 @@ public protocol StorageEngine: AnyObject, Sendable {
   /// one.
   ///
   /// - Throws: `CacheError`: `damaged` if an entry of the page cannot be decoded, with an `UnreadableEntry` as its cause if
-  ///   the engine knows which, and where the scan continues. A page of one entry must not fail because of the entry behind it: a walk that skips a damaged
-  ///   entry would skip the one before it too. `unreachable` if a part of the store is on a server that cannot be reached,
+  ///   the engine knows which, and where the scan continues. A page of one entry must not fail because of the entry behind it:
+  ///   a walk that skips a damaged entry would skip the one before it too. `unreachable` if a part of the store is on a server that cannot be reached,
   ///   which the message names; `unsupported` if the scan descends and the engine is not `ordered`; `closed`, `ioFailed`.
   func scan(_ request: ScanRequest) async throws(CacheError) -> ScanPage
 

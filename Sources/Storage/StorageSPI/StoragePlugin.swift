@@ -87,8 +87,8 @@ public struct StoreInspection: Sendable, Hashable {
   /// The limits that the store has in place of those of the cache, such as "maxmemory 256 MiB, allkeys-lru", in one line;
   /// `nil` if they are unknown. For engines that are not `bounded`.
   public let limits: String?
-  /// What is wrong with the place of the store, such as that its server refuses what it has no room for, and what to do about
-  /// it, in one line; `nil` if nothing is.
+  /// A problem with the place of the store, such as a server that refuses entries it has no room for, and how to solve it, in
+  /// one line; `nil` if there is none.
   public let caution: String?
 
   /// An inspection. If `exists` is not given, the store exists if it has files.

@@ -9,8 +9,8 @@ internal import Synchronization
 /// until the request has finished. In any other process one caller for each key looks at the lease, with growing pauses,
 /// until the lease is gone.
 ///
-/// The lease of a crashed process ends by itself: at once if the process is known to have ended, otherwise when it runs
-/// out. A store whose server drops expired entries might drop it first. So a missing lease does not say how its request
+/// The lease of a process that has crashed or been stopped ends by itself: at once if that is known of the process, otherwise
+/// when it runs out. A store whose server drops expired entries might drop it first. So a missing lease does not say how its request
 /// ended: if the response is not in the store, one of the waiting callers leads. If the store fails or is read-only,
 /// requests are shared within this process only.
 ///

@@ -92,8 +92,8 @@ public struct URLResponses: Sendable {
 
   // MARK: Change
 
-  /// What is stored for `url`, and which of the responses `select` chooses, without their content. Of those whose fields are
-  /// hidden from this process, the heads have no fields. What is too damaged for that is left out, and can be replaced.
+  /// The stored responses for `url`, and which of them `select` chooses, without their content. If fields are hidden from this
+  /// process, the head has none. Entries that are too damaged for that are left out, and can be replaced.
   ///
   /// - Throws: `CacheError`: the engine failed.
   func variants(of url: String, where select: Selection) async throws(CacheError) -> StoredVariants {
@@ -136,12 +136,12 @@ public struct URLResponses: Sendable {
   /// entry: all or nothing. If another writer has changed the list of responses, it looks again.
   ///
   /// - Parameters:
-  ///   - variants: what is stored for `url`, if that is known.
+  ///   - variants: the stored responses for `url`, if they are known.
   ///   - confirmed: the stored response with this body, which the entry must still have. It gets the new head, which
   ///     selects as before, and its content need not be stored again. `nil` to store in any case.
   ///   - token: the request that fetched the response; `nil` if there is none.
   ///   - endsLease: whether the same commit removes the lease of that request.
-  ///   - select: chooses what is replaced; by default nothing but the response of the same variant.
+  ///   - select: chooses the responses to replace; by default only the one of the same variant.
   /// - Throws: `CacheError`: the engine failed; `conflict` if the entry has another version, or the request is outdated.
   func store(
     _ body: [UInt8], head: StoredHead, for url: String, among variants: StoredVariants? = nil,
@@ -206,7 +206,7 @@ public struct URLResponses: Sendable {
   /// Makes the only response for `url` one of several: it gets a key of its own, and a signpost takes its place. If it
   /// cannot be read, or there is no room for both, another response can replace it.
   ///
-  /// - Returns: what is stored now.
+  /// - Returns: the responses that are stored now.
   private func moveAside(
     _ other: VariantSelector, of url: String, _ variants: StoredVariants, where select: Selection
   ) async throws(CacheError) -> StoredVariants {
@@ -289,9 +289,10 @@ public struct URLResponses: Sendable {
   }
 }
 
-/// What is stored for a URL, as far as a change must know it.
+/// The stored responses for a URL, as far as a change must know them.
 struct StoredVariants: Sendable, Equatable {
-  /// What the entry that a lookup reads first must still be when it is replaced; `nil` for anything, as it cannot be read.
+  /// The condition for replacing the entry that a lookup reads first: it must not have changed. `nil` for none, as it cannot be
+  /// read.
   var expectation: WriteBatch.Expectation? = .absent
   /// Until when that entry is kept, if it is a signpost; `nil` if it is not.
   var signpost: Timestamp?
@@ -302,7 +303,7 @@ struct StoredVariants: Sendable, Equatable {
   /// The responses that it selects, as far as they are still there.
   var selected: [StoredVariant] = []
 
-  /// The only response, if one with `selector` does not replace it, but has to have a place beside it.
+  /// The only response, if one with `selector` does not replace it, but must have a place next to it.
   fileprivate func onlyOther(than selector: VariantSelector) -> VariantSelector? {
     guard signpost == nil, let only = known.first, only != selector, !matching.contains(only) else { return nil }
     return only

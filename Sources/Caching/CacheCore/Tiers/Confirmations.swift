@@ -11,7 +11,7 @@ internal import Synchronization
 ///
 /// It remembers about 260,000 entries, and takes memory for as many as were confirmed.
 final class Confirmations: Sendable {
-  /// What is known before the remote store is read: the read may find what is older than what comes later.
+  /// The state before the remote store is read. The read may find an entry that has changed by the time it returns.
   struct Moment: Sendable {
     /// The digest of the key.
     let digest: UInt64
@@ -88,7 +88,7 @@ final class Confirmations: Sendable {
     }
   }
 
-  /// Ends a change. A read that began before may have found what was there before the change.
+  /// Ends a change. A read that began before may have found the entry as it was before the change.
   func endChange(_ digest: UInt64) {
     let part = part(digest)
     part.state.withLock { state in

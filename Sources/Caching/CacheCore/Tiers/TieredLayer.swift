@@ -3,9 +3,9 @@ public import StorageSPI
 
 /// Puts a local store on this machine in front of a remote store that several machines share.
 ///
-/// Reads are answered by a local copy if that is safe, and otherwise by the remote engine, whose response is then copied. Writes go
-/// to the remote engine, which judges them, and then to the local one. Each store has its own limits: those of the cache are
-/// the remote store's.
+/// A read returns a local copy if that is safe, and otherwise the remote entry, which is then copied. Writes are made by the
+/// remote engine, which checks their conditions, and then by the local one. Each store has its own limits: those of the
+/// cache are the remote store's.
 ///
 ///     let tiered = TieredLayer(over: sharedEngine, local: StorageLocation(localEngine, ["path": .text("/var/cache/app")]))
 ///     let cache = try await Cache(StorageLocation(tiered, options))
@@ -18,8 +18,8 @@ public import StorageSPI
 /// **While the remote store is away** (`unreachable` or `busy`), local copies answer, and writes fail as they do
 /// without them.
 ///
-/// **If the local store is damaged**, the remote engine answers, and the local store is removed and filled again. Inspecting a store
-/// concerns the remote one.
+/// **If the local store is damaged**, reads use the remote store, and the local store is removed and filled again. An
+/// inspection describes the remote store.
 public struct TieredLayer: WrappingPlugin {
   /// The plugin of the remote store.
   public let base: any StoragePlugin
@@ -93,8 +93,8 @@ extension StoragePlugin {
     self as? TieredLayer ?? wrapped?.tieredLayer
   }
 
-  /// Whether requests take leases in its stores. One that only one process at a time can use needs none, and one that may only be
-  /// read takes none. With a local store in front, they are in the remote one.
+  /// Whether requests take leases in its stores. A store that only one process at a time can use needs none, and a read-only
+  /// store can have none. With a local store in front, they are in the remote one.
   package var takesLeases: Bool {
     let holder = tieredLayer?.base.declaration ?? declaration
     return holder.capabilities.contains(.shared) && !declaration.capabilities.contains(.readOnly)

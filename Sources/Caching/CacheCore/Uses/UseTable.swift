@@ -118,7 +118,7 @@ package struct UseTable: Sendable {
   private func withLock<Output>(
     on file: OpenFile, exclusively: Bool, _ body: (OpenUseTable?) throws(CacheError) -> Output
   ) throws(CacheError) -> Output {
-    try files.wait(for: path, within: patience, hint: "end that process, or let it go on") { _ throws(CacheError) in
+    try files.wait(for: path, within: patience, hint: "end that process, or let it continue") { _ throws(CacheError) in
       try files.lock(file, exclusively: exclusively) ? () : nil
     }
     defer { files.unlock(file) }
@@ -142,8 +142,8 @@ extension UseTable {
     return path
   }
 
-  /// The path of what has the name of the table of the store that `configuration` opens, and belongs to someone else; `nil` if
-  /// nothing does. Such a file is neither read nor changed.
+  /// The path of a file of someone else that has the name of the table of the store that `configuration` opens; `nil` if there
+  /// is none. Such a file is neither read nor changed.
   package static func foreignFile(
     of declaration: EngineDeclaration, _ configuration: EngineConfiguration, home: String?
   ) -> String? {
