@@ -10,8 +10,8 @@ internal import Synchronization
 /// until the lease is gone.
 ///
 /// The lease of a process that has crashed or been stopped ends by itself: at once if that is known of the process, otherwise
-/// when it runs out. A store whose server drops expired entries might drop it first. So a missing lease does not say how its request
-/// ended: if the response is not in the store, one of the waiting callers leads. If the store fails or is read-only,
+/// when it runs out. A store whose server drops expired entries might drop it first. So a missing lease does not say how its
+/// request ended: if the response is not in the store, one of the waiting callers leads. If the store fails or is read-only,
 /// requests are shared within this process only.
 ///
 /// A response is stored only if its lease is still there: a change of what it fetches removes the lease. A lease can also
