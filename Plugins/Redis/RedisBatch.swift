@@ -151,9 +151,9 @@ enum RedisScript {
   }
 
   /// The SHA-1 of the source. A test compares it with what a server says.
-  static let hash = "b41ed39391ff10f38179705f69974b76343818e0"
+  static let hash = "87b59af9f179d72960f3c309ae1ba64d3e9ac02b"
 
-  /// Returns 0, or the number of the first key whose entry is not as wanted, negative if another type of value is there.
+  /// Returns 0, or the number of the first key whose entry is not as wanted, negative if the value there is not an entry.
   ///
   /// Puts come before removals: a server without room refuses the first put, before anything is changed.
   static let source = #"""
@@ -164,6 +164,8 @@ enum RedisScript {
       elseif wanted ~= '' then
         local tail = redis.pcall('GETRANGE', key, -42, -1)
         if type(tail) == 'table' then return string.find(tail.err, 'WRONGTYPE') and -i or tail end
+        local last = string.byte(tail, -1)
+        if last and (#tail < 42 or last < 192 or last > 207) then return -i end
         if string.sub(tail, 19, 26) ~= wanted then return i end
       end
     end

@@ -233,8 +233,9 @@ extension RedisScan {
         Item(key: $0, place: "c \(slot)")
       }
     }
-    return Found(
-      items: items[...], next: next < RedisNames.slots ? "c \(next)" : nil, node: nodes.master(of: first)?.address)
+    // A node that does not have a key any more, or never had it, says so.
+    let node = nodes.master(of: first)?.address ?? nodes.options.location.addresses[0]
+    return Found(items: items[...], next: next < RedisNames.slots ? "c \(next)" : nil, node: node)
   }
 
   /// The keys of the slots from `first` on that one node has, and the slot to go on with.
