@@ -154,13 +154,10 @@ final class RedisNodes: Sendable {
         }
         topology.withLock { $0.learn(ranges) }
       } else {
-        let (sentinel, address) = try await firstAnswer(of: informants) { [self] address throws(CacheError) in
+        let (_, address) = try await firstAnswer(of: informants) { [self] address throws(CacheError) in
           try await master(by: address)
         }
-        topology.withLock {
-          $0.prefer(sentinel)
-          $0.learn(master: address)
-        }
+        topology.withLock { $0.learn(master: address) }
       }
       return nil
     } catch {

@@ -50,11 +50,6 @@ struct RedisTopology {
     nodes = [address: masters[0]]
   }
 
-  /// Records that the Sentinel at `address` has answered: it is asked first the next time.
-  mutating func prefer(_ address: RedisAddress) {
-    informants = [address] + informants.filter { $0 != address }
-  }
-
   /// Records which master has which slots.
   mutating func learn(_ ranges: [RedisSlotRange]) {
     masters = []
