@@ -171,13 +171,14 @@ struct RedisValue: Sendable {
 
 /// An error reply: a word in capitals, and more.
 struct RedisServerError: Error, Sendable, CustomStringConvertible {
-  /// The first line of the error. If a script failed, it leaves out the script's hash and line number, which mean nothing
-  /// to users.
+  /// The first line of the error, without the arguments of an unknown command, which can be a password or an entry. If a
+  /// script failed, it leaves out the script's hash and line number, which mean nothing to users.
   let description: String
 
   init(_ text: String) {
     let line = text.prefix { !$0.isNewline }
-    description = String(line.firstRange(of: " script: ").map { line[..<$0.lowerBound] } ?? line)
+    let end = line.firstRange(of: " script: ") ?? line.firstRange(of: ", with args beginning with: ")
+    description = String(end.map { line[..<$0.lowerBound] } ?? line)
   }
 
   /// The first word, such as "MOVED".

@@ -177,4 +177,12 @@ struct RedisLoginTests {
     for node in cluster.nodes { try node.cli(rules.server + rules.cluster) }
     try await use(cluster.url)
   }
+
+  @Test("An error about an unknown command does not repeat its arguments")
+  func unknownCommand() throws {
+    let server = try RedisServer(["--rename-command", "AUTH", "''"])
+    let error = try #require(try server.ask("AUTH", "user", "secret").error)
+    #expect(error.word == "ERR" && error.description.contains("unknown command 'AUTH'"))
+    #expect(!error.description.contains("secret"), "\(error)")
+  }
 }
