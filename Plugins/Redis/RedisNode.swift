@@ -154,7 +154,7 @@ final class RedisNode: Sendable {
   private func isMaster() async -> Bool {
     guard isReplaceable else { return true }
     let reply = try? await ask([RedisCommand("INFO", "replication")])[0].text
-    return reply?.contains("role:master") ?? false
+    return reply?.holds("role:master") ?? false
   }
 
   /// Ends the connection for good.

@@ -177,8 +177,9 @@ struct RedisServerError: Error, Sendable, CustomStringConvertible {
 
   init(_ text: String) {
     let line = text.prefix { !$0.isNewline }
-    let end = line.firstRange(of: " script: ") ?? line.firstRange(of: ", with args beginning with: ")
-    description = String(end.map { line[..<$0.lowerBound] } ?? line)
+    let ends = [" script: ", ", with args beginning with: "]
+    let end = line.indices.first { start in ends.contains { line[start...].hasPrefix($0) } }
+    description = String(line[..<(end ?? line.endIndex)])
   }
 
   /// The first word, such as "MOVED".

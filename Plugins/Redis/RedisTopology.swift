@@ -110,15 +110,15 @@ struct RedisClusterView: Sendable {
   /// A line is `ID HOST:PORT@BUSPORT FLAGS ...`, and from the ninth word on `FIRST-LAST`, `SLOT` or `[SLOT->-ID]`.
   init(_ reply: String) {
     let lines = reply.split(whereSeparator: \.isNewline).map { $0.split(separator: " ") }
-    let own = lines.first { $0.count > 2 && $0[2].contains("myself") } ?? []
+    let own = lines.first { $0.count > 2 && $0[2].holds("myself") } ?? []
     for word in own.dropFirst(8) where word.first != "[" {
       let ends = word.split(separator: "-").compactMap { Int($0) }
       if let first = ends.first, let last = ends.last, first <= last { slots.insert(contentsOf: first..<last + 1) }
     }
     for word in own.dropFirst(8) where word.first == "[" {
-      guard let arrow = word.firstRange(of: "->-"), let slot = Int(word[..<arrow.lowerBound].dropFirst()) else {
-        continue
-      }
+      // A slot that another node gives away stays with that node until it has moved: `[SLOT-<-ID]`.
+      let number = word.dropFirst().prefix { $0 != "-" }
+      guard word.dropFirst(1 + number.count).hasPrefix("->-"), let slot = Int(number) else { continue }
       slots.remove(contentsOf: slot..<slot + 1)
       let address = lines.first { $0[0] == word[arrow.upperBound...].dropLast() }?[1].prefix { $0 != "@" }
       guard let address, let colon = address.lastIndex(of: ":"), let port = Int32(address[colon...].dropFirst()) else {
