@@ -116,11 +116,13 @@ struct RedisClusterView: Sendable {
       if let first = ends.first, let last = ends.last, first <= last { slots.insert(contentsOf: first..<last + 1) }
     }
     for word in own.dropFirst(8) where word.first == "[" {
-      // A slot that another node gives away stays with that node until it has moved: `[SLOT-<-ID]`.
+      // `[SLOT-<-ID]` is a slot that comes here.
       let number = word.dropFirst().prefix { $0 != "-" }
-      guard word.dropFirst(1 + number.count).hasPrefix("->-"), let slot = Int(number) else { continue }
+      let rest = word.dropFirst(1 + number.count)
+      guard rest.hasPrefix("->-"), let slot = Int(number) else { continue }
       slots.remove(contentsOf: slot..<slot + 1)
-      let address = lines.first { $0[0] == word[arrow.upperBound...].dropLast() }?[1].prefix { $0 != "@" }
+      let importer = rest.dropFirst(3).dropLast()
+      let address = lines.first { $0[0] == importer }?[1].prefix { $0 != "@" }
       guard let address, let colon = address.lastIndex(of: ":"), let port = Int32(address[colon...].dropFirst()) else {
         continue
       }
