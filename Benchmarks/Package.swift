@@ -21,7 +21,8 @@ let package = Package(
     .executableTarget(
       name: "Driver",
       dependencies: products(
-        "Platform", "BuiltInEngines", "RedisStorage", "LibraryStorage", "ResponseCache", "CacheFeatures", "StorageBenchmark"),
+        "Platform", "BuiltInEngines", "RedisStorage", "LibraryStorage", "ResponseCache", "CacheFeatures",
+        "StorageBenchmark"),
       swiftSettings: settings),
     // As Examples/SwiftEngine builds one: with the Swift runtime in it, and one exported name.
     .target(

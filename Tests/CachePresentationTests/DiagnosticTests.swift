@@ -47,7 +47,9 @@ struct DiagnosticTests {
       ("gone", "stop it", "gone", "stop it"),
     ] as [(String, String, String?, String?)])
   func news(_ message: String, _ hint: String, _ newMessage: String?, _ newHint: String?) {
-    let earlier = ["store: gone", "remote: store: gone"].map { ErrorView(code: "failed", message: $0, hint: "start it") }
+    let earlier = ["store: gone", "remote: store: gone"].map {
+      ErrorView(code: "failed", message: $0, hint: "start it")
+    }
     let news = ErrorView(code: "failed", message: message, hint: hint).news(after: earlier)
     #expect(news?.message == newMessage && news?.hint == newHint)
   }

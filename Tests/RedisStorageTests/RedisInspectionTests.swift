@@ -48,7 +48,8 @@ struct RedisInspectionTests {
     "A server that bounds no memory, or that evicts nothing, is said",
     arguments: [
       ("0", "allkeys-lru", "nothing limits the memory"), ("0", "noeviction", "nothing limits the memory"),
-      ("1gb", "noeviction", "set allkeys-lru or allkeys-lfu"), ("1gb", "volatile-ttl", "set allkeys-lru or allkeys-lfu"),
+      ("1gb", "noeviction", "set allkeys-lru or allkeys-lfu"),
+      ("1gb", "volatile-ttl", "set allkeys-lru or allkeys-lfu"),
       ("1gb", "allkeys-random", "set allkeys-lru or allkeys-lfu"), ("1gb", "allkeys-lru", nil),
       ("256mb", "allkeys-lfu", nil),
     ] as [(String, String, String?)])

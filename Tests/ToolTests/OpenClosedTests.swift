@@ -45,7 +45,9 @@ struct OpenClosedTests {
 
   @Test(arguments: storeys)
   func noFileNamesAnEngine(storey: String) throws {
-    let names = Set(PluginCatalogue.builtIn.declarations.map(\.name)).union(["sqlite", "lmdb", "plist", "redis", "hiredis"])
+    let names = Set(PluginCatalogue.builtIn.declarations.map(\.name)).union([
+      "sqlite", "lmdb", "plist", "redis", "hiredis",
+    ])
     // The cache of a test is in memory.
     let files = try Self.files(storey).filter { !$0.name.hasPrefix("ResponseCacheTesting/") }
     #expect(files.count >= 20, "the sources were found")

@@ -108,7 +108,8 @@ import Testing
   /// Each setting is valid, and yet no command can use them together.
   @Test func anEngineThatEveryCommandRefusesIsNotValid() async throws {
     let scratch = try Scratch()
-    try scratch.configure(text: #"{"backend": "tiered", "backends": {"tiered": {"local": "plist", "remote": "plist"}}}"#)
+    try scratch.configure(
+      text: #"{"backend": "tiered", "backends": {"tiered": {"local": "plist", "remote": "plist"}}}"#)
     let run = try await scratch.cachectl("config", "validate")
     #expect(run.status == 78 && run.text.contains("plist cannot be put in front of itself"), "\(run.text)")
     expectFailure(try await scratch.cachectl("ls"), status: 78, mentioning: ["cannot be put in front of itself"])

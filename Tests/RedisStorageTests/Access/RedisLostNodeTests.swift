@@ -80,7 +80,9 @@ struct RedisLostNodeTests {
     }
     #expect(loss.nodes.node(at: loss.server.address).isDown, "no call waits for it again")
     if silently { loss.server.resume() } else { try loss.server.start() }
-    try await until("all masters answer") { await code { _ = try await loss.nodes.askMasters(RedisCommand("PING")) } == nil }
+    try await until("all masters answer") {
+      await code { _ = try await loss.nodes.askMasters(RedisCommand("PING")) } == nil
+    }
     loss.nodes.close()
   }
 

@@ -107,7 +107,9 @@ extension EntryStore {
   /// How much the store holds, without leases; `nil` if the engine is not `bounded`: then only a walk tells.
   ///
   /// - Throws: `CacheError`: the engine failed.
-  public func count() async throws(CacheError) -> StoreCount? { isBounded ? try await engine.count().withoutLeases : nil }
+  public func count() async throws(CacheError) -> StoreCount? {
+    isBounded ? try await engine.count().withoutLeases : nil
+  }
 
   /// The entry under `key` without its payload, whether it is intact or not; `nil` if there is none.
   ///
