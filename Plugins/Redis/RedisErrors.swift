@@ -81,8 +81,9 @@ extension CacheError {
       return
     }
     let code = Self.code(of: error)
-    // A server's message about a login may repeat it.
-    let text = code == .permissionDenied && !Self.isDeniedToScript(error) ? String(error.word) : error.description
+    // A server's message about a login may repeat it. One about a command or a key says what the user may not do.
+    let isAboutLogin = code == .permissionDenied && error.word != "NOPERM" && !Self.isDeniedToScript(error)
+    let text = isAboutLogin ? String(error.word) : error.description
     self.init(code, "\(store): the server answers: \(text)", hint: Self.hint(for: code), cause: nil)
   }
 

@@ -214,9 +214,9 @@ extension CacheError {
   /// The error for a key of the store whose value is not an entry.
   static func notAnEntry(_ key: CacheKey) -> CacheError {
     CacheError(
-      .damaged, "entry \(key): its value on the server is not as cachectl wrote it",
-      hint: "remove the entry; if another program uses that key, give the option prefix another value", key: key.text,
-      cause: UnreadableEntry(key))
+      .damaged,
+      "entry \(key): its value on the server is not as cachectl wrote it, unless another program uses the prefix too",
+      key: key.text, cause: UnreadableEntry(key))
   }
 
   fileprivate static func otherVersion(_ key: CacheKey) -> CacheError {

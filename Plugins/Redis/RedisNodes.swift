@@ -9,6 +9,8 @@ final class RedisNodes: Sendable {
   private let marks = RedisMarks()
   private let searching = RedisFlight<CacheError?>()
   private let topology: Mutex<RedisTopology>
+  /// When a call was last refused, by its slot.
+  private let refusals = Mutex<[Int?: ContinuousClock.Instant]>([:])
 
   private init(_ options: RedisOptions) {
     self.options = options
@@ -85,6 +87,21 @@ final class RedisNodes: Sendable {
       if let master = master(of: slot) { replies.append((master.address, reply)) }
     }
     return replies
+  }
+
+  // MARK: Refusals
+
+  /// Records that a call for `slot` has waited in vain for servers that take no calls, such as those of a cluster that has
+  /// lost a master.
+  func noteRefusal(of slot: Int?) { refusals.withLock { $0[slot] = .now } }
+
+  /// Whether a call was refused there within the last `timeout`: the next one does not wait.
+  func isRefused(_ slot: Int?) -> Bool {
+    refusals.withLock { refusals in
+      guard let last = refusals[slot], last.duration(to: .now) < options.timeout else { return false }
+      refusals[slot] = .now
+      return true
+    }
   }
 
   // MARK: Changes of others

@@ -24,6 +24,8 @@ struct RedisRequest {
   /// Whether it is pointless to try again at once.
   private var needsPause = false
   private var hasMoved = false
+  /// Whether the servers take no calls at the moment.
+  private var isRefused = false
   private var pause = Duration.milliseconds(2)
 
   init(_ commands: [RedisCommand], slot: Int?, isRead: Bool, _ nodes: RedisNodes) {
@@ -56,6 +58,7 @@ struct RedisRequest {
     importer = nil
     needsSearch = false
     needsPause = false
+    isRefused = false
     do throws(RedisDisconnection) {
       if isFirst {
         let answers = try await node.send(commands, isChange: !isRead)
@@ -96,6 +99,7 @@ struct RedisRequest {
       importer = (target, (importer?.positions ?? []) + [position])
     case ("LOADING", _), ("BUSY", _), ("MASTERDOWN", _), ("CLUSTERDOWN", _), ("TRYAGAIN", _):
       needsSearch = error.word != "TRYAGAIN"
+      isRefused = needsSearch
       needsPause = true
     case ("READONLY", _) where nodes.findsServers:
       needsSearch = true
@@ -114,7 +118,8 @@ struct RedisRequest {
     switch error {
     case .unanswered(let error):
       guard isRead else { throw error.notingThatItMayBeDone }
-      guard error.code == .unreachable else { throw error }
+      // A server that ends the connection before it answers will do so again, unless another one takes its place.
+      guard error.code == .unreachable, nodes.findsServers || trouble == nil else { throw error }
       trouble = error
     case .notSent(let error):
       // Nothing but the server has what it has: without it there is nothing to wait for.
@@ -129,10 +134,12 @@ struct RedisRequest {
   private mutating func prepare(after node: RedisNode?) async throws(CacheError) {
     let trouble = trouble ?? .unreachable(nodes.options.description, "there is no reply")
     if ContinuousClock.now >= deadline {
-      // No other server has replaced it in all this time, for which later calls do not wait again.
+      // Later calls do not wait all this time again.
       if trouble.code == .unreachable, nodes.findsServers { node?.markDown() }
+      if isRefused { nodes.noteRefusal(of: slot) }
       throw trouble
     }
+    if isRefused, nodes.isRefused(slot) { throw trouble }
     if needsPause {
       do { try await Task.sleep(for: pause) } catch { throw .cancelled }
       pause = min(pause * 2, .milliseconds(100))

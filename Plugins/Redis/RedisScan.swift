@@ -24,7 +24,7 @@ final class RedisScan: Sendable {
     let place: String
 
     /// The position behind the key.
-    var next: String { "\(place) \(key)" }
+    var next: String { "\(place):\(key)" }
   }
 
   /// Some keys.
@@ -158,13 +158,14 @@ final class RedisScan: Sendable {
 extension RedisScan {
   /// The next keys, about `width` of them.
   private func find(_ position: String?, _ prefix: String, _ width: Int) async throws(CacheError) -> Found {
-    let words = (position ?? "").split(separator: " ").map(String.init)
+    // No character of a position is special to a shell: users copy it. A key, the last part, may contain colons.
+    let words = (position ?? "").split(separator: ":", maxSplits: names.isCluster ? 2 : 4).map(String.init)
     return try await names.isCluster
       ? findInSlots(words, prefix, width, position) : findOnServer(words, prefix, width)
   }
 
   private func findOnServer(_ words: [String], _ prefix: String, _ width: Int) async throws(CacheError) -> Found {
-    // "s RUN CURSOR", or "s RUN CURSOR END KEY": of the keys between CURSOR and END, those up to KEY are done.
+    // "s:RUN:CURSOR", or "s:RUN:CURSOR:END:KEY": of the keys between CURSOR and END, those up to KEY are done.
     let isPosition = words.count >= 3 && words[0] == "s" && UInt64(words[2]) != nil
     let cursor = isPosition ? words[2] : "0"
     let done = isPosition && words.count == 5 ? (end: words[3], key: words[4]) : nil
@@ -183,9 +184,9 @@ extension RedisScan {
     if isPosition, words[1] != run { return try await findOnServer([], prefix, width) }
     var keys = Set(keys(reply[1].elements)).sorted()
     if let done, done.end == end { keys.removeAll { $0.text <= done.key } }
-    let place = "s \(run) \(cursor) \(end)"
+    let place = "s:\(run):\(cursor):\(end)"
     return Found(
-      items: keys.map { Item(key: $0, place: place) }[...], next: end == "0" ? nil : "s \(run) \(end)",
+      items: keys.map { Item(key: $0, place: place) }[...], next: end == "0" ? nil : "s:\(run):\(end)",
       isDivisible: done == nil)
   }
 
@@ -222,7 +223,7 @@ extension RedisScan {
       return found
     }
     if let kept { return kept }
-    // "c SLOT", or "c SLOT KEY": of the keys in SLOT, those up to KEY are done.
+    // "c:SLOT", or "c:SLOT:KEY": of the keys in SLOT, those up to KEY are done.
     let isPosition = words.count > 1 && words[0] == "c"
     let first = isPosition ? min(max(0, Int(words[1]) ?? 0), RedisNames.slots - 1) : 0
     let (slots, next) = try await keys(from: first, width)
@@ -230,12 +231,12 @@ extension RedisScan {
     for (slot, keys) in slots.sorted(by: { $0.key < $1.key }) where slot < next {
       let done = slot == first && isPosition && words.count > 2 ? words[2] : ""
       items += keys.filter { $0.text.hasPrefix(prefix) && $0.text > done }.sorted().map {
-        Item(key: $0, place: "c \(slot)")
+        Item(key: $0, place: "c:\(slot)")
       }
     }
     // A node that does not have a key any more, or never had it, says so.
     let node = nodes.master(of: first)?.address ?? nodes.options.location.addresses[0]
-    return Found(items: items[...], next: next < RedisNames.slots ? "c \(next)" : nil, node: node)
+    return Found(items: items[...], next: next < RedisNames.slots ? "c:\(next)" : nil, node: node)
   }
 
   /// The keys of the slots from `first` on that one node has, and the slot to go on with.

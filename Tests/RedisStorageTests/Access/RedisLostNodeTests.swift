@@ -111,4 +111,23 @@ struct RedisLostNodeTests {
     #expect(try await nodes.text(name) == "1")
     nodes.close()
   }
+
+  @Test("After one call has waited for a cluster that is down, the next ones do not wait")
+  func refused() async throws {
+    let server = try RedisServer(["--cluster-enabled", "yes", "--cluster-config-file", "nodes.conf"])
+    // As long as a slot has no node, the cluster is down.
+    #expect(try server.ask("CLUSTER", "ADDSLOTSRANGE", "0", "15999").error == nil)
+    let nodes = try await RedisNodes.open(server.url, ["timeout": .integer(200)])
+    let name = try #require((0..<100).map { "cities:\($0)" }.first { (nodes.names.slot(of: $0) ?? .max) < 16_000 })
+    let slot = nodes.names.slot(of: name)
+    #expect(!nodes.isRefused(slot))
+    #expect(await code { _ = try await nodes.text(name) } == .busy)
+    #expect(nodes.isRefused(slot))
+    nodes.close()
+    let patient = try await RedisNodes.open(server.url, ["timeout": .integer(600_000)])
+    patient.noteRefusal(of: slot)
+    #expect(await code { _ = try await patient.text(name) } == .busy)
+    #expect(await code { try await patient.put(name, "1") } == .busy)
+    patient.close()
+  }
 }

@@ -260,7 +260,7 @@ struct RedisFormatTests {
     for key in keys {
       #expect(try await engine.scan(ScanRequest(prefix: key)).entries.map(\.key.text) == [key])
     }
-    for position in ["", "s", "s 0 17", "s other-run 17", "c 5", "c 5 url/a", "nonsense"] {
+    for position in ["", "s", "s:0:17", "s:other-run:17", "c:5", "c:5:url/a", "nonsense"] {
       let page = try await engine.scan(ScanRequest(after: position))
       #expect(page.entries.map(\.key.text).sorted() == keys.sorted(), "\(position)")
     }
