@@ -29,7 +29,7 @@ final class RedisConnection: @unchecked Sendable {
   private static let shortSequence = 8
   /// How many calls must follow one that got no reply in place.
   private static let restAfterSlowReply = -64
-  /// How long the poller keeps a connection that nobody uses.
+  /// How long the poller keeps an unused connection.
   private static let idleTime = Duration.seconds(1)
 
   let address: RedisAddress
