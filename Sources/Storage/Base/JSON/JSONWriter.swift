@@ -146,7 +146,8 @@ public enum JSONString {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  private static let quote = UInt8(ascii: "\"")
+  /// Computed: a stored one would be behind a lock for each byte where nothing is optimized.
+  private static var quote: UInt8 { UInt8(ascii: "\"") }
 
   private static func isEscaped(_ byte: UInt8) -> Bool {
     byte < 0x20 || byte == quote || byte == UInt8(ascii: "\\") || byte == 0x7F
