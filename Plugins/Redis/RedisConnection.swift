@@ -21,7 +21,7 @@ final class RedisConnection: @unchecked Sendable {
   }
 
   /// Who takes bytes from the socket.
-  private enum Reader { case nobody, caller, poller }
+  private enum Reader { case none, caller, poller }
 
   /// How long a caller waits in place, in milliseconds.
   private static let longestWaitInPlace: Int32 = 1
@@ -47,7 +47,7 @@ final class RedisConnection: @unchecked Sendable {
   private let room = UnsafeMutableRawBufferPointer.allocate(byteCount: 32_768, alignment: 16)
 
   private let monitor = Monitor()
-  private var reader = Reader.nobody
+  private var reader = Reader.none
   /// Whether the poller waits for the socket, or is about to.
   private var isPolled = false
   /// Why the connection is closed; `nil` while it is open.
@@ -136,8 +136,8 @@ final class RedisConnection: @unchecked Sendable {
       connection.isNew = false
       connection.hint = nil
     }
-    // Nobody but the poller could notice a message.
-    if onMessage != nil, connection.monitor.withLock({ connection.reader == .nobody }) { connection.leaveToPoller() }
+    // Only the poller could notice a message.
+    if onMessage != nil, connection.monitor.withLock({ connection.reader == .none }) { connection.leaveToPoller() }
     return connection
   }
 
@@ -157,7 +157,7 @@ final class RedisConnection: @unchecked Sendable {
   /// Ends the connection, and every wait for it.
   func close() { end(CacheError(.closed, "\(url): the connection is closed")) }
 
-  /// Has the poller read from now on, and nobody else.
+  /// Makes the poller the only reader from now on.
   private func leaveToPoller() {
     monitor.withLock { reader = .poller }
     if !poller.add(self) { fail(RedisBreak("no thread can be started")) }
@@ -180,7 +180,7 @@ final class RedisConnection: @unchecked Sendable {
         // If the server has ended an idle connection, the call can go over another one.
         if socket.hasEnded {
           defer { reader = .caller }
-          return .fail(mayRead: reader == .nobody)
+          return .fail(mayRead: reader == .none)
         }
         sequence += 1
       } else {
@@ -192,7 +192,7 @@ final class RedisConnection: @unchecked Sendable {
       // A poller that does not wait now will send before it waits.
       if reader == .poller, !isPolled { return .nothing }
       flush()
-      if reader == .nobody {
+      if reader == .none {
         reader = .caller
         return outgoing.isEmpty ? .read : .leaveToPoller
       }
@@ -265,7 +265,7 @@ final class RedisConnection: @unchecked Sendable {
     let isNeeded = monitor.withLock {
       if !isFinished { sequence = Self.restAfterSlowReply }
       if oldest != nil { return true }
-      reader = .nobody
+      reader = .none
       return false
     }
     if isNeeded { leaveToPoller() }
@@ -351,7 +351,7 @@ final class RedisConnection: @unchecked Sendable {
 
   /// A server that takes no more clients, or none from outside, says so in an error before it ends the connection.
   private static func refusal(_ error: RedisServerError?) -> RedisBreak {
-    guard let error else { return RedisBreak("the server sends what nobody has asked for") }
+    guard let error else { return RedisBreak("the server sends a reply without a call") }
     return RedisBreak("it answers: \(error)", hint: "see the server's configuration")
   }
 
@@ -383,7 +383,7 @@ final class RedisConnection: @unchecked Sendable {
       if let oldest {
         end = max(heard, oldest.start).advanced(by: silence)
       } else if onMessage == nil, sequence >= Self.shortSequence || heard.advanced(by: Self.idleTime) <= now {
-        reader = .nobody
+        reader = .none
         return nil
       }
       isPolled = true

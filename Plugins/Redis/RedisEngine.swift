@@ -146,7 +146,7 @@ extension RedisEngine {
   private func apply(_ batch: RedisBatch) async throws(CacheError) {
     let parts = batch.parts(names)
     if let part = parts.first, parts.count == 1 { return try await send(part.batch, part.slot) }
-    // Each part is all or nothing. That all of them fail together holds only if nobody else writes meanwhile.
+    // Each part is all or nothing. They fail together only if no other process writes meanwhile.
     for (slot, part) in parts where !part.wanted.isEmpty { try await send(part.requirements, slot) }
     if Task.isCancelled { throw .cancelled }
     // In a task of its own: a call that is cancelled now still makes all parts.

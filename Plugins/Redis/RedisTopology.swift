@@ -11,10 +11,10 @@ struct RedisTopology {
   /// The servers to which there may be connections.
   private(set) var nodes: [RedisAddress: RedisNode] = [:]
   private(set) var masters: [RedisNode] = []
-  /// For each slot of a cluster the position of its master in `masters`; `nobody` if it has none.
+  /// For each slot of a cluster the position of its master in `masters`; `noOwner` if it has none.
   private var owners: [UInt16] = []
 
-  private static let nobody = UInt16.max
+  private static let noOwner = UInt16.max
 
   init(_ options: RedisOptions, _ marks: RedisMarks) {
     self.options = options
@@ -25,7 +25,7 @@ struct RedisTopology {
   /// The master that has `slot`, or any master if it is `nil`; `nil` if there is none.
   func master(of slot: Int?) -> RedisNode? {
     guard let slot, !owners.isEmpty else { return masters.first }
-    return owners[slot] == Self.nobody ? nil : masters[Int(owners[slot])]
+    return owners[slot] == Self.noOwner ? nil : masters[Int(owners[slot])]
   }
 
   /// The server at `address`, which is added if it is new.
@@ -53,7 +53,7 @@ struct RedisTopology {
   /// Records which master has which slots.
   mutating func learn(_ ranges: [RedisSlotRange]) {
     masters = []
-    owners = Array(repeating: Self.nobody, count: RedisNames.slots)
+    owners = Array(repeating: Self.noOwner, count: RedisNames.slots)
     informants = options.location.addresses
     for range in ranges {
       for address in range.nodes where !informants.contains(address) { informants.append(address) }
