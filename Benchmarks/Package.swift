@@ -21,18 +21,18 @@ let package = Package(
     .executableTarget(
       name: "Driver",
       dependencies: products(
-        "Platform", "BuiltInEngines", "RedisStorage", "LibraryStorage", "ResponseCache", "CacheFeatures",
-        "StorageBenchmark"),
+        "CacheBase", "BuiltInEngines", "RedisStorage", "LibraryStorage", "ResponseCache", "CacheFeatures",
+        "EngineBenchmark"),
       swiftSettings: settings),
     // As Examples/SwiftEngine builds one: with the Swift runtime in it, and one exported name.
     .target(
-      name: "LMDBLibrary", dependencies: products("LMDBStorage", "StoragePluginExport"), swiftSettings: settings,
+      name: "LMDBLibrary", dependencies: products("LMDBStorage", "EngineExport"), swiftSettings: settings,
       linkerSettings: [
         .unsafeFlags([
           "-static-stdlib", "-Xlinker",
           "--version-script=\(Context.packageDirectory)/../Examples/SwiftEngine/exports.map",
         ])
       ]),
-    .executableTarget(name: "Transfer", dependencies: products("Platform", "CurlTransport"), swiftSettings: settings),
+    .executableTarget(name: "Transfer", dependencies: products("CacheBase", "CurlTransport"), swiftSettings: settings),
   ]
 )

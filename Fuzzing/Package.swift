@@ -10,7 +10,7 @@ let features = [
 func fuzzer(
   _ name: String,
   _ products: [String] = [
-    "ResponseCache", "CacheFeatures", "CacheComposition", "StorageSPI", "EngineSupport", "BuiltInEngines",
+    "ResponseCache", "CacheFeatures", "CachectlTool", "EngineAPI", "EngineAPI", "BuiltInEngines",
   ]
 ) -> Target {
   .executableTarget(

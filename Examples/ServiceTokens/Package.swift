@@ -9,7 +9,7 @@ let settings: [SwiftSetting] = features.map { .enableUpcomingFeature($0) }
 
 /// The cache, and what opens one by the configuration of the tool. Nothing in them knows of this package.
 let cache = Target.Dependency.product(name: "ResponseCache", package: "cachectl")
-let composition = Target.Dependency.product(name: "CacheComposition", package: "cachectl")
+let composition = Target.Dependency.product(name: "CachectlTool", package: "cachectl")
 
 let package = Package(
   name: "service-tokens",
@@ -26,7 +26,7 @@ let package = Package(
       dependencies: [cache, composition, "ServiceTokensData", "ServiceTokensDomain", "ServiceTokensEntries"],
       swiftSettings: settings),
     .executableTarget(
-      name: "service-tokens", dependencies: [.product(name: "Platform", package: "cachectl"), "ServiceTokens"],
+      name: "service-tokens", dependencies: [.product(name: "CacheBase", package: "cachectl"), "ServiceTokens"],
       swiftSettings: settings),
     .testTarget(
       name: "ServiceTokensTests",

@@ -20,14 +20,13 @@ let package = Package(
     .target(
       name: "Notebook",
       dependencies: [
-        .product(name: "Platform", package: "cachectl"), .product(name: "StorageSPI", package: "cachectl"),
-        .product(name: "EngineSupport", package: "cachectl"),
+        .product(name: "CacheBase", package: "cachectl"), .product(name: "EngineAPI", package: "cachectl"),
       ],
       swiftSettings: settings),
     // The engine as a library. Its settings are not for tests, which are linked otherwise: hence a target of its own.
     .target(
       name: "NotebookLibrary",
-      dependencies: ["Notebook", .product(name: "StoragePluginExport", package: "cachectl")],
+      dependencies: ["Notebook", .product(name: "EngineExport", package: "cachectl")],
       swiftSettings: settings,
       linkerSettings: [
         // What FoundationEssentials needs where it is linked statically.
@@ -40,8 +39,8 @@ let package = Package(
     .testTarget(
       name: "NotebookTests",
       dependencies: [
-        "Notebook", .product(name: "StorageSPI", package: "cachectl"),
-        .product(name: "StorageConformance", package: "cachectl"),
+        "Notebook", .product(name: "EngineAPI", package: "cachectl"),
+        .product(name: "EngineConformance", package: "cachectl"),
       ],
       swiftSettings: settings),
   ]

@@ -8,7 +8,7 @@ let settings: [SwiftSetting] = [
 /// The program as a library. Nothing in it knows of this package.
 let tool = Target.Dependency.product(name: "CachectlTool", package: "cachectl")
 /// What helps to write an engine, or a layer around one.
-let engineSupport = Target.Dependency.product(name: "EngineSupport", package: "cachectl")
+let engineSupport = Target.Dependency.product(name: "EngineAPI", package: "cachectl")
 
 let package = Package(
   name: "weather",

@@ -1,6 +1,5 @@
-internal import EngineSupport
-internal import Platform
-internal import StorageSPI
+internal import EngineAPI
+internal import CacheBase
 
 /// The data file of a store, read without LMDB, which trusts the file that it maps.
 struct LMDBDataFile {

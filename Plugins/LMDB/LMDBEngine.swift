@@ -1,5 +1,4 @@
-internal import EngineSupport
-internal import StorageSPI
+internal import EngineAPI
 internal import Synchronization
 
 /// A handle on an LMDB store. Reads run on the calling thread; commits that wait for the disk run on a thread of their

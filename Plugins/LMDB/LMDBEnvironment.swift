@@ -1,8 +1,7 @@
 internal import CCrashNotice
 internal import CLMDB
-internal import EngineSupport
-internal import Platform
-internal import StorageSPI
+internal import EngineAPI
+internal import CacheBase
 internal import Synchronization
 
 /// An open LMDB environment. `LMDBRegistry` makes sure that there is one per store and process.

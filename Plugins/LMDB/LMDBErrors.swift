@@ -1,7 +1,6 @@
 internal import CLMDB
-internal import EngineSupport
-internal import Platform
-internal import StorageSPI
+internal import EngineAPI
+internal import CacheBase
 
 /// A status of LMDB (a negative number) or of the operating system (an `errno`): the cause of a `CacheError`.
 struct LMDBStatus: Error, Sendable, Hashable, CustomStringConvertible {

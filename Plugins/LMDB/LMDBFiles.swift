@@ -1,7 +1,6 @@
 internal import CLMDB
-internal import EngineSupport
-internal import Platform
-internal import StorageSPI
+internal import EngineAPI
+internal import CacheBase
 
 /// The files of a store in its directory: how they are created, removed and moved aside.
 ///

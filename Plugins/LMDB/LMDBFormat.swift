@@ -1,4 +1,4 @@
-internal import StorageSPI
+internal import EngineAPI
 
 /// The key under which LMDB stores an entry. LMDB takes keys of at most 511 bytes.
 ///

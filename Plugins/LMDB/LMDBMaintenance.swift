@@ -1,7 +1,6 @@
 internal import CLMDB
-internal import EngineSupport
-internal import Platform
-internal import StorageSPI
+internal import EngineAPI
+internal import CacheBase
 
 /// Checks that look at the whole store.
 extension LMDBEnvironment {

@@ -1,6 +1,5 @@
 internal import CLMDB
-internal import EngineSupport
-public import StorageSPI
+public import EngineAPI
 
 /// Keeps entries in an LMDB environment: one memory-mapped B+ tree per namespace, read without copying.
 ///

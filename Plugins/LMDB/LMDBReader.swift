@@ -1,7 +1,6 @@
 internal import CLMDB
-internal import EngineSupport
-internal import Platform
-internal import StorageSPI
+internal import EngineAPI
+internal import CacheBase
 internal import Synchronization
 
 /// A reusable read transaction, with the handles of the databases that it can use. If nothing changes it stays open

@@ -1,7 +1,6 @@
 internal import CLMDB
-internal import EngineSupport
-internal import Platform
-internal import StorageSPI
+internal import EngineAPI
+internal import CacheBase
 internal import Synchronization
 
 /// The open environments of this process: one per store, however many handles there are on it.

@@ -1,5 +1,5 @@
 internal import CLMDB
-internal import StorageSPI
+internal import EngineAPI
 
 /// An LMDB transaction, aborted unless it is committed.
 ///

@@ -1,7 +1,7 @@
 internal import CCachectlPlugin
 internal import CLibraryCall
-internal import PluginInterface
-internal import StorageSPI
+internal import EngineExport
+internal import EngineAPI
 
 /// A call of a library's function in progress on this thread.
 ///

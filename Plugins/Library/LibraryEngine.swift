@@ -1,8 +1,7 @@
 internal import CCachectlPlugin
-internal import EngineSupport
-internal import Platform
-internal import PluginInterface
-internal import StorageSPI
+internal import EngineAPI
+internal import CacheBase
+internal import EngineExport
 internal import Synchronization
 
 /// A store of an engine in a library.

@@ -1,5 +1,5 @@
-internal import Platform
-internal import StorageSPI
+internal import CacheBase
+internal import EngineAPI
 
 /// A library file that is safe to load: only the user and root can change its content.
 struct LibraryFile: Sendable, Hashable {

@@ -1,8 +1,7 @@
 internal import CCachectlPlugin
-internal import EngineSupport
-internal import Platform
-internal import PluginInterface
-public import StorageSPI
+public import EngineAPI
+internal import CacheBase
+internal import EngineExport
 
 /// A third-party engine: a shared library with the one function of `cachectl_plugin.h`.
 ///

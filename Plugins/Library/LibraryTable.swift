@@ -1,7 +1,7 @@
 internal import CCachectlPlugin
-internal import Platform
-internal import PluginInterface
-internal import StorageSPI
+internal import CacheBase
+internal import EngineExport
+internal import EngineAPI
 internal import Synchronization
 
 /// An engine in a loaded library: its functions and its declaration.

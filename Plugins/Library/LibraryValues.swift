@@ -1,6 +1,6 @@
 internal import CCachectlPlugin
-internal import PluginInterface
-internal import StorageSPI
+internal import EngineExport
+internal import EngineAPI
 
 // What a library gives, checked as far as it could do harm otherwise, and what it gets.
 

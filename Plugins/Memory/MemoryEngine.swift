@@ -1,5 +1,4 @@
-internal import EngineSupport
-internal import StorageSPI
+internal import EngineAPI
 
 /// A table that any number of threads read at once, or one changes. Calls wait no longer than a change of the table
 /// takes.

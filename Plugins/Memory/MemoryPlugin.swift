@@ -1,4 +1,4 @@
-public import StorageSPI
+public import EngineAPI
 
 /// Keeps entries in a dictionary, for as long as the process lives.
 ///

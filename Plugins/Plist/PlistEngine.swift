@@ -1,5 +1,4 @@
-internal import EngineSupport
-internal import StorageSPI
+internal import EngineAPI
 internal import Synchronization
 
 /// Answers from memory if a namespace's file is loaded and unchanged; all other work runs on a thread of its own.

@@ -1,6 +1,5 @@
-internal import EngineSupport
-internal import Platform
-internal import StorageSPI
+internal import EngineAPI
+internal import CacheBase
 
 /// The folder of a store: what its files are called, which of them are the store's own, and its lock.
 ///

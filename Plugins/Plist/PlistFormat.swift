@@ -1,5 +1,4 @@
-internal import EngineSupport
-internal import StorageSPI
+internal import EngineAPI
 
 /// The file of a namespace: one field per line, entries ordered by key.
 enum PlistFormat {

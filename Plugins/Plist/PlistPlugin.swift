@@ -1,6 +1,5 @@
-internal import EngineSupport
-internal import Platform
-public import StorageSPI
+public import EngineAPI
+internal import CacheBase
 
 /// Keeps each namespace in a JSON property-list file, which it reads and writes as a whole.
 ///

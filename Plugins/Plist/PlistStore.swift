@@ -1,6 +1,5 @@
-internal import EngineSupport
-internal import Platform
-internal import StorageSPI
+internal import EngineAPI
+internal import CacheBase
 internal import Synchronization
 
 /// A store's files, and those of them that are in memory. Every method except `current` waits for the disk and the

@@ -1,4 +1,4 @@
-internal import StorageSPI
+internal import EngineAPI
 
 /// A batch as the server takes it: what each entry must be before, and what becomes of it.
 ///

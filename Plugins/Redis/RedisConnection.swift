@@ -1,5 +1,5 @@
-internal import Platform
-internal import StorageSPI
+internal import CacheBase
+internal import EngineAPI
 
 /// A connection to one server, logged in, which any number of calls share: each sends its commands behind those of the
 /// others, and the replies come in the same order.

@@ -1,6 +1,6 @@
 internal import CRedis
-internal import Platform
-internal import StorageSPI
+internal import CacheBase
+internal import EngineAPI
 
 /// How connections are encrypted: by TLS 1.2 or later, with OpenSSL.
 ///

@@ -1,4 +1,4 @@
-internal import StorageSPI
+internal import EngineAPI
 internal import Synchronization
 
 /// A store on a server, a cluster, or a master that Sentinels name. Calls wait for replies without a thread.

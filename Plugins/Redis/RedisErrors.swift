@@ -1,5 +1,5 @@
-internal import Platform
-internal import StorageSPI
+internal import CacheBase
+internal import EngineAPI
 
 /// Why a connection cannot be used any longer.
 struct RedisBreak: Error {

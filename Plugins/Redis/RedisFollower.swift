@@ -1,4 +1,4 @@
-internal import StorageSPI
+internal import EngineAPI
 internal import Synchronization
 
 /// Follows the changes of the entries on one master, from the first question for a mark on, over a connection of its own.

@@ -1,4 +1,4 @@
-internal import StorageSPI
+internal import EngineAPI
 
 /// The names of a store's keys on the server.
 ///

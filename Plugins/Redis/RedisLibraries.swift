@@ -1,6 +1,6 @@
 internal import CRedis
-internal import Platform
-internal import StorageSPI
+internal import CacheBase
+internal import EngineAPI
 
 /// The C libraries, which are loaded when they are first used.
 enum RedisLibraries {

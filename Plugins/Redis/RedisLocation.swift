@@ -1,5 +1,5 @@
-internal import Platform
-internal import StorageSPI
+internal import CacheBase
+internal import EngineAPI
 
 /// The address at which a server listens: a host and a port, or a socket of this machine.
 struct RedisAddress: Sendable, Hashable, CustomStringConvertible {

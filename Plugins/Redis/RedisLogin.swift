@@ -1,5 +1,5 @@
-internal import Platform
-internal import StorageSPI
+internal import CacheBase
+internal import EngineAPI
 
 /// The commands that start each new connection, sent in one round trip.
 struct RedisLogin: Sendable {

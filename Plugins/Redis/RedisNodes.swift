@@ -1,4 +1,4 @@
-internal import StorageSPI
+internal import EngineAPI
 internal import Synchronization
 
 /// The servers of a store: a single one, the masters of a cluster, or the one that Sentinels name.

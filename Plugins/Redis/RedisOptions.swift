@@ -1,4 +1,4 @@
-internal import StorageSPI
+internal import EngineAPI
 
 /// The options of the engine: their declarations and their values.
 struct RedisOptions: Sendable {

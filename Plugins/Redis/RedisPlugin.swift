@@ -1,4 +1,4 @@
-public import StorageSPI
+public import EngineAPI
 
 /// Keeps entries on Redis: on one server, on a Redis Cluster, or on the master that Sentinels name. Any number of machines
 /// can share a store.

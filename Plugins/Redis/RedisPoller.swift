@@ -1,4 +1,4 @@
-internal import Platform
+internal import CacheBase
 
 /// The thread that reads from the connections of an engine while several calls wait there, or one waits for long.
 ///

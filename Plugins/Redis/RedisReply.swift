@@ -1,5 +1,5 @@
 internal import CRedis
-internal import StorageSPI
+internal import EngineAPI
 
 /// A command with its arguments, in the protocol's form (RESP2): an array of strings, each with its length.
 struct RedisCommand: Sendable {

@@ -1,4 +1,4 @@
-internal import StorageSPI
+internal import EngineAPI
 
 /// Commands for the master of one slot, which are sent until each has its reply.
 ///

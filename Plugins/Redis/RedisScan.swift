@@ -1,4 +1,4 @@
-internal import StorageSPI
+internal import EngineAPI
 internal import Synchronization
 
 /// Lists the entries of a store, which has no index: by `SCAN` on one server; on a cluster slot after slot, because the

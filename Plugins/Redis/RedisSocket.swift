@@ -1,5 +1,5 @@
-internal import Platform
-internal import StorageSPI
+internal import CacheBase
+internal import EngineAPI
 internal import Synchronization
 
 /// A socket that is connected to a server. It never blocks; to wait is a call of its own.

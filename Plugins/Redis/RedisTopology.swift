@@ -1,4 +1,4 @@
-internal import StorageSPI
+internal import EngineAPI
 
 /// Which servers there are, and which of them has what.
 struct RedisTopology {

@@ -1,6 +1,6 @@
 internal import CSQLite
-internal import Platform
-internal import StorageSPI
+internal import CacheBase
+internal import EngineAPI
 
 /// A connection to a database, closed when it is released.
 ///

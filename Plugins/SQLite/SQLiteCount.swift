@@ -1,5 +1,5 @@
 internal import CSQLite
-internal import StorageSPI
+internal import EngineAPI
 
 /// The count of a store that is being written to, in memory.
 ///

@@ -1,6 +1,5 @@
 internal import CSQLite
-internal import EngineSupport
-internal import StorageSPI
+internal import EngineAPI
 internal import Synchronization
 
 /// A database behind a pool of reading connections and one writing connection.

@@ -1,6 +1,5 @@
 internal import CSQLite
-internal import EngineSupport
-internal import StorageSPI
+internal import EngineAPI
 
 /// SQLite's own error: the cause of a `CacheError`.
 struct SQLiteFailure: Error, CustomStringConvertible {

@@ -1,7 +1,6 @@
 internal import CSQLite
-internal import EngineSupport
-internal import Platform
-internal import StorageSPI
+internal import EngineAPI
+internal import CacheBase
 
 /// The file operations around the database that SQLite does not offer.
 ///

@@ -1,7 +1,6 @@
 internal import CSQLite
-internal import EngineSupport
-internal import Platform
-internal import StorageSPI
+internal import EngineAPI
+internal import CacheBase
 
 /// The tables, and the marks that identify a database as a store of this engine.
 enum SQLiteSchema {

@@ -1,6 +1,5 @@
 internal import CSQLite
-internal import EngineSupport
-public import StorageSPI
+public import EngineAPI
 
 /// Keeps entries in one SQLite database: a real table that any SQLite tool can query.
 ///

@@ -1,7 +1,6 @@
 internal import CSQLite
-internal import EngineSupport
-internal import Platform
-internal import StorageSPI
+internal import EngineAPI
+internal import CacheBase
 
 /// Reads through a connection, and may keep its read transaction open.
 ///

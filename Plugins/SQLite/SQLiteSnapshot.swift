@@ -1,6 +1,5 @@
 internal import CSQLite
-internal import EngineSupport
-internal import StorageSPI
+internal import EngineAPI
 
 /// The state of the store that a connection sees, and keeps seeing between transactions for as long as it is the
 /// latest.

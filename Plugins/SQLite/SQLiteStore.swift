@@ -1,7 +1,6 @@
 internal import CSQLite
-internal import EngineSupport
-internal import Platform
-internal import StorageSPI
+internal import EngineAPI
+internal import CacheBase
 internal import Synchronization
 
 /// The writing connection, opened by the first write (most runs of the command-line tool never write), and the lock in

@@ -1,4 +1,4 @@
-import Base
+import CacheBase
 import CachePresentation
 import Foundation
 import SeededNumbers

@@ -1,4 +1,4 @@
-public import Platform
+public import CacheBase
 
 /// The calls of the system that start a program and wait for its end.
 public enum Spawning {

@@ -1,6 +1,6 @@
 import ChildProcesses
 import Foundation
-import Platform
+import CacheBase
 import TestOrigin
 
 /// A program under way, whose lines are read as they come. It is used by one thread, which it blocks.
@@ -55,7 +55,7 @@ final class Program {
   }
 
   /// Kills it at once.
-  func kill() { _ = Platform.kill(identifier, SIGKILL) }
+  func kill() { _ = CacheBase.kill(identifier, SIGKILL) }
 
   /// Reads to the end and waits for it: the status, or 128 and the number of the signal that ended it. What has not
   /// ended after `limit` is killed.
@@ -74,7 +74,7 @@ final class Program {
 
   private func readOnce() {
     var buffer = [UInt8](repeating: 0, count: 65_536)
-    let count = Platform.read(pipe, &buffer, buffer.count)
+    let count = CacheBase.read(pipe, &buffer, buffer.count)
     // Without a writer yet, or with a signal in between, there is nothing to read now.
     if count < 0 { return }
     isAtEnd = count == 0

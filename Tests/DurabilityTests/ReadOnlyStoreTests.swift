@@ -1,5 +1,5 @@
 import Foundation
-import Platform
+import CacheBase
 import Testing
 
 /// A store that may be read and not written to. Permissions mean nothing to the superuser, for whom the programs run as

@@ -1,5 +1,5 @@
 import Foundation
-import Platform
+import CacheBase
 
 /// A file system in memory that holds very little. It is mounted for all where that is allowed, and otherwise in a user
 /// namespace, which processes enter with what `prefix` says.

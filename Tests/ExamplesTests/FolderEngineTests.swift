@@ -1,7 +1,7 @@
 import Foundation
 import LibraryStorage
-import StorageConformance
-import StorageSPI
+import EngineConformance
+import EngineAPI
 import Testing
 
 /// The example of an engine in C keeps the contract, and what its README says besides.

@@ -1,7 +1,7 @@
 import Foundation
 import LibraryStorage
-import StorageConformance
-import StorageSPI
+import EngineConformance
+import EngineAPI
 
 /// A folder of one test's own, removed with all that is in it.
 final class ScratchFolder: Sendable {

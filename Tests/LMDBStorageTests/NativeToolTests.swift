@@ -1,8 +1,8 @@
 import ChildProcesses
 import CLMDB
 import Foundation
-import Platform
-import StorageSPI
+import CacheBase
+import EngineAPI
 import Testing
 
 @testable import LMDBStorage

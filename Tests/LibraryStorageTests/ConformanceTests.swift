@@ -1,9 +1,9 @@
-import StorageConformance
-import StorageSPI
+import EngineConformance
+import EngineAPI
 import Testing
 
 @Suite("A library's engine keeps the storage contract as the others do")
-struct ConformanceTests {
+struct EngineConformanceTests {
   @Test(arguments: ["TINY_READS_WAIT=0", "TINY_READS_WAIT=1"])
   func keepsContract(_ macro: String) async throws {
     let library = try Library("tiny.c", [macro])

@@ -1,5 +1,5 @@
 import LibraryStorage
-import StorageSPI
+import EngineAPI
 import Synchronization
 import Testing
 

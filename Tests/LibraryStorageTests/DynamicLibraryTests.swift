@@ -1,4 +1,4 @@
-import Platform
+import CacheBase
 import Testing
 
 @Suite("A library of the system is loaded, or its failure says how to install it")

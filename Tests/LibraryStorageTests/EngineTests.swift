@@ -1,6 +1,6 @@
 import Foundation
 import PlistStorage
-import StorageSPI
+import EngineAPI
 import Synchronization
 import Testing
 

@@ -1,6 +1,6 @@
 import CCachectlPlugin
 import LibraryStorage
-import StorageSPI
+import EngineAPI
 import Testing
 
 @Suite("A library is loaded only if its table is one")

@@ -1,7 +1,7 @@
 import ChildProcesses
 import Foundation
 import LibraryStorage
-import StorageSPI
+import EngineAPI
 import Synchronization
 
 /// A folder of a test's own, which no other user may write to, removed with its last reference.

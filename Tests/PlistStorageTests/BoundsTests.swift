@@ -1,11 +1,11 @@
 import Foundation
-import StorageSPI
+import EngineAPI
 import Testing
 
 @testable import PlistStorage
 
 /// Bounds are over the files of all namespaces.
-@Suite struct BoundsTests {
+@Suite struct CacheCoreTests {
   private func put(
     _ contents: [String: String], within maxEntries: Int, exempt: String? = nil, _ engine: PlistEngine
   ) async throws {

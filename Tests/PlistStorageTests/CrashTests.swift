@@ -1,6 +1,6 @@
 import Foundation
 import SeededNumbers
-import StorageSPI
+import EngineAPI
 import Synchronization
 import Testing
 

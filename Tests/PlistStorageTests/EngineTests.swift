@@ -1,6 +1,6 @@
 import ChildProcesses
 import Foundation
-import StorageSPI
+import EngineAPI
 import Testing
 
 @testable import PlistStorage

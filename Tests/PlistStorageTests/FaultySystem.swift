@@ -1,4 +1,4 @@
-import EngineSupport
+import EngineAPI
 import Foundation
 import Synchronization
 

@@ -1,5 +1,4 @@
-import EngineSupport
-import StorageSPI
+import EngineAPI
 
 /// What the stores under `Fixtures` hold. It is never changed, because those stores are not.
 enum FixtureContent {

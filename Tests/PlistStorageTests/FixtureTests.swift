@@ -1,6 +1,5 @@
-import EngineSupport
+import EngineAPI
 import Foundation
-import StorageSPI
 import Testing
 
 @testable import PlistStorage

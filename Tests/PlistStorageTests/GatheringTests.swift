@@ -1,7 +1,6 @@
 import Dispatch
-import EngineSupport
+import EngineAPI
 import Foundation
-import StorageSPI
 import Synchronization
 import Testing
 

@@ -1,6 +1,5 @@
-import EngineSupport
+import EngineAPI
 import Foundation
-import StorageSPI
 
 @testable import PlistStorage
 

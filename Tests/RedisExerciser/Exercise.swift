@@ -1,7 +1,6 @@
-import Base
+import CacheBase
 import CacheCore
-import Platform
-import StorageSPI
+import EngineAPI
 
 /// Changes and reads entries of a store, and compares what it gets with the ledger.
 struct Exercise: Sendable {

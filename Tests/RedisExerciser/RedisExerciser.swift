@@ -1,7 +1,6 @@
-import Base
-import Platform
+import CacheBase
 import RedisStorage
-import StorageSPI
+import EngineAPI
 import Synchronization
 
 /// Changes and reads the entries of a store until the process gets SIGTERM. A test runs four of them at once.

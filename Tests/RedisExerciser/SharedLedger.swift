@@ -1,5 +1,4 @@
-import Base
-import Platform
+import CacheBase
 import Synchronization
 
 /// What processes have done to the entries of a store, in a file that all of them map. Readers compare what they get with it.

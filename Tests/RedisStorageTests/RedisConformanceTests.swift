@@ -1,6 +1,5 @@
-import EngineSupport
-import StorageConformance
-import StorageSPI
+import EngineAPI
+import EngineConformance
 import Testing
 
 @testable import RedisStorage

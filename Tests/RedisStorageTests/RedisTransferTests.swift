@@ -1,7 +1,7 @@
 import LMDBStorage
 import SQLiteStorage
-import StorageConformance
-import StorageSPI
+import EngineConformance
+import EngineAPI
 import Testing
 
 import struct Foundation.UUID

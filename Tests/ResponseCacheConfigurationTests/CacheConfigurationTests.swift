@@ -1,12 +1,12 @@
-import Base
+import CacheBase
 import CacheCore
 import FetchVocabulary
 import Foundation
-import ProgramConfiguration
+import CacheConfiguration
 import ResponseCache
 import ResponseCacheConfiguration
 import ResponseCacheTesting
-import StorageSPI
+import EngineAPI
 import Testing
 
 /// What a program with a name, a list of engines, files, variables and settings gets for a cache.

@@ -1,11 +1,11 @@
-import Base
+import CacheBase
 import FetchVocabulary
 import Foundation
-import ProgramConfiguration
+import CacheConfiguration
 import ResponseCache
 import ResponseCacheConfiguration
 import ResponseCacheTesting
-import StorageSPI
+import EngineAPI
 import Testing
 
 /// Caches that are opened by configuration.

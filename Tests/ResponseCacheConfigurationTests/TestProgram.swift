@@ -1,10 +1,10 @@
-import Base
+import CacheBase
 import Foundation
-import ProgramConfiguration
+import CacheConfiguration
 import ResponseCacheConfiguration
 import PlistStorage
 import SQLiteStorage
-import StorageSPI
+import EngineAPI
 
 /// A folder with the home of a user and a working folder, and programs that are started there.
 struct TestProgram {

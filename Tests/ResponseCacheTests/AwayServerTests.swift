@@ -1,7 +1,7 @@
 import MemoryStorage
 import ResponseCache
 import ResponseCacheTesting
-import StorageSPI
+import EngineAPI
 import Synchronization
 import Testing
 

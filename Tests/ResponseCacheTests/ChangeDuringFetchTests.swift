@@ -3,7 +3,7 @@ import MemoryStorage
 import ResponseCache
 import ResponseCacheTesting
 @testable import CacheCore
-import StorageSPI
+import EngineAPI
 import Testing
 
 /// What is fetched while it is changed is neither stored nor given to those who come after the change.

@@ -2,7 +2,7 @@ import CacheCore
 import HTTPCaching
 import ResponseCache
 import ResponseCacheTesting
-import StorageSPI
+import EngineAPI
 import Testing
 
 /// One of the processes that use a store: a cache over its engine, and what is fetched through it.

@@ -1,5 +1,4 @@
-import Platform
-import Base
+import CacheBase
 import Foundation
 import LMDBStorage
 import MemoryStorage
@@ -7,7 +6,7 @@ import PlistStorage
 import ResponseCache
 import ResponseCacheTesting
 import CacheCore
-import StorageSPI
+import EngineAPI
 import SQLiteStorage
 import Testing
 

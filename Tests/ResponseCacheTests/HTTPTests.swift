@@ -2,7 +2,7 @@ import MemoryStorage
 import ResponseCache
 import ResponseCacheTesting
 import SQLiteStorage
-import StorageSPI
+import EngineAPI
 import Synchronization
 import Testing
 

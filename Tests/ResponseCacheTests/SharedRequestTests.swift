@@ -3,7 +3,7 @@ import MemoryStorage
 import ResponseCache
 import ResponseCacheTesting
 @testable import CacheCore
-import StorageSPI
+import EngineAPI
 import Synchronization
 import Testing
 

@@ -1,5 +1,4 @@
-import Base
-import Platform
+import CacheBase
 import ResponseCache
 import ResponseCacheTesting
 import Synchronization

@@ -4,8 +4,8 @@ import FoundationNetworking
 import MemoryStorage
 import ResponseCache
 import ResponseCacheURLSession
-import StorageConformance
-import StorageSPI
+import EngineConformance
+import EngineAPI
 import Synchronization
 import TestOrigin
 import Testing

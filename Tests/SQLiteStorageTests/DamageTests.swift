@@ -1,7 +1,7 @@
 import Foundation
 import SQLiteStorage
 import SeededNumbers
-import StorageSPI
+import EngineAPI
 import Testing
 
 /// A damaged file gives errors, never a crash and never an entry that is silently missing.

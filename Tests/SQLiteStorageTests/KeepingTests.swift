@@ -1,5 +1,5 @@
 import Foundation
-import StorageSPI
+import EngineAPI
 import Testing
 
 /// How entries and space are kept and given back.

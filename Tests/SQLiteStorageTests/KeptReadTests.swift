@@ -1,7 +1,6 @@
-import EngineSupport
+import EngineAPI
 import Foundation
 import SeededNumbers
-import StorageSPI
 import Testing
 
 @testable import SQLiteStorage

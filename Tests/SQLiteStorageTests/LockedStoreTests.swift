@@ -1,5 +1,4 @@
-import EngineSupport
-import StorageSPI
+import EngineAPI
 import Synchronization
 import Testing
 

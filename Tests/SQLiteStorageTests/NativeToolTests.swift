@@ -1,5 +1,5 @@
 import Foundation
-import StorageSPI
+import EngineAPI
 import Testing
 
 /// The store is a table that the shell `sqlite3` reads.

@@ -1,5 +1,5 @@
 import Foundation
-import StorageSPI
+import EngineAPI
 import Testing
 
 /// Entries are listed in the order of their keys, or backwards.

@@ -1,8 +1,8 @@
 import ChildProcesses
 import CSQLite
 import Foundation
-import Platform
-import StorageSPI
+import CacheBase
+import EngineAPI
 import Testing
 
 @testable import SQLiteStorage

@@ -1,4 +1,4 @@
-@_exported public import Base
+@_exported public import CacheBase
 
 extension SeededGenerator {
   /// One of `values`, which are not empty.

@@ -1,8 +1,8 @@
-import Platform
+import CacheBase
 import LMDBStorage
 import PlistStorage
 import SQLiteStorage
-import StorageSPI
+import EngineAPI
 
 /// What the process was told to do.
 struct Arguments {

@@ -1,4 +1,4 @@
-import StorageSPI
+import EngineAPI
 
 /// Checks that a store is intact and holds what its writers have committed, to the last byte: "LANE NUMBER COUNT" says how
 /// many batches each has.

@@ -1,4 +1,4 @@
-import StorageSPI
+import EngineAPI
 
 /// Adds one to a number in the store, `times` times, as a process that shares it does: read, require what was
 /// read, write, and begin again on a conflict. "TRIES NUMBER" says how often it had to.

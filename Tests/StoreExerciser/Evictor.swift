@@ -1,5 +1,5 @@
 import CacheCore
-import StorageSPI
+import EngineAPI
 
 /// Writes to a store at its limit, one small entry after another, and checks such a store.
 ///

@@ -1,5 +1,5 @@
 import CacheCore
-import StorageSPI
+import EngineAPI
 
 /// Fills a store with `entries` small entries that the tool takes for its own, each fourth of them expired, `batch` in a
 /// batch.

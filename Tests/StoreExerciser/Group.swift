@@ -1,4 +1,4 @@
-import StorageSPI
+import EngineAPI
 
 /// Entries in several namespaces that are always written in one batch: a reader who sees one sees all, with the same
 /// number.

@@ -1,5 +1,5 @@
 import CacheCore
-import StorageSPI
+import EngineAPI
 
 /// Writes to a store with small limits, or samples what it holds meanwhile.
 ///

@@ -1,4 +1,4 @@
-import StorageSPI
+import EngineAPI
 
 /// Uses one store from a process of its own, so that tests can kill it, starve it, and run many of it at once.
 ///

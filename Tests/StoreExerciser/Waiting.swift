@@ -1,4 +1,4 @@
-import StorageSPI
+import EngineAPI
 
 /// How long calls of an engine took.
 struct Waiting {

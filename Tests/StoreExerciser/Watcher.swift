@@ -1,4 +1,4 @@
-import StorageSPI
+import EngineAPI
 
 /// Reads the groups of `lanes` writers until each has reached `times`, and checks that no look at the store shows parts
 /// of different batches, an older state than before, or a payload that is not its metadata's.

@@ -1,5 +1,5 @@
 import SeededNumbers
-import StorageSPI
+import EngineAPI
 
 /// The batches of one writer: each follows from the seed, the writer's number and its own number alone, so that the
 /// number of committed batches says what the store holds.

@@ -1,4 +1,4 @@
-import StorageSPI
+import EngineAPI
 
 /// Commits one batch after another: a line "A NUMBER" after each.
 ///

@@ -1,4 +1,4 @@
-import Platform
+import CacheBase
 import Synchronization
 import Testing
 
@@ -15,7 +15,7 @@ import Testing
         errno = number
         return -1
       }
-      return Platform.accept(listener, nil, nil)
+      return CacheBase.accept(listener, nil, nil)
     }
   }
 

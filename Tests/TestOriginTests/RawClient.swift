@@ -1,5 +1,5 @@
 import Foundation
-import Platform
+import CacheBase
 import TestOrigin
 
 /// A client that sends exactly the given bytes, and keeps what comes back as it came.
@@ -38,7 +38,7 @@ struct RawClient: ~Copyable {
   /// Sends a text, with the ends of lines as HTTP has them.
   func send(_ text: String) {
     let bytes = Array(text.replacing("\n", with: "\r\n").utf8)
-    _ = Platform.send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL))
+    _ = CacheBase.send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL))
   }
 
   /// What comes until the server closes the connection.

@@ -1,4 +1,4 @@
-import Platform
+import CacheBase
 import TestOrigin
 import Testing
 

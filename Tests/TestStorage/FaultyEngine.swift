@@ -1,5 +1,4 @@
-package import EngineSupport
-package import StorageSPI
+package import EngineAPI
 internal import Synchronization
 
 /// A call of an engine.

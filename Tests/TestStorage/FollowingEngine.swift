@@ -1,5 +1,4 @@
-internal import EngineSupport
-package import StorageSPI
+package import EngineAPI
 
 /// A layer whose engines follow the changes that others make, as those of a server do, instead of counting all changes.
 package struct FollowingLayer: EngineLayer {

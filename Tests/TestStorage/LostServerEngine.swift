@@ -1,5 +1,4 @@
-internal import EngineSupport
-package import StorageSPI
+package import EngineAPI
 
 /// An engine over several servers, of which one is lost: it reads and writes entries on the others, and fails where it would
 /// have to see all of them.

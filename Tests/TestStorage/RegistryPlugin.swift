@@ -1,5 +1,4 @@
-package import EngineSupport
-package import StorageSPI
+package import EngineAPI
 internal import Synchronization
 
 /// The stores of a registry, each under its path: what a disk is to other engines.

@@ -1,5 +1,4 @@
-internal import EngineSupport
-package import StorageSPI
+package import EngineAPI
 
 /// A layer that makes of any engine one whose stores have limits of their own, as on a server that evicts: it is `expiring`
 /// and not `bounded`, and its count fails, because it would be a walk that nobody has asked for.

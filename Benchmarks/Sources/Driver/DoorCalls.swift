@@ -1,6 +1,6 @@
 internal import FoundationEssentials
 internal import ResponseCache
-internal import StorageSPI
+internal import EngineAPI
 
 /// A small value of a `Codable` type.
 struct User: Codable, Sendable {

@@ -1,4 +1,4 @@
-internal import StorageSPI
+internal import EngineAPI
 
 /// Calls of the Redis engine, whose cost to the server is measured from outside (`Floor/redis`).
 ///

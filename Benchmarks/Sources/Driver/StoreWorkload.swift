@@ -1,7 +1,6 @@
-internal import Base
-internal import Platform
-internal import StorageBenchmark
-internal import StorageSPI
+internal import CacheBase
+internal import EngineBenchmark
+internal import EngineAPI
 
 /// An entry that is not there, although it has been stored.
 struct EntryMissing: Error {

@@ -1,10 +1,10 @@
-internal import Base
+internal import CacheBase
 internal import CacheData
 internal import CacheDomain
 internal import FoundationEssentials
 internal import CacheCore
 internal import SampleOrigin
-internal import StorageSPI
+internal import EngineAPI
 
 /// Pages of 20 movies, read and decoded as a hit of the cache is; and for comparison by Foundation's decoder.
 ///

@@ -1,12 +1,12 @@
 internal import LMDBStorage
 internal import LibraryStorage
 internal import MemoryStorage
-internal import Platform
+internal import CacheBase
 internal import RedisStorage
 internal import ResponseCache
 internal import SQLiteStorage
-internal import StorageBenchmark
-internal import StorageSPI
+internal import EngineBenchmark
+internal import EngineAPI
 
 // The project's side of the tables. Arguments:
 //   run ENGINE WORKLOAD STORE DIVISOR   does a workload through `any StorageEngine`; ENGINE is sqlite, lmdb, memory, redis

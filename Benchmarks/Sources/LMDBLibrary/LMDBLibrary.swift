@@ -1,5 +1,5 @@
 internal import LMDBStorage
-internal import StoragePluginExport
+internal import EngineExport
 
 /// The LMDB engine as a shared library, to measure what the C interface costs. Its reads never wait: they look into the
 /// mapped file.

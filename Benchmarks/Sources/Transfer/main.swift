@@ -1,4 +1,4 @@
-internal import Platform
+internal import CacheBase
 internal import HTTPCaching
 internal import CurlTransport
 

@@ -1,4 +1,4 @@
-internal import CacheComposition
+internal import CachectlTool
 
 /// A configuration file: whatever is in it, there is a configuration or a problem with a place in the file.
 @_cdecl("LLVMFuzzerTestOneInput")

@@ -1,4 +1,4 @@
-internal import StorageSPI
+internal import EngineAPI
 
 @testable internal import LMDBStorage
 

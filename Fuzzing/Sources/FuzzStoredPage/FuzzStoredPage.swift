@@ -1,5 +1,5 @@
 internal import CacheData
-internal import StorageSPI
+internal import EngineAPI
 
 /// A stored page of cities or movies: what is in a store may have been written by anybody.
 @_cdecl("LLVMFuzzerTestOneInput")

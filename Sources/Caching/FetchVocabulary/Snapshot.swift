@@ -1,5 +1,5 @@
 // The error of every layer, without the rest of Base: the vocabulary is all that a domain imports.
-@_exported public import struct Base.CacheError
+@_exported public import struct CacheBase.CacheError
 internal import Synchronization
 
 /// A value as it was at some time, and where it came from.

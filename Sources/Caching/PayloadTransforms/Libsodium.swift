@@ -1,4 +1,4 @@
-internal import Platform
+internal import CacheBase
 
 /// The functions of libsodium that the transform `sealed` uses. Their types are written here, because they have not changed
 /// since 2013, and a build then needs no header of libsodium.

@@ -1,7 +1,7 @@
 public import FetchVocabulary
 public import CacheCore
-internal import Platform
-internal import StorageSPI
+internal import CacheBase
+internal import EngineAPI
 
 /// Seals payloads and attributes with a key: XChaCha20-Poly1305 of libsodium, which is loaded when the first transform is
 /// made.

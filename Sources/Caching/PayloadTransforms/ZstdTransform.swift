@@ -1,8 +1,7 @@
 internal import CZstd
-internal import EngineSupport
+internal import EngineAPI
 public import FetchVocabulary
 public import CacheCore
-internal import StorageSPI
 
 /// Compresses payloads by Zstandard (RFC 8878).
 ///

@@ -1,6 +1,6 @@
 internal import FetchVocabulary
 public import CacheCore
-internal import StorageSPI
+internal import EngineAPI
 
 /// The cache as a whole.
 extension Cache {

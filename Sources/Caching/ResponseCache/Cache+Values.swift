@@ -1,7 +1,7 @@
 public import FetchVocabulary
 internal import HTTPCaching
 public import CacheCore
-internal import StorageSPI
+internal import EngineAPI
 
 /// Values under keys.
 ///

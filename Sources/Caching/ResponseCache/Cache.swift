@@ -1,20 +1,20 @@
 public import FetchVocabulary
 package import HTTPCaching
-public import StorageSPI
+public import EngineAPI
 
 // What a caller of the front door names: the core with the messages and the vocabulary, and of the storage the types in
 // the door's own signatures.
 @_exported public import CacheCore
-@_exported public import enum StorageSPI.Durability
-@_exported public import struct StorageSPI.EntryCount
-@_exported public import enum StorageSPI.EntryState
-@_exported public import enum StorageSPI.OptionValue
-@_exported public import struct StorageSPI.StorageLocation
-@_exported public import struct StorageSPI.StoreCount
-@_exported public import protocol StorageSPI.StoragePlugin
-@_exported public import struct StorageSPI.SystemWallClock
-@_exported public import struct StorageSPI.Timestamp
-@_exported public import protocol StorageSPI.WallClock
+@_exported public import enum EngineAPI.Durability
+@_exported public import struct EngineAPI.EntryCount
+@_exported public import enum EngineAPI.EntryState
+@_exported public import enum EngineAPI.OptionValue
+@_exported public import struct EngineAPI.StorageLocation
+@_exported public import struct EngineAPI.StoreCount
+@_exported public import protocol EngineAPI.StoragePlugin
+@_exported public import struct EngineAPI.SystemWallClock
+@_exported public import struct EngineAPI.Timestamp
+@_exported public import protocol EngineAPI.WallClock
 
 /// A durable cache over an engine: values under keys, resources that a closure fetches, and responses to HTTP requests.
 ///

@@ -1,6 +1,6 @@
 internal import FetchVocabulary
 public import CacheCore
-internal import StorageSPI
+internal import EngineAPI
 
 #if canImport(FoundationEssentials)
   internal import FoundationEssentials

@@ -1,16 +1,16 @@
 public import FetchVocabulary
 internal import HTTPCaching
-public import ProgramConfiguration
+public import CacheConfiguration
 public import CacheCore
-public import StorageSPI
+public import EngineAPI
 
 // A program with a configured cache imports this module and its engines, and nothing else.
-@_exported public import struct ProgramConfiguration.ConfigurationEntry
-@_exported public import protocol ProgramConfiguration.ConfigurationSection
-@_exported public import enum ProgramConfiguration.ConfigurationSource
-@_exported public import struct ProgramConfiguration.HeaderSetting
-@_exported public import struct ProgramConfiguration.Secret
-@_exported public import struct ProgramConfiguration.SectionReader
+@_exported public import struct CacheConfiguration.ConfigurationEntry
+@_exported public import protocol CacheConfiguration.ConfigurationSection
+@_exported public import enum CacheConfiguration.ConfigurationSource
+@_exported public import struct CacheConfiguration.HeaderSetting
+@_exported public import struct CacheConfiguration.Secret
+@_exported public import struct CacheConfiguration.SectionReader
 @_exported public import ResponseCache
 
 /// What the users of a program have configured for its cache: the engine, where its store is, how much it may hold, and

@@ -1,10 +1,10 @@
 internal import MemoryStorage
 public import ResponseCache
-public import StorageSPI
+public import EngineAPI
 internal import Synchronization
 
 // Tests of expiry set the time.
-@_exported public import class StorageConformance.ManualClock
+@_exported public import class EngineConformance.ManualClock
 
 extension Cache {
   /// An empty cache in memory, with the time of `clock`.

@@ -1,4 +1,4 @@
-internal import Base
+internal import CacheBase
 internal import CSampleData
 // Links what CSampleData decompresses with: a target in C names no library.
 internal import CZlib

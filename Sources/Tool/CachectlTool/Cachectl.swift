@@ -1,9 +1,8 @@
-public import CachectlArguments
-public import CacheComposition
+public import CommandLineKit
 internal import FetchVocabulary
 internal import CachePresentation
 public import CacheCore
-public import StorageSPI
+public import EngineAPI
 internal import Synchronization
 
 /// The program `cachectl`: an engine, a resource and a command is each one line in a list.

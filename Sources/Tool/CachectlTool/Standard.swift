@@ -1,7 +1,6 @@
-public import CachectlArguments
-public import CacheComposition
+public import CommandLineKit
 public import CacheCore
-public import StorageSPI
+public import EngineAPI
 
 /// The lists of `cachectl`. A resource or a command of this package is one more line here; engines, transforms, layers and
 /// policies are listed where their kind is.

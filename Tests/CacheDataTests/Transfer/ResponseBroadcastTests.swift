@@ -1,6 +1,6 @@
 import FetchVocabulary
 import HTTPCaching
-import Base
+import CacheBase
 import Synchronization
 import Testing
 

@@ -5,7 +5,7 @@ import Testing
 
 /// Fetching URLs: policies, work in the background, and what the cache says about itself. The rules have their own
 /// tests.
-struct HTTPCacheTests {
+struct CacheCoreTests {
   @Test func aFreshResponseIsServedWithItsAge() async throws {
     let bench = HTTPCacheBench(FakeTransfer(200, ["Cache-Control": "max-age=60"], "a"))
     let first = try #require(try await bench.get().first)

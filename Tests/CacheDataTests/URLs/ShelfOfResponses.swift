@@ -1,6 +1,5 @@
-import EngineSupport
+import EngineAPI
 import FetchVocabulary
-import StorageSPI
 import Synchronization
 @testable import CacheCore
 

@@ -1,5 +1,5 @@
 import Foundation
-import Platform
+import CacheBase
 import Testing
 
 /// A migration that is killed at any moment is completed by the next one.

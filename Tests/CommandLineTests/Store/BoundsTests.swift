@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// The bounds that are configured, over every engine that keeps what it is given.
-@Suite struct BoundsTests {
+@Suite struct CacheCoreTests {
   /// The engines that keep what they are given.
   private static let engines = Contract.persistentEngines
 

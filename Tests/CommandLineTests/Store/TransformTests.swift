@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// Payload transforms, as a user of the program sees them.
-@Suite struct TransformTests {
+@Suite struct PayloadTransformsTests {
   private static let secret = ["CACHE_KEY": String(repeating: "0a", count: 32)]
 
   private func scratch(_ engine: String, _ chain: String) throws -> Scratch {

@@ -1,5 +1,5 @@
 import Foundation
-import Platform
+import CacheBase
 import Synchronization
 import Testing
 

@@ -1,5 +1,5 @@
 import Foundation
-import Platform
+import CacheBase
 import Synchronization
 
 /// A terminal of some size for a program to write to, and all that was written to it.
@@ -85,7 +85,7 @@ final class PseudoTerminal: Sendable {
   private func read() {
     var buffer = [UInt8](repeating: 0, count: 4096)
     while true {
-      let count = Platform.read(main, &buffer, buffer.count)
+      let count = CacheBase.read(main, &buffer, buffer.count)
       if count < 0, errno == EINTR { continue }
       let ready = state.withLock { state in
         if count > 0 { state.bytes += buffer[..<count] } else { state.isAtEnd = true }

@@ -1,6 +1,6 @@
 import ChildProcesses
 import Foundation
-import Platform
+import CacheBase
 import Synchronization
 import TestOrigin
 

@@ -1,7 +1,7 @@
 import CLMDB
 import Foundation
-import Platform
-import StorageSPI
+import CacheBase
+import EngineAPI
 import Testing
 
 @testable import LMDBStorage

@@ -1,7 +1,6 @@
-import EngineSupport
+import EngineAPI
 import Foundation
-import Platform
-import StorageSPI
+import CacheBase
 import Testing
 
 @testable import LMDBStorage

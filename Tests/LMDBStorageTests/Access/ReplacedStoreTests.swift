@@ -1,6 +1,6 @@
 import Foundation
-import Platform
-import StorageSPI
+import CacheBase
+import EngineAPI
 import Testing
 
 @testable import LMDBStorage

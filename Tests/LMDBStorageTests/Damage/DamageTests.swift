@@ -1,7 +1,6 @@
 import ChildProcesses
-import EngineSupport
+import EngineAPI
 import Foundation
-import StorageSPI
 import Testing
 
 @testable import LMDBStorage

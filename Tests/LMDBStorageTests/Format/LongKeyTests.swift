@@ -1,5 +1,5 @@
 import SeededNumbers
-import StorageSPI
+import EngineAPI
 import Testing
 
 @testable import LMDBStorage

@@ -1,7 +1,7 @@
 import CLMDB
 import Foundation
 import SeededNumbers
-import StorageSPI
+import EngineAPI
 import Testing
 
 @testable import LMDBStorage

@@ -1,6 +1,6 @@
 import CLMDB
 import Foundation
-import StorageSPI
+import EngineAPI
 import Synchronization
 import Testing
 

@@ -1,5 +1,5 @@
 import Foundation
-import StorageSPI
+import EngineAPI
 import Synchronization
 import Testing
 

@@ -1,4 +1,4 @@
-import StorageSPI
+import EngineAPI
 import Synchronization
 import Testing
 

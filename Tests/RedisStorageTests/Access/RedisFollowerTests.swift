@@ -1,5 +1,5 @@
 import Foundation
-import StorageSPI
+import EngineAPI
 import Testing
 
 @testable import RedisStorage

@@ -1,5 +1,5 @@
 import CacheCore
-import StorageSPI
+import EngineAPI
 import Testing
 
 @testable import RedisStorage

@@ -1,5 +1,5 @@
-import StorageConformance
-import StorageSPI
+import EngineConformance
+import EngineAPI
 import Testing
 
 @testable import RedisStorage

@@ -1,4 +1,4 @@
-import StorageSPI
+import EngineAPI
 import Testing
 
 @testable import RedisStorage

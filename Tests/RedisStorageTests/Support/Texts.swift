@@ -1,4 +1,4 @@
-import StorageSPI
+import EngineAPI
 
 @testable import RedisStorage
 

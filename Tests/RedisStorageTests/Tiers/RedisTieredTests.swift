@@ -1,8 +1,8 @@
 import Foundation
 import LMDBStorage
 import MemoryStorage
-import StorageConformance
-import StorageSPI
+import EngineConformance
+import EngineAPI
 import Synchronization
 import Testing
 

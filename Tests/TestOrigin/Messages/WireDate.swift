@@ -1,4 +1,4 @@
-import Platform
+import CacheBase
 
 /// Dates as header fields have them: the IMF-fixdate of RFC 9110, section 5.6.7.
 public enum WireDate {
@@ -7,7 +7,7 @@ public enum WireDate {
 
   /// The date that is `offset` seconds from now.
   public static func text(secondsFromNow offset: Int = 0) -> String {
-    var time = time_t(offset) + time_t(Platform.time(nil))
+    var time = time_t(offset) + time_t(CacheBase.time(nil))
     var parts = tm()
     gmtime_r(&time, &parts)
     let clock = [parts.tm_hour, parts.tm_min, parts.tm_sec].map(padded).joined(separator: ":")

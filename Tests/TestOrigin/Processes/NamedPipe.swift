@@ -1,4 +1,4 @@
-import Platform
+import CacheBase
 
 /// A pipe with a name, to read what a program writes to it.
 struct NamedPipe {

@@ -1,6 +1,6 @@
 import ChildProcesses
 import Foundation
-import Platform
+import CacheBase
 
 /// nginx on the loopback interface: over HTTP/1.1, and over TLS with HTTP/1.1 and with HTTP/2.
 ///

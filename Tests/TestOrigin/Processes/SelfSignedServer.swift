@@ -1,5 +1,5 @@
 import ChildProcesses
-import Platform
+import CacheBase
 
 /// A server of HTTPS on the loopback interface whose certificate no system trusts. Both are openssl's; the certificate
 /// is made when the server starts.

@@ -1,5 +1,5 @@
 import CTestOrigin
-import Platform
+import CacheBase
 
 /// Takes the connections that come to a listener, whatever happens to single ones.
 struct Acceptor: Sendable {

@@ -1,4 +1,4 @@
-import Platform
+import CacheBase
 
 /// A connection as a server has it: bytes in, bytes out.
 final class Connection: Sendable {

@@ -1,5 +1,5 @@
 import CTestOrigin
-import Platform
+import CacheBase
 
 /// A file descriptor of its own, closed with it.
 final class Descriptor: Sendable {
@@ -18,7 +18,7 @@ final class Descriptor: Sendable {
   static func boundSocket(ofIPv6: Bool = false) throws(SystemFailure) -> Descriptor {
     if ofIPv6 { return try Descriptor("bind", ctestorigin_listener6()) }
     let socket = try Descriptor(
-      "socket", Platform.socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0))
+      "socket", CacheBase.socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0))
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
     address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian

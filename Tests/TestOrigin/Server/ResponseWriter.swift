@@ -1,4 +1,4 @@
-import Platform
+import CacheBase
 
 /// Sends an answer over a connection, as well or as badly as it says.
 struct ResponseWriter {

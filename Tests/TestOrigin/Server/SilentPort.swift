@@ -1,4 +1,4 @@
-import Platform
+import CacheBase
 
 /// A port of the loopback interface that takes connections and never says anything: the system makes them, and no
 /// process takes them from it.

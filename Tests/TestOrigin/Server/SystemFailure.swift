@@ -1,4 +1,4 @@
-import Platform
+import CacheBase
 
 /// A call of the system that failed.
 public struct SystemFailure: Error, CustomStringConvertible {

@@ -1,5 +1,5 @@
 import CTestOrigin
-import Platform
+import CacheBase
 
 /// Holds answers back until a test opens it. It opens once, and stays open.
 public final class TestGate: Sendable {

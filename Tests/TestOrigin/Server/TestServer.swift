@@ -1,4 +1,4 @@
-import Platform
+import CacheBase
 
 /// An origin server of HTTP/1.1 on a free port of the loopback interface, which does what a test tells it, and counts
 /// what it was asked. Each connection has a thread of its own. It ends with the last reference to it.

@@ -2,7 +2,7 @@ public import FetchVocabulary
 public import CacheCore
 public import ServiceTokensData
 public import ServiceTokensDomain
-internal import StorageSPI
+internal import EngineAPI
 
 /// Keeps each token as an entry of an engine, whichever it is, until it expires.
 public struct EngineServiceTokensStorage: ServiceTokensStorage {

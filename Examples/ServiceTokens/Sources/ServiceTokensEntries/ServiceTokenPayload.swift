@@ -1,5 +1,5 @@
 internal import CacheCore
-internal import StorageSPI
+internal import EngineAPI
 
 /// How a token is written into its entry. Its end is that of the entry.
 struct ServiceTokenPayload {

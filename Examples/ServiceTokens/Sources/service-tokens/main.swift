@@ -1,5 +1,5 @@
 internal import FoundationEssentials
-internal import Platform
+internal import CacheBase
 internal import ServiceTokens
 
 /// Writes all of `text`; says whether it could.

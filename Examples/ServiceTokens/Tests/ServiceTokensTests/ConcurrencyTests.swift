@@ -1,4 +1,4 @@
-import CacheComposition
+import CachectlTool
 import FetchVocabulary
 import ServiceTokens
 import ServiceTokensDomain

@@ -1,9 +1,9 @@
-import CacheComposition
+import CachectlTool
 import FetchVocabulary
 import Foundation
 import ServiceTokens
 import ServiceTokensDomain
-import StorageSPI
+import EngineAPI
 import Synchronization
 
 /// A folder of one test's own, with a home for stores and a clock that the test moves.

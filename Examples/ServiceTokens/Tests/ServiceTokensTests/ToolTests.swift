@@ -3,7 +3,7 @@ import ServiceTokens
 import Testing
 
 /// The program as its users see it, over engines that their configuration names.
-struct ToolTests {
+struct CachectlToolTests {
   @Test(arguments: Backends.persistent)
   func valuesAreMaskedUntilTheyAreAskedFor(backend: String) async throws {
     let tool = ToolRun(try TestHome())

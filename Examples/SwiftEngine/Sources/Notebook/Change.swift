@@ -1,6 +1,5 @@
-internal import EngineSupport
+internal import EngineAPI
 internal import FoundationEssentials
-internal import StorageSPI
 
 /// A change of an entry, as the file has it.
 struct Change: Codable {

@@ -1,7 +1,6 @@
-internal import EngineSupport
+internal import EngineAPI
 internal import FoundationEssentials
-internal import Platform
-internal import StorageSPI
+internal import CacheBase
 
 /// A file of lines, each the changes of one batch as JSON. A last line that is cut off or damaged is of a batch that was
 /// never acknowledged, and is written over.

@@ -1,5 +1,5 @@
-internal import Platform
-internal import StorageSPI
+internal import CacheBase
+internal import EngineAPI
 
 /// A file that is open in this process alone. Every call of the system is here.
 final class JournalFile: Sendable {
@@ -71,6 +71,6 @@ final class JournalFile: Sendable {
 
   /// Takes the place of the file at `newPath`, in one step.
   func rename(to newPath: String) throws(CacheError) {
-    guard Platform.rename(path, newPath) == 0 else { throw error("rename", .ioFailed) }
+    guard CacheBase.rename(path, newPath) == 0 else { throw error("rename", .ioFailed) }
   }
 }

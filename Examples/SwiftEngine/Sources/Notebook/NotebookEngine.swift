@@ -1,5 +1,4 @@
-internal import EngineSupport
-internal import StorageSPI
+internal import EngineAPI
 internal import Synchronization
 
 /// All entries in memory, and every change at the end of a file.

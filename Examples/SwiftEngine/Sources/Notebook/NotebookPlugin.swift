@@ -1,5 +1,4 @@
-internal import EngineSupport
-public import StorageSPI
+public import EngineAPI
 
 /// The engine's description of itself. It opens stores.
 public struct NotebookPlugin: StoragePlugin {

@@ -1,5 +1,5 @@
 internal import Notebook
-internal import StoragePluginExport
+internal import EngineExport
 
 /// The one function of the library. Reads never wait here: they are answered from memory.
 @c public func cachectl_plugin(_ abi: UInt32) -> UnsafeRawPointer? {

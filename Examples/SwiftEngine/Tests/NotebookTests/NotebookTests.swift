@@ -1,7 +1,7 @@
 import Foundation
 import Notebook
-import StorageConformance
-import StorageSPI
+import EngineConformance
+import EngineAPI
 import Testing
 
 /// The whole contract in one test; what is your engine's own needs tests of your own.

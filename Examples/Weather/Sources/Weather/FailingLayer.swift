@@ -1,5 +1,5 @@
 public import CachectlTool
-public import EngineSupport
+public import EngineAPI
 
 /// An engine layer, to see what a program does without its cache: every read fails.
 public struct FailingLayer: EngineLayer {

@@ -1,6 +1,5 @@
-internal import Base
-internal import Platform
-package import StorageSPI
+internal import CacheBase
+package import EngineAPI
 
 /// A store whose damage has ended a process: a file next to it says so.
 ///

@@ -1,4 +1,4 @@
-public import StorageSPI
+public import EngineAPI
 
 /// Selects the entries of a store that meet every given condition.
 public struct EntrySelection: Sendable, Hashable {

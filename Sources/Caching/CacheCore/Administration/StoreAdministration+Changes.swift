@@ -1,5 +1,5 @@
 public import FetchVocabulary
-public import StorageSPI
+public import EngineAPI
 
 /// What becomes of an entry.
 public enum EntryChange: Sendable {

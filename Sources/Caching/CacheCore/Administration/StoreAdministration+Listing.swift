@@ -1,5 +1,5 @@
 public import FetchVocabulary
-public import StorageSPI
+public import EngineAPI
 
 extension StoreAdministration {
   /// Passes the first `limit` (1 or more) selected entries after `cursor` to `body`, in the order of the engine, which is

@@ -1,5 +1,5 @@
 public import FetchVocabulary
-public import StorageSPI
+public import EngineAPI
 
 extension StoreAdministration {
   /// Lets the engine check the structure of the store, then reads each entry and compares its checksums.

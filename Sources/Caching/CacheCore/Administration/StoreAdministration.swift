@@ -1,5 +1,5 @@
 public import FetchVocabulary
-public import StorageSPI
+public import EngineAPI
 
 /// Administers a store: lists, removes, counts and verifies its entries.
 ///

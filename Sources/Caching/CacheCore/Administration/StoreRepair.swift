@@ -1,5 +1,5 @@
 public import FetchVocabulary
-public import StorageSPI
+public import EngineAPI
 
 /// Reads a damaged store, in a process that may die of it.
 public protocol DamagedStoreReader {

@@ -1,4 +1,4 @@
-internal import StorageSPI
+internal import EngineAPI
 internal import Synchronization
 
 /// Writes to a store that must not exceed its limits.

@@ -1,5 +1,5 @@
 internal import FetchVocabulary
-internal import StorageSPI
+internal import EngineAPI
 
 /// Makes room for one batch, and writes it.
 struct EvictionPass: Sendable {

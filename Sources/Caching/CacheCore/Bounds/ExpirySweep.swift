@@ -1,4 +1,4 @@
-internal import StorageSPI
+internal import EngineAPI
 internal import Synchronization
 
 /// Finds expired entries a few at a time, so that they are removed without a command and without a pass over the store.

@@ -1,4 +1,4 @@
-public import StorageSPI
+public import EngineAPI
 
 /// How much a store may hold, and what it evicts to stay within that.
 public struct StoreLimits: Sendable, Hashable {

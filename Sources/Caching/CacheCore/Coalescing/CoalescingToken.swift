@@ -1,5 +1,5 @@
 internal import FetchVocabulary
-internal import StorageSPI
+internal import EngineAPI
 internal import Synchronization
 
 /// One request to an origin, from before it is sent until its response has been stored.

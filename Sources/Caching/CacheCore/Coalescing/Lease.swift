@@ -1,5 +1,5 @@
 internal import FetchVocabulary
-internal import StorageSPI
+internal import EngineAPI
 
 /// The right to make a request, stored for other processes to see: an entry without a payload, retained as long as the
 /// lease holds. Its attributes hold the rest.

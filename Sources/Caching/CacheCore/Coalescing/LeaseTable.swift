@@ -1,5 +1,5 @@
 internal import FetchVocabulary
-internal import StorageSPI
+internal import EngineAPI
 
 /// The leases in a store, as one process reads and changes them. Every change is a compare and swap: if several processes
 /// try to take a lease at the same time, exactly one gets it.

@@ -1,4 +1,4 @@
-internal import Platform
+internal import CacheBase
 
 /// Tells whether the process that left something in a store is still running. It is passed in, because only the
 /// operating system knows.

@@ -1,5 +1,5 @@
 internal import FetchVocabulary
-internal import StorageSPI
+internal import EngineAPI
 internal import Synchronization
 
 /// Request coalescing, also called single flight: of all fetches of one key that run at the same time, one sends a request.

@@ -1,4 +1,4 @@
-internal import StorageSPI
+internal import EngineAPI
 
 /// The entries that a request might store: one of a typed resource, or any variant of a URL.
 struct RequestScope {

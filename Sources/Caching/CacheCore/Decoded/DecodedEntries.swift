@@ -1,5 +1,5 @@
 internal import FetchVocabulary
-package import StorageSPI
+package import EngineAPI
 internal import Synchronization
 
 /// The decoded values of a store's entries, reused as long as the entries stay the same.

@@ -1,4 +1,4 @@
-package import StorageSPI
+package import EngineAPI
 
 /// The facts about a decoded entry, without its value.
 ///

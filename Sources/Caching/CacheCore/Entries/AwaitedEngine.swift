@@ -1,4 +1,4 @@
-package import StorageSPI
+package import EngineAPI
 internal import Synchronization
 
 /// Takes the place of an engine that could not be opened, such as one whose server is away. A call opens the store if that

@@ -1,4 +1,4 @@
-public import StorageSPI
+public import EngineAPI
 
 extension CacheKey {
   /// The version of the key scheme. Entries under keys of another version are never found, and expire.

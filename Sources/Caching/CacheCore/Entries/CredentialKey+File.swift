@@ -1,7 +1,6 @@
-internal import EngineSupport
+package import EngineAPI
 public import HTTPCaching
-internal import Platform
-package import StorageSPI
+internal import CacheBase
 
 extension CredentialKey {
   /// The key in the file at `path`. If there is no file, it is created with its parent folders; only the user can read it.

@@ -1,5 +1,5 @@
 internal import CChecksum
-package import StorageSPI
+package import EngineAPI
 
 /// The two checksums of an entry, both XXH3 (64 bits): one of its payload, and one of its key and all other metadata with
 /// the first among it. They change if any bit of the entry does. They do not protect against deliberate changes.

@@ -1,4 +1,4 @@
-internal import StorageSPI
+internal import EngineAPI
 
 /// Storing the head of a response: its times become the entry's, the rest becomes attributes.
 extension EntryMetadata {

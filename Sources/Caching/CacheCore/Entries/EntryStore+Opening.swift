@@ -1,5 +1,5 @@
 public import FetchVocabulary
-public import StorageSPI
+public import EngineAPI
 
 /// Opening and closing a store.
 extension EntryStore {

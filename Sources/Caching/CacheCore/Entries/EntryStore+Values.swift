@@ -1,5 +1,5 @@
 public import FetchVocabulary
-public import StorageSPI
+public import EngineAPI
 
 /// Entries whose values belong to a resource, in this library or another one.
 extension EntryStore {

@@ -1,5 +1,5 @@
 public import FetchVocabulary
-public import StorageSPI
+public import EngineAPI
 
 /// An engine, with what the core adds to every entry: absolute times, and checksums that are computed on each write and
 /// verified on each read. No write exceeds the store's limits, if it has any.

@@ -1,4 +1,4 @@
-public import StorageSPI
+public import EngineAPI
 
 /// An entry that may be evicted, as a policy sees it.
 ///

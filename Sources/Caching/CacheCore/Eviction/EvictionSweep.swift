@@ -1,4 +1,4 @@
-package import StorageSPI
+package import EngineAPI
 
 /// The order in which evictions look at the entries of a large store: in each round every entry once, a page at a time,
 /// and page after page from other parts of the store.

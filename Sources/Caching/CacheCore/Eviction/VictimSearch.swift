@@ -1,4 +1,4 @@
-package import StorageSPI
+package import EngineAPI
 
 /// Ranks entries by a policy as they are found, and chooses those to evict.
 package struct VictimSearch: Sendable {

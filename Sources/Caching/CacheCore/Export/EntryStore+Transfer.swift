@@ -1,5 +1,5 @@
 public import FetchVocabulary
-internal import StorageSPI
+internal import EngineAPI
 
 /// Moving entries to files and other stores, and back. Memory is bounded by a page, a batch and the largest entry or line,
 /// for stores of any size.

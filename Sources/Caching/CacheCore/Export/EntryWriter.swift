@@ -1,5 +1,5 @@
 internal import FetchVocabulary
-internal import StorageSPI
+internal import EngineAPI
 
 /// How to write entries to a store that may already have entries under the same keys.
 public struct TransferOptions: Sendable, Hashable {

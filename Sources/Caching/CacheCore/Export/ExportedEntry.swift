@@ -1,5 +1,5 @@
 internal import FetchVocabulary
-public import StorageSPI
+public import EngineAPI
 
 /// An entry on its way from one store to another, with everything known about it.
 public struct ExportedEntry: Sendable, Hashable {

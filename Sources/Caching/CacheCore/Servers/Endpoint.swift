@@ -1,4 +1,4 @@
-internal import Base
+internal import CacheBase
 public import FetchVocabulary
 
 /// The request for one resource of a server, without credentials.

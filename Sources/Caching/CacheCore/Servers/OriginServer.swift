@@ -1,4 +1,4 @@
-internal import Base
+internal import CacheBase
 internal import FetchVocabulary
 
 /// The server that an origin asks: its address, what every request carries, and the service that sends requests.

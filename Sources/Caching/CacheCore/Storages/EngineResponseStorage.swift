@@ -1,4 +1,4 @@
-internal import StorageSPI
+internal import EngineAPI
 
 /// Stores answers as entries of any engine. A request becomes a key, a response a payload, and the origin's caching
 /// header fields become attributes.

@@ -1,5 +1,5 @@
 public import FetchVocabulary
-public import StorageSPI
+public import EngineAPI
 
 /// Encodes the values of one type as payloads, and decodes them.
 public struct PayloadCodec<Value: Sendable>: Sendable {

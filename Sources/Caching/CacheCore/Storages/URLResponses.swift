@@ -1,6 +1,6 @@
-internal import Base
+internal import CacheBase
 internal import FetchVocabulary
-internal import StorageSPI
+internal import EngineAPI
 
 /// The stored responses for URLs: several for one URL if they differ by `Vary`. Each is an entry: the content as it arrived
 /// is the payload, and the head becomes metadata.

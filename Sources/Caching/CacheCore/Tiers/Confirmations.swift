@@ -1,4 +1,4 @@
-internal import StorageSPI
+internal import EngineAPI
 internal import Synchronization
 
 /// The versions of entries that this process has seen in the remote store of a `TieredEngine`.

@@ -1,6 +1,5 @@
-internal import EngineSupport
+public import EngineAPI
 internal import FetchVocabulary
-public import StorageSPI
 internal import Synchronization
 
 /// An engine over two: a local store on this machine, in front of a remote store that several machines share. See

@@ -1,5 +1,4 @@
-public import EngineSupport
-public import StorageSPI
+public import EngineAPI
 
 /// Puts a local store on this machine in front of a remote store that several machines share.
 ///

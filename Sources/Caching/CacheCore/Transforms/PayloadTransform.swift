@@ -1,5 +1,5 @@
 public import FetchVocabulary
-public import StorageSPI
+public import EngineAPI
 
 /// Changes payloads between the codec and the engine: compresses them, or seals them.
 ///

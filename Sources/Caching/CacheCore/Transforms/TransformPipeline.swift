@@ -1,5 +1,5 @@
 internal import FetchVocabulary
-internal import StorageSPI
+internal import EngineAPI
 internal import Synchronization
 
 /// Applies the transforms of a store to its entries, and undoes them.

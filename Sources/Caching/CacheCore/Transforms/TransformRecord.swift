@@ -1,4 +1,4 @@
-internal import StorageSPI
+internal import EngineAPI
 
 /// One transform that an entry was written with: `name`, then `:parameter` if there is one. Neither contains a space or a
 /// colon, since both consist of letters and digits.

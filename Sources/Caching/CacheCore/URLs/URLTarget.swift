@@ -1,5 +1,5 @@
 internal import FetchVocabulary
-internal import StorageSPI
+internal import EngineAPI
 
 /// A request for a URL, which can have several entries, partial content, and methods that change the origin.
 struct URLTarget: FetchTarget {

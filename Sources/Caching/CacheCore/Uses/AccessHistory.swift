@@ -1,5 +1,5 @@
 internal import CChecksum
-public import StorageSPI
+public import EngineAPI
 
 /// How an entry was used.
 public struct AccessHistory: Sendable, Hashable {

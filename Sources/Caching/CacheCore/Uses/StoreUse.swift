@@ -1,6 +1,5 @@
-internal import EngineSupport
-public import FetchVocabulary
-public import StorageSPI
+public import EngineAPI
+internal import FetchVocabulary
 internal import Synchronization
 
 /// How a store is used: when and how often each entry was, the numbers of hits, misses and evictions, and where the next

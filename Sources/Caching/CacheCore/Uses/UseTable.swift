@@ -1,9 +1,7 @@
-internal import Base
+internal import CacheBase
 internal import CChecksum
-internal import EngineSupport
+package import EngineAPI
 internal import FetchVocabulary
-internal import Platform
-package import StorageSPI
 
 /// The one file next to a store: how its entries were used, how often it was, and where the next eviction looks. It is not
 /// part of the store, and also the store's second mark (`StoreMark`): losing it loses an order and one of the two marks.

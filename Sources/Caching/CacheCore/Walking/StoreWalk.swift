@@ -1,5 +1,5 @@
 internal import FetchVocabulary
-public import StorageSPI
+public import EngineAPI
 
 /// Walks through the entries of a store, a page at a time.
 ///

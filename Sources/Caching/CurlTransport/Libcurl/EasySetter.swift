@@ -1,4 +1,4 @@
-internal import Base
+internal import CacheBase
 internal import CCurl
 internal import HTTPCaching
 

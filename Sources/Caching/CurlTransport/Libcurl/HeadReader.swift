@@ -1,4 +1,4 @@
-internal import Base
+internal import CacheBase
 internal import HTTPCaching
 
 /// Parses the lines of a response outside its content, one at a time as libcurl delivers them: the heads of interim

@@ -1,6 +1,6 @@
 internal import CCurl
 internal import FetchVocabulary
-internal import Platform
+internal import CacheBase
 internal import HTTPCaching
 internal import Synchronization
 

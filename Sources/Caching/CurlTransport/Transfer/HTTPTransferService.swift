@@ -1,6 +1,6 @@
 public import CacheCore
 internal import FetchVocabulary
-internal import Platform
+internal import CacheBase
 public import HTTPCaching
 internal import Synchronization
 

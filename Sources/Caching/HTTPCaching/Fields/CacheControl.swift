@@ -1,4 +1,4 @@
-internal import Base
+internal import CacheBase
 
 /// The directives of `Cache-Control` fields (RFC 9111, section 5.2).
 package struct CacheControl: Sendable, Hashable {

@@ -1,4 +1,4 @@
-internal import Base
+internal import CacheBase
 
 /// Lists in the values of header fields (RFC 9110, section 5.6.1).
 package enum FieldList {

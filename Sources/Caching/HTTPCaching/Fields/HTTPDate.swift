@@ -1,4 +1,4 @@
-internal import Base
+internal import CacheBase
 
 /// Dates in HTTP (RFC 9110, section 5.6.7), as durations since 1970-01-01T00:00:00Z.
 public enum HTTPDate {

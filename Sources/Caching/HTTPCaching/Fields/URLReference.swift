@@ -1,6 +1,5 @@
-internal import Base
+internal import CacheBase
 public import FetchVocabulary
-internal import Platform
 
 /// A URL reference (RFC 3986, section 4.1) as it is sent, without the fragment: scheme and host in their normal form,
 /// and characters that a part must not contain percent-encoded. Codes stay as they are written; `PercentEncoding`

@@ -1,4 +1,4 @@
-public import Base
+public import CacheBase
 
 /// A request to a server.
 public struct HTTPRequest: Sendable, Hashable {

@@ -1,5 +1,4 @@
-internal import Base
-package import Platform
+package import CacheBase
 
 /// The names and addresses of servers in URLs.
 package enum ServerName {

@@ -1,4 +1,4 @@
-public import Base
+public import CacheBase
 internal import Synchronization
 
 /// Content that arrives while it is read: once, from beginning to end, by one task at a time. For content that is too

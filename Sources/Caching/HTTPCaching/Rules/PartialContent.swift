@@ -1,4 +1,4 @@
-internal import Base
+internal import CacheBase
 
 /// The bytes that a request asks for (RFC 9110, section 14.1.2).
 enum ByteRange: Sendable, Hashable {

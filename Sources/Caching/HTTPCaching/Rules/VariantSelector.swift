@@ -1,4 +1,4 @@
-internal import Base
+internal import CacheBase
 public import FetchVocabulary
 internal import Synchronization
 

@@ -1,6 +1,6 @@
 public import CacheDomain
 @_exported public import CacheCore
-internal import StorageSPI
+internal import EngineAPI
 // A resource is fetched and kept by means of the cache, whose names its containers use.
 
 /// A page of cities as it is stored and transferred.

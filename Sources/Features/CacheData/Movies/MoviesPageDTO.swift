@@ -1,6 +1,6 @@
 public import CacheDomain
 public import CacheCore
-internal import StorageSPI
+internal import EngineAPI
 
 /// A page of movies as it is stored and transferred.
 public struct MoviesPageDTO: Codable, Sendable, Hashable {

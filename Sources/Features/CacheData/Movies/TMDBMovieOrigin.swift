@@ -1,4 +1,4 @@
-internal import Base
+internal import CacheBase
 public import CacheDomain
 
 /// Movies from The Movie Database API, version 3, or from a server that answers like it.

@@ -1,6 +1,6 @@
 public import CacheDomain
 public import CacheCore
-internal import StorageSPI
+internal import EngineAPI
 
 /// A request for a poster.
 public struct PosterRequestDTO: CacheableRequest {

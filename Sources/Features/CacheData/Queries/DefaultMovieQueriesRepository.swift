@@ -1,6 +1,6 @@
 public import CacheDomain
 public import CacheCore
-internal import StorageSPI
+internal import EngineAPI
 
 /// Stores recent searches.
 public protocol MovieQueriesStorage: Sendable {

@@ -1,4 +1,4 @@
-internal import Base
+internal import CacheBase
 public import CacheDomain
 
 /// Responses to requests for URLs from an HTTP cache.

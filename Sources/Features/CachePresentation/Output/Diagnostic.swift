@@ -1,5 +1,5 @@
 public import FetchVocabulary
-internal import Base
+internal import CacheBase
 
 /// A message of a command besides its data, on the standard error.
 public enum Diagnostic: Sendable, Hashable {

@@ -1,9 +1,9 @@
 // The types in which views describe themselves, without the rest of Base.
-@_exported public import enum Base.JSONIndent
-@_exported public import enum Base.JSONLines
-@_exported public import enum Base.JSONText
-@_exported public import enum Base.JSONValue
-@_exported public import enum Base.TerminalText
+@_exported public import enum CacheBase.JSONIndent
+@_exported public import enum CacheBase.JSONLines
+@_exported public import enum CacheBase.JSONText
+@_exported public import enum CacheBase.JSONValue
+@_exported public import enum CacheBase.TerminalText
 
 /// Data that a command prints, in every format.
 ///

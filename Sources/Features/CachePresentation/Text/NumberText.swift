@@ -1,4 +1,4 @@
-public import Base
+public import CacheBase
 internal import FetchVocabulary
 
 /// Writes numbers for people.

@@ -1,4 +1,4 @@
-internal import Base
+internal import CacheBase
 internal import CSampleData
 public import CacheData
 public import CacheDomain

@@ -1,5 +1,5 @@
 internal import CachePresentation
-internal import StorageBenchmark
+internal import EngineBenchmark
 
 /// How a comparison with the results in a file is shown.
 extension BenchmarkComparison {

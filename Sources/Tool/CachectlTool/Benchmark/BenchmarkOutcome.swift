@@ -1,7 +1,7 @@
 internal import CachePresentation
 internal import CacheCore
-internal import StorageBenchmark
-internal import StorageSPI
+internal import EngineBenchmark
+internal import EngineAPI
 
 /// The outcome of a benchmark: its results, compared with saved ones if asked for, as a command shows them.
 struct BenchmarkOutcome: OutputView {

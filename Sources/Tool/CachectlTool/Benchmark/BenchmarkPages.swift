@@ -2,10 +2,9 @@ internal import CacheData
 internal import CacheDomain
 internal import CacheCore
 internal import SampleOrigin
-internal import StorageBenchmark
-internal import StorageSPI
+internal import EngineBenchmark
+internal import EngineAPI
 internal import Synchronization
-internal import CacheComposition
 
 /// Pages of 20 movies each from the bundled sample, for the workloads that decode what they read.
 struct MoviePages: Sendable {

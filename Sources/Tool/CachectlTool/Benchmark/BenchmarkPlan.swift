@@ -1,9 +1,8 @@
-internal import Base
-internal import CacheComposition
+internal import CacheBase
 internal import FetchVocabulary
 internal import CacheCore
-internal import StorageBenchmark
-internal import StorageSPI
+internal import EngineBenchmark
+internal import EngineAPI
 internal import CachePresentation
 internal import Synchronization
 

@@ -1,6 +1,6 @@
 internal import CachePresentation
-internal import Platform
-internal import StorageBenchmark
+internal import CacheBase
+internal import EngineBenchmark
 
 /// The results as one self-contained HTML page: no network, no script, light or dark by the reader's choice, readable
 /// on a phone and on paper.

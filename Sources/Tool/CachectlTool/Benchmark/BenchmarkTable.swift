@@ -1,5 +1,5 @@
 internal import CachePresentation
-internal import StorageBenchmark
+internal import EngineBenchmark
 
 /// The results for people: rows to compare are listed below each other.
 struct BenchmarkTable: Sendable {

@@ -1,5 +1,5 @@
 internal import CachePresentation
-internal import Platform
+internal import CacheBase
 
 /// Lines over one axis, as SVG that fills the available width. Each line has its own dashes and marks, so that lines
 /// can be told apart without colours.

@@ -1,8 +1,7 @@
-internal import CacheComposition
 internal import FetchVocabulary
-internal import Platform
-internal import StorageBenchmark
-internal import StorageSPI
+internal import CacheBase
+internal import EngineBenchmark
+internal import EngineAPI
 
 /// A benchmark by several processes of this program, each of which works on its share of the same stores.
 struct SharedBenchmark {

@@ -1,8 +1,8 @@
 internal import FetchVocabulary
 internal import CacheCore
-internal import StorageBenchmark
-internal import StorageSPI
-internal import CachectlArguments
+internal import EngineBenchmark
+internal import EngineAPI
+internal import CommandLineKit
 internal import CachePresentation
 
 /// Replays a trace through a cache in memory, once for each policy and size. The policies are those of the real cache,

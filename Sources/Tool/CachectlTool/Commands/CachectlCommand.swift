@@ -1,4 +1,4 @@
-internal import CachectlArguments
+internal import CommandLineKit
 
 /// The root of all commands.
 struct CachectlCommand: ParsableCommand {

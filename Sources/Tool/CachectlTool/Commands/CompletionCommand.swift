@@ -1,4 +1,4 @@
-internal import CachectlArguments
+internal import CommandLineKit
 internal import FetchVocabulary
 
 /// `completion`.

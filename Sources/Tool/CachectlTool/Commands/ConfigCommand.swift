@@ -1,8 +1,7 @@
-internal import CachectlArguments
-internal import CacheComposition
+internal import CommandLineKit
 internal import FetchVocabulary
 internal import CachePresentation
-internal import Platform
+internal import CacheBase
 
 /// `config`.
 struct ConfigCommand: ParsableCommand {

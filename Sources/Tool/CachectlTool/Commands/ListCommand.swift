@@ -1,9 +1,8 @@
-public import CachectlArguments
-internal import CacheComposition
+public import CommandLineKit
 internal import FetchVocabulary
 internal import CachePresentation
 public import CacheCore
-internal import StorageSPI
+internal import EngineAPI
 
 /// `ls`.
 struct ListCommand: AsyncParsableCommand {

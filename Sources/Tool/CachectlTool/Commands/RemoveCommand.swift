@@ -1,5 +1,4 @@
-internal import CachectlArguments
-internal import CacheComposition
+internal import CommandLineKit
 internal import FetchVocabulary
 internal import CachePresentation
 internal import CacheCore

@@ -1,11 +1,10 @@
 internal import CachePresentation
-internal import CachectlArguments
-internal import CacheComposition
+internal import CommandLineKit
 internal import FetchVocabulary
 internal import CacheCore
-internal import Spelling
-internal import StorageBenchmark
-internal import StorageSPI
+internal import CacheBase
+internal import EngineBenchmark
+internal import EngineAPI
 
 /// `simulate`.
 struct SimulateCommand: AsyncParsableCommand {

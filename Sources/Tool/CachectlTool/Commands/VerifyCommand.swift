@@ -1,9 +1,8 @@
-internal import CachectlArguments
-internal import CacheComposition
+internal import CommandLineKit
 internal import FetchVocabulary
 internal import CachePresentation
 internal import CacheCore
-internal import StorageSPI
+internal import EngineAPI
 
 /// `verify`.
 struct VerifyCommand: AsyncParsableCommand {

@@ -1,8 +1,7 @@
-internal import CacheComposition
 internal import FetchVocabulary
 internal import CacheCore
 internal import CachePresentation
-internal import StorageSPI
+internal import EngineAPI
 
 /// Checks that the configuration is found and has no mistakes.
 struct ConfigurationCheck: Sendable {

@@ -1,9 +1,8 @@
-internal import CacheComposition
 internal import FetchVocabulary
 internal import CachePresentation
-internal import Platform
+internal import CacheBase
 internal import CacheCore
-internal import StorageSPI
+internal import EngineAPI
 
 /// Examines the set-up: the configuration, permissions, space, each store, and the clock. It changes nothing and
 /// creates no store.

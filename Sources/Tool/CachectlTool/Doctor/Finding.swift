@@ -1,5 +1,5 @@
 internal import FetchVocabulary
-internal import StorageSPI
+internal import EngineAPI
 
 /// The result of one check of the doctor.
 struct Finding: Sendable {

@@ -1,4 +1,3 @@
-internal import CacheComposition
 internal import FetchVocabulary
 
 /// Checks who may change the folders and files that the tool trusts.

@@ -1,9 +1,8 @@
-internal import Base
-internal import CacheComposition
+internal import CacheBase
 internal import FetchVocabulary
 internal import CachePresentation
 internal import CacheCore
-internal import StorageSPI
+internal import EngineAPI
 
 /// Checks the store of one engine. Creates none: if an engine cannot tell whether it has a store without opening it,
 /// the check stops there.

@@ -1,5 +1,3 @@
-internal import CacheComposition
-
 /// Finds the processes that have files of a store open or locked, with any engine: through /proc/locks and the
 /// descriptors in /proc/PID/fd (proc(5)). Processes of other users show up only if they hold locks.
 struct StoreHolders: Sendable {

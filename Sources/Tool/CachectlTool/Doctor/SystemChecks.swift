@@ -1,8 +1,7 @@
-internal import CacheComposition
 internal import FetchVocabulary
 internal import CachePresentation
 internal import CacheCore
-internal import StorageSPI
+internal import EngineAPI
 
 /// Checks that the time of day is plausible: the freshness of entries depends on it.
 struct ClockCheck: Sendable {

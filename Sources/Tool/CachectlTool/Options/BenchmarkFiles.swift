@@ -1,6 +1,6 @@
-internal import CachectlArguments
+internal import CommandLineKit
 internal import FetchVocabulary
-internal import StorageBenchmark
+internal import EngineBenchmark
 
 /// The files that `bench` reads and writes.
 struct BenchmarkFiles: ParsableArguments {

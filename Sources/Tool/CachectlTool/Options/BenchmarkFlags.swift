@@ -1,7 +1,7 @@
-internal import CachectlArguments
+internal import CommandLineKit
 internal import CacheCore
-internal import StorageBenchmark
-internal import StorageSPI
+internal import EngineBenchmark
+internal import EngineAPI
 
 /// The options of `bench` that say how to run it.
 struct BenchmarkFlags: ParsableArguments {

@@ -1,5 +1,4 @@
-internal import CachectlArguments
-internal import CacheComposition
+internal import CommandLineKit
 
 /// A number as people write large ones: 500, 10k, 1M.
 struct Count: ExpressibleByArgument {

@@ -1,7 +1,6 @@
-public import CachectlArguments
-internal import CacheComposition
+public import CommandLineKit
 internal import CacheCore
-public import StorageSPI
+public import EngineAPI
 
 /// The options that select entries.
 struct EntryFlags: ParsableArguments {

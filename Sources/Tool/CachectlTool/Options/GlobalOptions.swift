@@ -1,5 +1,4 @@
-public import CachectlArguments
-internal import CacheComposition
+public import CommandLineKit
 public import FetchVocabulary
 public import CachePresentation
 

@@ -1,4 +1,4 @@
-internal import CachectlArguments
+internal import CommandLineKit
 
 /// Names, separated by commas.
 struct NameList: ExpressibleByArgument {

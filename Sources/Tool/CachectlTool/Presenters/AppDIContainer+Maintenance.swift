@@ -1,8 +1,7 @@
-internal import CacheComposition
 internal import FetchVocabulary
 internal import CachePresentation
 internal import CacheCore
-internal import StorageSPI
+internal import EngineAPI
 
 extension AppDIContainer {
   /// What limits the configured store if its engine is not `bounded`; `nil` if the limits of the cache do. It asks the

@@ -1,9 +1,8 @@
-internal import CacheComposition
 internal import FetchVocabulary
 internal import CachePresentation
 internal import CacheCore
-internal import StorageConformance
-internal import StorageSPI
+internal import EngineConformance
+internal import EngineAPI
 
 /// Presents the engines as views: those built in or loaded, and libraries that could be loaded.
 struct BackendsPresenter: Sendable {

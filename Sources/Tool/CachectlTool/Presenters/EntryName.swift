@@ -1,7 +1,7 @@
-internal import Base
+internal import CacheBase
 internal import CacheCore
 internal import FetchVocabulary
-internal import StorageSPI
+internal import EngineAPI
 
 /// How a user names an entry.
 enum EntryName {

@@ -1,8 +1,7 @@
-internal import CacheComposition
 internal import CachePresentation
-internal import Platform
-internal import StorageConformance
-internal import StorageSPI
+internal import CacheBase
+internal import EngineConformance
+internal import EngineAPI
 
 /// The checks of an engine that are made in another process, which the engine may crash at any time.
 struct IsolatedChecks: Sendable {

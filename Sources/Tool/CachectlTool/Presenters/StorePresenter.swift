@@ -1,8 +1,7 @@
-internal import CacheComposition
 internal import FetchVocabulary
 internal import CachePresentation
 internal import CacheCore
-internal import StorageSPI
+internal import EngineAPI
 
 /// Presents the administration of a store as views.
 struct StorePresenter: Sendable {

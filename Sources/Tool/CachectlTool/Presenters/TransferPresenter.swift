@@ -1,8 +1,7 @@
-internal import CacheComposition
 internal import FetchVocabulary
 internal import CachePresentation
 internal import CacheCore
-internal import StorageSPI
+internal import EngineAPI
 
 /// Moves entries between stores and files, and presents the results.
 struct TransferPresenter: Sendable {

@@ -1,5 +1,4 @@
-internal import CachectlArguments
-internal import CacheComposition
+internal import CommandLineKit
 internal import FetchVocabulary
 
 /// Fetches a resource from the cache, the origin, or both.

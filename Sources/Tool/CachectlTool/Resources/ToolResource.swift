@@ -1,5 +1,4 @@
-public import CachectlArguments
-public import CacheComposition
+public import CommandLineKit
 public import CachePresentation
 public import FetchVocabulary
 

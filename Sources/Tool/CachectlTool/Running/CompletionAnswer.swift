@@ -1,10 +1,9 @@
-internal import CachectlArguments
-internal import CacheComposition
+internal import CommandLineKit
 internal import CacheCore
-internal import StorageSPI
+internal import EngineAPI
 internal import FetchVocabulary
 internal import CachePresentation
-internal import Platform
+internal import CacheBase
 
 /// Completes what a user may be typing: entries of the store that the command line names.
 ///

@@ -1,7 +1,6 @@
 internal import CCrashNotice
-internal import CacheComposition
 internal import CachePresentation
-internal import Platform
+internal import CacheBase
 internal import Synchronization
 
 /// The last line of a process that crashes: it names the damaged store that ended it, or else the loaded libraries, one

@@ -1,10 +1,8 @@
-internal import Base
-internal import CachectlArguments
-internal import CacheComposition
+internal import CacheBase
+internal import CommandLineKit
 internal import FetchVocabulary
-internal import Platform
 internal import CacheCore
-internal import StorageSPI
+internal import EngineAPI
 
 /// Reads a damaged store in another process of this program, which writes a line for each thing it meets.
 final class DamagedStoreProcess: DamagedStoreReader {

@@ -1,5 +1,4 @@
-internal import CachectlArguments
-internal import CacheComposition
+internal import CommandLineKit
 
 /// A mistake in the lists of a program: a defect for its author to correct.
 struct DeclarationDefect: Error, Hashable {

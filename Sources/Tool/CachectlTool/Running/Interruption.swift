@@ -1,5 +1,5 @@
-internal import CachectlArguments
-internal import Platform
+internal import CommandLineKit
+internal import CacheBase
 internal import Synchronization
 
 /// Turns SIGINT, SIGTERM and SIGHUP into the cancellation of the command, which then closes its stores in order. A

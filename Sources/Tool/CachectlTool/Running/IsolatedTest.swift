@@ -1,7 +1,6 @@
-internal import CacheComposition
 internal import FetchVocabulary
 internal import CachePresentation
-internal import Platform
+internal import CacheBase
 
 /// Tests an engine in a separate process: an engine that crashes or hangs fails the current check, and the test goes
 /// on.

@@ -1,5 +1,4 @@
-internal import CachectlArguments
-internal import CacheComposition
+internal import CommandLineKit
 
 /// A request for the manual, which whatever installs the program makes: `__manual` lists the names of the pages' files,
 /// and `__manual FILE` prints that page.

@@ -1,6 +1,5 @@
-internal import Base
+internal import CacheBase
 internal import FetchVocabulary
-internal import Platform
 
 /// A new folder for temporary files, for the user alone.
 struct ScratchFolder {

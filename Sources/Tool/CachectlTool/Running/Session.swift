@@ -1,8 +1,7 @@
-internal import CachectlArguments
-internal import CacheComposition
+internal import CommandLineKit
 internal import FetchVocabulary
 internal import CachePresentation
-internal import Platform
+internal import CacheBase
 internal import Synchronization
 
 /// What every command on a store needs: the configuration, and a way to print.

@@ -1,6 +1,5 @@
-internal import CacheComposition
 internal import FetchVocabulary
-internal import Platform
+internal import CacheBase
 
 /// Another process of this program, whose standard output is read line by line.
 ///
@@ -38,16 +37,16 @@ struct ToolProcess: ~Copyable {
     hasInput: Bool = false
   ) throws(CacheError) {
     let output = try Self.makePipe()
-    defer { Platform.close(output.write) }
+    defer { CacheBase.close(output.write) }
     let input: (read: Int32, write: Int32) = hasInput ? try Self.makePipe() : (-1, -1)
-    defer { if hasInput { Platform.close(input.read) } }
+    defer { if hasInput { CacheBase.close(input.read) } }
     let all = ProcessEnvironment.all.merging(variables) { $1 }.merging(["TMPDIR": temporaryFolder]) { $1 }
     var identifier: pid_t = 0
     let number = SpawnSettings(input: input.read, output: output.write, errors: errors).spawn(
       &identifier, ExecutableFile.path, ["cachectl"] + arguments, all.map { "\($0)=\($1)" })
     guard number == 0 else {
-      Platform.close(output.read)
-      if hasInput { Platform.close(input.write) }
+      CacheBase.close(output.read)
+      if hasInput { CacheBase.close(input.write) }
       throw Self.failure(number)
     }
     self.identifier = identifier
@@ -55,13 +54,13 @@ struct ToolProcess: ~Copyable {
   }
 
   deinit {
-    Platform.close(output)
-    if input >= 0 { Platform.close(input) }
+    CacheBase.close(output)
+    if input >= 0 { CacheBase.close(input) }
   }
 
   private static func makePipe() throws(CacheError) -> (read: Int32, write: Int32) {
     var pipe: [Int32] = [-1, -1]
-    guard Platform.pipe(&pipe) == 0 else { throw failure(errno) }
+    guard CacheBase.pipe(&pipe) == 0 else { throw failure(errno) }
     for descriptor in pipe { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
     return (pipe[0], pipe[1])
   }
@@ -70,11 +69,11 @@ struct ToolProcess: ~Copyable {
   var pollDescriptor: pollfd { pollfd(fd: output, events: Int16(POLLIN), revents: 0) }
 
   /// Writes `text` to the standard input of the process. Does nothing if the process has ended.
-  func write(_ text: String) { _ = Platform.write(input, text, text.utf8.count) }
+  func write(_ text: String) { _ = CacheBase.write(input, text, text.utf8.count) }
 
   /// Closes the standard input of the process.
   mutating func closeInput() {
-    if input >= 0 { Platform.close(input) }
+    if input >= 0 { CacheBase.close(input) }
     input = -1
   }
 

@@ -1,5 +1,5 @@
 internal import FetchVocabulary
-internal import Platform
+internal import CacheBase
 
 /// A file written for the user, whole or not at all: a temporary file next to it takes its place at the end. If the file
 /// system allows it, the temporary file has no name until then, and a process that is killed leaves nothing behind. A
@@ -196,7 +196,7 @@ struct AtomicFile: ~Copyable {
     bytes.withUnsafeBytes { bytes in
       var offset = 0
       while offset < bytes.count {
-        let count = Platform.write(
+        let count = CacheBase.write(
           file, UnsafeRawBufferPointer(rebasing: bytes[offset...]).baseAddress, bytes.count - offset)
         if count < 0, errno == EINTR { continue }
         guard count > 0 else { return false }

@@ -1,6 +1,6 @@
 internal import FetchVocabulary
 internal import CachePresentation
-internal import Platform
+internal import CacheBase
 
 /// One of the standard streams, or another one that may block, and the screen it shows texts on.
 struct Console: Sendable {
@@ -64,7 +64,7 @@ struct Console: Sendable {
     while !rest.isEmpty {
       do throws(CacheError) { try Readiness.wait(for: descriptor, POLLOUT) } catch { return error }
       let piece = rest.prefix(room)
-      let count = Platform.write(descriptor, UnsafeRawBufferPointer(rebasing: piece).baseAddress, piece.count)
+      let count = CacheBase.write(descriptor, UnsafeRawBufferPointer(rebasing: piece).baseAddress, piece.count)
       if count < 0, errno == EINTR { continue }
       guard count > 0 else {
         return failure(errno)

@@ -1,4 +1,3 @@
-internal import CacheComposition
 internal import CachePresentation
 internal import Synchronization
 

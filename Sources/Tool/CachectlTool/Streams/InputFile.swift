@@ -1,6 +1,5 @@
-internal import CacheComposition
 internal import FetchVocabulary
-internal import Platform
+internal import CacheBase
 
 /// A file named by the user, read piece by piece.
 final class InputFile: Sendable {

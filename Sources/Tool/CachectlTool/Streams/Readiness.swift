@@ -1,5 +1,5 @@
 internal import FetchVocabulary
-internal import Platform
+internal import CacheBase
 
 /// Waits for a stream that may block indefinitely, such as a pipe or a terminal.
 enum Readiness {

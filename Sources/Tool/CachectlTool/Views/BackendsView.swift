@@ -1,6 +1,5 @@
-internal import CacheComposition
 internal import CachePresentation
-internal import StorageSPI
+internal import EngineAPI
 
 /// The description of a backend.
 struct BackendRow: Sendable, Hashable {

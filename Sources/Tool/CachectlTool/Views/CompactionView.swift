@@ -1,6 +1,6 @@
 internal import CachePresentation
 internal import CacheCore
-internal import StorageSPI
+internal import EngineAPI
 
 /// The result of compacting a store.
 struct CompactionView: SingleRecordView {

@@ -1,5 +1,5 @@
 internal import CachePresentation
-internal import StorageSPI
+internal import EngineAPI
 
 /// The entries of a store.
 struct EntriesView: OutputView {

@@ -1,7 +1,7 @@
-internal import Base
+internal import CacheBase
 internal import CachePresentation
 internal import CacheCore
-internal import StorageSPI
+internal import EngineAPI
 
 /// One entry of a store, with its payload.
 struct EntryView: SingleRecordView {

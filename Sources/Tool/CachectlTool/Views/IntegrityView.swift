@@ -1,6 +1,6 @@
 internal import CachePresentation
 internal import CacheCore
-internal import StorageSPI
+internal import EngineAPI
 
 /// The findings of a check of a store.
 struct IntegrityView: OutputView {

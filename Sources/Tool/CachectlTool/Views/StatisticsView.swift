@@ -1,7 +1,7 @@
 internal import FetchVocabulary
 internal import CachePresentation
 internal import CacheCore
-internal import StorageSPI
+internal import EngineAPI
 
 /// How much a store contains, and how often it answers.
 struct StatisticsView: SingleRecordView {

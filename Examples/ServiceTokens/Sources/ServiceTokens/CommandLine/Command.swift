@@ -1,4 +1,4 @@
-internal import CacheComposition
+internal import CachectlTool
 
 /// What the command line asks for.
 struct Command: Sendable, Equatable {

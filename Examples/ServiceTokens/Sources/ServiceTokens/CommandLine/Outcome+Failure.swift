@@ -1,4 +1,4 @@
-internal import CacheComposition
+internal import CachectlTool
 internal import FetchVocabulary
 
 extension ServiceTokensTool.Outcome {

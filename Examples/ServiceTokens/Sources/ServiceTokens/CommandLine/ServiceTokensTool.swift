@@ -1,4 +1,4 @@
-internal import CacheComposition
+internal import CachectlTool
 internal import FetchVocabulary
 internal import FoundationEssentials
 internal import ServiceTokensDomain

@@ -1,5 +1,5 @@
 internal import ServiceTokensDomain
-internal import StorageSPI
+internal import EngineAPI
 
 /// Tokens as lines of text: the name, the value or its mask, and the end, with a tab between them.
 struct TokensTable {

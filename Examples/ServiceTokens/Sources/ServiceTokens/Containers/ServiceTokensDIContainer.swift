@@ -1,4 +1,4 @@
-public import CacheComposition
+public import CachectlTool
 internal import CacheCore
 internal import ServiceTokensData
 public import ServiceTokensDomain

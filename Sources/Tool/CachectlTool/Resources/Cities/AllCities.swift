@@ -1,4 +1,3 @@
-internal import CacheComposition
 internal import CacheDomain
 internal import CachePresentation
 

@@ -1,5 +1,4 @@
-internal import CachectlArguments
-internal import CacheComposition
+internal import CommandLineKit
 internal import CacheDomain
 internal import CachePresentation
 internal import HTTPCaching

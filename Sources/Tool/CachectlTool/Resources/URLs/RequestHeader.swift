@@ -1,7 +1,7 @@
-internal import Base
+internal import CacheBase
 internal import FetchVocabulary
 internal import HTTPCaching
-internal import ProgramConfiguration
+internal import CacheConfiguration
 
 /// The header fields that the options `--header`, `--user` and `--cookie` describe, as in curl.
 struct RequestHeader {

@@ -1,0 +1,86 @@
+/// An engine around another one: it opens the stores of `base`, each behind an engine of its own.
+///
+/// A layer implements what it changes; every other call goes to `base`. Layers can be put around each other, and users
+/// name them in the configuration.
+///
+///     struct SlowLayer: EngineLayer {
+///       let base: any StoragePlugin
+///       func wrap(_ engine: any StorageEngine) -> any StorageEngine { SlowEngine(base: engine) }
+///     }
+public protocol EngineLayer: WrappingPlugin {
+  /// The engine around `engine`, which `base` has opened. It closes `engine` when it is closed.
+  func wrap(_ engine: any StorageEngine) -> any StorageEngine
+}
+
+extension EngineLayer {
+  /// The declaration of `base`: a layer takes the place of the engine, with its name and its options.
+  public var declaration: EngineDeclaration { base.declaration }
+
+  /// Opens a store of `base`, and wraps it.
+  public func open(_ configuration: EngineConfiguration) async throws(CacheError) -> any StorageEngine {
+    wrap(try await base.open(configuration))
+  }
+}
+
+/// A plugin around another one, to which every call goes that it does not implement.
+public protocol WrappingPlugin: StoragePlugin {
+  /// The plugin inside.
+  var base: any StoragePlugin { get }
+}
+
+extension WrappingPlugin {
+  /// The plugin `base`.
+  public var wrapped: (any StoragePlugin)? { base }
+
+  /// Passes the call on to `base`.
+  public func inspect(_ configuration: EngineConfiguration) async throws(CacheError) -> StoreInspection {
+    try await base.inspect(configuration)
+  }
+
+  /// Passes the call on to `base`.
+  public func removeStore(
+    _ configuration: EngineConfiguration, movingAside suffix: String?
+  ) async throws(CacheError) -> [String] {
+    try await base.removeStore(configuration, movingAside: suffix)
+  }
+}
+
+/// An engine around another one: what `EngineLayer.wrap(_:)` returns.
+public protocol WrappingEngine: StorageEngine {
+  /// The engine inside, to which every call goes that the layer does not implement.
+  var base: any StorageEngine { get }
+}
+
+extension WrappingEngine {
+  /// The engine `base`.
+  public var wrapped: (any StorageEngine)? { base }
+
+  /// Passes the call on to `base`.
+  public func read<Output: Sendable>(
+    _ key: CacheKey, _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(CacheError) -> Output
+  ) async throws(CacheError) -> Output? { try await base.read(key, body) }
+
+  /// Passes the call on to `base`.
+  public func apply(_ batch: WriteBatch) async throws(CacheError) { try await base.apply(batch) }
+
+  /// Passes the call on to `base`.
+  public func scan(_ request: ScanRequest) async throws(CacheError) -> ScanPage { try await base.scan(request) }
+
+  /// Passes the call on to `base`.
+  public func count() async throws(CacheError) -> StoreCount { try await base.count() }
+
+  /// Passes the call on to `base`.
+  public func check() async throws(CacheError) -> [IntegrityIssue] { try await base.check() }
+
+  /// Passes the call on to `base`.
+  public func compact() async throws(CacheError) { try await base.compact() }
+
+  /// What `base` counts. A layer that changes what reads return must return `nil` instead.
+  public func changeCount() throws(CacheError) -> UInt64? { try base.changeCount() }
+
+  /// The mark of `base`.
+  public func changeMark(of key: CacheKey) -> ChangeMark? { base.changeMark(of: key) }
+
+  /// Passes the call on to `base`.
+  public func close() async throws(CacheError) { try await base.close() }
+}

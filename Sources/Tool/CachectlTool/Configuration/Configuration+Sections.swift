@@ -1,0 +1,233 @@
+internal import HTTPCaching
+internal import CacheCore
+internal import EngineAPI
+
+/// The typed values of the sections of every configuration. A resource adds its own. Each is read anew.
+extension Configuration {
+  /// The sections of every configuration, in the order of display.
+  static var sections: [any ConfigurationSection.Type] {
+    [General.self, TieredSettings.self, Plugins.self, Cache.self, Network.self]
+  }
+
+  /// The origins to ask if the configuration names none.
+  public var environment: Environment { section(General.self).environment }
+  /// The absolute paths of the folders to search for plugins.
+  public var pluginSearchPath: [String] { section(Plugins.self).searchPath }
+  /// How long entries are used, and how many are kept.
+  public var cache: Cache { section(Cache.self) }
+  /// How to reach servers.
+  public var network: Network { section(Network.self) }
+
+  /// The origins to ask if the configuration names none.
+  public enum Environment: String, Sendable, CaseIterable {
+    /// The bundled sample.
+    case dev
+    /// The public servers, before a release.
+    case alpha
+    /// The public servers.
+    case real
+  }
+
+  /// How long entries are used, and how many are kept.
+  public struct Cache: Sendable, Hashable {
+    /// How long an entry is used.
+    package let freshness: FreshnessPolicy
+    /// How much the store may hold, and which entries are evicted first.
+    public let limits: StoreLimits
+    /// The maximum number of payload bytes of a stored URL answer. A larger answer is only passed on.
+    public let maxEntryBytes: Int
+    /// Whether this is a shared cache as defined by RFC 9111.
+    public let isShared: Bool
+    /// The names of the transforms that entries are written with, in this order.
+    public let transforms: [String]
+    /// The names of the layers around the engine, the innermost first.
+    public let layers: [String]
+  }
+
+  /// How requests are made, for every kind of origin.
+  public struct Transport: Sendable, Hashable {
+    /// The time limit of a request.
+    public let timeout: Duration
+    /// The size limit of an answer, in bytes.
+    public let maxResponseBytes: Int
+    /// The maximum number of concurrent requests, 1 to 64.
+    public let maxConcurrentRequests: Int
+    /// The headers to send with each request, in the order of the configuration.
+    public let headers: [HeaderSetting]
+    /// How to reach servers.
+    public let network: Network
+    /// The section of the origin, such as "origin.cities"; `nil` if its limits are not settings.
+    public var section: String?
+    /// What the command asks for beyond the configuration.
+    public var demands = TransferDemands()
+    /// Whether an answer is streamed as it is read, whatever its size. The time limit then applies to each wait.
+    public var isStreamed = false
+
+    /// The limits of URL requests: 30 seconds for each wait, or the whole of a longer `maxTime`, since its user chose to
+    /// wait that long; and at most `maxEntryBytes` held in memory.
+    static func urls(maxEntryBytes: Int, network: Network, _ demands: TransferDemands) -> Transport {
+      Transport(
+        timeout: max(.seconds(30), demands.maxTime ?? .zero), maxResponseBytes: maxEntryBytes,
+        maxConcurrentRequests: 4, headers: [], network: network.overridden(by: demands.network), demands: demands,
+        isStreamed: true)
+    }
+  }
+
+  /// How to reach servers; `nil` leaves a setting to the environment and the system.
+  public struct Network: Sendable, Hashable {
+    /// The URL of the proxy; empty for no proxy.
+    public var proxy: String?
+    /// The path of a file of certificates (PEM): no other authorities are trusted.
+    public var authorityFile: String?
+    /// The path of the client certificate (PEM).
+    public var clientCertificate: String?
+    /// The path of its private key; `nil` if it is in the same file.
+    public var clientKey: String?
+
+    /// The settings; each defaults to `nil`.
+    public init(
+      proxy: String? = nil, authorityFile: String? = nil, clientCertificate: String? = nil, clientKey: String? = nil
+    ) {
+      self.proxy = proxy
+      self.authorityFile = authorityFile
+      self.clientCertificate = clientCertificate
+      self.clientKey = clientKey
+    }
+
+    /// These settings, overridden by those of `others` that are not `nil`.
+    func overridden(by others: Network) -> Network {
+      let hasCertificate = others.clientCertificate != nil
+      return Network(
+        proxy: others.proxy ?? proxy, authorityFile: others.authorityFile ?? authorityFile,
+        clientCertificate: others.clientCertificate ?? clientCertificate,
+        clientKey: hasCertificate ? others.clientKey : clientKey)
+    }
+  }
+}
+
+/// The keys of these sections.
+extension Configuration {
+  /// The keys outside of all objects, but for the engine.
+  struct General: ConfigurationSection {
+    static var path: String { "" }
+
+    let environment: Environment
+
+    init(_ keys: inout SectionReader) {
+      environment = keys.choice("environment", default: .dev, help: "which origins are asked by default")
+    }
+  }
+
+  /// Where libraries are looked for.
+  struct Plugins: ConfigurationSection {
+    static var path: String { "plugins" }
+    /// The path of the key `searchPath`.
+    static var searchPathKey: String { "plugins.searchPath" }
+
+    let searchPath: [String]
+
+    init(_ keys: inout SectionReader) {
+      searchPath =
+        keys.key(
+          "searchPath", .paths, default: .list(["~/.local/lib/cachectl/plugins"]), variable: "PLUGIN_PATH",
+          help: "the folders in which plugins are looked for")?.list ?? []
+    }
+  }
+}
+
+extension Configuration.Cache: ConfigurationSection {
+  /// "cache".
+  public static var path: String { "cache" }
+
+  /// Declares and reads the keys.
+  public init(_ keys: inout SectionReader) {
+    freshness = keys.freshness(
+      default: FreshnessPolicy(timeToLive: .seconds(3_600), staleIfError: .seconds(604_800)))
+    let maxEntries = keys.maxEntries()
+    let maxBytes = keys.maxBytes()
+    maxEntryBytes = keys.size(
+      "maxEntryBytes", default: 16 << 20, in: 1_024...(1 << 30),
+      help: "how many bytes the answer of a URL may have to be kept, and any payload to be compressed")
+    limits = StoreLimits(maxEntries: maxEntries, maxBytes: maxBytes, eviction: keys.eviction())
+    isShared = keys.isShared()
+    transforms =
+      keys.key(
+        "transforms", .names, default: .list([]), rule: .sections(prefix: transformsPrefix),
+        help: "what changes payloads before they are stored, in this order: zstd compresses, sealed encrypts")?.list
+      ?? []
+    layers =
+      keys.key(
+        "layers", .names, default: .list([]), rule: .sections(prefix: layersPrefix),
+        help: "what is put around the engine, the innermost first: readonly refuses every change of the store")?.list
+      ?? []
+  }
+}
+
+extension Configuration.Network: ConfigurationSection {
+  /// "network".
+  public static var path: String { "network" }
+
+  /// Declares and reads the keys.
+  public init(_ keys: inout SectionReader) {
+    proxy =
+      keys.key(
+        "proxy", .proxy,
+        help: "the address of the proxy, such as http://proxy:3128 or socks5h://proxy:1080, or none where it is empty; "
+          + "without it the environment names one")?.text
+    authorityFile = keys.optionalPath(
+      "authorityFile", help: "a file of certificates (PEM) to trust in place of the system's")
+    let clientKeyPath = keys.path("clientKey")
+    clientCertificate =
+      keys.key(
+        "clientCertificate", .option(.path),
+        rule: .requiredBy(
+          clientKeyPath, reason: "which that key is for", hint: "give the path of the certificate"),
+        help: "a file with the certificate (PEM) that is shown to servers that ask for one")?.text
+    clientKey = keys.optionalPath("clientKey", help: "the file with its private key, where that is another one")
+  }
+}
+
+/// The keys that the sections of origins have in common.
+extension SectionReader {
+  /// Declares `kind`, which implementation of the origin is used: `value` where the key `environment` is "dev", and
+  /// `outsideDevelopment` elsewhere.
+  public mutating func kind<Kind: RawRepresentable & CaseIterable>(
+    default value: Kind, outsideDevelopment: Kind, help: @autoclosure () -> String
+  ) -> Kind where Kind.RawValue == String {
+    let read = key(
+      "kind", .option(.choice(Kind.allCases.map(\.rawValue))), default: .text(value.rawValue),
+      rule: .unless(
+        "environment", is: Configuration.Environment.dev.rawValue, text: outsideDevelopment.rawValue), help: help())
+    return read?.text.flatMap { Kind(rawValue: $0) } ?? value
+  }
+
+  /// Declares the address of a server; `nil` only for a kind that asks none.
+  ///
+  /// - Parameters:
+  ///   - known: the addresses of kinds that have one of their own.
+  ///   - required: the kinds for which the user must give one.
+  public mutating func address<Kind: RawRepresentable>(
+    _ name: String, known: [(kind: Kind, address: String)] = [], required: [Kind] = [], help: @autoclosure () -> String
+  ) -> String? where Kind.RawValue == String {
+    let kind = path("kind")
+    return key(
+      name, .url,
+      rule: .ofKind(kind, known: known.map { ($0.kind.rawValue, $0.address) }, required: required.map(\.rawValue)),
+      help: help())?.text
+  }
+
+  /// Declares `timeout`, `maxResponseBytes`, `maxConcurrentRequests` and `headers`: how requests are made.
+  public mutating func transport() -> Configuration.Transport {
+    Configuration.Transport(
+      timeout: duration(
+        "timeout", default: .seconds(30), in: .milliseconds(1) ... .seconds(3_600), help: "how long a request may take"),
+      maxResponseBytes: size(
+        "maxResponseBytes", default: 16 << 20, in: 1...(1 << 30),
+        help: "the largest answer that is accepted"),
+      maxConcurrentRequests: integer(
+        "maxConcurrentRequests", default: 4, in: 1...64,
+        help: "how many requests may be under way at once"),
+      headers: headers("headers", help: "headers that are sent with each request"),
+      network: settings?.section(Configuration.Network.self) ?? Configuration.Network(), section: section)
+  }
+}

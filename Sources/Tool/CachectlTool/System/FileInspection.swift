@@ -1,0 +1,173 @@
+internal import CacheBase
+
+/// What the doctor reads from the file system. It changes nothing.
+package protocol FileInspection: Sendable {
+  /// The number of the user whose permissions apply to this process.
+  var user: UInt32 { get }
+
+  /// The file at `path`, following links; `nil` if there is none, or it cannot be reached.
+  func file(at path: String) -> InspectedFile?
+
+  /// Whether this process may create files in the folder at `path`, or change the file there.
+  func mayWrite(_ path: String) -> Bool
+
+  /// The names in the folder at `path`, sorted; none if it cannot be read.
+  func names(in path: String) -> [String]
+
+  /// The space of the file system that contains `path`; `nil` if unknown.
+  func space(at path: String) -> FileSystemSpace?
+
+  /// The text of a small file, such as those in /proc; `nil` if it cannot be read.
+  func text(of path: String) -> String?
+
+  /// The target of the symbolic link at `path`; `nil` if it is not a link, or cannot be read.
+  func target(of path: String) -> String?
+
+  /// `path` with all symbolic links resolved; `nil` if nothing is there.
+  func realPath(of path: String) -> String?
+}
+
+/// A file or folder.
+package struct InspectedFile: Sendable, Hashable {
+  /// A kind of file.
+  package enum Kind: Sendable, Hashable { case file, folder, other }
+
+  package var kind: Kind
+  /// The permissions: the lower 12 bits of the mode.
+  package var mode: UInt32
+  /// The number of its owner.
+  package var owner: UInt32
+  /// The device, as `major:minor`, and the file's number on it.
+  package var identity: FileIdentity
+  /// The time of the last change of its contents, in milliseconds since 1970-01-01T00:00:00Z.
+  package var changedAt: Int64
+  /// Its size in bytes.
+  package var size: Int
+  /// How many names it has (hard links).
+  package var links = 1
+
+  /// Whether users other than the owner may change it.
+  package var isWritableByOthers: Bool { mode & 0o022 != 0 }
+  /// Whether users other than the owner may read it or look into it.
+  package var isReadableByOthers: Bool { mode & 0o055 != 0 }
+  /// Whether any user may add names to the folder and remove other users' names.
+  package var isOpenToAll: Bool { mode & 0o002 != 0 && !isSticky }
+  /// Whether users may remove only their own names from the folder.
+  package var isSticky: Bool { mode & 0o1000 != 0 }
+  /// The permissions in the octal notation of chmod(1).
+  package var modeText: String { String(mode & 0o777, radix: 8) }
+}
+
+/// Which file on which device, as /proc/locks names it.
+package struct FileIdentity: Sendable, Hashable {
+  package let major: UInt32
+  package let minor: UInt32
+  package let number: UInt64
+
+  /// The file `number` of the device `major`:`minor`.
+  package init(major: UInt32, minor: UInt32, number: UInt64) {
+    (self.major, self.minor, self.number) = (major, minor, number)
+  }
+}
+
+/// The space on a file system.
+package struct FileSystemSpace: Sendable, Hashable {
+  /// The bytes that this user can still write.
+  package var free: Int
+  /// Whether the file system is read-only.
+  package var isReadOnly: Bool
+}
+
+extension FileInspection {
+  /// The nearest existing folder on the way to `path`.
+  package func nearestFolder(of path: String) -> String {
+    var path = path
+    while path != "/", !path.isEmpty, file(at: path) == nil { path = Self.parent(of: path) }
+    return path.isEmpty ? "/" : path
+  }
+
+  /// The folder that holds `path`.
+  package static func parent(of path: String) -> String {
+    guard let slash = path.lastIndex(of: "/"), slash > path.startIndex else { return "/" }
+    return String(path[..<slash])
+  }
+}
+
+/// The real file system, for the doctor.
+package struct SystemFileInspection: FileInspection {
+  /// The inspection of the real file system.
+  package init() {}
+
+  package var user: UInt32 { geteuid() }
+
+  package func file(at path: String) -> InspectedFile? {
+    var status = stat()
+    guard stat(path, &status) == 0 else { return nil }
+    let changed = status.contentsChangedAt
+    let kind: InspectedFile.Kind =
+      switch status.st_mode & S_IFMT {
+      case S_IFREG: .file
+      case S_IFDIR: .folder
+      default: .other
+      }
+    return InspectedFile(
+      kind: kind, mode: UInt32(status.st_mode & 0o7777), owner: status.st_uid,
+      identity: FileIdentity(device: UInt64(truncatingIfNeeded: status.st_dev), number: UInt64(status.st_ino)),
+      changedAt: Int64(changed.tv_sec) * 1_000 + Int64(changed.tv_nsec) / 1_000_000,
+      size: Int(status.st_size), links: Int(status.st_nlink))
+  }
+
+  package func mayWrite(_ path: String) -> Bool { faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) == 0 }
+
+  package func names(in path: String) -> [String] {
+    guard let folder = opendir(path) else { return [] }
+    defer { closedir(folder) }
+    var names: [String] = []
+    while let entry = readdir(folder) {
+      // The entry is only as long as its name requires: do not copy it whole.
+      let name = String(cString: UnsafeRawPointer(entry).advanced(by: nameOffset).assumingMemoryBound(to: CChar.self))
+      if name != ".", name != ".." { names.append(name) }
+    }
+    return names.sorted()
+  }
+
+  private var nameOffset: Int { MemoryLayout<dirent>.offset(of: \.d_name) ?? 0 }
+
+  package func space(at path: String) -> FileSystemSpace? {
+    var space = statvfs()
+    guard statvfs(path, &space) == 0 else { return nil }
+    let (free, overflow) = Int(space.f_bavail).multipliedReportingOverflow(by: Int(space.f_frsize))
+    return FileSystemSpace(free: overflow ? .max : free, isReadOnly: space.f_flag & UInt(ST_RDONLY) != 0)
+  }
+
+  package func text(of path: String) -> String? {
+    guard let bytes = (try? ConfigurationFiles.contents(of: path)) ?? nil else { return nil }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  package func target(of path: String) -> String? {
+    let bytes = [UInt8](unsafeUninitializedCapacity: Int(PATH_MAX)) { buffer, count in
+      guard let start = buffer.baseAddress else { return }
+      let length = start.withMemoryRebound(to: CChar.self, capacity: buffer.count) {
+        readlink(path, $0, buffer.count)
+      }
+      count = max(0, length)
+    }
+    return bytes.isEmpty ? nil : String(decoding: bytes, as: UTF8.self)
+  }
+
+  package func realPath(of path: String) -> String? {
+    guard let resolved = realpath(path, nil) else { return nil }
+    defer { free(resolved) }
+    return String(cString: resolved)
+  }
+}
+
+extension FileIdentity {
+  /// The file `number` on `device`, whose number is composed as makedev(3) does.
+  fileprivate init(device: UInt64, number: UInt64) {
+    self.init(
+      major: UInt32(truncatingIfNeeded: device >> 8 & 0xFFF | device >> 32 & 0xFFFF_F000),
+      minor: UInt32(truncatingIfNeeded: device & 0xFF | device >> 12 & 0xFFFF_FF00), number: number)
+  }
+}

@@ -1,0 +1,146 @@
+import FetchVocabulary
+import EngineConformance
+import EngineAPI
+import Synchronization
+import TestStorage
+import Testing
+@testable import CacheCore
+@testable import HTTPCaching
+
+/// Several processes over one store. The test controls the time, the store and what is known about the processes.
+struct CoalescingTest {
+  static let duration = Duration.seconds(10)
+
+  let test: TestStore
+  let time: ManualTime
+  let processes = FakeProcesses()
+
+  init() async throws {
+    test = try await TestStore()
+    time = ManualTime(clock: test.clock)
+  }
+
+  /// The store as process `number` opens it; by default, over the common engine.
+  func store(
+    _ number: Int32?, engine: (any StorageEngine)? = nil, limits: StoreLimits? = nil,
+    transforms: EntryTransforms = .none
+  ) -> EntryStore {
+    EntryStore(
+      engine: engine ?? test.engine, clock: test.clock, limits: limits, transforms: transforms, leases: options(number))
+  }
+
+  /// The coalescer of process `number`.
+  func coalescer(_ number: Int32) -> RequestCoalescer { store(number).coalescer }
+
+  private func options(_ number: Int32?) -> LeaseOptions {
+    LeaseOptions(duration: Self.duration, processes: processes.seen(by: number)) { [time] in try await time.sleep($0) }
+  }
+
+  /// The leases as process `number` uses them; with `nil`, as a process that cannot be identified.
+  func table(_ number: Int32?) -> LeaseTable {
+    LeaseTable(
+      engine: test.engine, clock: test.clock, transforms: TransformPipeline(.none), options: options(number))
+  }
+
+  /// Leaves a lease behind that is never renewed.
+  @discardableResult
+  func leaveLease(_ request: String = "a", process number: Int32? = nil) async throws -> CacheKey {
+    let key = try Lease.key(for: request)
+    _ = try #require(try await table(number).take(key, expecting: .absent))
+    return key
+  }
+
+  /// The entries of the store.
+  func entries() async throws -> [ScannedEntry] { try await test.engine.scan(ScanRequest()).entries }
+
+  /// Boards in a new task.
+  func joining(_ coalescer: RequestCoalescer, _ key: String = "a") -> Follower {
+    Follower(task: Task { try? await coalescer.join(key) })
+  }
+
+  /// Lets time pass, from one wake-up to the next, until `isEnough` returns `true`. Returns how much time has passed.
+  func passTime(until isEnough: @escaping @Sendable () -> Bool) async -> Duration {
+    var passed = Duration.zero
+    while !isEnough(), !Task.isCancelled {
+      // A task may be just about to wait: give it some turns.
+      for _ in 0..<50 where !isEnough() { await Task.yield() }
+      if isEnough() { break }
+      // Advance no further than the longest pause, in case a task is late to sleep.
+      let step = min(time.untilNext ?? .milliseconds(5), .milliseconds(250))
+      let sleepers = time.sleeps.count
+      time.advance(by: step)
+      passed += step
+      // A woken task sleeps again or has ended. Without this, on a busy machine a lease would run out before its holder
+      // gets a turn.
+      for _ in 0..<10_000 where !isEnough() && time.sleeps.count < sleepers { await Task.yield() }
+    }
+    return passed
+  }
+
+  /// The result of `follower`, and how much time passed until then.
+  func outcome(of follower: Follower) async -> (joined: RequestCoalescer.Joined?, passed: Duration) {
+    let isDone = Flag()
+    let observer = Task {
+      _ = await follower.value
+      isDone.raise()
+    }
+    let passed = await passTime { isDone.isRaised }
+    observer.cancel()
+    return (await follower.value, passed)
+  }
+
+  /// Returns once `condition` holds, without letting time pass.
+  func expect(_ condition: () async throws -> Bool) async throws {
+    while try await !condition() {
+      try Task.checkCancellation()
+      await Task.yield()
+    }
+  }
+}
+
+/// A task that joins a request. If the test runs out of time, the task is cancelled too.
+struct Follower: Sendable {
+  let task: Task<RequestCoalescer.Joined?, Never>
+
+  /// The result of joining; `nil` if it was cancelled.
+  var value: RequestCoalescer.Joined? {
+    get async {
+      await withTaskCancellationHandler {
+        await task.value
+      } onCancel: {
+        task.cancel()
+      }
+    }
+  }
+
+  func cancel() { task.cancel() }
+}
+
+/// An event that happens once.
+final class Flag: Sendable {
+  private let raised = Mutex(false)
+
+  var isRaised: Bool { raised.withLock { $0 } }
+
+  func raise() { raised.withLock { $0 = true } }
+}
+
+extension RequestCoalescer.Joined {
+  /// The leader's token; `nil` if the caller does not lead.
+  var token: CoalescingToken? {
+    if case .leading(let token) = self { token } else { nil }
+  }
+
+  /// Whether another caller's request ended without a failure. A vanished lease says no more than that.
+  var hasFinished: Bool {
+    switch self {
+    case .finished(.success(nil), _), .vanished: true
+    case .finished, .leading: false
+    }
+  }
+
+  /// The failure of another caller's request; `nil` if there is none.
+  var failure: CacheError? {
+    if case .finished(.failure(let failure), _) = self { failure } else { nil }
+  }
+}

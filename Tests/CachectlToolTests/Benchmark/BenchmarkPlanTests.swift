@@ -1,0 +1,107 @@
+import FetchVocabulary
+import CachePresentation
+import Foundation
+import EngineAPI
+import TestStorage
+import Testing
+
+@testable import CachectlTool
+@testable import CacheConfiguration
+@testable import EngineBenchmark
+
+/// Benchmarks through the composition root.
+struct BenchmarkPlanTests {
+  /// A small plan in a scratch folder of `home`.
+  private func plan(
+    _ home: TestHome, _ workloads: String..., backends: [String] = [], container: AppDIContainer? = nil
+  ) throws -> BenchmarkPlan {
+    var options = BenchmarkOptions()
+    (options.entries, options.operations, options.rounds) = ([20], 30, 1)
+    (options.scratchFolder, options.runName) = (home.folder + "/scratch", "bench-test")
+    try FileManager.default.createDirectory(atPath: options.scratchFolder, withIntermediateDirectories: true)
+    return try BenchmarkPlan(
+      container ?? home.container(backend: "memory"), backends: backends,
+      workloads: workloads.compactMap { WorkloadCatalogue.workload(named: $0) }, options: options)
+  }
+
+  @Test(arguments: ["typed", "typed-repeated", "full", "articles"])
+  func whatTheCacheStoresIsMeasuredOnEveryEngine(workload: String) async throws {
+    let outcome = try await plan(try TestHome(), workload).run { _ in }
+    #expect(outcome.report.isComplete && !outcome.report.hasFailure && !outcome.isWorse)
+    let results = outcome.report.results
+    #expect(results.allSatisfy { $0.measurement != nil }, "\(results)")
+    #expect(Set(results.map(\.row.backend)) == Set(Backends.all) && outcome.controls == ["memory"])
+  }
+
+  @Test func aFullStoreAnswersSomeReads() async throws {
+    let home = try TestHome()
+    let results = try await plan(home, "full").run { _ in }.report.results
+    #expect(results.filter { $0.row.phase == "load" }.allSatisfy { $0.measurement?.hitRatio == nil })
+    for result in results where result.row.phase == "run" {
+      let ratio = try #require(result.measurement?.hitRatio)
+      #expect(ratio > 0 && ratio < 1, "\(result)")
+    }
+  }
+
+  /// Without a policy that evicts, what is missing is refused.
+  @Test func thePolicyIsTheConfiguredOne() async throws {
+    let home = try TestHome()
+    let container = try home.container(#"{"cache": {"eviction": "none"}}"#)
+    let outcome = try await plan(home, "full", backends: ["memory"], container: container).run { _ in }
+    #expect(outcome.report.environment.facts["policy"] == "none")
+    #expect(outcome.report.results.contains { $0.isFailure }, "\(outcome.report.results)")
+  }
+
+  @Test(arguments: ["typed", "typed-repeated", "full", "articles", "ycsb-a"])
+  func anEngineThatKeepsNothingIsFoundOut(workload: String) async throws {
+    let home = try TestHome()
+    var behaviour = FakePlugin.Behaviour()
+    behaviour.faults.entry = { _, _ in nil }
+    let plugin = FakePlugin("forgetful", capabilities: [.ordered, .bounded, .atomicBatches], behaviour)
+    let container = try home.container("{}", catalogue: PluginCatalogue([plugin]))
+    let outcome = try await plan(home, workload, backends: ["forgetful"], container: container).run { _ in }
+    #expect(outcome.report.hasFailure)
+    let result = try #require(outcome.report.results.first)
+    #expect(result.outcome.name == "wrong" && result.outcome.reason != nil, "\(result)")
+  }
+
+  @Test(arguments: [
+    ([EngineOption("prefix", .storeName, default: .text("main"), help: "a name")], ["fake"]),
+    ([EngineOption("path", .path, default: .text("x"), help: "a path")], []), ([], []),
+  ])
+  func enginesOnServersAreNamed(options: [EngineOption], servers: [String]) throws {
+    let home = try TestHome()
+    let plugin = FakePlugin("fake", options: options)
+    let container = try home.container("{}", catalogue: PluginCatalogue([plugin]))
+    #expect(try plan(home, "read", backends: ["fake"], container: container).servers == servers)
+  }
+
+  @Test func unknownEnginesAreErrors() throws {
+    let home = try TestHome()
+    let error = #expect(throws: CacheError.self) { try plan(home, "read", backends: ["none"]) }
+    #expect(error?.code.rawValue == "unknownBackend")
+  }
+
+  @Test func sharesMakeOneReport() async throws {
+    var plan = try plan(try TestHome(), "ycsb-a", "articles", backends: ["sqlite"])
+    plan.processes = 2
+    var reports: [[UInt8]] = []
+    for index in 0..<2 {
+      plan.options.share = BenchmarkShare(index: index, count: 2)
+      reports.append(try await plan.run { _ in }.report.json(includingHistograms: true))
+    }
+    let results = try plan.merge(reports).report.results
+    #expect(results.count == 4 && results.allSatisfy { $0.measurement != nil }, "\(results)")
+    #expect(results.first { $0.row.phase == "run" }?.measurement?.operations == 60)
+    #expect(throws: CacheError.self) { try plan.merge([Array("nothing".utf8)]) }
+  }
+
+  @Test func aSavedRunComparesWithItself() async throws {
+    var plan = try plan(try TestHome(), "read", backends: ["memory"])
+    let before = try await plan.run { _ in }.report
+    plan.saved = ("before.json", try BenchmarkReport(json: before.json(), file: "before.json"))
+    let outcome = try plan.merge([before.json(includingHistograms: true)])
+    #expect(!outcome.isWorse)
+    #expect(outcome.comparison?.rows.map(\.verdict) == [.cannotTell])
+  }
+}

@@ -1,0 +1,363 @@
+import FetchVocabulary
+import Foundation
+import CachePresentation
+import EngineConformance
+import EngineAPI
+import Testing
+
+@testable import CachectlTool
+@testable import CacheConfiguration
+
+struct DoctorTests {
+  private let clock = ManualClock(Timestamp(milliseconds: 1_700_000_000_000))
+
+  /// What the doctor finds with one engine called "fake".
+  private func examine(
+    _ plugin: FakePlugin, files: FakeFiles = sound, file text: String = "{}", environment: [String: String] = [:]
+  ) async throws -> (checks: [JSONValue], worst: CacheError.Code?) {
+    let catalogue = PluginCatalogue([plugin])
+    let loader = ConfigurationLoader(
+      engines: catalogue.declarations, sections: Fixtures.sections, environment: EnvironmentVariables(environment),
+      workingDirectory: "/w", userHome: "/u",
+      readFile: { path in path == "/w/c.json" ? Array(text.utf8) : nil })
+    let doctor = Doctor(loader: loader, catalogue: catalogue, clock: clock, files: files)
+    let flags = ConfigurationFlags(file: "/w/c.json", backend: "fake", home: "/u/home")
+    let (view, worst) = try await doctor.examine(flags)
+    return (view.records, worst)
+  }
+
+  private static var sound: FakeFiles {
+    var files = FakeFiles()
+    for path in ["/u", "/u/home", "/w"] { files.files[path] = .folder() }
+    files.files["/w/c.json"] = .file()
+    files.files["/u/home/store"] = .file(number: 77)
+    return files
+  }
+
+  private func results(_ checks: [JSONValue], of name: String) -> [JSONValue] {
+    checks.filter { $0["name"] == .string(name) }.compactMap { $0["result"] }
+  }
+
+  private func messages(_ checks: [JSONValue]) -> String {
+    checks.map { "\($0["message"] ?? .null)" }.joined(separator: "\n")
+  }
+
+  private static let inspection = StoreInspection(
+    path: "/u/home/store", files: ["/u/home/store"], format: 2, currentFormat: 2)
+
+  @Test func aRefusedValueOfAnOptionIsFoundInTheFile() async throws {
+    let failure = CacheError(.invalidOption, "option 'url': it is wrong", hint: "mend it")
+    let plugin = FakePlugin(
+      "fake", options: [EngineOption("url", .text, help: "where it is")], .init(failure: failure))
+    let (checks, worst) = try await examine(plugin, file: #"{"backends": {"fake": {"url": "x"}}}"#)
+    #expect(worst == .invalidOption)
+    #expect(messages(checks).contains(#"/w/c.json:1:31: option \'url\': it is wrong"#), "\(messages(checks))")
+  }
+
+  private static let sealings: [(section: String, results: [JSONValue], worst: CacheError.Code?, message: String)] = [
+    (#""key": {"env": "KEY"}"#, [], nil, ""),
+    (#""key": {"env": "KEY"}, "required": false"#, ["warning"], nil, "entries that are not sealed are served too"),
+    (#""key": {"env": "MISSING"}"#, ["problem"], .invalidOption, "MISSING"),
+    (#""keys": [{"env": "KEY"}, {"env": "SHORT"}]"#, ["problem"], .invalidOption, "SHORT: the key"),
+  ]
+
+  @Test(arguments: sealings)
+  func whatSealsIsChecked(
+    section: String, results expected: [JSONValue], worst: CacheError.Code?, message: String
+  ) async throws {
+    let plugin = FakePlugin("fake", .init(inspection: Self.inspection, times: [clock.now]))
+    let text = #"{"cache": {"transforms": ["sealed"]}, "transforms": {"sealed": {\#(section)}}}"#
+    let environment = ["KEY": String(repeating: "0a", count: 32), "SHORT": "abc"]
+    let (checks, found) = try await examine(plugin, file: text, environment: environment)
+    #expect(results(checks, of: "transforms") == expected, "\(checks)")
+    #expect(found == worst)
+    #expect(message.isEmpty || messages(checks).contains(message), "\(messages(checks))")
+  }
+
+  @Test func whereAllIsWellNothingIsWrong() async throws {
+    let plugin = FakePlugin("fake", .init(inspection: Self.inspection, times: [clock.now]))
+    let (checks, worst) = try await examine(plugin)
+    #expect(worst == nil)
+    #expect(checks.allSatisfy { $0["result"] == "ok" && $0["hint"] == .null }, "\(messages(checks))")
+    #expect(
+      checks.compactMap { $0["name"] } == ["configuration", "home", "plugins", "space", "fake", "clock"])
+    #expect(messages(checks).contains("1 entry, format version 2"))
+    #expect(plugin.log == ["inspect", "open", "close"])
+  }
+
+  @Test func aStoreOnAServerHasNoFilesAndIsOpened() async throws {
+    let inspection = StoreInspection(path: "server:1", exists: true, files: [], format: 2, currentFormat: 2)
+    let plugin = FakePlugin("fake", .init(inspection: inspection, times: [clock.now]))
+    let (checks, worst) = try await examine(plugin)
+    #expect(worst == nil)
+    #expect(messages(checks).contains("server:1 opens: 1 entry, format version 2"), "\(messages(checks))")
+  }
+
+  /// Whether there is a store yet, or not.
+  @Test(arguments: [true, false])
+  func whatIsToBeKnownOfThePlaceIsAWarning(exists: Bool) async throws {
+    let inspection = StoreInspection(
+      path: "server:1", exists: exists, files: [], format: 2, currentFormat: 2, caution: "it drops what it likes")
+    let (checks, worst) = try await examine(FakePlugin("fake", .init(inspection: inspection, times: [clock.now])))
+    #expect(results(checks, of: "fake") == ["warning", "ok"] && worst == nil)
+    #expect(messages(checks).contains("it drops what it likes"))
+  }
+
+  /// The address that nobody has configured may lead to someone else's server.
+  @Test func aServerIsOnlyAskedIfItIsTheConfiguredBackend() async throws {
+    let server = FakePlugin(
+      "server", options: [EngineOption("prefix", .storeName, default: .text("x"), help: "its name")],
+      .init(failure: CacheError(.unreachable, "it does not answer")))
+    let local = FakePlugin("local", .init(inspection: Self.inspection))
+    let catalogue = PluginCatalogue([local, server])
+    for (backend, result) in [("local", "ok"), ("server", "problem")] as [(String, JSONValue)] {
+      let loader = ConfigurationLoader(
+        engines: catalogue.declarations, sections: Fixtures.sections, environment: [:], workingDirectory: "/w",
+        userHome: "/u", readFile: { _ in nil })
+      let doctor = Doctor(loader: loader, catalogue: catalogue, clock: clock, files: Self.sound)
+      let (view, worst) = try await doctor.examine(ConfigurationFlags(backend: backend, home: "/u/home"))
+      #expect(results(view.records, of: "server") == [result])
+      #expect((worst == .unreachable) == (backend == "server"))
+    }
+    #expect(server.log == ["inspect"])
+  }
+
+  @Test func theSpaceForAStoreWithItsOwnLimitsIsNotThatOfTheCache() async throws {
+    var files = Self.sound
+    files.free = FileSystemSpace(free: 65 << 20, isReadOnly: false)
+    let plugin = FakePlugin("fake", capabilities: [.persistent], .init(inspection: Self.inspection))
+    #expect(results(try await examine(plugin, files: files).checks, of: "space") == ["ok"])
+    let bounded = FakePlugin("fake", .init(inspection: Self.inspection))
+    #expect(results(try await examine(bounded, files: files).checks, of: "space") == ["warning"])
+  }
+
+  @Test func aStoreFileThatMayOnlyBeReadIsAWarning() async throws {
+    var files = Self.sound
+    files.readOnly = ["/u/home/store"]
+    let plugin = FakePlugin("fake", .init(inspection: Self.inspection, times: [clock.now]))
+    let (checks, worst) = try await examine(plugin, files: files)
+    #expect(results(checks, of: "fake") == ["warning", "ok"] && worst == nil)
+    #expect(messages(checks).contains("/u/home/store may only be read: nothing new is stored"))
+  }
+
+  @Test func theFileOfSomeoneElseInThePlaceOfTheUsesIsAWarning() async throws {
+    let home = try TestHome()
+    let container = try home.container(backend: "sqlite")
+    try await container.openStore().close()
+    let plugin = try container.catalogue.plugin(named: "sqlite")
+    let check = StoreCheck(plugin: plugin, container: container, files: SystemFileInspection())
+    #expect(await check.run().findings.map(\.verdict) == ["ok"])
+    let path = home.home + "/cache.sqlite.uses"
+    try Data("not ours".utf8).write(to: URL(filePath: path))
+    let findings = await check.run().findings
+    #expect(findings.map(\.verdict) == ["warning", "ok"])
+    #expect(findings.first?.message.hasPrefix("\(path) is not a file of cachectl") == true)
+  }
+
+  @Test(arguments: [CacheError.Code.unreachable, .permissionDenied])
+  func aServerThatDoesNotAnswerIsAProblem(code: CacheError.Code) async throws {
+    var files = Self.sound
+    files.files["/u/home/fake.uses"] = .file()
+    let failure = CacheError(code, "the server does not answer", hint: "start it")
+    let (checks, worst) = try await examine(
+      FakePlugin("fake", .init(failure: failure)), files: files)
+    #expect(results(checks, of: "fake") == ["problem"])
+    #expect(worst?.rawValue == code.rawValue)
+    #expect(!messages(checks).contains("fake.uses"), "the files of a store that may be there are kept")
+  }
+
+  @Test("What may belong to a store on another server stays, also where the one that was asked has none")
+  func theUseOfStoresOnOtherServersIsKept() async throws {
+    var files = Self.sound
+    files.files["/u/home/fake-0123456789abcdef.uses"] = .file()
+    let inspection = StoreInspection(path: "server", exists: false, files: [], format: nil, currentFormat: 2)
+    let (checks, _) = try await examine(FakePlugin("fake", .init(inspection: inspection)), files: files)
+    #expect(results(checks, of: "usage").isEmpty)
+  }
+
+  @Test(
+    arguments: [
+      (nil, [], "ok", nil), (nil, ["/u/home/store"], "problem", "damaged"),
+      (1, ["/u/home/store"], "problem", "unsupportedFormat"),
+      (3, ["/u/home/store"], "problem", "unsupportedFormat"),
+    ] as [(Int?, [String], JSONValue, String?)])
+  func aStoreOfAnotherFormatIsNotOpened(format: Int?, paths: [String], result: JSONValue, code: String?) async throws {
+    let inspection = StoreInspection(path: "/u/home/store", files: paths, format: format, currentFormat: 2)
+    let plugin = FakePlugin("fake", .init(inspection: inspection))
+    let (checks, worst) = try await examine(plugin)
+    #expect(results(checks, of: "fake") == [result])
+    #expect(worst?.rawValue == code)
+    #expect(plugin.log == ["inspect"], "nothing is made or changed")
+  }
+
+  @Test func anEngineThatCannotTellIsNotOpened() async throws {
+    let plugin = FakePlugin("fake")
+    let (checks, worst) = try await examine(plugin)
+    #expect(results(checks, of: "fake") == ["ok"] && messages(checks).contains("cannot look"))
+    #expect(worst == nil && plugin.log == ["inspect"])
+  }
+
+  @Test func anEngineThatKeepsNothingIsNotAsked() async throws {
+    let plugin = FakePlugin("fake", capabilities: [])
+    #expect(try await examine(plugin).worst == nil)
+    #expect(plugin.log.isEmpty)
+  }
+
+  @Test(arguments: [CacheError.Code.permissionDenied, .ioFailed, .busy, .damaged])
+  func whatKeepsAStoreFromOpeningIsAProblem(code: CacheError.Code) async throws {
+    let failure = CacheError(code, "no entry", hint: "knock")
+    for behaviour in [
+      FakePlugin.Behaviour(failure: failure), .init(inspection: Self.inspection, openingFailure: failure),
+    ] {
+      let (checks, worst) = try await examine(FakePlugin("fake", behaviour))
+      #expect(results(checks, of: "fake") == ["problem"] && worst?.rawValue == code.rawValue)
+      let hint = checks.first { $0["result"] == "problem" }?["hint"]
+      let repairs = code == .damaged && behaviour.openingFailure != nil
+      #expect(hint == .string(repairs ? "cachectl --backend fake verify --repair" : "knock"))
+    }
+  }
+
+  @Test func filesOfAStoreAreForTheirOwner() async throws {
+    var files = Self.sound
+    files.files["/u/home/store"] = .file(mode: 0o644, number: 77)
+    let readable = FakePlugin("fake", .init(inspection: Self.inspection))
+    #expect(results(try await examine(readable, files: files).checks, of: "fake") == ["warning", "ok"])
+    files.files["/u/home/store"] = .file(mode: 0o666, number: 77)
+    let writable = try await examine(readable, files: files)
+    #expect(results(writable.checks, of: "fake") == ["problem", "ok"])
+    #expect(writable.worst?.rawValue == "permissionDenied")
+  }
+
+  @Test func whoUsesAStoreIsNamed() async throws {
+    var files = Self.sound
+    files.texts = ["/proc/locks": "1: POSIX  ADVISORY  WRITE 41 08:01:77 0 EOF\n", "/proc/41/comm": "sqlite3\n"]
+    let plugin = FakePlugin("fake", .init(inspection: Self.inspection))
+    let (checks, worst) = try await examine(plugin, files: files)
+    #expect(messages(checks).contains("in use by sqlite3 (process 41, holds a lock)"))
+    #expect(worst == nil)
+  }
+
+  @Test(
+    arguments: [
+      (1_700_000_000_000, 1_699_999_999_000, 0, "ok"), (1_700_000_000_000, 1_700_000_060_000, 0, "ok"),
+      (1_700_000_000_000, 1_700_000_060_001, 0, "warning"), (1_700_000_000_000, 0, 1_700_000_060_001, "warning"),
+      (1_577_836_799_999, 0, 0, "warning"), (1_577_836_800_000, 0, 0, "ok"),
+    ] as [(Int64, Int64, Int64, JSONValue)])
+  func nothingIsFromTheFuture(now: Int64, stored: Int64, changed: Int64, result: JSONValue) async throws {
+    clock.set(Timestamp(milliseconds: now))
+    var files = Self.sound
+    files.files["/u/home/store"] = .file(number: 77, changedAt: changed)
+    let plugin = FakePlugin(
+      "fake", .init(inspection: Self.inspection, times: [Timestamp(milliseconds: stored)]))
+    let (checks, worst) = try await examine(plugin, files: files)
+    #expect(results(checks, of: "clock") == [result], "\(messages(checks))")
+    #expect(worst == nil, "a clock is only warned of")
+  }
+
+  /// The clock is right if only entries are from the future. Then they are named; otherwise the clock has to be set.
+  @Test(
+    arguments: [
+      ([60_001], 0, "remove it with: cachectl --backend fake rm "), ([60_001], 60_001, "set the clock"),
+      ([0, 60_001, 70_000], 0, "remove them with: cachectl --backend fake rm "),
+      ([60_001, 60_002, 60_003, 60_004], 0, ", and ask again"),
+    ] as [([Int64], Int64, String)])
+  func entriesFromTheFutureAreNamedIfTheClockIsRight(stored: [Int64], changed: Int64, hint: String) async throws {
+    let now: Int64 = 1_700_000_000_000
+    clock.set(Timestamp(milliseconds: now))
+    var files = Self.sound
+    files.files["/u/home/store"] = .file(number: 77, changedAt: now + changed)
+    let plugin = FakePlugin(
+      "fake", .init(inspection: Self.inspection, times: stored.map { Timestamp(milliseconds: now + $0) }))
+    let checks = try await examine(plugin, files: files).checks.filter { $0["name"] == "clock" }
+    #expect(checks.count == (changed == 0 ? 1 : 2))
+    for check in checks {
+      guard case .string(let text)? = check["hint"] else { return #expect(Bool(false), "\(check)") }
+      #expect(text.contains(hint), "\(text)")
+      #expect(!text.contains("set the clock") || changed > 0)
+    }
+    let ahead = stored.count { $0 > 60_000 }
+    #expect(messages(checks).contains("\(ahead) \(ahead == 1 ? "entry" : "entries") of fake"), "\(messages(checks))")
+  }
+
+  @Test(arguments: [1, 2]) func twoNamesOfADatabaseAreAWarning(links: Int) async throws {
+    var files = Self.sound
+    files.files["/u/home/store"] = .file(number: 77)
+    files.files["/u/home/store"]?.links = links
+    let (checks, worst) = try await examine(FakePlugin("fake", .init(inspection: Self.inspection)), files: files)
+    #expect(results(checks, of: "fake") == (links == 1 ? ["ok"] : ["warning", "ok"]))
+    #expect(messages(checks).contains("has 2 names") == (links == 2) && worst == nil)
+  }
+
+  @Test func aProgramOfTheFutureIsAWarning() async throws {
+    var files = Self.sound
+    files.files["/proc/self/exe"] = .file(changedAt: 1_800_000_000_000)
+    let (checks, _) = try await examine(FakePlugin("fake"), files: files)
+    #expect(results(checks, of: "clock") == ["warning"])
+  }
+
+  @Test func everyMistakeOfTheConfigurationIsNamedAndTheHomeStillExamined() async throws {
+    var files = Self.sound
+    files.files["/u/home"] = .folder(mode: 0o777)
+    let plugin = FakePlugin("fake")
+    let text = #"{"bakend": "x", "cache": {"maxEntries": 0}}"#
+    let (checks, worst) = try await examine(plugin, files: files, file: text)
+    #expect(worst?.rawValue == "invalidOption")
+    #expect(results(checks, of: "configuration") == ["problem", "problem"])
+    #expect(messages(checks).contains("/w/c.json:1:2") && messages(checks).contains("cache.maxEntries"))
+    #expect(results(checks, of: "home") == ["problem"])
+    #expect(results(checks, of: "stores") == ["warning"] && plugin.log.isEmpty)
+  }
+
+  @Test func aConfigurationThatOthersMayChangeIsAProblem() async throws {
+    var files = Self.sound
+    files.files["/w/c.json"] = .file(mode: 0o602)
+    let (checks, worst) = try await examine(FakePlugin("fake"), files: files)
+    #expect(results(checks, of: "configuration") == ["problem"] && worst?.rawValue == "permissionDenied")
+  }
+
+  @Test func whatIsLeftOverIsNamed() async throws {
+    var files = Self.sound
+    let names = [
+      "gone.uses", "away.uses", "fake.uses", "store", "store.uses", "store.usage", "other.sqlite",
+      "other.sqlite.uses", "store.damaged-1", "store.damaged-2", "fake-0123456789abcdef.uses",
+    ]
+    for name in names {
+      files.files["/u/home/\(name)"] = .file()
+    }
+    let plugin = FakePlugin("fake", .init(inspection: Self.inspection))
+    let (checks, worst) = try await examine(plugin, files: files)
+    #expect(results(checks, of: "usage") == ["warning", "warning"])
+    #expect(messages(checks).contains("/u/home/gone.uses") && messages(checks).contains("/u/home/away.uses"))
+    #expect(results(checks, of: "set aside") == ["warning"] && worst == nil)
+    #expect(messages(checks).contains("/u/home/store.damaged-1 was moved aside as damaged (1 more, "))
+  }
+
+  /// An engine moves a store aside next to the target of a link.
+  @Test func whatWasMovedAsideNextToTheTargetOfALinkIsNamed() async throws {
+    var files = Self.sound
+    files.links["/u/home/store"] = "/data/store"
+    files.realPaths["/u/home/store"] = "/data/store"
+    files.files["/data"] = .folder()
+    files.files["/data/store.damaged-1"] = .file()
+    let (checks, _) = try await examine(FakePlugin("fake", .init(inspection: Self.inspection)), files: files)
+    #expect(messages(checks).contains("/data/store.damaged-1 was moved aside as damaged ("), "\(messages(checks))")
+  }
+
+  @Test func aFlagThatIsWrongIsAMistakeOfTheCommandLine() async throws {
+    let loader = ConfigurationLoader(
+      engines: [], environment: [:], workingDirectory: "/w", userHome: "/u", readFile: { _ in nil })
+    let doctor = Doctor(loader: loader, catalogue: PluginCatalogue([]), clock: clock, files: Self.sound)
+    await #expect(throws: ConfigurationError.self) {
+      try await doctor.examine(ConfigurationFlags(file: "/w/none.json"))
+    }
+  }
+
+  @Test(
+    arguments: [
+      ([], nil), (["busy", "permissionDenied"], "permissionDenied"), (["noSpace", "damaged"], "damaged"),
+      (["damaged", "invalidOption"], "invalidOption"), (["strange"], "strange"), (["strange", "busy"], "busy"),
+    ] as [([String], String?)])
+  func theMostSeriousProblemCounts(codes: [String], worst: String?) {
+    #expect(CacheError.Code.worst(of: codes.map { CacheError.Code(rawValue: $0) })?.rawValue == worst)
+  }
+}

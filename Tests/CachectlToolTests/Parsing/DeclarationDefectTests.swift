@@ -1,0 +1,126 @@
+import CommandLineKit
+import CacheCore
+import FetchVocabulary
+import EngineAPI
+import Testing
+
+@testable import CachectlTool
+@testable import CacheConfiguration
+
+/// The mistakes that the author of a program can make in its lists.
+struct DeclarationDefectTests {
+  /// Options of a resource that is called as `Name` says.
+  struct Options<Name: Named>: ExplainableOptions {
+    static var resourceName: String { Name.name }
+
+    func snapshots(_ context: ResourceContext, _ options: FetchOptions) throws(CacheError) -> Snapshots<Int> {
+      throw CacheError(.unsupported, "for tests")
+    }
+  }
+
+  protocol Named: SendableMetatype { static var name: String { get } }
+  enum Tides: Named { static let name = "tides" }
+  enum Surf: Named { static let name = "tides" }
+  enum Cities: Named { static let name = "cities" }
+  enum SeaTides: Named { static let name = "seaTides" }
+  enum Spaced: Named { static let name = "sea tides" }
+  enum Empty: Named { static let name = "" }
+  enum Kebab: Named { static let name = "sea-tides2" }
+
+  struct Command<Name: Named>: ParsableCommand {
+    static var configuration: CommandConfiguration { CommandConfiguration(commandName: Name.name) }
+  }
+
+  private static func resource<Name: Named>(_: Name.Type) -> ToolResource {
+    ToolResource(noun: "tides", QueriesCommand.self, explain: Options<Name>.self)
+  }
+
+  @Test(
+    arguments: [
+      ([], nil), ([resource(Tides.self), resource(Kebab.self)], nil),
+      (
+        [resource(Tides.self), resource(Surf.self)],
+        "two resources are called 'tides': those of Options<Tides> and Options<Surf>"
+      ),
+      ([resource(Cities.self)], "two resources are called 'cities': those of CitiesOptions and Options<Cities>"),
+      ([resource(SeaTides.self)], "the resource of Options<SeaTides> cannot be called \"seaTides\""),
+      ([resource(Spaced.self)], "the resource of Options<Spaced> cannot be called \"sea tides\""),
+      ([resource(Empty.self)], "the resource of Options<Empty> cannot be called \"\""),
+    ] as [([ToolResource], String?)])
+  func theNamesOfResources(resources: [ToolResource], message: String?) {
+    #expect(Cachectl(resources: .standard + resources).declarationDefect?.message == message)
+  }
+
+  @Test(
+    arguments: [
+      ([Command<Tides>.self, Command<Kebab>.self], nil),
+      (
+        [Command<Tides>.self, Command<Surf>.self],
+        "two commands are called 'tides': those of Command<Tides> and Command<Surf>"
+      ),
+      ([QueriesCommand.self], "two commands are called 'queries': those of QueriesCommand and QueriesCommand"),
+      ([Command<SeaTides>.self], "the command of Command<SeaTides> cannot be called \"seaTides\""),
+      ([Command<Spaced>.self], "the command of Command<Spaced> cannot be called \"sea tides\""),
+    ] as [([any ParsableCommand.Type], String?)])
+  func theNamesOfCommands(commands: [any ParsableCommand.Type], message: String?) {
+    #expect(Cachectl(commands: .standard + commands).declarationDefect?.message == message)
+  }
+
+  @Test func aDefectHasItsStatus() throws {
+    let defect = try #require(Cachectl(resources: .standard + .standard).declarationDefect)
+    let failure = Failure(defect)
+    #expect(failure.status == ExitCode(70) && failure.view.code == "defect")
+  }
+
+  struct TidesSettings: ConfigurationSection {
+    static var path: String { "origin.tides" }
+    init(_ keys: inout SectionReader) { _ = keys.boolean("isHigh", default: true, help: "whether it is high") }
+  }
+
+  struct SurfSettings: ConfigurationSection {
+    static var path: String { "origin.tides" }
+    init(_ keys: inout SectionReader) {
+      _ = keys.integer("height", default: 1, in: 0...9, help: "how high it is")
+      _ = keys.boolean("isHigh", default: true, help: "whether it is high")
+    }
+  }
+
+  struct LMDBSettings: ConfigurationSection {
+    static var path: String { "lmdb.server" }
+    init(_ keys: inout SectionReader) { _ = keys.optionalPath("path", help: "where it is") }
+  }
+
+  struct SQLiteSettings: ConfigurationSection {
+    static var path: String { "backends.sqlite" }
+    init(_ keys: inout SectionReader) { _ = keys.optionalPath("path", help: "where it is") }
+  }
+
+  @Test(
+    arguments: [
+      ([TidesSettings.self], nil),
+      (
+        [TidesSettings.self, SurfSettings.self],
+        "the key 'origin.tides.isHigh' is declared twice: in TidesSettings and in SurfSettings"
+      ),
+      (
+        [SQLiteSettings.self],
+        "the key 'backends.sqlite.path' is declared twice: in the engine sqlite and in SQLiteSettings"
+      ),
+      (
+        [LMDBSettings.self],
+        "the section 'lmdb.server' of LMDBSettings is named like the engine lmdb, whose variables begin alike"
+      ),
+    ] as [([any ConfigurationSection.Type], String?)])
+  func theKeysOfTheConfiguration(sections: [any ConfigurationSection.Type], message: String?) throws {
+    let loader = ConfigurationLoader(
+      engines: Fixtures.engines, sections: Fixtures.sections + sections, environment: [:],
+      workingDirectory: "/project", userHome: "/home/ada", readFile: { _ in nil })
+    guard let message else {
+      try loader.checkDeclarations()
+      return #expect(loader.problems() == [])
+    }
+    let error = try #require(throws: ConfigurationError.self) { try loader.load() }
+    #expect(error.code == .defect && error.message == message, "\(error.message)")
+    #expect(ExitCode(error) == ExitCode(70) && loader.problems() == [error])
+  }
+}

@@ -1,0 +1,255 @@
+import CachePresentation
+import EngineAPI
+import Testing
+
+@testable import CacheCore
+@testable import CachectlTool
+
+private enum StoreSamples {
+  static let now = Timestamp(milliseconds: 1_772_366_400_000)
+  static let entry = summary("cities/v1/page=0")
+
+  /// An entry of 2,048 bytes that was stored three minutes ago.
+  static func summary(_ key: String, attributes: [String: String] = [:]) -> ScannedEntry {
+    let metadata = EntryMetadata(
+      storedAt: now.advanced(by: .seconds(-180)), freshUntil: now.advanced(by: .seconds(3_420)),
+      retainUntil: now.advanced(by: .seconds(604_800)), contentType: "application/json", attributes: attributes)
+    guard let key = try? CacheKey(key) else { preconditionFailure("\(key) is no key") }
+    return ScannedEntry(key: key, metadata: metadata, payloadBytes: 2_048)
+  }
+
+  static let document =
+    #"{"key":"cities/v1/page=0","namespace":"cities","bytes":2048,"storedAt":"2026-03-01T11:57:00Z","#
+    + #""freshUntil":"2026-03-01T12:57:00Z","retainUntil":"2026-03-08T12:00:00Z","state":"fresh","#
+    + #""contentType":"application/json""#
+
+  static let facts = """
+    Key          cities/v1/page=0
+    Namespace    cities
+    State        fresh
+    Stored       2026-03-01T11:57:00Z (3 min ago)
+    Fresh until  2026-03-01T12:57:00Z (in 57 min)
+    Kept until   2026-03-08T12:00:00Z (in 7 days)
+    Type         application/json
+    Size         2.0 KiB (2,048 bytes)
+    Uses         1,200, the last 3 min ago
+    etag         "1"
+
+
+    """
+
+  static var statistics: StatisticsView { StatisticsView(backend: "lmdb", path: "/cache/lmdb", report) }
+
+  static let count = StoreCount(
+    namespaces: [
+      "cities": EntryCount(entries: 1_200, payloadBytes: 14_400_000), "movies": EntryCount(entries: 2, payloadBytes: 9),
+    ], storageBytes: 16_777_216)
+
+  static var report: StoreReport { report(count) }
+
+  static func report(_ count: StoreCount?, isBounded: Bool = true) -> StoreReport {
+    StoreReport(
+      count: count, states: count.map { _ in [.fresh: 1_000, .stale: 200, .expired: 2] },
+      operations: OperationCounts(hits: 3, misses: 1, evictions: 5), tiers: [], isBounded: isBounded)
+  }
+}
+
+struct StoreViewTests {
+  private static func text(_ view: some OutputView, _ format: OutputFormat) -> String {
+    OutputRenderer(format, on: .file).text(view)
+  }
+
+  @Test(
+    arguments: [
+      (OutputFormat.json, #"{"entries":["# + StoreSamples.document + #"}],"cursor":"c1"}"# + "\n"),
+      (.ndjson, StoreSamples.document + "}\n"),
+      (
+        .csv,
+        "key,namespace,bytes,storedAt,freshUntil,retainUntil,state,contentType\r\ncities/v1/page=0,cities,2048,"
+          + "2026-03-01T11:57:00Z,2026-03-01T12:57:00Z,2026-03-08T12:00:00Z,fresh,application/json\r\n"
+      ),
+      (
+        .table,
+        """
+        Key\tSize\tState\tStored\tFresh until
+        cities/v1/page=0\t2.0 KiB\tfresh\t3 min ago\tin 57 min
+
+        """
+      ),
+    ] as [(OutputFormat, String)])
+  func entries(_ format: OutputFormat, _ text: String) {
+    #expect(Self.text(EntriesView([StoreSamples.entry], cursor: "c1", now: StoreSamples.now), format) == text)
+  }
+
+  @Test(
+    arguments: [
+      (
+        200,
+        """
+        Key                                                              Size  State  Stored     Fresh until
+        cities/v1/order=organizations/origin=sample/page=0/sort=desc  2.0 KiB  fresh  3 min ago  in 57 min
+
+        """
+      ),
+      (
+        80,
+        """
+        Key                                          Size  State  Stored     Fresh until
+        cities/v1/order=orga…le/page=0/sort=desc  2.0 KiB  fresh  3 min ago  in 57 min
+
+        """
+      ),
+      (
+        70,
+        """
+        Key                                           Size  State  Fresh until
+        cities/v1/order=orga…ple/page=0/sort=desc  2.0 KiB  fresh  in 57 min
+
+        """
+      ),
+      (
+        40,
+        """
+        cities/v1/order=orga…le/page=0/sort=desc
+             2.0 KiB  fresh    3 min ago
+
+        """
+      ),
+    ])
+  func entriesFitTheTerminal(width: Int, text: String) {
+    let entry = StoreSamples.summary("cities/v1/order=organizations/origin=sample/page=0/sort=desc")
+    let view = EntriesView([entry], cursor: nil, now: StoreSamples.now)
+    #expect(view.table(on: .terminal(width: width, hasColor: false), hasHeader: true) == text)
+  }
+
+  @Test(arguments: 1...120)
+  func noLineOfEntriesIsLongerThanTheTerminal(width: Int) {
+    let view = EntriesView([StoreSamples.entry], cursor: nil, now: StoreSamples.now)
+    let lines = view.table(on: .terminal(width: width, hasColor: false), hasHeader: true).split(separator: "\n")
+    #expect(lines.allSatisfy { DisplayWidth.width(String($0)) <= width })
+  }
+
+  @Test(
+    arguments: [
+      ([], nil, "No entries"), ([StoreSamples.entry], nil, "1 entry · 2.0 KiB"),
+      ([StoreSamples.entry, StoreSamples.entry], "c1", "2 entries · 4.0 KiB · more with --cursor c1"),
+    ] as [([ScannedEntry], String?, String)])
+  func statusOfEntries(_ entries: [ScannedEntry], _ cursor: String?, _ text: String) {
+    let view = EntriesView(entries, cursor: cursor, now: StoreSamples.now)
+    #expect(view.status?.text == text)
+    #expect(view.json["cursor"] == JSONValue(cursor))
+  }
+
+  @Test(
+    arguments: [
+      (Array("{\"a\":[1]}".utf8), #""payload":"{\"a\":[1]}"}"#, "{\n  \"a\": [\n    1\n  ]\n}\n"),
+      (Array("{cut\u{1B}".utf8), #""payload":"{cut\u001b"}"#, "{cut\\u{1B}\n"),
+      ([0xFF, 0, 1, 2], #""payloadBase64":"/wABAg=="}"#, "(not text: `show --raw` writes its bytes)\n"),
+      ([0xFF, 0], #""payloadBase64":"/wA="}"#, "(not text: `show --raw` writes its bytes)\n"),
+      ([0xFF, 0, 1], #""payloadBase64":"/wAB"}"#, "(not text: `show --raw` writes its bytes)\n"),
+      ([], #""payload":""}"#, "(empty)\n"),
+    ] as [([UInt8], String, String)])
+  func entry(_ payload: [UInt8], _ json: String, _ readable: String) {
+    let summary = StoreSamples.summary("cities/v1/page=0", attributes: ["etag": "\"1\""])
+    let view = EntryView(
+      StoredEntry(summary: summary, payload: payload, transforms: nil, readAt: StoreSamples.now),
+      use: AccessHistory(lastUsedAt: StoreSamples.now.advanced(by: .seconds(-180)), count: 1_200))
+    let added = #","uses":1200,"lastUsedAt":"2026-03-01T11:57:00Z","attributes":{"etag":"\"1\""},"#
+    #expect(Self.text(view, .json) == StoreSamples.document + added + json + "\n")
+    #expect(Self.text(view, .ndjson) == Self.text(view, .json))
+    #expect(Self.text(view, .table) == StoreSamples.facts + readable)
+  }
+
+  @Test func anEntryThatWasNeverUsedSaysSo() {
+    let view = EntryView(
+      StoredEntry(summary: StoreSamples.entry, payload: [], transforms: nil, readAt: StoreSamples.now),
+      use: AccessHistory())
+    #expect(view.json["uses"] == 0 && view.json["lastUsedAt"] == .null)
+    #expect(Self.text(view, .table).contains("Uses         never\n"))
+  }
+
+  @Test(
+    arguments: [
+      (
+        OutputFormat.json,
+        #"{"backend":"lmdb","path":"/cache/lmdb","address":null,"entries":1202,"#
+          + #""payloadBytes":14400009,"storageBytes":16777216,"fresh":1000,"stale":200,"expired":2,"hits":3,"misses":1,"evictions":5,"namespaces":[{"name":"cities","#
+          + #""entries":1200,"payloadBytes":14400000},{"name":"movies","entries":2,"payloadBytes":9}]}"# + "\n"
+      ),
+      (
+        .table,
+        """
+        Backend    lmdb
+        Path       /cache/lmdb
+        Entries    1,202 (1,000 fresh, 200 stale, 2 expired)
+        Payload    13.7 MiB (14,400,009 bytes)
+        On disk    16.0 MiB (16,777,216 bytes)
+        Hits       3 of 4 (75.0%)
+        Evictions  5
+
+        Namespace  Entries   Payload
+        cities       1,200  13.7 MiB
+        movies           2       9 B
+
+        """
+      ),
+    ] as [(OutputFormat, String)])
+  func statistics(_ format: OutputFormat, _ text: String) {
+    #expect(Self.text(StoreSamples.statistics, format) == text)
+  }
+
+  @Test("On a narrow screen the figures go on in the next line")
+  func narrowStatistics() {
+    let text = StoreSamples.statistics.table(on: .terminal(width: 40, hasColor: false), hasHeader: true)
+    #expect(text.contains("Entries    1,202 (1,000 fresh, 200\n           stale, 2 expired)\n"), "\(text)")
+    #expect(text.split(separator: "\n").allSatisfy { $0.count <= 40 }, "\(text)")
+  }
+
+  @Test func statisticsOfAStoreOnAServer() {
+    let view = StatisticsView(backend: "x", path: nil, address: "x://127.0.0.1:7/1", StoreSamples.report)
+    let text = Self.text(view, .table)
+    #expect(text.hasPrefix("Backend    x\nAddress    x://127.0.0.1:7/1\nEntries "), "\(text)")
+    #expect(!text.contains("Path"))
+    #expect(Self.text(view, .json).contains(#""path":null,"address":"x://127.0.0.1:7/1","#))
+  }
+
+  @Test func statesThatWereNotCountedAreNull() {
+    let report = StoreReport(count: StoreSamples.count, operations: OperationCounts(), tiers: [], isBounded: true)
+    let view = StatisticsView(backend: "x", path: "/x", report)
+    #expect(Self.text(view, .table).contains("Entries    1,202 (states are counted with --states)\n"))
+    #expect(view.json["fresh"] == .null && view.json["stale"] == .null && view.json["expired"] == .null)
+    #expect(view.json["evictions"] == 0)
+  }
+
+  @Test func evictionsAndSizeOfAnEngineThatEvictsByItselfAreNull() {
+    let view = StatisticsView(backend: "x", path: nil, StoreSamples.report(StoreSamples.count, isBounded: false))
+    #expect(view.json["evictions"] == .null && view.json["storageBytes"] == .null && view.json["hits"] == 3)
+    #expect(view.json["entries"] == 1_202 && view.json["payloadBytes"] == 14_400_009)
+    #expect(Self.text(view, .table).contains("On disk    -\n"), "\(Self.text(view, .table))")
+  }
+
+  @Test func entriesThatWereNotCountedAreNull() {
+    let view = StatisticsView(backend: "x", path: nil, StoreSamples.report(nil, isBounded: false))
+    for name in ["entries", "payloadBytes", "storageBytes", "fresh", "stale", "expired", "evictions"] {
+      #expect(view.json[name] == .null, "\(name)")
+    }
+    #expect(view.json["namespaces"] == .array([]) && view.summary == nil)
+    let text = Self.text(view, .table)
+    #expect(text.contains("Entries    more than 100,000 (states are counted with --states)\nPayload    -\n"), "\(text)")
+  }
+
+  @Test func integrity() {
+    let issues = [IntegrityIssue(kind: .structure, message: "page 7 is torn")]
+    let view = IntegrityView(backend: "lmdb", entriesChecked: 2, issues: issues)
+    #expect(
+      Self.text(view, .json)
+        == #"{"backend":"lmdb","entriesChecked":2,"issues":[{"key":null,"kind":"structure","#
+        + #""message":"page 7 is torn"}]}"#
+        + "\n")
+    #expect(Self.text(view, .table) == "Issue      Key  Message\nstructure  -    page 7 is torn\n")
+    #expect(view.status == StatusLine(["2 entries of lmdb checked", "1 issue"], style: .red))
+    let sound = IntegrityView(backend: "lmdb", entriesChecked: 1, issues: [])
+    #expect(sound.status == StatusLine(["1 entry of lmdb checked", "no issues"], style: .green))
+    #expect(Self.text(sound, .csv) == "key,kind,message\r\n")
+  }
+}

@@ -1,0 +1,140 @@
+import CacheBase
+import HTTPCaching
+import TestOrigin
+import Testing
+import CurlTransport
+
+/// Responses that are invalid or incomplete, and unreachable servers: each case has its error code.
+@Suite(.timeLimit(.minutes(10)))
+struct FailureTests {
+  /// What a server does, and the resulting error.
+  struct Case: Sendable, CustomTestStringConvertible {
+    let name: String
+    let response: TestResponse
+    let failure: Failure
+    /// The content that arrives before the failure.
+    var body = ""
+
+    init(_ name: String, _ response: TestResponse, _ failure: Failure, body: String = "") {
+      (self.name, self.response, self.failure, self.body) = (name, response, failure, body)
+    }
+
+    var testDescription: String { name }
+
+    static let all = [
+      Case("a length cut short", TestResponse("hello").cut(after: 2), .cutOff, body: "he"),
+      Case("a length too long", TestResponse("hello").claiming(length: 9), .cutOff, body: "hello"),
+      Case("chunks cut short", TestResponse("hello").chunked(2).cut(after: 4), .cutOff, body: "hell"),
+      Case(
+        "a chunk cut short", .raw("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n9\r\nhe"), .cutOff, body: "he"),
+      Case("a chunk without a size", .raw("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nhe\r\n"), .cutOff),
+      Case("a header cut short", .raw("HTTP/1.1 200 OK\r\nContent-Le"), .cutOff),
+      Case("a header without an end", .raw("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n"), .cutOff),
+      Case("an interim response alone", .raw("HTTP/1.1 103 Early Hints\r\n\r\n"), .cutOff),
+      Case("nothing", .hangUp, .cutOff),
+      Case("another protocol", .raw("SSH-2.0-x\r\n"), .invalidMessage),
+      Case("HTTP/0.9", .raw("<html>hi</html>"), .invalidMessage),
+      Case("another version", .raw("HTTP/7.1 200 OK\r\n\r\n"), .invalidMessage),
+      Case("a status that is none", .raw("HTTP/1.1 OK\r\n\r\n"), .invalidMessage),
+      Case("a length that is none", .raw("HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\nhi"), .invalidMessage),
+      Case("a length with a sign", .raw("HTTP/1.1 200 OK\r\nContent-Length: +2\r\n\r\nhi"), .invalidMessage),
+      Case("a negative length", .raw("HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\nhi"), .invalidMessage),
+      Case(
+        "two lengths", .raw("HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nhi"), .invalidMessage),
+      Case(
+        "a length beyond all bounds", .raw("HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999\r\n\r\nhi"),
+        .invalidMessage),
+      Case(
+        "a coding of the transfer",
+        .raw("HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n"), .invalidMessage),
+      Case(
+        "another protocol that was not asked for", .raw("HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\nhi"),
+        .invalidMessage),
+      Case("a line without a colon", .raw("HTTP/1.1 200 OK\r\nContent\r\n\r\n"), .invalidMessage),
+      Case("a line without a name", .raw("HTTP/1.1 200 OK\r\n: x\r\n\r\n"), .invalidMessage),
+      Case(
+        "a trailer without a colon",
+        .raw("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\nX\r\n\r\n"), .invalidMessage,
+        body: "hi"),
+      Case("a zero byte in a header", .raw("HTTP/1.1 200 OK\r\nX: a\0b\r\n\r\n"), .invalidMessage),
+      Case("a field of a megabyte", TestResponse(fields: ["X": String(repeating: "a", count: 1 << 20)]), .headTooLarge),
+      Case("a thousand fields", .raw("HTTP/1.1 200 OK\r\n" + lines(1000)), .headTooLarge),
+      Case(
+        "endless interim responses", .raw(String(repeating: "HTTP/1.1 102 P\r\n" + lines(1), count: 1000)),
+        .headTooLarge),
+      Case(
+        "a thousand trailers", .raw("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n" + lines(1000)),
+        .headTooLarge),
+    ]
+
+    private static func lines(_ count: Int) -> String {
+      String(repeating: "X: \(String(repeating: "a", count: 1000))\r\n", count: count) + "\r\n"
+    }
+  }
+
+  @Test(arguments: Case.all)
+  func responsesThatAreNotWholeOrNotValid(_ example: Case) async throws {
+    let server = try TestServer(script: [example.response])
+    var body: [UInt8] = []
+    do throws(CacheError) {
+      let response = try await HTTPTransferService.plain().transfer(HTTPRequest(url: server.url + "/?key=hidden"))
+      body = response.body
+      while let bytes = try await response.rest?.next() { body += bytes }
+      Issue.record("\(response.head) \(String(decoding: body, as: UTF8.self))")
+    } catch {
+      example.failure.expect(error)
+      #expect(error.message.contains("127.0.0.1:\(server.port) "))
+      // What is short comes at once, or not at all.
+      if let part = error.cause as? IncompleteResponse { body = part.response.body }
+    }
+    #expect(String(decoding: body, as: UTF8.self) == example.body)
+  }
+
+  @Test func closedPort() async throws {
+    let port = try ClosedPort()
+    let words = "127.0.0.1:\(port.port) refuses the connection"
+    Failure(code: .originUnreachable, words: words).expect(await failure(port.url))
+  }
+
+  @Test func unknownName() async { Failure.unknownName.expect(await failure("http://example.invalid")) }
+
+  @Test func silentServer() async throws {
+    let server = try TestServer(script: [TestResponse("never").held(by: try TestGate())])
+    let service = HTTPTransferService.plain(timeout: .milliseconds(200), content: .whole(limit: 100))
+    Failure(code: .originUnreachable, words: "did not answer within 0.2 seconds")
+      .expect(await failure(server.url, service))
+    await server.abandoned(1)
+  }
+
+  @Test func serverThatStopsWithinTheContent() async throws {
+    let server = try TestServer(script: [TestResponse("never").contentHeld(by: try TestGate())])
+    let service = HTTPTransferService.plain(timeout: .seconds(3), content: .whole(limit: 100))
+    Failure(code: .originUnreachable, words: "was not complete within 3.0 seconds")
+      .expect(await failure(server.url, service))
+    await server.abandoned(1)
+  }
+
+  /// The limit for each wait is one for the connection too.
+  @Test func serverThatNeverShakesHands() async throws {
+    let server = try SilentPort()
+    Failure(code: .originUnreachable, words: "did not answer within 0.2 seconds")
+      .expect(await failure("https://127.0.0.1:\(server.port)", .plain(timeout: .milliseconds(200))))
+  }
+
+  @Test(arguments: [
+    (StreamedContent.pieces(["abc"], length: 4), "it has 3 bytes, and not 4"),
+    (.pieces(["abc", "def"], length: 4), "it is longer than 4 bytes"),
+    (StreamedContent { () throws(CacheError) in throw CacheError(.ioFailed, "no more") }, "no more"),
+  ])
+  func contentThatIsNotWhatWasSaid(_ content: StreamedContent, _ words: String) async throws {
+    let server = try TestServer { _ in TestResponse(status: 204) }
+    let error = await CurlTransportTests.failure { () async throws(CacheError) in
+      try await HTTPTransferService.plain().transfer(HTTPRequest(method: "POST", url: server.url, stream: content))
+    }
+    Failure(code: .ioFailed, words: words).expect(error)
+  }
+
+  private func failure(_ url: String, _ service: HTTPTransferService = .plain()) async -> CacheError? {
+    await CurlTransportTests.failure { () async throws(CacheError) in try await service.get(url) }
+  }
+}

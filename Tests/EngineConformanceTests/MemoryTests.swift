@@ -1,0 +1,16 @@
+import MemoryStorage
+import EngineConformance
+import EngineAPI
+import Testing
+
+@Suite("What there is to inspect of a store in memory: nothing")
+struct MemoryTests {
+  private func configuration() throws -> EngineConfiguration {
+    try EngineConfiguration(for: MemoryPlugin().declaration, clock: ManualClock(.distantFuture))
+  }
+
+  @Test func anInspectionNamesNoFile() async throws {
+    let found = try await MemoryPlugin().inspect(try configuration())
+    #expect(found == StoreInspection(path: "memory", files: [], format: nil, currentFormat: 1))
+  }
+}

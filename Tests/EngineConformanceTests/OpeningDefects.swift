@@ -1,0 +1,84 @@
+import Foundation
+import EngineAPI
+import Synchronization
+import TestStorage
+
+/// Bugs in what an engine declares, and in how it opens and closes.
+enum OpeningDefects {
+  static let declarations = [
+    declaring("name in capitals", ["declaration"], name: "Registry"),
+    declaring("a secret with a default", ["declaration"]) {
+      $0 + [EngineOption("password", .text, default: .text("secret"), help: "the password", isSecret: true)]
+    },
+    declaring("summary with a full stop", ["declaration"], summary: "A table."),
+    declaring("no durability", ["declaration-durability"]) { $0.filter { $0.name == "path" } },
+  ]
+
+  private static func declaring(
+    _ text: String, _ caughtBy: [String], name: String? = nil, summary: String? = nil,
+    options: @escaping @Sendable ([EngineOption]) -> [EngineOption] = { $0 }
+  ) -> Defect {
+    Defect(
+      name: text, caughtBy: caughtBy,
+      declaration: {
+        EngineDeclaration(
+          name: name ?? $0.name, version: $0.version, summary: summary ?? $0.summary, capabilities: $0.capabilities,
+          options: options($0.options))
+      })
+  }
+
+  static var opening: [Defect] {
+    let opened = Counter()
+    return [
+      Defect(name: "opens what cannot be", caughtBy: ["open-impossible-path"], opensAnything: true),
+      Defect(
+        name: "begins empty each time",
+        caughtBy: [
+          "reopen", "reopen-namespaces", "durability-modes", "read-and-remove", "requirements", "expiry",
+          "shared-closing-one", "update", "random-calls-shared", "payload-bytes", "metadata-times", "keys-characters",
+          "random-calls",
+        ], path: { "\($0)-\(UUID())" }),
+      Defect(name: "one store for all", caughtBy: ["shared-separate-stores"], path: { _ in "store" }),
+      Defect(
+        name: "an entry of its own", caughtBy: ["reopen", "read-and-remove", "batch-order", "scan-empty-store"],
+        onOpen: { engine, _ throws(CacheError) in try await engine.apply(try .putting("format/version")) }),
+      Defect(
+        name: "opens 20 times at most", caughtBy: ["open-and-close-often"],
+        onOpen: { _, _ throws(CacheError) in
+          if opened.next() > 20 { throw CacheError(.ioFailed, "too many open files") }
+        }),
+      Defect(
+        name: "cannot relax", caughtBy: ["durability-modes"],
+        onOpen: { _, configuration throws(CacheError) in
+          if try configuration.durability() == .relaxed { throw CacheError(.failed, "not supported") }
+        }),
+    ]
+  }
+
+  static let moving = [
+    Defect(name: "says nothing of what it moves", caughtBy: ["moving-aside"], moving: { _, _ in [] }),
+    Defect(
+      name: "moves all to one place", caughtBy: ["moving-aside"],
+      moving: { moved, _ in moved.map { String($0.prefix { $0 != "." }) + ".damaged-1" } }),
+    Defect(
+      name: "deletes what it moves", caughtBy: ["moving-aside"],
+      moving: { moved, registry in
+        for path in moved { registry.remove(path) }
+        return moved
+      }),
+  ]
+
+  static let closing = [
+    Defect(name: "closes once", caughtBy: ["closed-calls-fail"], closesOnce: true),
+    Defect(
+      name: "goes on after close", caughtBy: ["closed-calls-fail", "close-during-calls", "shared-closing-one"],
+      forgetsClosing: true),
+  ]
+}
+
+/// Counts from one.
+private final class Counter: Sendable {
+  private let value = Atomic(0)
+
+  func next() -> Int { value.wrappingAdd(1, ordering: .relaxed).newValue }
+}

@@ -1,0 +1,95 @@
+import CCachectlPlugin
+import EngineExport
+import EngineAPI
+import Testing
+
+@Suite("The table of a plugin") struct TableTests {
+  @Test(arguments: [0, 2, UInt32.max]) func ofAnotherVersionThereIsNone(_ abi: UInt32) {
+    #expect(PluginExport.table(of: ScriptedPlugin(), abi) == nil)
+  }
+
+  @Test func thereIsOneForAllCalls() throws {
+    let first = try #require(PluginExport.table(of: ScriptedPlugin(), 1))
+    #expect(PluginExport.table(of: ScriptedPlugin(), 1) == first)
+  }
+
+  @Test func itSaysWhatThePluginDeclares() throws {
+    let table = try table()
+    #expect(table.size == MemoryLayout<cachectl_engine>.size && table.abi == 1)
+    #expect(table.reads_wait == 1)
+    #expect(
+      [table.name, table.version, table.summary].map { String(cString: $0) } == [
+        "scripted", "1.2", "a table for tests",
+      ])
+    #expect(texts(table.capabilities) == ["atomic-batches", "counts-changes", "follows-changes", "ordered", "shared"])
+  }
+
+  @Test func itDeclaresTheOptions() throws {
+    let table = try table()
+    let options = UnsafeBufferPointer(start: table.options, count: table.option_count)
+    #expect(
+      options.map(describe) == [
+        "manner, choice of atOnce waiting failing, by default atOnce: how calls go",
+        "path, path, required: a path",
+        "password, text, secret, by default ünset: a secret",
+        "entries, integer -3...7, by default -1: a number",
+        "room, size 1...1048576, by default 4096: a size",
+        "patience, duration 0...60000, by default 5000: a duration",
+        "eager, boolean, by default true: yes or no",
+        "store, store name, by default main: a store",
+      ])
+  }
+
+  private func describe(_ option: cachectl_option) -> String {
+    let kinds = ["text", "path", "integer", "size", "duration", "boolean", "choice", "store name"]
+    var text = "\(String(cString: option.name)), \(kinds[Int(option.kind)])"
+    if (2...4).contains(option.kind) { text += " \(option.minimum)...\(option.maximum)" }
+    if option.choices != nil { text += " of \(texts(option.choices).joined(separator: " "))" }
+    if option.is_required != 0 { text += ", required" }
+    if option.is_secret != 0 { text += ", secret" }
+    if let value = option.default_value { text += ", by default \(String(cString: value))" }
+    return text + ": \(String(cString: option.help))"
+  }
+
+  private func texts(_ list: UnsafePointer<UnsafePointer<CChar>?>?) -> [String] {
+    guard var next = list else { return [] }
+    var texts: [String] = []
+    while let text = next.pointee {
+      texts.append(String(cString: text))
+      next += 1
+    }
+    return texts
+  }
+
+  @Test func aStoreCanBeInspected() throws {
+    let (table, gathered, failure) = (try table(), Gathered(), Failure())
+    let status = gathered.lend { context in
+      withConfiguration([:], [:]) { table.inspect(&$0, takeText, describeInspection, context, failure.pointer) }
+    }
+    #expect(status == 0 && gathered.texts == ["/a", "", "/ünder/c", "/ünder/a", "-1 3 1 sløw"])
+  }
+
+  @Test func theRemovalOfAStoreIsPassedOn() throws {
+    let (table, gathered, failure) = (try table(), Gathered(), Failure())
+    let status = gathered.lend { context in
+      withConfiguration(["path": "/ünder"], [:]) { table.remove(&$0, nil, takeText, context, failure.pointer) }
+    }
+    #expect(status != 0 && failure.message == "/ünder is open" && gathered.texts.isEmpty)
+  }
+
+  @Test func aStoreCanBeMovedAside() throws {
+    let (table, gathered, failure) = (try table(), Gathered(), Failure())
+    let status = gathered.lend { context in
+      withConfiguration(["path": "/ünder"], [:]) { table.remove(&$0, ".äside", takeText, context, failure.pointer) }
+    }
+    #expect(status == 0 && gathered.texts == ["/ünder.äside", "/ünder.äside-log"])
+  }
+}
+
+private let describeInspection: cachectl_visit_inspection = { context, inspection in
+  guard let gathered = Gathered.of(context), let found = inspection?.pointee else { return 1 }
+  gathered.texts.append(String(cString: found.path))
+  let numbers = "\(found.format) \(found.current_format) \(found.exists)"
+  gathered.texts.append("\(numbers) \(String(cString: found.caution))")
+  return 0
+}
