@@ -167,6 +167,8 @@ final class SnapshotWatch: @unchecked Sendable {
   private let monitor = Monitor()
   private var watched: [Watched] = []
   private var hasThread = false
+  /// Whether the thread waits for the first transaction, without a limit. If it does not, waking it would only cost the time.
+  private var isParked = false
   private var isStopped = false
 
   init(interval: Duration) { self.interval = interval }
@@ -190,7 +192,7 @@ final class SnapshotWatch: @unchecked Sendable {
       if !hasThread {
         hasThread = SystemThread.startDetached { while self.waitUntilDue() { self.endIdle(unlessUsed: true) } }
       }
-      monitor.signal()
+      if isParked { monitor.signal() }
       return hasThread
     }
   }
@@ -208,7 +210,9 @@ final class SnapshotWatch: @unchecked Sendable {
   /// - Returns: `false` after `stop()`.
   private func waitUntilDue() -> Bool {
     monitor.withLock {
+      isParked = true
       while kept.load(ordering: .relaxed) == 0, !isStopped { monitor.wait() }
+      isParked = false
       let end = Monitor.deadline(after: interval)
       while !isStopped, monitor.wait(until: end) {}
       return !isStopped
