@@ -35,6 +35,9 @@ public enum JSONValue: Sendable, Hashable {
   /// The whole number `number`, or `null` if there is none.
   public init(_ number: Int?) { self = number.map(JSONValue.integer) ?? .null }
 
+  /// The number `number`, or `null` if there is none.
+  public init(_ number: Double?) { self = number.map(JSONValue.double) ?? .null }
+
   /// The array of the given strings.
   public init(_ texts: [String]) { self = .array(texts.map(JSONValue.string)) }
 
