@@ -19,7 +19,6 @@ import Testing
       (["fetch", "poster"], ["path"]), (["fetch", "poster", "/1.png", "--width", "0"], ["--width"]),
       (["show"], ["key"]), (["show", "a/b", "c/d"], ["c/d"]), (["rm"], ["--all"]),
       (["rm", "--all"], ["--yes", "'cachectl help rm'"]), (["ls", "--limit", "0"], ["'cachectl help ls'"]),
-      (["simulate", "--policies", "nope"], ["nope", "'cachectl help simulate'"]),
       (["bench", "--workload", "full", "--policy", "nope"], ["nope", "'cachectl help bench'"]),
       (["--config", "", "ls"], ["'--config' is empty", "a file", "help ls"]), (["ls", "--config="], ["'--config' is"]),
       (["--home", "", "ls"], ["'--home' is empty", "a folder", "help ls"]), (["export", ""], ["'<file>' is empty"]),
@@ -61,7 +60,7 @@ import Testing
     ["--config", "/\(long)/end.json", "ls"], ["--set", "\(long)=1", "ls"], ["--set", "cache.timeToLive=\(long)", "ls"],
     ["import", "/\(long)/end.json"], ["export", "/\(long)/end.json"], ["show", long], ["show", "a/\(long)"],
     ["rm", "--namespace", long], ["--offline", "fetch", "url", "http://127.0.0.1:1/\(long)/end.json"],
-    ["fetch", "url", "http://\(long)/"], ["simulate", "/\(long)"], ["--home", "/\(long)", "ls"],
+    ["fetch", "url", "http://\(long)/"], ["--home", "/\(long)", "ls"],
   ])
   func noMessageIsEndless(arguments: [String]) async throws {
     for format in ["table", "json"] {

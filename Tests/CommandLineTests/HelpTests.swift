@@ -31,7 +31,7 @@ import Testing
     let help = try await Scratch().cachectl("help").text
     let expected = [
       "fetch", "explain", "queries", "ls", "show", "rm", "stats", "verify", "compact", "export", "import", "migrate",
-      "bench", "simulate", "doctor", "backends", "config", "completion", "help",
+      "bench", "doctor", "backends", "config", "completion", "help",
     ]
     let names = Set(commands(in: help))
     #expect(names.isSuperset(of: expected), "\(help)")

@@ -5,21 +5,21 @@ import Testing
 
 @testable import EngineBenchmark
 
-/// Cancellation, target rates, threads and shares.
+/// Cancellation, threads and processes.
 struct BenchmarkRunTests {
   @Test func aCancelledRunHasTheResultsSoFar() async throws {
     let plugin = TestPlugin()
     let task = Mutex<Task<BenchmarkReport, any Error>?>(nil)
     let gate = AsyncStream<Void>.makeStream()
     let workloads = [
-      Fixtures.workload(.read), Fixtures.workload(.operations([.update: 1])),
+      Fixtures.workload(), Fixtures.workload(.read(updates: 1)),
     ]
     let started = Task {
       for await _ in gate.stream {}
       return try await Fixtures.run(
         [plugin], workloads, Fixtures.options { $0.rounds = 3 },
-        progress: { one in
-          if one.completed == 3 { task.withLock { $0?.cancel() } }
+        begin: { one in
+          if one.phase == 3 { task.withLock { $0?.cancel() } }
         })
     }
     task.withLock { $0 = started }
@@ -29,36 +29,8 @@ struct BenchmarkRunTests {
     // One whole round was done; the second was cancelled before its reads.
     #expect(report.results.map { $0.measurement?.rounds.count } == [1, 1])
     #expect(plugin.log.all.count { $0.contains(" open ") } == plugin.log.all.count { $0.hasSuffix("close") })
-    let cancelled = report.json()
+    let cancelled = report.json
     #expect(try BenchmarkReport(json: cancelled, file: "r").isComplete == false)
-  }
-
-  /// Each look at the clock takes 100 nanoseconds: two for a read, the second of which ends it. At a rate of a thousand
-  /// million a second each intended start is one nanosecond after the one before, and what waits in line counts, although
-  /// every read takes equally long.
-  @Test(arguments: [(nil, 100, 100), (1_000, 200, 200), (1e9, 200, 200 * 50 - 49)] as [(Double?, UInt64, UInt64)])
-  func waitingForTheOneBeforeCounts(rate: Double?, shortest: UInt64, longest: UInt64) async throws {
-    let workload = Fixtures.workload(.read, entries: 10, count: 50)
-    let options = Fixtures.options { ($0.rounds, $0.targetRate) = (1, rate) }
-    let report = try await Fixtures.run([TestPlugin()], [workload], options, probe: TestClock(step: 100).probe)
-    let measurement = try #require(report.results.last?.measurement)
-    let histogram = try #require(measurement.histogram)
-    #expect(histogram.minimum == shortest && histogram.maximum == longest)
-    if rate == 1_000 { #expect(abs(measurement.seconds - 0.049) < 0.001) }
-  }
-
-  @Test func aStallDelaysAllThatWereToStartMeanwhile() {
-    // Intended starts at 0, 1000, 2000 ...; the second operation takes 5000, the others 100.
-    let clock = TestClock(step: 0)
-    let probe = clock.probe
-    var schedule = Schedule(start: probe.now(), interval: 1_000)
-    var latencies: [UInt64] = []
-    for index in 0..<8 {
-      let begin = schedule.start(probe)
-      clock.advance(by: index == 1 ? 5_000 : 100)
-      latencies.append(probe.now() - begin)
-    }
-    #expect(latencies == [100, 5_000, 4_100, 3_200, 2_300, 1_400, 500, 100])
   }
 
   @Test func workersHaveThreadsOfTheirOwn() async throws {
@@ -87,27 +59,27 @@ struct BenchmarkRunTests {
 
   @Test func sharesUseOneStoreAndAreMerged() async throws {
     let plugin = TestPlugin(capabilities: [.shared, .ordered])
-    let workload = Fixtures.workload(.operations([.read: 0.4, .scan: 0.3, .insert: 0.3]))
-    let names = Mutex<[String]>([])
+    let workload = Fixtures.workload(.read(updates: 0.3))
+    let phases = Mutex<[Int]>([])
     var reports: [BenchmarkReport] = []
     for index in 0..<3 {
       let options = Fixtures.options {
-        $0.share = BenchmarkShare(index: index, count: 3)
-        $0.rendezvous = { name in names.withLock { $0.append(name) } }
+        $0.process = index
+        $0.processes = 3
       }
-      let report = try await Fixtures.run([plugin], [workload], options)
-      let json = report.json(includingHistograms: true)
-      reports.append(try BenchmarkReport(json: json, file: "share"))
+      let report = try await Fixtures.run(
+        [plugin], [workload], options, begin: { now in phases.withLock { $0.append(now.phase) } })
+      reports.append(try BenchmarkReport(json: report.json, file: "share"))
       #expect(reports[index] == report)
     }
     let merged = try #require(BenchmarkReport.merging(reports))
     #expect(!merged.hasFailure, "\(merged.results)")
-    #expect(merged.environment.processes == 3)
+    #expect(merged.environment["processes"] == 3)
     let (one, all) = (try #require(reports[0].results[1].measurement), try #require(merged.results[1].measurement))
     #expect(all.operations == one.operations * 3 && all.rounds.count == 2)
-    #expect(all.latency.count == one.latency.count * 3)
+    #expect(all.latencies.count == one.latencies.count * 3)
     #expect(all.rounds[0].seconds == reports.compactMap { $0.results[1].measurement?.rounds[0].seconds }.max())
-    #expect(names.withLock { $0 } == Array(repeating: ["0.0", "0.1", "2.0", "2.1"], count: 3).flatMap(\.self))
+    #expect(phases.withLock { $0 } == Array(repeating: [0, 1, 2, 3], count: 3).flatMap(\.self))
     #expect(Set(plugin.log.all.filter { $0.contains(" open ") }).count == 2)
     #expect(BenchmarkReport.merging([]) == nil)
   }
@@ -115,41 +87,34 @@ struct BenchmarkRunTests {
   @Test func workloadsBeyondTheCapabilitiesOfAnEngineAreSkipped() async throws {
     let full = try #require(WorkloadCatalogue.workload(named: "full"))
     let report = try await Fixtures.run(
-      [TestPlugin(capabilities: [])], [Fixtures.workload(.operations([.scan: 1])), full], actions: Fixtures.actions)
+      [TestPlugin(capabilities: [])], [Fixtures.workload(.scan), full], actions: Fixtures.actions)
     #expect(
       report.results.map(\.outcome.reason) == ["lists its entries in no order", "lists its entries in no order"]
         + ["does not check the limits of a store", "does not check the limits of a store"])
   }
 
   @Test func enginesThatAreNotSharedHaveNoShares() async throws {
-    let options = Fixtures.options { $0.share = BenchmarkShare(index: 0, count: 2) }
-    let report = try await Fixtures.run([TestPlugin()], [Fixtures.workload(.read)], options)
+    let options = Fixtures.options { $0.processes = 2 }
+    let report = try await Fixtures.run([TestPlugin()], [Fixtures.workload()], options)
     #expect(report.results.allSatisfy { $0.outcome == .skipped("cannot be used by several processes") })
   }
 
   @Test func storesOnAServerAreEmptiedAndHaveNamesOfTheirOwn() async throws {
     let plugin = TestPlugin(isNamed: true)
-    _ = try await Fixtures.run([plugin], [Fixtures.workload(.operations([.insert: 1]), entries: 1_500)])
+    _ = try await Fixtures.run([plugin], [Fixtures.workload(entries: 1_500)])
     #expect(plugin.keys == ["bench-test-0": [], "bench-test-2": []])
   }
 
   @Test func aShareRemovesNothingOfTheOthers() async throws {
     let plugin = TestPlugin(capabilities: [.shared, .ordered], isNamed: true)
-    let other = try KeySpace(length: 24, share: BenchmarkShare(index: 1, count: 2)).key(0)
-    let configuration = try BenchmarkSubject(plugin: plugin).configuration(
-      folder: "", name: "bench-test-0", durability: .normal, clock: FixedClock(now: Fixtures.date))
+    let other = try KeySpace(length: 24, process: 1).key(0)
+    let options = Fixtures.options { ($0.rounds, $0.processes) = (1, 2) }
+    let configuration = try BenchmarkSubject(plugin: plugin).configuration(options, number: 0)
     let engine = try await plugin.open(configuration)
     try await engine.apply(try Fixtures.batch(of: [other.text]))
-    let options = Fixtures.options { ($0.rounds, $0.share) = (1, BenchmarkShare(index: 0, count: 2)) }
-    let report = try await Fixtures.run([plugin], [Fixtures.workload(.operations([.scan: 1]))], options)
+    let report = try await Fixtures.run([plugin], [Fixtures.workload(.scan)], options)
     #expect(!report.hasFailure, "\(report.results)")
     #expect(plugin.keys == ["bench-test-0": [other.text]])
-  }
-
-  @Test(arguments: [(-1, 0, 0, 1), (5, 3, 2, 3), (99, 99, 31, 32)])
-  func sharesStayInTheirRange(index: Int, count: Int, expectedIndex: Int, expectedCount: Int) {
-    let share = BenchmarkShare(index: index, count: count)
-    #expect(share.index == expectedIndex && share.count == expectedCount)
   }
 }
 

@@ -5,7 +5,7 @@ import Testing
 
 struct EntryLedgerTests {
   @Test func anEntryIsWrittenByOneAtATime() {
-    let ledger = EntryLedger(capacity: 3)
+    let ledger = EntryLedger(count: 3)
     #expect(ledger.committed(1) == 0 && ledger.begun(1) == 0)
     #expect(ledger.beginWrite(1) == 1)
     #expect(ledger.beginWrite(1) == nil)
@@ -15,21 +15,8 @@ struct EntryLedgerTests {
     #expect(ledger.committed(0) == 0 && ledger.committed(2) == 0)
   }
 
-  @Test func insertionsAreThereOnceAllBeforeThemAre() {
-    let ledger = EntryLedger(capacity: 4)
-    ledger.noteLoad(count: 1)
-    #expect(ledger.reserveInsertion() == 1 && ledger.reserveInsertion() == 2)
-    ledger.endWrite(2, 1)
-    ledger.acknowledgeInsertions()
-    #expect(ledger.count == 1)
-    ledger.endWrite(1, 1)
-    ledger.acknowledgeInsertions()
-    #expect(ledger.count == 3)
-    #expect(ledger.reserveInsertion() == 3 && ledger.reserveInsertion() == nil)
-  }
-
   @Test func writersThatRaceGetDifferentVersions() async {
-    let ledger = EntryLedger(capacity: 1)
+    let ledger = EntryLedger(count: 1)
     await withTaskGroup(of: [UInt32].self) { group in
       for _ in 0..<4 {
         group.addTask {
@@ -50,8 +37,8 @@ struct EntryLedgerTests {
 }
 
 struct EntryValuesTests {
-  private func values(_ size: Int, expiringShare: Double = 0) -> EntryValues {
-    var workload = Fixtures.workload(.read, expiringShare: expiringShare)
+  private func values(_ size: Int) -> EntryValues {
+    var workload = Fixtures.workload()
     workload.valueSize = size
     return EntryValues(workload, seed: 42, now: Fixtures.date)
   }
@@ -81,28 +68,19 @@ struct EntryValuesTests {
     #expect(Set(tags).count == 10_000)
   }
 
-  @Test func theShareOfExpiredEntriesIsThatOfTheWorkload() {
-    let values = values(1, expiringShare: 0.25)
-    let expired = (0..<10_000).count { values.isExpired($0) }
-    #expect((2_300...2_700).contains(expired))
-    for number in 0..<100 {
-      let state = values.metadata(number, tag: 0).state(at: Fixtures.date)
-      #expect(state == (values.isExpired(number) ? .expired : .fresh))
-    }
-  }
 }
 
 struct KeySpaceTests {
   @Test(arguments: [(16, 0, "bench/0000000000"), (16, 123, "bench/0000000123"), (20, 7, "bench/00000000000007")])
   func keysHaveTheirLength(length: Int, number: Int, expected: String) throws {
-    let keys = try KeySpace(length: length, share: nil, count: 100)
+    let keys = try KeySpace(length: length, count: 100)
     let key = try keys.key(number)
-    #expect(key.text == expected && keys.number(of: key) == number)
+    #expect(key.text == expected && keys.owns(key))
   }
 
-  @Test func sharesHaveNoKeyInCommon() throws {
-    let shares = try (0..<32).map { try KeySpace(length: 16, share: BenchmarkShare(index: $0, count: 32)) }
-    let last = Workload.entriesRange.upperBound * 2 - 1
+  @Test func processesHaveNoKeyInCommon() throws {
+    let shares = try (0..<32).map { try KeySpace(length: 16, process: $0) }
+    let last = Workload.entriesRange.upperBound - 1
     for (left, right) in zip(shares, shares.dropFirst()) {
       #expect(try left.key(last) < right.key(0))
       #expect(try left.owns(left.key(last)) && !left.owns(right.key(0)) && !right.owns(left.key(last)))
@@ -112,6 +90,6 @@ struct KeySpaceTests {
 
   @Test(arguments: ["bench/1", "other/0000000000", "bench/00000000x0"])
   func otherKeysAreNone(text: String) throws {
-    #expect(try KeySpace(length: 16, share: nil).number(of: try CacheKey(text)) == nil)
+    #expect(try !KeySpace(length: 16).owns(try CacheKey(text)))
   }
 }

@@ -6,7 +6,7 @@ import Testing
 struct LatencyHistogramTests {
   @Test func anEmptyHistogramHasNoValues() {
     let histogram = LatencyHistogram()
-    #expect(histogram.count == 0 && histogram.minimum == 0 && histogram.maximum == 0 && histogram.mean == 0)
+    #expect(histogram.count == 0 && histogram.maximum == 0)
     #expect(histogram.percentile(50) == 0)
   }
 
@@ -37,8 +37,8 @@ struct LatencyHistogramTests {
       histogram.record(value)
     }
     values.sort()
-    #expect(histogram.minimum == values[0] && histogram.maximum == values[values.count - 1], "seed \(seed)")
-    #expect(histogram.sum == values.reduce(0, +) && histogram.count == UInt64(values.count), "seed \(seed)")
+    #expect(histogram.maximum == values[values.count - 1], "seed \(seed)")
+    #expect(histogram.count == UInt64(values.count), "seed \(seed)")
     for percentage in [0, 0.1, 1, 10, 25, 50, 75, 90, 99, 99.9, 99.99, 100] {
       let rank = max(1, Int((Double(values.count) * percentage / 100).rounded(.up)))
       let (exact, found) = (values[rank - 1], histogram.percentile(percentage))
@@ -54,7 +54,7 @@ struct LatencyHistogramTests {
     let exact = UInt64(percentage * 10_000)
     let found = histogram.percentile(percentage)
     #expect(found >= exact && Double(found - exact) < Double(exact) * LatencyHistogram.relativeError)
-    #expect(histogram.mean == 500_500)
+    #expect(LatencyHistogram(buckets: histogram.buckets, maximum: 1_000_000) == histogram)
   }
 
   @Test(arguments: [7, 8] as [UInt64])

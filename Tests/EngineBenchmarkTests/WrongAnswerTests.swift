@@ -5,40 +5,32 @@ import Testing
 
 /// Engines that lie are found out.
 struct WrongAnswerTests {
+  private static let read = WorkloadPhase.Kind.read(updates: 0)
+
   /// Each a lie, a workload's second phase, and a part of what is reported.
   @Test(
     arguments: [
-      (.wrongBytes, .read, "bytes that were not written to it"),
-      (.truncated, .read, "39 bytes that were not written to it"),
-      (.lost, .read, "is not there, although it was written"),
-      (.wrongMetadata, .read, "metadata that was not written to it"),
-      (.wrongPayloadChecksum, .read, "metadata that was not written to it"),
-      (.stale, .operations([.read: 0.5, .update: 0.5]), "as it was before its last commit"),
-      (.stale, .operations([.read: 0.5, .readModifyWrite: 0.5]), "as it was before its last commit"),
-      (.lostWrite, .operations([.update: 1]), "the engine counts"),
-      (.wrongCount, .operations([.update: 1]), "the engine counts 0 entries where there are 50"),
-      (.shortScan, .operations([.scan: 1]), "was not listed, although it was written"),
-      (.unorderedScan, .operations([.scan: 1]), "was not listed, although it was written"),
-      (.inventedInScan, .operations([.scan: 1]), "is listed with 41 bytes"),
+      (.wrongBytes, read, "bytes that were not written to it"),
+      (.truncated, read, "39 bytes that were not written to it"),
+      (.lost, read, "is not there, although it was written"),
+      (.wrongMetadata, read, "metadata that was not written to it"),
+      (.wrongPayloadChecksum, read, "metadata that was not written to it"),
+      (.stale, .read(updates: 0.5), "as it was before its last commit"),
+      (.lostWrite, .read(updates: 1), "the engine counts"),
+      (.wrongCount, .read(updates: 1), "the engine counts 0 entries where there are 50"),
+      (.shortScan, .scan, "was not listed in its place, although it was written"),
+      (.unorderedScan, .scan, "was not listed in its place, although it was written"),
+      (.inventedInScan, .scan, "is listed with 41 bytes"),
       (.lost, .open, "is not there, although it was written"),
     ] as [(TestPlugin.Fault, WorkloadPhase.Kind, String)])
   func aLieIsReportedInPlaceOfSpeed(fault: TestPlugin.Fault, phase: WorkloadPhase.Kind, message: String) async throws {
     try await expectLie(TestPlugin(fault: fault), Fixtures.workload(phase), message)
   }
 
-  @Test(
-    arguments: [
-      (.keepsExpired, "the engine counts 50 entries where there are"), (.dropsKept, "the engine counts 0 entries"),
-    ] as [(TestPlugin.Fault, String)])
-  func whatExpiresMustGoAndNothingElse(fault: TestPlugin.Fault, message: String) async throws {
-    let workload = Fixtures.workload(.expire, expiringShare: 0.5)
-    try await expectLie(TestPlugin(fault: fault), workload, message)
-  }
-
   /// One wrong answer after many right ones is enough.
   @Test func aSingleLieIsEnough() async throws {
     let plugin = TestPlugin(fault: .wrongBytes, firstLie: 230)
-    try await expectLie(plugin, Fixtures.workload(.read), "bytes that were not written to it")
+    try await expectLie(plugin, Fixtures.workload(), "bytes that were not written to it")
   }
 
   @Test func aRecordThatDecodesToSomethingElseIsWrong() async throws {
@@ -50,36 +42,39 @@ struct WrongAnswerTests {
     #expect(report.results[0].outcome.reason?.contains("0007 came back with 1 bytes") == true, "\(report.results)")
   }
 
-  @Test func aFetchThatIsWrongIsFound() async throws {
-    struct WrongFetcher: BenchmarkFetcher {
-      func fetch(_ number: Int, isStored: Bool) async throws(CacheError) -> BenchmarkAnswer {
-        isStored ? .wrong : .miss
-      }
+  @Test func aReadThroughTheCacheThatIsWrongIsFound() async throws {
+    let report = try await runFull { _ in { _, isStored throws(CacheError) in isStored ? .wrong : .miss } }
+    #expect(report.results[0].outcome.reason?.contains("0 entries where it should be full with 10") == true)
+    let wrong = try await runFull { target in
+      let read = Fixtures.actions.openCache?(target)
+      return { number, isStored throws(CacheError) in isStored ? .wrong : try await read?(number, isStored) ?? .wrong }
     }
-    let makeFetcher: BenchmarkActions.MakeFetcher = { _ in WrongFetcher() }
-    let actions = BenchmarkActions(makeFetcher: [.fetched: makeFetcher])
-    let workload = try #require(WorkloadCatalogue.workload(named: "articles"))
-    let report = try await Fixtures.run([TestPlugin()], [workload], actions: actions)
-    #expect(report.results.allSatisfy { $0.outcome.reason?.contains("is not what it is") == true })
+    #expect(wrong.results.allSatisfy { $0.outcome.reason?.contains("came back with other bytes") == true })
   }
 
-  /// A fetcher that stores all entries, although the store may hold a tenth.
+  /// A cache that stores all entries, although the store may hold a tenth.
   @Test func aStoreThatExceedsItsLimitIsFound() async throws {
-    let makeFetcher: BenchmarkActions.MakeFetcher = { TestFetcher(engine: $0.engine) }
+    let report = try await runFull { target in
+      { number, _ throws(CacheError) in
+        try await target.engine.apply(try Fixtures.batch(of: [try target.key(number).text]))
+        return .miss
+      }
+    }
+    #expect(report.results[0].outcome.reason?.contains("100 entries where it should be full with 10") == true)
+  }
+
+  private func runFull(
+    _ openCache: @escaping @Sendable (BenchmarkStore) -> BenchmarkActions.Read
+  ) async throws -> BenchmarkReport {
     let workload = try #require(WorkloadCatalogue.workload(named: "full"))
     let options = Fixtures.options { ($0.entries, $0.operations) = ([100], 10) }
-    let report = try await Fixtures.run(
-      [TestPlugin()], [workload], options, actions: BenchmarkActions(makeFetcher: [.bounded: makeFetcher]))
-    #expect(report.results[0].outcome.reason?.contains("100 entries where it should be full with 10") == true)
+    return try await Fixtures.run([TestPlugin()], [workload], options, actions: BenchmarkActions(openCache: openCache))
   }
 
   /// Several workers write the same few entries, and nothing of that is taken for a lie.
   @Test(arguments: [1, 2, 3] as [UInt64])
   func contentionIsNoLie(seed: UInt64) async throws {
-    let shares = WorkloadPhase.Kind.operations([
-      .read: 0.3, .update: 0.3, .insert: 0.1, .scan: 0.1, .readModifyWrite: 0.2,
-    ])
-    let workload = Fixtures.workload(shares, .zipfian, entries: 4, count: 4_000)
+    let workload = Fixtures.workload(.read(updates: 0.6), isZipfian: true, entries: 4, count: 4_000)
     let options = Fixtures.options { ($0.threads, $0.seed) = (4, seed) }
     let report = try await Fixtures.run([TestPlugin()], [workload], options)
     #expect(!report.hasFailure, "seed \(seed): \(report.results.map(\.outcome))")

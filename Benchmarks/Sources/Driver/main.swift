@@ -13,7 +13,8 @@ internal import EngineAPI
 //                                       (STORE is its URL), tiered (a local LMDB store in front of SQLite) or the path of a
 //                                       library with an engine that has LMDB's options
 //   trace WORKLOAD FILE DIVISOR         writes the workload for the programs in Floor
-//   lru TRACE CAPACITY                  prints the hit ratio of exact LRU in a cache of CAPACITY entries
+//   hits TRACE CAPACITY                 prints the hit ratios of a generated trace in a cache of CAPACITY entries: of exact
+//                                       LRU, and of the policies lru and s3-fifo
 
 let arguments = Array(CommandLine.arguments.dropFirst())
 do {
@@ -21,8 +22,11 @@ do {
   case ("run", 5, let divisor?): try await run(arguments[2], Store(engine: arguments[1], path: arguments[3]), divisor)
   case ("trace", 4, let divisor?):
     try StoreWorkload(named: arguments[1], divisor: divisor).write(to: arguments[2])
-  case ("lru", 3, let capacity?): print(try leastRecentlyUsedHitRatio(of: arguments[1], capacity: capacity))
-  default: throw Failed("run, trace or lru needed")
+  case ("hits", 3, let capacity?):
+    let trace = try GeneratedTrace(named: arguments[1])
+    print("exact", trace.leastRecentlyUsedHitRatio(capacity: capacity))
+    for policy in ["lru", "s3-fifo"] { print(policy, try await trace.hitRatio(policy, capacity: capacity)) }
+  default: throw Failed("run, trace or hits needed")
   }
 } catch {
   let line = Array("Driver: \(error)\n".utf8)
@@ -36,27 +40,6 @@ func run(_ name: String, _ store: Store, _ divisor: Int) async throws {
   if let calls = DoorCalls.Kind(rawValue: name) { return try await DoorCalls.run(calls, store, divisor: divisor) }
   if let calls = RedisCalls.Kind(rawValue: name) { return try await RedisCalls.run(calls, store, divisor: divisor) }
   try await StoreWorkload(named: name, divisor: divisor).run(store)
-}
-
-/// The share of a generated trace that a cache of `capacity` entries answers if it evicts exactly the least recently used.
-func leastRecentlyUsedHitRatio(of name: String, capacity: Int) throws -> Double {
-  guard let trace = GeneratedTrace(rawValue: name)?.trace() else { throw Failed("there is no trace '\(name)'") }
-  let keys = trace.lookUps.map { Int($0) }
-  // When each key that is held was looked up last; -1 for the others.
-  var lastUse = [Int](repeating: -1, count: trace.keyCount)
-  var (held, oldest, hits) = (0, 0, 0)
-  for (time, key) in keys.enumerated() {
-    if lastUse[key] >= 0 {
-      hits += 1
-    } else if held < capacity {
-      held += 1
-    } else {
-      while lastUse[keys[oldest]] != oldest { oldest += 1 }
-      lastUse[keys[oldest]] = -1
-    }
-    lastUse[key] = time
-  }
-  return Double(hits) / Double(keys.count)
 }
 
 /// What the program cannot do.

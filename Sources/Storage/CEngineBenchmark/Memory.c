@@ -12,7 +12,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-void cstoragebenchmark_trim_memory(void) {
+void cenginebenchmark_trim_memory(void) {
 #ifdef __GLIBC__
   malloc_trim(0);
 #endif
@@ -28,7 +28,7 @@ static void write_nameless(const char *folder, const void *bytes, size_t count) 
 #endif
 }
 
-void cstoragebenchmark_do_reference_work(const char *folder) {
+void cenginebenchmark_do_reference_work(const char *folder) {
   enum { words = 1 << 19, steps = 1 << 18, written = 1 << 16 };
   // Not malloc, which could keep the memory, and it would count as the engine's.
   size_t size = words * sizeof(uint64_t);

@@ -1,3 +1,5 @@
+internal import CacheBase
+
 /// Compares the rows of a report with those of a saved one.
 ///
 /// **The rule.** A row is better or worse only if the throughputs of both runs lie apart by more than the noise. The
@@ -7,12 +9,12 @@
 ///   round also times some fixed work that has nothing to do with any engine (`BenchmarkProbe.doReferenceWork`). The
 ///   largest ratio between the intervals of these times is how much the machine may have changed.
 ///
-/// What is not beyond the noise is no proof of sameness either: the verdict is `cannotTell`. The same holds for a report
-/// without the times of the reference work, and for fewer than five rounds.
+/// What is not beyond the noise is no proof of sameness either: the verdict is `cannotTell`. The same holds for fewer
+/// than five rounds.
 /// A row that failed or gave a wrong answer for the first time is worse, whatever it cost.
 public struct BenchmarkComparison: Sendable, Hashable {
   /// Differences up to this share always count as noise: the placement of a program in memory differs from run to run.
-  public static let smallestNoise = 0.05
+  static let smallestNoise = 0.05
 
   /// The verdict on a row.
   public enum Verdict: String, Sendable, Hashable, CaseIterable {
@@ -40,12 +42,14 @@ public struct BenchmarkComparison: Sendable, Hashable {
     public let saved: Double?
     /// The new throughput; `nil` if there is none.
     public let now: Double?
-    /// The change of the throughput as a share of the saved one: 0.1 is a tenth faster; `nil` if one is missing.
-    public let change: Double?
     /// The factor, less one, that a change must exceed to count; `nil` if it is unknown.
     public let noise: Double?
-    /// Why there is no new throughput, or why the noise is unknown, in one line; `nil` if neither.
-    public let reason: String?
+
+    /// The change of the throughput as a share of the saved one: 0.1 is a tenth faster; `nil` if one is missing.
+    public var change: Double? {
+      guard let saved, let now, saved > 0 else { return nil }
+      return now / saved - 1
+    }
   }
 
   /// The rows in the order of the new report, then the rows that only the saved one has.
@@ -54,12 +58,8 @@ public struct BenchmarkComparison: Sendable, Hashable {
   /// "threads".
   public let differences: [String]
 
-  /// Why the noise of some rows is unknown, each reason once.
-  public var gaps: [String] {
-    rows.reduce(into: []) { gaps, row in
-      if row.verdict == .cannotTell, let gap = row.reason, !gaps.contains(gap) { gaps.append(gap) }
-    }
-  }
+  /// Whether the noise of some measured rows is unknown: fewer than five rounds, or a round without operations, show none.
+  public var hasUnknownNoise: Bool { rows.contains { $0.verdict == .cannotTell && $0.noise == nil } }
   /// Whether any row is worse.
   public var isWorse: Bool { rows.contains { $0.verdict == .worse } }
 
@@ -67,93 +67,70 @@ public struct BenchmarkComparison: Sendable, Hashable {
   public init(saved: BenchmarkReport, now: BenchmarkReport) {
     let rest = saved.results.filter { old in !now.results.contains { $0.row == old.row } }
     rows =
-      now.results.map { new in Row(saved: saved.results.first { $0.row == new.row }, now: new) }
-      + rest.map { Row(missing: $0) }
+      now.results.map { new in Row(new.row, saved: saved.results.first { $0.row == new.row }, now: new) }
+      + rest.map { Row($0.row, saved: $0, now: nil) }
     differences = Self.differences(saved.environment, now.environment)
   }
 
-  private static func differences(_ saved: BenchmarkEnvironment, _ now: BenchmarkEnvironment) -> [String] {
-    let facts: [(String, Bool)] = [
-      ("processor", saved.machine.processor == now.machine.processor),
-      ("processors", saved.machine.processors == now.machine.processors),
-      ("kernel", saved.machine.kernel == now.machine.kernel),
-      ("file system", saved.machine.fileSystem == now.machine.fileSystem),
-      ("engine versions", versionsAgree(saved, now)), ("durability", saved.durability == now.durability),
-      ("seed", saved.seed == now.seed), ("threads", saved.threads == now.threads),
-      ("processes", saved.processes == now.processes), ("target rate", saved.targetRate == now.targetRate),
-      ("build", saved.facts["build"] == now.facts["build"]),
-      ("operations", saved.facts["operations"] == now.facts["operations"]),
-      ("value size", saved.facts["valueSize"] == now.facts["valueSize"]),
-      ("policy", saved.facts["policy"] == now.facts["policy"]),
-    ]
-    return facts.filter { !$0.1 }.map(\.0)
-  }
+  /// The members of the environment that matter, by name and by what people call them.
+  private static let facts = [
+    ("processor", "processor"), ("processors", "processors"), ("kernel", "kernel"), ("fileSystem", "file system"),
+    ("durability", "durability"), ("seed", "seed"), ("threads", "threads"), ("processes", "processes"),
+    ("build", "build"), ("operations", "operations"), ("valueSize", "value size"), ("policy", "policy"),
+  ]
 
-  /// Whether the engines in both reports have the same versions.
-  private static func versionsAgree(_ saved: BenchmarkEnvironment, _ now: BenchmarkEnvironment) -> Bool {
-    now.engines.allSatisfy { engine in
-      saved.engines.first { $0.name == engine.name }.map { $0.version == engine.version } ?? true
+  private static func differences(_ saved: JSONValue, _ now: JSONValue) -> [String] {
+    let differences = facts.filter { (saved[$0.0] ?? .null) != (now[$0.0] ?? .null) }.map(\.1)
+    guard case .object(let engines)? = now["engines"] else { return differences }
+    let haveOtherVersions = engines.contains { engine in
+      saved["engines"]?[engine.name].map { $0 != engine.value } ?? false
     }
+    return differences + (haveOtherVersions ? ["engine versions"] : [])
   }
 }
 
 extension BenchmarkComparison.Row {
-  fileprivate init(saved: BenchmarkResult?, now: BenchmarkResult) {
-    let old = saved?.measurement?.throughput?.median
-    let new = now.measurement?.throughput?.median
-    let change = old.flatMap { old in old > 0 ? new.map { $0 / old - 1 } : nil }
-    let noise = saved?.measurement.flatMap { saved in now.measurement.map { RunNoise(saved, $0) } }
-    self.init(
-      row: now.row, verdict: Self.verdict(saved, now, change: change, noise: noise?.factor), saved: old, now: new,
-      change: change, noise: noise?.factor.map { $0 - 1 }, reason: now.outcome.reason ?? noise?.gap)
+  fileprivate init(_ row: BenchmarkResult.Row, saved old: BenchmarkResult?, now new: BenchmarkResult?) {
+    self.row = row
+    saved = old?.measurement?.throughput?.median
+    now = new?.measurement?.throughput?.median
+    let factor = old?.measurement.flatMap { old in new?.measurement.flatMap { Self.noise(old, $0) } }
+    noise = factor.map { $0 - 1 }
+    guard let new else {
+      verdict = .missing
+      return
+    }
+    guard let old else {
+      verdict = new.isFailure ? .worse : .added
+      return
+    }
+    verdict =
+      switch (old.measurement, new.measurement) {
+      case (nil, nil): new.isFailure && !old.isFailure ? .worse : .same
+      case (nil, _): old.isFailure ? .better : .added
+      case (_, nil): new.isFailure ? .worse : .missing
+      default: Self.verdict(saved ?? 0, now ?? 0, factor)
+      }
   }
 
-  fileprivate init(missing saved: BenchmarkResult) {
-    self.init(
-      row: saved.row, verdict: .missing, saved: saved.measurement?.throughput?.median, now: nil, change: nil,
-      noise: nil, reason: nil)
+  /// A tenth of the throughput is as far from 1 as ten times the throughput: the factor is measured towards the slower
+  /// one.
+  private static func verdict(_ saved: Double, _ now: Double, _ factor: Double?) -> BenchmarkComparison.Verdict {
+    guard let factor, max(now / saved, saved / now) > factor else { return .cannotTell }
+    return now > saved ? .better : .worse
   }
 
-  private static func verdict(
-    _ saved: BenchmarkResult?, _ now: BenchmarkResult, change: Double?, noise: Double?
-  ) -> BenchmarkComparison.Verdict {
-    guard let saved else { return now.isFailure ? .worse : .added }
-    if now.isFailure { return saved.isFailure ? .same : .worse }
-    if saved.isFailure { return now.measurement == nil ? .same : .better }
-    guard saved.measurement != nil else { return now.measurement == nil ? .same : .added }
-    guard now.measurement != nil else { return .missing }
-    // A tenth of the throughput is as far from 1 as ten times the throughput: the factor is measured towards the slower
-    // one.
-    guard let change, let noise, max(1 + change, 1 / (1 + change)) > noise else { return .cannotTell }
-    return change > 0 ? .better : .worse
-  }
-}
-
-/// The noise of two measurements of one row.
-private struct RunNoise {
   /// The factor that a difference must exceed to count; `nil` if it is unknown.
-  private(set) var factor: Double?
-  /// Why the noise is unknown; `nil` if it is known.
-  private(set) var gap: String?
-
-  init(_ saved: BenchmarkMeasurement, _ now: BenchmarkMeasurement) {
-    guard let old = saved.throughput, let new = now.throughput, let oldRange = old.interval, let newRange = new.interval
-    else {
-      gap = "fewer than five rounds do not show how much rounds differ"
-      return
-    }
-    guard let oldWork = saved.reference?.interval, let newWork = now.reference?.interval else {
-      gap = "a report without the times of the reference work does not show how much the machine changed"
-      return
-    }
-    guard min(oldRange.lowerBound, newRange.lowerBound, oldWork.lowerBound, newWork.lowerBound) > 0 else {
-      gap = "a round without operations has no throughput to compare"
-      return
-    }
+  private static func noise(_ saved: BenchmarkMeasurement, _ now: BenchmarkMeasurement) -> Double? {
+    guard let old = saved.throughput, let new = now.throughput, let oldRange = old.interval,
+      let newRange = new.interval,
+      let oldWork = saved.reference?.interval, let newWork = now.reference?.interval,
+      min(oldRange.lowerBound, newRange.lowerBound, oldWork.lowerBound, newWork.lowerBound) > 0
+    else { return nil }
     let rounds = max(
       oldRange.upperBound / old.median * (new.median / newRange.lowerBound),
       old.median / oldRange.lowerBound * (newRange.upperBound / new.median))
     let machine = max(newWork.upperBound / oldWork.lowerBound, oldWork.upperBound / newWork.lowerBound)
-    factor = max(1 + BenchmarkComparison.smallestNoise, rounds * machine)
+    return max(1 + BenchmarkComparison.smallestNoise, rounds * machine)
   }
 }

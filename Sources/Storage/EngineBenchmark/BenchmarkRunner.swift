@@ -1,20 +1,21 @@
-public import EngineAPI
+public import CacheBase
+internal import EngineAPI
 
 /// Runs workloads over engines in interleaved rounds: A, B, C, A, B, C and so on, so that disturbances on the machine
 /// affect all engines alike. Each round of each engine has its own store.
 ///
-/// Every answer is checked against what was written. The values are functions of the key and its version, checked in
+/// Every answer is checked against the written entries. The values are functions of the key and its version, checked in
 /// place at the speed of memory, so that the check costs little compared to what is measured: choosing, timing,
 /// checking and recording a read of 100 bytes takes 0.3 to 0.4 microseconds more processor time than the read alone,
 /// two thirds of it outside the timed part. The memory engine shows this in every report.
 public struct BenchmarkRunner: Sendable {
+  let options: BenchmarkOptions
+  let actions: BenchmarkActions
+  let probe: BenchmarkProbe
   private let subjects: [BenchmarkSubject]
   private let workloads: [Workload]
-  private let options: BenchmarkOptions
-  private let actions: BenchmarkActions
-  private let probe: BenchmarkProbe
-  private let environment: BenchmarkEnvironment
-  private let progress: @Sendable (BenchmarkProgress) -> Void
+  private let facts: [JSONValue.Member]
+  let begin: @Sendable (BenchmarkProgress) async throws(CacheError) -> Void
 
   /// A run.
   ///
@@ -22,24 +23,23 @@ public struct BenchmarkRunner: Sendable {
   ///   - subjects: the engines, in the order of their turns.
   ///   - workloads: the work.
   ///   - options: how to run them.
-  ///   - actions: what some workloads need.
+  ///   - actions: the parts of the workloads that this module does not know.
   ///   - probe: how to measure.
-  ///   - machine: the machine for the report.
-  ///   - facts: further facts for the report.
-  ///   - progress: called with the progress, on the task of the run.
+  ///   - facts: further facts for the environment of the report, such as the version of the program.
+  ///   - begin: called before each phase of each round, on the task of the run. The phase begins when it returns: several
+  ///     processes wait there for each other.
   public init(
     subjects: [BenchmarkSubject], workloads: [Workload], options: BenchmarkOptions,
-    actions: BenchmarkActions = BenchmarkActions(), probe: BenchmarkProbe = .system,
-    machine: BenchmarkMachine = BenchmarkMachine(), facts: [String: String] = [:],
-    progress: @escaping @Sendable (BenchmarkProgress) -> Void = { _ in }
+    actions: BenchmarkActions = BenchmarkActions(), probe: BenchmarkProbe = .system, facts: [JSONValue.Member] = [],
+    begin: @escaping @Sendable (BenchmarkProgress) async throws(CacheError) -> Void = { _ in }
   ) {
     self.subjects = subjects
     self.workloads = workloads
     self.options = options
     self.actions = actions
     self.probe = probe
-    self.progress = progress
-    environment = BenchmarkEnvironment(options, subjects, machine: machine, facts: facts)
+    self.facts = facts
+    self.begin = begin
   }
 
   /// Runs everything. The failure of an engine is in its results, and the other engines continue. If the task is
@@ -49,227 +49,175 @@ public struct BenchmarkRunner: Sendable {
   ///   values, `failed` if threads cannot be started.
   public func run() async throws(CacheError) -> BenchmarkReport {
     try options.validate()
+    for subject in subjects { _ = try subject.configuration(options, number: 0) }
     var threads: [WorkerThread] = []
     defer { for thread in threads { thread.stop() } }
     for _ in 0..<options.threads { threads.append(try WorkerThread()) }
-    let context = BenchmarkContext(options: options, actions: actions, probe: probe, threads: threads)
-    for (number, subject) in subjects.enumerated() { _ = try RoundStore(subject, context, number: number) }
-    return try await run(context)
-  }
-
-  private func run(_ context: BenchmarkContext) async throws(CacheError) -> BenchmarkReport {
-    var series = plannedSeries(context)
-    var tracker = ProgressTracker(progress)
-    for one in series { one.plan(&tracker) }
+    var (series, phases) = plannedSeries(threads)
     var report = BenchmarkReport(environment: environment, results: [], isComplete: true)
     for index in series.indices where report.isComplete {
-      report.isComplete = try await series[index].run(&tracker)
+      report.isComplete = try await series[index].run(total: phases)
       report.results += series[index].results
     }
-    if report.isComplete { tracker.begin("") }
     return report
   }
 
-  private func plannedSeries(_ context: BenchmarkContext) -> [BenchmarkSeries] {
+  /// The series of the run, and the number of their phases.
+  private func plannedSeries(_ threads: [WorkerThread]) -> (series: [BenchmarkSeries], phases: Int) {
     var series: [BenchmarkSeries] = []
-    var storeNumber = 0
+    var phases = 0
     for workload in workloads {
       for entries in options.entries.isEmpty ? [workload.entries] : options.entries {
         let applied = options.applied(to: workload, entries: entries)
-        series.append(BenchmarkSeries(context, applied, subjects, firstStore: storeNumber))
-        storeNumber += options.storeCount(of: workload, subjects.count)
+        series.append(BenchmarkSeries(self, applied, subjects, threads, firstPhase: phases))
+        phases += (options.rounds + options.warmUpRounds) * subjects.count * workload.phases.count
       }
     }
-    return series
+    return (series, phases)
+  }
+
+  private var environment: JSONValue {
+    let engines = subjects.map { JSONValue.Member($0.name, .string($0.plugin.declaration.version)) }
+    let settings: [JSONValue.Member] = [
+      .init("engines", .object(engines)), .init("durability", .string(options.durability.rawValue)),
+      .init("withoutDurability", JSONValue(subjects.filter { !$0.hasDurability }.map(\.name))),
+      .init("rounds", .integer(options.rounds)), .init("warmUpRounds", .integer(options.warmUpRounds)),
+      .init("threads", .integer(options.threads)), .init("processes", .integer(options.processes)),
+      // A seed can exceed the whole numbers of JSON readers.
+      .init("seed", .string(String(options.seed))), .init("operations", JSONValue(options.operations)),
+      .init("valueSize", JSONValue(options.valueSize)),
+    ]
+    let machine = System.machine(folder: options.scratchFolder)
+    return .object([.init("date", .string(options.date.text))] + facts + machine + settings)
   }
 }
 
-/// What all rounds of a run share.
-struct BenchmarkContext: Sendable {
-  let options: BenchmarkOptions
-  let actions: BenchmarkActions
-  let probe: BenchmarkProbe
-  let threads: [WorkerThread]
+/// The progress of a benchmark.
+public struct BenchmarkProgress: Sendable, Hashable {
+  /// The number of the phase that begins, from 0. It grows, and is the same in every process of a run; the phases of an
+  /// engine that cannot run a workload have numbers, too.
+  public let phase: Int
+  /// The number of phases in all.
+  public let total: Int
+  /// The name of the phase, such as "lmdb, ycsb-b run, round 2 of 5".
+  public let item: String
+
+  /// The progress of a run of `total` phases.
+  public init(phase: Int, total: Int, item: String) {
+    self.phase = phase
+    self.total = total
+    self.item = item
+  }
 }
 
 /// All rounds of one workload with one number of entries, over all engines.
 struct BenchmarkSeries {
   /// The results of one engine so far.
   private struct Record {
-    /// The cost of each phase in each round.
-    var costs: [[PhaseCost]]
+    let subject: BenchmarkSubject
+    /// The cost of each phase.
+    var costs: [BenchmarkMeasurement]
     /// Why no more rounds follow; `nil` if they do.
     var end: BenchmarkResult.Outcome?
   }
 
-  private let context: BenchmarkContext
+  private let runner: BenchmarkRunner
   private let workload: Workload
-  private let subjects: [BenchmarkSubject]
-  private let firstStore: Int
+  private let threads: [WorkerThread]
+  private let firstPhase: Int
   private var records: [Record]
 
-  init(_ context: BenchmarkContext, _ workload: Workload, _ subjects: [BenchmarkSubject], firstStore: Int) {
-    self.context = context
+  /// - Parameter firstPhase: the number of the first phase in the run.
+  init(
+    _ runner: BenchmarkRunner, _ workload: Workload, _ subjects: [BenchmarkSubject], _ threads: [WorkerThread],
+    firstPhase: Int
+  ) {
+    self.runner = runner
     self.workload = workload
-    self.subjects = subjects
-    self.firstStore = firstStore
+    self.threads = threads
+    self.firstPhase = firstPhase
     records = subjects.map { subject in
-      let reason = subject.reasonToSkip(workload, context.options, context.actions)
+      let reason = subject.reasonToSkip(workload, runner.options, runner.actions)
       return Record(
-        costs: workload.phases.map { _ in [] }, end: reason.map(BenchmarkResult.Outcome.skipped))
+        subject: subject, costs: workload.phases.map { _ in BenchmarkMeasurement() },
+        end: reason.map(BenchmarkResult.Outcome.skipped))
     }
-  }
-
-  /// Adds the phases to run to `tracker`.
-  func plan(_ tracker: inout ProgressTracker) {
-    for index in subjects.indices where records[index].end == nil {
-      for phase in workload.phases { tracker.plan(row(index, phase), times: roundCount) }
-    }
-  }
-
-  /// Runs all rounds, and returns whether they reached the end.
-  mutating func run(_ tracker: inout ProgressTracker) async throws(CacheError) -> Bool {
-    let keys = try KeySpace(length: workload.keyLength, share: context.options.share, count: workload.capacity)
-    for round in 0..<roundCount {
-      for index in subjects.indices where records[index].end == nil {
-        guard await run(round, index, keys, &tracker) else { return false }
-      }
-    }
-    return true
   }
 
   /// The results of the phases to report.
   var results: [BenchmarkResult] {
     workload.phases.indices.filter { workload.phases[$0].isMeasured }.flatMap { phase in
-      subjects.indices.compactMap { result(subject: $0, phase: phase) }
+      records.compactMap { record in
+        // Without a round, the run was cancelled before the first one ended.
+        if record.end == nil, record.costs[phase].rounds.isEmpty { return nil }
+        return BenchmarkResult(
+          row: row(record.subject, workload.phases[phase]), outcome: record.end ?? .measured(record.costs[phase]))
+      }
     }
   }
 
-  private var roundCount: Int { context.options.warmUpRounds + context.options.rounds }
+  /// Runs all rounds, and returns whether they reached the end.
+  ///
+  /// - Parameter total: the number of phases of the run.
+  mutating func run(total: Int) async throws(CacheError) -> Bool {
+    let options = runner.options
+    let keys = try KeySpace(length: workload.keyLength, process: options.process, count: workload.entries)
+    for round in 0..<options.warmUpRounds + options.rounds {
+      for index in records.indices where records[index].end == nil {
+        do throws(CacheError) {
+          let costs = try await measure(round, index, keys, total: total)
+          if round < options.warmUpRounds { continue }
+          for phase in costs.indices { records[index].costs[phase].add(costs[phase]) }
+        } catch {
+          if Task.isCancelled, error.code != .wrongAnswer { return false }
+          records[index].end = Self.end(error)
+        }
+      }
+    }
+    return true
+  }
 
-  private func row(_ subject: Int, _ phase: WorkloadPhase) -> BenchmarkResult.Row {
+  private func row(_ subject: BenchmarkSubject, _ phase: WorkloadPhase) -> BenchmarkResult.Row {
     BenchmarkResult.Row(
-      backend: subjects[subject].name, workload: workload.name, phase: phase.name, entries: workload.entries)
+      backend: subject.name, workload: workload.name, phase: phase.name, entries: workload.entries)
   }
 
-  /// Runs one round over one engine, and returns whether to continue the run.
-  private mutating func run(
-    _ round: Int, _ index: Int, _ keys: KeySpace, _ tracker: inout ProgressTracker
-  ) async -> Bool {
-    do throws(CacheError) {
-      let costs = try await measure(round, index, keys, &tracker)
-      guard round >= context.options.warmUpRounds else { return true }
-      for phase in workload.phases.indices { records[index].costs[phase].append(costs[phase]) }
-      return true
-    } catch {
-      records[index].end = end(error)
-      for phase in workload.phases { tracker.abandon(row(index, phase)) }
-      return !Task.isCancelled
+  /// The outcome to report for a failure.
+  private static func end(_ error: CacheError) -> BenchmarkResult.Outcome {
+    switch error.code {
+    case .wrongAnswer: .wrong(error.message)
+    case .cancelled: .failed("the engine says that a call was cancelled, which it was not")
+    default: .failed(error.description)
     }
   }
 
-  /// The outcome to report for a failure; `nil` if it is a consequence of being cancelled.
-  private func end(_ error: CacheError) -> BenchmarkResult.Outcome? {
-    if error.code == .wrongAnswer { return .wrong(error.message) }
-    if Task.isCancelled { return nil }
-    let isInvented = error.code == .cancelled
-    return .failed(isInvented ? "the engine says that a call was cancelled, which it was not" : error.description)
-  }
-
+  /// Runs all phases once over one engine. Each load begins with an empty store.
   private func measure(
-    _ number: Int, _ index: Int, _ keys: KeySpace, _ tracker: inout ProgressTracker
-  ) async throws(CacheError) -> [PhaseCost] {
-    let store = firstStore + (number * subjects.count + index) * workload.phases.count
-    var round = try BenchmarkRound(context, workload, subjects[index], keys, number: number, storeNumber: store)
-    let turn = number - context.options.warmUpRounds + 1
-    let name = turn > 0 ? "round \(turn) of \(context.options.rounds)" : "warming up"
-    var costs: [PhaseCost] = []
-    do {
-      for (phase, row) in workload.phases.map({ row(index, $0) }).enumerated() {
-        tracker.begin("\(row.backend), \(row.title), \(name)")
-        let start = context.probe.now()
-        costs.append(try await round.run(phase))
-        tracker.finish(row, seconds: Double(context.probe.now() - start) / 1e9)
+    _ round: Int, _ index: Int, _ keys: KeySpace, total: Int
+  ) async throws(CacheError) -> [BenchmarkMeasurement] {
+    let subject = records[index].subject
+    let turn = round - runner.options.warmUpRounds + 1
+    let name = turn > 0 ? "round \(turn) of \(runner.options.rounds)" : "warming up"
+    let firstPhase = firstPhase + (round * records.count + index) * workload.phases.count
+    var costs: [BenchmarkMeasurement] = []
+    var store: RoundStore?
+    do throws(CacheError) {
+      for (number, phase) in workload.phases.enumerated() {
+        let progress = BenchmarkProgress(
+          phase: firstPhase + number, total: total, item: "\(subject.name), \(row(subject, phase).title), \(name)")
+        if phase.isLoad {
+          try await store?.remove()
+          store = try RoundStore(runner, workload, subject, keys, threads, number: progress.phase)
+        }
+        var random = SeededGenerator(seed: runner.options.seed, path: round, number)
+        guard let cost = try await store?.run(phase, seed: random.next(), progress) else { break }
+        costs.append(cost)
       }
     } catch {
-      try? await round.end()
+      try? await store?.remove()
       throw error
     }
-    try await round.end()
+    try await store?.remove()
     return costs
-  }
-
-  /// The result of a phase over an engine; `nil` if the run ended before its first round.
-  private func result(subject: Int, phase: Int) -> BenchmarkResult? {
-    let row = row(subject, workload.phases[phase])
-    if let end = records[subject].end { return BenchmarkResult(row: row, outcome: end) }
-    let costs = records[subject].costs[phase]
-    return costs.isEmpty ? nil : BenchmarkResult(row: row, outcome: .measured(BenchmarkMeasurement(costs)))
-  }
-}
-
-extension BenchmarkMeasurement {
-  fileprivate init(_ costs: [PhaseCost]) {
-    let histogram = costs.reduce(into: LatencyHistogram()) { $0.merge($1.histogram) }
-    self.init(rounds: costs.map(\.round), latency: LatencySummary(histogram), histogram: histogram)
-  }
-}
-
-/// The progress of a benchmark, reported before each phase of each round, and at the end.
-public struct BenchmarkProgress: Sendable, Hashable {
-  /// The number of phases done, over all rounds.
-  public let completed: Int
-  /// The number of phases in all.
-  public let total: Int
-  /// How long the rest will probably take, in seconds; `nil` if there is no basis for an estimate yet.
-  public let secondsLeft: Double?
-  /// The current work, such as "lmdb, ycsb-b run, round 2 of 5"; empty at the end.
-  public let item: String
-
-  package init(completed: Int, total: Int, secondsLeft: Double?, item: String) {
-    self.completed = completed
-    self.total = total
-    self.secondsLeft = secondsLeft
-    self.item = item
-  }
-}
-
-/// Counts finished phases, reports them, and estimates the time left: a phase takes as long as its last run over the
-/// same engine, or if it has not run yet, as long as the others on average.
-struct ProgressTracker {
-  let report: (BenchmarkProgress) -> Void
-
-  private var completed = 0
-  private var total = 0
-  private var left: [BenchmarkResult.Row: Int] = [:]
-  private var seconds: [BenchmarkResult.Row: Double] = [:]
-
-  init(_ report: @escaping (BenchmarkProgress) -> Void) { self.report = report }
-
-  /// Adds a phase that will run `times` times.
-  mutating func plan(_ row: BenchmarkResult.Row, times: Int) {
-    left[row, default: 0] += times
-    total += times
-  }
-
-  /// Reports that `item` begins.
-  func begin(_ item: String) {
-    report(BenchmarkProgress(completed: completed, total: total, secondsLeft: secondsLeft, item: item))
-  }
-
-  /// Records one run of the phase, which took `seconds`.
-  mutating func finish(_ row: BenchmarkResult.Row, seconds: Double) {
-    left[row, default: 1] -= 1
-    self.seconds[row] = seconds
-    completed += 1
-  }
-
-  /// Records that the phase will not run any more.
-  mutating func abandon(_ row: BenchmarkResult.Row) { completed += left.removeValue(forKey: row) ?? 0 }
-
-  private var secondsLeft: Double? {
-    guard !seconds.isEmpty else { return nil }
-    let average = seconds.values.reduce(0, +) / Double(seconds.count)
-    return left.reduce(0) { $0 + Double($1.value) * (seconds[$1.key] ?? average) }
   }
 }

@@ -2,10 +2,12 @@ internal import CacheBase
 internal import EngineAPI
 internal import Synchronization
 
-/// The keys of a benchmark: "bench/" and a number with leading zeros, so that keys sort like numbers.
+/// The keys of a benchmark: "bench/" and a number with leading zeros, which makes keys sort like numbers.
 struct KeySpace: Sendable {
   /// The prefix of all keys.
   static let prefix = "bench/"
+  /// The number of keys of each process.
+  static let span = Workload.entriesRange.upperBound
 
   /// The length of a key.
   let length: Int
@@ -17,18 +19,18 @@ struct KeySpace: Sendable {
   /// The keys of the first entries, made in advance.
   private var made: [CacheKey] = []
 
-  /// Keys of `length` bytes for one share of the entries.
+  /// Keys of `length` bytes for one of the processes of a run.
   ///
   /// - Parameter count: the number of keys to expect. Up to `maximumMade` are made now, because making a key takes as
   ///   long as a fast engine takes to read an entry.
-  init(length: Int, share: BenchmarkShare?, count: Int = 0) throws(CacheError) {
+  init(length: Int, process: Int = 0, count: Int = 0) throws(CacheError) {
     self.length = length
-    base = (share?.index ?? 0) * Self.span
+    base = process * Self.span
     made.reserveCapacity(min(count, Self.maximumMade))
     for number in 0..<min(count, Self.maximumMade) { made.append(try makeKey(number)) }
   }
 
-  /// The key of entry `number`. Keys of other shares are before the first and after the last.
+  /// The key of entry `number`. Keys of other processes are before the first and after the last.
   @inline(__always)
   func key(_ number: Int) throws(CacheError) -> CacheKey {
     made.indices.contains(number) ? made[number] : try makeKey(number)
@@ -48,47 +50,32 @@ struct KeySpace: Sendable {
     return try CacheKey(text)
   }
 
-  /// The number of the entry under `key`; `nil` if the key is not one of these.
-  func number(of key: CacheKey) -> Int? {
-    guard key.text.utf8.count == length, key.text.hasPrefix(Self.prefix) else { return nil }
-    return Int(key.text.dropFirst(Self.prefix.count)).map { $0 - base }
+  /// Whether `key` is one of the keys of this process.
+  func owns(_ key: CacheKey) -> Bool {
+    guard key.text.utf8.count == length, key.text.hasPrefix(Self.prefix) else { return false }
+    return Int(key.text.dropFirst(Self.prefix.count)).map { (base..<base + Self.span).contains($0) } ?? false
   }
-
-  /// Whether `key` belongs to this share of the entries.
-  func owns(_ key: CacheKey) -> Bool { number(of: key).map { (0..<Self.span).contains($0) } ?? false }
-
-  /// The number of entry numbers in a share: those of the load, and as many for insertions.
-  static let span = Workload.entriesRange.upperBound * 2
 }
 
 /// The contents of an entry in each of its versions: a function of the seed, the number and the version, computed at
-/// the speed of reading memory. So every byte that comes back can be checked, and none has to be remembered.
+/// the speed of reading memory. Every byte that comes back can be checked, and none has to be remembered.
 ///
 /// The bytes come from the sequence `tag`, `tag + step`, `tag + 2 * step` and so on: the lower half of each byte, as
 /// one of the letters "`abc...o": text without anything that a textual format would have to escape.
 struct EntryValues: Sendable {
-  /// Metadata of lasting entries, except for the checksum.
-  let metadata: EntryMetadata
-  /// Metadata of entries that have expired when they are stored, except for the checksum.
-  let expiredMetadata: EntryMetadata
-
-  private let seed: UInt64
   /// The size of a value.
   let size: Int
-  private let expiringShare: Double
+  /// The metadata of entries, except for the checksums.
+  let metadata: EntryMetadata
+  private let seed: UInt64
 
   init(_ workload: Workload, seed: UInt64, now: Timestamp) {
     self.seed = seed
     size = workload.valueSize
-    expiringShare = workload.expiringShare
-    let type = workload.payload == .bytes ? "text/plain" : "application/json"
     // Longer than a run takes, and short enough for a server to drop the leftovers of a killed run soon.
     metadata = EntryMetadata(
       storedAt: now, freshUntil: now.advanced(by: .seconds(3_600)), retainUntil: now.advanced(by: .seconds(7_200)),
-      contentType: type)
-    expiredMetadata = EntryMetadata(
-      storedAt: now.advanced(by: .seconds(-864_000)), freshUntil: now.advanced(by: .seconds(-172_800)),
-      retainUntil: now.advanced(by: .seconds(-86_400)), contentType: type)
+      contentType: workload.payload == .typed ? "application/json" : "text/plain")
   }
 
   /// The tag of one version of the entry, different from all others; also both checksums in its metadata.
@@ -98,17 +85,9 @@ struct EntryValues: Sendable {
     return SeededGenerator.mixed(place &+ UInt64(version))
   }
 
-  /// Whether the entry has expired from the start.
-  @inline(__always)
-  func isExpired(_ number: Int) -> Bool {
-    guard expiringShare > 0 else { return false }
-    var random = SeededGenerator(seed: seed ^ UInt64(number))
-    return random.unit() < expiringShare
-  }
-
-  /// The metadata of entry `number` with the tag `tag`.
-  func metadata(_ number: Int, tag: UInt64) -> EntryMetadata {
-    var result = isExpired(number) ? expiredMetadata : metadata
+  /// The metadata of the version with the tag `tag`.
+  func metadata(tag: UInt64) -> EntryMetadata {
+    var result = metadata
     result.checksum = tag
     result.payloadChecksum = tag
     return result
@@ -157,7 +136,7 @@ struct EntryValues: Sendable {
   }
 }
 
-/// The version of each entry that a store must contain: what was written to it, and what is being written.
+/// The version of each entry that a store must contain: the committed one, and the one that is being written.
 ///
 /// One worker at a time writes an entry. So a reader needs only two numbers to judge its result: the version that was
 /// committed before the read began, and the one whose writing had begun when the read ended. Both are in one word, read
@@ -166,40 +145,22 @@ struct EntryValues: Sendable {
 ///
 /// `@unchecked` because of the pointer: it is set once, points only to atomics, and is freed with the ledger.
 final class EntryLedger: @unchecked Sendable {
-  /// The maximum number of entries.
-  let capacity: Int
+  /// The number of entries.
+  let count: Int
 
   /// The committed version in the upper half, the begun one in the lower; 0 if there is none.
   private let cells: UnsafeMutablePointer<Atomic<UInt64>>
-  private let reserved = Atomic<Int>(0)
-  private let acknowledged = Atomic<Int>(0)
-  private let hasExpired = Atomic<Bool>(false)
 
-  /// A ledger for a store without entries. Takes eight bytes per possible entry.
-  init(capacity: Int) {
-    self.capacity = capacity
-    cells = .allocate(capacity: capacity)
-    for index in 0..<capacity { (cells + index).initialize(to: Atomic(0)) }
+  /// A ledger for a store without entries. Takes eight bytes per entry.
+  init(count: Int) {
+    self.count = count
+    cells = .allocate(capacity: count)
+    for index in 0..<count { (cells + index).initialize(to: Atomic(0)) }
   }
 
   deinit {
-    cells.deinitialize(count: capacity)
+    cells.deinitialize(count: count)
     cells.deallocate()
-  }
-
-  /// The number of entries up to which all are committed.
-  var count: Int { acknowledged.load(ordering: .acquiring) }
-
-  /// Whether expired entries must be gone.
-  var isCompacted: Bool { hasExpired.load(ordering: .acquiring) }
-
-  /// Records that expired entries must be gone from now on.
-  func noteCompaction() { hasExpired.store(true, ordering: .releasing) }
-
-  /// Records that the first `count` entries are committed; insertions follow them.
-  func noteLoad(count: Int) {
-    reserved.store(count, ordering: .releasing)
-    acknowledged.store(count, ordering: .releasing)
   }
 
   /// The version that a read which begins now must see, or a later one; 0 if the entry need not exist.
@@ -225,22 +186,6 @@ final class EntryLedger: @unchecked Sendable {
   /// Records that the version from `beginWrite` is committed.
   func endWrite(_ number: Int, _ version: UInt32) {
     cells[number].store(UInt64(version) << 32 | UInt64(version), ordering: .releasing)
-  }
-
-  /// Reserves the number of a new entry for the caller; `nil` if there is no room for more.
-  func reserveInsertion() -> Int? {
-    let number = reserved.wrappingAdd(1, ordering: .relaxed).oldValue
-    return number < capacity ? number : nil
-  }
-
-  /// Counts the entries committed since the last call, so that readers may choose them.
-  func acknowledgeInsertions() {
-    var number = count
-    while number < capacity, committed(number) > 0 {
-      let (exchanged, original) = acknowledged.compareExchange(
-        expected: number, desired: number + 1, ordering: .acquiringAndReleasing)
-      number = exchanged ? number + 1 : original
-    }
   }
 
   @inline(__always)

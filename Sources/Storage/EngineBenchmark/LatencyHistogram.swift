@@ -3,17 +3,10 @@
 /// The buckets are log-linear, as in Gil Tene's HdrHistogram: each value below 256 has its own bucket, and every
 /// further power of two is divided into 128 buckets of equal width. So a bucket is at most 1/128 as wide as its
 /// smallest value. A percentile, which is the largest value of its bucket, exceeds the true one by less than 1/128 (0.8
-/// %) and never falls short of it. Count, minimum, maximum and sum are exact.
+/// %) and never falls short of it. Count and maximum are exact.
 ///
 /// Values up to `maximumValue` (73 minutes) are distinguished; longer ones count as that long. Recording takes a handful
 /// of instructions and never allocates: all 36 KiB of buckets exist from the start.
-///
-/// **Coordinated omission.** If operations should start at a given rate, a slow one delays those after it, and timing
-/// each from its own late start would leave that delay out (Gil Tene, "How NOT to Measure Latency"). So the runner
-/// records the time from the *intended* start of each operation, which a target rate makes known exactly.
-/// HdrHistogram's other remedy, filling in the samples that a slow one suppressed, estimates the same numbers
-/// afterwards; it is for recordings that have only the service times, and is not needed here. Without a target rate
-/// there is no schedule to miss, and the service time is recorded.
 public struct LatencyHistogram: Sendable, Hashable {
   /// The largest value that is recorded as such, in nanoseconds: 2^42 - 1, about 73 minutes.
   public static let maximumValue: UInt64 = 1 << 42 - 1
@@ -22,34 +15,21 @@ public struct LatencyHistogram: Sendable, Hashable {
   public static let relativeError = 1.0 / 128
 
   /// The count of each bucket.
-  var counts = [UInt64](repeating: 0, count: Self.bucketCount)
+  private var counts = [UInt64](repeating: 0, count: Self.bucketCount)
 
-  /// The number of values.
+  /// The number of values. A batch is one call with one latency, however many entries it has.
   public private(set) var count: UInt64 = 0
-
-  /// The smallest value; 0 if there is none.
-  public var minimum: UInt64 { count == 0 ? 0 : least }
 
   /// The exact largest value; 0 if there is none.
   public private(set) var maximum: UInt64 = 0
 
-  /// The sum of all values.
-  public private(set) var sum: UInt64 = 0
-
-  private var least = UInt64.max
-
   /// A histogram without values.
   public init() {}
-
-  /// The exact arithmetic mean; 0 if there are no values.
-  public var mean: Double { count == 0 ? 0 : Double(sum) / Double(count) }
 
   /// Counts one value. Cost: a few nanoseconds, no allocation.
   public mutating func record(_ nanoseconds: UInt64) {
     counts[Self.bucket(of: nanoseconds)] += 1
     count += 1
-    sum &+= nanoseconds
-    if nanoseconds < least { least = nanoseconds }
     if nanoseconds > maximum { maximum = nanoseconds }
   }
 
@@ -57,8 +37,6 @@ public struct LatencyHistogram: Sendable, Hashable {
   public mutating func merge(_ other: LatencyHistogram) {
     for index in counts.indices { counts[index] += other.counts[index] }
     count += other.count
-    sum &+= other.sum
-    least = min(least, other.least)
     maximum = max(maximum, other.maximum)
   }
 
@@ -67,31 +45,30 @@ public struct LatencyHistogram: Sendable, Hashable {
   ///
   /// - Parameter percentage: from 0 (the minimum) to 100 (the maximum); clamped to that range.
   public func percentile(_ percentage: Double) -> UInt64 {
-    guard count > 0 else { return 0 }
-    guard percentage < 100 else { return maximum }
     let rank = max(1, UInt64((Double(count) * max(percentage, 0) / 100).rounded(.up)))
     var passed: UInt64 = 0
-    for index in counts.indices {
+    for index in counts.indices where percentage < 100 {
       passed += counts[index]
-      if passed >= rank { return min(max(Self.greatestValue(in: index), minimum), maximum) }
+      if passed >= rank { return min(Self.greatestValue(in: index), maximum) }
     }
     return maximum
   }
 
-  /// A histogram from its parts; `nil` if they are inconsistent.
-  ///
-  /// - Parameter buckets: the index and the count of each bucket that is not empty.
-  init?(buckets: [[Int]], minimum: UInt64, maximum: UInt64, sum: UInt64) {
-    for bucket in buckets {
-      guard bucket.count == 2, counts.indices.contains(bucket[0]), bucket[1] > 0, counts[bucket[0]] == 0 else {
-        return nil
-      }
-      let (total, overflow) = count.addingReportingOverflow(UInt64(bucket[1]))
+  /// The index of each bucket that is not empty, each followed by its count.
+  var buckets: [Int] { counts.indices.flatMap { counts[$0] > 0 ? [$0, Int(clamping: counts[$0])] : [] } }
+
+  /// The histogram with these `buckets`; `nil` if they are inconsistent.
+  init?(buckets: [Int], maximum: Int) {
+    guard buckets.count.isMultiple(of: 2) else { return nil }
+    for place in stride(from: 0, to: buckets.count, by: 2) {
+      let (index, number) = (buckets[place], UInt64(buckets[place + 1]))
+      guard counts.indices.contains(index), counts[index] == 0 else { return nil }
+      let (total, overflow) = count.addingReportingOverflow(number)
       guard !overflow else { return nil }
-      (counts[bucket[0]], count) = (UInt64(bucket[1]), total)
+      counts[index] = number
+      count = total
     }
-    guard count == 0 || minimum <= maximum else { return nil }
-    if count > 0 { (self.maximum, self.sum, least) = (maximum, sum, minimum) }
+    self.maximum = UInt64(maximum)
   }
 }
 
@@ -123,34 +100,6 @@ extension LatencyHistogram {
 
   /// The largest value that the bucket at `index` counts.
   static func greatestValue(in index: Int) -> UInt64 { leastValue(in: index + 1) - 1 }
-}
-
-/// The latencies of a phase in a few numbers, all in nanoseconds.
-public struct LatencySummary: Sendable, Hashable {
-  /// The number of timed calls. A batch is one call, however many entries it has.
-  public internal(set) var count: UInt64
-  /// The arithmetic mean, rounded.
-  public internal(set) var mean: UInt64
-  /// The latency that 50 % of the calls did not exceed; percentiles are accurate to `LatencyHistogram.relativeError`.
-  public internal(set) var p50: UInt64
-  /// The latency that 90 % of the calls did not exceed.
-  public internal(set) var p90: UInt64
-  /// The latency that 99 % of the calls did not exceed.
-  public internal(set) var p99: UInt64
-  /// The latency that 99.9 % of the calls did not exceed.
-  public internal(set) var p999: UInt64
-  /// The exact longest latency.
-  public internal(set) var max: UInt64
-}
-
-extension LatencySummary {
-  /// The summary of `histogram`.
-  init(_ histogram: LatencyHistogram) {
-    self.init(
-      count: histogram.count, mean: UInt64(histogram.mean.rounded()), p50: histogram.percentile(50),
-      p90: histogram.percentile(90), p99: histogram.percentile(99), p999: histogram.percentile(99.9),
-      max: histogram.maximum)
-  }
 }
 
 /// The middle of the figures of several rounds, and their spread.

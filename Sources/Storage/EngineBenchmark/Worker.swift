@@ -1,128 +1,96 @@
 internal import CacheBase
 internal import EngineAPI
 
-/// One of the workers of a phase. It has its own thread, random numbers and histogram, and shares a `PhaseJob` with the
+/// One of the workers of a phase. It has its own thread, random numbers and latencies, and shares a `PhaseRun` with the
 /// others.
 struct Worker: Sendable {
-  let job: PhaseJob
-  var histogram = LatencyHistogram()
+  /// An entry that only this worker is writing.
+  private struct Claim {
+    let number: Int
+    let version: UInt32
+  }
+
+  private let job: PhaseRun
+  private let readCached: BenchmarkActions.Read?
+  private var random: SeededGenerator
+  private(set) var latencies = LatencyHistogram()
   /// The number of operations done; each operation of a batch counts.
-  var operations = 0
-  /// The number of fetches that the store answered.
-  var hits = 0
-  var random: SeededGenerator
+  private(set) var operations = 0
+  /// The number of reads that the store answered.
+  private(set) var hits = 0
   /// When the worker started.
   let began: UInt64
   /// When its last operation ended.
   private(set) var ended: UInt64
 
-  private var chooser: KeyChooser
-  private var schedule: Schedule
-
-  init(_ job: PhaseJob, index: Int, seed: UInt64) {
+  init(_ job: PhaseRun, index: Int, seed: UInt64) {
     self.job = job
-    random = SeededGenerator(seed: seed, path: UInt64(index))
-    let count = max(1, job.check.ledger.count)
-    chooser = KeyChooser(
-      job.phase.distribution, count: UInt64(count), expected: UInt64(max(count, job.expected)), worker: index,
-      workers: job.workers)
+    readCached = job.store.readCached
+    random = SeededGenerator(seed: seed, path: index)
     began = job.probe.now()
     ended = began
-    // The workers are staggered, so that together they keep the rate evenly.
-    let turn = (job.interval ?? 0) * Double(index) / Double(job.workers)
-    schedule = Schedule(start: began + UInt64(turn), interval: job.interval)
   }
 
   /// Does `count` operations of the phase, or everything that is left of a load.
   mutating func run(_ count: Int) async throws(CacheError) {
     switch job.phase.kind {
-    case .load: try await runLoad()
-    case .expire: try await expire()
-    case .open: try await repeated(count) { worker throws(CacheError) in try await worker.open() }
-    case .operations:
-      if job.operations.count == 1, job.operations[0].operation == .read {
-        return try await repeated(count) { worker throws(CacheError) in try await worker.read() }
+    case .load: try await load()
+    case .read(let updates) where updates > 0:
+      try await repeated(count) { worker throws(CacheError) in
+        if worker.random.unit() < 1 - updates { try await worker.read() } else { try await worker.update() }
       }
-      try await repeated(count) { worker throws(CacheError) in try await worker.runOne() }
+    case .read: try await repeated(count) { worker throws(CacheError) in try await worker.read() }
+    case .scan: try await repeated(count) { worker throws(CacheError) in try await worker.scan() }
+    case .open: try await repeated(count) { worker throws(CacheError) in try await worker.open() }
     }
-  }
-
-  /// The number of an entry, chosen by the distribution of the phase.
-  @inline(__always)
-  mutating func choose() -> Int {
-    Int(truncatingIfNeeded: chooser.next(count: UInt64(job.check.ledger.count), &random))
-  }
-
-  /// When the next operation starts, after waiting for that time if there is a target rate.
-  @inline(__always)
-  mutating func start() -> UInt64 { schedule.isPaced ? schedule.start(job.probe) : job.probe.now() }
-
-  /// Records an operation, or a batch of `count`, that has just ended.
-  @inline(__always)
-  mutating func finish(_ start: UInt64, operations count: Int = 1) {
-    ended = job.probe.now()
-    histogram.record(ended > start ? ended - start : 0)
-    operations += count
   }
 
   private mutating func repeated(
     _ count: Int, _ operation: (inout Worker) async throws(CacheError) -> Void
   ) async throws(CacheError) {
     for _ in 0..<count {
-      if Task.isCancelled { throw .cancelledRun }
+      if Task.isCancelled { throw .cancelled }
       try await operation(&self)
     }
   }
 
-  private mutating func runOne() async throws(CacheError) {
-    switch nextOperation() {
-    case .read: try await read()
-    case .update: try await update()
-    case .insert: try await insert()
-    case .scan: try await scan()
-    case .readModifyWrite: try await readModifyWrite()
-    }
-  }
-
-  private mutating func nextOperation() -> WorkloadOperation {
-    let draw = random.unit()
-    for (operation, share) in job.operations where draw < share { return operation }
-    return job.operations.last?.operation ?? .read
-  }
-}
-
-/// Operations that only read.
-extension Worker {
-  /// Reads an entry, or fetches it, and checks it.
+  /// Records an operation, or a batch of `count`, that has just ended.
   @inline(__always)
-  mutating func read() async throws(CacheError) {
-    let number = choose()
-    if let fetcher = job.fetcher { return try await fetch(number, fetcher, isStored: true) }
+  private mutating func finish(_ start: UInt64, operations count: Int = 1) {
+    ended = job.probe.now()
+    latencies.record(ended > start ? ended - start : 0)
+    operations += count
+  }
+
+  /// Reads an entry, and checks it.
+  @inline(__always)
+  private mutating func read() async throws(CacheError) {
+    let number = job.chooser.next(&random)
+    if let readCached { return try await read(number, through: readCached, isStored: true) }
     let floor = job.check.ledger.committed(number)
     let key = try job.check.keys.key(number)
-    let begin = start()
+    let begin = job.probe.now()
     try await job.check.read(job.engine, key, number, floor: floor)
     finish(begin)
   }
 
-  /// Fetches a resource through the cache.
-  mutating func fetch(
-    _ number: Int, _ fetcher: any BenchmarkFetcher, isStored: Bool
+  private mutating func read(
+    _ number: Int, through read: BenchmarkActions.Read, isStored: Bool
   ) async throws(CacheError) {
-    let begin = start()
-    let answer = try await fetcher.fetch(number, isStored: isStored)
+    let begin = job.probe.now()
+    let answer = try await read(number, isStored)
     finish(begin)
     if answer == .hit { hits += 1 }
-    guard answer != .wrong else { throw .wrongAnswer("what was fetched as number \(number) is not what it is") }
+    guard answer != .wrong else { throw .wrongAnswer("entry number \(number) came back with other bytes") }
   }
 
   /// Opens the store, reads an entry, and closes the store.
-  mutating func open() async throws(CacheError) {
-    let number = choose()
+  private mutating func open() async throws(CacheError) {
+    let number = job.chooser.next(&random)
     let floor = job.check.ledger.committed(number)
     let key = try job.check.keys.key(number)
-    let begin = start()
-    let engine = try await job.store.open()
+    let begin = job.probe.now()
+    let engine = try await job.store.plugin.open(job.store.configuration)
     do { try await job.check.read(engine, key, number, floor: floor) } catch {
       try? await engine.close()
       throw error
@@ -132,14 +100,12 @@ extension Worker {
   }
 
   /// Lists entries from a chosen one on, and checks that none is missing.
-  mutating func scan() async throws(CacheError) {
-    let first = choose()
-    let lengths = job.phase.scanLength
-    let limit = lengths.lowerBound + Int(random.below(UInt64(lengths.count)))
-    let expectation = ScanExpectation(job.check, first: first, limit: limit)
+  private mutating func scan() async throws(CacheError) {
+    let first = job.chooser.next(&random)
+    let limit = WorkloadPhase.scanLength
     let position = first + job.check.keys.base > 0 ? try job.check.keys.key(first - 1).text : nil
     var request = ScanRequest(prefix: KeySpace.prefix, after: position, limit: limit)
-    let begin = start()
+    let begin = job.probe.now()
     var page = try await job.engine.scan(request)
     var entries = page.entries
     while let next = page.next, entries.count < limit {
@@ -149,108 +115,47 @@ extension Worker {
       entries += page.entries
     }
     finish(begin)
-    if let fault = expectation.fault(entries) { throw fault }
-  }
-}
-
-/// Operations that write.
-extension Worker {
-  /// An entry that only this worker is writing.
-  private struct Claim {
-    let number: Int
-    let version: UInt32
+    if let fault = try job.check.fault(entries, from: first, limit: limit) { throw fault }
   }
 
   /// Stores this worker's part of all entries.
-  mutating func runLoad() async throws(CacheError) {
-    while true {
-      let positions = job.takeEntries()
-      guard !positions.isEmpty else { return }
-      if Task.isCancelled { throw .cancelledRun }
-      try await load(positions)
+  private mutating func load() async throws(CacheError) {
+    while case let numbers = job.takeEntries(), !numbers.isEmpty {
+      if Task.isCancelled { throw .cancelled }
+      if let readCached {
+        for number in numbers { try await read(number, through: readCached, isStored: false) }
+      } else {
+        try await write(
+          numbers.compactMap { number in
+            job.check.ledger.beginWrite(number).map { Claim(number: number, version: $0) }
+          })
+      }
     }
   }
 
-  /// Stores a new value under the key of an entry.
-  mutating func update() async throws(CacheError) {
-    if let claim = claim() { try await write([claim]) }
-  }
-
-  /// Stores a new entry.
-  mutating func insert() async throws(CacheError) {
-    guard let number = job.check.ledger.reserveInsertion(), let version = job.check.ledger.beginWrite(number) else {
-      return
+  /// Stores a new value under the key of a chosen entry; if another worker is writing it, takes one of those after it. It
+  /// tries no more entries than the workers can hold.
+  private mutating func update() async throws(CacheError) {
+    let ledger = job.check.ledger
+    let first = job.chooser.next(&random)
+    for step in 0..<min(ledger.count, job.workers + 1) {
+      let number = (first + step) % ledger.count
+      if let version = ledger.beginWrite(number) { return try await write([Claim(number: number, version: version)]) }
     }
-    try await write([Claim(number: number, version: version)])
-    job.check.ledger.acknowledgeInsertions()
-  }
-
-  /// Reads an entry and stores a new value under its key. No other worker writes it meanwhile, so the read must return
-  /// exactly the previous version.
-  mutating func readModifyWrite() async throws(CacheError) {
-    guard let claim = claim() else { return }
-    let key = try job.check.keys.key(claim.number)
-    let begin = start()
-    try await job.check.read(job.engine, key, claim.number, floor: claim.version - 1)
-    var batch = WriteBatch()
-    try add(claim, to: &batch)
-    try await job.engine.apply(batch)
-    finish(begin)
-    job.check.ledger.endWrite(claim.number, claim.version)
-  }
-
-  /// Compacts the store, which must remove expired entries and nothing else.
-  mutating func expire() async throws(CacheError) {
-    let before = try await job.engine.count().entries
-    let begin = start()
-    try await job.engine.compact()
-    finish(begin, operations: 0)
-    operations += max(0, before - (try await job.engine.count().entries))
-    job.check.ledger.noteCompaction()
-  }
-
-  private mutating func load(_ positions: Range<Int>) async throws(CacheError) {
-    let isSequential = job.phase.distribution == .sequential
-    let numbers = positions.map { isSequential ? $0 : Int(job.order[UInt64($0)]) }
-    if let fetcher = job.fetcher {
-      for number in numbers { try await fetch(number, fetcher, isStored: false) }
-      return
-    }
-    try await write(
-      numbers.compactMap { number in
-        job.check.ledger.beginWrite(number).map { Claim(number: number, version: $0) }
-      })
   }
 
   private mutating func write(_ claims: [Claim]) async throws(CacheError) {
-    guard !claims.isEmpty else { return }
+    let check = job.check
     var batch = WriteBatch()
-    for claim in claims { try add(claim, to: &batch) }
-    let begin = start()
+    for claim in claims {
+      let tag = check.values.tag(claim.number, claim.version)
+      let payload = try check.typed?.encode(claim.number) ?? check.values.payload(tag: tag)
+      batch.put(try check.keys.key(claim.number), payload: payload, metadata: check.values.metadata(tag: tag))
+    }
+    let begin = job.probe.now()
     try await job.engine.apply(batch)
     finish(begin, operations: claims.count)
-    for claim in claims { job.check.ledger.endWrite(claim.number, claim.version) }
-  }
-
-  /// Chooses an entry to write; if another worker is writing it, takes one of those after it. It tries no more entries
-  /// than the workers can hold; if they hold all entries, the result is `nil`.
-  private mutating func claim() -> Claim? {
-    let ledger = job.check.ledger
-    let first = choose()
-    let count = ledger.count
-    for step in 0..<min(count, job.workers + 1) {
-      let number = (first + step) % count
-      if let version = ledger.beginWrite(number) { return Claim(number: number, version: version) }
-    }
-    return nil
-  }
-
-  private func add(_ claim: Claim, to batch: inout WriteBatch) throws(CacheError) {
-    let check = job.check
-    let number = claim.number
-    let tag = check.values.tag(number, claim.version)
-    let payload = try check.typed?.encode(number) ?? check.values.payload(tag: tag)
-    batch.put(try check.keys.key(number), payload: payload, metadata: check.values.metadata(number, tag: tag))
+    for claim in claims { check.ledger.endWrite(claim.number, claim.version) }
   }
 }
 

@@ -1,9 +1,6 @@
-internal import CacheBase
 public import EngineAPI
 
-/// What a benchmark does: its entries, and the phases that use them.
-///
-/// `WorkloadCatalogue` has the workloads.
+/// The work of a benchmark: its entries, and the phases that use them. `WorkloadCatalogue` has the workloads.
 public struct Workload: Sendable, Hashable {
   /// The contents of the entries.
   public enum Payload: Sendable, Hashable {
@@ -11,19 +8,9 @@ public struct Workload: Sendable, Hashable {
     case bytes
     /// Records that each read decodes; see `BenchmarkActions.typed`.
     case typed
-    /// Resources fetched through the cache, instead of through the engine directly; see `BenchmarkActions.makeFetcher`.
-    case fetched
-    /// Records read through the cache, which keeps what it has decoded; see `BenchmarkActions.makeFetcher`.
-    case kept
-    /// Meaningless bytes read through the cache, which may keep only some of the entries (`Workload.limit`): a read of
-    /// an entry that is not there stores it.
+    /// Meaningless bytes, read through a cache that can keep only a tenth of the entries: a read of an entry that is
+    /// not there stores it; see `BenchmarkActions.openCache`.
     case bounded
-
-    /// Whether the cache stores and reads the entries, instead of the engine directly.
-    var isThroughCache: Bool { self == .fetched || self == .kept || self == .bounded }
-
-    /// Whether the workload sets the sizes of the values.
-    var hasSizes: Bool { self == .bytes || self == .bounded }
   }
 
   /// The allowed numbers of entries: keys have room for that many.
@@ -37,24 +24,20 @@ public struct Workload: Sendable, Hashable {
   public let name: String
   /// The number of entries that a load stores, within `entriesRange`.
   public var entries: Int
-  /// The number of operations of a phase, within `operationsRange`.
+  /// The number of operations of a phase that is not a load, within `operationsRange`.
   public var operations: Int
-  /// The size of the values, in bytes; irrelevant unless the payload is `bytes` or `bounded`.
+  /// The size of the values, in bytes; irrelevant if the payload is `typed`.
   public var valueSize: Int
   /// The length of the keys in bytes, including the namespace, 16 or more.
   public var keyLength: Int
   /// The contents of the entries.
   public let payload: Payload
-  /// The share of entries that have expired when they are stored, from 0 to 1.
-  public let expiringShare: Double
-  /// The share of the entries that the store may hold, above 0 and at most 1; below 1 only if the payload is `bounded`.
-  public let limit: Double
   /// The phases in order. The first is a load, and every load begins with an empty store.
   public let phases: [WorkloadPhase]
 
   init(
     _ name: String, entries: Int = 10_000, operations: Int = 10_000, valueSize: Int = 1_000, keyLength: Int = 24,
-    payload: Payload = .bytes, expiringShare: Double = 0, limit: Double = 1, _ phases: [WorkloadPhase]
+    payload: Payload = .bytes, _ phases: [WorkloadPhase]
   ) {
     self.name = name
     self.entries = entries
@@ -62,172 +45,106 @@ public struct Workload: Sendable, Hashable {
     self.valueSize = valueSize
     self.keyLength = keyLength
     self.payload = payload
-    self.expiringShare = expiringShare
-    self.limit = limit
     self.phases = phases
   }
+
+  /// The number of operations of a phase.
+  public func operations(of phase: WorkloadPhase) -> Int { phase.isLoad ? entries : operations }
+
+  /// The most entries that the store may hold while `processes` use it; `nil` for any number.
+  func maximumEntries(processes: Int) -> Int? {
+    payload == .bounded ? max(1, (entries * processes + 5) / 10) : nil
+  }
+
+  /// Whether the workload reopens its store and expects it unchanged.
+  var needsPersistence: Bool { phases.contains { $0.kind == .open } }
+
+  /// Whether the workload lists entries in order.
+  var needsOrder: Bool { phases.contains { $0.kind == .scan } }
 }
 
 /// A separately measured part of a workload.
 public struct WorkloadPhase: Sendable, Hashable {
   /// The kind of work in a phase.
   public enum Kind: Sendable, Hashable {
-    /// Stores every entry once, in an empty store.
-    case load
-    /// Does these operations in random order; their shares add up to 1.
-    case operations([WorkloadOperation: Double])
-    /// Compacts the store, which must remove the expired entries and no others. Each removed entry counts as an
-    /// operation.
-    case expire
+    /// Stores every entry once, in random order, in an empty store; `batchSize` entries in one call of the engine.
+    case load(batchSize: Int)
+    /// Reads entries; the share `updates` of the operations stores a new value under a key instead.
+    case read(updates: Double)
+    /// Lists `WorkloadPhase.scanLength` entries from one on, in the order of their keys.
+    case scan
     /// Opens the store, reads one entry, and closes the store.
     case open
-
-    static let read = operations([.read: 1])
   }
+
+  /// The number of entries that a scan requests.
+  public static let scanLength = 100
 
   /// The name, unique in the workload: lower-case letters, digits and hyphens.
   public let name: String
   /// The kind of work.
   public let kind: Kind
-  /// How entries are chosen. A load stores them in random order if this is `uniform`, otherwise in the order of their
-  /// keys.
-  public let distribution: KeyDistribution
-  /// The number of entries in one call of the engine, for a load; 1 for other phases.
-  public let batchSize: Int
-  /// The numbers of entries that a scan requests, each equally often.
-  public let scanLength: ClosedRange<Int>
+  /// Whether a few entries are chosen most of the time, as by YCSB's (scrambled) zipfian distribution with an exponent
+  /// of 0.99; otherwise all are chosen equally often.
+  public let isZipfian: Bool
   /// Whether to report the phase; an unreported one only prepares another.
   public let isMeasured: Bool
 
-  init(
-    _ name: String, _ kind: Kind, _ distribution: KeyDistribution = .uniform, batchSize: Int = 1,
-    scanLength: ClosedRange<Int> = 1...100, isMeasured: Bool = true
-  ) {
+  init(_ name: String, _ kind: Kind, isZipfian: Bool = false, isMeasured: Bool = true) {
     self.name = name
     self.kind = kind
-    self.distribution = distribution
-    self.batchSize = batchSize
-    self.scanLength = scanLength
+    self.isZipfian = isZipfian
     self.isMeasured = isMeasured
   }
-}
 
-/// An operation of a phase on one entry, or on the entries from one on.
-public enum WorkloadOperation: String, Sendable, Hashable, CaseIterable {
-  /// Reads the entry: its bytes, or the decoded record if the workload's payload is not plain bytes.
-  case read
-  /// Stores a new value under the key of an entry.
-  case update
-  /// Stores a new entry, after all others in the order of keys.
-  case insert
-  /// Lists entries from one on, in the order of their keys.
-  case scan
-  /// Reads the entry, then stores a new value under its key.
-  case readModifyWrite
-}
+  /// The number of entries that one call of the engine stores.
+  public var batchSize: Int { if case .load(let batchSize) = kind { batchSize } else { 1 } }
 
-extension WorkloadPhase {
-  /// The operations with their cumulative shares, for a draw from 0 to 1; empty if the phase does other work.
-  var cumulativeShares: [(operation: WorkloadOperation, share: Double)] {
-    guard case .operations(let shares) = kind else { return [] }
-    var sum = 0.0
-    return WorkloadOperation.allCases.compactMap { operation in
-      guard let share = shares[operation], share > 0 else { return nil }
-      sum += share
-      return (operation, sum)
-    }
-  }
+  /// The share of operations that store a new value, from 0 to 1.
+  public var updates: Double { if case .read(let updates) = kind { updates } else { 0 } }
 
-  /// The share of an operation, from 0 to 1.
-  func share(of operation: WorkloadOperation) -> Double {
-    guard case .operations(let shares) = kind else { return 0 }
-    return shares[operation] ?? 0
-  }
+  var isLoad: Bool { if case .load = kind { true } else { false } }
 
   /// Whether the phase changes the store.
-  var writes: Bool {
-    switch kind {
-    case .load, .expire: true
-    case .open: false
-    case .operations: share(of: .read) + share(of: .scan) < 1
-    }
-  }
-}
-
-extension Workload {
-  /// The number of operations of a phase. For a load and for `expire` that is a number of entries, which for `expire`
-  /// is an estimate.
-  public func operations(of phase: WorkloadPhase) -> Int {
-    switch phase.kind {
-    case .load: entries
-    case .expire: Int(Double(entries) * expiringShare)
-    case .operations, .open: operations
-    }
-  }
-
-  /// The maximum number of entries after all phases.
-  var capacity: Int {
-    entries + phases.filter { $0.share(of: .insert) > 0 }.reduce(0) { $0 + operations(of: $1) }
-  }
-
-  /// The most entries that the store may hold while `processes` use it; `nil` for any number.
-  func maximumEntries(processes: Int) -> Int? {
-    payload == .bounded ? max(1, Int((Double(entries * processes) * limit).rounded())) : nil
-  }
-
-  /// Whether the workload reopens its store and expects it unchanged.
-  var needsPersistence: Bool { phases.contains { $0.kind == .open } }
+  var writes: Bool { isLoad || updates > 0 }
 }
 
 /// The workloads by name.
 ///
-/// `ycsb-a` to `ycsb-f` are the core workloads of YCSB (Cooper et al., "Benchmarking cloud serving systems with YCSB",
-/// 2010) by their published definitions: proportions, distributions, a zipfian exponent of 0.99, records of 1,000 bytes,
-/// scans of 1 to 100 entries. Two things differ, because every answer is checked: keys are in the order in which entries
-/// are inserted after the load (which is itself in random order), and a record is one value, not ten fields.
+/// `ycsb-a`, `ycsb-b` and `ycsb-c` are core workloads of YCSB (Cooper et al., "Benchmarking cloud serving systems with
+/// YCSB", 2010) by their published definitions: proportions, distribution, records of 1,000 bytes. One thing differs:
+/// a record is one value, not ten fields.
 public enum WorkloadCatalogue {
-  private static let all = [
-    ycsb("a", [.read: 0.5, .update: 0.5]),
-    ycsb("b", [.read: 0.95, .update: 0.05]),
-    ycsb("c", [.read: 1]),
-    ycsb("d", [.read: 0.95, .insert: 0.05], .latest),
-    ycsb("e", [.scan: 0.95, .insert: 0.05]),
-    ycsb("f", [.read: 0.5, .readModifyWrite: 0.5]),
+  /// The workloads, in the order of display.
+  static let all = [
+    ycsb("a", updates: 0.5), ycsb("b", updates: 0.05), ycsb("c", updates: 0),
     Workload(
       "fill", valueSize: 100, keyLength: 16,
-      [WorkloadPhase("single", .load), WorkloadPhase("batches", .load, batchSize: 1_000)]),
+      [WorkloadPhase("single", .load(batchSize: 1)), WorkloadPhase("batches", .load(batchSize: 1_000))]),
     Workload(
       "read", entries: 100_000, operations: 100_000, valueSize: 100, keyLength: 16,
-      [load, WorkloadPhase("read", .read)]),
+      [load(1_000), WorkloadPhase("read", .read(updates: 0))]),
     Workload(
       "typed", entries: 1_000, operations: 20_000, keyLength: 40, payload: .typed,
-      [WorkloadPhase("load", .load, batchSize: 100, isMeasured: false), WorkloadPhase("read", .read)]),
+      [load(100), WorkloadPhase("read", .read(updates: 0))]),
     Workload(
-      "typed-repeated", entries: 500, operations: 100_000, keyLength: 40, payload: .kept,
-      [
-        WorkloadPhase("load", .load, isMeasured: false), WorkloadPhase("first", .read, .sequential, isMeasured: false),
-        WorkloadPhase("read", .read),
-      ]),
-    Workload(
-      "full", entries: 100_000, operations: 100_000, payload: .bounded, limit: 0.1,
-      [WorkloadPhase("load", .load), WorkloadPhase("run", .read, .zipfian)]),
-    Workload(
-      "scan", operations: 1_000, [load, WorkloadPhase("scan", .operations([.scan: 1]), scanLength: 100...100)]),
-    Workload("expire", expiringShare: 0.5, [load, WorkloadPhase("expire", .expire), WorkloadPhase("read", .read)]),
-    Workload("open", operations: 1_000, valueSize: 100, keyLength: 16, [load, WorkloadPhase("open", .open)]),
-    Workload(
-      "articles", entries: 100, payload: .fetched,
-      [WorkloadPhase("miss", .load), WorkloadPhase("hit", .read, .zipfian)]),
+      "full", entries: 100_000, operations: 100_000, payload: .bounded,
+      [WorkloadPhase("load", .load(batchSize: 1)), WorkloadPhase("run", .read(updates: 0), isZipfian: true)]),
+    Workload("scan", operations: 1_000, [load(1_000), WorkloadPhase("scan", .scan)]),
+    Workload("open", operations: 1_000, valueSize: 100, keyLength: 16, [load(1_000), WorkloadPhase("open", .open)]),
   ]
 
-  private static let load = WorkloadPhase("load", .load, batchSize: 1_000, isMeasured: false)
+  private static func load(_ batchSize: Int) -> WorkloadPhase {
+    WorkloadPhase("load", .load(batchSize: batchSize), isMeasured: false)
+  }
 
-  private static func ycsb(
-    _ letter: String, _ shares: [WorkloadOperation: Double], _ distribution: KeyDistribution = .zipfian
-  ) -> Workload {
+  private static func ycsb(_ letter: String, updates: Double) -> Workload {
     Workload(
       "ycsb-" + letter,
-      [WorkloadPhase("load", .load, batchSize: 1_000), WorkloadPhase("run", .operations(shares), distribution)])
+      [
+        WorkloadPhase("load", .load(batchSize: 1_000)),
+        WorkloadPhase("run", .read(updates: updates), isZipfian: true),
+      ])
   }
 
   /// The names, in the order of display.
@@ -235,13 +152,10 @@ public enum WorkloadCatalogue {
 
   /// The workload called `name`; `nil` if there is none.
   public static func workload(named name: String) -> Workload? { all.first { $0.name == name } }
-
-  /// The name closest to `name`.
-  public static func nearestName(to name: String) -> String? { Spelling.nearest(to: name, among: names) }
 }
 
-/// The operations of one phase of a workload as a list, with the keys and the values: for a program that does them in a
-/// way of its own, such as one that uses a storage library directly.
+/// The operations of one phase of a workload as a list, with the keys and the values: for a program that uses a storage
+/// library directly.
 ///
 /// The runner does the same operations, but checks every answer, which takes as long as a read by a fast engine.
 public struct OperationTrace: Sendable {
@@ -262,17 +176,26 @@ public struct OperationTrace: Sendable {
   private let keys: KeySpace
   private let values: EntryValues
 
-  /// The operations of the phase called `phase`, which is a load, opens the store, or reads and updates.
+  /// The operations of the phase called `phase`, which does not scan.
   ///
   /// - Parameter now: the time of the run, for the metadata.
   /// - Throws: `CacheError` with the code `invalidOption` for another phase.
   public init(_ workload: Workload, phase name: String, seed: UInt64 = 42, now: Timestamp) throws(CacheError) {
-    guard let phase = workload.phases.first(where: { $0.name == name }), let operations = workload.trace(phase, seed)
-    else { throw CacheError(.invalidOption, "the workload \(workload.name) has no phase \(name) to trace") }
-    self.operations = operations
+    guard let phase = workload.phases.first(where: { $0.name == name }), phase.kind != .scan else {
+      throw CacheError(.invalidOption, "the workload \(workload.name) has no phase \(name) to trace")
+    }
+    var random = SeededGenerator(seed: seed)
+    let chooser = KeyChooser(count: workload.entries, isZipfian: phase.isZipfian)
+    let order = NumberPermutation(count: workload.entries, seed: seed)
+    operations = (0..<workload.operations(of: phase)).map { index in
+      if phase.isLoad { return Operation(number: order[index], version: 1) }
+      let number = chooser.next(&random)
+      // Each write has its own version: a read that misses one is noticed.
+      return Operation(number: number, version: random.unit() < phase.updates ? UInt32(index) + 2 : 0)
+    }
     batchSize = phase.batchSize
     entries = workload.entries
-    keys = try KeySpace(length: workload.keyLength, share: nil)
+    keys = try KeySpace(length: workload.keyLength)
     values = EntryValues(workload, seed: seed, now: now)
   }
 
@@ -282,28 +205,6 @@ public struct OperationTrace: Sendable {
   /// The value to write, and its metadata. The checksum differs from those of all other versions and entries.
   public func value(_ operation: Operation) -> (payload: [UInt8], metadata: EntryMetadata) {
     let tag = values.tag(operation.number, operation.version)
-    return (values.payload(tag: tag), values.metadata(operation.number, tag: tag))
-  }
-}
-
-extension Workload {
-  /// The operations of `phase`; `nil` if they are of another kind than a trace can have.
-  fileprivate func trace(_ phase: WorkloadPhase, _ seed: UInt64) -> [OperationTrace.Operation]? {
-    var random = SeededGenerator(seed: seed)
-    let count = UInt64(entries)
-    var chooser = KeyChooser(phase.distribution, count: count, expected: count)
-    let updates = phase.share(of: .update)
-    switch phase.kind {
-    case .load:
-      let order = NumberPermutation(count: count, seed: seed)
-      return (0..<entries).map { OperationTrace.Operation(number: Int(order[UInt64($0)]), version: 1) }
-    case .operations where abs(updates + phase.share(of: .read) - 1) < 1e-9, .open:
-      return (0..<operations(of: phase)).map { index in
-        let number = Int(chooser.next(count: count, &random))
-        // Each write has a version of its own, so that a read that misses one is noticed.
-        return OperationTrace.Operation(number: number, version: random.unit() < updates ? UInt32(index) + 2 : 0)
-      }
-    case .operations, .expire: return nil
-    }
+    return (values.payload(tag: tag), values.metadata(tag: tag))
   }
 }

@@ -35,7 +35,7 @@ extension [any ParsableCommand.Type] {
     [
       QueriesCommand.self, ListCommand.self, ShowCommand.self, RemoveCommand.self, StatsCommand.self,
       VerifyCommand.self, CompactCommand.self, ExportCommand.self, ImportCommand.self, MigrateCommand.self,
-      BenchCommand.self, SimulateCommand.self, DoctorCommand.self, BackendsCommand.self, ConfigCommand.self,
+      BenchCommand.self, DoctorCommand.self, BackendsCommand.self, ConfigCommand.self,
       CompletionCommand.self,
     ]
   }

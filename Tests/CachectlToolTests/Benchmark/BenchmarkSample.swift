@@ -1,4 +1,4 @@
-import EngineAPI
+import CacheBase
 
 @testable import CachectlTool
 @testable import EngineBenchmark
@@ -14,12 +14,16 @@ enum BenchmarkSample {
         operations: Int(rate), seconds: 1 / speed, processorSeconds: 0.9, peakMemoryBytes: 23 << 20,
         storageBytes: entries * 300, referenceSeconds: 0.005)
     }
-    let latency = LatencySummary(
-      count: UInt64(Int(rate) * rounds.count / batch), mean: UInt64(time), p50: UInt64(time * 0.9),
-      p90: UInt64(time * 1.2), p99: UInt64(time * 3), p999: UInt64(time * 12), max: UInt64(time * 400))
+    // As many calls as the rounds made, in a few buckets: the percentiles are 0.9, 1.2, 3, 12 and 400 times `time`.
+    let calls = Int(rate) * rounds.count / batch
+    let shares = [(0.9, 0.5), (1.2, 0.4), (3, 0.09), (12, 0.009)]
+    var buckets = shares.flatMap { [LatencyHistogram.bucket(of: UInt64(time * $0.0)), Int(Double(calls) * $0.1)] }
+    let others = stride(from: 1, to: buckets.count, by: 2).reduce(0) { $0 + buckets[$1] }
+    buckets += [LatencyHistogram.bucket(of: UInt64(time * 400)), calls - others]
+    let latencies = LatencyHistogram(buckets: buckets, maximum: Int(time * 400)) ?? LatencyHistogram()
     return BenchmarkResult(
       row: .init(backend: backend, workload: workload, phase: phase, entries: entries),
-      outcome: .measured(BenchmarkMeasurement(rounds: rounds, latency: latency, histogram: nil)))
+      outcome: .measured(BenchmarkMeasurement(rounds: rounds, latencies: latencies)))
   }
 
   static func row(_ backend: String, _ outcome: BenchmarkResult.Outcome) -> BenchmarkResult {
@@ -27,11 +31,11 @@ enum BenchmarkSample {
       row: .init(backend: backend, workload: "read", phase: "read", entries: 1_000), outcome: outcome)
   }
 
-  static func report(_ results: [BenchmarkResult], isComplete: Bool = true) -> BenchmarkReport {
-    var environment = BenchmarkEnvironment()
-    (environment.machine.processor, environment.machine.memoryBytes) = ("Example CPU", 8 << 30)
-    environment.engines = [.init(name: "sqlite", version: "3.40.1", hasDurability: true)]
-    (environment.rounds, environment.threads, environment.seed) = (5, 1, 42)
+  static func report(_ results: [BenchmarkResult], isComplete: Bool = true, threads: Int = 1) -> BenchmarkReport {
+    let environment: JSONValue = [
+      "processor": "Example CPU", "memoryBytes": .integer(8 << 30), "engines": ["sqlite": "3.40.1"],
+      "durability": "normal", "rounds": 5, "threads": .integer(threads), "seed": "42", "policy": .null,
+    ]
     return BenchmarkReport(environment: environment, results: results, isComplete: isComplete)
   }
 

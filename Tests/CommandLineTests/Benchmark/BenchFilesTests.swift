@@ -10,11 +10,8 @@ import Testing
   /// Makes each saved throughput `factor` times as high.
   private func scale(_ scratch: Scratch, _ name: String, by factor: Double) throws {
     let text = String(decoding: try scratch.read(name), as: UTF8.self)
-    let scaled = text.replacing(/"operationsPerSecond": ([0-9.e+-]+)/) { match in
-      "\"operationsPerSecond\": \((Double(match.1) ?? 0) * factor)"
-    }
-    let rounds = scaled.replacing(/"seconds": ([0-9.e+-]+)/) { "\"seconds\": \((Double($0.1) ?? 0) / factor)" }
-    try scratch.write(rounds, to: name)
+    let scaled = text.replacing(/"seconds":([0-9.e+-]+)/) { "\"seconds\":\((Double($0.1) ?? 0) / factor)" }
+    try scratch.write(scaled, to: name)
   }
 
   @Test(arguments: [(1e-9, 0, "better"), (1e9, 1, "worse")] as [(Double, Int32, String)])
@@ -35,17 +32,11 @@ import Testing
     #expect(table.errors.contains(status == 1 ? "8 results are worse than in" : "nothing is worse than in"))
   }
 
-  @Test(arguments: [1, 5])
-  func aProgramIsNotCalledBetterOrWorseThanItself(rounds: Int) async throws {
+  @Test func oneRoundIsNeitherBetterNorWorse() async throws {
     let scratch = try Scratch()
     try await save(scratch, to: "before.json")
-    if rounds == 5 {
-      // As earlier versions saved it.
-      let text = String(decoding: try scratch.read("before.json"), as: UTF8.self)
-      try scratch.write(text.replacing(/\s*"referenceSeconds": [0-9.e+-]+,/, with: ""), to: "before.json")
-    }
     let run = try await scratch.bench(
-      "ycsb-c", rounds: rounds, "--compare", scratch.path("before.json"), "--output", "json")
+      "ycsb-c", rounds: 1, "--compare", scratch.path("before.json"), "--output", "json")
     expectSuccess(run)
     let rows = try run.document()["comparison"]?["rows"]?.elements ?? []
     #expect(rows.count == 8 && rows.allSatisfy { $0["verdict"] == "cannot tell" }, "\(run.text)")

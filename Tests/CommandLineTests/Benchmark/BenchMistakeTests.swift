@@ -14,7 +14,7 @@ import Testing
       (["--threads", "0"], ["--threads"]), (["--threads", "257"], ["--threads"]),
       (["--processes", "33"], ["--processes"]), (["--rounds", "0"], ["--rounds"]), (["--seed", "-1"], ["--seed"]),
       (["--workload", "full", "--policy", "clock"], ["no policy 'clock'", "s3-fifo"]),
-      (["--policy", "s3-fifo"], ["--policy", "--workload full"]), (["--rate", "0"], ["--rate"]),
+      (["--policy", "s3-fifo"], ["--policy", "--workload full"]),
       (["--durability", "ful"], ["ful", "full"]),
       (["--report", "x", "--save", "x"], ["--report", "--save"]), (["extra"], ["extra"]),
     ] as [([String], [String])])

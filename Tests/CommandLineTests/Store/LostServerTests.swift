@@ -27,7 +27,7 @@ import Testing
     for command in [
       ["ls"], ["ls", "--sort", "size"], ["stats"], ["export"], ["verify"], ["compact"],
       ["rm", "--namespace", "cities", "--yes"], ["rm", "--all", "--yes"],
-      ["rm", "--all", "--dry-run"], ["migrate", "--from", path, "--to", "sqlite"], ["simulate"],
+      ["rm", "--all", "--dry-run"], ["migrate", "--from", path, "--to", "sqlite"],
     ] {
       let run = try await scratch.cachectl(
         (command[0] == "migrate" ? [] : ["--backend", path]) + command, environment: ["FAULT": "lost"])

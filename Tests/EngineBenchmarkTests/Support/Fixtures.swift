@@ -27,11 +27,11 @@ enum Fixtures {
   static func run(
     _ plugins: [any StoragePlugin], _ workloads: [Workload], _ options: BenchmarkOptions = Fixtures.options(),
     actions: BenchmarkActions = BenchmarkActions(), probe: BenchmarkProbe = probe,
-    progress: @escaping @Sendable (BenchmarkProgress) -> Void = { _ in }
+    begin: @escaping @Sendable (BenchmarkProgress) async throws(CacheError) -> Void = { _ in }
   ) async throws -> BenchmarkReport {
     try await BenchmarkRunner(
       subjects: plugins.map { BenchmarkSubject(plugin: $0) }, workloads: workloads, options: options, actions: actions,
-      probe: probe, progress: progress
+      probe: probe, begin: begin
     ).run()
   }
 
@@ -49,35 +49,30 @@ enum Fixtures {
 
   /// A workload with a load and one more phase.
   static func workload(
-    _ kind: WorkloadPhase.Kind, _ distribution: KeyDistribution = .uniform, entries: Int = 50, count: Int = 200,
-    expiringShare: Double = 0
+    _ kind: WorkloadPhase.Kind = .read(updates: 0), isZipfian: Bool = false, entries: Int = 50, count: Int = 200
   ) -> Workload {
     Workload(
-      "own", entries: entries, operations: count, valueSize: 40, expiringShare: expiringShare,
-      [WorkloadPhase("load", .load, batchSize: 7), WorkloadPhase("run", kind, distribution)])
+      "own", entries: entries, operations: count, valueSize: 40,
+      [WorkloadPhase("load", .load(batchSize: 7)), WorkloadPhase("run", kind, isZipfian: isZipfian)])
   }
 
-  /// Records that are texts, and a fetcher that counts.
+  /// Records that are texts, and a cache that evicts the first entry.
   static let actions = BenchmarkActions(
     typed: TypedPayload(
       encode: { Array("record \($0)".utf8) },
       isRight: { number, bytes in
         bytes.withUnsafeBufferPointer { $0.elementsEqual("record \(number)".utf8) }
       }),
-    makeFetcher: [.fetched: fetcher, .kept: fetcher, .bounded: { BoundedTestFetcher(target: $0) }])
+    openCache: { target in { number, isStored throws(CacheError) in try await read(number, isStored, target) } })
 
-  private static let fetcher: BenchmarkActions.MakeFetcher = { TestFetcher(engine: $0.engine) }
-}
-
-/// Stores an empty entry for each resource that is missing, in place of the first one if the store is full.
-struct BoundedTestFetcher: BenchmarkFetcher {
-  let target: BenchmarkStore
-
-  func fetch(_ number: Int, isStored: Bool) async throws(CacheError) -> BenchmarkAnswer {
+  /// Stores an empty entry if it is missing, in place of the first one if the store is full.
+  private static func read(
+    _ number: Int, _ isStored: Bool, _ target: BenchmarkStore
+  ) async throws(CacheError) -> BenchmarkAnswer {
     let key = try target.key(number)
     if isStored, try await target.engine.read(key, { _, _ throws(CacheError) in true }) != nil { return .hit }
-    var batch = try Fixtures.batch(of: [key.text])
-    batch.bounds = StoreBounds(maxEntries: target.maximumEntries ?? .max, maxPayloadBytes: .max)
+    var batch = try batch(of: [key.text])
+    batch.bounds = StoreBounds(maxEntries: target.maximumEntries, maxPayloadBytes: .max)
     while true {
       do throws(CacheError) {
         try await target.engine.apply(batch)
@@ -87,18 +82,5 @@ struct BoundedTestFetcher: BenchmarkFetcher {
         for first in try await target.engine.scan(ScanRequest(limit: 1)).entries { batch.remove(first.key) }
       }
     }
-  }
-}
-
-/// Stores an empty entry for each resource.
-struct TestFetcher: BenchmarkFetcher {
-  let engine: any StorageEngine
-
-  func fetch(_ number: Int, isStored: Bool) async throws(CacheError) -> BenchmarkAnswer {
-    let key = try CacheKey("fetched/\(number)")
-    let isThere = try await engine.read(key) { _, _ throws(CacheError) in true } ?? false
-    guard !isThere else { return isStored ? .hit : .wrong }
-    try await engine.apply(Fixtures.batch(of: [key.text]))
-    return isStored ? .wrong : .miss
   }
 }

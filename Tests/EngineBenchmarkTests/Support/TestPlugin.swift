@@ -7,8 +7,7 @@ import TestStorage
 final class TestPlugin: StoragePlugin {
   /// A way to lie or to fail.
   enum Fault: String, Sendable, CaseIterable {
-    case none, wrongBytes, truncated, lost, stale, wrongMetadata, wrongPayloadChecksum, lostWrite, keepsExpired,
-      dropsKept, shortScan
+    case none, wrongBytes, truncated, lost, stale, wrongMetadata, wrongPayloadChecksum, lostWrite, shortScan
     case unorderedScan, inventedInScan, wrongCount, failsToRead, failsToOpen, claimsCancellation
   }
 
@@ -44,13 +43,8 @@ final class TestPlugin: StoragePlugin {
     let path = try configuration.text("path")
     log.add("\(declaration.name) open \(try configuration.durability().rawValue) \(path)")
     try registry.withStore(path) { _ in }
-    let clock: any WallClock =
-      switch fault {
-      case .keepsExpired: FixedClock(now: Timestamp(milliseconds: 0))
-      case .dropsKept: FixedClock(now: .distantFuture)
-      default: configuration.clock
-      }
-    return FaultyEngine(over: RegistryEngine(registry: registry, path: path, clock: clock), faults(in: path))
+    return FaultyEngine(
+      over: RegistryEngine(registry: registry, path: path, clock: configuration.clock), faults(in: path))
   }
 
   private func faults(in path: String) -> Faults {

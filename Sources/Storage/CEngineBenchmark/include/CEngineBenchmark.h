@@ -1,12 +1,12 @@
-#ifndef CSTORAGEBENCHMARK_H
-#define CSTORAGEBENCHMARK_H
+#ifndef CENGINEBENCHMARK_H
+#define CENGINEBENCHMARK_H
 
 /// Gives memory that is free, but still held by the process, back to the system.
-void cstoragebenchmark_trim_memory(void);
+void cenginebenchmark_trim_memory(void);
 
 /// Does the same work in each call, some milliseconds of it: calculates, reads and writes memory beyond the processor's
 /// nearer caches, and gets the memory from the system. With a folder it also writes a nameless file there and waits for
 /// the disk, where the file system can do that.
-void cstoragebenchmark_do_reference_work(const char *_Nullable folder);
+void cenginebenchmark_do_reference_work(const char *_Nullable folder);
 
 #endif

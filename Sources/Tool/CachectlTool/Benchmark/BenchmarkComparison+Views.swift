@@ -5,14 +5,15 @@ internal import EngineBenchmark
 extension BenchmarkComparison {
   private static let columns = ["Workload", "Entries", "Backend", "Verdict", "Change", "Noise", "Saved", "Now"]
 
-  private var worse: Int { rows.count { $0.verdict == .worse } }
-
   /// Why the results may not be comparable, or cannot be judged.
   func warnings(file: String) -> [ErrorView] {
-    var warnings = gaps.map { gap in
-      ErrorView(
-        code: "noiseUnknown", message: "some results cannot be judged: \(gap)",
-        hint: "save and compare runs of this version with five rounds or more")
+    var warnings: [ErrorView] = []
+    if hasUnknownNoise {
+      warnings.append(
+        ErrorView(
+          code: "noiseUnknown",
+          message: "some results cannot be judged: fewer than five rounds, or one without operations, show no noise",
+          hint: "save and compare runs of five rounds or more"))
     }
     if !differences.isEmpty {
       warnings.append(
@@ -26,6 +27,7 @@ extension BenchmarkComparison {
 
   /// The overall result, for people.
   func summary(file: String) -> StatusLine {
+    let worse = rows.count { $0.verdict == .worse }
     guard worse == 0 else {
       let count = NumberText.count(worse, "result is", "results are")
       return StatusLine(["\(count) worse than in \(file), beyond the noise"], style: .red)
@@ -46,8 +48,8 @@ extension BenchmarkComparison {
   /// The members of a row besides its name.
   static func members(_ row: Row?) -> [JSONValue.Member] {
     [
-      .init("verdict", JSONValue(row?.verdict.rawValue)), .init("savedOperationsPerSecond", number(row?.saved)),
-      .init("change", number(row?.change)), .init("noise", number(row?.noise)),
+      .init("verdict", JSONValue(row?.verdict.rawValue)), .init("savedOperationsPerSecond", JSONValue(row?.saved)),
+      .init("change", JSONValue(row?.change)), .init("noise", JSONValue(row?.noise)),
     ]
   }
 
@@ -58,9 +60,9 @@ extension BenchmarkComparison {
         name, ["Workload", "Backend", "Verdict"].contains(name) ? .left : .right, isShrinkable: name == "Workload")
     }
     let cells = rows.map { row in
-      zip(Self.columns, row.texts).map { name, text in
+      zip(Self.columns, Self.texts(row)).map { name, text in
         switch name {
-        case "Verdict", "Change": Table.Cell(text, row.verdict.style)
+        case "Verdict", "Change": Table.Cell(text, Self.style(row.verdict))
         case "Noise": Table.Cell(text, .dim)
         default: Table.Cell(text)
         }
@@ -73,26 +75,22 @@ extension BenchmarkComparison {
   /// The section of the page: a heading, the remarks, and a table with a verdict for each row.
   func html(file: String) -> String {
     let remarks = warnings(file: file).map { HTMLText.element("p", [("class", "remark")], text: $0.message) }
-    let lines = rows.map { HTMLText.row($0.texts, [("class", $0.verdict.rawValue)]) }
+    let lines = rows.map { HTMLText.row(Self.texts($0), [("class", $0.verdict.rawValue)]) }
     return HTMLText.element("h2", text: "Compared to \(file)") + remarks.joined()
       + HTMLText.table(Self.columns, lines)
   }
-}
 
-extension BenchmarkComparison.Row {
-  /// The cells of the row.
-  fileprivate var texts: [String] {
-    [
-      row.title, NumberText.text(row.entries), row.backend, verdict.rawValue,
-      change.map(BenchmarkText.change) ?? "-", noise.map(BenchmarkText.noise) ?? "-",
-      saved.map(BenchmarkText.rate) ?? "-", now.map(BenchmarkText.rate) ?? "-",
+  private static func texts(_ comparison: Row) -> [String] {
+    let row = comparison.row
+    return [
+      row.title, NumberText.text(row.entries), row.backend, comparison.verdict.rawValue,
+      comparison.change.map(BenchmarkText.change) ?? "-", comparison.noise.map(BenchmarkText.noise) ?? "-",
+      comparison.saved.map(BenchmarkText.rate) ?? "-", comparison.now.map(BenchmarkText.rate) ?? "-",
     ]
   }
-}
 
-extension BenchmarkComparison.Verdict {
-  fileprivate var style: TextStyle {
-    switch self {
+  private static func style(_ verdict: Verdict) -> TextStyle {
+    switch verdict {
     case .better: .green
     case .worse: .red
     case .added, .missing: .yellow

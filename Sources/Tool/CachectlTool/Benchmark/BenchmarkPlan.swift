@@ -1,9 +1,12 @@
 internal import CacheBase
-internal import FetchVocabulary
 internal import CacheCore
-internal import EngineBenchmark
-internal import EngineAPI
+internal import CacheData
+internal import CacheDomain
 internal import CachePresentation
+internal import EngineAPI
+internal import EngineBenchmark
+internal import FetchVocabulary
+internal import SampleOrigin
 internal import Synchronization
 
 /// A benchmark that is ready to run.
@@ -12,20 +15,14 @@ struct BenchmarkPlan: Sendable {
   /// answers a different question; all built-in engines together take less than a minute.
   static let standardWorkloads = [
     ("fill", entries: 100, operations: 100), ("read", entries: 10_000, operations: 20_000),
-    ("typed", entries: 1_000, operations: 5_000), ("typed-repeated", entries: 500, operations: 20_000),
-    ("ycsb-b", entries: 1_000, operations: 2_000), ("articles", entries: 100, operations: 2_000),
+    ("typed", entries: 1_000, operations: 5_000), ("ycsb-b", entries: 1_000, operations: 2_000),
+    ("scan", entries: 1_000, operations: 500),
   ]
 
   /// How to run the workloads, and where.
   var options: BenchmarkOptions
-  /// The number of processes, within `BenchmarkShare.countRange`.
-  var processes = 1
-  /// The name and version of the program for the report.
-  var program = "cachectl"
-  /// What goes from a store that is full.
+  /// The eviction policy of a store that is full.
   var policy: EvictionPolicy
-  /// The saved report of an earlier run, for comparison; `nil` for none.
-  var saved: (file: String, report: BenchmarkReport)?
   /// The engines, in the order of their turns.
   let subjects: [BenchmarkSubject]
   private let workloads: [Workload]
@@ -64,119 +61,144 @@ struct BenchmarkPlan: Sendable {
 
   /// Runs the benchmark in this process. Cancelling the task ends it early, with the measurements made so far.
   ///
-  /// - Parameter progress: called with the progress before each phase.
+  /// - Parameter begin: called before each phase, which begins when it returns.
   /// - Throws: `CacheError`: `invalidOption` if an engine rejects its configuration, `failed` if threads cannot be
-  ///   started. The outcome contains the failures of single engines.
-  func run(_ progress: @escaping @Sendable (BenchmarkProgress) -> Void) async throws(CacheError) -> BenchmarkOutcome {
-    let runner = BenchmarkRunner(
-      subjects: subjects, workloads: workloads, options: options, actions: try await actions(),
-      machine: .current(folder: options.scratchFolder), facts: facts, progress: progress)
-    return outcome(try await runner.run())
+  ///   started. The report contains the failures of single engines.
+  func run(
+    _ begin: @escaping @Sendable (BenchmarkProgress) async throws(CacheError) -> Void
+  ) async throws(CacheError) -> BenchmarkReport {
+    let isTyped = workloads.contains { $0.payload == .typed }
+    let typed = try await isTyped ? MoviePages.payload() : nil
+    let date = options.date
+    let actions = BenchmarkActions(
+      typed: typed,
+      openCache: { [policy] store in
+        let cache = FullCache(store, now: date, policy)
+        return { number, isStored throws(CacheError) in try await cache.read(number, isStored: isStored) }
+      })
+    return try await BenchmarkRunner(
+      subjects: subjects, workloads: workloads, options: options, actions: actions, facts: facts, begin: begin
+    ).run()
   }
 
-  /// The outcome of a run by several processes.
-  ///
-  /// - Parameter reports: the report of each process, with its histograms.
-  /// - Throws: `CacheError` with the code `malformed` if one of them is not a report.
-  func merge(_ reports: [[UInt8]]) throws(CacheError) -> BenchmarkOutcome {
-    var all: [BenchmarkReport] = []
-    for (index, bytes) in reports.enumerated() {
-      all.append(try BenchmarkReport(json: bytes, file: "the report of process \(index)"))
+  /// Runs the benchmark, in this process or in several, with its progress on the terminal, and always removes the
+  /// stores.
+  func runInScratchFolder(_ global: GlobalOptions) async throws(CacheError) -> BenchmarkReport {
+    let scratch = try ScratchFolder()
+    defer { scratch.remove() }
+    var plan = self
+    plan.options.scratchFolder = scratch.path
+    // A name that no other run has.
+    plan.options.runName = "bench-" + String(UInt64.random(in: 0 ... .max), radix: 16)
+    if let warning = plan.serverWarning { global.remark(warning) }
+    let display = Mutex(ProgressDisplay("Measuring", isVisible: global.showsProgress))
+    defer { display.withLock { $0.finish() } }
+    let show: @Sendable (BenchmarkProgress) -> Void = { now in
+      display.withLock { $0.show(done: now.phase, total: now.total, item: now.item) }
     }
-    guard var merged = BenchmarkReport.merging(all) else { throw CacheError.cancelled }
-    merged.environment.processes = processes
-    return outcome(merged)
+    if options.processes > 1 { return try SharedBenchmark(plan.options).run(show) }
+    return try await plan.run(show)
   }
 
-  private func outcome(_ report: BenchmarkReport) -> BenchmarkOutcome {
-    let controls = subjects.filter { !$0.plugin.declaration.capabilities.contains(.persistent) }.map(\.name)
-    return BenchmarkOutcome(report: report, controls: controls, saved: saved)
+  /// The engines that keep nothing: they only show the cost of measuring.
+  var controls: [String] {
+    subjects.filter { !$0.plugin.declaration.capabilities.contains(.persistent) }.map(\.name)
   }
-
-  private var facts: [String: String] {
-    #if DEBUG
-      var facts = ["program": program, "build": "debug"]
-    #else
-      var facts = ["program": program, "build": "release"]
-    #endif
-    // The settings that override the workloads: without them, rows of the same name would pass for the same work.
-    facts["operations"] = options.operations.map(String.init)
-    facts["valueSize"] = options.valueSize.map(String.init)
-    if isBounded, policy != .lru { facts["policy"] = policy.name }
-    return facts
-  }
-
-  /// The engines whose stores are on the configured servers instead of in the scratch folder.
-  var servers: [String] { subjects.filter(\.hasNamedStore).map(\.name) }
 
   /// Whether a store gets full, so that the policy counts.
   var isBounded: Bool { workloads.contains { $0.payload == .bounded } }
 
-  /// The actions that these workloads need; making them takes some milliseconds.
-  private func actions() async throws(CacheError) -> BenchmarkActions {
-    let share = options.share?.index ?? 0
-    let now = options.date
-    var actions = BenchmarkActions()
-    if workloads.contains(where: { $0.payload == .typed || $0.payload == .kept }) {
-      let movies = try await MoviePages.load()
-      let makeReader: BenchmarkActions.MakeFetcher = { movies.reader(over: $0, share: share, now: now) }
-      (actions.typed, actions.makeFetcher[.kept]) = (movies.payload, makeReader)
-    }
-    if workloads.contains(where: { $0.payload == .fetched }) {
-      let pages = try await CityPages.load(share: share, now: now)
-      let makeFetcher: BenchmarkActions.MakeFetcher = { pages.fetcher(over: $0.engine, $0.capabilities) }
-      actions.makeFetcher[.fetched] = makeFetcher
-    }
-    let makeBounded: BenchmarkActions.MakeFetcher = { [policy] in BoundedReader($0, now: now, policy) }
-    actions.makeFetcher[.bounded] = makeBounded
-    return actions
+  private var facts: [JSONValue.Member] {
+    #if DEBUG
+      let build = "debug"
+    #else
+      let build = "release"
+    #endif
+    let isNamed = isBounded && policy != .lru
+    return [
+      .init("program", .string("cachectl \(Cachectl.version)")), .init("build", .string(build)),
+      .init("policy", JSONValue(isNamed ? policy.name : nil)),
+    ]
+  }
+
+  /// Says which engines are measured on the configured servers instead of in the scratch folder; `nil` if none.
+  var serverWarning: StatusLine? {
+    let servers = subjects.filter { $0.plugin.declaration.isOnServer }.map(\.name)
+    guard !servers.isEmpty else { return nil }
+    return StatusLine(
+      [
+        "measures \(servers.joined(separator: " and ")) on the server of the configuration",
+        "its stores there begin with \(options.runName), and are removed at the end; after a kill the server drops them "
+          + "within a day",
+      ], style: .yellow)
   }
 }
 
-/// A benchmark in a scratch folder, with its progress on the terminal.
-struct Benchmark {
-  private var plan: BenchmarkPlan
-  private let global: GlobalOptions
+/// Pages of 20 movies each from the bundled sample, for the workload that decodes what it reads.
+enum MoviePages {
+  /// The number of different pages: a prime, so that no regular choice of entries always meets the same pages.
+  static let count = 61
 
-  init(_ plan: BenchmarkPlan, _ global: GlobalOptions) {
-    self.plan = plan
-    self.global = global
-    // A name that no other run has.
-    self.plan.options.runName = "bench-" + String(UInt64.random(in: 0 ... .max), radix: 16)
-  }
-
-  /// Runs the benchmark, in this process or in several, and always removes the scratch folder.
-  func run() async throws(CacheError) -> BenchmarkOutcome {
-    let scratch = try ScratchFolder()
-    defer { scratch.remove() }
-    var plan = plan
-    plan.options.scratchFolder = scratch.path
-    warnOfServers()
-    return try await measure(plan)
-  }
-
-  private func measure(_ plan: BenchmarkPlan) async throws(CacheError) -> BenchmarkOutcome {
-    let display = Mutex(ProgressDisplay("Measuring", isVisible: global.showsProgress))
-    defer { display.withLock { $0.finish() } }
-    let show: @Sendable (BenchmarkProgress) -> Void = { now in
-      display.withLock {
-        $0.show(
-          done: now.completed, total: now.total, item: now.item, timeLeft: now.secondsLeft.map { .seconds($0) })
-      }
+  /// The pages of a search with enough results. A read decodes the page as a cache hit does, and compares all of it.
+  static func payload() async throws(CacheError) -> TypedPayload {
+    let origin = SampleMovieOrigin()
+    let coding = try MoviesPageCoding()
+    var pages: [MoviesPageDTO] = []
+    var payloads: [[UInt8]] = []
+    for page in 1...count {
+      guard let query = MovieQuery("the") else { break }
+      let request = MoviesRequestDTO(origin: origin.name, query: query, page: page)
+      guard let response = try await origin.answer(to: request, conditions: [:]).response else { continue }
+      pages.append(response)
+      payloads.append(try coding.encode(response))
     }
-    guard plan.processes > 1 else { return try await plan.run(show) }
-    return try plan.merge(try SharedBenchmark(plan).run(show))
+    return TypedPayload(
+      encode: { [payloads] number throws(CacheError) in payloads[number % payloads.count] },
+      isRight: { [pages] number, bytes throws(CacheError) in try coding.decode(bytes) == pages[number % pages.count] })
+  }
+}
+
+/// Reads entries through a cache that is full, and stores the missing ones.
+struct FullCache: Sendable {
+  private let target: BenchmarkStore
+  private let store: EntryStore
+  private let clock: OperationClock
+
+  /// A cache over `target`, from which `policy` evicts. No entry expires during the run, which begins at `now`.
+  init(_ target: BenchmarkStore, now: Timestamp, _ policy: EvictionPolicy) {
+    self.target = target
+    clock = OperationClock(now)
+    let limits = StoreLimits(maxEntries: target.maximumEntries, eviction: policy)
+    store = EntryStore(engine: target.engine, clock: clock, limits: limits, capabilities: target.capabilities)
   }
 
-  /// Says which servers are used.
-  private func warnOfServers() {
-    guard !plan.servers.isEmpty else { return }
-    global.remark(
-      StatusLine(
-        [
-          "measures \(plan.servers.joined(separator: " and ")) on the server of the configuration",
-          "its stores there begin with \(plan.options.runName), and are removed at the end; after a kill the server drops "
-            + "them within a day",
-        ], style: .yellow))
+  func read(_ number: Int, isStored: Bool) async throws(CacheError) -> BenchmarkAnswer {
+    let key = try target.key(number)
+    let bytes = target.bytes
+    clock.tick()
+    if isStored {
+      let found = try await store.read(key) { payload, _ throws(CacheError) in try bytes.isRight(number, payload) }
+      store.countLookUp(found == nil ? nil : key)
+      if let found { return found.value ? .hit : .wrong }
+    }
+    let now = clock.now
+    // Longer than a run takes, and short enough for a server to drop the leftovers of a killed run.
+    let later = now.advanced(by: .seconds(86_400))
+    try await store.write(
+      key, payload: try bytes.encode(number),
+      metadata: EntryMetadata(storedAt: now, freshUntil: later, retainUntil: later, contentType: "text/plain"))
+    return .miss
   }
+}
+
+/// A clock that a millisecond passes on with each operation, so that the order of uses does not depend on the speed of
+/// the engine.
+final class OperationClock: WallClock {
+  private let milliseconds: Atomic<Int64>
+
+  init(_ start: Timestamp) { milliseconds = Atomic(start.milliseconds) }
+
+  var now: Timestamp { Timestamp(milliseconds: milliseconds.load(ordering: .relaxed)) }
+
+  func tick() { milliseconds.add(1, ordering: .relaxed) }
 }

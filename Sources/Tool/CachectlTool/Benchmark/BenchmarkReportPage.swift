@@ -1,5 +1,5 @@
-internal import CachePresentation
 internal import CacheBase
+internal import CachePresentation
 internal import EngineBenchmark
 
 /// The results as one self-contained HTML page: no network, no script, light or dark by the reader's choice, readable
@@ -29,17 +29,34 @@ struct BenchmarkReportPage: Sendable {
   }
 
   private var heading: String {
-    let facts = outcome.report.environment.texts.map { fact in
-      HTMLText.element("dt", text: fact.name) + HTMLText.element("dd", text: fact.text)
-    }
+    let facts = facts.map { HTMLText.element("dt", text: $0.name) + HTMLText.element("dd", text: $0.text) }
     let remark = outcome.status.map { HTMLText.element("p", [("class", "remark")], text: $0.text) } ?? ""
     return HTMLText.element("h1", text: "Backends against each other") + remark
       + HTMLText.element("dl", [], facts.joined())
   }
 
+  /// The known members of the environment, as texts for people.
+  private var facts: [(name: String, text: String)] {
+    guard case .object(let members) = outcome.report.environment else { return [] }
+    let labels = [
+      "memoryBytes": "main memory", "fileSystem": "file system", "withoutDurability": "without durability",
+      "warmUpRounds": "warm-up rounds", "valueSize": "value size",
+    ]
+    return members.map { member in
+      let text =
+        switch (member.name, member.value) {
+        case ("memoryBytes", .integer(let bytes)): ByteCountText.text(bytes)
+        case ("engines", .object(let engines)):
+          engines.map { "\($0.name) \(CSVText.field($0.value))" }.joined(separator: ", ")
+        default: CSVText.field(member.value)
+        }
+      return (labels[member.name] ?? member.name, text)
+    }.filter { !$0.text.isEmpty }
+  }
+
   private var sections: String {
     [
-      section("Throughput", groups.map { ThroughputBars(group: $0, number: number).html }),
+      section("Throughput", groups.map(bars)),
       section("Latency by percentile", groups.compactMap(percentiles)),
       section("Cost against size", titles.compactMap(costs)),
       HTMLText.element("section", [], HTMLText.element("h2", text: "All figures") + figures),
@@ -58,23 +75,60 @@ struct BenchmarkReportPage: Sendable {
     groups.reduce(into: []) { titles, group in if !titles.contains(group.title) { titles.append(group.title) } }
   }
 
+  /// The number of a backend's colour, dashes and marks: the same in all figures.
+  private func number(of backend: String) -> Int { backends.firstIndex(of: backend) ?? 0 }
+
+  /// The operations per second of each backend, as bars labelled with their numbers.
+  private func bars(_ group: BenchmarkGroup) -> String {
+    HTMLText.element(
+      "figure", [("class", "bars")],
+      HTMLText.element("figcaption", text: "\(group.heading): operations a second")
+        + HTMLText.element("ul", [], group.rows.map { bar($0, of: group) }.joined()))
+  }
+
+  private func bar(_ result: BenchmarkResult, of group: BenchmarkGroup) -> String {
+    let name = HTMLText.element("span", [("class", "name")], text: result.row.backend)
+    guard let cost = result.measurement else {
+      let kind = result.isFailure ? "mistake" : "skipped"
+      return HTMLText.element("li", [], name + HTMLText.element("span", [("class", kind)], text: result.gap))
+    }
+    let isBest = group.isBest(result)
+    let color = "bar series\(number(of: result.row.backend) % 6)"
+    let width = "width:\(HTMLText.number(group.share(result) * 100))%"
+    let length = HTMLText.element("span", [("class", color), ("style", width)], "")
+    let ratio = "\(BenchmarkText.ratio(result.speed, to: group.best)) of the highest"
+    let rank = isBest ? "the best" : group.isControl(result) ? "the control: \(ratio)" : ratio
+    let value =
+      "\(HTMLText.unbroken(BenchmarkText.rate(result.speed))), \(rank) "
+      + "(\(HTMLText.unbroken(BenchmarkText.spread(cost.throughput))))"
+    return HTMLText.element(
+      "li", isBest ? [("class", "best")] : [],
+      name + HTMLText.element("span", [("class", "track")], length)
+        + HTMLText.element("span", [("class", "value")], text: value))
+  }
+
+  private static let percentiles: [(name: String, percentage: Double)] = [
+    ("p50", 50), ("p90", 90), ("p99", 99), ("p99.9", 99.9), ("max", 100),
+  ]
+
+  /// The chart of the latencies; `nil` if nothing was measured.
   private func percentiles(_ group: BenchmarkGroup) -> String? {
-    let names: [(Double, String)] = [(50, "p50"), (90, "p90"), (99, "p99"), (99.9, "p99.9"), (100, "max")]
     let series = group.rows.compactMap { result in
       result.measurement.map { cost in
         LineChart.Series(
           name: result.row.backend, number: number(of: result.row.backend),
-          points: zip(names, cost.latency.percentiles).map { (Self.place($0.0), Double($1) / 1_000, $0.1) })
+          points: Self.percentiles.map { name, percentage in
+            (Self.place(percentage), Double(cost.latencies.percentile(percentage)) / 1_000, name)
+          })
       }
     }
     guard !series.isEmpty else { return nil }
     return LineChart(
       title: "\(group.heading): time of \(group.measuredCall)",
-      ticks: names.map { (Self.place($0.0), $0.1) }, series: series, text: BenchmarkText.time
+      ticks: Self.percentiles.map { (Self.place($0.percentage), $0.name) }, series: series,
+      scaleNames: group.scaleRows.map(\.row.backend), text: BenchmarkText.time
     ).html
   }
-
-  private func number(of backend: String) -> Int { backends.firstIndex(of: backend) ?? 0 }
 
   /// The position of a percentile on its axis: each further nine takes the same space.
   private static func place(_ percentile: Double) -> Double {
@@ -86,12 +140,9 @@ struct BenchmarkReportPage: Sendable {
   private func costs(_ title: String) -> String? {
     let sizes = groups.filter { $0.title == title }.sorted { $0.entries < $1.entries }
     guard sizes.count > 1, let first = sizes.first, let last = sizes.last else { return nil }
-    let range = (log10(Double(max(first.entries, 1))), log10(Double(max(last.entries, 2))))
-    let place = { (entries: Int) in (log10(Double(max(entries, 1))) - range.0) / max(range.1 - range.0, 1e-9) }
-    let measured = backends.filter { backend in
-      sizes.contains { $0.rows.contains { $0.row.backend == backend && $0.speed > 0 } }
-    }
-    let series = measured.map { backend in
+    let range = (log10(Double(first.entries)), log10(Double(max(last.entries, 2))))
+    let place = { (entries: Int) in (log10(Double(entries)) - range.0) / max(range.1 - range.0, 1e-9) }
+    let series = backends.map { backend in
       LineChart.Series(
         name: backend, number: number(of: backend),
         points: sizes.compactMap { size in
@@ -102,82 +153,34 @@ struct BenchmarkReportPage: Sendable {
     }
     return LineChart(
       title: "\(title): time of an operation by the number of entries",
-      ticks: sizes.map { (place($0.entries), NumberText.text($0.entries)) }, series: series, text: BenchmarkText.time
+      ticks: sizes.map { (place($0.entries), NumberText.text($0.entries)) },
+      series: series.filter { !$0.points.isEmpty }, scaleNames: first.scaleRows.map(\.row.backend),
+      text: BenchmarkText.time
     ).html
   }
 
   private var figures: String {
-    let names = [
-      "Workload", "Entries", "Backend", "Throughput", "Ratio", "Spread", "Batch", "p50", "p90", "p99", "p99.9", "max",
-      "Disk",
-      "Memory", "Processor",
-    ]
-    let rows = groups.flatMap { group in group.rows.map { line($0, of: group, columns: names.count) } }
+    let columns = BenchmarkColumn.columns(for: groups)
+    let rows = groups.flatMap { group in group.rows.map { line($0, of: group, columns) } }
     let remark = HTMLText.element("p", [("class", "remark")], text: BenchmarkText.batchRemark)
-    return HTMLText.table(names, rows) + remark
+    return HTMLText.table(["Workload", "Entries", "Backend"] + columns.map(\.title), rows) + remark
   }
 
-  private func line(_ result: BenchmarkResult, of group: BenchmarkGroup, columns: Int) -> String {
+  private func line(_ result: BenchmarkResult, of group: BenchmarkGroup, _ columns: [BenchmarkColumn]) -> String {
     let name = [result.row.title, NumberText.text(result.row.entries), result.row.backend]
     guard let cost = result.measurement else {
-      let reason = "\(result.outcome.name): \(result.outcome.reason ?? "")"
-      let span = ("colspan", "\(columns - 3)")
-      let cell = HTMLText.element("td", [span, ("class", "reason")], text: reason)
+      let span = ("colspan", "\(columns.count)")
+      let cell = HTMLText.element("td", [span, ("class", "reason")], text: result.gap)
       return HTMLText.element("tr", [], name.map { HTMLText.element("td", text: $0) }.joined() + cell)
     }
-    let cells =
-      [
-        BenchmarkText.rate(result.speed), BenchmarkText.ratio(result.speed, to: group.best),
-        BenchmarkText.spread(cost.throughput), BenchmarkText.batch(cost.operationsPerCall) ?? "-",
-      ] + cost.latency.percentiles.map(BenchmarkText.latency) + [
-        ByteCountText.text(cost.storageBytes), cost.peakMemoryBytes.map(ByteCountText.text) ?? "-",
-        BenchmarkText.time(cost.processorSeconds * 1e6),
-      ]
+    let cells = columns.map { $0.text(cost, result.speed, group.best) ?? "-" }
     return HTMLText.row(name + cells, group.isBest(result) ? [("class", "best")] : [])
   }
 }
 
-extension LatencySummary {
-  /// The percentiles 50, 90, 99, 99.9 and 100, in nanoseconds.
-  fileprivate var percentiles: [UInt64] { [p50, p90, p99, p999, max] }
-}
-
-/// The operations per second of each backend, as bars labelled with their numbers.
-struct ThroughputBars {
-  let group: BenchmarkGroup
-  /// The colour number of a backend: the same in all figures of a page, see `LineChart.Series`.
-  let number: (String) -> Int
-
-  /// The figure.
-  var html: String {
-    return HTMLText.element(
-      "figure", [("class", "bars")],
-      HTMLText.element("figcaption", text: "\(group.heading): operations a second")
-        + HTMLText.element("ul", [], group.rows.map(bar).joined()))
-  }
-
-  private func bar(_ result: BenchmarkResult) -> String {
-    let name = HTMLText.element("span", [("class", "name")], text: result.row.backend)
-    guard let cost = result.measurement else {
-      let reason = "\(result.outcome.name): \(result.outcome.reason ?? "")"
-      let kind = result.isFailure ? "mistake" : "skipped"
-      return HTMLText.element("li", [], name + HTMLText.element("span", [("class", kind)], text: reason))
-    }
-    let speed = result.speed
-    let isBest = group.isBest(result)
-    let share = group.highest > 0 ? speed / group.highest * 100 : 0
-    let ratio = "\(BenchmarkText.ratio(speed, to: group.best)) of the highest"
-    let length = HTMLText.element(
-      "span",
-      [("class", "bar series\(number(result.row.backend) % 6)"), ("style", "width:\(HTMLText.number(share))%")], "")
-    let value =
-      "\(HTMLText.unbroken(BenchmarkText.rate(speed))), \(isBest ? "the best" : group.isControl(result) ? "the control: \(ratio)" : ratio) "
-      + "(\(HTMLText.unbroken(BenchmarkText.spread(cost.throughput))))"
-    return HTMLText.element(
-      "li", isBest ? [("class", "best")] : [],
-      name + HTMLText.element("span", [("class", "track")], length)
-        + HTMLText.element("span", [("class", "value")], text: value))
-  }
+extension BenchmarkResult {
+  /// Why there are no figures.
+  fileprivate var gap: String { "\(outcome.name): \(outcome.reason ?? "")" }
 }
 
 /// The style of the report page.

@@ -1,94 +1,99 @@
 internal import CachePresentation
 internal import EngineBenchmark
 
+/// A figure of a result, in the table on a screen and in the one of the page.
+struct BenchmarkColumn: Sendable {
+  let title: String
+  /// How much the column matters on a screen; `nil` if it is only in the page.
+  var priority: Int?
+  /// Whether the column says something about `groups`.
+  var isNeeded: @Sendable (_ groups: [BenchmarkGroup]) -> Bool = { _ in true }
+  /// The text of the figure; `nil` if it is unknown.
+  let text: @Sendable (BenchmarkMeasurement, _ speed: Double, _ best: Double) -> String?
+
+  private static let all = [
+    BenchmarkColumn(title: "Throughput", priority: 1) { _, speed, _ in BenchmarkText.rate(speed) },
+    BenchmarkColumn(title: "Ratio", priority: 0) { _, speed, best in BenchmarkText.ratio(speed, to: best) },
+    BenchmarkColumn(title: "Spread", priority: -1) { cost, _, _ in BenchmarkText.spread(cost.throughput) },
+    BenchmarkColumn(title: "Hits", priority: 0, isNeeded: hasHits) { cost, _, _ in
+      cost.hitRatio.map(BenchmarkText.precisePercentage)
+    },
+    BenchmarkColumn(title: "Longest", priority: 0, isNeeded: hasHits) { cost, _, _ in
+      cost.hitRatio.map { _ in BenchmarkText.latency(cost, 100) }
+    },
+    BenchmarkColumn(title: "Batch", priority: 0, isNeeded: { $0.contains(where: \.hasBatches) }) { cost, _, _ in
+      cost.operationsPerCall > 1 ? NumberText.text(cost.operationsPerCall) : ""
+    },
+    BenchmarkColumn(title: "p50", priority: -2) { cost, _, _ in BenchmarkText.latency(cost, 50) },
+    BenchmarkColumn(title: "p90") { cost, _, _ in BenchmarkText.latency(cost, 90) },
+    BenchmarkColumn(title: "p99", priority: 0) { cost, _, _ in BenchmarkText.latency(cost, 99) },
+    BenchmarkColumn(title: "p99.9", priority: -4) { cost, _, _ in BenchmarkText.latency(cost, 99.9) },
+    BenchmarkColumn(title: "max") { cost, _, _ in BenchmarkText.latency(cost, 100) },
+    BenchmarkColumn(title: "Disk", priority: -3) { cost, _, _ in ByteCountText.text(cost.storageBytes) },
+    BenchmarkColumn(title: "Memory", priority: -5) { cost, _, _ in cost.peakMemoryBytes.map(ByteCountText.text) },
+    BenchmarkColumn(title: "Processor") { cost, _, _ in BenchmarkText.time(cost.processorSeconds * 1e6) },
+  ]
+
+  private static let hasHits: @Sendable ([BenchmarkGroup]) -> Bool = { $0.contains(where: \.hasHits) }
+
+  /// The columns for `groups`, in order.
+  static func columns(for groups: [BenchmarkGroup]) -> [BenchmarkColumn] { all.filter { $0.isNeeded(groups) } }
+}
+
 /// The results for people: rows to compare are listed below each other.
 struct BenchmarkTable: Sendable {
   private let groups: [BenchmarkGroup]
-  /// The length of the longest bar in cells; 0 for no bars, if this is not a terminal.
-  private let barWidth: Int
-  /// Whether some calls were batches, and a column has their sizes.
-  private let hasBatches: Bool
-  /// Whether some stores were bounded, and columns have their shares of hits and their longest pauses.
-  private let hasHits: Bool
+  private let figures: [BenchmarkColumn]
 
-  init(_ groups: [BenchmarkGroup], on screen: Screen) {
+  init(_ groups: [BenchmarkGroup]) {
     self.groups = groups
-    hasBatches = groups.contains(where: \.hasBatches)
-    hasHits = groups.contains(where: \.hasHits)
-    barWidth = !screen.isTerminal ? 0 : screen.width ?? 100 < 100 ? 8 : 12
+    figures = BenchmarkColumn.columns(for: groups).filter { $0.priority != nil }
   }
 
   /// The table. If the screen is too narrow, the least important columns are left out.
   func text(on screen: Screen, hasHeader: Bool) -> String {
+    let barWidth = !screen.isTerminal ? 0 : screen.width ?? 100 < 100 ? 8 : 12
+    var columns: [Table.Column] = [
+      .init("Workload", priority: 1, isShrinkable: true, minimum: 20), .init("Entries", .right),
+      .init("Backend", priority: 1),
+    ]
+    if barWidth > 0 { columns.append(.init("")) }
+    for figure in figures {
+      columns.append(.init(figure.title, .right, priority: figure.priority ?? 0))
+      // The mark of the best.
+      if figure.title == "Throughput" { columns.append(.init("")) }
+    }
     let rows = groups.flatMap { group in
       group.rows.enumerated().map { index, row in
-        heading(group, isShown: index == 0) + cells(row, of: group)
+        let heading = index == 0 ? [group.title, NumberText.text(group.entries)] : ["", ""]
+        return heading.map { Table.Cell($0) } + cells(row, of: group, barWidth: barWidth)
       }
     }
     return Table(columns, rows: rows).text(on: screen, hasHeader: hasHeader)
   }
 
-  private var columns: [Table.Column] {
-    let bars: [Table.Column] = barWidth > 0 ? [.init("")] : []
-    let hits: [Table.Column] = hasHits ? [.init("Hits", .right), .init("Longest", .right)] : []
-    let batch: [Table.Column] = hasBatches ? [.init("Batch", .right)] : []
-    let figures: [Table.Column] = [
-      .init("Throughput", .right, priority: 1), .init(""), .init("Ratio", .right),
-      .init("Spread", .right, priority: -1),
-    ]
-    let details: [Table.Column] = [
-      .init("p50", .right, priority: -2), .init("p99", .right), .init("p99.9", .right, priority: -4),
-      .init("Disk", .right, priority: -3), .init("Memory", .right, priority: -5),
-    ]
-    return [
-      .init("Workload", priority: 1, isShrinkable: true, minimum: 20), .init("Entries", .right),
-      .init("Backend", priority: 1),
-    ] + bars + figures + hits + batch + details
-  }
-
-  private func heading(_ group: BenchmarkGroup, isShown: Bool) -> [Table.Cell] {
-    [Table.Cell(isShown ? group.title : ""), Table.Cell(isShown ? NumberText.text(group.entries) : "")]
-  }
-
-  private func cells(_ row: BenchmarkResult, of group: BenchmarkGroup) -> [Table.Cell] {
-    guard let figures = row.measurement else {
-      let style: TextStyle = row.isFailure ? .red : .dim
-      return [Table.Cell(row.row.backend, style)] + (barWidth > 0 ? [""] : [])
-        + [Table.Cell(row.outcome.name, style), ""]
-        + Array(repeating: "", count: 7 + (hasBatches ? 1 : 0) + (hasHits ? 2 : 0))
-    }
-    let speed = row.speed
+  private func cells(_ row: BenchmarkResult, of group: BenchmarkGroup, barWidth: Int) -> [Table.Cell] {
     let isBest = group.isBest(row)
-    let style: TextStyle = isBest ? .green : group.isControl(row) ? .dim : .plain
-    let bar = barWidth > 0 ? [Table.Cell(bar(speed, of: group.highest), style)] : []
-    return [Table.Cell(row.row.backend, style)] + bar + [
-      Table.Cell(BenchmarkText.rate(speed), style), Table.Cell(isBest ? "*" : "", style),
-      Table.Cell(BenchmarkText.ratio(speed, to: group.best)),
-    ] + cells(figures)
-  }
-
-  private func cells(_ figures: BenchmarkMeasurement) -> [Table.Cell] {
-    let latency = figures.latency
-    let batch = hasBatches ? [BenchmarkText.batch(figures.operationsPerCall).map { Table.Cell($0) } ?? ""] : []
-    let hits =
-      hasHits
-      ? [
-        Table.Cell(figures.hitRatio.map(BenchmarkText.precisePercentage)),
-        Table.Cell(figures.hitRatio.map { _ in BenchmarkText.latency(latency.max) }),
-      ] : []
-    return [Table.Cell(BenchmarkText.spread(figures.throughput), .dim)] + hits + batch + [
-      Table.Cell(BenchmarkText.latency(latency.p50)),
-      Table.Cell(BenchmarkText.latency(latency.p99)), Table.Cell(BenchmarkText.latency(latency.p999)),
-      Table.Cell(ByteCountText.text(figures.storageBytes)),
-      Table.Cell(figures.peakMemoryBytes.map(ByteCountText.text)),
-    ]
-  }
-
-  /// A bar of whole and eighth blocks, with a length proportional to `highest`.
-  private func bar(_ value: Double, of highest: Double) -> String {
-    guard highest > 0, let eighths = Int(exactly: (value / highest * Double(barWidth) * 8).rounded(.up)) else {
-      return ""
+    let style: TextStyle = isBest ? .green : row.isFailure ? .red : group.isControl(row) ? .dim : .plain
+    var cells = [Table.Cell(row.row.backend, style)]
+    if barWidth > 0 { cells.append(Table.Cell(Self.bar(group.share(row), width: barWidth), style)) }
+    guard let cost = row.measurement else {
+      return cells + [Table.Cell(row.outcome.name, row.isFailure ? .red : .dim)] + figures.map { _ in "" }
     }
+    for figure in figures {
+      let text = figure.text(cost, row.speed, group.best)
+      switch figure.title {
+      case "Throughput": cells += [Table.Cell(text ?? "", style), Table.Cell(isBest ? "*" : "", style)]
+      case "Spread": cells.append(Table.Cell(text ?? "", .dim))
+      default: cells.append(Table.Cell(text))
+      }
+    }
+    return cells
+  }
+
+  /// A bar of whole and eighth blocks, which takes `share` of `width` cells.
+  private static func bar(_ share: Double, width: Int) -> String {
+    let eighths = Int((share * Double(width) * 8).rounded(.up))
     let parts = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"]
     return String(repeating: "█", count: eighths / 8) + parts[eighths % 8]
   }
@@ -96,6 +101,10 @@ struct BenchmarkTable: Sendable {
 
 /// Formats benchmark figures with three digits.
 enum BenchmarkText {
+  /// The explanation of the column "Batch".
+  static let batchRemark =
+    "Batch: how many operations a call of the engine does; times are of one call"
+
   /// A throughput: "2.85 M/s", "228 k/s", "93.1 /s".
   static func rate(_ perSecond: Double) -> String {
     switch perSecond {
@@ -115,20 +124,10 @@ enum BenchmarkText {
     }
   }
 
-  /// A latency, given in nanoseconds.
-  static func latency(_ nanoseconds: UInt64) -> String { time(Double(nanoseconds) / 1_000) }
-
-  /// The unit of a latency: "an operation", "a batch of 1,000 operations".
-  static func call(_ operations: Int) -> String {
-    operations > 1 ? "a batch of \(NumberText.text(operations)) operations" : "an operation"
+  /// A percentile of the latencies.
+  static func latency(_ cost: BenchmarkMeasurement, _ percentage: Double) -> String {
+    time(Double(cost.latencies.percentile(percentage)) / 1_000)
   }
-
-  /// The number of operations in a batch; `nil` for a single operation.
-  static func batch(_ operations: Int) -> String? { operations > 1 ? NumberText.text(operations) : nil }
-
-  /// The explanation of the column "Batch".
-  static let batchRemark =
-    "Batch: how many operations a call of the engine does; times are of one call"
 
   /// A ratio to the highest: "1.00", "0.08".
   static func ratio(_ value: Double, to best: Double) -> String {
@@ -150,8 +149,8 @@ enum BenchmarkText {
   /// A change as a share: "+4 %", "-12 %".
   static func change(_ share: Double) -> String { (share < 0 ? "-" : "+") + percentage(abs(share)) }
 
-  /// The changes between which a difference is noise: "-9/+10 %". They are not symmetric: what becomes a tenth slower
-  /// has to become a ninth faster to be as before.
+  /// The changes between which a difference is noise: "-9/+10 %". They are not symmetric: a result that becomes a tenth
+  /// slower must become a ninth faster to be as before.
   static func noise(_ noise: Double) -> String {
     let slower = (1 - 1 / (1 + noise)) * 100
     return "-\(NumberText.decimal(slower, places: 0))/+\(percentage(noise))"

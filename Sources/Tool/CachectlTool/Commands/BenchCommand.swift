@@ -1,7 +1,10 @@
-internal import CommandLineKit
-internal import FetchVocabulary
+internal import CacheBase
+internal import CacheCore
 internal import CachePresentation
+internal import CommandLineKit
+internal import EngineAPI
 internal import EngineBenchmark
+internal import FetchVocabulary
 
 /// `bench`.
 struct BenchCommand: AsyncParsableCommand {
@@ -12,8 +15,8 @@ struct BenchCommand: AsyncParsableCommand {
       the folder for temporary files (TMPDIR). Every answer is checked: a wrong one makes the status 1, and \
       its speed does not count. The memory engine is the control: it shows what the measuring itself costs.
 
-      Workloads: ycsb-a to ycsb-f, fill, read, typed, typed-repeated, full, scan, expire, open, articles. Without \
-      --workload it is a selection that takes about a minute.
+      Workloads: ycsb-a, ycsb-b, ycsb-c, fill, read, typed, full, scan, open. Without --workload it is a selection \
+      that takes about a minute.
 
       With --compare the status is 1 if something is worse than in FILE, beyond the noise of both runs. Runs of fewer \
       than five rounds cannot be compared.
@@ -37,52 +40,136 @@ struct BenchCommand: AsyncParsableCommand {
     completion: .list(WorkloadCatalogue.names))
   var workload: [String] = []
 
-  @OptionGroup
-  var options: BenchmarkFlags
+  @Option(help: ArgumentHelp("Store N entries; several counts are run one after the other", valueName: "n,n,..."))
+  var entries: CountList?
 
-  @OptionGroup
-  var files: BenchmarkFiles
+  @Option(help: ArgumentHelp("Do N operations a round", valueName: "n"))
+  var operations: Count?
+
+  @Option(help: ArgumentHelp("Store values of BYTES, such as 1000 or 4KiB", valueName: "bytes"))
+  var valueSize: ByteCount?
+
+  @Option(help: ArgumentHelp("Use N threads", valueName: "n"))
+  var threads = 1
+
+  @Option(help: ArgumentHelp("Use N processes on one store", valueName: "n"))
+  var processes = 1
+
+  @Option(help: ArgumentHelp("Measure N rounds, after one that is not measured", valueName: "n"))
+  var rounds = 5
+
+  @Option(help: ArgumentHelp("Repeat the random choices of seed N", valueName: "n"))
+  var seed: UInt64 = 42
+
+  @Option(
+    help: ArgumentHelp(
+      "Evict by the policy NAME in the workload full (default: that of the configuration)", valueName: "name"),
+    completion: .list(EvictionPolicy.standard.map { $0.name }))
+  var policy: String?
+
+  @Option(help: "What a commit survives, on every engine")
+  var durability = Durability.normal
+
+  @Option(
+    help: ArgumentHelp("Write the results to FILE as a page for browsers", valueName: "file"),
+    completion: .file(extensions: ["html"]))
+  var report: String?
+
+  @Option(
+    help: ArgumentHelp("Save the results to FILE, to compare with later", valueName: "file"),
+    completion: .file(extensions: ["json"]))
+  var save: String?
+
+  @Option(
+    help: ArgumentHelp("Compare each result with the one in FILE", valueName: "file"),
+    completion: .file(extensions: ["json"]))
+  var compare: String?
 
   @OptionGroup(title: "Global options")
   var global: GlobalOptions
 
+  func validate() throws(ValidationError) {
+    do { try options.validate() } catch { throw ValidationError("--\(error.message)") }
+    if let report, report == save { throw ValidationError("--report and --save name the same file, \(report)") }
+  }
+
   func run() async throws {
     var plan = try plan()
     if let share = ProcessEnvironment.benchmarkShare, plan.options.join(share) { return try await plan.runShare() }
-    let results = try files.begin()
-    let outcome = try await Benchmark(plan, global).run()
+    let saved = try saved()
+    let page = try report.map(PendingFile.init)
+    let results = try save.map(PendingFile.init)
+    let outcome = BenchmarkOutcome(
+      report: try await plan.runInScratchFolder(global), controls: plan.controls, saved: saved)
     let shown = Result { try global.show(outcome) }
-    try results.finish(outcome)
+    try page?.finish(Array(BenchmarkReportPage(outcome).html.utf8))
+    let isComplete = outcome.report.isComplete
+    // An interrupted run keeps the saved results of an earlier one.
+    if isComplete { try results?.finish(outcome.report.json) }
     try shown.get()
-    if let path = files.save, !outcome.report.isComplete {
-      global.remark(StatusLine(["\(path) was not written: an incomplete run cannot be compared"], style: .yellow))
+    if let save, !isComplete {
+      global.remark(StatusLine(["\(save) was not written: an incomplete run cannot be compared"], style: .yellow))
     }
-    if outcome.report.isComplete, outcome.report.hasFailure || outcome.isWorse { throw ExitCode.failure }
+    if isComplete, outcome.report.hasFailure || outcome.isWorse { throw ExitCode.failure }
+  }
+
+  /// How to run any workload, without a place.
+  private var options: BenchmarkOptions {
+    var options = BenchmarkOptions()
+    options.entries = entries?.numbers ?? []
+    options.operations = operations?.number
+    options.valueSize = valueSize?.number
+    options.threads = threads
+    options.processes = processes
+    options.rounds = rounds
+    options.seed = seed
+    options.durability = durability
+    return options
   }
 
   private func plan() throws -> BenchmarkPlan {
-    let (workloads, saved) = (try workload.map(named), try files.saved())
+    let workloads = try workload.map(named)
     let names = backends?.names ?? []
     let session = try Session(global, naming: names.map { EngineReference($0, flag: "--backends") })
     let only = global.backend == nil ? [] : [session.configuration.backend]
     var plan = try BenchmarkPlan(
       session.container, backends: names.isEmpty ? only : names.map(EngineName.name), workloads: workloads,
-      options: options.settings)
-    (plan.processes, plan.program, plan.saved) = (options.processes, "cachectl \(Cachectl.version)", saved)
-    if let policy = options.policy {
+      options: options)
+    if let policy {
       guard plan.isBounded else {
         throw ValidationError("--policy goes with --workload full: no other store gets full")
       }
-      plan.policy = try Cachectl.current.policy(named: policy, "--policy")
+      plan.policy = try Cachectl.current.policy(named: policy)
     }
     return plan
   }
 
   private func named(_ name: String) throws(ValidationError) -> Workload {
     if let workload = WorkloadCatalogue.workload(named: name) { return workload }
-    let nearest = WorkloadCatalogue.nearestName(to: name).map { "; the nearest is \($0)" } ?? ""
+    let names = WorkloadCatalogue.names
+    let nearest = Spelling.nearest(to: name, among: names).map { "; the nearest is \($0)" } ?? ""
     throw ValidationError(
-      "--workload: there is no workload '\(name)': give one of "
-        + "\(WorkloadCatalogue.names.joined(separator: ", "))\(nearest)")
+      "--workload: there is no workload '\(name)': give one of \(names.joined(separator: ", "))\(nearest)")
+  }
+
+  /// The report to compare with; `nil` if there is none.
+  private func saved() throws(CacheError) -> (file: String, report: BenchmarkReport)? {
+    guard let compare else { return nil }
+    let bytes = try InputFile.bytes(of: compare, limit: BenchmarkOutcome.maximumReportSize)
+    return (compare, try BenchmarkReport(json: bytes, file: compare))
+  }
+}
+
+extension Durability: ExpressibleByArgument {}
+
+extension Cachectl {
+  /// The eviction policy with the short or long name `name`.
+  fileprivate func policy(named name: String) throws(ValidationError) -> EvictionPolicy {
+    let wanted = Spelling.shortName(for: name) ?? name
+    if let policy = policies.first(where: { $0.name == wanted }) { return policy }
+    let names = policies.map(\.name)
+    let nearest = Spelling.nearest(to: name, among: names).map { "; the nearest is \($0)" } ?? ""
+    throw ValidationError(
+      "--policy: there is no policy '\(name)': give one of \(names.joined(separator: ", "))\(nearest)")
   }
 }

@@ -26,10 +26,11 @@ final class ProgressDisplay {
     line.show(progress.text(width: Console.error.screen.width ?? 80))
   }
 
-  /// Shows progress at once: `done` of `total`, the current `item`, and how long the rest is likely to take. The items
-  /// differ, so there is no speed.
-  func show(done: Int, total: Int, item: String, timeLeft: Duration?) {
-    let progress = ProgressLine(item.isEmpty ? label : item, done: done, total: total, left: timeLeft)
+  /// Shows progress at once: `done` of `total`, the current `item`, and how long the rest takes if it is like the start.
+  /// The items differ: there is no speed.
+  func show(done: Int, total: Int, item: String) {
+    let left = done > 0 ? (ContinuousClock.now - start) * (Double(total - done) / Double(done)) : nil
+    let progress = ProgressLine(item.isEmpty ? label : item, done: done, total: total, left: left)
     line.show(progress.text(width: Console.error.currentScreen.width ?? 80))
   }
 
