@@ -43,7 +43,6 @@ import Testing
     Row("bench", "--rounds", ["1", "9"]),
     Row("bench", "--value-size", ["0", "1", "9", "4KiB"]),
     Row("bench", "--seed", natural.union(["9223372036854775808", String(UInt64.max)])),
-    Row("bench", "--rate", ["1", "9", "1.5", "1e3", "0x10"]),
     Row("backends test memory", "--seed", natural.union(["9223372036854775808", String(UInt64.max)])),
     Row("backends test memory", "--timeout", durations.subtracting(["0s"])),
   ]
