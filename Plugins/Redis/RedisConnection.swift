@@ -4,24 +4,25 @@ internal import EngineAPI
 /// A connection to one server, logged in, which any number of calls share: each sends its commands behind those of the
 /// others, and the replies come in the same order.
 ///
-/// While calls overlap, the thread of the `RedisPoller` hands out the replies. While they follow each other, each reads its
-/// own replies in place, because to wake up another thread takes longer than a near server does to answer. That blocks a
-/// thread of the cooperative pool for a round trip, but only one at a time, for at most a millisecond, and rarely if the
-/// server is slower than that.
+/// While calls overlap, a thread hands out the replies. While they follow each other, each reads its own replies in place,
+/// because to wake up another thread takes longer than a near server does to reply. That blocks a thread of the cooperative
+/// pool for a round trip, but only one at a time, for at most a millisecond, and rarely if the server is slower than that.
 ///
 /// `@unchecked Sendable`: the lock of `monitor` guards the variables and the TLS session. Only the `reader` takes bytes from
 /// the socket, and uses `replies` and `room`.
 final class RedisConnection: @unchecked Sendable {
-  /// What the server said of itself when the connection was opened.
+  /// What a server says of itself.
   struct Role: Sendable {
-    enum Mode: Sendable { case standalone, cluster, sentinel }
+    enum Mode: String, Sendable { case standalone, cluster, sentinel }
 
-    let mode: Mode
-    let isMaster: Bool
+    var mode = Mode.standalone
+    var isMaster = false
+    /// The server's number for the connection.
+    var client: Int64 = 0
   }
 
   /// Who takes bytes from the socket.
-  private enum Reader { case none, caller, poller }
+  private enum Reader { case none, caller, thread }
 
   /// How long a caller waits in place, in milliseconds.
   private static let longestWaitInPlace: Int32 = 1
@@ -29,16 +30,19 @@ final class RedisConnection: @unchecked Sendable {
   private static let shortSequence = 8
   /// How many calls must follow one that got no reply in place.
   private static let restAfterSlowReply = -64
-  /// How long the poller keeps an unused connection.
+  /// How long the thread lives without calls.
   private static let idleTime = Duration.seconds(1)
+  /// How long the thread waits for a reply before it looks for bytes that the socket has not taken, in milliseconds.
+  private static let interval: Int32 = 10
 
   let address: RedisAddress
   /// Set before `open` returns.
-  private(set) var role = Role(mode: .standalone, isMaster: false)
+  private(set) var role = Role()
   private let url: String
   private let silence: Duration
   private let patience: Duration
-  private let poller: RedisPoller
+  /// What to do if the connection breaks before the server has replied.
+  private let hintWhileNew: String?
   private let onMessage: (@Sendable (RedisValue) -> Void)?
   private let socket: RedisSocket
   /// The encryption of the connection; `nil` if it has none.
@@ -48,21 +52,18 @@ final class RedisConnection: @unchecked Sendable {
 
   private let monitor = Monitor()
   private var reader = Reader.none
-  /// Whether the poller waits for the socket, or is about to.
-  private var isPolled = false
+  /// Whether the thread waits for the socket, or is about to.
+  private var isWaiting = false
   /// Why the connection is closed; `nil` while it is open.
   private var failure: CacheError?
-  /// What to do if the connection breaks, until the server has replied once; `nil` for no particular advice.
-  private var hint: String?
   /// Whether the login has no reply yet.
   private var isNew = true
   /// The bytes to send, of which the first `sent` have been sent; `sentBefore` were sent before these.
   private var outgoing: [UInt8] = []
   private var sent = 0
   private var sentBefore = 0
-  /// The calls without all replies, a list of which these are the first and the last.
-  private var oldest: RedisCall?
-  private var newest: RedisCall?
+  /// The calls without all replies, the oldest first.
+  private var calls: [RedisCall] = []
   /// How many calls in sequence did not overlap others; negative after a slow one.
   private var sequence = shortSequence
   /// When something last arrived, or the server took something for which it had no room before.
@@ -77,15 +78,13 @@ final class RedisConnection: @unchecked Sendable {
     url = options.location.url(of: address)
     silence = options.silence
     self.patience = options.timeout / 25
-    poller = options.poller
+    hintWhileNew = options.hintForNewConnection
     replies = try RedisReader()
-    session = options.encryption?.session(with: address.host)
-    guard (session == nil) == (options.encryption == nil) else {
-      throw CacheError(.failed, "there is no memory for TLS")
-    }
     do throws(RedisBreak) {
+      let session = try options.encryption?.session(with: address.host)
       let socket = try RedisSocket(address, patience)
       if let session { try socket.shakeHands(session, patience) }
+      self.session = session
       self.socket = socket
     } catch {
       throw patience.isCancelled ? .cancelled : .unreachable(url, error)
@@ -103,41 +102,34 @@ final class RedisConnection: @unchecked Sendable {
     _ address: RedisAddress, _ options: RedisOptions, onMessage: (@Sendable (RedisValue) -> Void)? = nil
   ) async throws(CacheError) -> RedisConnection {
     let patience = RedisPatience(options.connectTimeout)
-    let (connection, login) = try await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
-        let isStarted = SystemThread.startDetached {
-          continuation.resume(
-            returning: Result { () throws(CacheError) in
-              let login = try RedisLogin(options, address)
-              return (try RedisConnection(address, options, patience, onMessage), login)
-            })
+    let opened: Result<(RedisLogin, RedisConnection), CacheError> = await withTaskCancellationHandler {
+      do throws(CacheError) {
+        let opened = try await BlockingExecutor().run { () throws(CacheError) in
+          (try RedisLogin(options), try RedisConnection(address, options, patience, onMessage))
         }
-        if !isStarted { continuation.resume(returning: .failure(CacheError(.failed, "no thread can be started"))) }
+        return .success(opened)
+      } catch {
+        return .failure(error)
       }
     } onCancel: {
       patience.cancel()
-    }.get()
-    connection.hint = options.hintForNewConnection
-    let replies: [RedisValue]
-    do throws(RedisDisconnection) {
-      replies = try await connection.send(login.commands)
+    }
+    let (login, connection) = try opened.get()
+    do throws(CacheError) {
+      connection.role = try login.role(try await connection.ask(login.commands), url: connection.url)
     } catch {
       // A cancelled call leaves it open.
       connection.close()
-      throw error.error
-    }
-    do throws(CacheError) {
-      connection.role = try login.role(replies)
-    } catch {
-      connection.close()
       throw error
     }
-    connection.monitor.withLock {
+    let needsThread = connection.monitor.withLock {
       connection.isNew = false
-      connection.hint = nil
+      // Only the thread could notice a message.
+      guard onMessage != nil, connection.reader == .none else { return false }
+      connection.reader = .thread
+      return true
     }
-    // Only the poller could notice a message.
-    if onMessage != nil, connection.monitor.withLock({ connection.reader == .none }) { connection.leaveToPoller() }
+    if needsThread { connection.startThread() }
     return connection
   }
 
@@ -154,78 +146,45 @@ final class RedisConnection: @unchecked Sendable {
     return try await result(of: call).get()
   }
 
+  /// The same, if it does not matter whether the commands were sent.
+  func ask(_ commands: [RedisCommand]) async throws(CacheError) -> [RedisValue] {
+    do throws(RedisDisconnection) { return try await send(commands) } catch { throw error.error }
+  }
+
   /// Ends the connection, and every wait for it.
   func close() { end(CacheError(.closed, "\(url): the connection is closed")) }
-
-  /// Makes the poller the only reader from now on.
-  private func leaveToPoller() {
-    monitor.withLock { reader = .poller }
-    if !poller.add(self) { fail(RedisBreak("no thread can be started")) }
-  }
 
   // MARK: Sending
 
   /// Sends `bytes`, as far as the socket takes them, and returns whether the caller has to read its replies.
   private func enqueue(_ bytes: [UInt8], _ call: RedisCall) -> Bool {
-    enum Rest {
-      case nothing, read, leaveToPoller, wakePoller
-      case fail(mayRead: Bool)
-    }
-    let rest = monitor.withLock { () -> Rest in
+    monitor.withLock {
+      // If the server has ended an idle connection, the call can go over another one. At a login its reply says why.
+      if failure == nil, calls.isEmpty, !isNew, socket.hasEnded {
+        failure = .unreachable(url, RedisBreak("the server has closed the connection"))
+        socket.end()
+      }
       if let failure {
         call.outcome = .failure(.notSent(failure))
-        return .nothing
+        return false
       }
-      if oldest == nil {
-        // If the server has ended an idle connection, the call can go over another one.
-        if socket.hasEnded {
-          defer { reader = .caller }
-          return .fail(mayRead: reader == .none)
-        }
-        sequence += 1
-      } else {
-        sequence = min(sequence, 0)
-      }
+      sequence = calls.isEmpty ? sequence + 1 : min(sequence, 0)
       call.position = sentBefore + outgoing.count
-      append(call)
+      calls.append(call)
       append(bytes)
-      // A poller that does not wait now will send before it waits.
-      if reader == .poller, !isPolled { return .nothing }
+      // A thread that does not wait now will send before it waits.
+      if reader == .thread, !isWaiting { return false }
       flush()
-      if reader == .none {
-        reader = .caller
-        return outgoing.isEmpty ? .read : .leaveToPoller
-      }
-      return outgoing.isEmpty ? .nothing : .wakePoller
+      guard reader == .none else { return false }
+      reader = .caller
+      return true
     }
-    switch rest {
-    case .nothing: break
-    case .read: return true
-    case .leaveToPoller: leaveToPoller()
-    case .wakePoller: poller.wake()
-    case .fail(let mayRead):
-      // The server may have said why.
-      if mayRead { takeArrived() }
-      fail(RedisBreak("the server has closed the connection"))
-      monitor.withLock { call.outcome = failure.map { .failure(.notSent($0)) } }
-    }
-    return false
-  }
-
-  private func append(_ call: RedisCall) {
-    if let newest { newest.next = call } else { oldest = call }
-    newest = call
-  }
-
-  private func removeOldest() {
-    oldest = oldest?.next
-    if oldest == nil { newest = nil }
   }
 
   /// How many bytes to encrypt at once: OpenSSL's buffer keeps the size that it has once had.
   private static let encryptedAtOnce = 65_536
 
-  /// Adds `bytes` to what is to be sent. Called with the lock.
+  /// Adds `bytes` to those to be sent. Called with the lock.
   private func append(_ bytes: [UInt8]) {
     guard let session else {
       if outgoing.isEmpty { outgoing = bytes } else { outgoing += bytes }
@@ -255,25 +214,64 @@ final class RedisConnection: @unchecked Sendable {
 
   // MARK: Receiving
 
-  /// Reads for a moment on the caller's own thread, until `call` has its replies. The poller does the rest.
+  /// Reads for a moment on the caller's own thread, until `call` has its replies. A thread does the rest.
   private func readInPlace(_ call: RedisCall) {
     let end = call.start.advanced(by: .milliseconds(Int(Self.longestWaitInPlace)))
     var isFinished = false
-    while !isFinished, .now < end, socket.hasInput(within: Self.longestWaitInPlace) {
-      isFinished = takeArrived(call)
-    }
-    let isNeeded = monitor.withLock {
+    repeat {
+      serve(for: Self.longestWaitInPlace)
+      isFinished = monitor.withLock { call.outcome != nil }
+    } while !isFinished && .now < end
+    let needsThread = monitor.withLock {
       if !isFinished { sequence = Self.restAfterSlowReply }
-      if oldest != nil { return true }
-      reader = .none
-      return false
+      reader = calls.isEmpty ? .none : .thread
+      return reader == .thread
     }
-    if isNeeded { leaveToPoller() }
+    if needsThread { startThread() }
   }
 
-  /// Hands out the replies that have arrived, and returns whether `call` has its own. Only the reader calls this.
-  @discardableResult
-  private func takeArrived(_ call: RedisCall? = nil) -> Bool {
+  /// Starts the thread, which is the only reader from now on.
+  private func startThread() {
+    let isStarted = SystemThread.startDetached {
+      while let wait = self.nextWait() { self.serve(for: wait) }
+    }
+    if !isStarted { fail(RedisBreak("no thread can be started")) }
+  }
+
+  /// How long the thread waits next, in milliseconds; `nil` if it ends.
+  private func nextWait() -> Int32? {
+    let now = ContinuousClock.now
+    var isSilent = false
+    let wait = monitor.withLock { () -> Int32? in
+      if failure != nil { return nil }
+      if let oldest = calls.first {
+        isSilent = max(heard, oldest.start).advanced(by: silence) <= now
+        return isSilent ? nil : Self.interval
+      }
+      guard onMessage != nil || sequence < Self.shortSequence && heard.advanced(by: Self.idleTime) > now else {
+        reader = .none
+        return nil
+      }
+      return Int32(Self.idleTime / .milliseconds(1))
+    }
+    if isSilent { fail(.silence) }
+    return wait
+  }
+
+  /// Sends what the socket takes, waits for at most `milliseconds` until it is ready, and hands out what has arrived. Only
+  /// the reader calls this.
+  private func serve(for milliseconds: Int32) {
+    let events = monitor.withLock {
+      let before = sentBefore + sent
+      flush()
+      if sentBefore + sent > before { heard = .now }
+      isWaiting = true
+      return outgoing.isEmpty ? POLLIN : POLLIN | POLLOUT
+    }
+    if socket.isReady(for: events, within: milliseconds) { takeArrived() }
+  }
+
+  private func takeArrived() {
     var arrived: [RedisValue] = []
     do throws(RedisBreak) {
       let count = try socket.receive(into: room)
@@ -281,34 +279,32 @@ final class RedisConnection: @unchecked Sendable {
       if let session { try decrypt(bytes, session) } else { replies.feed(bytes) }
       while let reply = try replies.next() { arrived.append(reply) }
     } catch {
-      fail(error)
-      return true
+      return fail(error)
     }
     var finished: [RedisCall] = []
     var messages: [RedisValue] = []
-    var unexpected: RedisValue?
-    let isFinished = monitor.withLock {
+    var isUnexpected = false
+    monitor.withLock {
+      isWaiting = false
       heard = .now
       for reply in arrived {
         if onMessage != nil, reply.elements?.first?.text == "message" {
           messages.append(reply)
           continue
         }
-        guard let first = oldest else {
-          unexpected = reply
+        guard let oldest = calls.first else {
+          isUnexpected = true
           break
         }
-        first.replies.append(reply)
-        guard first.replies.count == first.count else { continue }
-        removeOldest()
-        if first.finish(.success(first.replies)) { finished.append(first) }
+        oldest.replies.append(reply)
+        guard oldest.replies.count == oldest.count else { continue }
+        calls.removeFirst()
+        if oldest.finish(.success(oldest.replies)) { finished.append(oldest) }
       }
-      return call?.outcome != nil
     }
     for message in messages { onMessage?(message) }
     for call in finished { call.resume() }
-    if let unexpected { fail(Self.refusal(unexpected.error)) }
-    return isFinished
+    if isUnexpected { fail(RedisBreak("the server sends a reply without a call")) }
   }
 
   private func decrypt(_ bytes: UnsafeRawBufferPointer, _ session: RedisTLSSession) throws(RedisBreak) {
@@ -343,61 +339,26 @@ final class RedisConnection: @unchecked Sendable {
   }
 
   private func fail(_ error: RedisBreak) {
-    let refusal = monitor.withLock { isNew ? oldest?.replies.first?.error : nil }
-    let error = refusal.map { Self.refusal($0) } ?? error
-    let hint = error.hint ?? monitor.withLock { self.hint }
-    end(.unreachable(url, error.reason, hint: hint, cause: error))
-  }
-
-  /// A server that takes no more clients, or none from outside, says so in an error before it ends the connection.
-  private static func refusal(_ error: RedisServerError?) -> RedisBreak {
-    guard let error else { return RedisBreak("the server sends a reply without a call") }
-    return RedisBreak("it answers: \(error)", hint: "see the server's configuration")
+    let (refusal, hint) = monitor.withLock {
+      isNew ? (calls.first?.replies.first?.error, hintWhileNew) : (nil, nil)
+    }
+    end(
+      refusal.map { .refused(url, $0) }
+        ?? .unreachable(url, error.reason, hint: error.hint ?? hint, cause: error))
   }
 
   private func end(_ error: CacheError) {
-    var finished: [RedisCall] = []
-    monitor.withLock {
-      guard failure == nil else { return }
+    let unfinished = monitor.withLock { () -> [RedisCall] in
+      guard failure == nil else { return [] }
       failure = error
-      while let call = oldest {
-        removeOldest()
-        let wasSent = call.position < sentBefore + sent
-        if call.finish(.failure(wasSent ? .unanswered(error) : .notSent(error))) { finished.append(call) }
-      }
       // Wakes up the reader.
       socket.end()
-    }
-    for call in finished { call.resume() }
-  }
-
-  /// For what the poller has to wait until when; `nil` if it no longer reads from this connection.
-  func nextWait() -> (request: pollfd, end: ContinuousClock.Instant)? {
-    let now = ContinuousClock.now
-    let wait = monitor.withLock { () -> (request: pollfd, end: ContinuousClock.Instant)? in
-      guard failure == nil else { return nil }
-      let before = sentBefore + sent
-      flush()
-      if sentBefore + sent > before { heard = now }
-      var end = now.advanced(by: Self.idleTime)
-      if let oldest {
-        end = max(heard, oldest.start).advanced(by: silence)
-      } else if onMessage == nil, sequence >= Self.shortSequence || heard.advanced(by: Self.idleTime) <= now {
-        reader = .none
-        return nil
+      defer { calls = [] }
+      return calls.filter { call in
+        call.finish(.failure(call.position < sentBefore + sent ? .unanswered(error) : .notSent(error)))
       }
-      isPolled = true
-      return (socket.request(outgoing.isEmpty ? POLLIN : POLLIN | POLLOUT), end)
     }
-    guard let wait, wait.end <= now else { return wait }
-    fail(.silence)
-    return nil
-  }
-
-  /// Takes what the poller has waited for.
-  func takePolled() {
-    monitor.withLock { isPolled = false }
-    takeArrived()
+    for call in unfinished { call.resume() }
   }
 }
 
@@ -413,7 +374,6 @@ private final class RedisCall: @unchecked Sendable {
   var continuation: CheckedContinuation<Outcome, Never>?
   /// How many bytes the connection sends before those of the call.
   var position = 0
-  var next: RedisCall?
 
   init(_ count: Int) { self.count = count }
 

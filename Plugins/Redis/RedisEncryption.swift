@@ -47,18 +47,9 @@ final class RedisEncryption: @unchecked Sendable {
 
   deinit { openSSL.SSL_CTX_free(context) }
 
-  /// A session with the server called `host`, whose certificate must be of that name or address; `nil` if there is no
-  /// memory for one.
-  func session(with host: String) -> RedisTLSSession? {
-    guard let handle = openSSL.SSL_new(context), let session = RedisTLSSession(handle, openSSL) else { return nil }
-    openSSL.SSL_set_connect_state(handle)
-    openSSL.SSL_set_hostflags(handle, UInt32(X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS))
-    if openSSL.X509_VERIFY_PARAM_set1_ip_asc(openSSL.SSL_get0_param(handle), host) == 1 { return session }
-    let hasName = host.withCString { name in
-      let name = UnsafeMutableRawPointer(mutating: name)
-      return openSSL.SSL_ctrl(handle, SSL_CTRL_SET_TLSEXT_HOSTNAME, Int(TLSEXT_NAMETYPE_host_name), name) == 1
-    }
-    return hasName && openSSL.SSL_set1_host(handle, host) == 1 ? session : nil
+  /// A session with the server called `host`, whose certificate must be of that name or address.
+  func session(with host: String) throws(RedisBreak) -> RedisTLSSession {
+    try RedisTLSSession(openSSL.SSL_new(context), openSSL, host)
   }
 
   private func unusable(_ option: String, _ path: String) -> CacheError {
@@ -89,17 +80,26 @@ final class RedisTLSSession {
   private let output: OpaquePointer
   private var room = [UInt8](repeating: 0, count: 16_384)
 
-  /// `nil` if there is no memory for the buffers; `session` is freed in any case.
-  fileprivate init?(_ session: OpaquePointer, _ openSSL: credis_openssl) {
-    guard let received = openSSL.BIO_new(openSSL.BIO_s_mem()), let output = openSSL.BIO_new(openSSL.BIO_s_mem()) else {
-      openSSL.SSL_free(session)
-      return nil
-    }
+  /// Takes ownership of `session`, which is `nil` if there was no memory for it.
+  fileprivate init(_ session: OpaquePointer?, _ openSSL: credis_openssl, _ host: String) throws(RedisBreak) {
+    guard let session, let received = openSSL.BIO_new(openSSL.BIO_s_mem()),
+      let output = openSSL.BIO_new(openSSL.BIO_s_mem())
+    else { throw RedisBreak("there is no memory for TLS") }
     openSSL.SSL_set_bio(session, received, output)
     self.openSSL = openSSL
     self.session = session
     self.received = received
     self.output = output
+    openSSL.SSL_set_connect_state(session)
+    openSSL.SSL_set_hostflags(session, UInt32(X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS))
+    if openSSL.X509_VERIFY_PARAM_set1_ip_asc(openSSL.SSL_get0_param(session), host) == 1 { return }
+    let hasName = host.withCString { name in
+      let name = UnsafeMutableRawPointer(mutating: name)
+      return openSSL.SSL_ctrl(session, SSL_CTRL_SET_TLSEXT_HOSTNAME, Int(TLSEXT_NAMETYPE_host_name), name) == 1
+    }
+    guard hasName, openSSL.SSL_set1_host(session, host) == 1 else {
+      throw RedisBreak("no certificate can have the name \(host)")
+    }
   }
 
   deinit { openSSL.SSL_free(session) }  // Frees its buffers too.

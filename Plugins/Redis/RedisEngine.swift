@@ -205,7 +205,8 @@ extension RedisEngine {
   /// How the servers bound the store, and what is wrong with that.
   private func limits() async throws(CacheError) -> (limits: String, caution: String?) {
     var (limits, caution) = (Set<String>(), String?.none)
-    for (address, reply) in try await nodes.askMasters(RedisCommand("INFO", "memory")) {
+    for node in try await nodes.masters() {
+      let (address, reply) = (node.address, try await node.ask(RedisCommand("INFO", "memory")))
       let (memory, policy) = (Int(reply.fact("maxmemory") ?? "") ?? 0, reply.fact("maxmemory_policy") ?? "")
       limits.insert("maxmemory \(memory == 0 ? "unlimited" : "\(memory >> 20) MiB"), \(policy)")
       if memory == 0 {

@@ -58,13 +58,16 @@ extension CacheError {
     unreachable(url, reason.reason, hint: reason.hint, cause: reason)
   }
 
+  /// The error for the server at `url`, which refuses a new connection, because it takes no more clients, or none from outside.
+  static func refused(_ url: String, _ error: RedisServerError) -> CacheError {
+    unreachable(url, "it replies: \(error)", hint: "see the server's configuration")
+  }
+
   /// Whether the server has not answered in time: later calls should not wait for it too.
   var isOfSilence: Bool { (cause as? RedisBreak)?.isSilence == true }
 
   /// The error for a change that was sent and not answered.
   var notingThatItMayBeDone: CacheError {
-    // The server made a change that its replicas have not confirmed.
-    if code == .unreachable, cause == nil { return self }
     let advice = "when the server answers again, see whether the change is there, or repeat the command"
     // A cancelled call has changed nothing.
     return CacheError(

@@ -77,11 +77,11 @@ final class RedisFollower: Sendable {
       connection.close()
       proof.store(Self.none, ordering: .relaxed)
     }
-    guard let identifier = try? await connection.send([RedisCommand("CLIENT", "ID")])[0].integer,
-      let replies = try? await connection.send([
-        RedisCommand("CLIENT", "TRACKING", "ON", "REDIRECT", "\(identifier)", "BCAST", "PREFIX", names.start),
-        RedisCommand("SUBSCRIBE", "__redis__:invalidate"),
-      ]), replies.allSatisfy({ $0.error == nil })
+    let tracking = RedisCommand(
+      "CLIENT", "TRACKING", "ON", "REDIRECT", "\(connection.role.client)", "BCAST", "PREFIX", names.start)
+    guard
+      let replies = try? await connection.send([tracking, RedisCommand("SUBSCRIBE", "__redis__:invalidate")]),
+      replies.allSatisfy({ $0.error == nil })
     else { return false }
     // Changes of before may have been missed.
     marks.raiseAll()

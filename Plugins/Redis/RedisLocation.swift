@@ -64,24 +64,22 @@ struct RedisLocation: Sendable, Hashable, CustomStringConvertible {
     let scheme = url.prefix { $0 != ":" }.lowercased()
     let (start, url) = (scheme + "://", scheme + url.drop { $0 != ":" })
     guard url.hasPrefix(start) else { throw Self.malformed }
+    isEncrypted = scheme.hasPrefix("rediss")
     switch scheme {
-    case "unix": self = try Self.socket(url.dropFirst(start.count))
+    case "unix":
+      service = nil
+      (addresses, database) = try Self.socket(url.dropFirst(start.count))
     case "redis", "rediss":
-      let (addresses, database) = try Self.servers(url[...], start, port: 6_379)
-      self.init(addresses: addresses, database: database, isEncrypted: scheme == "rediss")
+      service = nil
+      (addresses, database) = try Self.servers(url[...], start, port: 6_379)
     case "redis-sentinel", "rediss-sentinel":
       guard let hash = url.lastIndex(of: "#") else { throw Self.withoutService }
-      let service = url[url.index(after: hash)...]
-      guard !service.isEmpty, service.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else { throw Self.withoutService }
-      let (addresses, database) = try Self.servers(url[..<hash], start, port: Self.sentinelPort)
-      self.init(
-        addresses: addresses, database: database, isEncrypted: scheme == "rediss-sentinel", service: String(service))
+      let name = url[url.index(after: hash)...]
+      guard !name.isEmpty, name.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else { throw Self.withoutService }
+      service = String(name)
+      (addresses, database) = try Self.servers(url[..<hash], start, port: Self.sentinelPort)
     default: throw Self.malformed
     }
-  }
-
-  private init(addresses: [RedisAddress], database: Int, isEncrypted: Bool = false, service: String? = nil) {
-    (self.addresses, self.database, self.isEncrypted, self.service) = (addresses, database, isEncrypted, service)
   }
 
   /// Parses addresses separated by commas, each of which may begin with `start` and end with a database.
@@ -106,7 +104,7 @@ struct RedisLocation: Sendable, Hashable, CustomStringConvertible {
   }
 
   /// Parses `/path?db=database`.
-  private static func socket(_ text: Substring) throws(CacheError) -> RedisLocation {
+  private static func socket(_ text: Substring) throws(CacheError) -> (addresses: [RedisAddress], database: Int) {
     let (path, query) = (text.prefix { $0 != "?" }, text.drop { $0 != "?" })
     let maximum = MemoryLayout.size(ofValue: sockaddr_un().sun_path) - 1
     guard path.hasPrefix("/"), path.count > 1, path.utf8.count <= maximum, query.isEmpty || query.hasPrefix("?db="),
@@ -116,7 +114,7 @@ struct RedisLocation: Sendable, Hashable, CustomStringConvertible {
         "it is not of the form unix:///path?db=database, with a path of at most \(maximum) bytes",
         hint: "write it like unix:///run/redis/redis-server.sock")
     }
-    return RedisLocation(addresses: [RedisAddress(host: String(path), port: 0)], database: Int(database))
+    return ([RedisAddress(host: String(path), port: 0)], Int(database))
   }
 
   var description: String {

@@ -3,7 +3,7 @@ internal import Synchronization
 
 /// One server: the connection that all calls share, and whether it is down.
 ///
-/// A server that has been silent is down: calls fail at once, and it is asked in the background until it answers. A server
+/// A server that has been silent is down: calls fail at once, and it is asked in the background until it replies. A server
 /// that refuses connections can be asked by every call, which finds it as soon as it is back. But if another server can take its
 /// place, calls wait for that. So it is down too once a call has waited in vain.
 final class RedisNode: Sendable {
@@ -20,13 +20,18 @@ final class RedisNode: Sendable {
   /// Whether another server can take the place of this one.
   private let isReplaceable: Bool
   private let opening = RedisFlight<Result<RedisConnection, CacheError>>()
-  private let state = Mutex(State())
+  private let state: Mutex<State>
 
-  init(_ address: RedisAddress, _ options: RedisOptions, _ marks: RedisMarks, isReplaceable: Bool) {
+  /// - Parameter connection: a connection that was opened before, or `nil`.
+  init(
+    _ address: RedisAddress, _ options: RedisOptions, _ marks: RedisMarks, isReplaceable: Bool,
+    _ connection: RedisConnection? = nil
+  ) {
     self.address = address
     follower = RedisFollower(address, options, marks)
     self.options = options
     self.isReplaceable = isReplaceable
+    state = Mutex(State(connection: connection))
   }
 
   deinit { close() }
@@ -34,41 +39,44 @@ final class RedisNode: Sendable {
   /// Whether calls fail without asking the server.
   var isDown: Bool { state.withLock { $0.watch != nil } }
 
-  /// The connection, if there is one.
-  var current: RedisConnection? { state.withLock { $0.connection } }
-
   /// Sends `commands` together and returns the replies in order. A connection that broke while it was idle is replaced.
-  ///
-  /// - Parameter isChange: whether the option durability concerns them.
-  func send(_ commands: [RedisCommand], isChange: Bool = false) async throws(RedisDisconnection) -> [RedisValue] {
-    if let connection = current {
+  func send(_ commands: [RedisCommand]) async throws(RedisDisconnection) -> [RedisValue] {
+    if let connection = state.withLock({ $0.connection }) {
       do throws(RedisDisconnection) {
-        return try await send(commands, isChange, over: connection)
+        return try await send(commands, over: connection)
       } catch {
-        lose(connection, error)
         guard case .notSent = error else { throw error }
       }
     }
     let connection: RedisConnection
     do throws(CacheError) { connection = try await self.connection() } catch { throw .notSent(error) }
+    return try await send(commands, over: connection)
+  }
+
+  private func send(
+    _ commands: [RedisCommand], over connection: RedisConnection
+  ) async throws(RedisDisconnection) -> [RedisValue] {
     do throws(RedisDisconnection) {
-      return try await send(commands, isChange, over: connection)
+      return try await connection.send(commands)
     } catch {
-      lose(connection, error)
+      if !connection.isOpen {
+        state.withLock { if $0.connection === connection { $0.connection = nil } }
+        if error.error.isOfSilence { markDown() }
+      }
       throw error
     }
   }
 
-  private func send(
-    _ commands: [RedisCommand], _ isChange: Bool, over connection: RedisConnection
-  ) async throws(RedisDisconnection) -> [RedisValue] {
-    guard isChange, options.durability == .full else { return try await connection.send(commands) }
-    return try await connection.sendToReplicas(commands, options)
+  /// The reply to `command`, which changes nothing, unless it is an error.
+  func ask(_ command: RedisCommand) async throws(CacheError) -> RedisValue {
+    let reply: RedisValue
+    do throws(RedisDisconnection) { reply = try await send([command])[0] } catch { throw error.error }
+    if let error = reply.error { throw CacheError(error, store: options.location.url(of: address)) }
+    return reply
   }
 
   /// The connection, which is opened if there is none.
   func connection() async throws(CacheError) -> RedisConnection {
-    if let connection = current { return connection }
     if isDown {
       throw .unreachable(options.description, "\(address) does not answer, and is asked again in the background")
     }
@@ -76,68 +84,41 @@ final class RedisNode: Sendable {
     return try result.get()
   }
 
+  /// The connection, also of a server that is down. Only one call at a time opens one, so that none that is in use is replaced.
   private func open() async -> Result<RedisConnection, CacheError> {
+    if let connection = state.withLock({ $0.connection }) { return .success(connection) }
     do throws(CacheError) {
-      let connection = keep(try await RedisConnection.open(server: address, options))
-      return connection.map { .success($0) } ?? .failure(.storeClosed)
+      let connection = try await RedisConnection.open(server: address, options)
+      let isClosed = state.withLock { state in
+        if !state.isClosed { state = State(connection: connection) }
+        return state.isClosed
+      }
+      if !isClosed { return .success(connection) }
+      connection.close()
+      return .failure(.storeClosed)
     } catch {
       if error.isOfSilence { markDown() }
       return .failure(error)
     }
   }
 
-  /// Has calls use `connection`, unless there is an open one. Returns the one that they use, and `nil` if the node is closed.
-  func keep(_ connection: RedisConnection) -> RedisConnection? {
-    let (used, unused) = state.withLock { state -> (RedisConnection?, RedisConnection?) in
-      if state.isClosed { return (nil, connection) }
-      // A call and the watch may open one at the same time. Calls are already under way on the first.
-      if let current = state.connection, current.isOpen { return (current, connection) }
-      defer { state = State(connection: connection) }
-      return (connection, state.connection)
-    }
-    unused?.close()
-    return used
-  }
-
-  /// Has later calls open another connection than `connection`, which failed.
-  private func lose(_ connection: RedisConnection, _ error: RedisDisconnection) {
-    // That a caller has given up, or a replica has not confirmed a change, says nothing about the server.
-    guard error.error.code != .cancelled, !connection.isOpen else { return }
-    state.withLock { if $0.connection === connection { $0.connection = nil } }
-    connection.close()
-    if error.error.isOfSilence { markDown() }
-  }
-
-  /// Lets calls fail at once from now on, and asks the server in the background until it answers.
+  /// Lets calls fail at once from now on, and asks the server in the background until it replies.
   func markDown() {
     state.withLock { state in
       guard !state.isClosed, state.watch == nil else { return }
       state.connection = nil
       state.watch = Task { [weak self] in
-        var pause = RedisPauses()
-        while (try? await Task.sleep(for: pause.next())) != nil, await self?.hasAnswered() == false {}
+        var pauses = RedisPauses()
+        while (try? await Task.sleep(for: pauses.next())) != nil, await self?.isStillDown() == true {}
       }
     }
   }
 
-  private func hasAnswered() async -> Bool {
-    do throws(CacheError) {
-      return keep(try await RedisConnection.open(server: address, options)) != nil
-    } catch {
-      if error.isOfSilence || (isReplaceable && error.code == .unreachable) { return false }
-      state.withLock { $0.watch = nil }
-      return true
-    }
-  }
-
-  /// Sends `commands`, which must change nothing: if the reply is lost, once more.
-  func ask(_ commands: [RedisCommand]) async throws(CacheError) -> [RedisValue] {
-    do throws(RedisDisconnection) {
-      return try await send(commands)
-    } catch {
-      guard case .unanswered(let lost) = error, lost.code == .unreachable, !isDown else { throw error.error }
-    }
-    do throws(RedisDisconnection) { return try await send(commands) } catch { throw error.error }
+  private func isStillDown() async -> Bool {
+    guard case .failure(let error)? = await opening.output({ [self] in await open() }) else { return false }
+    if error.isOfSilence || (isReplaceable && error.code == .unreachable) { return true }
+    state.withLock { $0.watch = nil }
+    return false
   }
 
   /// The mark of `key`; `nil` while the server is not followed, which begins now.
@@ -153,8 +134,7 @@ final class RedisNode: Sendable {
   /// Whether the server has the store at the moment.
   private func isMaster() async -> Bool {
     guard isReplaceable else { return true }
-    let reply = try? await ask([RedisCommand("INFO", "replication")])[0].text
-    return reply?.holds("role:master") ?? false
+    return (try? await ask(RedisCommand("HELLO"))).flatMap(RedisConnection.Role.init)?.isMaster == true
   }
 
   /// Ends the connection for good.
@@ -171,13 +151,11 @@ final class RedisNode: Sendable {
 
 extension RedisConnection {
   /// Connects to the server at `address`, which must be a server, and the master if Sentinels have named it.
-  fileprivate static func open(
-    server address: RedisAddress, _ options: RedisOptions
-  ) async throws(CacheError) -> RedisConnection {
+  static func open(server address: RedisAddress, _ options: RedisOptions) async throws(CacheError) -> RedisConnection {
     let connection = try await open(address, options)
     if connection.role.mode == .sentinel {
       let scheme = options.encryption == nil ? "redis-sentinel" : "rediss-sentinel"
-      let services = try? await connection.send([RedisCommand("ROLE")])[0].elements?.last?.elements
+      let services = try? await connection.ask([RedisCommand("ROLE")])[0].elements?.last?.elements
       connection.close()
       throw .badURL(
         "\(address) is a Sentinel", hint: "write it like \(scheme)://\(address)#\(services?.first?.text ?? "mymaster")")

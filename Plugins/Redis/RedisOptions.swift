@@ -22,9 +22,6 @@ struct RedisOptions: Sendable {
     "certificateKey", .text, help: "the path of the certificate's private key, if it is not in the same file")
   private static let clientName = EngineOption(
     "clientName", .text, default: .text("cachectl"), help: "what the server calls the connections in CLIENT LIST")
-  private static let minimumReplicas = EngineOption(
-    "minimumReplicas", .integer(0...100), default: .integer(0),
-    help: "with durability full: the fewest replicas that must confirm a batch")
   private static let prefix = EngineOption(
     "prefix", .storeName, default: .text("cachectl"), help: "what the names of all keys on the server begin with")
   private static let connectTimeout = EngineOption(
@@ -35,7 +32,7 @@ struct RedisOptions: Sendable {
 
   static let all = [
     url, user, password, userFile, passwordFile, ca, certificate, certificateKey, prefix, clientName, connectTimeout,
-    timeout, EngineOption.durability, minimumReplicas,
+    timeout, EngineOption.durability,
   ]
 
   let location: RedisLocation
@@ -52,11 +49,6 @@ struct RedisOptions: Sendable {
   let connectTimeout: Duration
   /// The longest wait for an answer, and the longest time for which a call is retried.
   let timeout: Duration
-  let durability: Durability
-  /// How many replicas must confirm a batch at least, if the durability is `full`.
-  let minimumReplicas: Int
-  /// The thread that reads from all connections with these options.
-  let poller = RedisPoller()
 
   init(_ configuration: EngineConfiguration) throws(CacheError) {
     location = try RedisLocation(url: try configuration.text(Self.url.name))
@@ -80,13 +72,6 @@ struct RedisOptions: Sendable {
     prefix = try configuration.text(Self.prefix.name)
     connectTimeout = .milliseconds(try configuration.integer(Self.connectTimeout.name))
     timeout = .milliseconds(try configuration.integer(Self.timeout.name))
-    durability = try configuration.durability()
-    minimumReplicas = Int(try configuration.integer(Self.minimumReplicas.name))
-    guard minimumReplicas == 0 || durability == .full else {
-      throw CacheError(
-        .invalidOption, "option 'minimumReplicas': only the durability full waits for replicas",
-        hint: "set durability to full, or leave minimumReplicas out")
-    }
     guard !clientName.isEmpty, clientName.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
       throw CacheError(
         .invalidOption, "option 'clientName': it must be printable ASCII without spaces", hint: "choose another one")

@@ -8,8 +8,8 @@ final class RedisScan: Sendable {
   private let names: RedisNames
   /// The store, for errors.
   private let store: String
-  /// What the last page of a cluster left of the keys that were found for it, and the prefix and position for which that
-  /// is. A node cannot name a part of the keys of a slot: without this each page would cost as much as all of a full slot.
+  /// The keys that were found for the last page and did not fit it, with the prefix and the position for which they are. A node
+  /// cannot name a part of the keys of a slot: without this each page would cost as much as all of a full slot.
   private let rest = Mutex<(prefix: String, position: String, found: Found)?>(nil)
 
   init(nodes: RedisNodes, names: RedisNames, store: String) {
@@ -34,12 +34,22 @@ final class RedisScan: Sendable {
     var next: String?
     /// The node of a cluster that has named them, which may have moved some of them since.
     var node: RedisAddress?
-    /// Whether there may be fewer if fewer are asked for.
-    var isDivisible = false
   }
 
-  /// The entry under a key; `nil` if it is gone.
-  private typealias Look = Result<ScannedEntry?, CacheError>
+  /// What is under a key.
+  private enum Look {
+    case entry(ScannedEntry), gone, unreadable(CacheError)
+    /// So much of the end of the value is needed to know, or all of it (`max`).
+    case needs(end: Int, payloadBytes: Int)
+
+    var payloadBytes: Int {
+      switch self {
+      case .entry(let entry): entry.payloadBytes
+      case .needs(_, let count): count
+      case .gone, .unreadable: 0
+      }
+    }
+  }
 
   /// The most keys to look for at once, during which a server answers no other client.
   private static let keysAtOnce = 1_000
@@ -52,58 +62,50 @@ final class RedisScan: Sendable {
     guard !request.isDescending else {
       throw CacheError(.unsupported, "the backend redis cannot scan from the last key to the first")
     }
-    var position = request.position
-    var width = min(request.limit, request.includesPayloads ? Self.payloadsAtOnce : Self.keysAtOnce)
-    while true {
-      if Task.isCancelled { throw .cancelled }
-      var found = try await find(position, request.prefix, width)
-      // What others have on a server must not divide a small store into several pages, each of another moment.
-      while found.isDivisible, !found.items.isEmpty, found.items.count < width / 2, let next = found.next {
-        let more = try await find(next, request.prefix, width)
-        if found.items.count + more.items.count > request.limit { break }
-        let known = Set(found.items.map(\.key))
-        found.items += more.items.filter { !known.contains($0.key) }
-        found.next = more.next
-      }
-      let looks = try await look(at: found.items.prefix(request.limit).map(\.key), request.includesPayloads, found.node)
-      let isUnreadable = looks.contains { if case .failure = $0 { true } else { false } }
-      // A page ends at a cursor if it can: the keys between two cursors are others after a change.
-      if found.isDivisible, width > 1, isUnreadable || looks.count < found.items.count {
-        width = (width + 3) / 4
-        continue
-      }
-      let (page, taken) = try page(of: found, looks)
-      if names.isCluster, taken < found.items.count, let next = page.next {
-        found.items.removeFirst(taken)
-        rest.withLock { [found] in $0 = (request.prefix, next, found) }
-      }
-      guard page.entries.isEmpty, page.next != nil else { return page }
-      if found.items.isEmpty { width = min(width * 2, 8 * Self.keysAtOnce) }
-      position = page.next
+    let limit = min(request.limit, request.includesPayloads ? Self.payloadsAtOnce : Self.keysAtOnce)
+    var found = try await keys(for: request, limit)
+    let looks = try await look(at: found.items.prefix(limit).map(\.key), request.includesPayloads, found.node)
+    let readable = looks.prefix { if case .unreadable = $0 { false } else { true } }
+    // The first one of all is a page of its own if it cannot be read.
+    let items = found.items.prefix(max(readable.count, 1))
+    found.items.removeFirst(items.count)
+    var next = found.next
+    if let last = items.last, !found.items.isEmpty || readable.isEmpty {
+      next = last.next
+      if !found.items.isEmpty { rest.withLock { [found] in $0 = (request.prefix, last.next, found) } }
     }
+    if case .unreadable(let error)? = looks.first, let item = items.first {
+      throw CacheError(
+        error.code, error.message, hint: error.hint, key: error.key, cause: UnreadableEntry(item.key, next: next))
+    }
+    return ScanPage(readable.compactMap { if case .entry(let entry) = $0 { entry } else { nil } }, next: next)
   }
 
-  /// The page of the first items, which are there as `looks` says, and how many items it is about.
-  private func page(of found: Found, _ looks: [Look]) throws(CacheError) -> (page: ScanPage, taken: Int) {
-    let start = found.items.startIndex
-    var page = ScanPage(
-      [], next: looks.count < found.items.count ? found.items[start + looks.count - 1].next : found.next)
-    for (index, look) in looks.enumerated() {
-      switch look {
-      case .success(let entry?): page.entries.append(entry)
-      case .success(nil): break
-      case .failure(let error):
-        let item = found.items[start + index]
-        guard page.entries.isEmpty else {
-          page.next = found.items[start + index - 1].next
-          return (page, index)
-        }
-        throw CacheError(
-          error.code, error.message, hint: error.hint, key: error.key,
-          cause: UnreadableEntry(item.key, next: item.next))
-      }
+  /// The keys for a page of at most `limit` entries, and perhaps more.
+  private func keys(for request: ScanRequest, _ limit: Int) async throws(CacheError) -> Found {
+    let kept = rest.withLock { rest -> Found? in
+      guard let (prefix, position, found) = rest else { return nil }
+      let isWanted = prefix == request.prefix && position == request.position
+      // A scan that begins may know of later entries.
+      if isWanted || request.position == nil { rest = nil }
+      return isWanted ? found : nil
     }
-    return (page, looks.count)
+    if let kept { return kept }
+    // A server finds a few more than it is asked for. Positions at the ends of its pages are good whatever is changed.
+    var width = max(1, limit - limit / 8)
+    var found = try await find(request.position, request.prefix, width)
+    // What others have on a server must not divide a small store into several pages, each of another moment.
+    while found.items.isEmpty || (!names.isCluster && found.items.count < limit / 2), let next = found.next {
+      if Task.isCancelled { throw .cancelled }
+      let more = try await find(next, request.prefix, width)
+      if more.items.isEmpty { width = min(width * 2, 8 * Self.keysAtOnce) }
+      if !found.items.isEmpty, found.items.count + more.items.count > limit { break }
+      let known = Set(found.items.map(\.key))
+      found.items += more.items.filter { !known.contains($0.key) }
+      found.next = more.next
+      found.node = more.node
+    }
+    return found
   }
 
   /// Passes all entries to `body`, and an error for each one that cannot be read.
@@ -161,20 +163,18 @@ extension RedisScan {
     // No character of a position is special to a shell: users copy it. A key, the last part, may contain colons.
     let words = (position ?? "").split(separator: ":", maxSplits: names.isCluster ? 2 : 4).map(String.init)
     return try await names.isCluster
-      ? findInSlots(words, prefix, width, position) : findOnServer(words, prefix, width)
+      ? findInSlots(words, prefix, width) : findOnServer(words, prefix, width)
   }
 
   private func findOnServer(_ words: [String], _ prefix: String, _ width: Int) async throws(CacheError) -> Found {
-    // "s:RUN:CURSOR", or "s:RUN:CURSOR:END:KEY": of the keys between CURSOR and END, those up to KEY are done.
+    // "s:RUN:CURSOR", or "s:RUN:CURSOR:END:KEY": of the keys between CURSOR and END, those up to KEY are done. If it ends
+    // elsewhere now, all of them are listed again.
     let isPosition = words.count >= 3 && words[0] == "s" && UInt64(words[2]) != nil
     let cursor = isPosition ? words[2] : "0"
     let done = isPosition && words.count == 5 ? (end: words[3], key: words[4]) : nil
-    // Such a position is within the fewest keys that a server gives at once. Their END stays the same while the server's
-    // table has the same size; else all of them are listed again.
-    let count = done == nil ? max(1, width - width / 8) : 1
     let pattern = "\(names.start)\(Self.escaped(prefix))*"
     let commands = [
-      RedisCommand("SCAN", cursor, "MATCH", pattern, "COUNT", String(count)), RedisCommand("INFO", "server"),
+      RedisCommand("SCAN", cursor, "MATCH", pattern, "COUNT", String(width)), RedisCommand("INFO", "server"),
     ]
     let replies = try await nodes.send(commands, slot: nil, isRead: true)
     guard let reply = try checked(replies[0]).elements, reply.count == 2, let end = reply[0].text,
@@ -185,9 +185,7 @@ extension RedisScan {
     var keys = Set(keys(reply[1].elements)).sorted()
     if let done, done.end == end { keys.removeAll { $0.text <= done.key } }
     let place = "s:\(run):\(cursor):\(end)"
-    return Found(
-      items: keys.map { Item(key: $0, place: place) }[...], next: end == "0" ? nil : "s:\(run):\(end)",
-      isDivisible: done == nil)
+    return Found(items: keys.map { Item(key: $0, place: place) }[...], next: end == "0" ? nil : "s:\(run):\(end)")
   }
 
   /// `text` as a pattern that means itself.
@@ -214,15 +212,7 @@ extension RedisScan {
     return {slot, found}
     """#
 
-  private func findInSlots(
-    _ words: [String], _ prefix: String, _ width: Int, _ position: String?
-  ) async throws(CacheError) -> Found {
-    let kept = rest.withLock { rest in
-      guard let (known, place, found) = rest, known == prefix, place == position else { return Found?.none }
-      rest = nil
-      return found
-    }
-    if let kept { return kept }
+  private func findInSlots(_ words: [String], _ prefix: String, _ width: Int) async throws(CacheError) -> Found {
     // "c:SLOT", or "c:SLOT:KEY": of the keys in SLOT, those up to KEY are done.
     let isPosition = words.count > 1 && words[0] == "c"
     let first = isPosition ? min(max(0, Int(words[1]) ?? 0), RedisNames.slots - 1) : 0
@@ -271,8 +261,7 @@ extension RedisScan {
       if let importer = view.importers[first] {
         // Keys that were gone when the node was asked are there by now.
         let command = RedisCommand("CLUSTER", "GETKEYSINSLOT", String(first), "1000000000")
-        let others = try checked(try await nodes.send([command], to: importer)[0]).elements
-        slots[first, default: []].formUnion(keys(others))
+        slots[first, default: []].formUnion(keys(try await nodes.node(at: importer).ask(command).elements))
         return (slots, first + 1)
       }
       // The slot has another master now.
@@ -286,70 +275,56 @@ extension RedisScan {
 
 /// What is under the keys.
 extension RedisScan {
-  /// What is under `keys`; of payloads, as many as a page has. On one server it is the state of one moment.
+  /// What is under `keys`; of payloads, as many as a page has. On one server it is the state of one moment, unless there are
+  /// long entries.
   private func look(
     at keys: [CacheKey], _ includesPayloads: Bool, _ node: RedisAddress?
   ) async throws(CacheError) -> [Look] {
-    var commands = keys.map { key in
-      let name = names.name(of: key)
-      return (name: name, command: RedisCommand("GETRANGE", name, "-\(RedisEntry.usualEnd)", "-1"))
-    }
-    // How many bytes at the end each command asks for.
-    var ends = [Int](repeating: RedisEntry.usualEnd, count: keys.count)
+    var looks = keys.map { _ in Look.needs(end: RedisEntry.usualEnd, payloadBytes: 0) }
     while true {
-      let replies = try await ask(commands, node)
-      var (looks, payloadBytes, isComplete) = ([Look](), 0, true)
-      for (index, reply) in replies.enumerated() {
-        let (key, name) = (keys[index], commands[index].name)
-        looks.append(
-          look(at: key, reply) { bytes throws(CacheError) in
-            let isWhole = bytes.count < ends[index]
-            if bytes.isEmpty, ends[index] < .max {
-              // It is gone, or an empty string.
-              (ends[index], isComplete) = (.max, false)
-              commands[index].command = RedisCommand("GET", name)
-              return nil
-            }
-            let tail = try RedisEntry.Tail(bytes, of: key)
-            payloadBytes += tail.payloadBytes
-            if includesPayloads, !isWhole {
-              (ends[index], isComplete) = (.max, false)
-              commands[index].command = RedisCommand("GET", name)
-              return nil
-            }
-            if tail.endLength > bytes.count, !isWhole {
-              (ends[index], isComplete) = (tail.endLength + 1, false)
-              commands[index].command = RedisCommand("GETRANGE", name, "-\(tail.endLength + 1)", "-1")
-              return nil
-            }
-            guard includesPayloads else {
-              return ScannedEntry(
-                key: key, metadata: try tail.metadata(bytes, of: key), payloadBytes: tail.payloadBytes)
-            }
-            let (metadata, length) = try RedisEntry.decode(bytes, of: key)
-            let payload = bytes.extracting(0..<length).withUnsafeBufferPointer { Array($0) }
-            return ScannedEntry(key: key, metadata: metadata, payload: payload)
-          })
-        if includesPayloads, payloadBytes > ScanRequest.maximumPayloadBytes, index > 0 {
-          looks.removeLast()
-          commands.removeSubrange(index...)
-          break
-        }
+      var open: [(index: Int, end: Int)] = []
+      for (index, look) in looks.enumerated() { if case .needs(let end, _) = look { open.append((index, end)) } }
+      if open.isEmpty { return looks }
+      let commands = open.map { index, end in
+        let name = names.name(of: keys[index])
+        let command = end == .max ? RedisCommand("GET", name) : RedisCommand("GETRANGE", name, "-\(end)", "-1")
+        return (name: name, command: command)
       }
-      if isComplete || commands.isEmpty { return looks }
+      let replies = try await ask(commands, node)
+      for ((index, end), reply) in zip(open, replies) {
+        looks[index] = look(at: keys[index], reply, end, includesPayloads)
+      }
+      guard includesPayloads else { continue }
+      var payloadBytes = 0
+      let full = looks.firstIndex { look in
+        payloadBytes += look.payloadBytes
+        return payloadBytes > ScanRequest.maximumPayloadBytes
+      }
+      if let full { looks.removeSubrange(max(full, 1)...) }
     }
   }
 
-  /// What `entry` makes of a reply.
-  private func look(
-    at key: CacheKey, _ reply: RedisValue, _ entry: (Span<UInt8>) throws(CacheError) -> ScannedEntry?
-  ) -> Look {
-    if reply.isNil { return .success(nil) }
-    if reply.error != nil { return .failure(.notAnEntry(key)) }
+  /// What `reply` says of the entry under `key`: the last `end` bytes of its value, or all if they are fewer.
+  private func look(at key: CacheKey, _ reply: RedisValue, _ end: Int, _ includesPayload: Bool) -> Look {
+    if reply.isNil { return .gone }
+    if reply.error != nil { return .unreadable(.notAnEntry(key)) }
     do throws(CacheError) {
-      return .success(try reply.withBytes(entry))
+      return try reply.withBytes { bytes throws(CacheError) in
+        // It is gone, or an empty string.
+        if bytes.isEmpty, end < .max { return .needs(end: .max, payloadBytes: 0) }
+        let tail = try RedisEntry.Tail(bytes, of: key)
+        if bytes.count == end, includesPayload { return .needs(end: .max, payloadBytes: tail.payloadBytes) }
+        if bytes.count == end, tail.endLength > end { return .needs(end: tail.endLength + 1, payloadBytes: 0) }
+        guard includesPayload else {
+          let metadata = try tail.metadata(bytes, of: key)
+          return .entry(ScannedEntry(key: key, metadata: metadata, payloadBytes: tail.payloadBytes))
+        }
+        let (metadata, length) = try RedisEntry.decode(bytes, of: key)
+        let payload = bytes.extracting(0..<length).withUnsafeBufferPointer { Array($0) }
+        return .entry(ScannedEntry(key: key, metadata: metadata, payload: payload))
+      }
     } catch {
-      return .failure(error)
+      return .unreadable(error)
     }
   }
 
@@ -370,17 +345,16 @@ extension RedisScan {
       }
       return try replies.map { reply throws(CacheError) in try checked(reply) }
     }
-    var results: [RedisValue] = []
-    for (index, reply) in try await nodes.send(commands.map(\.command), to: node).enumerated() {
-      if reply.error == nil || reply.error?.word == "WRONGTYPE" {
-        results.append(reply)
-      } else {
-        // The slot is moving: the node that has the key is found.
-        let (name, command) = commands[index]
-        results.append(try checked(try await nodes.send([command], slot: names.slot(of: name), isRead: isRead)[0]))
+    var replies = (try? await nodes.node(at: node).send(commands.map(\.command))) ?? []
+    for (index, (name, command)) in commands.enumerated() {
+      if replies.indices.contains(index), replies[index].error == nil || replies[index].error?.word == "WRONGTYPE" {
+        continue
       }
+      // The slot is moving, or the node is lost: the one that has the key is found.
+      let reply = try checked(try await nodes.send([command], slot: names.slot(of: name), isRead: isRead)[0])
+      if replies.indices.contains(index) { replies[index] = reply } else { replies.append(reply) }
     }
-    return results
+    return replies
   }
 
   /// `reply`, unless it is an error other than `WRONGTYPE`.

@@ -38,9 +38,8 @@ struct RedisSocket: ~Copyable {
       do throws(RedisBreak) {
         let descriptor = try connected(info.ai_family, info.ai_addr, info.ai_addrlen, patience)
         // Without it a short command would wait for the acknowledgement of the one before.
-        set(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY)
-        // Eventually detects that the peer's machine has disappeared.
-        set(descriptor, SOL_SOCKET, SO_KEEPALIVE)
+        var on: Int32 = 1
+        setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<Int32>.size))
         return descriptor
       } catch {
         failure = error
@@ -50,16 +49,8 @@ struct RedisSocket: ~Copyable {
     throw failure
   }
 
-  #if canImport(Glibc)
-    private static let stream = Int32(SOCK_STREAM.rawValue)
-  #else
-    private static let stream = SOCK_STREAM
-  #endif
-
-  private static func set(_ descriptor: Int32, _ level: Int32, _ option: Int32) {
-    var on: Int32 = 1
-    setsockopt(descriptor, level, option, &on, socklen_t(MemoryLayout<Int32>.size))
-  }
+  /// SOCK_STREAM, whose type differs between systems.
+  private static let stream: Int32 = 1
 
   private static func connected(
     _ family: Int32, _ name: UnsafePointer<sockaddr>, _ size: socklen_t, _ patience: RedisPatience
@@ -83,16 +74,13 @@ struct RedisSocket: ~Copyable {
     }
   }
 
-  /// What `poll` has to wait for until `events` are possible.
-  func request(_ events: Int32) -> pollfd { pollfd(fd: descriptor, events: Int16(events), revents: 0) }
-
   /// Whether the server has ended the connection, even if something has arrived before.
   var hasEnded: Bool { Sockets.hasEnded(descriptor) }
 
-  /// Waits until something has arrived or the connection has ended, for at most `milliseconds`, and returns whether that
+  /// Waits until one of `events` is possible or the connection has ended, for at most `milliseconds`, and returns whether that
   /// is so.
-  func hasInput(within milliseconds: Int32) -> Bool {
-    var request = request(POLLIN)
+  func isReady(for events: Int32, within milliseconds: Int32) -> Bool {
+    var request = pollfd(fd: descriptor, events: Int16(events), revents: 0)
     return poll(&request, 1, milliseconds) > 0
   }
 

@@ -5,10 +5,9 @@ import Synchronization
 
 /// Changes and reads the entries of a store until the process gets SIGTERM. A test runs four of them at once.
 ///
-///     RedisExerciser LEDGER URL NUMBER PROCESSES TIMEOUT DURABILITY
+///     RedisExerciser LEDGER URL NUMBER PROCESSES TIMEOUT
 ///
-/// NUMBER is that of the process, from 0, and TIMEOUT in milliseconds. With the DURABILITY `full` one replica must confirm each
-/// change. It prints a line for each read that cannot be, and at
+/// NUMBER is that of the process, from 0, and TIMEOUT in milliseconds. It prints a line for each read that cannot be, and at
 /// the end one for each kind of failure.
 @main
 enum RedisExerciser {
@@ -26,15 +25,14 @@ enum RedisExerciser {
   }
 
   private static func run(_ words: [String]) async throws(CacheError) {
-    guard words.count == 7, let number = Int(words[3]), let processes = Int(words[4]), let timeout = Int64(words[5])
+    guard words.count == 6, let number = Int(words[3]), let processes = Int(words[4]), let timeout = Int64(words[5])
     else {
-      throw CacheError(.failed, "usage: RedisExerciser LEDGER URL NUMBER PROCESSES TIMEOUT DURABILITY")
+      throw CacheError(.failed, "usage: RedisExerciser LEDGER URL NUMBER PROCESSES TIMEOUT")
     }
     signal(SIGTERM) { _ in RedisExerciser.isOver.store(true, ordering: .relaxed) }
     let plugin = RedisPlugin()
     let values: [String: OptionValue] = [
       "url": .text(words[2]), "timeout": .integer(timeout), "connectTimeout": .integer(timeout),
-      "durability": .text(words[6]), "minimumReplicas": .integer(words[6] == "full" ? 1 : 0),
     ]
     let engine = try await plugin.open(
       EngineConfiguration(for: plugin.declaration, values: values, clock: SystemClock()))

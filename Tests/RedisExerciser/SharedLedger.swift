@@ -33,8 +33,6 @@ final class SharedLedger: @unchecked Sendable {
     case gone
     /// 1 if the server can drop the entry.
     case vanishes
-    /// 1 if each confirmed change survives a failover.
-    case durable
     /// How many changes and reads have succeeded, and how many of both have failed.
     case changes, reads, failures
   }
@@ -139,7 +137,7 @@ extension SharedLedger {
     add(found == nil ? .absent : .found)
     let (tried, isSteady) = (self[.tried, entry], isSteady(since: before.epoch))
     var least = self[.replicated, entry]
-    if self[.durable, entry] == 1 || isSteady && before.confirmed.epoch == before.epoch {
+    if isSteady, before.confirmed.epoch == before.epoch {
       least = max(least, before.confirmed.change)
     }
     if isSteady, before.seen.epoch == before.epoch { least = max(least, before.seen.change) }

@@ -45,7 +45,7 @@ struct RedisFailoverTests {
     "Every acknowledged write is there after a master was killed, and no error is taken for success",
     .timeLimit(.minutes(9)))
   func killedMaster() async throws {
-    let cluster = try RedisCluster(timeout: 1_000)
+    let cluster = try RedisCluster(timeout: 3_000)
     // No replica replaces a master that only has to wait for the processor, nor the victim before the impatient writer
     // has noticed its loss.
     for node in cluster.nodes { try node.ask("CONFIG", "SET", "cluster-replica-no-failover", "yes") }

@@ -79,9 +79,9 @@ struct RedisLoginTests {
 
   @Test(
     "Options that would have no effect are mistakes",
-    arguments: [["certificateKey": .text("/a")], ["minimumReplicas": .integer(1)]] as [[String: OptionValue]])
-  func needless(_ values: [String: OptionValue]) {
-    #expect(throws: CacheError.self) { try options("rediss://a", values) }
+    arguments: [("rediss://a", "certificateKey"), ("redis://a", "ca"), ("redis://a", "certificate")])
+  func needless(_ url: String, _ option: String) {
+    #expect(throws: CacheError.self) { try options(url, [option: .text("/a")]) }
   }
 
   @Test("A client name that the server would refuse is a mistake in the configuration", arguments: ["", "a b", "é"])
@@ -89,13 +89,11 @@ struct RedisLoginTests {
     #expect(throws: CacheError.self) { try options("redis://a", ["clientName": .text(name)]) }
   }
 
-  @Test("Under durability full a user who may not ask for the replicas is refused: nothing could be confirmed")
-  func noLeaveToConfirm() async throws {
-    let server = try RedisServer(["--user", "guest", "on", "'>guest-secret'", "'~*'", "+@all", "-role"])
-    let login = ["user": OptionValue.text("guest"), "password": .text("guest-secret")]
-    try await open(server, login).close()
-    let full = login.merging(["durability": .text("full")]) { $1 }
-    #expect(await code { _ = try await open(server, full) } == .permissionDenied)
+  @Test("A server without HELLO is too old")
+  func old() async throws {
+    let server = try RedisServer(["--rename-command", "HELLO", "''"])
+    let error = await #expect(throws: CacheError.self) { try await open(server).close() }
+    #expect(error?.hint.contains("Redis 6.2") == true, "\(error?.description ?? "")")
   }
 
   @Test("What a script may not do is not allowed, and no other failure")
@@ -125,7 +123,7 @@ struct RedisLoginTests {
   }
 
   private static let login: [String: OptionValue] = [
-    "user": .text("cachectl"), "password": .text("PASSWORD"), "durability": .text("full"),
+    "user": .text("cachectl"), "password": .text("PASSWORD"),
   ]
 
   /// Does all that a store does.

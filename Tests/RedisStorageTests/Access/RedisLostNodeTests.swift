@@ -74,15 +74,15 @@ struct RedisLostNodeTests {
   @Test("What needs all masters fails and names the one that is lost, until it is back", arguments: [false, true])
   func masters(silently: Bool) async throws {
     let loss = try await lose(silently: silently)
-    for _ in 0..<3 {
-      let error = await #expect(throws: CacheError.self) { try await loss.nodes.askMasters(RedisCommand("PING")) }
-      #expect(error?.code == .unreachable && error?.message.contains("\(loss.server.address)") == true)
-    }
-    #expect(loss.nodes.node(at: loss.server.address).isDown, "no call waits for it again")
+    let plugin = RedisPlugin()
+    let url = "redis://" + loss.cluster.nodes.map(\.address.description).joined(separator: ",")
+    func inspection() throws -> EngineConfiguration { try configuration(url, ["timeout": .integer(2_000)]) }
+    let error = await #expect(throws: CacheError.self) { try await plugin.inspect(inspection()) }
+    #expect(
+      error?.code == .unreachable && error?.message.contains("\(loss.server.address)") == true,
+      "\(error?.message ?? "")")
     if silently { loss.server.resume() } else { try loss.server.start() }
-    try await until("all masters answer") {
-      await code { _ = try await loss.nodes.askMasters(RedisCommand("PING")) } == nil
-    }
+    try await until("all masters answer") { await code { _ = try await plugin.inspect(inspection()) } == nil }
     loss.nodes.close()
   }
 
@@ -101,14 +101,14 @@ struct RedisLostNodeTests {
     let cluster = try RedisCluster(replicas: 0)
     cluster.nodes[0].pause()
     defer { cluster.nodes[0].resume() }
-    let nodes = try await RedisNodes.open(
-      "\(cluster.nodes[0].url),\(cluster.nodes[1].address)", ["connectTimeout": .integer(600_000)])
+    let url = "\(cluster.nodes[0].url),\(cluster.nodes[1].address)"
+    let nodes = try await patiently { try await RedisNodes.open(url, ["timeout": .integer(1_000)]) }
     let name = try #require(
       (0..<100).map { "cities:\($0)" }.first {
         nodes.master(of: nodes.names.slot(of: $0))?.address == cluster.nodes[2].address
       })
-    try await nodes.put(name, "1")
-    #expect(try await nodes.text(name) == "1")
+    try await patiently { try await nodes.put(name, "1") }
+    #expect(try await patiently { try await nodes.text(name) } == "1")
     nodes.close()
   }
 
@@ -120,12 +120,11 @@ struct RedisLostNodeTests {
     let nodes = try await RedisNodes.open(server.url, ["timeout": .integer(200)])
     let name = try #require((0..<100).map { "cities:\($0)" }.first { (nodes.names.slot(of: $0) ?? .max) < 16_000 })
     let slot = nodes.names.slot(of: name)
-    #expect(!nodes.isRefused(slot))
-    #expect(await code { _ = try await nodes.text(name) } == .busy)
-    #expect(nodes.isRefused(slot))
+    #expect(await code { _ = try await patiently { try await nodes.text(name) } } == .busy)
+    #expect(nodes.failsAtOnce(slot, hasWaited: false))
     nodes.close()
     let patient = try await RedisNodes.open(server.url, ["timeout": .integer(600_000)])
-    patient.noteRefusal(of: slot)
+    #expect(!patient.failsAtOnce(slot, hasWaited: false) && patient.failsAtOnce(slot, hasWaited: true))
     #expect(await code { _ = try await patient.text(name) } == .busy)
     #expect(await code { try await patient.put(name, "1") } == .busy)
     patient.close()

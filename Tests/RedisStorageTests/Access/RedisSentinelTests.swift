@@ -18,7 +18,7 @@ struct RedisSentinelTests {
     #expect(try replica.ask("ROLE").elements?.first?.text == "master")
     for number in 0..<100 { #expect(try await nodes.text("cities:\(number)") == "\(number)") }
     try await nodes.put("cities:new", "1")
-    #expect(try await nodes.askMasters(RedisCommand("PING")).map(\.address) == [replica.address])
+    #expect(try await nodes.masters().map(\.address) == [replica.address])
     nodes.close()
   }
 
@@ -69,7 +69,9 @@ struct RedisSentinelTests {
     let silent = try RedisServer(watching: master, replicas: 1)
     silent.pause()
     defer { silent.resume() }
-    try await RedisNodes.open("redis-sentinel://127.0.0.1:\(silent.port),127.0.0.1:\(sentinel.port)#main").close()
+    let url = "redis-sentinel://127.0.0.1:\(silent.port),127.0.0.1:\(sentinel.port)#main"
+    // It is waited for, and then another one is asked.
+    try await patiently { try await RedisNodes.open(url, hasty).close() }
   }
 
   /// Whether `error` is a mistake in the URL, and its text has `words`.

@@ -58,18 +58,6 @@ struct RedisServerTests {
     nodes.close()
   }
 
-  @Test("A change that too few replicas confirm is known to be made")
-  func unconfirmed() async throws {
-    let server = try RedisServer()
-    let values: [String: OptionValue] = ["durability": .text("full"), "minimumReplicas": .integer(1)]
-    let nodes = try await RedisNodes.open(server.url, values)
-    let error = await #expect(throws: CacheError.self) { try await nodes.put("cities:a", "1") }
-    #expect(error?.code == .unreachable && error?.message.contains("too few replicas") == true)
-    #expect(error?.message.contains("is not known") == false, "\(error?.message ?? "")")
-    #expect(try server.ask("GET", "cities:a").text == "1")
-    nodes.close()
-  }
-
   @Test("A read whose reply was lost is sent again")
   func lostRead() async throws {
     let server = try RedisServer()

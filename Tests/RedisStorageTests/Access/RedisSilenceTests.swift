@@ -75,17 +75,19 @@ struct RedisSilenceTests {
     nodes.close()
   }
 
-  @Test("A connection that is in use is not replaced by one that was opened in the background")
+  @Test("A server that was down has one connection again, and calls over the former one end as they would")
   func reopened() async throws {
     let server = try RedisServer()
     let node = RedisNode(server.address, try options(server.url), RedisMarks(), isReplaceable: false)
-    let first = try await node.connection()
+    let former = try await node.connection()
     node.markDown()
-    // What a call does that began before the server was down.
-    let second = try await RedisConnection.open(server.address, try options(server.url))
-    #expect(node.keep(second) === second)
-    #expect(node.keep(first) === second && second.isOpen && !first.isOpen)
+    try await until("the server is found again") { !node.isDown }
+    let current = try await node.connection()
+    #expect(current !== former && current.isOpen)
+    #expect(try await former.send([RedisCommand("PING")])[0].text == "PONG")
+    #expect(try await node.connection() === current)
     node.close()
-    #expect(!second.isOpen)
+    #expect(!current.isOpen)
+    former.close()
   }
 }

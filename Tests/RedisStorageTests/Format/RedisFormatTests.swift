@@ -295,4 +295,43 @@ struct RedisFormatTests {
     #expect(request.position == nil && found.count == 300)
     try await engine.close()
   }
+
+  @Test(
+    "A walk visits everything if each page is read by another process", arguments: [1, 7, 300], [false, true])
+  func manyProcesses(_ limit: Int, _ includesPayloads: Bool) async throws {
+    let server = try RedisServer()
+    let writer = try await plugin.open(server.url)
+    var batch = WriteBatch()
+    for number in 0..<60 { batch.put(try CacheKey("cities/\(number)"), payload: [1], metadata: .sample()) }
+    try await writer.apply(batch)
+    var (request, found) = (ScanRequest(limit: limit, includesPayloads: includesPayloads), Set<String>())
+    repeat {
+      let reader = try await plugin.open(server.url)
+      let page = try await reader.scan(request)
+      try await reader.close()
+      found.formUnion(page.entries.map(\.key.text))
+      request.position = page.next
+    } while request.position != nil
+    #expect(found.count == 60)
+    try await writer.close()
+  }
+
+  @Test("A scan that begins finds what was stored since another one was abandoned")
+  func abandonedScan() async throws {
+    let prefix = "abandoned-" + String(UInt64.random(in: 0 ... .max), radix: 16)
+    let engine = try await plugin.open(RedisCluster.shared.get().url, ["prefix": .text(prefix)])
+    // All of one slot, whose keys are found together.
+    let keys = (0..<9).map { "cities/a,\($0)" }
+    for key in keys.dropLast() { try await engine.put(key, "1") }
+    _ = try await engine.scan(ScanRequest(limit: 3))
+    try await engine.put(keys[8], "1")
+    var (request, found) = (ScanRequest(limit: 3), [String]())
+    repeat {
+      let page = try await engine.scan(request)
+      found += page.entries.map(\.key.text)
+      request.position = page.next
+    } while request.position != nil
+    #expect(found.sorted() == keys)
+    try await engine.close()
+  }
 }

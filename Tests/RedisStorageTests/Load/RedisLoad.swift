@@ -20,9 +20,8 @@ final class RedisLoad {
   /// - Parameters:
   ///   - maxBytes: the size of the largest payloads.
   ///   - timeout: how long a call waits, in milliseconds.
-  ///   - isHalfDurable: whether half of the processes change entries with the durability `full`.
   init(
-    _ url: String, entries: Int = 96, maxBytes: Int = 3_000, timeout: Int64 = patience, isHalfDurable: Bool = false
+    _ url: String, entries: Int = 96, maxBytes: Int = 3_000, timeout: Int64 = patience
   ) throws {
     self.url = url
     file = FileManager.default.temporaryDirectory.appendingPathComponent("ledger-\(UUID().uuidString)").path
@@ -34,14 +33,9 @@ final class RedisLoad {
       programs.append(
         try RunningProgram([
           BuiltProducts.path("RedisExerciser"), file, url, "\(number)", "\(Self.processes)", "\(timeout)",
-          isHalfDurable && number < Self.processes / 2 ? "full" : "normal",
         ]))
     }
     self.programs = programs
-    if isHalfDurable {
-      // The writers have the entries in turn, and the first half of them are durable.
-      for entry in 0..<entries where entry % 12 < 6 { ledger[.durable, entry] = 1 }
-    }
   }
 
   deinit { try? FileManager.default.removeItem(atPath: file) }

@@ -10,16 +10,15 @@ import Testing
 struct RedisLoadTests {
   private static let cluster = Result { try RedisCluster(replicas: 0) }
 
-  /// A process with the durability `normal` has its changes confirmed by a master that the replica does not follow any more.
-  /// They are lost: its entries are older than before, but no older than what the replica had. With the durability `full`
-  /// nothing is lost.
+  /// Changes are confirmed by a master that the replica does not follow any more. They are lost: entries are older than before,
+  /// but no older than what the replica had.
   @Test("A master is killed, and its replica takes its place", .timeLimit(.minutes(9)))
   func failover() async throws {
     let (master, replica) = try RedisServer.pair()
     let sentinel = try RedisServer(watching: master, replicas: 1)
     // Nothing is replaced for having to wait for the processor.
     try sentinel.ask("SENTINEL", "SET", "main", "down-after-milliseconds", "600000")
-    let load = try RedisLoad("redis-sentinel://127.0.0.1:\(sentinel.port)#main", isHalfDurable: true)
+    let load = try RedisLoad("redis-sentinel://127.0.0.1:\(sentinel.port)#main")
     try await load.goesOn()
     func offset(_ server: RedisServer) throws -> Int { try number("master_repl_offset", of: server, "replication") }
     let (confirmed, position) = (load.confirmed, try offset(master))

@@ -55,16 +55,14 @@ import Testing
     #expect(!objects(to: nil) && objects(to: 1), "what was removed is there again")
   }
 
-  @Test(arguments: [false, true])
-  func failover(isDurable: Bool) {
+  @Test func failover() {
     confirm(1)
     ledger[.replicated, entry] = 1
     confirm(2)
-    if isDurable { ledger[.durable, entry] = 1 }
     ledger[.epoch] = 1
-    #expect(objects(to: 1) == isDurable && !objects(to: 2) && objects(to: nil))
+    #expect(!objects(to: 1) && !objects(to: 2) && objects(to: nil))
     ledger[.epoch] = 2
-    #expect(objects(to: 1) == isDurable && objects(to: nil))
+    #expect(!objects(to: 1) && objects(to: nil))
     confirm(2)
     #expect(objects(to: 1) && !objects(to: 2))
   }

@@ -207,7 +207,7 @@ final class RedisWitness {
     while replies.count < commands.count {
       if let reply = try reader.next() {
         replies.append(reply)
-      } else if socket.hasInput(within: 600_000) {
+      } else if socket.isReady(for: POLLIN, within: 600_000) {
         reader.feed(UnsafeRawBufferPointer(rebasing: room[..<(try socket.receive(into: room))]))
       } else {
         throw RedisServer.Failure(description: "the server does not answer")

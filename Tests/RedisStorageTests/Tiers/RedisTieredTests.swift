@@ -54,26 +54,22 @@ struct RedisTieredConformanceTests {
     #expect(plugin.declaration.capabilities == RedisPlugin().declaration.capabilities)
     try await plugin.expectKept(check, url: try Self.server.get().url)
   }
-
-  @Test("LMDB answers for Redis", arguments: checks.filter { !$0.requiredCapabilities.contains(.shared) })
-  func answering(_ check: ConformanceCheck) async throws {
-    let plugin = TieredPlugin(localMaxAge: .seconds(3_600), folder: ScratchFolder())
-    try await plugin.expectKept(check, url: try Self.server.get().url)
-  }
 }
 
-@Suite("A local store in front of a server that is killed and started again between checks")
+@Suite("A local store answers for a server that is killed and started again before each check", .serialized)
 struct RedisTieredRestartTests {
-  @Test func keepsContract() async throws {
-    let server = try RedisServer()
+  private static let server = Result { try RedisServer() }
+
+  @Test(
+    "LMDB in front of Redis",
+    arguments: RedisTieredConformanceTests.checks.filter { !$0.requiredCapabilities.contains(.shared) })
+  func keepsContract(_ check: ConformanceCheck) async throws {
+    let server = try Self.server.get()
+    server.stop()
+    // The port is free when the process has ended.
+    try eventually("the server is back") { try? server.start() }
     let plugin = TieredPlugin(localMaxAge: .seconds(3_600), folder: ScratchFolder())
-    let checks = RedisTieredConformanceTests.checks.filter { !$0.requiredCapabilities.contains(.shared) }
-    for index in stride(from: 0, to: checks.count, by: 4) {
-      try await plugin.expectKept(checks[index], url: server.url)
-      server.stop()
-      // The port is free when the process has ended.
-      try eventually("the server is back") { try? server.start() }
-    }
+    try await plugin.expectKept(check, url: server.url)
   }
 }
 
