@@ -105,20 +105,18 @@ extension RedisBatch {
     case .absent: command.append("absent")
     case .checksum(let checksum): command.append(RedisEntry.bytes(ofChecksum: checksum))
     }
-    switch changes[key] {
-    case .put(let payload, let metadata):
-      command.append("put")
-      command.append(try RedisEntry.encode(key, payload, metadata))
-      command.append(Self.end(of: metadata, at: now) ?? "")
-    case .update(let metadata):
-      command.append("update")
-      command.append(try RedisEntry.encode(key, [], metadata))
-      command.append(Self.end(of: metadata, at: now) ?? "")
-    case .remove:
-      for word in ["remove", "", ""] { command.append(word) }
-    case nil:
-      for word in ["", "", ""] { command.append(word) }
-    }
+    let change: (action: String, entry: [UInt8], end: String) =
+      switch changes[key] {
+      case .put(let payload, let metadata):
+        ("put", try RedisEntry.encode(key, payload, metadata), Self.end(of: metadata, at: now) ?? "")
+      case .update(let metadata):
+        ("update", try RedisEntry.encode(key, [], metadata), Self.end(of: metadata, at: now) ?? "")
+      case .remove: ("remove", [], "")
+      case nil: ("", [], "")
+      }
+    command.append(change.action)
+    command.append(change.entry)
+    command.append(change.end)
   }
 
   /// When the server drops the entry; `nil` for never.

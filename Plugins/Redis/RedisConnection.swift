@@ -70,9 +70,9 @@ final class RedisConnection: @unchecked Sendable {
   private var heard = ContinuousClock.now
 
   private init(
-    _ address: RedisAddress, _ options: RedisOptions, _ patience: RedisPatience,
-    _ onMessage: (@Sendable (RedisValue) -> Void)?
+    _ address: RedisAddress, _ options: RedisOptions, _ onMessage: (@Sendable (RedisValue) -> Void)?
   ) throws(CacheError) {
+    let deadline = ContinuousClock.now.advanced(by: options.connectTimeout)
     self.address = address
     self.onMessage = onMessage
     url = options.location.url(of: address)
@@ -82,18 +82,19 @@ final class RedisConnection: @unchecked Sendable {
     replies = try RedisReader()
     do throws(RedisBreak) {
       let session = try options.encryption?.session(with: address.host)
-      let socket = try RedisSocket(address, patience)
-      if let session { try socket.shakeHands(session, patience) }
+      let socket = try RedisSocket(address, until: deadline)
+      if let session { try socket.shakeHands(session, until: deadline) }
       self.session = session
       self.socket = socket
     } catch {
-      throw patience.isCancelled ? .cancelled : .unreachable(url, error)
+      throw .unreachable(url, error)
     }
   }
 
   deinit { room.deallocate() }
 
-  /// Connects to the server at `address`, and logs in.
+  /// Connects to the server at `address`, and logs in. A cancelled task still waits for the connection, for the option
+  /// connectTimeout at most.
   ///
   /// - Parameter onMessage: what takes each message of a subscription, in order, on the thread that reads. Such a
   ///   connection must be closed explicitly.
@@ -101,20 +102,9 @@ final class RedisConnection: @unchecked Sendable {
   static func open(
     _ address: RedisAddress, _ options: RedisOptions, onMessage: (@Sendable (RedisValue) -> Void)? = nil
   ) async throws(CacheError) -> RedisConnection {
-    let patience = RedisPatience(options.connectTimeout)
-    let opened: Result<(RedisLogin, RedisConnection), CacheError> = await withTaskCancellationHandler {
-      do throws(CacheError) {
-        let opened = try await BlockingExecutor().run { () throws(CacheError) in
-          (try RedisLogin(options), try RedisConnection(address, options, patience, onMessage))
-        }
-        return .success(opened)
-      } catch {
-        return .failure(error)
-      }
-    } onCancel: {
-      patience.cancel()
+    let (login, connection) = try await BlockingExecutor().run { () throws(CacheError) in
+      (try RedisLogin(options), try RedisConnection(address, options, onMessage))
     }
-    let (login, connection) = try opened.get()
     do throws(CacheError) {
       connection.role = try login.role(try await connection.ask(login.commands), url: connection.url)
     } catch {
@@ -261,14 +251,16 @@ final class RedisConnection: @unchecked Sendable {
   /// Sends what the socket takes, waits for at most `milliseconds` until it is ready, and hands out what has arrived. Only
   /// the reader calls this.
   private func serve(for milliseconds: Int32) {
-    let events = monitor.withLock {
+    let (events, isThread) = monitor.withLock {
       let before = sentBefore + sent
       flush()
       if sentBefore + sent > before { heard = .now }
-      isWaiting = true
-      return outgoing.isEmpty ? POLLIN : POLLIN | POLLOUT
+      isWaiting = reader == .thread
+      return (outgoing.isEmpty ? POLLIN : POLLIN | POLLOUT, isWaiting)
     }
-    if socket.isReady(for: events, within: milliseconds) { takeArrived() }
+    let isReady = socket.isReady(for: events, within: milliseconds)
+    if isThread { monitor.withLock { isWaiting = false } }
+    if isReady { takeArrived() }
   }
 
   private func takeArrived() {
@@ -285,7 +277,6 @@ final class RedisConnection: @unchecked Sendable {
     var messages: [RedisValue] = []
     var isUnexpected = false
     monitor.withLock {
-      isWaiting = false
       heard = .now
       for reply in arrived {
         if onMessage != nil, reply.elements?.first?.text == "message" {

@@ -18,20 +18,13 @@ final class RedisEngine: StorageEngine {
     var waiting: [CheckedContinuation<Void, Never>] = []
   }
 
-  private init(_ options: RedisOptions, _ nodes: RedisNodes, clock: any WallClock) {
+  /// A store on connected servers. There is nothing to create: a store consists of its entries.
+  init(_ options: RedisOptions, _ nodes: RedisNodes, clock: any WallClock) {
     self.options = options
     self.clock = clock
     self.nodes = nodes
     names = RedisNames(prefix: options.prefix, isCluster: nodes.isCluster)
     scan = RedisScan(nodes: nodes, names: names, store: "\(options)")
-  }
-
-  // The store was not closed.
-  deinit { nodes.close() }
-
-  /// Connects. There is nothing to create: a store consists of its entries.
-  static func open(_ options: RedisOptions, clock: any WallClock) async throws(CacheError) -> RedisEngine {
-    RedisEngine(options, try await RedisNodes.open(options), clock: clock)
   }
 
   func read<Output: Sendable>(

@@ -20,7 +20,7 @@ public struct RedisPlugin: StoragePlugin {
   /// - Throws: `CacheError`: `unreachable` if no server of the address answers, `permissionDenied` if one refuses the
   ///   user or the password, `invalidOption` if the options cannot be used or do not fit the server.
   public func open(_ configuration: EngineConfiguration) async throws(CacheError) -> any StorageEngine {
-    try await RedisEngine.open(try RedisOptions(configuration), clock: configuration.clock)
+    try await engine(configuration)
   }
 
   /// Asks the server whether the store exists, and how it bounds the store. Cost: until an entry is found, the server looks
@@ -28,7 +28,7 @@ public struct RedisPlugin: StoragePlugin {
   ///
   /// - Throws: the same errors as `open(_:)`.
   public func inspect(_ configuration: EngineConfiguration) async throws(CacheError) -> StoreInspection {
-    try await withEngine(configuration) { engine throws(CacheError) in try await engine.inspect() }
+    try await engine(configuration).inspect()
   }
 
   /// Removes all entries and whatever else is under their names. It touches nothing else on the server. It cannot tell
@@ -39,22 +39,14 @@ public struct RedisPlugin: StoragePlugin {
     _ configuration: EngineConfiguration, movingAside suffix: String?
   ) async throws(CacheError) -> [String] {
     guard suffix == nil else { throw .cannotMoveAside(declaration.name) }
-    try await withEngine(configuration) { engine throws(CacheError) in try await engine.removeStore() }
+    try await engine(configuration).removeStore()
     return []
   }
 
-  private func withEngine<Output>(
-    _ configuration: EngineConfiguration, _ body: (RedisEngine) async throws(CacheError) -> Output
-  ) async throws(CacheError) -> Output {
-    let engine = try await RedisEngine.open(try RedisOptions(configuration), clock: configuration.clock)
-    do throws(CacheError) {
-      let output = try await body(engine)
-      try await engine.close()
-      return output
-    } catch {
-      try await engine.close()
-      throw error
-    }
+  /// An open store, which closes itself when it is released.
+  private func engine(_ configuration: EngineConfiguration) async throws(CacheError) -> RedisEngine {
+    let options = try RedisOptions(configuration)
+    return RedisEngine(options, try await RedisNodes.open(options), clock: configuration.clock)
   }
 }
 

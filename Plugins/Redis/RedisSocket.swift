@@ -1,6 +1,5 @@
 internal import CacheBase
 internal import EngineAPI
-internal import Synchronization
 
 /// A socket that is connected to a server. It never blocks; to wait is a call of its own.
 struct RedisSocket: ~Copyable {
@@ -8,14 +7,14 @@ struct RedisSocket: ~Copyable {
 
   /// Connects to `address`, trying all addresses of the host in turn. It blocks, and a look-up of the host's name cannot
   /// be ended early.
-  init(_ address: RedisAddress, _ patience: RedisPatience) throws(RedisBreak) {
-    descriptor = try Self.connected(address, patience)
+  init(_ address: RedisAddress, until deadline: ContinuousClock.Instant) throws(RedisBreak) {
+    descriptor = try Self.connected(address, until: deadline)
   }
 
   deinit { close(descriptor) }
 
   private static func connected(
-    _ address: RedisAddress, _ patience: RedisPatience
+    _ address: RedisAddress, until deadline: ContinuousClock.Instant
   ) throws(RedisBreak) -> Int32 {
     if address.isSocket {
       var name = sockaddr_un()
@@ -23,7 +22,7 @@ struct RedisSocket: ~Copyable {
       withUnsafeMutableBytes(of: &name.sun_path) { $0.copyBytes(from: address.host.utf8.prefix($0.count - 1)) }
       let size = socklen_t(MemoryLayout<sockaddr_un>.size)
       return try withUnsafePointer(to: &name) { name throws(RedisBreak) in
-        try connected(AF_UNIX, UnsafeRawPointer(name).assumingMemoryBound(to: sockaddr.self), size, patience)
+        try connected(AF_UNIX, UnsafeRawPointer(name).assumingMemoryBound(to: sockaddr.self), size, until: deadline)
       }
     }
     var hints = addrinfo()
@@ -36,7 +35,7 @@ struct RedisSocket: ~Copyable {
     var next = list
     while let info = next?.pointee {
       do throws(RedisBreak) {
-        let descriptor = try connected(info.ai_family, info.ai_addr, info.ai_addrlen, patience)
+        let descriptor = try connected(info.ai_family, info.ai_addr, info.ai_addrlen, until: deadline)
         // Without it a short command would wait for the acknowledgement of the one before.
         var on: Int32 = 1
         setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<Int32>.size))
@@ -53,7 +52,7 @@ struct RedisSocket: ~Copyable {
   private static let stream: Int32 = 1
 
   private static func connected(
-    _ family: Int32, _ name: UnsafePointer<sockaddr>, _ size: socklen_t, _ patience: RedisPatience
+    _ family: Int32, _ name: UnsafePointer<sockaddr>, _ size: socklen_t, until deadline: ContinuousClock.Instant
   ) throws(RedisBreak) -> Int32 {
     let descriptor = socket(family, stream, 0)
     guard descriptor >= 0 else { throw .ofSystem }
@@ -62,7 +61,7 @@ struct RedisSocket: ~Copyable {
       _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
       if connect(descriptor, name, size) == 0 { return descriptor }
       guard errno == EINPROGRESS || errno == EINTR else { throw .ofSystem }
-      try patience.wait(for: POLLOUT, on: descriptor)
+      try wait(for: POLLOUT, on: descriptor, until: deadline)
       var error = Int32(0)
       var size = socklen_t(MemoryLayout<Int32>.size)
       guard getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &error, &size) == 0 else { throw .ofSystem }
@@ -84,6 +83,23 @@ struct RedisSocket: ~Copyable {
     return poll(&request, 1, milliseconds) > 0
   }
 
+  /// Waits until `event` is possible.
+  ///
+  /// - Parameter hint: what to do if it is not in time; `nil` to start the server.
+  /// - Throws: `RedisBreak` if it is not in time.
+  private static func wait(
+    for event: Int32, on descriptor: Int32, until deadline: ContinuousClock.Instant, hint: String? = nil
+  ) throws(RedisBreak) {
+    var request = pollfd(fd: descriptor, events: Int16(event), revents: 0)
+    while true {
+      let rest = max(ContinuousClock.now.duration(to: deadline), .zero)
+      let count = poll(&request, 1, Int32((rest / .milliseconds(1)).rounded(.up)))
+      if count > 0 { return }
+      if count == 0 { throw RedisBreak("no answer in time", hint: hint, isSilence: true) }
+      if errno != EINTR { throw .ofSystem }
+    }
+  }
+
   /// Writes what the socket takes of `bytes` at the moment, and returns how many that are.
   func send(_ bytes: RawSpan) throws(RedisBreak) -> Int {
     while true {
@@ -95,11 +111,11 @@ struct RedisSocket: ~Copyable {
   }
 
   /// Writes all of `bytes`. It blocks.
-  func send(_ bytes: [UInt8], _ patience: RedisPatience) throws(RedisBreak) {
+  func send(_ bytes: [UInt8], until deadline: ContinuousClock.Instant) throws(RedisBreak) {
     var offset = 0
     while offset < bytes.count {
       offset += try send(bytes.span.bytes.extracting(offset...))
-      if offset < bytes.count { try patience.wait(for: POLLOUT, on: descriptor) }
+      if offset < bytes.count { try Self.wait(for: POLLOUT, on: descriptor, until: deadline) }
     }
   }
 
@@ -113,11 +129,11 @@ struct RedisSocket: ~Copyable {
   }
 
   /// Makes `session` with the server. It blocks.
-  func shakeHands(_ session: RedisTLSSession, _ patience: RedisPatience) throws(RedisBreak) {
+  func shakeHands(_ session: RedisTLSSession, until deadline: ContinuousClock.Instant) throws(RedisBreak) {
     do throws(RedisBreak) {
       while try !session.shakeHands() {
-        try send(session.takeOutput(), patience)
-        try patience.wait(for: POLLIN, on: descriptor, hint: RedisEncryption.plainHint)
+        try send(session.takeOutput(), until: deadline)
+        try Self.wait(for: POLLIN, on: descriptor, until: deadline, hint: RedisEncryption.plainHint)
         let room = UnsafeMutableRawBufferPointer.allocate(byteCount: 16_384, alignment: 1)
         defer { room.deallocate() }
         let count = try receive(into: room)
@@ -125,37 +141,12 @@ struct RedisSocket: ~Copyable {
       }
     } catch {
       // Tells the server why.
-      try? send(session.takeOutput(), patience)
+      try? send(session.takeOutput(), until: deadline)
       throw error
     }
-    try send(session.takeOutput(), patience)
+    try send(session.takeOutput(), until: deadline)
   }
 
   /// Ends the connection, and every wait for it.
   func end() { shutdown(descriptor, Int32(SHUT_RDWR)) }
-}
-
-/// How long a thread waits for a connection: until a deadline, or until the task that wants it is cancelled.
-final class RedisPatience: Sendable {
-  private let deadline: ContinuousClock.Instant
-  private let cancellation = Atomic(false)
-
-  init(_ time: Duration) { deadline = .now.advanced(by: time) }
-
-  var isCancelled: Bool { cancellation.load(ordering: .relaxed) }
-
-  func cancel() { cancellation.store(true, ordering: .relaxed) }
-
-  /// Waits until the socket is ready.
-  ///
-  /// - Parameter hint: what to do if it is not in time; `nil` to start the server.
-  /// - Throws: `RedisBreak` if it is not in time.
-  func wait(for event: Int32, on descriptor: Int32, hint: String? = nil) throws(RedisBreak) {
-    while true {
-      var request = pollfd(fd: descriptor, events: Int16(event), revents: 0)
-      if poll(&request, 1, 20) > 0 { return }
-      if isCancelled { throw RedisBreak("the call was cancelled") }
-      if deadline <= .now { throw RedisBreak("no answer in time", hint: hint, isSilence: true) }
-    }
-  }
 }

@@ -39,7 +39,8 @@ struct RedisSilenceTests {
     #expect(
       change?.code == .unreachable && change?.message.contains("is not known") == true, "\(change?.message ?? "")")
     #expect(await cancelled { _ = try await nodes.text("cities:a") }?.code == .cancelled)
-    #expect(await cancelled { _ = try await RedisNodes.open(server.url) }?.code == .cancelled)
+    #expect(
+      await cancelled { _ = try await RedisNodes.open(server.url, ["timeout": .integer(20_000)]) }?.code == .cancelled)
     server.resume()
     #expect(try await patiently { try await nodes.text("cities:a") } != nil)
     nodes.close()

@@ -189,10 +189,10 @@ final class RedisServer: @unchecked Sendable {
 final class RedisWitness {
   private let socket: RedisSocket
   private let reader: RedisReader
-  private let patience = RedisPatience(.seconds(600))
+  private let deadline = ContinuousClock.now.advanced(by: .seconds(600))
 
   init(_ address: RedisAddress) throws {
-    socket = try RedisSocket(address, patience)
+    socket = try RedisSocket(address, until: deadline)
     reader = try RedisReader()
   }
 
@@ -200,7 +200,7 @@ final class RedisWitness {
   func exchange(_ commands: [RedisCommand]) throws -> [RedisValue] {
     var bytes: [UInt8] = []
     for command in commands { command.encode(into: &bytes) }
-    try socket.send(bytes, patience)
+    try socket.send(bytes, until: deadline)
     let room = UnsafeMutableRawBufferPointer.allocate(byteCount: 65_536, alignment: 1)
     defer { room.deallocate() }
     var replies: [RedisValue] = []
