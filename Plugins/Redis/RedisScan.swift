@@ -176,6 +176,7 @@ extension RedisScan {
     let commands = [
       RedisCommand("SCAN", cursor, "MATCH", pattern, "COUNT", String(width)), RedisCommand("INFO", "server"),
     ]
+    // Both replies come over one connection, and so from one run of the server.
     let replies = try await nodes.send(commands, slot: nil, isRead: true)
     guard let reply = try checked(replies[0]).elements, reply.count == 2, let end = reply[0].text,
       let run = try checked(replies[1]).fact("run_id")
