@@ -26,7 +26,7 @@ struct BenchmarkProbeTests {
   }
 
   @Test func theMachineIsDescribed() {
-    let machine = JSONValue.object(System.machine(folder: "/proc"))
+    let machine = JSONValue.object(SystemFacts.machine(folder: "/proc"))
     guard case .string(let kernel)? = machine["kernel"], case .integer(let memory)? = machine["memoryBytes"] else {
       Issue.record("\(machine)")
       return
@@ -40,11 +40,11 @@ struct BenchmarkProbeTests {
   ])
   func theFileSystemIsThatOfTheNearestMount(folder: String, type: String) {
     let mounts = ["none / overlay rw", "none /tmp ext2 rw", "none /tmp tmpfs rw", "disk /tmp/b ext4 rw", "broken"]
-    #expect(System.fileSystem(of: folder, mounts.map { $0[...] }) == type)
+    #expect(SystemFacts.fileSystem(of: folder, mounts.map { $0[...] }) == type)
   }
 
   @Test func aFileThatIsNotThereHasNoLines() {
-    #expect(System.lines("/proc/no-such-file").isEmpty)
-    #expect(System.value(of: "model name", in: ["a : b", "model name\t: X 9"]) == "X 9")
+    #expect(SystemFacts.lines("/proc/no-such-file").isEmpty)
+    #expect(SystemFacts.value(of: "model name", in: ["a : b", "model name\t: X 9"]) == "X 9")
   }
 }

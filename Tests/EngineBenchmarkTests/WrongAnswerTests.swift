@@ -17,7 +17,7 @@ struct WrongAnswerTests {
       (.wrongPayloadChecksum, read, "metadata that was not written to it"),
       (.stale, .read(updates: 0.5), "as it was before its last commit"),
       (.lostWrite, .read(updates: 1), "the engine counts"),
-      (.wrongCount, .read(updates: 1), "the engine counts 0 entries where there are 50"),
+      (.wrongCount, .read(updates: 1), "the engine counts 0 entries, and there are 50"),
       (.shortScan, .scan, "was not listed in its place, although it was written"),
       (.unorderedScan, .scan, "was not listed in its place, although it was written"),
       (.inventedInScan, .scan, "is listed with 41 bytes"),
@@ -44,7 +44,7 @@ struct WrongAnswerTests {
 
   @Test func aReadThroughTheCacheThatIsWrongIsFound() async throws {
     let report = try await runFull { _ in { _, isStored throws(CacheError) in isStored ? .wrong : .miss } }
-    #expect(report.results[0].outcome.reason?.contains("0 entries where it should be full with 10") == true)
+    #expect(report.results[0].outcome.reason?.contains("0 entries and should be full with 10") == true)
     let wrong = try await runFull { target in
       let read = Fixtures.actions.openCache?(target)
       return { number, isStored throws(CacheError) in isStored ? .wrong : try await read?(number, isStored) ?? .wrong }
@@ -60,7 +60,7 @@ struct WrongAnswerTests {
         return .miss
       }
     }
-    #expect(report.results[0].outcome.reason?.contains("100 entries where it should be full with 10") == true)
+    #expect(report.results[0].outcome.reason?.contains("100 entries and should be full with 10") == true)
   }
 
   private func runFull(

@@ -89,7 +89,7 @@ enum GeneratedTrace: String {
   }
 
   /// The share of the trace that the cache answers with room for `capacity` entries, by the policy called `policy`. It is
-  /// the real cache over an engine in memory, with a clock that a millisecond passes on with each lookup.
+  /// the real cache over an engine in memory, with a clock that advances by a millisecond with each lookup.
   func hitRatio(_ policy: String, capacity: Int) async throws -> Double {
     guard let policy = EvictionPolicy.standard.first(where: { $0.name == policy }) else {
       throw Failed("there is no policy '\(policy)'")
@@ -150,7 +150,7 @@ private struct ZipfianTable {
   }
 }
 
-/// A clock that a millisecond passes on with each lookup, so that the order of uses does not depend on the machine.
+/// A clock that advances by a millisecond with each lookup: the order of uses does not depend on the machine.
 private final class LookupClock: WallClock {
   private let milliseconds = Atomic<Int64>(0)
 

@@ -9,7 +9,7 @@ internal import CacheBase
 ///   round also times some fixed work that has nothing to do with any engine (`BenchmarkProbe.doReferenceWork`). The
 ///   largest ratio between the intervals of these times is how much the machine may have changed.
 ///
-/// What is not beyond the noise is no proof of sameness either: the verdict is `cannotTell`. The same holds for fewer
+/// A difference within the noise is no proof of sameness either: the verdict is `cannotTell`. The same holds for fewer
 /// than five rounds.
 /// A row that failed or gave a wrong answer for the first time is worse, whatever it cost.
 public struct BenchmarkComparison: Sendable, Hashable {

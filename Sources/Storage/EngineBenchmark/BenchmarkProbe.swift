@@ -24,18 +24,18 @@ public struct BenchmarkProbe: Sendable {
   /// (the same as `getrusage`, but in nanoseconds), and /proc/self/status; writing 5 to /proc/self/clear_refs resets
   /// the peak. If there is no /proc, the memory is unknown.
   public static let system = BenchmarkProbe(
-    now: { System.nanoseconds(CLOCK_MONOTONIC) },
-    processorNanoseconds: { System.nanoseconds(CLOCK_PROCESS_CPUTIME_ID) },
+    now: { SystemFacts.nanoseconds(CLOCK_MONOTONIC) },
+    processorNanoseconds: { SystemFacts.nanoseconds(CLOCK_PROCESS_CPUTIME_ID) },
     trimmedMemoryBytes: {
       cenginebenchmark_trim_memory()
-      return System.status("VmRSS")
+      return SystemFacts.status("VmRSS")
     },
-    resetPeakMemory: { System.resetPeakMemory() }, peakMemoryBytes: { System.status("VmHWM") },
+    resetPeakMemory: { SystemFacts.resetPeakMemory() }, peakMemoryBytes: { SystemFacts.status("VmHWM") },
     doReferenceWork: { cenginebenchmark_do_reference_work($0) })
 }
 
 /// Facts from the system about the process and the machine.
-enum System {
+enum SystemFacts {
   @inline(__always)
   static func nanoseconds(_ clock: clockid_t) -> UInt64 {
     var time = timespec()

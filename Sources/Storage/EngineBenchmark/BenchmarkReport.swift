@@ -29,7 +29,7 @@ public struct BenchmarkReport: Sendable, Hashable {
 
 /// The result of one phase of a workload over one engine, with a given number of entries.
 public struct BenchmarkResult: Sendable, Hashable {
-  /// How a phase ended.
+  /// The end of a phase.
   public enum Outcome: Sendable, Hashable {
     /// Every answer was correct, at this cost.
     case measured(BenchmarkMeasurement)
@@ -86,10 +86,10 @@ public struct BenchmarkResult: Sendable, Hashable {
 
   /// The row of the report.
   public let row: Row
-  /// How it ended.
+  /// The end of the phase.
   public internal(set) var outcome: Outcome
 
-  /// What it cost; `nil` if it was not measured.
+  /// The cost; `nil` if it was not measured.
   public var measurement: BenchmarkMeasurement? {
     if case .measured(let measurement) = outcome { measurement } else { nil }
   }
@@ -104,18 +104,18 @@ public struct BenchmarkMeasurement: Sendable, Hashable {
   public struct Round: Sendable, Hashable {
     /// The number of operations; each operation of a batch counts.
     public var operations = 0
-    /// How long it took, from the start of the first operation to the end of the last.
+    /// The elapsed time, from the start of the first operation to the end of the last.
     public var seconds = 0.0
     /// The processor time of the whole process meanwhile, including the harness and the checks.
     public var processorSeconds = 0.0
-    /// The peak of the resident memory, less what was resident before the store was opened, in bytes; `nil` if the
+    /// The peak of the resident memory, less the memory that was resident before the store was opened, in bytes; `nil` if the
     /// system does not tell. Pages of a mapped file count, although the kernel can reclaim them.
     public var peakMemoryBytes: Int?
     /// The size of the store according to the engine, in bytes.
     public var storageBytes = 0
-    /// How long the reference work took right before.
+    /// The time of the reference work right before.
     public var referenceSeconds = 0.0
-    /// How many operations the store answered; `nil` unless the store was bounded.
+    /// The number of operations that the store answered; `nil` unless the store was bounded.
     public var hits: Int?
 
     /// The throughput; 0 if no time passed.

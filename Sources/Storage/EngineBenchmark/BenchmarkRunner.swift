@@ -1,13 +1,13 @@
 public import CacheBase
 internal import EngineAPI
 
-/// Runs workloads over engines in interleaved rounds: A, B, C, A, B, C and so on, so that disturbances on the machine
-/// affect all engines alike. Each round of each engine has its own store.
+/// Runs workloads over engines in interleaved rounds: A, B, C, A, B, C and so on. Disturbances on the machine then affect
+/// all engines alike. Each round of each engine has its own store.
 ///
-/// Every answer is checked against the written entries. The values are functions of the key and its version, checked in
-/// place at the speed of memory, so that the check costs little compared to what is measured: choosing, timing,
-/// checking and recording a read of 100 bytes takes 0.3 to 0.4 microseconds more processor time than the read alone,
-/// two thirds of it outside the timed part. The memory engine shows this in every report.
+/// Every answer is checked against the written entries. The values are functions of the key and its version, and are
+/// checked in place at the speed of memory: choosing, timing, checking and recording a read of 100 bytes takes 0.3 to 0.4
+/// microseconds more processor time than the read alone, two thirds of it outside the timed part. The memory engine shows
+/// this in every report.
 public struct BenchmarkRunner: Sendable {
   let options: BenchmarkOptions
   let actions: BenchmarkActions
@@ -87,7 +87,7 @@ public struct BenchmarkRunner: Sendable {
       .init("seed", .string(String(options.seed))), .init("operations", JSONValue(options.operations)),
       .init("valueSize", JSONValue(options.valueSize)),
     ]
-    let machine = System.machine(folder: options.scratchFolder)
+    let machine = SystemFacts.machine(folder: options.scratchFolder)
     return .object([.init("date", .string(options.date.text))] + facts + machine + settings)
   }
 }

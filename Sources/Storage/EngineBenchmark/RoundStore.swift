@@ -100,13 +100,13 @@ struct RoundStore {
     let count = try await engine.count()
     if let maximumEntries {
       guard (maximumEntries * 9 / 10...maximumEntries).contains(count.entries) else {
-        throw .wrongAnswer("the store holds \(count.entries) entries where it should be full with \(maximumEntries)")
+        throw .wrongAnswer("the store holds \(count.entries) entries and should be full with \(maximumEntries)")
       }
       if !isShared { try await readSample(of: engine) }
     } else if phase.writes {
       let entries = workload.entries
       guard isShared || count.entries == entries else {
-        throw .wrongAnswer("the engine counts \(count.entries) entries where there are \(entries)")
+        throw .wrongAnswer("the engine counts \(count.entries) entries, and there are \(entries)")
       }
       for number in stride(from: 0, to: entries, by: max(1, entries / Self.sampleSize)) {
         try await check.read(engine, check.keys.key(number), number, floor: check.ledger.committed(number))

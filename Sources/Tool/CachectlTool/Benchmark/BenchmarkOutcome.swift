@@ -1,7 +1,7 @@
 internal import CachePresentation
 internal import EngineBenchmark
 
-/// The outcome of a benchmark: its results, compared with saved ones if asked for, as a command shows them.
+/// The outcome of a benchmark: its results, compared with saved ones if there are any, as a command shows them.
 struct BenchmarkOutcome: OutputView {
   /// The size limit of a report file, in bytes.
   static let maximumReportSize = 256 << 20
@@ -123,14 +123,11 @@ struct BenchmarkGroup: Sendable {
   /// The title and the number of entries: "ycsb-b run, 1,000 entries".
   var heading: String { "\(title), \(NumberText.count(entries, "entry", "entries"))" }
 
-  /// The rows that set the scale of a picture: the ones of real engines, or the controls if there are no others.
-  var scaleRows: [BenchmarkResult] {
-    let engines = rows.filter { !isControl($0) && $0.speed > 0 }
-    return engines.isEmpty ? rows : engines
-  }
-
   /// The throughput to which the others have a ratio: the highest without controls, unless there are only controls.
-  var best: Double { scaleRows.map(\.speed).max() ?? 0 }
+  var best: Double {
+    let engines = rows.filter { !isControl($0) && $0.speed > 0 }
+    return (engines.isEmpty ? rows : engines).map(\.speed).max() ?? 0
+  }
 
   /// The length of the bar of `result`, from 0 to 1: the best real engine has all of it, and a control at most as much.
   func share(_ result: BenchmarkResult) -> Double { best > 0 ? min(result.speed / best, 1) : 0 }

@@ -105,7 +105,7 @@ struct BenchmarkPlan: Sendable {
     subjects.filter { !$0.plugin.declaration.capabilities.contains(.persistent) }.map(\.name)
   }
 
-  /// Whether a store gets full, so that the policy counts.
+  /// Whether a store gets full: only then the policy counts.
   var isBounded: Bool { workloads.contains { $0.payload == .bounded } }
 
   private var facts: [JSONValue.Member] {
@@ -191,8 +191,8 @@ struct FullCache: Sendable {
   }
 }
 
-/// A clock that a millisecond passes on with each operation, so that the order of uses does not depend on the speed of
-/// the engine.
+/// A clock that advances by a millisecond with each operation: the order of uses does not depend on the speed of the
+/// engine.
 final class OperationClock: WallClock {
   private let milliseconds: Atomic<Int64>
 

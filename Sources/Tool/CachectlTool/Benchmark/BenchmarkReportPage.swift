@@ -126,7 +126,7 @@ struct BenchmarkReportPage: Sendable {
     return LineChart(
       title: "\(group.heading): time of \(group.measuredCall)",
       ticks: Self.percentiles.map { (Self.place($0.percentage), $0.name) }, series: series,
-      scaleNames: group.scaleRows.map(\.row.backend), text: BenchmarkText.time
+      text: BenchmarkText.time
     ).html
   }
 
@@ -154,7 +154,7 @@ struct BenchmarkReportPage: Sendable {
     return LineChart(
       title: "\(title): time of an operation by the number of entries",
       ticks: sizes.map { (place($0.entries), NumberText.text($0.entries)) },
-      series: series.filter { !$0.points.isEmpty }, scaleNames: first.scaleRows.map(\.row.backend),
+      series: series.filter { !$0.points.isEmpty },
       text: BenchmarkText.time
     ).html
   }

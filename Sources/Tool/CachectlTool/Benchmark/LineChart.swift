@@ -16,8 +16,6 @@ struct LineChart: Sendable {
   let title: String
   let ticks: [(x: Double, label: String)]
   let series: [Series]
-  /// The names of the lines that the vertical axis is made for; a point of another line that is beyond it is at its end.
-  let scaleNames: [String]
   /// Formats a value of the vertical axis.
   let text: @Sendable (Double) -> String
 
@@ -26,7 +24,7 @@ struct LineChart: Sendable {
 
   /// The figure, with its title and its legend.
   var html: String {
-    let scale = LogScale(around: series.filter { scaleNames.contains($0.name) }.flatMap { $0.points.map(\.y) })
+    let scale = LogScale(around: series.flatMap { $0.points.map(\.y) })
     let lines = series.map { line($0, scale) }.joined()
     let drawing = HTMLText.element(
       "svg",

@@ -11,8 +11,8 @@ struct BenchCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "bench", abstract: "Measure storage engines against each other",
     discussion: """
-      All engines do the same operations in the same order, in turns, with the same durability, on scratch stores in \
-      the folder for temporary files (TMPDIR). Every answer is checked: a wrong one makes the status 1, and \
+      All engines take turns at the same operations in the same order, with the same durability, on scratch stores in \
+      the directory for temporary files (TMPDIR). Every answer is checked: a wrong one makes the status 1, and \
       its speed does not count. The memory engine is the control: it shows what the measuring itself costs.
 
       Workloads: ycsb-a, ycsb-b, ycsb-c, fill, read, typed, full, scan, open. Without --workload it is a selection \
