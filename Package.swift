@@ -115,8 +115,7 @@ let package = Package(
     // The engines.
     engine("Memory"),
     // Engines of others, as shared libraries.
-    engine("Library", "CCachectlPlugin", "EngineExport", "CLibraryCall", module: "CLibraryCall"),
-    .target(name: "CLibraryCall", path: "Plugins/Library/CLibraryCall"),
+    engine("Library", "CCachectlPlugin", "EngineExport"),
     engine("Plist"),
     engine("SQLite", "CSQLite", module: "CSQLite"),
     .systemLibrary(name: "CSQLite", path: "Plugins/SQLite/CSQLite", providers: [.apt(["libsqlite3-dev"])]),

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 enum { OK = CACHECTL_OK, PAGE_BYTES = 4 << 20, FIELDS = 4 };
+enum { PATH, DURABILITY }; /* the places of the options */
 
 struct cachectl_store {
   int directory, is_synced;
@@ -148,41 +149,42 @@ static int operate(struct table *table, const cachectl_operation *operation, cac
   return OK;
 }
 
-/* Makes the changes of `batch`, and removes what has expired by `now`. One thread or process at a time does that. */
+/* Fails unless the table is within the bounds of the batch. */
+static int check_bounds(const struct table *table, const cachectl_batch *batch, cachectl_failure *failure) {
+  uint64_t count = 0, bytes = 0;
+  for (size_t i = 0; i < table->count; i++) {
+    if (compare(name_space(table->entries[i].key), batch->exempt) == 0) continue;
+    count++;
+    bytes += table->entries[i].payload.length;
+  }
+  if (!batch->has_bounds || (count <= batch->max_entries && bytes <= batch->max_payload_bytes)) return OK;
+  return fail(failure, CACHECTL_OVER_BOUNDS, "the store would hold more than the bounds allow");
+}
+
+/* Makes the changes of `batch`, and removes the entries that have expired by `now`. One thread or process at a time does
+ * that. */
 static int change(cachectl_store *store, const cachectl_batch *batch, int64_t now, cachectl_failure *failure) {
-  const int lock = openat(store->directory, "lock", O_RDONLY | O_CREAT | O_CLOEXEC, 0600);
-  if (lock < 0) return fail(failure, OK, "the file 'lock' cannot be opened");
-  int is_locked = 0;
-  do is_locked = flock(lock, LOCK_EX) == 0;
-  while (!is_locked && errno == EINTR);
   struct table table = {.file = MAP_FAILED};
-  int code = is_locked ? OK : fail(failure, OK, "the file 'lock' cannot be locked");
-  if (code == OK) code = load(&table, store, failure);
+  const int lock = openat(store->directory, "lock", O_RDONLY | O_CREAT | O_CLOEXEC, 0600);
+  const int is_locked = lock >= 0 && flock(lock, LOCK_EX) == 0;
+  int code = is_locked ? load(&table, store, failure) : fail(failure, OK, "the file 'lock' cannot be locked");
   cachectl_entry *entries = calloc(table.count + batch->operation_count + 1, sizeof *entries);
   if (entries == NULL) code = fail(failure, CACHECTL_NO_SPACE, "there is no memory for the entries");
   if (code == OK && table.count > 0) memcpy(entries, table.entries, table.count * sizeof *entries);
   table.entries = entries;
   for (size_t i = 0; i < batch->operation_count && code == OK; i++)
     code = operate(&table, &batch->operations[i], failure);
-  size_t kept = 0;
-  uint64_t counted = 0, bytes = 0;
-  for (size_t i = 0; i < table.count && code == OK; i++) {
-    if (entries[i].retain_until <= now) continue;
-    entries[kept++] = entries[i];
-    if (compare(name_space(entries[i].key), batch->exempt) == 0) continue;
-    counted++;
-    bytes += entries[i].payload.length;
-  }
-  if (code == OK && batch->has_bounds && (counted > batch->max_entries || bytes > batch->max_payload_bytes))
-    code = fail(failure, CACHECTL_OVER_BOUNDS, "the store would hold more than the bounds allow");
-  table.count = kept;
+  for (size_t i = 0; i < table.count && code == OK;)
+    if (entries[i].retain_until > now) i++;
+    else entries[i] = entries[--table.count];
+  if (code == OK) code = check_bounds(&table, batch, failure);
   if (code == OK) {
-    qsort(entries, kept, sizeof *entries, by_key);
+    qsort(entries, table.count, sizeof *entries, by_key);
     code = save(&table, store, failure);
   }
   free(entries);
   unload(&table);
-  close(lock);
+  if (lock >= 0) close(lock);
   return code;
 }
 
@@ -206,22 +208,24 @@ static int folder_compact(cachectl_store *store, cachectl_failure *failure) {
   return change(store, &(cachectl_batch){0}, store->now(store->clock), failure);
 }
 
+static int is_requested(const cachectl_scan_request *request, cachectl_bytes key) {
+  const cachectl_bytes prefix = request->prefix, start = {key.data, prefix.length};
+  const int order = request->is_descending ? compare(request->position, key) : compare(key, request->position);
+  return key.length >= prefix.length && compare(start, prefix) == 0 && (request->position.length == 0 || order > 0);
+}
+
 static int folder_scan(
   cachectl_store *store, const cachectl_scan_request *request, cachectl_visit_entry visit, cachectl_visit_text next,
   void *context, cachectl_failure *failure) {
-  const cachectl_bytes prefix = request->prefix, position = request->position;
   const cachectl_entry *last = NULL;
   struct table table;
   int code = load(&table, store, failure);
   for (size_t i = 0, visited = 0, bytes = 0; i < table.count && code == OK; i++) {
     const cachectl_entry *entry = &table.entries[request->is_descending ? table.count - 1 - i : i];
-    const int order = compare(entry->key, position);
-    if (position.length > 0 && (request->is_descending ? order >= 0 : order <= 0)) continue;
-    const cachectl_bytes start = {entry->key.data, prefix.length};
-    if (entry->key.length < prefix.length || compare(start, prefix) != 0) continue;
+    if (!is_requested(request, entry->key)) continue;
     bytes += request->has_payloads ? entry->payload.length : 0;
     if (visited == request->limit || (visited > 0 && bytes > PAGE_BYTES)) {
-      code = next(context, &last->key);
+      code = next(context, last->key);
       break;
     }
     code = visit(context, entry);
@@ -238,37 +242,23 @@ static int folder_count(
   struct table table;
   int code = load(&table, store, failure);
   *storage_bytes = table.size;
-  /* The entries of a namespace are next to each other. */
-  for (size_t i = 0; i < table.count && code == OK;) {
-    cachectl_count count = {.name_space = name_space(table.entries[i].key), .earliest_expiry = INT64_MAX};
-    for (; i < table.count && compare(name_space(table.entries[i].key), count.name_space) == 0; i++) {
-      const int64_t expiry = table.entries[i].retain_until;
-      if (expiry < count.earliest_expiry) count.earliest_expiry = expiry;
-      count.entries++;
-      count.payload_bytes += table.entries[i].payload.length;
-    }
-    code = visit(context, &count);
+  for (const cachectl_entry *entry = table.entries; entry < table.entries + table.count && code == OK; entry++) {
+    const cachectl_count one = {name_space(entry->key), 1, entry->payload.length, entry->retain_until};
+    code = visit(context, &one);
   }
   unload(&table);
   return code;
 }
 
-static int folder_check(cachectl_store *store, cachectl_visit_issue visit, void *context, cachectl_failure *failure) {
+static int folder_check(cachectl_store *store, cachectl_failure *failure) {
   struct table table;
   const int code = load(&table, store, failure);
   unload(&table);
-  if (code != CACHECTL_DAMAGED) return code;
-  return visit(context, &(cachectl_issue){.kind = "structure", .message = failure->message});
-}
-
-static const char *text(const cachectl_configuration *configuration, const char *name) {
-  for (size_t i = 0; i < configuration->value_count; i++)
-    if (strcmp(configuration->values[i].name, name) == 0) return configuration->values[i].text;
-  return "";
+  return code;
 }
 
 static int folder_open(const cachectl_configuration *configuration, cachectl_store **store, cachectl_failure *failure) {
-  const char *path = text(configuration, "path");
+  const char *path = configuration->values[PATH];
   char parent[4096];
   for (const char *slash = strchr(path + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/'))
     if (snprintf(parent, sizeof parent, "%.*s", (int)(slash - path), path) < (int)sizeof parent) mkdir(parent, 0700);
@@ -277,7 +267,7 @@ static int folder_open(const cachectl_configuration *configuration, cachectl_sto
   if (directory < 0) return fail(failure, errno == EACCES ? OK : CACHECTL_CANNOT_CREATE, path);
   *store = malloc(sizeof **store);
   if (*store == NULL) return fail(failure, CACHECTL_FAILED, "there is no memory for a store");
-  const int is_synced = strcmp(text(configuration, "durability"), "relaxed") != 0;
+  const int is_synced = strcmp(configuration->values[DURABILITY], "relaxed") != 0;
   **store = (cachectl_store){directory, is_synced, configuration->now, configuration->clock};
   return OK;
 }
@@ -297,7 +287,7 @@ static const cachectl_option options[] = {
    .help = "what a commit survives: full and normal (loss of power), relaxed (a crash)"}};
 
 static const cachectl_engine engine = {
-  .size = sizeof engine, .abi = CACHECTL_PLUGIN_ABI, .reads_wait = 1, .name = "folder", .version = "1",
+  .abi = CACHECTL_PLUGIN_ABI, .reads_wait = 1, .name = "folder", .version = "1",
   .summary = "a directory with one file of all entries, written in C", .capabilities = capabilities, .options = options,
   .option_count = sizeof options / sizeof *options, .open = folder_open, .close = folder_close, .read = folder_read,
   .apply = folder_apply, .scan = folder_scan, .count = folder_count, .check = folder_check, .compact = folder_compact};

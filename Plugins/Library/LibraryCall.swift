@@ -1,40 +1,38 @@
 internal import CCachectlPlugin
-internal import CLibraryCall
-internal import EngineExport
+internal import CacheBase
 internal import EngineAPI
+internal import EngineExport
 
-/// A call of a library's function in progress on this thread.
-///
-/// The library never gets a pointer to it, only the address of the table. A callback that comes too late, on another
-/// thread or for another call finds nothing to damage. Such a callback fails, and so does the call.
+/// A call of a library's function in progress: the context of its callbacks.
 struct LibraryCall {
-  /// The callbacks of the interface, of which `text` is called with positions and paths.
-  enum Kind { case entry, scannedEntry, text, count, issue, inspection }
+  /// The argument of a callback.
+  enum Lent {
+    case entry(UnsafePointer<cachectl_entry>)
+    case count(UnsafePointer<cachectl_count>)
+    case text(cachectl_bytes)
+  }
 
-  /// Takes what the library passes to a callback.
-  typealias Visit = (Kind, UnsafeRawPointer) throws(CacheError) -> Void
+  typealias Visit = (Lent) throws(CacheError) -> Void
   typealias Context = UnsafeMutableRawPointer
   typealias Failure = UnsafeMutablePointer<cachectl_failure>
 
-  fileprivate let context: Context
+  /// The most callbacks of one call: a library that calls more often is in an endless loop.
+  private static let maximumCallbacks = 1 << 20
+
   fileprivate let visit: Visit
-  /// The first failure in a callback.
+  fileprivate var callbacks = 0
+  /// The first failure in a callback. Everything after it is ignored.
   fileprivate var error: CacheError?
 
-  /// Passes what a callback got to the call in progress on this thread, and returns the callback's result. If there is no
-  /// such call with that context, the library broke a rule.
-  static func callback(_ context: Context?, _ kind: Kind, _ lent: UnsafeRawPointer?) -> Int32 {
+  /// Passes the argument of a callback, which is `nil` for NULL, to the call, and returns the callback's result.
+  static func callback(_ context: Context?, _ lent: Lent?) -> Int32 {
     let stop = Int32(CACHECTL_FAILED.rawValue)
-    guard let current = library_call() else {
-      LibraryTable.countStray(context)
-      return stop
-    }
-    let call = current.assumingMemoryBound(to: LibraryCall.self)
-    guard call.pointee.error == nil else { return stop }
+    guard let call = context?.assumingMemoryBound(to: LibraryCall.self), call.pointee.error == nil else { return stop }
     do throws(CacheError) {
-      guard call.pointee.context == context else { throw .strayCallback }
       guard let lent else { throw .defect("gave NULL to a callback") }
-      try call.pointee.visit(kind, lent)
+      call.pointee.callbacks += 1
+      guard call.pointee.callbacks <= maximumCallbacks else { throw .defect("does not stop calling its callback") }
+      try call.pointee.visit(lent)
       return 0
     } catch {
       call.pointee.error = error
@@ -43,14 +41,13 @@ struct LibraryCall {
   }
 }
 
-extension LibraryTable {
+extension LibraryPlugin {
   /// Calls `function`, whose callbacks call `visit` until it throws.
   ///
   /// - Throws: `CacheError`: what `visit` threw; otherwise the library's own error; `failed` if it broke a rule.
   @inline(__always)
   func call(
-    _ visit: LibraryCall.Visit = { _, _ throws(CacheError) in throw .strayCallback },
-    function: (LibraryCall.Context, LibraryCall.Failure) -> Int32
+    _ visit: LibraryCall.Visit = { _ in }, function: (LibraryCall.Context, LibraryCall.Failure) -> Int32
   ) throws(CacheError) {
     let error = withoutActuallyEscaping(visit) { visit in
       // Not initialized, because that takes longer than most calls.
@@ -58,13 +55,8 @@ extension LibraryTable {
         guard let failure = failure.baseAddress else { return nil }
         failure.pointer(to: \.message.0)?.pointee = 0
         failure.pointer(to: \.hint.0)?.pointee = 0
-        var call = LibraryCall(context: context, visit: visit)
-        let status = withUnsafeMutablePointer(to: &call) { call in
-          let outer = library_call_begin(call)
-          defer { _ = library_call_begin(outer) }
-          return function(context, failure)
-        }
-        if takeStrays(), call.error == nil { call.error = .strayCallback }
+        var call = LibraryCall(visit: visit)
+        let status = withUnsafeMutablePointer(to: &call) { function($0, failure) }
         if let error = call.error { return named(error) }
         return status == 0 ? nil : reported(status, failure)
       }
@@ -72,26 +64,23 @@ extension LibraryTable {
     if let error { throw error }
   }
 
-  /// Calls `function`, and returns the values of what it lends to the callback `kind`, which must be `limit` at most.
-  func gather<Lent, Value>(
-    _ kind: LibraryCall.Kind, limit: Int, _ value: (Lent) throws(CacheError) -> Value,
-    function: (LibraryCall.Context, LibraryCall.Failure) -> Int32
-  ) throws(CacheError) -> [Value] {
-    var values: [Value] = []
+  /// Calls `function`, and returns the texts that it lends to its callback.
+  func texts(
+    _ function: (LibraryCall.Context, LibraryCall.Failure) -> Int32
+  ) throws(CacheError) -> [String] {
+    var texts: [String] = []
     try call(
-      { called, lent throws(CacheError) in
-        guard called == kind else { throw .strayCallback }
-        guard values.count < limit else { throw .defect("called the callback '\(kind)' more than \(limit) times") }
-        values.append(try value(lent.assumingMemoryBound(to: Lent.self).pointee))
+      { lent throws(CacheError) in
+        if case .text(let text) = lent { texts.append(try text.checkedText("text")) }
       }, function: function)
-    return values
+    return texts
   }
 
   /// `error` with the name of the backend, if it says that the library broke a rule.
   func named(_ error: CacheError) -> CacheError {
     guard error.cause is InterfaceDefect else { return error }
     return CacheError(
-      error.code, "backend \(name) \(error.message)",
+      error.code, "backend \(declaration.name) \(error.message)",
       hint: "this is a defect of its library: the conformance suite may find more of them", cause: error.cause)
   }
 
@@ -100,17 +89,73 @@ extension LibraryTable {
     guard (1...CacheError.interfaceCodes.count).contains(Int(status)) else {
       return named(.defect("returned \(status), which is no code of the interface"))
     }
-    let message = withUnsafeBytes(of: &failure.pointee.message) { LibraryText.line(upToZeroIn: $0) }
-    let hint = withUnsafeBytes(of: &failure.pointee.hint) { LibraryText.line(upToZeroIn: $0) }
+    let message = withUnsafeBytes(of: &failure.pointee.message) { Self.line($0) }
+    let hint = withUnsafeBytes(of: &failure.pointee.hint) { Self.line($0) }
     return CacheError(
       CacheError.interfaceCodes[Int(status) - 1],
-      message.isEmpty ? "backend \(name) failed without a reason" : message, hint: hint)
+      message.isEmpty ? "backend \(declaration.name) failed without a reason" : message, hint: hint)
+  }
+
+  /// The bytes before the first zero byte, or all of them, as one line in which escapes replace control characters.
+  private static func line(_ bytes: UnsafeRawBufferPointer) -> String {
+    TerminalText.line(String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self))
   }
 }
 
-extension CacheError {
-  /// The error for a callback at a time when it was not allowed.
-  static var strayCallback: CacheError {
-    .defect("called a callback on another thread or after its function had returned")
+// What a library lends, checked as far as it could do harm otherwise.
+
+extension cachectl_bytes {
+  /// The most bytes that a library can lend at once.
+  fileprivate static let maximumLength = 1 << 40
+
+  /// The bytes, in place.
+  ///
+  /// - Throws: `CacheError`: a defect if the pointer or the length is impossible.
+  func checked(_ what: StaticString) throws(CacheError) -> UnsafeBufferPointer<UInt8> {
+    guard (0...Self.maximumLength).contains(length) else {
+      throw .defect("gave a \(what) of \(UInt(bitPattern: length)) bytes")
+    }
+    guard data != nil || length == 0 else { throw .defect("gave a \(what) without its bytes") }
+    return bytes
+  }
+
+  /// A copy as text, in which bytes that are not UTF-8 are repaired.
+  func checkedText(_ what: StaticString) throws(CacheError) -> String {
+    String(decoding: try checked(what), as: UTF8.self)
+  }
+}
+
+extension EntryMetadata {
+  /// The metadata of the entry under `key`.
+  ///
+  /// - Throws: `CacheError`: a defect if any of it is impossible; `damaged` with an `UnreadableEntry` if these are not the
+  ///   attributes that were stored.
+  init(checking entry: cachectl_entry, _ key: Span<UInt8>) throws(CacheError) {
+    _ = try entry.content_type.checked("content type")
+    _ = try entry.attributes.checked("list of attributes")
+    guard let metadata = EntryMetadata(entry) else {
+      let key = CacheKey(trusting: key)
+      throw CacheError(
+        .damaged, "entry \(key) is damaged: its attributes are not the stored ones", cause: UnreadableEntry(key))
+    }
+    self = metadata
+  }
+}
+
+extension ScannedEntry {
+  /// A copy of the entry as a scan finds it.
+  init(checking entry: cachectl_entry, includesPayload: Bool) throws(CacheError) {
+    let bytes = try entry.key.checked("key")
+    guard bytes.count <= CacheKey.maximumLength, let key = try? CacheKey(bytes.span) else {
+      let text = TerminalText.line(String(decoding: bytes.prefix(80), as: UTF8.self))
+      throw .defect("gave an invalid key of \(bytes.count) bytes: \(text)")
+    }
+    let metadata = try EntryMetadata(checking: entry, bytes.span)
+    if includesPayload {
+      self.init(key: key, metadata: metadata, payload: Array(try entry.payload.checked("payload")))
+    } else {
+      let size = min(max(entry.payload.length, 0), cachectl_bytes.maximumLength)
+      self.init(key: key, metadata: metadata, payloadBytes: size)
+    }
   }
 }

@@ -1,6 +1,6 @@
 internal import CCachectlPlugin
-internal import EngineAPI
 internal import CacheBase
+internal import EngineAPI
 internal import EngineExport
 internal import Synchronization
 
@@ -12,32 +12,26 @@ internal import Synchronization
 /// `@unchecked Sendable`: the store is only passed back to the library, which by the rules of the interface accepts it on
 /// any thread. Only `close` needs the store to itself.
 final class LibraryEngine: StorageEngine, @unchecked Sendable {
-  private let table: LibraryTable
+  private let plugin: LibraryPlugin
   private let store: OpaquePointer
-  /// Kept for its clock, which the library can read until the store is closed.
-  private let configuration: LibraryConfiguration
-  /// The calls on threads that are not the engine's own are inside.
+  /// The library can read it until the store is closed.
+  private let clock: LibraryClock
+  /// Every call of the library is inside, so that the store is not closed meanwhile.
   private let gate = Gate()
   private let isClosed = Atomic<Bool>(false)
   private let changing = BlockingExecutor()
   private let looking = BlockingExecutor()
   private let reading: [BlockingExecutor]
-  private let nextReader = Atomic<UInt>(0)
 
   /// How many reads can wait for a disk or a network at once.
   private static let readerCount = 8
 
-  /// Makes the library open the store that `configuration` describes. Blocks for as long as that takes.
-  ///
-  /// - Throws: `CacheError`: the library's error; `failed` if it reports success but returns no store.
-  init(opening configuration: LibraryConfiguration, _ table: LibraryTable) throws(CacheError) {
-    var store: OpaquePointer?
-    try table.call { _, failure in table.engine.open(configuration.pointer, &store, failure) }
-    guard let store else { throw table.named(.defect("opened a store, and gave none")) }
-    self.table = table
+  /// The store that `plugin` has opened as `store`.
+  init(_ plugin: LibraryPlugin, _ store: OpaquePointer, _ clock: LibraryClock) {
+    self.plugin = plugin
     self.store = store
-    self.configuration = configuration
-    reading = table.engine.reads_wait == 0 ? [] : (0..<Self.readerCount).map { _ in BlockingExecutor() }
+    self.clock = clock
+    reading = plugin.engine.reads_wait == 0 ? [] : (0..<Self.readerCount).map { _ in BlockingExecutor() }
   }
 
   // The store was not closed properly, so no caller is left to report a failure to.
@@ -83,10 +77,9 @@ final class LibraryEngine: StorageEngine, @unchecked Sendable {
   private func readCopy<Output>(
     _ key: CacheKey, _ body: (Span<UInt8>, EntryMetadata) throws(CacheError) -> Output
   ) async throws(CacheError) -> Output? {
-    let turn = nextReader.add(1, ordering: .relaxed).oldValue
-    let found = try await run(on: reading[Int(turn % UInt(reading.count))]) { () throws(CacheError) in
+    let found = try await run(on: reading.randomElement() ?? looking) { [self] () throws(CacheError) in
       var found: EntryTable.Entry?
-      _ = try self.lend(key.text.utf8Span.span) { payload, metadata in
+      _ = try lend(key.text.utf8Span.span) { payload, metadata in
         found = EntryTable.Entry(payload: payload.withUnsafeBufferPointer { Array($0) }, metadata: metadata)
       }
       return found
@@ -95,79 +88,102 @@ final class LibraryEngine: StorageEngine, @unchecked Sendable {
     return try body(found.payload.span, found.metadata)
   }
 
-  /// Makes the changes of `batch`.
-  ///
-  /// - Throws: `CacheError`: the library's error, after which nothing has changed; `failed` if it broke a rule, after
-  ///   which the changes may or may not have been made.
   func apply(_ batch: WriteBatch) async throws(CacheError) {
     try await run(on: changing) { [self] () throws(CacheError) in
-      do throws(CacheError) {
-        try batch.lend { batch throws(CacheError) in
-          try table.call { _, failure in table.engine.apply(store, batch, failure) }
-        }
-      } catch {
-        guard error.cause is InterfaceDefect else { throw error }
-        throw CacheError(
-          error.code, "\(error.message); whether the changes were made is not known",
-          hint: "look at the entries before you try again; \(error.hint)", cause: error.cause)
+      try batch.lend { batch throws(CacheError) in
+        try plugin.call { _, failure in plugin.engine.apply(store, batch, failure) }
       }
     }
   }
 
+  /// A page of entries. That they are in order is for the conformance suite to check, but a walk through the store must come
+  /// to an end. The next page of an ordered store begins after the last entry, whatever position the library gives.
   func scan(_ request: ScanRequest) async throws(CacheError) -> ScanPage {
-    try await run(on: looking) { () throws(CacheError) in try self.page(request) }
+    try await run(on: looking) { [self] () throws(CacheError) in
+      let isOrdered = plugin.declaration.capabilities.contains(.ordered)
+      let copies = LentBytes()
+      defer { withExtendedLifetime(copies) {} }
+      var lentRequest = cachectl_scan_request(
+        prefix: copies.copy(request.prefix), position: copies.copy(request.position ?? ""), limit: request.limit,
+        has_payloads: request.includesPayloads ? 1 : 0, is_descending: request.isDescending ? 1 : 0)
+      var page = ScanPage()
+      try plugin.call { lent throws(CacheError) in
+        if page.next != nil { throw .defect("continued a scan after its next position") }
+        switch lent {
+        case .entry(let entry):
+          let found = try ScannedEntry(checking: entry.pointee, includesPayload: request.includesPayloads)
+          // A removal of a namespace removes all that a scan finds in it.
+          guard isOrdered ? request.contains(found.key) : found.key.text.hasPrefix(request.prefix) else {
+            throw .defect("gave entry \(found.key), which was not requested")
+          }
+          page.entries.append(found)
+        case .text(let position):
+          let next = isOrdered ? page.entries.last?.key.text ?? "" : try position.checkedText("position")
+          guard !next.isEmpty, next != request.position else { throw .defect("gave a next position that leads back") }
+          page.next = next
+        case .count: break
+        }
+      } function: { context, failure in
+        plugin.engine.scan(
+          store, &lentRequest, { LibraryCall.callback($0, $1.map { .entry($0) }) },
+          { LibraryCall.callback($0, .text($1)) }, context, failure)
+      }
+      return page
+    }
   }
 
   func count() async throws(CacheError) -> StoreCount {
     try await run(on: looking) { [self] () throws(CacheError) in
+      var total = StoreCount()
       var storageBytes: UInt64 = 0
-      let counts = try table.gather(.count, limit: 1 << 16, EntryCount.named) { context, failure in
-        table.engine.count(store, { LibraryCall.callback($0, .count, $1) }, context, &storageBytes, failure)
+      try plugin.call { lent throws(CacheError) in
+        guard case .count(let count) = lent else { return }
+        let (entries, bytes) = (count.pointee.entries, count.pointee.payload_bytes)
+        let namespace = try count.pointee.name_space.checkedText("namespace")
+        // The numbers are so small that no sum of them overflows.
+        guard CacheKey.isNamespace(namespace), max(entries, bytes) < 1 << 40 else {
+          throw .defect("counted \(entries) entries with \(bytes) bytes in namespace \(namespace.debugDescription)")
+        }
+        let expiry = Timestamp(milliseconds: count.pointee.earliest_expiry)
+        total[namespace] += EntryCount(entries: Int(entries), payloadBytes: Int(bytes), earliestExpiry: expiry)
+      } function: { context, failure in
+        plugin.engine.count(
+          store, { LibraryCall.callback($0, $1.map { .count($0) }) }, context, &storageBytes, failure)
       }
-      guard storageBytes < 1 << 62 else {
-        throw table.named(.defect("says that its store takes up \(storageBytes) bytes"))
-      }
-      return StoreCount(namespaces: Dictionary(counts, uniquingKeysWith: +), storageBytes: Int(storageBytes))
+      total.storageBytes = Int(clamping: storageBytes)
+      return total
     }
   }
 
+  /// The problem that the library reports, if any.
   func check() async throws(CacheError) -> [IntegrityIssue] {
     try await run(on: looking) { [self] () throws(CacheError) in
-      // A library that reports more than this is stuck in a loop.
-      try table.gather(.issue, limit: 1 << 18, IntegrityIssue.init(checking:)) { context, failure in
-        table.engine.check(store, { LibraryCall.callback($0, .issue, $1) }, context, failure)
+      do throws(CacheError) {
+        try plugin.call { _, failure in plugin.engine.check(store, failure) }
+        return []
+      } catch {
+        guard error.code == .damaged else { throw error }
+        return [IntegrityIssue(kind: .structure, message: error.message)]
       }
     }
   }
 
   func compact() async throws(CacheError) {
     try await run(on: changing) { [self] () throws(CacheError) in
-      try table.call { _, failure in table.engine.compact(store, failure) }
+      try plugin.call { _, failure in plugin.engine.compact(store, failure) }
     }
   }
 
   func changeCount() throws(CacheError) -> UInt64? {
     try whileOpen { () throws(CacheError) in
       var number: UInt64 = 0
-      return table.engine.change_count?(store, &number) == 1 ? number : nil
-    }
-  }
-
-  func changeMark(of key: CacheKey) -> ChangeMark? {
-    try? whileOpen { () throws(CacheError) in
-      var number: UInt64 = 0
-      var age: UInt64 = 0
-      let result = key.text.utf8Span.span.withUnsafeBufferPointer { key in
-        table.engine.change_mark?(store, cachectl_bytes(key), &number, &age)
-      }
-      return result == 1 ? ChangeMark(number: number, age: .milliseconds(Int64(clamping: age))) : nil
+      return plugin.engine.change_count?(store, &number) == 1 ? number : nil
     }
   }
 
   func close() async throws(CacheError) {
+    // From now on every call fails; the gate waits for the earlier ones.
     let wasClosed = isClosed.exchange(true, ordering: .acquiringAndReleasing)
-    // From now on every call fails; these end the earlier ones.
-    for executor in reading + [looking] { try await executor.run { () throws(CacheError) in } }
     try await changing.run { () throws(CacheError) in
       self.gate.alone {}
       if !wasClosed { try self.closeStore() }
@@ -175,11 +191,7 @@ final class LibraryEngine: StorageEngine, @unchecked Sendable {
   }
 
   private func closeStore() throws(CacheError) {
-    try table.call { _, failure in table.engine.close(store, failure) }
-  }
-
-  private func requireOpen() throws(CacheError) {
-    if isClosed.load(ordering: .acquiring) { throw .storeClosed }
+    try plugin.call { _, failure in plugin.engine.close(store, failure) }
   }
 
   /// Calls `body` on this thread, during which the store is not closed.
@@ -187,7 +199,7 @@ final class LibraryEngine: StorageEngine, @unchecked Sendable {
   private func whileOpen<Output>(_ body: () throws(CacheError) -> Output) throws(CacheError) -> Output {
     gate.enter()
     defer { gate.leave() }
-    try requireOpen()
+    if isClosed.load(ordering: .acquiring) { throw .storeClosed }
     return try body()
   }
 
@@ -195,11 +207,7 @@ final class LibraryEngine: StorageEngine, @unchecked Sendable {
   private func run<Output: Sendable>(
     on executor: BlockingExecutor, _ work: @escaping @Sendable () throws(CacheError) -> Output
   ) async throws(CacheError) -> Output {
-    try requireOpen()
-    return try await executor.run { () throws(CacheError) in
-      try self.requireOpen()
-      return try work()
-    }
+    try await executor.run { () throws(CacheError) in try self.whileOpen(work) }
   }
 
   /// Lends the entry under `key` to `body`, if there is one, and returns whether there is.
@@ -213,64 +221,95 @@ final class LibraryEngine: StorageEngine, @unchecked Sendable {
   ) throws(CacheError) -> Bool {
     try key.withUnsafeBufferPointer { key throws(CacheError) in
       var isFound = false
-      try table.call { kind, lent throws(CacheError) in
-        guard kind == .entry else { throw .strayCallback }
+      try plugin.call { lent throws(CacheError) in
+        guard case .entry(let entry) = lent else { return }
         if isFound { throw .defect("gave more than one entry for one key") }
         isFound = true
-        let entry = lent.assumingMemoryBound(to: cachectl_entry.self)
         let own = entry.pointee.key
         guard own.length == key.count, let data = own.data, let requested = key.baseAddress,
           memcmp(data, requested, key.count) == 0
         else { throw .defect("gave another entry than the requested one") }
-        try body(try entry.pointee.payload.checked("payload").span, try EntryMetadata(checking: entry.pointee))
+        try body(
+          try entry.pointee.payload.checked("payload").span, try EntryMetadata(checking: entry.pointee, key.span))
       } function: { context, failure in
-        table.engine.read(
-          store, cachectl_bytes(key), { LibraryCall.callback($0, .entry, $1) }, context, failure)
+        plugin.engine.read(
+          store, cachectl_bytes(key), { LibraryCall.callback($0, $1.map { .entry($0) }) }, context, failure)
       }
       return isFound
     }
   }
+}
 
-  /// A page of entries. That they are in order is for the conformance suite to check, but a walk through the store must come
-  /// to an end.
-  private func page(_ request: ScanRequest) throws(CacheError) -> ScanPage {
+/// Copies of bytes that a library can read. They are freed with this object.
+private final class LentBytes {
+  private var blocks: [UnsafeMutableRawBufferPointer] = []
+  /// The part of the last block that is not used yet.
+  private var room = UnsafeMutableRawBufferPointer(start: nil, count: 0)
+
+  deinit { for block in blocks { block.deallocate() } }
+
+  func copy(_ bytes: UnsafeRawBufferPointer) -> cachectl_bytes {
+    if bytes.count > room.count {
+      room = .allocate(byteCount: max(bytes.count, 1 << 14), alignment: 1)
+      blocks.append(room)
+    }
+    let copy = UnsafeMutableRawBufferPointer(rebasing: room[..<bytes.count])
+    copy.copyMemory(from: bytes)
+    room = UnsafeMutableRawBufferPointer(rebasing: room[bytes.count...])
+    return cachectl_bytes(UnsafeBufferPointer(copy.bindMemory(to: UInt8.self)))
+  }
+
+  func copy(_ text: String) -> cachectl_bytes {
+    var text = text
+    return text.withUTF8 { copy(UnsafeRawBufferPointer($0)) }
+  }
+}
+
+extension WriteBatch {
+  /// Lends a copy of the batch to `body`.
+  fileprivate func lend(_ body: (UnsafePointer<cachectl_batch>) throws(CacheError) -> Void) throws(CacheError) {
     let copies = LentBytes()
     defer { withExtendedLifetime(copies) {} }
-    var lentRequest = cachectl_scan_request(
-      prefix: copies.copy(request.prefix), position: copies.copy(request.position ?? ""), limit: request.limit,
-      has_payloads: request.includesPayloads ? 1 : 0, is_descending: request.isDescending ? 1 : 0)
-    let isOrdered = table.declaration.capabilities.contains(.ordered)
-    var page = ScanPage()
-    try table.call { kind, lent throws(CacheError) in
-      if page.next != nil { throw .defect("continued a scan after its next position") }
-      switch kind {
-      case .text:
-        let position = lent.assumingMemoryBound(to: cachectl_bytes.self).pointee
-        let next = try LibraryText.line(try position.text("position"), "position")
-        guard next != request.position else { throw .defect("gave the position of the request as the next one") }
-        let passed = isOrdered ? [request.position, page.entries.last?.key.text].compactMap { $0 } : []
-        guard !passed.contains(where: { request.isDescending ? next > $0 : next < $0 }) else {
-          throw .defect("gave a next position that leads back")
-        }
-        page.next = next
-      case .scannedEntry:
-        let entry = lent.assumingMemoryBound(to: cachectl_entry.self).pointee
-        guard page.entries.count < request.limit else {
-          throw .defect("gave more than the \(request.limit) requested entries")
-        }
-        let found = try ScannedEntry(checking: entry, includesPayload: request.includesPayloads)
-        // A removal of a namespace removes all that a scan finds in it.
-        guard found.key.text.hasPrefix(request.prefix) else {
-          throw .defect("gave entry \(found.key), which was not requested")
-        }
-        page.entries.append(found)
-      default: throw .strayCallback
+    let lent = operations.map { cachectl_operation($0, in: copies) }
+    try lent.withUnsafeBufferPointer { lent throws(CacheError) in
+      var batch = cachectl_batch()
+      batch.operations = lent.baseAddress
+      batch.operation_count = lent.count
+      if let bounds {
+        batch.has_bounds = 1
+        batch.max_entries = UInt64(clamping: bounds.maxEntries)
+        batch.max_payload_bytes = UInt64(clamping: bounds.maxPayloadBytes)
+        batch.exempt = copies.copy(bounds.exemptNamespace ?? "")
       }
-    } function: { context, failure in
-      table.engine.scan(
-        store, &lentRequest, { LibraryCall.callback($0, .scannedEntry, $1) },
-        { LibraryCall.callback($0, .text, $1) }, context, failure)
+      try body(&batch)
     }
-    return page
+  }
+}
+
+extension cachectl_operation {
+  fileprivate init(_ operation: WriteBatch.Operation, in copies: LentBytes) {
+    self.init()
+    switch operation {
+    case .put(_, let payload, let metadata):
+      kind = CACHECTL_PUT.rawValue
+      set(metadata, in: copies)
+      entry.payload = payload.withUnsafeBytes(copies.copy)
+    case .update(_, let metadata, let checksum):
+      kind = CACHECTL_UPDATE.rawValue
+      set(metadata, in: copies)
+      expected = checksum
+    case .remove: kind = CACHECTL_REMOVE.rawValue
+    case .require(_, .absent): kind = CACHECTL_REQUIRE_ABSENT.rawValue
+    case .require(_, .checksum(let checksum)):
+      kind = CACHECTL_REQUIRE_CHECKSUM.rawValue
+      expected = checksum
+    }
+    entry.key = copies.copy(operation.key.text)
+  }
+
+  private mutating func set(_ metadata: EntryMetadata, in copies: LentBytes) {
+    entry = cachectl_entry(metadata)
+    entry.content_type = copies.copy(metadata.contentType)
+    entry.attributes = metadata.encodedAttributes(isSorted: true).withUnsafeBytes(copies.copy)
   }
 }

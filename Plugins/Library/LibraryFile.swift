@@ -2,13 +2,11 @@ internal import CacheBase
 internal import EngineAPI
 
 /// A library file that is safe to load: only the user and root can change its content.
-struct LibraryFile: Sendable, Hashable {
+struct LibraryFile {
   /// The absolute path, without symbolic links.
   let path: String
   /// The name of the engine, from the file name.
   let engineName: String
-  private let device: UInt64
-  private let inode: UInt64
 
   /// Checks the file at `path` and every directory on the way to it; if it is a symbolic link, also the directories on the
   /// way to the link. All of them must belong to `user` or to root.
@@ -29,8 +27,6 @@ struct LibraryFile: Sendable, Hashable {
     guard status.st_mode & S_IFMT == S_IFREG else {
       throw CacheError(.invalidPlugin, "'\(self.path)' is not a file", hint: "name the library itself")
     }
-    device = UInt64(status.st_dev)
-    inode = UInt64(status.st_ino)
     try Self.checkDirectories(to: self.path, user)
     // The name itself does not matter: with its directory checked, only the user can change what it leads to.
     try Self.checkDirectories(to: try Self.resolved(Self.parent(of: path)) + "/\(name)", user)

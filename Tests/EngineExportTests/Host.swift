@@ -1,4 +1,6 @@
 import CCachectlPlugin
+import CacheBase
+import EngineAPI
 import EngineExport
 import Testing
 
@@ -105,13 +107,6 @@ struct Store: @unchecked Sendable {
     return (status, gathered.texts)
   }
 
-  /// What the plugin knows of changes to an entry: its answer, the number and the age.
-  func changeMark(_ key: String) -> [Int64] {
-    var (number, age) = (UInt64(0), UInt64(0))
-    let answer = key.lent { table.change_mark(handle, $0, &number, &age) }
-    return [Int64(answer), Int64(number), Int64(age)]
-  }
-
   /// Scans: what the callback saw of each entry, and the next position.
   func scan(
     prefix: String, after position: String = "", limit: Int, hasPayloads: Bool = false, isDescending: Bool = false,
@@ -137,23 +132,14 @@ struct Store: @unchecked Sendable {
 func withConfiguration<Output>(
   _ texts: [String: String], _ numbers: [String: Int64], _ body: (inout cachectl_configuration) throws -> Output
 ) rethrows -> Output {
-  var values: [cachectl_value] = []
-  var copies: [UnsafeMutablePointer<CChar>?] = []
-  defer { for copy in copies { copy?.deallocate() } }
-  func copy(_ text: String) -> UnsafePointer<CChar>? {
-    let bytes = text.utf8CString
-    let copy = UnsafeMutablePointer<CChar>.allocate(capacity: bytes.count)
-    copy.initialize(from: Array(bytes), count: bytes.count)
-    copies.append(copy)
-    return UnsafePointer(copy)
+  let given = texts.merging(numbers.mapValues { String($0) }) { first, _ in first }
+  let values = ScriptedPlugin().declaration.options.map { option -> UnsafePointer<CChar>? in
+    let text = given[option.name] ?? (option.name == "path" ? "/ünder/a" : nil)
+    return text.flatMap { UnsafePointer(strdup($0)) }
   }
-  let texts = texts.merging(numbers.mapValues { String($0) }) { first, _ in first }
-  for (name, text) in texts.merging(["path": "/ünder/a"], uniquingKeysWith: { first, _ in first }) {
-    values.append(cachectl_value(name: copy(name), text: copy(text)))
-  }
+  defer { for value in values { free(UnsafeMutableRawPointer(mutating: value)) } }
   return try values.withUnsafeBufferPointer { values in
-    var configuration = cachectl_configuration(
-      values: values.baseAddress, value_count: values.count, now: { _ in 1_000_000 }, clock: nil)
+    var configuration = cachectl_configuration(values: values.baseAddress, now: { _ in 1_000_000 }, clock: nil)
     return try body(&configuration)
   }
 }
@@ -170,7 +156,6 @@ private let describeEntry: cachectl_visit_entry = { context, entry in
 
 /// Takes a position or a path.
 let takeText: cachectl_visit_text = { context, text in
-  guard let text = text?.pointee else { return 1 }
   Gathered.of(context)?.texts.append(text.text)
   return 0
 }

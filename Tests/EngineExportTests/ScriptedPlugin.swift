@@ -62,8 +62,7 @@ struct ScriptedPlugin: StoragePlugin {
   func inspect(_ configuration: EngineConfiguration) async throws(CacheError) -> StoreInspection {
     await Task.yield()
     return StoreInspection(
-      path: try configuration.text("path"), files: ["/a", "", "/ünder/c"], format: nil, currentFormat: 3,
-      caution: "sløw")
+      path: try configuration.text("path"), files: ["/a", "", "/ünder/c"], format: nil, currentFormat: 3)
   }
 
   func removeStore(
@@ -76,7 +75,7 @@ struct ScriptedPlugin: StoragePlugin {
   }
 }
 
-/// The same with reads at once, and marks: the number of bytes of a key, except for one.
+/// The same with reads at once.
 final class ImmediateEngine: WrappingEngine {
   let base: any StorageEngine
   private let store: RegistryEngine
@@ -89,11 +88,6 @@ final class ImmediateEngine: WrappingEngine {
   func read<Output: Sendable>(
     _ key: CacheKey, _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(CacheError) -> Output
   ) async throws(CacheError) -> Output? { throw CacheError(.failed, "a read that may wait") }
-
-  func changeMark(of key: CacheKey) -> ChangeMark? {
-    let mark = ChangeMark(number: UInt64(key.text.utf8.count), age: .nanoseconds(4_000_001))
-    return key.text == "cities/v1/none" ? nil : mark
-  }
 
   func readNow(
     _ key: Span<UInt8>, _ body: (Span<UInt8>, EntryMetadata) throws(CacheError) -> Void

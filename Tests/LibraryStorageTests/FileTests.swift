@@ -97,12 +97,4 @@ struct FileTests {
     #expect(refusal(library.path)?.code == .invalidPlugin)
     #expect(refusal(library.path)?.message == "library \(library.path) \(text)")
   }
-
-  /// The library counts how often it is asked for its table.
-  @Test func loadingTwiceGivesOneTable() throws {
-    let statement = "static int calls; static char text[2]; text[0] = '0' + ++calls; engine->version = text"
-    let library = try Library("tables.c", ["TABLE_DEFECT=\(statement)"])
-    #expect(try library.plugin().declaration.version == "1")
-    #expect(try library.plugin().declaration.version == "1")
-  }
 }

@@ -29,7 +29,10 @@ final class CallingThread: TaskExecutor, @unchecked Sendable {
         result = .failure(error)
       }
       // It may have ended on any thread, so wake the waiting one.
-      thread.end()
+      thread.monitor.withLock {
+        thread.hasEnded = true
+        thread.monitor.signal()
+      }
     }
     while let job = thread.next() { job.runSynchronously(on: thread.asUnownedTaskExecutor()) }
     return try result.get()
@@ -40,13 +43,6 @@ final class CallingThread: TaskExecutor, @unchecked Sendable {
     let job = UnownedJob(job)
     monitor.withLock {
       jobs.append(job)
-      monitor.signal()
-    }
-  }
-
-  private func end() {
-    monitor.withLock {
-      hasEnded = true
       monitor.signal()
     }
   }

@@ -1,13 +1,13 @@
-internal import CCachectlPlugin
 internal import CacheBase
+internal import CCachectlPlugin
 internal import EngineAPI
 
 typealias Failure = UnsafeMutablePointer<cachectl_failure>
 typealias Context = UnsafeMutableRawPointer
 
 extension cachectl_engine {
-  /// Sets the functions that open, inspect and remove stores.
-  mutating func setPluginFunctions() {
+  /// Sets all functions.
+  mutating func setFunctions() {
     open = { configuration, store, failure in
       run(PluginExport.target(configuration), failure) { target async throws(CacheError) in
         try await target.plugin.open(target.configuration)
@@ -16,20 +16,13 @@ extension cachectl_engine {
         return succeeded
       }
     }
-    inspect = { configuration, file, visit, context, failure in
+    inspect = { configuration, visit, context, inspection, failure in
       run(PluginExport.target(configuration), failure) { target async throws(CacheError) in
         try await target.plugin.inspect(target.configuration)
       } lend: { found in
-        let status = lendAll(found.files) { path in lend(path) { file?(context, $0) } }
-        if status != succeeded { return status }
-        return found.path.withCString { path in
-          (found.caution ?? "").withCString { caution in
-            let inspection = cachectl_inspection(
-              path: path, caution: found.caution == nil ? nil : caution, exists: found.exists ? 1 : 0,
-              format: Int64(found.format ?? -1), current_format: Int64(found.currentFormat))
-            return lend(inspection) { visit?(context, $0) }
-          }
-        }
+        inspection?.pointee = cachectl_inspection(
+          exists: found.exists ? 1 : 0, format: Int64(found.format ?? -1), current_format: Int64(found.currentFormat))
+        return lendAll([found.path] + found.files) { path in lend(path) { visit?(context, $0) } }
       }
     }
     remove = { configuration, suffix, moved, context, failure in
@@ -40,10 +33,6 @@ extension cachectl_engine {
         lendAll(paths) { path in lend(path) { moved?(context, $0) } }
       }
     }
-  }
-
-  /// Sets the functions of an open store; the optional ones if the engine has the capability.
-  mutating func setStoreFunctions(_ capabilities: Set<EngineCapability>) {
     close = { store, failure in
       defer { store.map { OpenStore.at($0).release() } }
       return run(engine(store), failure) { engine async throws(CacheError) in try await engine.close() }
@@ -72,11 +61,8 @@ extension cachectl_engine {
         let status = lendAll(page.entries) { entry in
           (entry.payload ?? []).withUnsafeBufferPointer { payload in
             let data = entry.payload == nil ? nil : payload.baseAddress
-            var key = entry.key.text
-            return key.withUTF8 { key in
-              lend(
-                cachectl_bytes(key), cachectl_bytes(data: data, length: entry.payloadBytes), entry.metadata, to: visit,
-                context)
+            return lend(entry.key.text) { key in
+              lend(key, cachectl_bytes(data: data, length: entry.payloadBytes), entry.metadata, to: visit, context)
             }
           }
         }
@@ -91,47 +77,26 @@ extension cachectl_engine {
         storageBytes?.pointee = UInt64(clamping: count.storageBytes)
         return lendAll(count.namespaces) { namespace, part in
           lend(namespace) { namespace in
-            let count = cachectl_count(
-              name_space: namespace.pointee, entries: UInt64(clamping: part.entries),
+            var count = cachectl_count(
+              name_space: namespace, entries: UInt64(clamping: part.entries),
               payload_bytes: UInt64(clamping: part.payloadBytes), earliest_expiry: part.earliestExpiry.milliseconds)
-            return lend(count) { visit?(context, $0) }
+            return visit?(context, &count)
           }
         }
       }
     }
-    check = { store, visit, context, failure in
+    check = { store, failure in
       run(engine(store), failure) { engine async throws(CacheError) in
-        try await engine.check()
-      } lend: { issues in
-        lendAll(issues) { issue in
-          lend(issue.key?.text ?? "") { key in
-            issue.kind.rawValue.withCString { kind in
-              issue.message.withCString { message in
-                lend(cachectl_issue(key: key.pointee, kind: kind, message: message)) { visit?(context, $0) }
-              }
-            }
-          }
-        }
+        guard let issue = try await engine.check().first else { return }
+        throw CacheError(.damaged, issue.key.map { "entry \($0): \(issue.message)" } ?? issue.message)
       }
     }
     compact = { store, failure in
       run(engine(store), failure) { engine async throws(CacheError) in try await engine.compact() }
     }
-    if capabilities.contains(.countsChanges) {
-      change_count = { store, number in
-        guard let count = try? engine(store).get().changeCount() else { return 0 }
-        number?.pointee = count
-        return 1
-      }
-    }
-    guard capabilities.contains(.followsChanges) else { return }
-    change_mark = { store, key, number, age in
-      guard let mark = try? engine(store).get().changeMark(of: CacheKey(trusting: key.trusted.span)) else {
-        return 0
-      }
-      number?.pointee = mark.number
-      // Rounded up: the engine must not seem to be sure of more than it is.
-      age?.pointee = UInt64(clamping: (mark.age + .nanoseconds(999_999)).wholeMilliseconds)
+    change_count = { store, number in
+      guard let count = try? engine(store).get().changeCount() else { return 0 }
+      number?.pointee = count
       return 1
     }
   }
@@ -152,12 +117,12 @@ private final class OpenStore: Sendable {
     _ key: cachectl_bytes, _ visit: cachectl_visit_entry?, _ context: Context?
   ) throws(CacheError) -> Int32 {
     var status = succeeded
-    let isFound = try engine.readNow(key.trusted.span) { payload, metadata in
+    let isFound = try engine.readNow(key.bytes.span) { payload, metadata in
       status = payload.withUnsafeBufferPointer { lend(key, cachectl_bytes($0), metadata, to: visit, context) }
     }
     if isFound != nil { return status }
     // The engine lends an entry on any thread, but the host wants it on this one: it is copied.
-    let ownKey = CacheKey(trusting: key.trusted.span)
+    let ownKey = CacheKey(trusting: key.bytes.span)
     let entry = try CallingThread.run { [engine] () async throws(CacheError) in
       try await engine.read(ownKey) { payload, metadata in
         (payload: payload.withUnsafeBufferPointer { Array($0) }, metadata: metadata)
@@ -192,7 +157,7 @@ private let succeeded: Int32 = 0
 extension CacheError {
   fileprivate static var noStore: CacheError { CacheError(.failed, "the host gave no store") }
 
-  /// Writes the message and the hint, and returns the code.
+  /// Writes the message and the hint, cut to what fits, and returns the code.
   @inline(never)
   fileprivate func write(to failure: Failure?) -> Int32 {
     if let failure {
@@ -203,26 +168,19 @@ extension CacheError {
     return Int32(Self.interfaceCodes.firstIndex(of: code) ?? 0) + 1
   }
 
-  /// Copies as much of `text` as fits before a zero byte, in whole UTF-8 characters.
   private static func write(_ text: String, to room: UnsafeMutableRawBufferPointer) {
-    let bytes = Array(text.utf8)
-    var count = min(bytes.count, room.count - 1)
-    while count > 0, count < bytes.count, bytes[count] & 0xC0 == 0x80 { count -= 1 }
-    room.copyBytes(from: bytes[..<count])
-    room[count] = 0
+    let bytes = Array(text.utf8.prefix(room.count - 1))
+    room.copyBytes(from: bytes)
+    room[bytes.count] = 0
   }
 }
 
-/// Passes `value` to `visit`, which calls the host's function if there is one, and returns the result.
+/// Lends `text` to `visit`, which calls the host's function if there is one, and returns the result.
 ///
 /// The host's function itself is not a parameter, because a generic function cannot have one of C.
-private func lend<Value>(_ value: Value, _ visit: (UnsafePointer<Value>) -> Int32?) -> Int32 {
-  withUnsafePointer(to: value) { visit($0) ?? succeeded }
-}
-
-private func lend(_ text: String, _ visit: (UnsafePointer<cachectl_bytes>) -> Int32?) -> Int32 {
+private func lend(_ text: String, _ visit: (cachectl_bytes) -> Int32?) -> Int32 {
   var text = text
-  return text.withUTF8 { lend(cachectl_bytes($0), visit) }
+  return text.withUTF8 { visit(cachectl_bytes($0)) ?? succeeded }
 }
 
 /// Lends `elements` until the host stops, and returns the last result.
@@ -253,13 +211,6 @@ private func lend(
   }
 }
 
-extension cachectl_bytes {
-  /// The bytes that the host lends: it is trusted.
-  fileprivate var trusted: UnsafeBufferPointer<UInt8> { UnsafeBufferPointer(start: data, count: length) }
-
-  fileprivate var text: String { String(decoding: trusted, as: UTF8.self) }
-}
-
 extension WriteBatch {
   /// Copies the batch that the host lends.
   ///
@@ -280,12 +231,14 @@ extension WriteBatch {
 
 extension WriteBatch.Operation {
   fileprivate init(copying operation: cachectl_operation) throws(CacheError) {
-    let key = CacheKey(trusting: operation.entry.key.trusted.span)
+    let entry = operation.entry
+    let key = CacheKey(trusting: entry.key.bytes.span)
+    guard let metadata = EntryMetadata(entry) else {
+      throw CacheError(.failed, "the attributes of \(key) are not encoded")
+    }
     switch cachectl_operation_kind(operation.kind) {
-    case CACHECTL_PUT:
-      let payload = Array(operation.entry.payload.trusted)
-      self = .put(key, payload: payload, try EntryMetadata(checking: operation.entry))
-    case CACHECTL_UPDATE: self = .update(key, try EntryMetadata(checking: operation.entry), from: operation.expected)
+    case CACHECTL_PUT: self = .put(key, payload: Array(entry.payload.bytes), metadata)
+    case CACHECTL_UPDATE: self = .update(key, metadata, from: operation.expected)
     case CACHECTL_REMOVE: self = .remove(key)
     case CACHECTL_REQUIRE_ABSENT: self = .require(key, .absent)
     case CACHECTL_REQUIRE_CHECKSUM: self = .require(key, .checksum(operation.expected))

@@ -56,17 +56,17 @@ private struct ExportedPlugin: @unchecked Sendable {
   init(_ plugin: any StoragePlugin, readsWait: Bool) {
     let declaration = plugin.declaration
     var table = cachectl_engine()
-    table.size = MemoryLayout<cachectl_engine>.size
     table.abi = CACHECTL_PLUGIN_ABI
     table.reads_wait = readsWait ? 1 : 0
     table.name = permanent(declaration.name)
     table.version = permanent(declaration.version)
     table.summary = permanent(declaration.summary)
-    table.capabilities = permanent(declaration.capabilities.map(\.rawValue).sorted())
+    // No function of the interface tells what others change.
+    table.capabilities = permanent(declaration.capabilities.subtracting([.followsChanges]).map(\.rawValue).sorted())
     table.options = permanent(declaration.options.map { cachectl_option($0) })
     table.option_count = declaration.options.count
-    table.setPluginFunctions()
-    table.setStoreFunctions(declaration.capabilities)
+    table.setFunctions()
+    if !declaration.capabilities.contains(.countsChanges) { table.change_count = nil }
     self.plugin = plugin
     self.table = permanent([table])
   }
@@ -119,10 +119,9 @@ extension EngineConfiguration {
   /// - Throws: `CacheError` with the code `invalidOption`.
   fileprivate init(_ configuration: cachectl_configuration, for declaration: EngineDeclaration) throws(CacheError) {
     var values: [String: OptionValue] = [:]
-    for value in UnsafeBufferPointer(start: configuration.values, count: configuration.value_count) {
-      let name = String(cString: value.name)
-      let kind = declaration.options.first { $0.name == name }?.kind
-      values[name] = OptionValue(String(cString: value.text), kind ?? .text)
+    for (index, option) in declaration.options.enumerated() {
+      guard let text = configuration.values?[index] else { continue }
+      values[option.name] = OptionValue(String(cString: text), option.kind)
     }
     try self.init(for: declaration, values: values, clock: HostClock(configuration: configuration))
   }

@@ -26,6 +26,9 @@ typedef struct tiny_table {
   size_t count;
 } tiny_table;
 
+/* The places of two options. */
+enum { TINY_NOTE, TINY_DEFECT = 7 };
+
 struct cachectl_store {
   pthread_rwlock_t lock;
   tiny_table table;
@@ -173,10 +176,7 @@ static int32_t tiny_open(const cachectl_configuration *configuration, cachectl_s
   pthread_rwlock_init(&new->lock, NULL);
   new->now = configuration->now;
   new->clock = configuration->clock;
-  for (size_t i = 0; i < configuration->value_count; i++) {
-    const cachectl_value *value = &configuration->values[i];
-    if (!strcmp(value->name, "defect")) snprintf(new->defect, sizeof new->defect, "%s", value->text);
-  }
+  snprintf(new->defect, sizeof new->defect, "%s", configuration->values[TINY_DEFECT]);
   *store = new;
   return CACHECTL_OK;
 }
@@ -234,7 +234,7 @@ static int32_t tiny_scan(
     if (request->position.length && (request->is_descending ? order >= 0 : order <= 0)) continue;
     bytes += request->has_payloads ? entry->payload.length : 0;
     if (visited == request->limit || (last && bytes > 4 << 20)) {
-      status = next(context, &last->key);
+      status = next(context, last->key);
       break;
     }
     status = visit(context, entry);
@@ -280,9 +280,8 @@ static int32_t tiny_change_count(cachectl_store *store, uint64_t *number) {
   return 1;
 }
 
-static int32_t tiny_check(
-  cachectl_store *store, cachectl_visit_issue visit, void *context, cachectl_failure *failure) {
-  (void)store, (void)visit, (void)context, (void)failure;
+static int32_t tiny_check(cachectl_store *store, cachectl_failure *failure) {
+  (void)store, (void)failure;
   return CACHECTL_OK;
 }
 
@@ -298,23 +297,24 @@ static int32_t tiny_compact(cachectl_store *store, cachectl_failure *failure) {
   return CACHECTL_OK;
 }
 
-/* Gives the values of the configuration back, as the path of the store. */
+static cachectl_bytes tiny_text(const char *text) { return (cachectl_bytes){(const uint8_t *)text, strlen(text)}; }
+
+/* Gives the values of the configuration back, as the place of the store. */
 static int32_t tiny_inspect(
-  const cachectl_configuration *configuration, cachectl_visit_text file, cachectl_visit_inspection visit, void *context,
-  cachectl_failure *failure) {
+  const cachectl_configuration *configuration, cachectl_visit_text visit, void *context,
+  cachectl_inspection *inspection, cachectl_failure *failure) {
   (void)failure;
+  const char *note = configuration->values[TINY_NOTE];
   char text[1024] = "";
-  for (size_t i = 0; i < configuration->value_count; i++) {
-    const cachectl_value *value = &configuration->values[i];
+  for (size_t i = 0; i <= TINY_DEFECT; i++) {
+    const char *value = configuration->values[i];
     size_t length = strlen(text);
-    snprintf(text + length, sizeof text - length, "%s=%s;", value->name, value->text);
+    snprintf(text + length, sizeof text - length, "%s;", value ? value : "none");
   }
-  cachectl_inspection inspection = {
-    .path = text, .exists = 1, .format = -1, .current_format = configuration->now(configuration->clock)};
-  if (strstr(text, "note=absent")) inspection.exists = 0;
-  if (strstr(text, "note=rain")) inspection.caution = "it may rain";
-  if (!strstr(text, "nofile")) file(context, &(cachectl_bytes){(const uint8_t *)"/tiny/file", 10});
-  return visit(context, &inspection);
+  *inspection = (cachectl_inspection){
+    .exists = strcmp(note, "absent") != 0, .format = -1, .current_format = configuration->now(configuration->clock)};
+  int32_t status = visit(context, tiny_text(text));
+  return status || !strcmp(note, "nofile") ? status : visit(context, tiny_text("/tiny/file"));
 }
 
 /* Says where it has moved what there is not. */
@@ -324,8 +324,8 @@ static int32_t tiny_remove_store(
   (void)configuration, (void)failure;
   char path[256];
   if (!suffix) return CACHECTL_OK;
-  int length = snprintf(path, sizeof path, "/tiny/file%s", suffix);
-  return moved(context, &(cachectl_bytes){(const uint8_t *)path, (size_t)length});
+  snprintf(path, sizeof path, "/tiny/file%s", suffix);
+  return moved(context, tiny_text(path));
 }
 
 static const char *const tiny_capabilities[] = {"atomic-batches", "ordered", "bounded", "counts-changes", NULL};
@@ -343,7 +343,6 @@ static cachectl_option tiny_options[] = {
 };
 
 static cachectl_engine tiny_engine = {
-  .size = sizeof(cachectl_engine),
   .abi = CACHECTL_PLUGIN_ABI,
   .reads_wait = TINY_READS_WAIT,
   .name = TINY_NAME,

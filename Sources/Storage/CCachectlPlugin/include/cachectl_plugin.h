@@ -123,13 +123,6 @@ typedef struct cachectl_count {
   int64_t earliest_expiry; /* no entry has a `retain_until` before this time; it may be too early */
 } cachectl_count;
 
-/* A problem with a store. */
-typedef struct cachectl_issue {
-  cachectl_bytes key;  /* the damaged entry; empty if the structure of the store is damaged */
-  const char *kind;    /* "undecodable", "structure", or another name in camel case */
-  const char *message; /* one line */
-} cachectl_issue;
-
 typedef enum cachectl_option_kind {
   CACHECTL_TEXT,
   CACHECTL_PATH,      /* the engine gets it absolute */
@@ -152,24 +145,16 @@ typedef struct cachectl_option {
   const char *default_value;  /* NULL for none */
 } cachectl_option;
 
-/* The value of an option. Every option with a value or a default is passed. */
-typedef struct cachectl_value {
-  const char *name, *text;
-} cachectl_value;
-
 /* The configuration that a store is opened with. */
 typedef struct cachectl_configuration {
-  const cachectl_value *values;
-  size_t value_count;
+  const char *const *values; /* one for each option, in the order of the engine's `options`; NULL for none */
   /* The current time, by which the engine decides what has expired. Call this only until `close` has returned. */
   int64_t (*now)(void *clock);
   void *clock;
 } cachectl_configuration;
 
-/* Facts about a store, gathered without opening it. */
+/* Facts about a store, gathered without opening it. The host allocates it, and the engine fills it in. */
 typedef struct cachectl_inspection {
-  const char *path;       /* where the store is, or would be: a file, a directory or an address */
-  const char *caution;    /* one line on the place of the store, such as that its server may drop entries; NULL for none */
   uint32_t exists;        /* 0 or 1 */
   int64_t format;         /* the version of its format; -1 if it is not known */
   int64_t current_format; /* the version that the engine writes */
@@ -180,13 +165,10 @@ typedef struct cachectl_store cachectl_store;
 
 typedef int32_t (*cachectl_visit_entry)(void *context, const cachectl_entry *entry);
 typedef int32_t (*cachectl_visit_count)(void *context, const cachectl_count *count);
-typedef int32_t (*cachectl_visit_issue)(void *context, const cachectl_issue *issue);
-typedef int32_t (*cachectl_visit_inspection)(void *context, const cachectl_inspection *inspection);
-typedef int32_t (*cachectl_visit_text)(void *context, const cachectl_bytes *text);
+typedef int32_t (*cachectl_visit_text)(void *context, cachectl_bytes text);
 
 /* An engine. Functions marked as optional may be NULL. */
 typedef struct cachectl_engine {
-  size_t size;         /* sizeof(cachectl_engine) */
   uint32_t abi;        /* CACHECTL_PLUGIN_ABI */
   uint32_t reads_wait; /* 1 if a read may wait for a disk or a network, otherwise 0: `read` is then also called on threads
                         * that must not block. Unless noted, other functions are called on threads that may block. */
@@ -194,7 +176,7 @@ typedef struct cachectl_engine {
   const char *version; /* of the engine, or of the library under it */
   const char *summary; /* what it is, in one line without a final full stop */
   const char *const *capabilities; /* "persistent", "shared", "ordered", "bounded", "expiring", "atomic-batches",
-                                    * "counts-changes", "follows-changes", "read-only"; ends with NULL */
+                                    * "counts-changes", "read-only"; ends with NULL */
   const cachectl_option *options;
   size_t option_count;
 
@@ -209,27 +191,28 @@ typedef struct cachectl_engine {
    * example because its server stopped responding, it fails with CACHECTL_UNREACHABLE and says so in the message. */
   int32_t (*apply)(cachectl_store *store, const cachectl_batch *batch, cachectl_failure *failure);
   /* Calls `visit` with each entry of the request; in the order of their keys if the engine has the capability "ordered".
-   * If more follow, then calls `next` once with the position to continue from: a line of text that is not the position
-   * of the request. A position stays valid whatever is changed, also in other processes, and entries that are there all
-   * the time are visited at least once. */
+   * If more follow, then calls `next` once with the position to continue from: a text that is not the position of the
+   * request. With the capability "ordered" that is the last key. A position stays valid whatever is changed, also in other
+   * processes, and entries that are there all the time are visited at least once. */
   int32_t (*scan)(
     cachectl_store *store, const cachectl_scan_request *request, cachectl_visit_entry visit, cachectl_visit_text next,
     void *context, cachectl_failure *failure);
-  /* Calls `visit` once for each namespace that has entries, and sets *storage_bytes to the space that the store takes up.
-   * The cost should not grow with the number of entries. */
+  /* Calls `visit` for each namespace that has entries, and sets *storage_bytes to the space that the store takes up. The
+   * host adds the counts of one namespace. The cost should not grow with the number of entries. */
   int32_t (*count)(
     cachectl_store *store, cachectl_visit_count visit, void *context, uint64_t *storage_bytes,
     cachectl_failure *failure);
-  /* Calls `visit` with each problem of the store. The host checks the checksums. */
-  int32_t (*check)(cachectl_store *store, cachectl_visit_issue visit, void *context, cachectl_failure *failure);
+  /* Checks that the structure of the store is intact and every entry can be read; the host checks the checksums. Fails with
+   * CACHECTL_DAMAGED and the problem as the message. */
+  int32_t (*check)(cachectl_store *store, cachectl_failure *failure);
   /* Removes expired entries, and frees unused space. */
   int32_t (*compact)(cachectl_store *store, cachectl_failure *failure);
-  /* Optional: calls `file` with the absolute path of each file of a store, and then `visit` once with what else there is to
-   * know of it, without opening, creating or changing it. If the store is on a server, requests that from it, and fails
-   * like `open` if it does not respond. */
+  /* Optional: calls `visit` with the place of the store, which is a path or an address, and then with the absolute path of
+   * each of its files, and fills in *inspection, without opening, creating or changing the store. If the store is on a
+   * server, requests that from it, and fails like `open` if it does not respond. */
   int32_t (*inspect)(
-    const cachectl_configuration *configuration, cachectl_visit_text file, cachectl_visit_inspection visit, void *context,
-    cachectl_failure *failure);
+    const cachectl_configuration *configuration, cachectl_visit_text visit, void *context,
+    cachectl_inspection *inspection, cachectl_failure *failure);
   /* Optional: deletes the store with everything in it, whatever its state, without needing disk space. If `suffix` is not
    * NULL, moves all that aside instead, and calls `moved` with where it is now, the file or directory to open first. A
    * store that is a file NAME is moved to NAME with the suffix, and its side files to that name with their own endings; a
@@ -243,12 +226,6 @@ typedef struct cachectl_engine {
    * changed something, whichever handle or process applied it; 0 if the engine cannot tell at the moment.
    * Called on any thread, far more often than `read`: it neither waits nor makes a system call. */
   int32_t (*change_count)(cachectl_store *store, uint64_t *number);
-  /* With the capability "follows-changes", otherwise NULL. Returns 1 and sets *number and *age; 0 while the engine does
-   * not follow the store, such as without a connection, which it then tries to get in the background. The number changes
-   * when another handle or process has changed the entry under `key`, and the numbers of all keys change when changes may
-   * have been missed. So a copy of the entry is good while its number stays. *age is how many milliseconds ago, rounded
-   * up, the engine last made sure that it has missed no change. Called like `change_count`. */
-  int32_t (*change_mark)(cachectl_store *store, cachectl_bytes key, uint64_t *number, uint64_t *age);
 } cachectl_engine;
 
 /* The one function that a library must define. `abi` is the version of the host's interface.

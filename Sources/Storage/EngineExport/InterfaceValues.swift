@@ -1,14 +1,14 @@
-package import CCachectlPlugin
 internal import CacheBase
+package import CCachectlPlugin
 package import EngineAPI
 
-// The values of the interface in Swift. Those of the other side are checked before they are used.
+// The values of the interface in Swift, for both sides. Those of a library are checked before they are used.
 
-/// The cause of an error that says which rule of the interface the other side broke.
+/// The cause of an error that says which rule of the interface a library broke.
 package struct InterfaceDefect: Error {}
 
 extension CacheError {
-  /// The error for a rule that the other side broke: what it did, as the rest of a sentence that starts with its name.
+  /// The error for a rule that a library broke: what it did, as the rest of a sentence that starts with its name.
   package static func defect(_ text: String) -> CacheError { CacheError(.failed, text, cause: InterfaceDefect()) }
 
   /// The codes of the interface in the order of their numbers, from 1.
@@ -19,33 +19,14 @@ extension CacheError {
 }
 
 extension cachectl_bytes {
-  /// The most bytes that one side believes to be lent at once.
-  private static let maximumLength = 1 << 40
-
   /// Lends `bytes`.
   package init(_ bytes: UnsafeBufferPointer<UInt8>) { self.init(data: bytes.baseAddress, length: bytes.count) }
 
-  /// The bytes, in place.
-  ///
-  /// - Throws: `CacheError`: a defect if the pointer or the length is impossible.
-  package func checked(_ what: StaticString) throws(CacheError) -> UnsafeBufferPointer<UInt8> {
-    guard (0...Self.maximumLength).contains(length) else {
-      throw .defect("gave a \(what) of \(UInt(bitPattern: length)) bytes")
-    }
-    guard data != nil || length == 0 else { throw .defect("gave a \(what) without its bytes") }
-    return UnsafeBufferPointer(start: data, count: length)
-  }
+  /// The bytes, in place. Those of a library are checked first.
+  package var bytes: UnsafeBufferPointer<UInt8> { UnsafeBufferPointer(start: data, count: length) }
 
   /// A copy as text.
-  ///
-  /// - Throws: `CacheError`: a defect if the bytes are impossible, or not UTF-8.
-  package func text(_ what: StaticString) throws(CacheError) -> String {
-    let bytes = try checked(what)
-    // `String(validating:as:)` takes twice as long for a short text.
-    do { return String(copying: try UTF8Span(validating: bytes.span)) } catch {
-      throw .defect("has a \(what) that is not UTF-8")
-    }
-  }
+  package var text: String { String(decoding: bytes, as: UTF8.self) }
 }
 
 extension cachectl_entry {
@@ -61,27 +42,20 @@ extension cachectl_entry {
 }
 
 extension EntryMetadata {
-  /// The metadata of an entry that the other side lends. With the most common content type and no attributes it allocates
-  /// nothing.
+  /// The metadata of an entry that the other side lends; `nil` if its attributes are not encoded ones. With the most common
+  /// content type and no attributes it allocates nothing.
   ///
-  /// - Throws: `CacheError`: a defect if any of it is impossible; `damaged` with an `UnreadableEntry` if these are not the
-  ///   attributes that were stored. The caller has checked the key.
-  package init(checking entry: cachectl_entry) throws(CacheError) {
+  /// Times out of range become the nearest ones, and a content type that is not UTF-8 is repaired: the checksum of the entry
+  /// then shows that it is damaged.
+  package init?(_ entry: cachectl_entry) {
     let type = entry.content_type
     let json: StaticString = "application/json"
     let isJSON = type.length == json.utf8CodeUnitCount && type.data.map { memcmp($0, json.utf8Start, type.length) } == 0
     self.init(
-      storedAt: try Timestamp(checking: entry.stored_at), freshUntil: try Timestamp(checking: entry.fresh_until),
-      retainUntil: try Timestamp(checking: entry.retain_until),
-      contentType: isJSON ? "application/json" : try type.text("content type"),
+      storedAt: Timestamp(milliseconds: entry.stored_at), freshUntil: Timestamp(milliseconds: entry.fresh_until),
+      retainUntil: Timestamp(milliseconds: entry.retain_until), contentType: isJSON ? "application/json" : type.text,
       payloadChecksum: entry.payload_checksum, checksum: entry.checksum)
-    if entry.attributes.length == 0 { return }
-    let attributes = try entry.attributes.checked("list of attributes")
-    guard decodeAttributes(attributes) else {
-      let key = CacheKey(trusting: try entry.key.checked("key").span)
-      throw CacheError(
-        .damaged, "entry \(key) is damaged: its attributes are not the stored ones", cause: UnreadableEntry(key))
-    }
+    guard entry.attributes.length == 0 || decodeAttributes(entry.attributes.bytes) else { return nil }
   }
 
   /// The attributes as the interface has them: the name and value of each one, each as its size (4 bytes) and its bytes.
@@ -109,26 +83,13 @@ extension EntryMetadata {
       guard size <= rest.count - 4 else { return nil }
       let text = UnsafeRawBufferPointer(rebasing: rest[4..<4 + size])
       rest = UnsafeRawBufferPointer(rebasing: rest[(4 + size)...])
-      do { return String(copying: try UTF8Span(validating: text.assumingMemoryBound(to: UInt8.self).span)) } catch {
-        return nil
-      }
+      return String(decoding: text, as: UTF8.self)
     }
     while !rest.isEmpty {
       guard let name = text(), let value = text() else { return false }
       attributes[name] = value
     }
     return true
-  }
-}
-
-extension Timestamp {
-  /// A time that the other side gives.
-  ///
-  /// - Throws: `CacheError`: a defect if it is out of range.
-  @inline(__always)
-  package init(checking milliseconds: Int64) throws(CacheError) {
-    self.init(milliseconds: milliseconds)
-    guard self.milliseconds == milliseconds else { throw .defect("gave the time \(milliseconds)") }
   }
 }
 
