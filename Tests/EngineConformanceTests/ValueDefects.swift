@@ -6,10 +6,8 @@ enum ValueDefects {
   static let payloads = [
     Defect(
       name: "loses the last byte",
-      caughtBy: [
-        "read-and-remove", "payload-bytes", "payload-sizes", "concurrent-writes", "concurrent-reads-whole", "expiry",
-        "random-calls",
-      ], payload: { Array($0.dropLast()) }),
+      caughtBy: ["random-calls", "payload-bytes", "payload-sizes", "concurrent-calls", "concurrent-batches-whole"],
+      payload: { Array($0.dropLast()) }),
     Defect(
       name: "repairs UTF-8", caughtBy: ["payload-bytes"],
       payload: { Array(String(decoding: $0, as: UTF8.self).utf8) }),
@@ -32,9 +30,9 @@ enum ValueDefects {
     Defect(
       name: "keeps less than 64 mebibytes", caughtBy: ["payload-64-mebibytes-text", "payload-64-mebibytes-binary"],
       payload: { Array($0.prefix((64 << 20) - 1)) }),
-    Defect(name: "finds nothing at once", caughtBy: ["read-and-remove", "random-calls"], readNow: { _ in nil }),
+    Defect(name: "finds nothing at once", caughtBy: ["random-calls"], readNow: { _ in nil }),
     Defect(
-      name: "finds another version at once", caughtBy: ["read-and-remove"],
+      name: "finds another version at once", caughtBy: ["random-calls"],
       readNow: { entry in
         entry.map {
           var metadata = $0.metadata
@@ -48,7 +46,7 @@ enum ValueDefects {
       caughtBy: ["read-passes-error-through", "closed-calls-fail"],
       hidesReadErrors: true),
     Defect(
-      name: "writes when it reads", caughtBy: ["reading-changes-nothing", "read-and-remove"],
+      name: "writes when it reads", caughtBy: ["random-calls"],
       onRead: { engine, key throws(CacheError) in try await engine.apply(try .putting("usage/\(key.text.utf8.count)"))
       }),
   ]
@@ -82,17 +80,17 @@ enum ValueDefects {
       $0.checksum = UInt64(exactly: Double($0.checksum).rounded()) ?? .max
     },
     changing("checksum of the payload with 63 bits", ["metadata-checksums"]) { $0.payloadChecksum &= ~(1 << 63) },
-    changing("drops empty attributes", ["metadata-attribute-texts"]) {
+    changing("drops empty attributes", ["metadata-attributes"]) {
       $0.attributes = $0.attributes.filter { !$0.value.isEmpty }
     },
-    changing("255 attributes", ["metadata-many-attributes"]) {
+    changing("255 attributes", ["metadata-attributes"]) {
       $0.attributes = Dictionary(
         uniqueKeysWithValues: $0.attributes.sorted { $0.key < $1.key }.prefix(255).map { ($0.key, $0.value) })
     },
-    changing("attributes without case", ["metadata-similar-attributes"]) {
+    changing("attributes without case", ["metadata-attributes"]) {
       $0.attributes = Dictionary($0.attributes.map { ($0.key.lowercased(), $0.value) }) { $1 }
     },
-    changing("forgets an attribute", ["metadata-replaced"]) { $0.attributes["b"] = nil },
+    changing("forgets an attribute", ["random-calls"]) { $0.attributes["b"] = nil },
   ]
 
   private static func renaming(
@@ -102,12 +100,12 @@ enum ValueDefects {
   }
 
   static let keys = [
-    renaming("keys of 8 bytes", ["read-and-remove", "scan-order"]) {
+    renaming("keys of 8 bytes", ["random-calls"]) {
       String($0.prefix(8))
     },
     renaming(
       "keys of 511 bytes",
-      ["keys-lengths", "keys-long-and-alike", "paging-long-keys", "random-calls"]
+      ["keys-lengths", "keys-long-and-alike", "random-calls"]
     ) { String($0.prefix(511)) },
     renaming("cuts off what follows 447 bytes, if that is little", ["keys-lengths"]) {
       (447...451).contains($0.utf8.count) ? String($0.prefix(447)) : $0

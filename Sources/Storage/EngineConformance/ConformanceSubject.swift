@@ -100,16 +100,10 @@ extension ConformanceContext {
   /// Whether the engine declares `capability`.
   func has(_ capability: EngineCapability) -> Bool { subject.capabilities.contains(capability) }
 
-  /// Opens `count` handles on one store.
-  func open(_ count: Int, store: String = "store") async throws -> [any StorageEngine] {
-    var engines: [any StorageEngine] = []
-    for _ in 0..<count { engines.append(try await open(store: store)) }
-    return engines
-  }
-
   /// Engines for four tasks at the same time: on two handles in turn if the engine is `shared`, else the same one.
-  func openForTasks() async throws -> [any StorageEngine] {
-    let engines = try await open(has(.shared) ? 2 : 1)
+  func openForTasks(_ overrides: [String: OptionValue] = [:]) async throws -> [any StorageEngine] {
+    var engines = [try await open(overrides: overrides)]
+    if has(.shared) { engines.append(try await open(overrides: overrides)) }
     return (0..<4).map { engines[$0 % engines.count] }
   }
 
@@ -118,9 +112,7 @@ extension ConformanceContext {
     guard subject.hasNamedStores else { return }
     for store in handles.stores {
       let engine = try await open(store: store)
-      var batch = WriteBatch()
-      for entry in try await entries(of: engine) { batch.remove(entry.key) }
-      try await engine.apply(batch)
+      try await engine.apply(WriteBatch(try await entries(of: engine).map { .remove($0.key) }))
       try await engine.close()
     }
   }

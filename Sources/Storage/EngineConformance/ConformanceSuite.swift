@@ -10,9 +10,8 @@ public import EngineAPI
 public enum ConformanceSuite {
   /// All checks, the simplest first.
   public static let checks: [ConformanceCheck] = [
-    DeclarationChecks.all, ReadChecks.all, ValueChecks.all, KeyChecks.all, BatchChecks.all, ScanChecks.all,
-    ExpiryChecks.all, CountChecks.all, BoundsChecks.all, ConcurrencyChecks.all, ClosingChecks.all,
-    ChangeCountChecks.all, PersistenceChecks.all, SharingChecks.all, RandomChecks.all,
+    DeclarationChecks.all, CallChecks.all, ValueChecks.all, ScanChecks.all, ConcurrencyChecks.all, ClosingChecks.all,
+    StoreChecks.all, ChangeChecks.all, RandomChecks.all,
   ].flatMap { $0 }
 
   /// The check called `name`; `nil` if there is none.
@@ -66,7 +65,7 @@ public enum ConformanceSuite {
       try await body()
       return nil
     } catch let failure as ConformanceFailure {
-      return failure.message
+      return failure.description
     } catch let error as CacheError {
       return "unexpected error \(error.description)"
     } catch {
@@ -104,16 +103,11 @@ extension ConformanceCheck: CustomStringConvertible {
   public var description: String { name }
 }
 
-/// What an engine did against the contract.
-public struct ConformanceFailure: Error, Sendable, CustomStringConvertible {
-  /// The expected and the actual behaviour, in one line without a final full stop.
-  public let message: String
+/// What an engine did against the contract: the expected and the actual behavior, in one line without a final full stop.
+struct ConformanceFailure: Error, CustomStringConvertible {
+  let description: String
 
-  /// A failure with the message `message`.
-  public init(_ message: String) { self.message = message }
-
-  /// The message.
-  public var description: String { message }
+  init(_ description: String) { self.description = description }
 }
 
 /// How a check ended.
@@ -132,12 +126,6 @@ public struct ConformanceOutcome: Sendable {
   public let check: ConformanceCheck
   /// The result.
   public let result: ConformanceResult
-
-  /// The result of `check`.
-  public init(check: ConformanceCheck, result: ConformanceResult) {
-    self.check = check
-    self.result = result
-  }
 
   /// The result's name: "passed", "failed" or "skipped".
   public var name: String {
@@ -166,13 +154,6 @@ public struct ConformanceReport: Sendable {
   public let seed: UInt64
   /// The checks in the order of the suite, each with its result.
   public let outcomes: [ConformanceOutcome]
-
-  /// A report of these outcomes.
-  public init(backend: String, seed: UInt64, outcomes: [ConformanceOutcome]) {
-    self.backend = backend
-    self.seed = seed
-    self.outcomes = outcomes
-  }
 
   /// The number of checks that passed.
   public var passed: Int { outcomes.count { $0.result == .passed } }

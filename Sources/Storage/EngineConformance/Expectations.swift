@@ -30,50 +30,37 @@ func expectEqual(_ got: Entry?, _ expected: Entry?, at key: CacheKey) throws {
   }
   guard let got else { throw ConformanceFailure("\(key.abbreviated): expected an entry, got nil") }
   // Bytes are compared as memory, which is fast even in a build without optimization.
-  if got.payload.count != expected.payload.count || !got.payload.isIdentical(to: expected.payload) {
+  let count = expected.payload.count
+  if got.payload.count != count || memcmp(got.payload, expected.payload, count) != 0 {
     let offset = zip(got.payload, expected.payload).enumerated().first { $0.element.0 != $0.element.1 }?.offset
     throw ConformanceFailure(
-      "\(key.abbreviated): expected a payload of \(expected.payload.count) bytes, got \(got.payload.count); they differ "
-        + "at offset \(offset ?? min(got.payload.count, expected.payload.count))")
+      "\(key.abbreviated): expected a payload of \(count) bytes, got \(got.payload.count); they differ "
+        + "at offset \(offset ?? min(got.payload.count, count))")
   }
-  try expectEqual(got.metadata, expected.metadata, at: key)
+  let (gotFields, expectedFields) = (got.metadata.fields, expected.metadata.fields)
+  for name in Set(gotFields.keys).union(expectedFields.keys).sorted() where gotFields[name] != expectedFields[name] {
+    func text(_ field: [UInt64]?) -> String { field.map { "\($0)" } ?? "nothing" }
+    throw ConformanceFailure(
+      "\(key.abbreviated): \(name.prefix(80).debugDescription): expected \(text(expectedFields[name])), "
+        + "got \(text(gotFields[name]))")
+  }
 }
 
-extension [UInt8] {
-  fileprivate func isIdentical(to other: [UInt8]) -> Bool {
-    func hash(_ bytes: [UInt8]) -> Int {
-      var hasher = Hasher()
-      bytes.withUnsafeBytes { hasher.combine(bytes: $0) }
-      return hasher.finalize()
+extension EntryMetadata {
+  /// The fields by name. A text is the hash and the number of its bytes: `==` treats a composed and a decomposed letter as
+  /// equal.
+  fileprivate var fields: [String: [UInt64]] {
+    func bytes(_ text: String) -> [UInt64] { [FNV1a.hash(text.utf8), UInt64(text.utf8.count)] }
+    var fields = [
+      "storedAt": [UInt64(storedAt.milliseconds)], "freshUntil": [UInt64(freshUntil.milliseconds)],
+      "retainUntil": [UInt64(retainUntil.milliseconds)], "payloadChecksum": [payloadChecksum], "checksum": [checksum],
+      "contentType": bytes(contentType),
+    ]
+    for (name, value) in attributes {
+      fields["attribute " + name] = bytes(name) + bytes(value)
     }
-    return hash(self) == hash(other)
+    return fields
   }
-}
-
-/// Throws a failure that names the field unless `got` equals `expected`.
-func expectEqual(_ got: EntryMetadata, _ expected: EntryMetadata, at key: CacheKey) throws {
-  let name = key.abbreviated
-  try expectEqual(got.storedAt.milliseconds, expected.storedAt.milliseconds, "\(name): storedAt")
-  try expectEqual(got.freshUntil.milliseconds, expected.freshUntil.milliseconds, "\(name): freshUntil")
-  try expectEqual(got.retainUntil.milliseconds, expected.retainUntil.milliseconds, "\(name): retainUntil")
-  try expectEqual(got.payloadChecksum, expected.payloadChecksum, "\(name): payloadChecksum")
-  try expectEqual(got.checksum, expected.checksum, "\(name): checksum")
-  // Texts are compared by their bytes: `==` treats a composed and a decomposed letter as equal.
-  try expectEqual(bytes([got.contentType]), bytes([expected.contentType]), "\(name): contentType as hash and size")
-  try expectEqual(got.attributes.count, expected.attributes.count, "\(name): number of attributes")
-  for (attribute, value) in expected.attributes {
-    guard let index = got.attributes.index(forKey: attribute) else {
-      throw ConformanceFailure("\(name): attribute \(attribute.prefix(80).debugDescription) is missing")
-    }
-    let pair = got.attributes[index]
-    try expectEqual(
-      bytes([pair.key, pair.value]), bytes([attribute, value]),
-      "\(name): attribute \(attribute.prefix(80).debugDescription) as hash and size")
-  }
-}
-
-private func bytes(_ texts: [String]) -> [UInt64] {
-  texts.flatMap { [FNV1a.hash($0.utf8), UInt64($0.utf8.count)] }
 }
 
 /// The entries on all pages of a scan that begins with `request`; `scan` returns the page of a request.

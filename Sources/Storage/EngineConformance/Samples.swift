@@ -38,16 +38,6 @@ enum Sample {
     try (0..<count).map { try CacheKey("\(namespace)/v1/\(10_000 + $0)") }
   }
 
-  /// Texts of keys of several namespaces, including long ones with longer common prefixes than engines keep in an index.
-  static let mixedKeys: [String] = {
-    let long = String(repeating: "k", count: 600)
-    return [
-      "cinemas/x", "cities/v1/a", "cities/v1/a%", "cities/v1/aa", "cities/v1/ab", "cities/v1/a_", "cities/v1/B",
-      "cities/v1/b", "cities/v2/a", "cities/\(long)", "cities/\(long)/1", "cities/\(long)/10", "cities/\(long)/2",
-      "cities/\(long)~", "cities/\(long.dropLast())", "cities2/a", "movies/a", "movies/\(long)/1", "movies/~", "m/a",
-    ]
-  }()
-
   /// A payload of exactly `count` bytes: `block` repeated, with the position every 4,096 bytes, so that no two
   /// stretches are equal. It costs a few copies of memory, even without optimization.
   static func payload(count: Int, repeating block: [UInt8]) -> [UInt8] {
