@@ -15,7 +15,7 @@ struct ExplanationViewTests {
     ])
 
   private static func text(_ screen: Screen, _ format: OutputFormat = .table) -> String {
-    OutputRenderer(format, on: screen).text(ExplanationView(explanation))
+    OutputRenderer(format, on: screen).text(RecordView(explanation))
   }
 
   @Test func aTerminalOf80ColumnsGetsWholeSentences() {
@@ -57,7 +57,7 @@ struct ExplanationViewTests {
   }
 
   @Test func remarksEndInTheDecision() {
-    let remarks = ExplanationView(Self.explanation).remarks
+    let remarks = Self.explanation.remarks
     #expect(remarks.map(\.topic) == ["policy", "freshness", "address", "decision"])
     let verdict =
       "the cache revalidates the stored response with the origin, because the stored response has been stale"

@@ -23,19 +23,6 @@ struct MessageTextTests {
   @Test(arguments: ["", "short", String(repeating: "x", count: 200), String(repeating: "é", count: 200)])
   func whatIsShortStays(text: String) { #expect(MessageText.message(text) == text) }
 
-  /// An escape that is cut would be another text.
-  @Test(arguments: ["\\u{1B}", "\\u001b", "\\n", "\\\\", "\\\""], 20...60)
-  func noEscapeIsCut(escape: String, limit: Int) {
-    for shift in 0..<10 {
-      let text = String(repeating: "x", count: shift) + String(repeating: escape, count: 100)
-      let halves = MessageText.cut(text, to: limit).split(separator: "…", omittingEmptySubsequences: false)
-      #expect(halves.count == 2)
-      let head = String(halves[0].dropFirst(min(shift, halves[0].count)))
-      #expect(head == String(repeating: escape, count: head.count / escape.count), "\(head)")
-      #expect(halves[1] == String(repeating: escape, count: halves[1].count / escape.count), "\(halves[1])")
-    }
-  }
-
   @Test func peopleAndProgramsGetTheSame() throws {
     let view = ErrorView(code: "failed", message: Self.long, hint: "remove it with: cachectl rm a/\(Self.long)")
     #expect(view.errorLine(on: .file).utf8.count < 5_000 && view.warningLine(on: .file).utf8.count < 5_000)

@@ -68,7 +68,7 @@ struct PageViewTests {
       ),
     ] as [(OutputFormat, String)])
   func cities(_ format: OutputFormat, _ text: String) {
-    #expect(Self.text(CitiesView(PageSamples.snapshot(PageSamples.cities), backend: "lmdb"), format) == text)
+    #expect(Self.text(SnapshotView(PageSamples.snapshot(PageSamples.cities), backend: "lmdb"), format) == text)
   }
 
   @Test(
@@ -99,11 +99,11 @@ struct PageViewTests {
       ),
     ] as [(Snapshot<CitiesPage>, String?, Int?, String)])
   func status(_ snapshot: Snapshot<CitiesPage>, _ backend: String?, _ limit: Int?, _ text: String) {
-    #expect(CitiesView(snapshot, backend: backend, limit: limit).status?.text == text)
+    #expect(SnapshotView(snapshot, backend: backend, limit: limit).status?.text == text)
   }
 
   @Test func staleIsSaidInTheDocumentAndInColour() {
-    let view = CitiesView(PageSamples.snapshot(PageSamples.cities, freshFor: -60), backend: nil, limit: 0)
+    let view = SnapshotView(PageSamples.snapshot(PageSamples.cities, freshFor: -60), backend: nil, limit: 0)
     #expect(view.json["stale"] == true)
     #expect(view.json["backend"] == .some(.null))
     #expect(view.json["items"] == [])
@@ -112,7 +112,7 @@ struct PageViewTests {
   }
 
   @Test func revalidatedIsSaidWithItsWarnings() {
-    let view = CitiesView(PageSamples.snapshot(PageSamples.cities, isRevalidated: true), backend: "lmdb")
+    let view = SnapshotView(PageSamples.snapshot(PageSamples.cities, isRevalidated: true), backend: "lmdb")
     #expect(view.json["revalidated"] == true)
     #expect(view.json["source"] == "cache")
     #expect(view.json["stale"] == false)
@@ -131,7 +131,7 @@ struct PageViewTests {
     let city = City(id: "a", name: "A", subName: "B", revenue: 1, organizationCount: 1)
     let value = CitiesPage(
       page: page, totalPages: pages, totalItems: total, cities: Array(repeating: city, count: count))
-    let view = CitiesView(PageSamples.snapshot(value), backend: nil)
+    let view = SnapshotView(PageSamples.snapshot(value), backend: nil)
     let table = OutputRenderer(.table, on: .file).text(view, hasHeader: false)
     #expect(table.split(separator: " ").first.map(String.init) == first ?? "A")
     #expect(view.status != nil)
@@ -163,16 +163,16 @@ struct PageViewTests {
       ),
     ] as [(OutputFormat, String)])
   func movies(_ format: OutputFormat, _ text: String) {
-    #expect(Self.text(MoviesView(PageSamples.snapshot(PageSamples.movies), backend: "lmdb"), format) == text)
+    #expect(Self.text(SnapshotView(PageSamples.snapshot(PageSamples.movies), backend: "lmdb"), format) == text)
   }
 
   @Test func pagesOfMoviesBeginAtOne() {
-    let status = MoviesView(PageSamples.snapshot(PageSamples.movies), backend: nil).status?.text
+    let status = SnapshotView(PageSamples.snapshot(PageSamples.movies), backend: nil).status?.text
     #expect(status == "Page 1 of 1 · 2 movies · from cache, stored 3 min ago, fresh for 57 min")
   }
 
   @Test func csvOnATerminalIsSafe() {
-    let view = MoviesView(PageSamples.snapshot(PageSamples.movies), backend: nil)
+    let view = SnapshotView(PageSamples.snapshot(PageSamples.movies), backend: nil)
     let text = OutputRenderer(.csv, on: .terminal(width: 80, hasColor: true)).text(view, hasHeader: false)
     #expect(text.hasSuffix("7,Evil\\u{1B}]0;x\\u{7},,,,\r\n"))
     #expect(!text.contains("overview"))
@@ -180,7 +180,7 @@ struct PageViewTests {
 
   @Test func poster() {
     let snapshot = PageSamples.snapshot(Poster(bytes: Array(repeating: 0, count: 2_048), contentType: "image/png"))
-    let view = PosterView(snapshot, query: PosterQuery(path: "/m.png"), backend: "lmdb", file: nil)
+    let view = SnapshotView(snapshot, query: PosterQuery(path: "/m.png"), backend: "lmdb", file: nil)
     #expect(
       Self.text(view, .table) == """
         Poster  /m.png
@@ -199,15 +199,15 @@ struct PageViewTests {
 
   @Test func queries() throws {
     let query = try #require(MovieQuery("the  matrix"))
-    let view = QueriesView(
+    let view = ListView(
       [RecentMovieQuery(query: query, searchedAt: PageSamples.now - .seconds(180))], now: PageSamples.now)
     #expect(
       Self.text(view, .json) == #"{"queries":[{"query":"the matrix","searchedAt":"2026-03-01T11:57:00Z"}]}"# + "\n")
     #expect(Self.text(view, .ndjson) == #"{"query":"the matrix","searchedAt":"2026-03-01T11:57:00Z"}"# + "\n")
     #expect(Self.text(view, .table) == "Query       Searched\nthe matrix  3 min ago\n")
     #expect(view.status == nil)
-    #expect(QueriesView([], now: PageSamples.now).status?.text == "No queries yet")
-    #expect(QueriesView([], now: PageSamples.now, limit: 3).status?.text == "No queries yet")
-    #expect(QueriesView([], now: PageSamples.now, limit: 0).status?.text == "None shown")
+    #expect(ListView([RecentMovieQuery](), now: PageSamples.now).status?.text == "No queries yet")
+    #expect(ListView([RecentMovieQuery](), now: PageSamples.now, limit: 3).status?.text == "No queries yet")
+    #expect(ListView([RecentMovieQuery](), now: PageSamples.now, limit: 0).status?.text == "None shown")
   }
 }

@@ -4,20 +4,18 @@ import HTTPCaching
 import Testing
 
 struct URLAnswerViewTests {
-  private static func view(_ body: [UInt8], field: String = "text/plain") -> URLAnswerView {
-    view(HTTPResponse(HTTPResponseHead(status: 404, fields: ["Content-Type": field]), body: body))
+  private static func response(_ body: [UInt8], field: String = "text/plain") -> HTTPResponse {
+    HTTPResponse(HTTPResponseHead(status: 404, fields: ["Content-Type": field]), body: body)
   }
 
-  private static func view(_ response: HTTPResponse, from source: Snapshot<LocatedResponse>.Source = .cache)
-    -> URLAnswerView
-  {
+  private static func view(_ response: HTTPResponse) -> SnapshotView {
     let entry = EntryFacts(key: "k", storedAt: .seconds(60), freshUntil: .seconds(120), now: .seconds(90))
     let value = LocatedResponse(url: "https://example.com/a", response: response)
-    return URLAnswerView(Snapshot(value: value, source: source, entry: entry), backend: "lmdb")
+    return SnapshotView(Snapshot(value: value, source: .cache, entry: entry), backend: "lmdb")
   }
 
   @Test func theHeadIsThatOfHTTP() {
-    #expect(Self.view([]).head == "HTTP/1.1 404 \r\nContent-Type: text/plain\r\n\r\n")
+    #expect(Self.response([]).headText == "HTTP/1.1 404 \r\nContent-Type: text/plain\r\n\r\n")
   }
 
   /// A store can hold what no server sends.
@@ -25,9 +23,8 @@ struct URLAnswerViewTests {
     var response = HTTPResponse(
       HTTPResponseHead(version: .http11, status: 200, reason: "OK\r\nX-Evil: 1", fields: ["A": "b\rc\nd\0e"]))
     response.trailers = ["T": "\r\nX: 1"]
-    let view = Self.view(response)
-    #expect(view.head == "HTTP/1.1 200 OK  X-Evil: 1\r\nA: b c d e\r\n\r\n")
-    #expect(view.trailers == "T:   X: 1\r\n")
+    #expect(response.headText == "HTTP/1.1 200 OK  X-Evil: 1\r\nA: b c d e\r\n\r\n")
+    #expect(response.trailerText == "T:   X: 1\r\n")
   }
 
   @Test func interimResponsesComeBeforeTheHeadAndTrailersAfterTheContent() {
@@ -36,21 +33,20 @@ struct URLAnswerViewTests {
       HTTPResponseHead(version: .http11, status: 103, reason: "Early Hints", fields: ["Link": "</b>"])
     ]
     response.trailers = ["X-Sum": "1"]
-    let view = Self.view(response, from: .origin)
-    #expect(view.head == "HTTP/1.1 103 Early Hints\r\nLink: </b>\r\n\r\nHTTP/2 200 \r\n\r\n")
-    #expect(view.trailers == "X-Sum: 1\r\n")
+    #expect(response.headText == "HTTP/1.1 103 Early Hints\r\nLink: </b>\r\n\r\nHTTP/2 200 \r\n\r\n")
+    #expect(response.trailerText == "X-Sum: 1\r\n")
   }
 
   @Test func aTerminalIsSentNoControlCharacters() {
-    let view = Self.view(Array("a\u{1B}[2Jb\r\nc\td".utf8), field: "text/\u{1B}]0;x\u{07}")
-    #expect(view.terminalText == "a\\u{1B}[2Jb\nc\td")
+    let response = Self.response(Array("a\u{1B}[2Jb\r\nc\td".utf8), field: "text/\u{1B}]0;x\u{07}")
+    #expect(response.terminalText == "a\\u{1B}[2Jb\nc\td")
     #expect(
-      view.table(on: .terminal(width: 80, hasColor: true), hasHeader: true)
+      Self.view(response).table(on: .terminal(width: 80, hasColor: true), hasHeader: true)
         == "HTTP/1.1 404 \nContent-Type: text/\\u{1B}]0;x\\u{7}\n\n")
   }
 
   @Test(arguments: [[0xFF, 0xFE], [0x61, 0x00, 0x62]])
-  func whatIsNoTextIsNotShown(body: [UInt8]) { #expect(Self.view(body).terminalText == nil) }
+  func whatIsNoTextIsNotShown(body: [UInt8]) { #expect(Self.response(body).terminalText == nil) }
 
   /// Characters and ends of lines may be split anywhere.
   @Test(arguments: 1...5) func textMayArriveInPieces(size: Int) {
@@ -72,15 +68,16 @@ struct URLAnswerViewTests {
 
   @Test func theRemarkBeginsWithTheStatus() {
     #expect(
-      Self.view([]).status?.text == "HTTP 404 · from cache (lmdb), stored 30 s ago, fresh for 30 s")
+      Self.view(Self.response([])).status?.text == "HTTP 404 · from cache (lmdb), stored 30 s ago, fresh for 30 s")
   }
 
   @Test func theDocumentHasTheBodyWhereItIsText() {
-    let text = OutputRenderer(.json, on: .file).text(Self.view(Array("hi".utf8)))
+    let text = OutputRenderer(.json, on: .file).text(Self.view(Self.response(Array("hi".utf8))))
     #expect(
       text.hasSuffix(
         #""url":"https://example.com/a","status":404,"headers":[{"name":"Content-Type","value":"text/plain"}],"#
           + #""bytes":2,"body":"hi"}"# + "\n"), "\(text)")
-    #expect(OutputRenderer(.json, on: .file).text(Self.view([0xFF])).hasSuffix("\"bytes\":1,\"body\":null}\n"))
+    #expect(
+      OutputRenderer(.json, on: .file).text(Self.view(Self.response([0xFF]))).hasSuffix("\"bytes\":1,\"body\":null}\n"))
   }
 }

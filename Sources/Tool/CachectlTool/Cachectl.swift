@@ -1,8 +1,3 @@
-public import CommandLineKit
-internal import FetchVocabulary
-internal import CachePresentation
-public import CacheCore
-public import EngineAPI
 internal import Synchronization
 
 /// The program `cachectl`: an engine, a resource and a command is each one line in a list.
@@ -120,18 +115,52 @@ public struct Cachectl: Sendable {
       case .version(let version): try Console.output.write("\(version)\n")
       }
       return .success
+    } catch let status as ExitCode {
+      return status
     } catch {
-      return ErrorReporter.report(error)
+      let failure = Failure(error)
+      Diagnostics.standard.write(.error(failure.view))
+      return failure.status
     }
   }
 }
 
-/// Reports a failure on the standard error, and finds the exit status for it.
-enum ErrorReporter {
-  static func report(_ error: any Error) -> ExitCode {
-    if let status = error as? ExitCode { return status }
-    let failure = Failure(error)
-    Diagnostics.standard.write(.error(failure.view))
-    return failure.status
+/// The root of all commands.
+struct CachectlCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "cachectl",
+    abstract: "A response cache whose storage engine is chosen by configuration",
+    discussion: """
+      Answers from the cache where it can, otherwise from the origin. Options may stand before or after the \
+      command.
+
+      Examples:
+        cachectl fetch cities --order revenue
+        cachectl --backend lmdb fetch movies --query "star wars"
+        cachectl ls --state stale
+      """,
+    version: "cachectl \(Cachectl.version)",
+    subcommands: [FetchCommand.self, ExplainCommand.self] + Cachectl.current.commands)
+}
+
+/// `completion`.
+struct CompletionCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "completion", abstract: "Print a completion script for a shell",
+    discussion: """
+      Examples:
+        source <(cachectl completion bash)
+        cachectl completion zsh > ~/.zsh/completions/_cachectl
+        cachectl completion fish > ~/.config/fish/completions/cachectl.fish
+      """)
+
+  @Argument(help: "The shell")
+  var shell: CompletionShell
+
+  @OptionGroup(title: "Global options")
+  var global: GlobalOptions
+
+  func run() throws {
+    try Console.output.write(CachectlCommand.completionScript(for: shell))
   }
 }

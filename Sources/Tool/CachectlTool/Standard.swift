@@ -1,6 +1,11 @@
-public import CommandLineKit
-public import CacheCore
-public import EngineAPI
+// What every file here is written with, and a resource, an engine or a command from outside.
+@_exported public import CommandLineKit
+@_exported public import CacheConfiguration
+@_exported public import CacheData
+@_exported public import CachePresentation
+@_exported public import CacheCore
+@_exported public import FetchVocabulary
+@_exported public import EngineAPI
 
 /// The lists of `cachectl`. A resource or a command of this package is one more line here; engines, transforms, layers and
 /// policies are listed where their kind is.
@@ -30,7 +35,7 @@ extension [EvictionPolicy] {
 }
 
 extension [any ParsableCommand.Type] {
-  /// The commands beside `fetch` and `explain`.
+  /// The commands besides `fetch` and `explain`.
   public static var standard: Self {
     [
       QueriesCommand.self, ListCommand.self, ShowCommand.self, RemoveCommand.self, StatsCommand.self,

@@ -18,24 +18,17 @@ struct MaintenanceTests {
     try home.container(#"{"backend": "memory"}"#, catalogue: PluginCatalogue([plugin]))
   }
 
-  private func verify(_ container: AppDIContainer) async throws(CacheError) -> IntegrityView {
-    try await container.verify(
-      withStore: { body throws(CacheError) in
-        let store = try await container.openStore()
-        let view = try await body(store)
-        try await store.close()
-        return view
-      }, progress: { _, _ in })
+  private func verify(_ container: AppDIContainer) async throws(CacheError) -> VerificationReport {
+    try await Session(container).verify(progress: ProgressDisplay("Verifying", isVisible: false))
   }
 
   @Test func aStoreThatCannotBeOpenedIsAnIssueAndRepaired() async throws {
     let behaviour = FakePlugin.Behaviour(openingFailure: CacheError(.damaged, "torn", hint: "mend it"))
     let plugin = FakePlugin("memory", behaviour)
     let container = try container(plugin)
-    let before = try await verify(container)
-    #expect(before.hasIssues)
+    let report = try await verify(container)
     #expect(
-      JSONText.text(before.json)
+      JSONText.text(report.view(backend: "memory").json)
         == #"{"backend":"memory","entriesChecked":0,"issues":[{"key":null,"kind":"structure","message":"torn"}]}"#)
   }
 
@@ -72,14 +65,14 @@ struct MaintenanceTests {
     let container = try home.container(backend: backend)
     let store = try await container.openStore()
     _ = try await fetchCities(container, store)
-    let presenter = container.makeStorePresenter(store)
     var steps: [Int] = []
-    let view = try await presenter.verify { done, _ in steps.append(done) }
+    let report = try await store.administration.verify { done, _ in steps.append(done) }
+    let view = report.view(backend: backend)
     #expect(JSONText.text(view.json) == #"{"backend":"\#(backend)","entriesChecked":1,"issues":[]}"#)
     #expect(steps == [0, 1])
-    #expect(try await presenter.compact().json["removed"] == .integer(0))
+    #expect(try await store.administration.compact().removed == 0)
     home.clock.advance(by: .seconds(365 * 86_400))
-    let compaction = try await presenter.compact()
+    let compaction = RecordView(try await store.administration.compact(), backend: backend)
     #expect(compaction.json["removed"] == .integer(1) && compaction.json["entriesAfter"] == .integer(0))
     try await store.close()
   }

@@ -31,9 +31,9 @@ struct UnboundedTests {
 
   private static let limited = #"{"backend": "sqlite", "cache": {"maxEntries": 1, "maxBytes": "1KiB"}}"#
 
-  private func withStore(_ body: (OpenStore, StorePresenter) async throws -> Void) async throws {
+  private func withStore(_ body: (OpenStore) async throws -> Void) async throws {
     let store = try await container.openStore()
-    try await body(store, container.makeStorePresenter(store))
+    try await body(store)
     try await store.close()
   }
 
@@ -50,42 +50,37 @@ struct UnboundedTests {
 
   @Test func fetchesAreKeptWhateverTheLimitsOfTheCacheAre() async throws {
     try await fetch()
-    try await withStore { _, presenter in
-      let view = try await presenter.statistics()
+    try await withStore { store in
+      let view = RecordView(try await store.administration.statistics(), backend: "sqlite", path: nil)
       #expect(view.json["entries"] == 3 && view.json["fresh"] == 3 && view.json["misses"] == 3)
       #expect(view.json["evictions"] == .null && view.json["storageBytes"] == .null)
-      let unasked = try await presenter.statistics(countingStates: false)
-      #expect(unasked.summary == nil, "a question before a removal takes no walk")
+      #expect(try await store.entries.count() == nil, "a question before a removal takes no walk")
     }
   }
 
   @Test func theUseOfAnEntryIsNull() async throws {
     try await fetch(pages: 1)
     try await fetch(pages: 1)
-    try await withStore { store, presenter in
+    try await withStore { store in
       let key = try #require(
         try await store.administration.list(EntrySelection(), after: nil, limit: 1).entries.first?.key.text)
-      let view = try await presenter.entry(key).view
+      let (entry, use) = try await ShowCommand.entry(key, in: store)
+      let view = RecordView(entry, use: use)
       #expect(view.json["uses"] == .null && view.json["lastUsedAt"] == .null)
       #expect(view.table(on: .file, hasHeader: true).contains("\nUses         -\n"))
-      #expect(try await presenter.statistics().json["hits"] == 1)
+      #expect(try await store.administration.statistics().operations.hits == 1)
     }
   }
 
   @Test func itIsCheckedCompactedAndEmptiedWithoutACount() async throws {
     try await fetch()
-    try await withStore { _, presenter in
-      let checked = try await presenter.verify { _, total in #expect(total == nil) }
-      #expect(checked.json["entriesChecked"] == 3 && !checked.hasIssues)
-      #expect(try await presenter.compact().json["entriesAfter"] == .null)
+    try await withStore { store in
+      let checked = try await store.administration.verify { _, total in #expect(total == nil) }
+      #expect(checked.entriesChecked == 3 && checked.issueCount == 0)
+      #expect(try await store.administration.compact().after == nil)
     }
-    let view = try await container.removeAll { body throws(CacheError) in
-      let store = try await container.openStore()
-      try await body(store)
-      try await store.close()
-    }
-    #expect(view.json["removed"] == 3)
-    try await withStore { store, _ in
+    #expect(try await Session(container).removeAll().report.entries == 3)
+    try await withStore { store in
       let left = try await store.administration.list(EntrySelection(), after: nil, limit: 9).entries
       #expect(left.isEmpty)
     }
@@ -95,15 +90,14 @@ struct UnboundedTests {
     try await fetch()
     let other = try home.container(#"{"backend": "memory"}"#)
     let destination = try await other.openStore()
-    try await withStore { store, _ in
-      let there = try await other.makeTransferPresenter().migrate(
-        from: ("sqlite", store), to: ("memory", destination), overwrites: false, isDryRun: false
-      ) { _, _, total in #expect(total == nil) }
-      #expect(there.json["verified"] == 3)
-      let back = try await container.makeTransferPresenter().migrate(
-        from: ("memory", destination), to: ("sqlite", store), overwrites: true, isDryRun: false
-      ) { _, _, _ in }
-      #expect(back.warnings.isEmpty)
+    try await withStore { store in
+      let there = try await store.entries.migrate(to: destination.entries, TransferOptions()) { _, _, total in
+        #expect(total == nil)
+      }
+      #expect(there.verified == 3)
+      let options = TransferOptions(overwrites: true)
+      _ = try await destination.entries.migrate(to: store.entries, options) { _, _, _ in }
+      #expect(try await Session(container).limitWarnings(of: store, "sqlite").isEmpty)
     }
     try await destination.close()
   }
@@ -116,11 +110,11 @@ struct UnboundedTests {
     let container = try Self.container(home, limits: limits)
     let text = Self.statement + (limits.map { " (\($0))" } ?? "")
     #expect(await container.limitsOfServer() == text)
-    let view = SettingsView(container.configuration, showsOrigin: false, limits: await container.limitsOfServer())
+    let view = ListView(container.configuration, showsOrigin: false, limits: await container.limitsOfServer())
     #expect(view.status?.text == text)
     let bounded = try home.container(Self.limited)
     #expect(await bounded.limitsOfServer() == nil)
-    #expect(SettingsView(bounded.configuration, showsOrigin: false, limits: nil).status == nil)
+    #expect(ListView(bounded.configuration, showsOrigin: false, limits: nil).status == nil)
   }
 
   @Test func aServerThatDoesNotAnswerKeepsNoConfigurationFromTheUser() async throws {

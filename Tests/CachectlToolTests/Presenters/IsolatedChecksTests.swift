@@ -12,7 +12,7 @@ struct IsolatedChecksTests {
   private func checks(_ count: Int, failing: Set<Int> = []) -> IsolatedChecks {
     var checks = IsolatedChecks()
     for index in 0..<count {
-      let row = ChecksView.CheckRow(name: Self.names[index], result: failing.contains(index) ? .failed : .passed)
+      let row = CheckResult(name: Self.names[index], result: failing.contains(index) ? .failed : .passed)
       let isAdded = checks.add(line: Array(row.line.utf8.dropLast()))
       #expect(isAdded)
     }
@@ -20,36 +20,33 @@ struct IsolatedChecksTests {
   }
 
   @Test func allWereMade() {
-    let view = checks(Self.names.count).view(backend: "x", .exited(status: 0))
-    #expect(!view.hasFailures)
-    #expect(view.records.count == IsolatedChecks.total)
-    let failed = checks(Self.names.count, failing: [3]).view(backend: "x", .exited(status: 1))
-    #expect(failed.json["failed"] == 1 && failed.json["passed"] == .integer(Self.names.count - 1))
+    let results = checks(Self.names.count).results(after: .exited(status: 0))
+    #expect(results.count == IsolatedChecks.total && results.allSatisfy { $0.result == .passed })
+    let failed = checks(Self.names.count, failing: [3]).results(after: .exited(status: 1))
+    #expect(failed.count { $0.result == .failed } == 1 && failed.count == Self.names.count)
   }
 
   @Test(arguments: [
-    (IsolatedChecks.End.killed(signal: 11), "the engine ended the process: SIGSEGV"),
+    (ToolProcess.End.killed(signal: 11), "the engine ended the process: SIGSEGV"),
     (.killed(signal: 6), "the engine ended the process: SIGABRT"),
     (.killed(signal: 60), "the engine ended the process: signal 60"),
     (.exited(status: 0), "the engine ended the process with status 0"),
     (.exited(status: 3), "the engine ended the process with status 3"),
     (.gaveUp(after: .seconds(120)), "the engine did not return within 2m"),
   ])
-  func theProcessEndsEarly(end: IsolatedChecks.End, message: String) {
+  func theProcessEndsEarly(end: ToolProcess.End, message: String) {
     let checks = checks(5, failing: [1])
-    #expect(checks.done == 5 && checks.underWay == Self.names[5])
-    let view = checks.view(backend: "x", end)
-    #expect(view.json["passed"] == 4 && view.json["failed"] == 2)
-    #expect(view.json["skipped"] == .integer(Self.names.count - 6))
-    #expect(view.records.map { $0["name"] } == Self.names.map { .string($0) }, "No check is missing, none is twice")
-    #expect(view.records[5]["message"] == .string(message))
-    #expect(view.records[6]["result"] == "skipped")
+    #expect(checks.results.count == 5 && checks.underWay == Self.names[5])
+    let results = checks.results(after: end)
+    let counts = CheckResult.Kind.allCases.map { kind in results.count { $0.result == kind } }
+    #expect(counts == [4, 2, Self.names.count - 6])
+    #expect(results.map(\.name) == Self.names, "No check is missing, none is twice")
+    #expect(results[5].message == message && results[6].result == .skipped)
   }
 
   @Test func theProcessEndsBadlyAfterAllChecks() {
-    let view = checks(Self.names.count).view(backend: "x", .killed(signal: 11))
-    #expect(view.json["failed"] == 1)
-    #expect(view.records.last?["name"] == "end-of-process")
+    let results = checks(Self.names.count).results(after: .killed(signal: 11))
+    #expect(results.count { $0.result == .failed } == 1 && results.last?.name == "end-of-process")
   }
 
   @Test(arguments: [
@@ -60,6 +57,6 @@ struct IsolatedChecksTests {
   func whatIsNoCheckIsPassedOver(line: String) {
     var checks = IsolatedChecks()
     let isAdded = checks.add(line: Array(line.utf8))
-    #expect(!isAdded && checks.done == 0)
+    #expect(!isAdded && checks.results.isEmpty)
   }
 }

@@ -4,10 +4,10 @@ import EngineAPI
 import Testing
 
 struct BackendViewTests {
-  private static let lmdb = BackendRow(
+  private static let lmdb = Backend(
     name: "lmdb", version: "0.9.24", summary: "a memory-mapped B+ tree", path: nil,
     capabilities: ["persistent", "shared"])
-  private static let other = BackendRow(
+  private static let other = Backend(
     name: "other", version: "1", summary: "an example", path: "/lib/other.so", capabilities: [])
 
   private static func text(_ view: some OutputView, _ format: OutputFormat) -> String {
@@ -15,7 +15,7 @@ struct BackendViewTests {
   }
 
   @Test func list() {
-    let view = BackendsView([Self.lmdb, Self.other], selected: "lmdb")
+    let view = ListView([Self.lmdb, Self.other], selected: "lmdb")
     #expect(
       Self.text(view, .json)
         == #"[{"name":"lmdb","version":"0.9.24","summary":"a memory-mapped B+ tree","builtIn":true,"path":null,"#
@@ -56,7 +56,7 @@ struct BackendViewTests {
       ),
     ])
   func theListFitsTheTerminal(width: Int, text: String) {
-    let view = BackendsView([Self.lmdb, Self.other], selected: "lmdb")
+    let view = ListView([Self.lmdb, Self.other], selected: "lmdb")
     #expect(view.table(on: .terminal(width: width, hasColor: false), hasHeader: true) == text)
   }
 
@@ -65,17 +65,17 @@ struct BackendViewTests {
     let help = "what a commit survives: full (loss of power), normal (a crash), relaxed (fastest)"
     let option = EngineOption(
       "durability", .choice(["full", "normal", "relaxed"]), default: .text("normal"), help: help)
-    let view = BackendView(Self.lmdb, options: [option])
+    let view = RecordView(Self.lmdb, options: [option])
     let text = view.table(on: .terminal(width: width, hasColor: false), hasHeader: true)
     #expect(text.split(separator: "\n").allSatisfy { $0.count <= width } && !text.contains("…"), "\(text)")
     #expect(text.contains("(fastest)"), "\(text)")
   }
 
   @Test func aLibraryThatIsNotLoaded() {
-    let library = BackendRow(
+    let library = Backend(
       name: "other", version: nil, summary: "not loaded", path: "/lib/libcachectl-other.so", capabilities: [])
     let warning = ErrorView(code: "invalidPlugin", message: "/lib/x.so is not used")
-    let view = BackendsView([library], selected: "other", warnings: [warning])
+    let view = ListView([library], selected: "other", warnings: [warning])
     #expect(
       Self.text(view, .json)
         == #"[{"name":"other","version":null,"summary":"not loaded","builtIn":false,"#
@@ -85,9 +85,9 @@ struct BackendViewTests {
   }
 
   @Test func longMessagesAreBrokenBetweenWords() {
-    let row = ChecksView.CheckRow(name: "reads", result: .failed, message: "expected the entry that was written")
+    let row = CheckResult(name: "reads", result: .failed, message: "expected the entry that was written")
     let text = OutputRenderer(.table, on: .terminal(width: 40, hasColor: false)).text(
-      ChecksView(backend: "x", checks: [row]))
+      ListView([row], of: "x"))
     #expect(text.split(separator: "\n").count == 3 && text.contains("was written"), "\(text)")
     #expect(row.line == #"{"name":"reads","result":"failed","message":"expected the entry that was written"}"# + "\n")
   }
@@ -98,7 +98,7 @@ struct BackendViewTests {
         "durability", .choice(["full", "normal", "relaxed"]), default: .text("normal"), help: "what a commit survives"),
       EngineOption("password", .text, help: "how to log in", isRequired: true, isSecret: true),
     ]
-    let view = BackendView(Self.lmdb, options: options)
+    let view = RecordView(Self.lmdb, options: options)
     #expect(
       Self.text(view, .table) == """
         Name          lmdb
@@ -119,11 +119,11 @@ struct BackendViewTests {
   }
 
   @Test func checks() {
-    let checks: [ChecksView.CheckRow] = [
+    let checks: [CheckResult] = [
       .init(name: "reads back", result: .passed), .init(name: "expires", result: .failed, message: "still there"),
       .init(name: "is shared", result: .skipped, message: "not declared"),
     ]
-    let view = ChecksView(backend: "lmdb", checks: checks)
+    let view = ListView(checks, of: "lmdb")
     #expect(
       Self.text(view, .json)
         == #"{"backend":"lmdb","passed":1,"failed":1,"skipped":1,"checks":[{"name":"reads back","result":"passed","#
@@ -149,7 +149,7 @@ struct BackendViewTests {
   private static let apiKey = #"{"origin": {"movies": {"apiKey": {"env": "TMDB_API_KEY"}}}}"#
 
   @Test func settingsAreAConfiguration() throws {
-    let view = SettingsView(try Self.configuration(Self.apiKey), showsOrigin: false)
+    let view = ListView(try Self.configuration(Self.apiKey), showsOrigin: false)
     #expect(view.json["backend"] == "lmdb" && view.json["cache"]?["timeToLive"] == "1h")
     #expect(view.json["origin"]?["movies"]?["apiKey"] == ["env": "TMDB_API_KEY"])
     #expect(Self.text(view, .csv).hasPrefix("key,value\r\n"))
@@ -158,7 +158,7 @@ struct BackendViewTests {
   }
 
   @Test func settingsWithTheirOrigins() throws {
-    let view = SettingsView(try Self.configuration(Self.apiKey), showsOrigin: true)
+    let view = ListView(try Self.configuration(Self.apiKey), showsOrigin: true)
     let lines = Self.text(view, .table).split(separator: "\n").map { $0.split(separator: " ").map(String.init) }
     #expect(lines.first == ["Setting", "Value", "Origin"])
     #expect(lines.contains(["backend", "lmdb", "CACHECTL_BACKEND"]))
@@ -170,14 +170,14 @@ struct BackendViewTests {
       Self.text(view, .ndjson).contains(#"{"key":"backend","value":"lmdb","origin":"CACHECTL_BACKEND"}"# + "\n"))
     #expect(view.json["file"] == .string(Fixtures.file))
     #expect(view.status == StatusLine([Fixtures.file]))
-    let none = SettingsView(try Fixtures.loader().load(), showsOrigin: true)
+    let none = ListView(try Fixtures.loader().load(), showsOrigin: true)
     #expect(none.json["file"] == .null)
     #expect(none.status == StatusLine(["No file: every setting has its default"]))
   }
 
   @Test func settingsFitANarrowScreen() throws {
     let screen = Screen.terminal(width: 40, hasColor: false)
-    let settings = SettingsView(try Self.configuration(Self.apiKey), showsOrigin: false)
+    let settings = ListView(try Self.configuration(Self.apiKey), showsOrigin: false)
     let text = settings.table(on: screen, hasHeader: true)
     #expect(text.contains("\ncache.timeToLive  1h\n"), "\(text)")
     #expect(text.contains("\norigin.movies.apiKey\n  {\"env\":\"TMDB_API_KEY\"}\n"), "\(text)")
@@ -194,7 +194,7 @@ struct BackendViewTests {
         ok  home  is there
 
         """)
-    let paths = PathView(path: "/a/rather/long/path/to/config.json", exists: true, source: "default")
+    let paths = ListView(path: "/a/rather/long/path/to/config.json", exists: true, source: "default")
     let lines = paths.table(on: screen, hasHeader: true).split(separator: "\n")
     #expect(lines == ["/a/rather/long/path/to/config.json", "  used", "  default"] && paths.status == nil)
   }

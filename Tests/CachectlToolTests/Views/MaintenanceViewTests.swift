@@ -15,18 +15,24 @@ struct MaintenanceViewTests {
   static let torn = IntegrityIssue(kind: .structure, message: "page 7 is torn")
 
   @Test func moreIssuesThanAreListed() {
-    let view = IntegrityView(backend: "lmdb", entriesChecked: 9, issues: [Self.issue], issueCount: 1_001)
-    #expect(
-      Self.text(view, .json)
-        == #"{"backend":"lmdb","entriesChecked":9,"issues":[{"key":"cities/v1/a","kind":"checksumMismatch","#
-        + #""message":"changed"}],"omitted":1000}"# + "\n")
-    #expect(view.status?.text == "9 entries of lmdb checked · 1,001 issues · the first 1 are listed")
-    #expect(view.hasIssues)
-    #expect(!IntegrityView(backend: "lmdb", entriesChecked: 0, issues: []).hasIssues)
+    let issues = VerificationReport.maximumIssues + 1
+    let view = Self.verification(9, Array(repeating: Self.torn, count: issues)).view(backend: "lmdb")
+    let record = #"{"key":null,"kind":"structure","message":"page 7 is torn"}"#
+    #expect(Self.text(view, .json).hasPrefix(#"{"backend":"lmdb","entriesChecked":9,"issues":["# + record))
+    #expect(Self.text(view, .json).hasSuffix(record + #"],"omitted":1}"# + "\n"))
+    #expect(view.records.count == 10_000)
+    #expect(view.status?.text == "9 entries of lmdb checked · 10,001 issues · the first 10,000 are listed")
+  }
+
+  private static func verification(_ count: Int, _ issues: [IntegrityIssue]) -> VerificationReport {
+    var report = VerificationReport()
+    report.entriesChecked = count
+    for issue in issues { report.add(issue) }
+    return report
   }
 
   @Test func keysAreNeverCut() {
-    let view = IntegrityView(backend: "lmdb", entriesChecked: 9, issues: [Self.issue, Self.torn])
+    let view = Self.verification(9, [Self.issue, Self.torn]).view(backend: "lmdb")
     let wide = """
       Issue             Key          Message
       checksumMismatch  cities/v1/a  changed
@@ -53,11 +59,11 @@ struct MaintenanceViewTests {
   }
 
   @Test func compaction() {
-    let view = CompactionView(
-      backend: "sqlite",
-      report: CompactionReport(
+    let view = RecordView(
+      CompactionReport(
         before: Self.count(entries: 1_200, payloadBytes: 4_096, storageBytes: 1 << 20),
-        after: Self.count(entries: 1_000, payloadBytes: 2_048, storageBytes: 1 << 19), removed: 150))
+        after: Self.count(entries: 1_000, payloadBytes: 2_048, storageBytes: 1 << 19), removed: 150),
+      backend: "sqlite")
     #expect(
       Self.text(view, .json)
         == #"{"backend":"sqlite","removed":150,"freedBytes":524288,"entriesBefore":1200,"entriesAfter":1000,"#
@@ -74,16 +80,16 @@ struct MaintenanceViewTests {
   }
 
   @Test func aStoreThatHasGrownMeanwhileFreedNothing() {
-    let view = CompactionView(
-      backend: "sqlite",
-      report: CompactionReport(
+    let view = RecordView(
+      CompactionReport(
         before: Self.count(entries: 1, payloadBytes: 1, storageBytes: 10),
-        after: Self.count(entries: 2, payloadBytes: 2, storageBytes: 20), removed: 0))
+        after: Self.count(entries: 2, payloadBytes: 2, storageBytes: 20), removed: 0),
+      backend: "sqlite")
     #expect(view.json["removed"] == .integer(0) && view.json["freedBytes"] == .integer(0))
   }
 
   @Test func figuresThatOnlyAWalkWouldTellAreNull() {
-    let view = CompactionView(backend: "x", report: CompactionReport(before: nil, after: nil, removed: 0))
+    let view = RecordView(CompactionReport(before: nil, after: nil, removed: 0), backend: "x")
     #expect(
       Self.text(view, .json)
         == #"{"backend":"x","removed":0,"freedBytes":null,"entriesBefore":null,"entriesAfter":null,"#
@@ -93,13 +99,12 @@ struct MaintenanceViewTests {
     #expect(view.status?.text == "x: removed 0 expired entries")
   }
 
-  private static func repairView(isDryRun: Bool, movedTo: [String]) -> RepairView {
+  private static func repairView(isDryRun: Bool, movedTo: [String]) -> some OutputView {
     var report = RepairReport()
     (report.saved, report.movedTo) = (1_000, movedTo)
     report.lost = [issue]
     report.possiblyLost = [torn]
-    return RepairView(
-      report, isDryRun: isDryRun, result: IntegrityView(backend: "lmdb", entriesChecked: 3, issues: [torn]))
+    return verification(3, [torn]).view(of: report, isDryRun: isDryRun, backend: "lmdb")
   }
 
   @Test func repair() {
@@ -178,7 +183,7 @@ struct DoctorViewTests {
   }
 }
 
-struct EntriesStreamTests {
+struct EntriesListingTests {
   private static let now = Timestamp(milliseconds: 1_772_366_400_000)
 
   private static func entries(_ count: Int) throws -> [ScannedEntry] {
@@ -194,7 +199,7 @@ struct EntriesStreamTests {
   private static func streamed(
     _ entries: [ScannedEntry], size: Int, _ format: OutputFormat, cursor: String?, on screen: Screen = .file
   ) -> (text: String, status: StatusLine) {
-    var stream = EntriesStream(format, on: screen)
+    var stream = EntriesListing(format, on: screen)
     var text = ""
     for start in stride(from: 0, to: entries.count, by: size) {
       text += stream.text(Array(entries[start..<min(start + size, entries.count)]), now: now)
@@ -207,20 +212,20 @@ struct EntriesStreamTests {
   func pagesAreTheTextOfTheWhole(format: OutputFormat, count: Int) throws {
     let entries = try Self.entries(count)
     for cursor in [nil, "cities/v1/page=\"4\""] {
-      let view = EntriesView(entries, cursor: cursor, now: Self.now)
+      let view = ListView(entries, ScannedEntry.columns(at: Self.now)) {
+        ["entries": .array($0), "cursor": JSONValue(cursor)]
+      }
+      let whole = Self.streamed(entries, size: 8, format, cursor: cursor)
+      #expect(whole.text == OutputRenderer(format, on: .file).text(view))
       for size in 1...8 {
         let (text, status) = Self.streamed(entries, size: size, format, cursor: cursor)
-        #expect(text == OutputRenderer(format, on: .file).text(view), "\(size) a page")
-        #expect(status == view.status)
+        #expect(text == whole.text && status == whole.status, "\(size) a page")
       }
     }
   }
 
-  @Test func aTableOfOnePageIsTheTableOfTheWhole() throws {
-    let entries = try Self.entries(6)
+  @Test func aTableWithoutEntriesIsEmpty() {
     for screen in [Screen.file, .terminal(width: 50, hasColor: true)] {
-      let whole = OutputRenderer(.table, on: screen).text(EntriesView(entries, cursor: nil, now: Self.now))
-      #expect(Self.streamed(entries, size: 6, .table, cursor: nil, on: screen).text == whole)
       #expect(Self.streamed([], size: 6, .table, cursor: nil, on: screen).text == "")
     }
   }

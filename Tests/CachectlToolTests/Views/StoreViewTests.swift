@@ -38,7 +38,7 @@ private enum StoreSamples {
 
     """
 
-  static var statistics: StatisticsView { StatisticsView(backend: "lmdb", path: "/cache/lmdb", report) }
+  static var statistics: RecordView { RecordView(report, backend: "lmdb", path: "/cache/lmdb") }
 
   static let count = StoreCount(
     namespaces: [
@@ -57,6 +57,14 @@ private enum StoreSamples {
 struct StoreViewTests {
   private static func text(_ view: some OutputView, _ format: OutputFormat) -> String {
     OutputRenderer(format, on: .file).text(view)
+  }
+
+  private static func listing(
+    _ entries: [ScannedEntry], _ format: OutputFormat = .table, cursor: String? = nil, on screen: Screen = .file
+  ) -> (text: String, status: StatusLine) {
+    var listing = EntriesListing(format, on: screen)
+    let text = entries.isEmpty ? "" : listing.text(entries, now: StoreSamples.now)
+    return (text + listing.end(cursor: cursor), listing.status)
   }
 
   @Test(
@@ -78,7 +86,7 @@ struct StoreViewTests {
       ),
     ] as [(OutputFormat, String)])
   func entries(_ format: OutputFormat, _ text: String) {
-    #expect(Self.text(EntriesView([StoreSamples.entry], cursor: "c1", now: StoreSamples.now), format) == text)
+    #expect(Self.listing([StoreSamples.entry], format, cursor: "c1").text == text)
   }
 
   @Test(
@@ -118,14 +126,13 @@ struct StoreViewTests {
     ])
   func entriesFitTheTerminal(width: Int, text: String) {
     let entry = StoreSamples.summary("cities/v1/order=organizations/origin=sample/page=0/sort=desc")
-    let view = EntriesView([entry], cursor: nil, now: StoreSamples.now)
-    #expect(view.table(on: .terminal(width: width, hasColor: false), hasHeader: true) == text)
+    #expect(Self.listing([entry], on: .terminal(width: width, hasColor: false)).text == text)
   }
 
   @Test(arguments: 1...120)
   func noLineOfEntriesIsLongerThanTheTerminal(width: Int) {
-    let view = EntriesView([StoreSamples.entry], cursor: nil, now: StoreSamples.now)
-    let lines = view.table(on: .terminal(width: width, hasColor: false), hasHeader: true).split(separator: "\n")
+    let text = Self.listing([StoreSamples.entry], on: .terminal(width: width, hasColor: false)).text
+    let lines = text.split(separator: "\n")
     #expect(lines.allSatisfy { DisplayWidth.width(String($0)) <= width })
   }
 
@@ -135,9 +142,9 @@ struct StoreViewTests {
       ([StoreSamples.entry, StoreSamples.entry], "c1", "2 entries · 4.0 KiB · more with --cursor c1"),
     ] as [([ScannedEntry], String?, String)])
   func statusOfEntries(_ entries: [ScannedEntry], _ cursor: String?, _ text: String) {
-    let view = EntriesView(entries, cursor: cursor, now: StoreSamples.now)
-    #expect(view.status?.text == text)
-    #expect(view.json["cursor"] == JSONValue(cursor))
+    let listing = Self.listing(entries, .json, cursor: cursor)
+    #expect(listing.status.text == text)
+    #expect(listing.text.hasSuffix("],\"cursor\":\(JSONText.text(JSONValue(cursor)))}\n"))
   }
 
   @Test(
@@ -151,7 +158,7 @@ struct StoreViewTests {
     ] as [([UInt8], String, String)])
   func entry(_ payload: [UInt8], _ json: String, _ readable: String) {
     let summary = StoreSamples.summary("cities/v1/page=0", attributes: ["etag": "\"1\""])
-    let view = EntryView(
+    let view = RecordView(
       StoredEntry(summary: summary, payload: payload, transforms: nil, readAt: StoreSamples.now),
       use: AccessHistory(lastUsedAt: StoreSamples.now.advanced(by: .seconds(-180)), count: 1_200))
     let added = #","uses":1200,"lastUsedAt":"2026-03-01T11:57:00Z","attributes":{"etag":"\"1\""},"#
@@ -161,7 +168,7 @@ struct StoreViewTests {
   }
 
   @Test func anEntryThatWasNeverUsedSaysSo() {
-    let view = EntryView(
+    let view = RecordView(
       StoredEntry(summary: StoreSamples.entry, payload: [], transforms: nil, readAt: StoreSamples.now),
       use: AccessHistory())
     #expect(view.json["uses"] == 0 && view.json["lastUsedAt"] == .null)
@@ -206,7 +213,7 @@ struct StoreViewTests {
   }
 
   @Test func statisticsOfAStoreOnAServer() {
-    let view = StatisticsView(backend: "x", path: nil, address: "x://127.0.0.1:7/1", StoreSamples.report)
+    let view = RecordView(StoreSamples.report, backend: "x", path: nil, address: "x://127.0.0.1:7/1")
     let text = Self.text(view, .table)
     #expect(text.hasPrefix("Backend    x\nAddress    x://127.0.0.1:7/1\nEntries "), "\(text)")
     #expect(!text.contains("Path"))
@@ -215,32 +222,32 @@ struct StoreViewTests {
 
   @Test func statesThatWereNotCountedAreNull() {
     let report = StoreReport(count: StoreSamples.count, operations: OperationCounts(), tiers: [], isBounded: true)
-    let view = StatisticsView(backend: "x", path: "/x", report)
+    let view = RecordView(report, backend: "x", path: "/x")
     #expect(Self.text(view, .table).contains("Entries    1,202 (states are counted with --states)\n"))
     #expect(view.json["fresh"] == .null && view.json["stale"] == .null && view.json["expired"] == .null)
     #expect(view.json["evictions"] == 0)
   }
 
   @Test func evictionsAndSizeOfAnEngineThatEvictsByItselfAreNull() {
-    let view = StatisticsView(backend: "x", path: nil, StoreSamples.report(StoreSamples.count, isBounded: false))
+    let view = RecordView(StoreSamples.report(StoreSamples.count, isBounded: false), backend: "x", path: nil)
     #expect(view.json["evictions"] == .null && view.json["storageBytes"] == .null && view.json["hits"] == 3)
     #expect(view.json["entries"] == 1_202 && view.json["payloadBytes"] == 14_400_009)
     #expect(Self.text(view, .table).contains("On disk    -\n"), "\(Self.text(view, .table))")
   }
 
   @Test func entriesThatWereNotCountedAreNull() {
-    let view = StatisticsView(backend: "x", path: nil, StoreSamples.report(nil, isBounded: false))
+    let view = RecordView(StoreSamples.report(nil, isBounded: false), backend: "x", path: nil)
     for name in ["entries", "payloadBytes", "storageBytes", "fresh", "stale", "expired", "evictions"] {
       #expect(view.json[name] == .null, "\(name)")
     }
-    #expect(view.json["namespaces"] == .array([]) && view.summary == nil)
+    #expect(view.json["namespaces"] == .array([]))
     let text = Self.text(view, .table)
     #expect(text.contains("Entries    more than 100,000 (states are counted with --states)\nPayload    -\n"), "\(text)")
   }
 
   @Test func integrity() {
     let issues = [IntegrityIssue(kind: .structure, message: "page 7 is torn")]
-    let view = IntegrityView(backend: "lmdb", entriesChecked: 2, issues: issues)
+    let view = Self.verification(2, issues).view(backend: "lmdb")
     #expect(
       Self.text(view, .json)
         == #"{"backend":"lmdb","entriesChecked":2,"issues":[{"key":null,"kind":"structure","#
@@ -248,8 +255,15 @@ struct StoreViewTests {
         + "\n")
     #expect(Self.text(view, .table) == "Issue      Key  Message\nstructure  -    page 7 is torn\n")
     #expect(view.status == StatusLine(["2 entries of lmdb checked", "1 issue"], style: .red))
-    let sound = IntegrityView(backend: "lmdb", entriesChecked: 1, issues: [])
-    #expect(sound.status == StatusLine(["1 entry of lmdb checked", "no issues"], style: .green))
-    #expect(Self.text(sound, .csv) == "key,kind,message\r\n")
+    let intact = Self.verification(1, []).view(backend: "lmdb")
+    #expect(intact.status == StatusLine(["1 entry of lmdb checked", "no issues"], style: .green))
+    #expect(Self.text(intact, .csv) == "key,kind,message\r\n")
+  }
+
+  private static func verification(_ count: Int, _ issues: [IntegrityIssue]) -> VerificationReport {
+    var report = VerificationReport()
+    report.entriesChecked = count
+    for issue in issues { report.add(issue) }
+    return report
   }
 }

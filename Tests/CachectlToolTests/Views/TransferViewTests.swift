@@ -19,8 +19,8 @@ struct TransferViewTests {
     return report
   }
 
-  private static func migration(_ report: TransferReport = copied, isDryRun: Bool = false) -> MigrationView {
-    MigrationView(from: "plist", to: "lmdb", report: report, isDryRun: isDryRun)
+  private static func migration(_ report: TransferReport = copied, isDryRun: Bool = false) -> Migration {
+    Migration(from: "plist", to: "lmdb", report: report, isDryRun: isDryRun)
   }
 
   private static func damaged(_ keys: String...) throws -> KeySample {
@@ -30,7 +30,7 @@ struct TransferViewTests {
   }
 
   @Test func aMigration() {
-    let view = Self.migration()
+    let view = Self.migration().view
     #expect(
       Self.text(view, .json)
         == #"{"from":"plist","to":"lmdb","copied":1000,"skipped":2,"verified":1000,"bytes":12,"kept":0,"expired":0,"#
@@ -42,7 +42,7 @@ struct TransferViewTests {
     #expect(
       Self.text(view, .table)
         == "From      plist\nTo        lmdb\nCopied    1,000\nSkipped   2\nVerified  1,000\nPayload   12 B\n")
-    #expect(view.failure == nil)
+    #expect(Self.migration().failure == nil)
     #expect(
       view.status
         == StatusLine(["lmdb has every entry of plist: they were compared one by one"], style: .green))
@@ -52,37 +52,35 @@ struct TransferViewTests {
     var report = Self.copied
     (report.present, report.kept, report.expired) = (0, 1, 1)
     report.damaged = try Self.damaged("a/1", "a/2", "a/3", "a/4")
-    let view = Self.migration(report)
-    #expect(Self.text(view, .table).contains("Skipped   2 (1 older than there, 1 expired)\n"))
-    #expect(Self.text(view, .table).hasSuffix("Damaged   4\n"))
-    #expect(view.failure?.message == "4 entries of plist are damaged, and not copied (a/1, a/2, a/3, ...)")
-    #expect(view.failure?.code == .damaged && view.status == nil)
+    let migration = Self.migration(report)
+    #expect(Self.text(migration.view, .table).contains("Skipped   2 (1 older than there, 1 expired)\n"))
+    #expect(Self.text(migration.view, .table).hasSuffix("Damaged   4\n"))
+    #expect(migration.failure?.message == "4 entries of plist are damaged, and not copied (a/1, a/2, a/3, ...)")
+    #expect(migration.failure?.code == .damaged && migration.view.status == nil)
     report.different.add(try CacheKey("b/1"))
     #expect(Self.migration(report).failure?.message == "1 entry of lmdb is not as in plist (b/1)")
   }
 
   @Test func aDryRunOfAMigration() {
-    let view = Self.migration(isDryRun: true)
+    let view = Self.migration(isDryRun: true).view
     #expect(Self.text(view, .table).hasPrefix("From     plist\nTo       lmdb\nTo copy  1,000\nSkipped  2\nPayload"))
     #expect(view.status == StatusLine(["Nothing was copied: this was a dry run"]))
   }
 
-  @Test(arguments: [nil, "a.ndjson"])
-  func anExport(file: String?) throws {
+  @Test func anExport() throws {
     var report = TransferReport()
     report.written = 1
     report.bytes = 2_048
-    #expect(ExportView(backend: "lmdb", file: nil, report: report).failure == nil)
+    #expect(report.damaged.damage(of: "lmdb", not: "exported") == nil)
     report.damaged = try Self.damaged("a/1")
-    let view = ExportView(backend: "lmdb", file: file, report: report)
-    let name = file.map { "\"\($0)\"" } ?? "null"
+    let view = RecordView(exported: report, backend: "lmdb", file: "a.ndjson")
     #expect(
       Self.text(view, .json)
-        == #"{"backend":"lmdb","file":"# + name + #","exported":1,"bytes":2048,"damaged":1}"# + "\n")
-    let line = "Exported 1 entry (2.0 KiB) of lmdb" + (file.map { " to \($0)" } ?? "")
-    #expect(Self.text(view, .table) == line + "\n")
-    #expect(view.remark == StatusLine([line]))
-    #expect(view.failure?.message == "1 entry of lmdb is damaged, and not exported (a/1)")
+        == #"{"backend":"lmdb","file":"a.ndjson","exported":1,"bytes":2048,"damaged":1}"# + "\n")
+    #expect(Self.text(view, .table) == "Exported 1 entry (2.0 KiB) of lmdb to a.ndjson\n")
+    #expect(report.exportText(backend: "lmdb", file: nil) == "Exported 1 entry (2.0 KiB) of lmdb")
+    let failure = report.damaged.damage(of: "lmdb", not: "exported")
+    #expect(failure?.message == "1 entry of lmdb is damaged, and not exported (a/1)")
   }
 
   @Test(arguments: [(false, "Imported"), (true, "Would import")])
@@ -90,9 +88,9 @@ struct TransferViewTests {
     var report = TransferReport()
     report.written = 1_200
     report.bytes = 9
-    #expect(ImportView(backend: "plist", report: report, isDryRun: isDryRun).status == nil)
+    #expect(RecordView(imported: report, backend: "plist", isDryRun: isDryRun).status == nil)
     (report.present, report.kept, report.expired) = (1, 2, 3)
-    let view = ImportView(backend: "plist", report: report, isDryRun: isDryRun)
+    let view = RecordView(imported: report, backend: "plist", isDryRun: isDryRun)
     #expect(
       Self.text(view, .json)
         == #"{"backend":"plist","imported":1200,"skipped":6,"kept":2,"expired":3,"bytes":9,"dryRun":\#(isDryRun)}"#

@@ -33,37 +33,25 @@ public struct WeatherOptions: FetchableOptions {
     ) { ShownWeather(report: $0, unit: settings.unit) }
   }
 
-  /// The view of the report.
-  public func view(of snapshot: Snapshot<ShownWeather>, backend: String) -> DetailsView<ShownWeather> {
-    DetailsView(snapshot, backend: backend)
+  /// The view of the report: members of the JSON document, most of them with a line for people.
+  public func view(of snapshot: Snapshot<ShownWeather>, backend: String) -> SnapshotView {
+    let (report, unit) = (snapshot.value.report, snapshot.value.unit)
+    let degrees = unit == .celsius ? report.celsius : report.celsius &* 9 / 5 &+ 32
+    return SnapshotView(
+      snapshot, of: WeatherRequest.resource, backend: backend,
+      [
+        Field("place", .string(report.place), "Place", .init(report.place, .bold)),
+        Field("sky", .string(report.sky), "Sky"),
+        Field("temperature", .integer(degrees), "Temperature", "\(String(degrees)) °\(unit == .celsius ? "C" : "F")"),
+        Field("unit", .string(unit.rawValue)),
+      ])
   }
 }
 
 /// A report, and the unit in which its temperature is shown.
-public struct ShownWeather: PresentableDetails {
+public struct ShownWeather: Sendable {
   let report: WeatherReport
   let unit: WeatherSettings.Unit
-
-  /// "weather".
-  public static var resource: String { WeatherRequest.resource }
-
-  private var degrees: Int { unit == .celsius ? report.celsius : report.celsius &* 9 / 5 &+ 32 }
-
-  /// The members of the JSON document.
-  public var members: [JSONValue.Member] {
-    [
-      .init("place", .string(report.place)), .init("sky", .string(report.sky)),
-      .init("temperature", .integer(degrees)), .init("unit", .string(unit.rawValue)),
-    ]
-  }
-
-  /// The lines for people.
-  public var fields: [(name: String, value: Table.Cell)] {
-    [
-      ("Place", .init(report.place, .bold)), ("Sky", .init(report.sky)),
-      ("Temperature", "\(String(degrees)) °\(unit == .celsius ? "C" : "F")"),
-    ]
-  }
 }
 
 extension ToolResource {

@@ -14,17 +14,8 @@ public struct WeatherPlacesCommand: AsyncParsableCommand {
   public init() {}
 
   /// Prints the places.
-  public func run() async throws { try global.show(PlacesView()) }
-}
-
-private struct PlacesView: OutputView {
-  private let places = SampleWeatherOrigin.reports.map(\.place)
-
-  var columns: [String] { ["place"] }
-  var records: [JSONValue] { places.map { ["place": .string($0)] } }
-  var json: JSONValue { ["places": .array(records)] }
-
-  func table(on screen: Screen, hasHeader: Bool) -> String {
-    Table([.init("Place")], rows: places.map { [.init($0)] }).text(on: screen, hasHeader: hasHeader)
+  public func run() async throws {
+    let place = Column<WeatherReport>("place", .init("Place")) { .string($0.place) }
+    try global.show(ListView(SampleWeatherOrigin.reports, [place]) { ["places": .array($0)] })
   }
 }

@@ -117,12 +117,12 @@ public struct VerificationReport: Sendable {
   /// set up.
   public internal(set) var unauthenticated = 0
 
-  init() {}
+  package init() {}
 
   /// The keys of the entries known to be damaged.
   var keys: Set<CacheKey> { Set(issues.compactMap(\.key)) }
 
-  mutating func add(_ issue: IntegrityIssue) {
+  package mutating func add(_ issue: IntegrityIssue) {
     issueCount += 1
     if issues.count < Self.maximumIssues { issues.append(issue) }
   }

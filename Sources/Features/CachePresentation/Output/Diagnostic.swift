@@ -148,31 +148,11 @@ enum MessageText {
   static func hint(_ text: String) -> String { cut(text, to: longestHint) }
 
   /// `text` cut in the middle, because the end of a path or a URL says more than its middle, to at most `limit` Unicode
-  /// scalars. Escapes, such as `\u{1B}`, stay whole.
-  static func cut(_ text: String, to limit: Int) -> String {
-    guard text.utf8.count > limit else { return text }
-    let scalars = Array(text.unicodeScalars)
-    guard scalars.count > limit else { return text }
-    let (lastEnd, firstStart) = (limit / 2, scalars.count - (limit - limit / 2 - 1))
-    var (position, end) = (0, 0)
-    while position < firstStart {
-      if position <= lastEnd { end = position }
-      position += lengthOfUnit(scalars[position...])
-    }
-    // A mark would combine with the sign of the cut.
-    while position < scalars.count, scalars[position].properties.isGraphemeExtend { position += 1 }
-    var short = String.UnicodeScalarView(scalars[..<end])
-    short.append("…")
-    short.append(contentsOf: scalars.dropFirst(position))
-    return String(short)
-  }
-
-  /// The number of scalars at the start of `scalars` that belong together: one, or those of an escape.
-  private static func lengthOfUnit(_ scalars: ArraySlice<Unicode.Scalar>) -> Int {
-    guard scalars.first == "\\", let kind = scalars.dropFirst().first else { return 1 }
-    guard kind == "u" else { return 2 }
-    guard scalars.dropFirst(2).first == "{" else { return 6 }
-    return (scalars.prefix(12).firstIndex(of: "}") ?? scalars.startIndex) - scalars.startIndex + 1
+  /// scalars.
+  private static func cut(_ text: String, to limit: Int) -> String {
+    let scalars = text.unicodeScalars
+    guard text.utf8.count > limit, scalars.count > limit else { return text }
+    return "\(String(scalars.prefix(limit / 2)))…\(String(scalars.suffix(limit - limit / 2 - 1)))"
   }
 }
 

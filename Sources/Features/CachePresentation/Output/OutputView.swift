@@ -32,28 +32,6 @@ extension OutputView {
   public var warnings: [ErrorView] { [] }
 }
 
-/// A view of a single thing, whose only record is the document itself.
-package protocol SingleRecordView: OutputView {}
-
-extension SingleRecordView {
-  /// The names of the document's members.
-  public var columns: [String] {
-    guard case .object(let members) = json else { return [] }
-    return members.map(\.name)
-  }
-
-  /// The document.
-  public var records: [JSONValue] { [json] }
-}
-
-/// A view of one of several snapshots of a resource. The first comes from the cache and is shown at once.
-public protocol SnapshotView: OutputView {
-  /// The line above this snapshot, if two are shown one after the other, that says where it came from.
-  var heading: StatusLine { get }
-  /// The remark while a newer snapshot is on its way.
-  var waiting: StatusLine { get }
-}
-
 /// Renders any view in one format, for one screen.
 public struct OutputRenderer: Sendable {
   /// The format.

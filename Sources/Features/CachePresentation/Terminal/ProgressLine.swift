@@ -1,29 +1,22 @@
 /// The text of a progress bar: how much is done, how fast it goes, and how long the rest takes.
-public struct ProgressLine: Sendable, Hashable {
-  /// The current activity, such as "Copying".
-  public let label: String
-  /// The number of items done.
-  public let done: Int
-  /// The number of all items; `nil` if unknown.
-  public let total: Int?
-  /// The time taken so far; `nil` if the items differ too much to have a speed.
-  public let elapsed: Duration?
-  /// How long the rest is likely to take, if the caller knows better than the speed so far.
-  public let left: Duration?
+public struct ProgressLine: Sendable {
+  private let label: String
+  private let done: Int
+  private let total: Int?
+  private let elapsed: Duration?
+  private let left: Duration?
 
-  /// A progress line for items with a speed.
-  public init(_ label: String, done: Int, total: Int?, elapsed: Duration) {
+  /// The progress of `label`, such as "Copying": `done` of `total` (`nil` if unknown).
+  ///
+  /// - Parameters:
+  ///   - elapsed: the time taken so far; `nil` if the items differ too much to have a speed.
+  ///   - left: how long the rest is likely to take, if the caller knows better than the speed so far.
+  public init(_ label: String, done: Int, total: Int?, elapsed: Duration? = nil, left: Duration? = nil) {
     self.label = label
     self.done = done
     self.total = total
     self.elapsed = elapsed
-    left = nil
-  }
-
-  /// A progress line for items without a speed.
-  public init(_ label: String, done: Int, total: Int, left: Duration?) {
-    (self.label, self.done, self.total, self.left) = (label, done, total, left)
-    elapsed = nil
+    self.left = left
   }
 
   /// The line, without a line end, at most `width` cells wide, such as "Copying  [=====>    ]  53% 1,234/2,340, 411/s,
@@ -58,9 +51,8 @@ public struct ProgressLine: Sendable, Hashable {
   }
 
   private var perSecond: Double? {
-    guard let (seconds, attoseconds) = elapsed?.components else { return nil }
-    let time = Double(seconds) + Double(attoseconds) / 1e18
-    return time > 0 && done > 0 ? Double(done) / time : nil
+    guard let elapsed, elapsed > .zero, done > 0 else { return nil }
+    return Double(done) / (elapsed / .seconds(1))
   }
 
   private var rate: String? {

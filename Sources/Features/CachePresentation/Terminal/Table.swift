@@ -64,6 +64,19 @@ public struct Table: Sendable {
     }
   }
 
+  /// What becomes of texts that are too long for the screen.
+  public enum Layout: Sendable {
+    /// They are cut, and if that is not enough, columns are left out.
+    case cut
+    /// Those of the last column are continued on the next lines.
+    case wrapped
+    /// On a screen narrower than `below` the cells of a row are below each other, the first `leading` on one line;
+    /// otherwise they are cut.
+    case stacked(leading: Int = 1, below: Int = 60)
+    /// Nothing: lines are as long as they are.
+    case whole
+  }
+
   let columns: [Column]
   let rows: [[Cell]]
 
@@ -71,6 +84,17 @@ public struct Table: Sendable {
   public init(_ columns: [Column], rows: [[Cell]]) {
     self.columns = columns
     self.rows = rows
+  }
+
+  /// The lines of the table in `layout`, each with its line end; empty if there are no rows.
+  public func text(on screen: Screen, hasHeader: Bool = true, layout: Layout) -> String {
+    switch layout {
+    case .cut: text(on: screen, hasHeader: hasHeader)
+    case .wrapped: wrappingLastColumn(on: screen).text(on: screen.unlimited, hasHeader: hasHeader)
+    case .stacked(let leading, let narrow):
+      stackedText(on: screen, leading: leading, below: narrow) ?? text(on: screen, hasHeader: hasHeader)
+    case .whole: text(on: screen.unlimited, hasHeader: hasHeader)
+    }
   }
 
   /// The lines of the table, each with its line end; empty if there are no rows.
@@ -128,7 +152,12 @@ public struct Table: Sendable {
     }
   }
 
-  func naturalWidths(of rows: [[Cell]], atLeast minimum: [Int] = []) -> [Int] {
+  /// Whether nothing has to be cut on `screen`.
+  package func fits(on screen: Screen) -> Bool {
+    ColumnWidths.total(naturalWidths(of: [columns.map { Cell($0.title) }] + rows)) <= screen.width ?? .max
+  }
+
+  private func naturalWidths(of rows: [[Cell]], atLeast minimum: [Int] = []) -> [Int] {
     var natural = minimum.isEmpty ? columns.map { _ in 0 } : minimum
     for row in rows {
       for (index, cell) in zip(natural.indices, row) {
@@ -165,9 +194,7 @@ extension Table {
   ///
   /// In less than 60 cells, columns of names and sentences leave each other no space.
   package func stackedText(on screen: Screen, leading: Int = 1, below narrow: Int = 60) -> String? {
-    guard let width = screen.width, width < narrow else { return nil }
-    let natural = naturalWidths(of: [columns.map { Cell($0.title) }] + rows)
-    guard ColumnWidths.total(natural) > width else { return nil }
+    guard let width = screen.width, width < narrow, !fits(on: screen) else { return nil }
     let lines = rows.flatMap { row in Self.stacked(row, leading: leading, to: width) }
     return lines.map { line in
       line.indent + line.cells.map { $0.style.apply($0.text, hasColor: screen.hasColor) }.joined(separator: "  ") + "\n"

@@ -117,12 +117,9 @@ public enum ElapsedTimeText {
   ///
   /// A month counts as a twelfth of a year, and a year as 365.25 days. The sign is dropped.
   public static func rough(_ duration: Duration) -> String {
-    let seconds = seconds(duration)
-    for step in steps {
-      let amount = (seconds / step.seconds).rounded()
-      if amount < step.limit { return step.text(amount) }
-    }
-    return years.text((seconds / years.seconds).rounded())
+    let seconds = abs(duration / .seconds(1))
+    let unit = units.first { (seconds / $0.seconds).rounded() < $0.limit } ?? units[0]
+    return NumberText.count(Int((seconds / unit.seconds).rounded()), unit.singular, unit.plural)
   }
 
   /// The duration as on a stopwatch: "0:42", "12:05", "1:02:03". The sign is dropped.
@@ -133,31 +130,13 @@ public enum ElapsedTimeText {
     return "\(seconds / 3_600):\(twoDigits(seconds / 60 % 60))\(tail)"
   }
 
-  private static func seconds(_ duration: Duration) -> Double {
-    let (seconds, attoseconds) = duration.components
-    return abs(Double(seconds) + Double(attoseconds) / 1e18)
-  }
-
   private static func twoDigits(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
 
-  /// A unit, and the count below which it is used.
-  private struct Step {
-    let seconds: Double
-    let limit: Double
-    let singular: String
-    let plural: String
-
-    func text(_ amount: Double) -> String { NumberText.count(Int(amount), singular, plural) }
-  }
-
-  private static let steps = [
-    Step(seconds: 1, limit: 60, singular: "s", plural: "s"),
-    Step(seconds: 60, limit: 60, singular: "min", plural: "min"),
-    Step(seconds: 3_600, limit: 48, singular: "h", plural: "h"),
-    Step(seconds: 86_400, limit: 60, singular: "day", plural: "days"),
-    Step(seconds: 2_629_800, limit: 24, singular: "month", plural: "months"),
+  /// The units, each with its length in seconds and the count below which it is used.
+  private static let units: [(seconds: Double, limit: Double, singular: String, plural: String)] = [
+    (1, 60, "s", "s"), (60, 60, "min", "min"), (3_600, 48, "h", "h"), (86_400, 60, "day", "days"),
+    (2_629_800, 24, "month", "months"), (31_557_600, .infinity, "year", "years"),
   ]
-  private static let years = Step(seconds: 31_557_600, limit: .infinity, singular: "year", plural: "years")
 }
 
 /// Writes comma-separated values (RFC 4180): a header, lines that end in CR LF, and quotes where they are required.
@@ -172,46 +151,42 @@ public enum CSVText {
     return text
   }
 
-  /// The field for `value`: empty for `null`, the text of a string, the strings of an array joined by "; ", and JSON
+  /// The field for `value`: empty for `null`, the text of a string, the strings of an array joined by `separator`, and JSON
   /// for all other values.
-  public static func field(_ value: JSONValue) -> String {
+  public static func field(_ value: JSONValue, separator: String = "; ") -> String {
     switch value {
     case .null: ""
     case .string(let text): text
-    case .array(let elements): joined(elements) ?? JSONText.text(value)
+    case .array(let elements): joined(elements, separator) ?? JSONText.text(value)
     default: JSONText.text(value)
     }
   }
 
-  private static func joined(_ elements: [JSONValue]) -> String? {
+  private static func joined(_ elements: [JSONValue], _ separator: String) -> String? {
     var texts: [String] = []
     for element in elements {
       guard case .string(let text) = element else { return nil }
       texts.append(text)
     }
-    return texts.joined(separator: "; ")
+    return texts.joined(separator: separator)
   }
 
   private static func append(_ row: [String], to text: inout String) {
     for (index, field) in row.enumerated() {
       if index > 0 { text += "," }
-      append(field, isAlone: row.count == 1, to: &text)
+      // An empty field alone on its line is quoted too, because many readers skip empty lines.
+      text += field.utf8.contains(where: isSpecial) || row == [""] ? quoted(field) : field
     }
     text += "\r\n"
   }
 
-  /// An empty field alone on its line is quoted too, because many readers skip empty lines.
-  private static func append(_ field: String, isAlone: Bool, to text: inout String) {
-    guard (isAlone && field.isEmpty) || field.utf8.contains(where: isSpecial) else {
-      text += field
-      return
+  private static func quoted(_ field: String) -> String {
+    var text: [UInt8] = [UInt8(ascii: "\"")]
+    for byte in field.utf8 {
+      if byte == UInt8(ascii: "\"") { text.append(byte) }
+      text.append(byte)
     }
-    text += "\""
-    for scalar in field.unicodeScalars {
-      if scalar == "\"" { text.unicodeScalars.append("\"") }
-      text.unicodeScalars.append(scalar)
-    }
-    text += "\""
+    return String(decoding: text + [UInt8(ascii: "\"")], as: UTF8.self)
   }
 
   private static func isSpecial(_ byte: UInt8) -> Bool {

@@ -1,48 +1,37 @@
 public import FetchVocabulary
 
-/// How a fetch would be answered, and why.
-public struct ExplanationView: SingleRecordView {
-  private let explanation: FetchExplanation
-
-  /// The view of `explanation`.
+extension RecordView {
+  /// How a fetch would be answered, and why. The member "forward" is the reason to send a request to the origin, in the terms
+  /// of RFC 9211, or null.
   public init(_ explanation: FetchExplanation) {
-    self.explanation = explanation
-  }
-
-  /// The document `{"key", "action", "reason", "forward", "criteria": [{"name", "finding"}]}`; "forward" is the reason
-  /// to send a request to the origin, in the terms of RFC 9211, or null.
-  public var json: JSONValue {
-    let criteria = explanation.criteria.map { ["name": .string($0.name), "finding": .string($0.finding)] as JSONValue }
-    return [
-      "key": .string(explanation.key), "action": .string(explanation.decision.action.rawValue),
-      "reason": .string(explanation.decision.reason),
-      "forward": JSONValue(explanation.decision.forwardReason?.rawValue),
-      "criteria": .array(criteria),
-    ]
-  }
-
-  /// The criteria, one per line, and the decision.
-  public func table(on screen: Screen, hasHeader: Bool) -> String {
-    let rows = explanation.criteria.enumerated().map { index, criterion in
-      [Table.Cell("\(index + 1)", .dim), Table.Cell(criterion.name, .plain), Table.Cell(criterion.finding, .plain)]
+    let decision = explanation.decision
+    let criteria = ListView(
+      explanation.criteria,
+      [
+        Column(numbersFrom: 1), Column("name", .init("Criterion")) { .string($0.name) },
+        Column("finding", .init("Finding")) { .string($0.finding) },
+      ], layout: .wrapped)
+    self.init(
+      [
+        Field("key", .string(explanation.key), "Key", .init(explanation.key, .bold)),
+        Field("action", .string(decision.action.rawValue), "Decision", .init(explanation.verdict)),
+        Field("reason", .string(decision.reason), "Because"),
+        Field("forward", JSONValue(decision.forwardReason?.rawValue)), Field("criteria", criteria.json),
+      ], layout: .wrapped
+    ) { screen in
+      "\n" + criteria.table(on: screen, hasHeader: true)
     }
-    let steps = Table([.init("#", .right), .init("Criterion"), .init("Finding")], rows: rows)
-      .wrappingLastColumn(on: screen).text(on: screen.unlimited, hasHeader: hasHeader)
-    let facts: [(name: String, value: Table.Cell)] = [
-      ("Key", .init(explanation.key, .bold)), ("Decision", .init(verdict, .plain)),
-      ("Because", .init(explanation.decision.reason, .plain)),
-    ]
-    return Details.wrappedText(facts, on: screen) + "\n" + steps
   }
+}
 
+extension FetchExplanation {
   /// The lines for `--verbose`: each criterion, then the decision.
-  public var remarks: [(topic: String, text: String)] {
-    explanation.criteria.map { ($0.name, $0.finding) }
-      + [("decision", "\(verdict), because \(explanation.decision.reason)")]
+  package var remarks: [(topic: String, text: String)] {
+    criteria.map { ($0.name, $0.finding) } + [("decision", "\(verdict), because \(decision.reason)")]
   }
 
-  private var verdict: String {
-    switch explanation.decision.action {
+  fileprivate var verdict: String {
+    switch decision.action {
     case .serve: "the cache serves the stored response"
     case .serveThenRevalidate: "the cache serves the stored response, then requests a newer one from the origin"
     case .revalidate: "the cache revalidates the stored response with the origin"

@@ -1,46 +1,40 @@
 public import CacheDomain
 public import HTTPCaching
 
-/// The response of a URL, without its content.
-public struct URLAnswerView: SingleRecordView {
-  private let origin: SnapshotOrigin
-  private let url: String
-  private let response: HTTPResponse
-
-  /// The view of `snapshot`, which came through the store called `backend`.
+extension SnapshotView {
+  /// The response of a URL, which came through the store called `backend`.
+  ///
+  /// The document has "bytes", which is null if a response still coming in does not say, and "body" if the content is text
+  /// and complete. People see the head.
   public init(_ snapshot: Snapshot<LocatedResponse>, backend: String?) {
-    self.origin = SnapshotOrigin(snapshot, backend: backend)
-    self.url = snapshot.value.url
-    self.response = snapshot.value.response
-  }
-
-  /// The document: the members of every fetch, then "url", "status", "headers" (a list of {"name", "value"}), "bytes"
-  /// (null if a response still coming in does not say), and "body" if the content is text and complete.
-  public var json: JSONValue {
+    let (url, response) = (snapshot.value.url, snapshot.value.response)
     let headers = response.head.fields.lines.map {
       ["name": .string($0.name), "value": .string($0.value)] as JSONValue
     }
-    let body = response.rest == nil ? String(validating: response.body, as: UTF8.self) : nil
-    return .object(
-      origin.members(resource: "url") + [
-        .init("url", .string(url)), .init("status", .integer(response.head.status)),
-        .init("headers", .array(headers)), .init("bytes", JSONValue(byteCount)), .init("body", JSONValue(body)),
-      ])
+    let rest = response.rest
+    let count = rest == nil ? response.body.count : rest?.length.map { response.body.count + $0 }
+    let body = rest == nil ? String(validating: response.body, as: UTF8.self) : nil
+    self.init(
+      snapshot, of: "url", backend: backend,
+      [
+        Field("url", .string(url)), Field("status", .integer(response.head.status)),
+        Field("headers", .array(headers)), Field("bytes", JSONValue(count)), Field("body", JSONValue(body)),
+      ], extent: ["HTTP \(response.head.status)"]
+    ) { _ in
+      TerminalText.block(response.headText)
+    }
   }
+}
 
-  private var byteCount: Int? {
-    guard let rest = response.rest else { return response.body.count }
-    return rest.length.map { response.body.count + $0 }
-  }
-
+extension HTTPResponse {
   /// The status line and the header fields as they came, in the form of HTTP/1.1 and with an empty line at the end.
   /// Those of interim responses come first.
-  public var head: String { (response.interim + [response.head]).map(Self.head).joined() }
+  package var headText: String { (interim + [head]).map(Self.text).joined() }
 
   /// The fields after the content, in the form of HTTP/1.1. Content that is still coming in has them only at its end.
-  public var trailers: String { Self.lines(response.rest?.trailers ?? response.trailers) }
+  package var trailerText: String { Self.lines(rest?.trailers ?? trailers) }
 
-  private static func head(_ head: HTTPResponseHead) -> String {
+  private static func text(_ head: HTTPResponseHead) -> String {
     let version = head.version?.rawValue ?? "HTTP/1.1"
     return "\(version) \(head.status) \(oneLine(head.reason ?? ""))\r\n\(lines(head.fields))\r\n"
   }
@@ -57,22 +51,12 @@ public struct URLAnswerView: SingleRecordView {
   }
 
   /// The content for a terminal; `nil` if it is not text, or still arriving.
-  public var terminalText: String? {
+  package var terminalText: String? {
     var text = ArrivingText()
-    guard response.rest == nil, let start = text.append(response.body), let end = text.end() else { return nil }
+    guard rest == nil, let start = text.append(body), let end = text.end() else { return nil }
     return start + end
   }
-
-  /// The head for a terminal.
-  public func table(on screen: Screen, hasHeader: Bool) -> String { TerminalText.block(head) }
-
-  /// Where the response came from.
-  public var status: StatusLine? { origin.status(["HTTP \(response.head.status)"]) }
-
-  /// The failures on the way to this response.
-  public var warnings: [ErrorView] { origin.warnings }
 }
-
 /// Text for a terminal, whose bytes arrive piece by piece.
 public struct ArrivingText: Sendable {
   /// The beginning of a character, or of the end of a line.

@@ -1,7 +1,3 @@
-internal import CommandLineKit
-internal import FetchVocabulary
-internal import CachePresentation
-
 /// `doctor`.
 struct DoctorCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(

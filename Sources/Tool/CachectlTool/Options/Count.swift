@@ -1,5 +1,3 @@
-internal import CommandLineKit
-
 /// A number as people write large ones: 500, 10k, 1M.
 struct Count: ExpressibleByArgument {
   let number: Int
@@ -43,4 +41,16 @@ struct ByteCount: ExpressibleByArgument {
   }
 
   static var argumentExpectation: String? { "a number of bytes such as 1000 or 4KiB" }
+}
+
+/// Names, separated by commas.
+struct NameList: ExpressibleByArgument {
+  let names: [String]
+
+  init?(argument: String) {
+    names = argument.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+    if names.contains("") { return nil }
+  }
+
+  static var argumentExpectation: String? { "names with commas between" }
 }

@@ -1,7 +1,3 @@
-public import CommandLineKit
-internal import CacheCore
-public import EngineAPI
-
 /// The options that select entries.
 struct EntryFlags: ParsableArguments {
   @Option(help: ArgumentHelp("Only entries of the namespace NS", valueName: "ns"), completion: .namespaces)
@@ -34,3 +30,53 @@ struct EntryFlags: ParsableArguments {
 }
 
 extension EntryState: ExpressibleByArgument {}
+
+/// How a user names an entry: by its key, or by a URL, for all its responses.
+struct EntryName {
+  /// The name in messages.
+  let text: String
+  /// The URL in the form of requests, and the same one with its dot segments (`--path-as-is`), each once; empty for a key.
+  let urls: [String]
+
+  /// The name in `argument`. A colon makes it a URL: no key contains one.
+  ///
+  /// - Throws: `CacheError`: it is neither a key nor a URL of a web server.
+  init(_ argument: String) throws(CacheError) {
+    if argument.holds("://") {
+      text = try HTTPRequest.normalizedURL(argument)
+      urls = Array(Set([text, try HTTPRequest.normalizedURL(argument, keepingDots: true)]))
+    } else {
+      text = try CacheKey(argument).text
+      urls = []
+    }
+  }
+
+  /// The key, or the keys of all entries of the URL that `isWanted` selects.
+  func keys(
+    in store: OpenStore, where isWanted: (ScannedEntry) -> Bool = { _ in true }
+  ) async throws(CacheError) -> [CacheKey] {
+    if urls.isEmpty { return [try CacheKey(text)] }
+    var keys: [CacheKey] = []
+    for prefix in urls.map(URLResponses.keyPrefix(of:)).sorted() {
+      let listing = try await store.administration.list(EntrySelection(prefix: prefix), after: nil, limit: .max)
+      keys += listing.entries.filter(isWanted).map(\.key)
+    }
+    return keys
+  }
+
+  /// The maximum number of keys in an error message.
+  private static let maximumNamed = 10
+
+  /// The error that a name for one entry matches several, those under `keys`.
+  func ambiguity(_ keys: [CacheKey]) -> CacheError {
+    let names = keys.prefix(Self.maximumNamed).map(\.text) + (keys.count > Self.maximumNamed ? ["..."] : [])
+    return CacheError(
+      .invalidRequest, "\(text) has \(keys.count) entries, for requests that differ in their header fields",
+      hint: "name one by its key: \(names.joined(separator: ", "))")
+  }
+
+  /// The error that the key or URL `text` has no entry.
+  static func notFound(_ text: String) -> CacheError {
+    CacheError(.notFound, "there is no entry \(text)", hint: "see which there are with: cachectl ls")
+  }
+}

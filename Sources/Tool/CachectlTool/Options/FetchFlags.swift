@@ -1,7 +1,3 @@
-public import CommandLineKit
-public import CacheDomain
-internal import CachePresentation
-
 /// The options of every fetch.
 struct FetchFlags: ParsableArguments {
   @Option(help: "Whether the cache, the origin or both answer")
@@ -39,8 +35,6 @@ struct FetchFlags: ParsableArguments {
 }
 
 extension FetchPolicy: ExpressibleByArgument {}
-extension CityOrder: ExpressibleByArgument {}
-extension SortDirection: ExpressibleByArgument {}
 extension DurationText: ExpressibleByArgument {
   /// The duration that `argument` spells, such as `1h30m`.
   public init?(argument: String) { self.init(argument) }

@@ -1,7 +1,3 @@
-public import CommandLineKit
-public import FetchVocabulary
-public import CachePresentation
-
 /// The options that every command has.
 public struct GlobalOptions: ParsableArguments, Sendable {
   @Option(help: "Read the configuration from FILE", completion: .file(extensions: ["json"]))
@@ -69,7 +65,7 @@ public struct GlobalOptions: ParsableArguments, Sendable {
   var observer: (@Sendable (FetchExplanation) -> Void)? {
     guard verbose else { return nil }
     return { explanation in
-      for (topic, text) in ExplanationView(explanation).remarks { explain(topic, text) }
+      for (topic, text) in explanation.remarks { explain(topic, text) }
     }
   }
 
@@ -89,11 +85,6 @@ extension CompletionKind {
   /// The keys of the configuration, each with an equals sign for the value to follow.
   static var settings: CompletionKind {
     .list(Cachectl.current.configurationKeys.map { "\($0)=" })
-  }
-
-  /// The names of the engines, including those of libraries that exist when the script is made.
-  static var backends: CompletionKind {
-    .list((try? AppDIContainer.ofProcess().makeBackendsPresenter().names) ?? BackendsPresenter.programNames)
   }
 }
 

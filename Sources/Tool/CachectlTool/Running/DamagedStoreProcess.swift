@@ -185,7 +185,7 @@ extension DamagedStoreItem {
   }
 }
 
-extension IsolatedChecks.End {
+extension ToolProcess.End {
   /// The end of a sentence about the process.
   fileprivate var text: String {
     switch self {

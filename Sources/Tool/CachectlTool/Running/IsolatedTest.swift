@@ -18,7 +18,7 @@ struct IsolatedTest {
   ///
   /// - Returns: the checks; `nil` if the other process refused to start, with a status that says why.
   /// - Throws: `CacheError`: `cancelled`, or the other process cannot be started.
-  func run(in scratch: ScratchFolder, progress: ProgressDisplay) throws(CacheError) -> ChecksView? {
+  func run(in scratch: ScratchFolder, progress: ProgressDisplay) throws(CacheError) -> [CheckResult]? {
     let errors = scratch.path + "/errors"
     var process = try ToolProcess(arguments, errors: errors, temporaryFolder: scratch.path)
     var checks = IsolatedChecks()
@@ -26,9 +26,9 @@ struct IsolatedTest {
     let end = process.wait()
     progress.finish()
     if Task.isCancelled { throw .cancelled }
-    if case .exited(let status) = end, checks.done == 0, Self.refusals.contains(status) { return nil }
+    if case .exited(let status) = end, checks.results.isEmpty, Self.refusals.contains(status) { return nil }
     showErrors(errors)
-    return checks.view(backend: library.name, hasHung ? .gaveUp(after: limit) : end)
+    return checks.results(after: hasHung ? .gaveUp(after: limit) : end)
   }
 
   /// The exit statuses of a command that could not start: see `ExitCode`.
@@ -70,7 +70,7 @@ struct IsolatedTest {
   }
 
   private func show(_ checks: IsolatedChecks, _ progress: ProgressDisplay) {
-    progress.update(done: checks.done, total: IsolatedChecks.total, item: checks.underWay)
+    progress.update(done: checks.results.count, total: IsolatedChecks.total, item: checks.underWay)
   }
 
   /// Passes on what the engine, or the system, wrote to the standard error. A well-behaved engine writes nothing.

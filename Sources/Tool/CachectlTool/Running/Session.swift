@@ -26,6 +26,12 @@ struct Session {
     global.explain("configuration", configuration.file ?? "no file, all defaults")
   }
 
+  /// The session of a command over what `container` makes.
+  init(_ container: AppDIContainer, _ global: GlobalOptions = GlobalOptions()) {
+    self.global = global
+    self.container = container
+  }
+
   var configuration: Configuration { container.configuration }
 
   /// Opens the store, passes it to `body`, and always closes it.

@@ -15,6 +15,16 @@ struct ToolProcess: ~Copyable {
     case nothing
   }
 
+  /// How the process ended.
+  enum End: Sendable, Hashable {
+    /// With a status.
+    case exited(status: Int32)
+    /// By a signal.
+    case killed(signal: Int32)
+    /// It was killed, because nothing came of it for this long.
+    case gaveUp(after: Duration)
+  }
+
   private let identifier: pid_t
   private let output: Int32
   /// The descriptor that leads to the standard input of the process; -1 if it gets no input from here.
@@ -108,7 +118,7 @@ struct ToolProcess: ~Copyable {
   func send(_ signal: Int32) { kill(-identifier, signal) }
 
   /// Waits until the process ends.
-  consuming func wait() -> IsolatedChecks.End {
+  consuming func wait() -> End {
     var status: Int32 = 0
     while waitpid(identifier, &status, 0) < 0, errno == EINTR {}
     let signal = status & 0x7F

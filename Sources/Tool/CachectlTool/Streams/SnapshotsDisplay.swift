@@ -12,8 +12,8 @@ struct SnapshotsDisplay {
   /// Shows each of `snapshots` as `view` presents it.
   ///
   /// - Throws: `CacheError`: the fetch failed, and the cached snapshot stays on screen; `ioFailed`.
-  func show<Value, View: SnapshotView>(
-    _ snapshots: Snapshots<Value>, as view: (Snapshot<Value>) -> View
+  func show<Value>(
+    _ snapshots: Snapshots<Value>, as view: (Snapshot<Value>) -> SnapshotView
   ) async throws(CacheError) {
     var iterator = snapshots.makeAsyncIterator()
     guard let first = try await iterator.next() else { return }
@@ -33,14 +33,14 @@ struct SnapshotsDisplay {
 }
 
 /// Two snapshots of the same resource on one output: the cached one, and the newer one that replaces it.
-private struct SnapshotPair<View: SnapshotView> {
-  private let first: View
+private struct SnapshotPair {
+  private let first: SnapshotView
   private let global: GlobalOptions
   private var waiting: TransientLine
   /// The first table, if it can be replaced.
   private var drawn: DrawnText?
 
-  init(first: View, global: GlobalOptions) {
+  init(first: SnapshotView, global: GlobalOptions) {
     self.first = first
     self.global = global
     waiting = TransientLine(isVisible: global.showsProgress && !global.verbose)
@@ -66,7 +66,7 @@ private struct SnapshotPair<View: SnapshotView> {
   }
 
   /// Shows the newer snapshot; without one, the first was the last.
-  mutating func end(with last: View?) throws(CacheError) {
+  mutating func end(with last: SnapshotView?) throws(CacheError) {
     waiting.clear()
     guard let last else { return try endWithFirst() }
     guard global.output == .table else { return try global.show(last) }

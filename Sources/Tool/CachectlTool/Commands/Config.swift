@@ -1,0 +1,218 @@
+/// `config`.
+struct ConfigCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "config", abstract: "Show, check or make the configuration",
+    subcommands: [
+      ShowConfiguration.self, ValidateConfiguration.self, InitConfiguration.self, PathOfConfiguration.self,
+      SchemaOfConfiguration.self,
+    ])
+}
+
+/// `config show`.
+struct ShowConfiguration: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "show", abstract: "Show the value of every setting",
+    discussion: """
+      With --output json, and without --origin, it prints a valid configuration file. The table says which limits a \
+      server has if those of the cache do not apply to it, and asks the server for them.
+      """)
+
+  @Flag(help: "Say of each value where it comes from")
+  var origin = false
+
+  @OptionGroup(title: "Global options")
+  var global: GlobalOptions
+
+  func run() async throws {
+    let loader = ConfigurationLoader.ofProcess
+    let container = try AppDIContainer.ofProcess(global.configurationFlags, loader: loader)
+    global.warn(ofIgnoredVariables: loader)
+    let limits = global.output == .table ? await container.limitsOfServer() : nil
+    try global.show(ListView(container.configuration, showsOrigin: origin, limits: limits))
+  }
+}
+
+/// `config schema`.
+struct SchemaOfConfiguration: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "schema", abstract: "Print the JSON Schema of the configuration file")
+
+  @OptionGroup(title: "Global options")
+  var global: GlobalOptions
+
+  func run() throws {
+    try ConfigurationLoader.ofProcess.checkDeclarations()
+    try Console.output.write(Cachectl.current.configurationSchema)
+  }
+}
+
+/// `config path`.
+struct PathOfConfiguration: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "path", abstract: "Show where the configuration is looked for, and which file is used")
+
+  @OptionGroup(title: "Global options")
+  var global: GlobalOptions
+
+  func run() throws {
+    // A file that cannot be read is shown too; `config validate` says what is wrong with it.
+    let file = ConfigurationLoader.ofProcess.file(global.configurationFlags)
+    let exists = access(file.path, F_OK) == 0
+    try global.show(ListView(path: file.path, exists: exists, source: file.source.description))
+  }
+}
+
+/// `config validate`.
+struct ValidateConfiguration: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "validate", abstract: "Check a configuration file, and list everything that is wrong with it",
+    discussion: "Without FILE, the one is checked that would be used. The status is 78 if something is wrong.")
+
+  @Argument(help: "The file to check", completion: .file(extensions: ["json"]))
+  var file: String?
+
+  @OptionGroup(title: "Global options")
+  var global: GlobalOptions
+
+  func run() throws {
+    var flags = global.configurationFlags
+    if let file { flags.file = file }
+    let loader = ConfigurationLoader.ofProcess
+    let problems = loader.problems(flags)
+    global.warn(ofIgnoredVariables: loader)
+    if problems.isEmpty, let error = unusableEngine(flags) {
+      try global.show(ListView([ErrorView(error)]))
+      throw ExitCode(error.code)
+    }
+    try global.show(ListView(problems.map { ErrorView($0) }))
+    let statuses = problems.map { ExitCode($0) }
+    if let status = [.badConfiguration, .refused].first(where: statuses.contains) ?? statuses.first { throw status }
+  }
+
+  /// The error with which every command would refuse the engine, although each setting is valid; `nil` if there is
+  /// none.
+  private func unusableEngine(_ flags: ConfigurationFlags) -> CacheError? {
+    guard let container = try? AppDIContainer.ofProcess(flags) else { return nil }
+    do throws(CacheError) { _ = try container.engine(container.configuration.backend) } catch { return error }
+    return nil
+  }
+}
+
+/// `config init`.
+struct InitConfiguration: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "init", abstract: "Write a configuration file that shows every setting with its default",
+    discussion: "Without FILE, the user's own file is written (see `cachectl config path`). An existing file is kept.")
+
+  @Argument(help: "The file to write; - for the standard output", completion: .file(extensions: ["json"]))
+  var file: String?
+
+  @OptionGroup(title: "Global options")
+  var global: GlobalOptions
+
+  func run() throws {
+    try ConfigurationLoader.ofProcess.checkDeclarations()
+    let text = Cachectl.current.configurationExample
+    if file == "-" { return try Console.output.write(text) }
+    let path = file ?? ConfigurationLoader.ofProcess.file(global.configurationFlags).path
+    if file == nil { try AtomicFile.makeFolders(above: path) }
+    try AtomicFile.write(Array(text.utf8), to: path, replacing: false)
+    global.remark(StatusLine(["Wrote \(path)"]))
+  }
+}
+
+extension GlobalOptions {
+  /// Warns of environment variables that look like settings and are none.
+  fileprivate func warn(ofIgnoredVariables loader: ConfigurationLoader) {
+    for variable in loader.ignoredVariables { warn(ErrorView(variable)) }
+  }
+}
+
+extension AppDIContainer {
+  /// What limits the configured store if its engine is not `bounded`; `nil` if the limits of the cache do. It asks the
+  /// server, and says why if that does not answer.
+  func limitsOfServer() async -> String? {
+    guard let (plugin, options) = try? engine(configuration.backend) else { return nil }
+    let declaration = plugin.declaration
+    if declaration.capabilities.contains(.bounded) { return nil }
+    var inspection = StoreInspection(path: "", files: [], format: nil, currentFormat: 1)
+    do throws(CacheError) { inspection = try await plugin.inspect(options) } catch {
+      inspection = StoreInspection(path: "", files: [], format: nil, currentFormat: 1, limits: error.message)
+    }
+    return inspection.limitsText(of: declaration.name)
+  }
+}
+
+extension ListView<ConfigurationEntry> {
+  /// The settings of `configuration`, in the order of the schema; `showsOrigin` adds the origin of each, and the file. `limits`
+  /// says what limits the store if those of the cache do not apply.
+  ///
+  /// Without origins the document is a valid configuration itself.
+  init(_ configuration: Configuration, showsOrigin: Bool, limits: String? = nil) {
+    var columns: [Column<ConfigurationEntry>] = [
+      Column("key", .init("Setting")) { .string($0.key) },
+      Column("value", .init("Value", isShrinkable: true)) {
+        $0.json
+      } cell: {
+        .init(CSVText.field($0.json), .bold)
+      },
+    ]
+    if showsOrigin {
+      columns.append(
+        Column("origin", .init("Origin", isShrinkable: true)) {
+          .string($0.source.description)
+        } cell: {
+          .init($0.source.description, .dim)
+        })
+    }
+    let file = showsOrigin ? configuration.file ?? "No file: every setting has its default" : nil
+    let remarks = [file, limits].compactMap(\.self)
+    self.init(
+      configuration.entries, columns, layout: .stacked(), status: remarks.isEmpty ? nil : StatusLine(remarks)
+    ) { records in
+      showsOrigin ? ["file": JSONValue(configuration.file), "settings": .array(records)] : configuration.document
+    }
+  }
+}
+
+extension ListView<ErrorView> {
+  /// The mistakes in a configuration, in their order.
+  init(_ problems: [ErrorView]) {
+    let columns: [Column<ErrorView>] = ["code", "message", "hint"].map { name in
+      Column(name) { $0.json[name] ?? .null }
+    }
+    let status =
+      problems.isEmpty
+      ? StatusLine(["The configuration is valid"])
+      : StatusLine([NumberText.count(problems.count, "problem", "problems")], style: .red)
+    self.init(problems, columns, status: status) { records in
+      ["valid": .boolean(problems.isEmpty), "problems": .array(records)]
+    } text: { _, _ in
+      problems.map { "\($0.line)\n" }.joined()
+    }
+  }
+}
+
+extension ListView<String> {
+  /// The `path` of the file, whether it exists and is used, and what names it, such as "--config" or "default".
+  init(path: String, exists: Bool, source: String) {
+    let columns: [Column<String>] = [
+      Column("path", .init("File")) { .string($0) },
+      Column("exists", .init("State")) { _ in
+        .boolean(exists)
+      } cell: { _ in
+        exists ? .init("used", .green) : .init("not there", .dim)
+      },
+      Column("used") { _ in .boolean(exists) },
+      Column("source", .init("Named by")) { _ in
+        .string(source)
+      } cell: { _ in
+        .init(source, .dim)
+      },
+    ]
+    let status = exists ? nil : StatusLine(["No file: every setting has its default"])
+    self.init([path], columns, layout: .stacked(below: .max), status: status) { records in
+      ["file": exists ? .string(path) : .null, "searched": .array(records)]
+    }
+  }
+}

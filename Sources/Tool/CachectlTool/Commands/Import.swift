@@ -1,0 +1,84 @@
+/// `import`.
+struct ImportCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "import", abstract: "Read entries that were exported into the store",
+    discussion: """
+      Without FILE the standard input is read. Entries that the store has in a newer version are kept; expired ones \
+      are skipped. A line that is not an entry ends the import with status 65 and its number. Entries are written several \
+      at a time, and an import that was interrupted can be repeated: what is there already is skipped.
+
+      Examples:
+        cachectl import cache.ndjson
+        cachectl --backend lmdb import cache.ndjson --dry-run
+        gunzip < movies.ndjson.gz | cachectl import
+      """)
+
+  @Argument(help: "The file to read", completion: .file())
+  var file: String?
+
+  @Flag(help: "Replace newer entries too")
+  var overwrite = false
+
+  @Flag(help: "Only say what would be imported")
+  var dryRun = false
+
+  @OptionGroup(title: "Global options")
+  var global: GlobalOptions
+
+  func run() async throws {
+    let session = try Session(global)
+    let input = try InputFile(file ?? "-")
+    let backend = session.configuration.backend
+    let view = try await session.withStore { store throws(CacheError) in
+      let report = try await read(input, into: store)
+      let warnings = dryRun ? [] : try await session.limitWarnings(of: store, backend)
+      return RecordView(imported: report, backend: backend, isDryRun: dryRun, warnings: warnings)
+    }
+    try global.show(view)
+  }
+
+  private func read(_ input: InputFile, into store: OpenStore) async throws(CacheError) -> TransferReport {
+    let progress = ProgressDisplay("Importing", isVisible: global.showsProgress)
+    defer { progress.finish() }
+    return try await store.entries.importLines(
+      of: file ?? "the standard input", TransferOptions(overwrites: overwrite, isDryRun: dryRun),
+      progress: progress.update(done:total:)
+    ) { () async throws(CacheError) in try await input.next() }
+  }
+}
+
+extension RecordView {
+  /// The import into the store of `backend`, or its dry run. The member "skipped" counts entries for any reason, "kept" and
+  /// "expired" for two of the reasons.
+  init(imported report: TransferReport, backend: String, isDryRun: Bool, warnings: [ErrorView] = []) {
+    let reasons = [(report.present, "there already"), (report.kept, "older than there"), (report.expired, "expired")]
+    let skipped = reasons.filter { $0.0 > 0 }.map { "\(NumberText.text($0.0)) \($0.1)" }
+    let verb = isDryRun ? "Would import" : "Imported"
+    self.init(
+      [
+        Field("backend", .string(backend)), Field("imported", .integer(report.written)),
+        Field("skipped", .integer(report.skipped)), Field("kept", .integer(report.kept)),
+        Field("expired", .integer(report.expired)), Field("bytes", .integer(report.bytes)),
+        Field("dryRun", .boolean(isDryRun)),
+      ], line: "\(verb) \(NumberText.entries(report.written, report.bytes)) into \(backend)",
+      status: skipped.isEmpty ? nil : StatusLine(skipped), warnings: warnings)
+  }
+}
+
+extension Session {
+  /// Moving entries ignores the limits of the store, so that no entry is lost on the way. The next fetch will evict: this
+  /// warns of that, unless the engine has limits of its own.
+  func limitWarnings(of store: OpenStore, _ backend: String) async throws(CacheError) -> [ErrorView] {
+    guard let count = try await store.entries.count() else { return [] }
+    let limits = configuration.cache.limits
+    if StoreBounds(maxEntries: limits.maxEntries, maxPayloadBytes: limits.maxBytes).contain(count) { return [] }
+    return [
+      ErrorView(
+        code: CacheError.Code.overBounds.rawValue,
+        message:
+          "\(backend) now holds \(NumberText.entries(count.entries, count.payloadBytes)), more than "
+          + "cache.maxEntries or cache.maxBytes allow",
+        hint: "raise them before the next fetch, which makes room")
+    ]
+  }
+}

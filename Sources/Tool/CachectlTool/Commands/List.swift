@@ -1,0 +1,194 @@
+/// `ls`.
+struct ListCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "ls", abstract: "List entries",
+    discussion: """
+      In the order of their keys entries are written as they are read, so that a listing of any length takes no more \
+      memory than a short one. A server lists them in an order of its own, unless you pass --sort. If --limit leaves \
+      some out, a cursor says so; --cursor continues after it. In another order all that is listed is held in memory \
+      until the last entry was looked at. On a terminal keys are cut in the \
+      middle to fit; elsewhere they are whole, and tabs stand between the columns.
+
+      Examples:
+        cachectl ls --namespace cities
+        cachectl ls --limit 100 --cursor cities/v1/page=7
+        cachectl ls --state expired --output ndjson
+        cachectl ls --match '*/page=0/*' --sort size --limit 10
+      """)
+
+  @OptionGroup
+  var entries: EntryFlags
+
+  @Option(help: "The order: by key (the default), or the largest, the last stored or the last used first")
+  var sort: EntryOrder?
+
+  @Option(help: "Show at most N entries")
+  var limit: Int?
+
+  @Option(help: "Continue after CURSOR, a key or the cursor of another listing", completion: .keys)
+  var cursor: String?
+
+  @OptionGroup(title: "Global options")
+  var global: GlobalOptions
+
+  func validate() throws(ValidationError) {
+    if let limit, limit < 1 { throw ValidationError("--limit is 1 or more") }
+    if cursor != nil, sort ?? .key != .key {
+      throw ValidationError("--cursor goes on in the order of keys: leave --sort out, or take a larger --limit")
+    }
+  }
+
+  func run() async throws {
+    let session = try Session(global)
+    var listing = EntriesListing(global.output, on: Console.output.screen)
+    let next: String?
+    do throws(CacheError) {
+      next = try await session.withStore { store throws(CacheError) in
+        try await list(store, session) { page, readAt throws(CacheError) in
+          try Console.output.write(listing.text(page, now: readAt))
+        }
+      }
+    } catch {
+      // What was listed before the damage is a whole document.
+      if error.code == .damaged, listing.hasBegun { try Console.output.write(listing.end(cursor: nil)) }
+      throw error
+    }
+    try Console.output.write(listing.end(cursor: next))
+    // Only a JSON document has a place for the cursor.
+    if global.output == .table || (next != nil && global.output != .json) { global.remark(listing.status) }
+  }
+
+  /// Passes the entries to `write`: page by page in the order of the engine, all at once in another order.
+  ///
+  /// - Returns: the position after which the listing continues; `nil` at its end.
+  private func list(
+    _ store: OpenStore, _ session: Session,
+    _ write: ([ScannedEntry], Timestamp) throws(CacheError) -> Void
+  ) async throws(CacheError) -> String? {
+    let (selection, limit) = (entries.selection(), limit ?? .max)
+    let isOrdered = store.entries.isOrdered
+    if sort == nil || sort == .key && isOrdered {
+      if isOrdered, let cursor { _ = try CacheKey(cursor) }
+      return try await store.administration.list(selection, after: cursor, limit: limit, write)
+    }
+    guard cursor == nil else {
+      throw CacheError(
+        .invalidRequest, "\(session.configuration.backend) lists keys in no order",
+        hint: "leave --sort out, or take a larger --limit")
+    }
+    let sorted = try await store.administration.list(selection, by: sort ?? .key, limit: limit)
+    try write(sorted.entries, sorted.readAt)
+    return nil
+  }
+}
+
+extension EntryOrder: ExpressibleByArgument {}
+
+/// The text of a listing of any length, made page by page: only one page is in memory. The columns of a table are as wide as
+/// the pages so far require.
+struct EntriesListing {
+  private let format: OutputFormat
+  private let screen: Screen
+  private var count = 0
+  private var bytes = 0
+  private var cursor: String?
+  private(set) var hasBegun = false
+  private var widths: [Int] = []
+
+  /// A listing in `format` on `screen`.
+  init(_ format: OutputFormat, on screen: Screen) {
+    self.format = format
+    self.screen = screen
+  }
+
+  /// The text of the next entries, which were read at `now`.
+  mutating func text(_ page: [ScannedEntry], now: Timestamp) -> String {
+    let isFirst = !hasBegun
+    hasBegun = true
+    count += page.count
+    bytes += page.reduce(0) { $0 + $1.payloadBytes }
+    let view = ListView(page, ScannedEntry.columns(at: now))
+    switch format {
+    case .table: return table(page, now, hasHeader: isFirst)
+    case .ndjson, .csv: return OutputRenderer(format, on: screen).text(view, hasHeader: isFirst)
+    case .json:
+      let records = view.records.map { JSONText.text($0) }.joined(separator: ",")
+      return (isFirst ? "{\"entries\":[" : records.isEmpty ? "" : ",") + records
+    }
+  }
+
+  /// The text after the last page; the listing continues after `cursor` (`nil` at its end).
+  mutating func end(cursor: String?) -> String {
+    self.cursor = cursor
+    let start = hasBegun ? "" : text([], now: Timestamp(milliseconds: 0))
+    return format == .json ? start + "],\"cursor\":\(JSONText.text(JSONValue(cursor)))}\n" : start
+  }
+
+  /// How many entries were shown, their size, and how to see more.
+  var status: StatusLine {
+    guard count > 0 else { return StatusLine(["No entries"]) }
+    let parts = [NumberText.count(count, "entry", "entries"), ByteCountText.text(bytes)]
+    return StatusLine(parts + (cursor.map { ["more with --cursor \($0)"] } ?? []))
+  }
+
+  /// On a narrower screen an entry takes two lines: the other columns would leave no space for its key.
+  private static let narrowest = 60
+  /// On a narrower screen there is no space for the time of storing.
+  private static let narrow = 76
+  private static let widestSize = "1023.9 KiB".count
+  private static let widestState = EntryState.allCases.map(\.rawValue.count).max() ?? 0
+
+  /// The entries, with what decides whether they can answer. The other formats and `show` have the rest. On a terminal
+  /// of known width keys are cut in the middle, elsewhere they are whole.
+  private mutating func table(_ entries: [ScannedEntry], _ now: Timestamp, hasHeader: Bool) -> String {
+    typealias Entries = Column<ScannedEntry>
+    let time = now.sinceEpoch
+    let size = Entries(table: .init("Size", .right)) { .init(ByteCountText.text($0.payloadBytes)) }
+    let state = Entries(table: .init("State")) { $0.metadata.state(at: now).cell }
+    let stored = Entries(table: .init("Stored")) {
+      .init(RelativeTimeText.past($0.metadata.storedAt.sinceEpoch, now: time))
+    }
+    let width = screen.width ?? .max
+    if width < Self.narrowest {
+      return entries.map { entry in
+        let key = DisplayWidth.truncatedInMiddle(TerminalText.line(entry.key.text), to: width)
+        var widths = [0, Self.widestSize, Self.widestState, 0]
+        let facts = Table([entry], [Entries(table: .init("")) { _ in "" }, size, state, stored])
+        return key + "\n" + facts.text(on: screen, hasHeader: false, below: &widths)
+      }.joined()
+    }
+    let key = Entries(table: .init("Key", isShrinkable: true, isCutInMiddle: true)) { .init($0.key.text) }
+    let fresh = Entries(table: .init("Fresh until")) {
+      .init(RelativeTimeText.text($0.metadata.freshUntil.sinceEpoch, now: time))
+    }
+    let table = Table(entries, width < Self.narrow ? [key, size, state, fresh] : [key, size, state, stored, fresh])
+    guard screen.isTerminal else { return table.tabbedText(hasHeader: hasHeader) }
+    return table.text(on: screen, hasHeader: hasHeader, below: &widths)
+  }
+}
+
+extension ScannedEntry {
+  /// The members of an entry's document at `now`.
+  static func columns(at now: Timestamp) -> [Column<ScannedEntry>] {
+    [
+      Column("key") { .string($0.key.text) }, Column("namespace") { .string($0.key.namespace) },
+      Column("bytes") { .integer($0.payloadBytes) },
+      Column("storedAt") { JSONValue(time: $0.metadata.storedAt.sinceEpoch) },
+      Column("freshUntil") { JSONValue(time: $0.metadata.freshUntil.sinceEpoch) },
+      Column("retainUntil") { JSONValue(time: $0.metadata.retainUntil.sinceEpoch) },
+      Column("state") { .string($0.metadata.state(at: now).rawValue) },
+      Column("contentType") { .string($0.metadata.contentType) },
+    ]
+  }
+}
+
+extension EntryState {
+  /// The state for people, in its color.
+  var cell: Table.Cell {
+    switch self {
+    case .fresh: .init(rawValue, .green)
+    case .stale: .init(rawValue, .yellow)
+    case .expired: .init(rawValue, .red)
+    }
+  }
+}

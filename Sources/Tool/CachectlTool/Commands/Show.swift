@@ -1,0 +1,96 @@
+/// `show`.
+struct ShowCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "show", abstract: "Show an entry: its metadata and its payload",
+    discussion: """
+      Examples:
+        cachectl show queries/v1/recent
+        cachectl show --raw queries/v1/recent | jq
+        cachectl show https://example.com/data.json
+      """)
+
+  @Argument(help: "The key, as ls shows it, or the URL that was fetched", completion: .keys)
+  var key: String
+
+  @Flag(help: "Write the payload's bytes alone")
+  var raw = false
+
+  @OptionGroup(title: "Global options")
+  var global: GlobalOptions
+
+  func run() async throws {
+    let session = try Session(global)
+    let (entry, use) = try await session.withStore { store throws(CacheError) in try await Self.entry(key, in: store) }
+    if raw { try Console.output.write(entry.payload) } else { try global.show(RecordView(entry, use: use)) }
+  }
+
+  /// The entry called `name`, a key or a URL, and how it was used; `nil` if uses are not recorded.
+  ///
+  /// - Throws: `CacheError`: `notFound` if there is none, `damaged` if it is not what was written, `invalidRequest` if
+  ///   a URL has several.
+  static func entry(
+    _ name: String, in store: OpenStore
+  ) async throws(CacheError) -> (entry: StoredEntry, use: AccessHistory?) {
+    let name = try EntryName(name)
+    let keys = try await name.keys(in: store) { !$0.metadata.isSignpost }
+    guard keys.count < 2 else { throw name.ambiguity(keys) }
+    guard let key = keys.first, let entry = try await store.administration.entry(key) else {
+      throw EntryName.notFound(name.text)
+    }
+    return (entry, store.entries.isBounded ? try store.entries.uses.histories(of: [key]).first : nil)
+  }
+}
+
+extension RecordView {
+  /// An entry with its payload, and how it was used; `nil` if uses are not recorded.
+  ///
+  /// The document has the members of `ls`, "uses", "lastUsedAt", "attributes", for an entry with transforms these and
+  /// "payloadBytes", and either "payload" (if it is UTF-8) or "payloadBase64". People see JSON indented.
+  init(_ entry: StoredEntry, use: AccessHistory?) {
+    let (key, metadata, now) = (entry.summary.key, entry.summary.metadata, entry.readAt.sinceEpoch)
+    let lastUsedAt = use.flatMap { $0.count > 0 ? $0.lastUsedAt.sinceEpoch : nil }
+    var uses = use.map { _ in "never" }
+    if let use, let lastUsedAt {
+      uses = "\(NumberText.text(Int(use.count))), the last \(RelativeTimeText.past(lastUsedAt, now: now))"
+    }
+    let members = ScannedEntry.columns(at: entry.readAt).members(of: entry.summary)
+    var fields = members.map { Field($0.name, $0.value) }
+    fields += [
+      Field(line: "Key", .init(key.text, .bold)), Field(line: "Namespace", .init(key.namespace)),
+      Field(line: "State", metadata.state(at: entry.readAt).cell),
+      Field(line: "Stored", .init(past: metadata.storedAt.sinceEpoch, now: now)),
+      Field(line: "Fresh until", .init(time: metadata.freshUntil.sinceEpoch, now: now)),
+      Field(line: "Kept until", .init(time: metadata.retainUntil.sinceEpoch, now: now)),
+      Field(line: "Type", .init(metadata.contentType)), Field(line: "Size", .init(bytes: entry.summary.payloadBytes)),
+      Field("uses", JSONValue(use.map { Int($0.count) }), "Uses", .init(uses)),
+      Field("lastUsedAt", JSONValue(time: lastUsedAt)), Field("attributes", JSONValue(metadata.attributes)),
+    ]
+    if let transforms = entry.transforms {
+      let text = "\(transforms), of \(ByteCountText.text(entry.payload.count))"
+      let names = JSONValue(transforms.split(separator: " ").map { String($0) })
+      fields += [
+        Field("transforms", names, "Stored by", .init(text)), Field("payloadBytes", .integer(entry.payload.count)),
+      ]
+    }
+    fields += metadata.attributes.sorted { $0.key < $1.key }.map { Field(line: $0.key, .init($0.value)) }
+    if let text = String(validating: entry.payload, as: UTF8.self) {
+      fields.append(Field("payload", .string(text)))
+    } else {
+      fields.append(Field("payloadBase64", .string(String(decoding: Base64.encoded(entry.payload), as: UTF8.self))))
+    }
+    self.init(fields) { _ in "\n" + entry.readablePayload }
+  }
+}
+
+extension StoredEntry {
+  fileprivate var readablePayload: String {
+    guard let text = String(validating: payload, as: UTF8.self) else {
+      return "(not text: `show --raw` writes its bytes)\n"
+    }
+    if text.isEmpty { return "(empty)\n" }
+    let type = summary.metadata.contentType
+    let isJSON = type.hasPrefix("application/json") || type.holds("+json")
+    let safe = TerminalText.block(isJSON ? JSONIndent.indented(text) ?? text : text)
+    return safe.utf8.last == UInt8(ascii: "\n") ? safe : safe + "\n"
+  }
+}

@@ -1,0 +1,221 @@
+internal import CacheDomain
+internal import HTTPCaching
+internal import Synchronization
+
+/// `fetch url`.
+struct FetchURLCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "url", abstract: "Fetch any URL through the cache",
+    discussion: """
+      The content goes to the standard output as it came, whatever the status; on a terminal only if it is text. With \
+      --out it goes to a file, which is written whole or not at all. With --output json, ndjson or csv facts about the \
+      answer are printed. Redirections are followed. An answer is printed while it arrives, and kept once it is \
+      complete, unless it is larger than cache.maxEntryBytes or HTTP forbids storing it. What may be stored and reused is \
+      what HTTP allows: see `cachectl explain url`.
+
+      Examples:
+        cachectl fetch url https://example.com/data.json | jq
+        cachectl fetch url https://example.com/image.png --out image.png
+        cachectl fetch url https://example.com/ --include --header 'Accept: text/*'
+        cachectl fetch url https://example.com/items --data @item.json
+        cachectl fetch url https://example.com/large.json --compressed --retry 3
+      """)
+
+  @OptionGroup
+  var url: URLOptions
+
+  @Flag(name: [.customShort("i"), .long], help: "Print the status line and the header fields before the content")
+  var include = false
+
+  @Option(name: [.customShort("o"), .long], help: "Write the content to FILE", completion: .file())
+  var out: String?
+
+  @Flag(help: "Fail where the status is 400 or more, and print nothing of the answer")
+  var fail = false
+
+  @Option(
+    name: [.customShort("m"), .long],
+    help: ArgumentHelp("Give up after this many seconds", valueName: "seconds"))
+  var maxTime: Double?
+
+  @Option(
+    help: ArgumentHelp(
+      "Retry up to N times if the server is busy, fails or cannot be reached", valueName: "n"))
+  var retry: Int?
+
+  @OptionGroup(title: "Fetch options")
+  var fetch: FetchFlags
+
+  @OptionGroup(title: "Global options")
+  var global: GlobalOptions
+
+  func validate() throws(ValidationError) {
+    if let maxTime, !(maxTime > 0 && maxTime <= 1_000_000) {
+      throw ValidationError("--max-time is a number of seconds, such as 30 or 0.5")
+    }
+    if let retry, !(0...100).contains(retry) { throw ValidationError("--retry is a number from 0 to 100") }
+  }
+
+  func run() async throws {
+    let session = try Session(global)
+    let request = try url.request
+    var demands = try url.network.demands
+    demands.maxTime = maxTime.map { Duration.seconds($0) }
+    demands.retries = retry
+    let deadline = demands.maxTime.map { Deadline($0) }
+    do throws(CacheError) {
+      try await session.fetching(fetch) { store, writes throws(CacheError) in
+        var last: Snapshot<LocatedResponse>?
+        for try await snapshot in request.responses(session.container.context(store), demands, fetch.options) {
+          if let last { writes.note(last) }
+          last = snapshot
+        }
+        guard let last else { return }
+        // An answer that is still arriving is kept when it is complete.
+        defer { writes.note(last) }
+        try await deliver(last, session)
+      }
+    } catch {
+      throw deadline?.explained(error) ?? error
+    }
+  }
+
+  /// Whether to print the head of the answer: a HEAD request gives nothing else.
+  private var showsHead: Bool { include || url.head }
+
+  private func deliver(_ snapshot: Snapshot<LocatedResponse>, _ session: Session) async throws(CacheError) {
+    let backend = session.configuration.backend
+    let view = SnapshotView(snapshot, backend: backend)
+    if fail, let error = CacheError(failing: snapshot.value) {
+      for warning in view.warnings { global.warn(warning) }
+      throw error
+    }
+    warnOfRedirect(snapshot.value.response.head)
+    if let error = CacheError(refusedByProxy: snapshot.value) { global.warn(ErrorView(error)) }
+    guard global.output == .table else { return try await showFacts(snapshot, session) }
+    let response = snapshot.value.response
+    for warning in view.warnings { global.warn(warning) }
+    if let out, out != "-" {
+      try await write(response, to: out)
+      global.remark(view.status)
+    } else if Console.output.screen.isTerminal, out == nil {
+      try await show(response, view)
+      global.remark(view.status)
+    } else {
+      try await write(response) { bytes throws(CacheError) in try Console.output.write(bytes) }
+    }
+    // Some failures are only known when the content is complete, such as that of storing it.
+    let all = SnapshotView(snapshot, backend: backend).warnings
+    for warning in all.dropFirst(view.warnings.count) { global.warn(warning) }
+  }
+
+  /// Prints facts about the answer, for which its content is gathered up to the size of an entry.
+  private func showFacts(_ snapshot: Snapshot<LocatedResponse>, _ session: Session) async throws(CacheError) {
+    let (url, limit) = (snapshot.value.url, session.configuration.cache.maxEntryBytes)
+    let response = try await snapshot.value.response.gathered(limit: limit, for: HTTPRequest(url: url))
+    if let out, out != "-" { try await write(response, to: out) }
+    let gathered = snapshot.with(LocatedResponse(url: url, response: response))
+    try global.show(SnapshotView(gathered, backend: session.configuration.backend))
+  }
+
+  /// Warns of a redirection that is printed instead of being followed: it would pass for the expected answer.
+  private func warnOfRedirect(_ head: HTTPResponseHead) {
+    guard url.maxRedirects > 0, HTTPResponseHead.redirectStatuses.contains(head.status) else { return }
+    global.warn(
+      ErrorView(
+        CacheError(
+          .invalidAnswer, "the redirection (status \(head.status)) was not followed",
+          hint:
+            "a GET, a HEAD and the GET that takes the place of a POST go on to http or https, but not from https to http"
+        )))
+  }
+
+  /// Writes the answer to the file at `path`, which is complete or not there.
+  private func write(_ response: HTTPResponse, to path: String) async throws(CacheError) {
+    let file = try AtomicFile(path)
+    try await write(response) { bytes throws(CacheError) in try file.write(bytes) }
+    try file.commit()
+  }
+
+  /// Passes the answer to `write` while it arrives.
+  private func write(
+    _ response: HTTPResponse, _ write: ([UInt8]) throws(CacheError) -> Void
+  ) async throws(CacheError) {
+    if showsHead { try write(FieldText.encode(response.headText)) }
+    try write(response.body)
+    while let bytes = try await response.rest?.next() { try write(bytes) }
+    if showsHead { try write(FieldText.encode(response.trailerText)) }
+  }
+
+  /// Shows the answer on a terminal while it arrives, if it is text.
+  private func show(_ response: HTTPResponse, _ view: SnapshotView) async throws(CacheError) {
+    let notText = CacheError(
+      .invalidRequest, "the answer is not text", hint: "redirect it to a file, or use --out FILE")
+    guard response.rest != nil || response.terminalText != nil else { throw notText }
+    var text = ArrivingText()
+    var piece: [UInt8]? = response.body
+    var isInLine = false
+    if showsHead { try Console.output.write(view.table(on: Console.output.screen, hasHeader: false)) }
+    while let bytes = piece {
+      guard let shown = text.append(bytes) else { throw notText }
+      try Console.output.write(shown)
+      if !shown.isEmpty { isInLine = !shown.hasSuffix("\n") }
+      piece = try await response.rest?.next()
+    }
+    guard let shown = text.end() else { throw notText }
+    try Console.output.write(isInLine || !shown.isEmpty ? shown + "\n" : shown)
+  }
+}
+
+extension CacheError {
+  /// The error for an `answer` from a proxy that wants credentials; `nil` for any other answer.
+  fileprivate init?(refusedByProxy answer: LocatedResponse) {
+    guard answer.response.head.status == 407 else { return nil }
+    self = .refusedByProxy(HTTPRequest(url: answer.url).authority ?? "the server")
+  }
+
+  /// The error for the status of `answer`, for a caller who asked for failures; `nil` if it is no failure.
+  fileprivate init?(failing answer: LocatedResponse) {
+    guard answer.response.head.status >= 400 else { return nil }
+    if let error = CacheError(refusedByProxy: answer) {
+      self = error
+      return
+    }
+    let code: CacheError.Code =
+      switch answer.response.head.status {
+      case 401, 403: .originRefused
+      case 404, 410: .notFound
+      default: .originUnreachable
+      }
+    self.init(
+      code, "the server answered with status \(answer.response.head.status)", hint: "see its answer without --fail")
+  }
+}
+
+/// A time limit after which the command is cancelled, whatever it is waiting for.
+final class Deadline: Sendable {
+  private static let grace = Duration.milliseconds(200)
+
+  private let limit: Duration
+  private let passed = Mutex(false)
+
+  /// A deadline of `limit` and a little more from now, for the calling task, which must be the command's: that one
+  /// lasts as long as the process. A transfer with the same limit ends sooner, so that a stale answer can stand in.
+  init(_ limit: Duration) {
+    self.limit = limit
+    let command = withUnsafeCurrentTask { task in task.map { RunningTask(task: $0) } }
+    Task.detached {
+      try? await Task.sleep(for: limit + Self.grace)
+      self.passed.withLock { $0 = true }
+      command?.task.cancel()
+    }
+  }
+
+  /// The error to report for `error`, with which the command ended: the time limit, if that is why the command was
+  /// cancelled.
+  func explained(_ error: CacheError) -> CacheError {
+    guard error.code == .cancelled, passed.withLock({ $0 }) else { return error }
+    return CacheError(
+      .originUnreachable, "the answer was not complete within \(limit)", hint: "try again later, or raise --max-time")
+  }
+}
