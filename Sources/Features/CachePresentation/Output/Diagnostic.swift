@@ -152,7 +152,9 @@ enum MessageText {
   private static func cut(_ text: String, to limit: Int) -> String {
     let scalars = text.unicodeScalars
     guard text.utf8.count > limit, scalars.count > limit else { return text }
-    return "\(String(scalars.prefix(limit / 2)))…\(String(scalars.suffix(limit - limit / 2 - 1)))"
+    // A mark would combine with the sign of the cut.
+    let end = scalars.suffix(limit - limit / 2 - 1).drop { $0.properties.isGraphemeExtend }
+    return "\(String(scalars.prefix(limit / 2)))…\(String(end))"
   }
 }
 
