@@ -5,16 +5,23 @@ public struct Column<Item>: Sendable {
   let column: Table.Column?
   let cell: @Sendable (_ item: Item, _ index: Int) -> Table.Cell
 
-  /// The member `name` of each record, and a column of the table if `column` describes one. Without `cell` people see the
-  /// value.
+  /// The member `name` of each record, and a column of the table if `column` describes one. People see the value.
+  public init(_ name: String, _ column: Table.Column? = nil, _ value: @escaping @Sendable (Item) -> JSONValue) {
+    self.name = name
+    self.value = value
+    self.column = column
+    cell = { item, _ in Table.Cell(value: value(item)) }
+  }
+
+  /// The member `name` of each record, of which people see `cell`.
   public init(
-    _ name: String, _ column: Table.Column? = nil, _ value: @escaping @Sendable (Item) -> JSONValue,
-    cell: (@Sendable (Item) -> Table.Cell)? = nil
+    _ name: String, _ column: Table.Column, cell: @escaping @Sendable (Item) -> Table.Cell,
+    _ value: @escaping @Sendable (Item) -> JSONValue
   ) {
     self.name = name
     self.value = value
     self.column = column
-    self.cell = { item, _ in cell?(item) ?? Table.Cell(value: value(item)) }
+    self.cell = { item, _ in cell(item) }
   }
 
   /// A column of the table that is no member of the records.

@@ -17,10 +17,8 @@ extension CitiesPage: PresentablePage {
       Column("id") { .string($0.id) },
       Column("name", .init("City", isShrinkable: true)) { .string($0.name) },
       Column("subName", .init("State", priority: -1)) { JSONValue($0.subName) },
-      Column("revenue", .init("Revenue", .right)) {
+      Column("revenue", .init("Revenue", .right), cell: { .init($0.revenue.map(NumberText.dollars)) }) {
         JSONValue($0.revenue)
-      } cell: {
-        .init($0.revenue.map(NumberText.dollars))
       },
       Column("organizationCount", .init("Organizations", .right)) { JSONValue($0.organizationCount) },
     ]
@@ -92,17 +90,11 @@ extension MoviesPage: PresentablePage {
   /// The members of a movie; a table has title, year and genres, because overviews are too long for one.
   public var columns: [Column<Movie>] {
     [
-      Column("id", .init("ID", .right, priority: -1)) {
-        .string($0.id)
-      } cell: {
-        .init($0.id, .dim)
-      },
+      Column("id", .init("ID", .right, priority: -1), cell: { .init($0.id, .dim) }) { .string($0.id) },
       Column("title", .init("Title", isShrinkable: true)) { .string($0.title) },
       Column("overview") { JSONValue($0.overview) },
-      Column("releaseDate", .init("Year")) {
+      Column("releaseDate", .init("Year"), cell: { .init($0.releaseDate.map { String($0.prefix(4)) }) }) {
         JSONValue($0.releaseDate)
-      } cell: {
-        .init($0.releaseDate.map { String($0.prefix(4)) })
       },
       Column("posterPath") { JSONValue($0.posterPath) },
       Column("genres", .init("Genres", priority: -1, isShrinkable: true, minimum: 12)) { JSONValue($0.genres) },
@@ -118,10 +110,8 @@ extension ListView<RecentMovieQuery> {
     let remark = limit == 0 ? "None shown" : "No queries yet"
     let columns: [Column<RecentMovieQuery>] = [
       Column("query", .init("Query", isShrinkable: true)) { .string($0.query.text) },
-      Column("searchedAt", .init("Searched")) {
+      Column("searchedAt", .init("Searched"), cell: { .init(RelativeTimeText.past($0.searchedAt, now: now), .dim) }) {
         JSONValue(time: $0.searchedAt)
-      } cell: {
-        .init(RelativeTimeText.past($0.searchedAt, now: now), .dim)
       },
     ]
     self.init(queries, columns, status: queries.isEmpty ? StatusLine([remark]) : nil) { ["queries": .array($0)] }

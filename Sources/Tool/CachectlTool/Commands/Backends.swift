@@ -133,19 +133,16 @@ extension ListView<Backend> {
     let isSelected = { @Sendable (backend: Backend) in backend.name == selected && backend.version != nil }
     let columns: [Column<Backend>] = [
       Column(table: .init("")) { .init(isSelected($0) ? "*" : "", .green) },
-      Column("name", .init("Name", priority: 1)) {
+      Column("name", .init("Name", priority: 1), cell: { .init($0.name, isSelected($0) ? .bold : .plain) }) {
         .string($0.name)
-      } cell: {
-        .init($0.name, isSelected($0) ? .bold : .plain)
       },
       Column("version", .init("Version")) { JSONValue($0.version) },
       Column("summary", .init("Summary", isShrinkable: true, minimum: 24)) { .string($0.summary) },
       Column("builtIn") { .boolean($0.path == nil) },
-      Column("path", .init("Library", priority: -1, isShrinkable: true, isCutInMiddle: true)) {
-        JSONValue($0.path)
-      } cell: {
-        .init($0.path ?? "built in", .dim)
-      },
+      Column(
+        "path", .init("Library", priority: -1, isShrinkable: true, isCutInMiddle: true),
+        cell: { .init($0.path ?? "built in", .dim) }
+      ) { JSONValue($0.path) },
       Column("capabilities", .init("Capabilities", priority: -2, isShrinkable: true, minimum: 20)) {
         JSONValue($0.capabilities)
       },
@@ -176,22 +173,17 @@ extension RecordView {
 
 extension EngineOption {
   fileprivate static let columns: [Column<EngineOption>] = [
-    Column("name", .init("Option")) {
-      .string($0.name)
-    } cell: {
-      .init($0.name, .bold)
-    },
+    Column("name", .init("Option"), cell: { .init($0.name, .bold) }) { .string($0.name) },
     Column("type", .init("Type", priority: -2, isShrinkable: true)) { .string($0.kind.typeName) },
-    Column("default", .init("Default", priority: -1, isShrinkable: true)) {
-      $0.defaultDocument
-    } cell: {
-      $0.isRequired
-        ? .init("required", .yellow) : .init($0.defaultValue == nil ? nil : CSVText.field($0.defaultDocument))
-    },
-    Column("help", .init("Meaning")) {
+    Column(
+      "default", .init("Default", priority: -1, isShrinkable: true),
+      cell: {
+        $0.isRequired
+          ? .init("required", .yellow) : .init($0.defaultValue == nil ? nil : CSVText.field($0.defaultDocument))
+      }
+    ) { $0.defaultDocument },
+    Column("help", .init("Meaning"), cell: { .init($0.isSecret ? "\($0.help) (secret)" : $0.help) }) {
       .string($0.help)
-    } cell: {
-      .init($0.isSecret ? "\($0.help) (secret)" : $0.help)
     },
     Column("required") { .boolean($0.isRequired) }, Column("secret") { .boolean($0.isSecret) },
   ]

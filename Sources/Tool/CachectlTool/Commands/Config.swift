@@ -151,18 +151,12 @@ extension ListView<ConfigurationEntry> {
   init(_ configuration: Configuration, showsOrigin: Bool, limits: String? = nil) {
     var columns: [Column<ConfigurationEntry>] = [
       Column("key", .init("Setting")) { .string($0.key) },
-      Column("value", .init("Value", isShrinkable: true)) {
-        $0.json
-      } cell: {
-        .init(CSVText.field($0.json), .bold)
-      },
+      Column("value", .init("Value", isShrinkable: true), cell: { .init(CSVText.field($0.json), .bold) }) { $0.json },
     ]
     if showsOrigin {
       columns.append(
-        Column("origin", .init("Origin", isShrinkable: true)) {
+        Column("origin", .init("Origin", isShrinkable: true), cell: { .init($0.source.description, .dim) }) {
           .string($0.source.description)
-        } cell: {
-          .init($0.source.description, .dim)
         })
     }
     let file = showsOrigin ? configuration.file ?? "No file: every setting has its default" : nil
@@ -198,17 +192,11 @@ extension ListView<String> {
   init(path: String, exists: Bool, source: String) {
     let columns: [Column<String>] = [
       Column("path", .init("File")) { .string($0) },
-      Column("exists", .init("State")) { _ in
+      Column("exists", .init("State"), cell: { _ in exists ? .init("used", .green) : .init("not there", .dim) }) { _ in
         .boolean(exists)
-      } cell: { _ in
-        exists ? .init("used", .green) : .init("not there", .dim)
       },
       Column("used") { _ in .boolean(exists) },
-      Column("source", .init("Named by")) { _ in
-        .string(source)
-      } cell: { _ in
-        .init(source, .dim)
-      },
+      Column("source", .init("Named by"), cell: { _ in .init(source, .dim) }) { _ in .string(source) },
     ]
     let status = exists ? nil : StatusLine(["No file: every setting has its default"])
     self.init([path], columns, layout: .stacked(below: .max), status: status) { records in

@@ -36,10 +36,8 @@ extension RecordView {
       [
         Column("name", .init("Namespace", isShrinkable: true)) { .string($0.key) },
         Column("entries", .init("Entries", .right)) { .integer($0.value.entries) },
-        Column("payloadBytes", .init("Payload", .right)) {
+        Column("payloadBytes", .init("Payload", .right), cell: { .init(ByteCountText.text($0.value.payloadBytes)) }) {
           .integer($0.value.payloadBytes)
-        } cell: {
-          .init(ByteCountText.text($0.value.payloadBytes))
         },
       ])
     let tiers = report.tiers.map { Field(line: $0.name.prefix(1).uppercased() + $0.name.dropFirst(), .init($0.text)) }

@@ -106,11 +106,10 @@ struct CheckResult {
 
   static let columns: [Column<CheckResult>] = [
     Column("name") { .string($0.name) },
-    Column("result", .init("Result")) {
-      .string($0.result.rawValue)
-    } cell: {
-      .init($0.result.rawValue, $0.result == .passed ? .green : $0.result == .failed ? .red : .dim)
-    },
+    Column(
+      "result", .init("Result"),
+      cell: { .init($0.result.rawValue, $0.result == .passed ? .green : $0.result == .failed ? .red : .dim) }
+    ) { .string($0.result.rawValue) },
     Column(table: .init("Check")) { .init($0.name) },
     Column("message", .init("Message")) { .string($0.message) },
   ]
