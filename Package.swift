@@ -8,15 +8,16 @@ let features = [
 ]
 let settings: [SwiftSetting] = features.map { .enableUpcomingFeature($0) }
 
-/// One target of a storey. What it may import is what is listed here: the build rejects anything else with
+/// One target of a storey. What it may import is `CacheBase` and what is listed here: the build rejects anything else with
 /// `--explicit-target-dependency-import-check error`. A target also lists what it sees only because another one exports it
 /// again: without that SwiftPM may not rebuild it after a change.
 func layer(_ storey: String, _ name: String, _ dependencies: [Target.Dependency]) -> Target {
-  .target(name: name, dependencies: dependencies, path: "Sources/\(storey)/\(name)", swiftSettings: settings)
+  .target(
+    name: name, dependencies: ["CacheBase"] + dependencies, path: "Sources/\(storey)/\(name)", swiftSettings: settings)
 }
 
 /// What fetches through the cache. `CacheCore` exports the rules, and these the vocabulary.
-let caching: [Target.Dependency] = ["CacheBase", "EngineAPI", "FetchVocabulary", "HTTPCaching", "CacheCore"]
+let caching: [Target.Dependency] = ["EngineAPI", "FetchVocabulary", "HTTPCaching", "CacheCore"]
 
 /// The articles' app, with its views.
 let app: [Target.Dependency] = ["CacheDomain", "CacheData", "CachePresentation", "SampleOrigin"]
@@ -39,7 +40,7 @@ func tests(_ name: String, _ dependencies: [Target.Dependency], data: [String] =
 
 /// What tests share: in no product.
 func testSupport(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
-  .target(name: name, dependencies: dependencies, path: "Tests/\(name)", swiftSettings: settings)
+  .target(name: name, dependencies: ["CacheBase"] + dependencies, path: "Tests/\(name)", swiftSettings: settings)
 }
 
 /// A program that tests kill, starve and run many times at once: in no product.
@@ -98,19 +99,19 @@ let package = Package(
     // What an engine is.
     // What every target may use: the platform's C library, which nothing else imports, and what the platforms do differently;
     // the error, JSON, URLs, digits, dates, encodings, digests, and what was meant by a misspelled name.
-    layer("Storage", "CacheBase", []),
+    .target(name: "CacheBase", path: "Sources/Storage/CacheBase", swiftSettings: settings),
     // The interface of an engine, and what helps its author to keep it: threads, pools, tables, files.
-    layer("Storage", "EngineAPI", ["CacheBase"]),
+    layer("Storage", "EngineAPI", []),
     // What a process says that a damaged file ends.
     .target(name: "CCrashNotice", path: "Sources/Storage/CCrashNotice"),
     // The interface of engines that are shared libraries: a header, and a check of its layout.
     .target(name: "CCachectlPlugin", path: "Sources/Storage/CCachectlPlugin"),
     // Its values in Swift, for both sides, and an engine in Swift as such a library.
-    layer("Storage", "EngineExport", ["CacheBase", "EngineAPI", "CCachectlPlugin"]),
-    layer("Storage", "EngineConformance", ["CacheBase", "EngineAPI"]),
+    layer("Storage", "EngineExport", ["EngineAPI", "CCachectlPlugin"]),
+    layer("Storage", "EngineConformance", ["EngineAPI"]),
     // The workloads that are built in, and what Swift cannot reach of the C library.
     .target(name: "CEngineBenchmark", path: "Sources/Storage/CEngineBenchmark"),
-    layer("Storage", "EngineBenchmark", ["CacheBase", "EngineAPI", "CEngineBenchmark"]),
+    layer("Storage", "EngineBenchmark", ["EngineAPI", "CEngineBenchmark"]),
 
     // The engines.
     engine("Memory"),
@@ -126,13 +127,13 @@ let package = Package(
     .target(name: "CRedis", path: "Plugins/Redis/CRedis"),
 
     // The cache, as a library.
-    layer("Caching", "FetchVocabulary", ["CacheBase"]),
+    layer("Caching", "FetchVocabulary", []),
     // Messages of HTTP, and the rules of RFC 9111, as values and pure functions. libidn2 is loaded when the first name of a
     // server is not ASCII.
-    layer("Caching", "HTTPCaching", ["CacheBase", "FetchVocabulary"]),
+    layer("Caching", "HTTPCaching", ["FetchVocabulary"]),
     // The cache: one fetch over these rules, and entries in a store of any engine.
     .target(name: "CChecksum", path: "Sources/Caching/CChecksum"),
-    layer("Caching", "CacheCore", ["CacheBase", "EngineAPI", "FetchVocabulary", "HTTPCaching", "CChecksum"]),
+    layer("Caching", "CacheCore", ["EngineAPI", "FetchVocabulary", "HTTPCaching", "CChecksum"]),
     // Requests by libcurl, which is loaded when the first is made, and compression.
     .target(name: "CCurl", path: "Sources/Caching/CCurl"),
     .systemLibrary(name: "CZlib", path: "Sources/Caching/CZlib", providers: [.apt(["zlib1g-dev"])]),
@@ -152,16 +153,16 @@ let package = Package(
     layer("Caching", "ResponseCacheURLSession", caching + ["ResponseCache"]),
 
     // The articles' app on the cache.
-    layer("Features", "CacheDomain", ["CacheBase", "FetchVocabulary", "HTTPCaching"]),
+    layer("Features", "CacheDomain", ["FetchVocabulary", "HTTPCaching"]),
     layer("Features", "CacheData", caching + ["CacheDomain"]),
-    layer("Features", "CachePresentation", ["CacheBase", "FetchVocabulary", "HTTPCaching", "CacheDomain"]),
+    layer("Features", "CachePresentation", ["FetchVocabulary", "HTTPCaching", "CacheDomain"]),
     .target(
       name: "CSampleData", dependencies: ["CZlib"], path: "Sources/Features/CSampleData",
       exclude: ["README.md", "Data"]),
     layer("Features", "SampleOrigin", caching + ["CacheDomain", "CacheData", "CSampleData", "CZlib"]),
 
     // The program.
-    layer("Tool", "CommandLineKit", ["CacheBase"]),
+    layer("Tool", "CommandLineKit", []),
     // Everything together, from the configuration: stores, origins and the features' use cases, and the commands and their
     // views. A library, so that a program can add its own.
     layer(
@@ -174,14 +175,14 @@ let package = Package(
       name: "cachectl", dependencies: ["CachectlTool"], path: "Sources/Tool/cachectl", swiftSettings: settings),
 
     // Starts programs and waits for their end.
-    testSupport("ChildProcesses", ["CacheBase"]),
+    testSupport("ChildProcesses", []),
     // An origin that misbehaves on demand.
     .target(name: "CTestOrigin", path: "Tests/CTestOrigin"),
-    testSupport("TestOrigin", ["CacheBase", "ChildProcesses", "CTestOrigin", "CZlib"]),
+    testSupport("TestOrigin", ["ChildProcesses", "CTestOrigin", "CZlib"]),
     // Numbers for tests whose histories repeat themselves for a seed.
-    testSupport("SeededNumbers", ["CacheBase"]),
+    testSupport("SeededNumbers", []),
     // A store in memory, and a layer that fails, waits and lies.
-    testSupport("TestStorage", ["CacheBase", "EngineAPI"]),
+    testSupport("TestStorage", ["EngineAPI"]),
     exerciser("StoreExerciser", ["PlistStorage", "SQLiteStorage", "LMDBStorage"]),
     exerciser("RedisExerciser", ["RedisStorage"]),
 
