@@ -9,32 +9,36 @@ internal import Synchronization
 struct BoundedWriter: Sendable {
   /// How many failed attempts to make room end a write.
   static let maximumAttempts = 100
+  /// A store of at most this many entries is looked at whole to choose victims.
+  static let wholeLook = 1_000
+  /// How many entries go at once from a large store, so that not every write has to choose.
+  static let victimsAtOnce = 32
+  /// The number of writes from a look that found an expired entry to the next look.
+  static let shortestInterval = 8
+  /// The largest number of writes between two looks.
+  static let longestInterval = 1_024
+
+  /// What an attempt to make room has done.
+  private enum Outcome {
+    /// The batch is written.
+    case written
+    /// As many entries as one choice evicts are gone, and more have to go.
+    case evicted
+    /// Nothing has changed: another writer has changed the store meanwhile.
+    case outrun
+  }
 
   let engine: any StorageEngine
   let clock: any WallClock
   let limits: StoreLimits?
   let uses: StoreUse
-  let expiry: ExpirySweep
   /// Whether the engine lists keys in order.
   let isOrdered: Bool
-  /// A store of at most this many entries is looked at whole.
-  let wholeLook: Int
-  private let removesExpired: Bool
-  private let mutex = AsyncMutex()
-
-  init(
-    engine: any StorageEngine, clock: any WallClock, limits: StoreLimits?, uses: StoreUse, isOrdered: Bool,
-    removesExpired: Bool, wholeLook: Int = EvictionPass.wholeLook
-  ) {
-    self.engine = engine
-    self.clock = clock
-    self.limits = limits
-    self.uses = uses
-    self.isOrdered = isOrdered
-    self.wholeLook = wholeLook
-    self.removesExpired = removesExpired
-    expiry = ExpirySweep(engine: engine, isOrdered: isOrdered)
-  }
+  /// Whether writes also remove expired entries.
+  let removesExpired: Bool
+  var wholeLook = BoundedWriter.wholeLook
+  private let turns = TurnQueue(1)
+  private let looks = Looks()
 
   /// Makes all the changes of `batch`, or none. The batch stores the entry under `key`, which has `bytes` bytes.
   ///
@@ -46,23 +50,22 @@ struct BoundedWriter: Sendable {
     if let limits, bytes > limits.maxBytes { throw limits.tooLarge(key, bytes: bytes) }
     var batch = batch
     batch.bounds = limits?.bounds
-    let expired = removesExpired ? await expiry.expired(near: key, at: clock.now) : []
+    let expired = await expired(near: key)
     let removesOthers = !expired.isEmpty
     // Anything but a lack of room is the caller's own failure, above all a conflict. The other entries may have changed, or
     // lie beside damage.
     let passed: [CacheError.Code] = removesOthers ? [.overBounds, .conflict, .damaged] : [.overBounds]
     if try await tryToApply(batch.removing(expired), butNotOn: passed) { return }
     guard let limits else { return try await engine.apply(batch) }
-    let pass = EvictionPass(writer: self, limits: limits, key: key, batch: batch)
-    var isStale = await mutex.lock() || removesOthers
-    defer { mutex.unlock() }
+    var isStale = try await turns.take() || removesOthers
+    defer { turns.giveBack() }
     var attempts = 0
     while attempts < Self.maximumAttempts {
       if isStale, try await tryToApply(batch, butNotOn: [.overBounds]) { return }
-      switch try await pass.run() {
+      switch try await evict(for: batch, storing: key, limits) {
       case .written: return
       case .evicted:
-        // Far more than one pass evicts may have to go, as after an import.
+        // Far more than one choice evicts may have to go, as after an import.
         if Task.isCancelled { throw .cancelled }
         isStale = false
       case .outrun:
@@ -74,11 +77,10 @@ struct BoundedWriter: Sendable {
   }
 
   /// Makes the changes of `batch`; `false` if there is no room, or another writer has changed an entry.
-  func tryToApply(
+  private func tryToApply(
     _ batch: WriteBatch, butNotOn codes: [CacheError.Code] = [.overBounds, .conflict]
   ) async throws(CacheError) -> Bool {
     do throws(CacheError) {
-      expiry.note(batch)
       try await engine.apply(batch)
       return true
     } catch {
@@ -86,6 +88,159 @@ struct BoundedWriter: Sendable {
       return false
     }
   }
+
+  // MARK: Expired entries
+
+  /// The expired entries that a write of `key` should also remove; usually none.
+  ///
+  /// Now and then a write looks at the next page of the sweep. The first one looks. As long as looks find something, every
+  /// eighth write looks: two entries for each one written, so the store is looked at faster than it can grow. If a look
+  /// finds nothing, the number of writes until the next one doubles, up to 1,024. If the engine knows that nothing can have
+  /// expired, a look scans nothing.
+  ///
+  /// Cost: a count and perhaps a scan of sixteen entries in the calls that look, otherwise nothing.
+  private func expired(near key: CacheKey) async -> [ScannedEntry] {
+    guard removesExpired, looks.isDue() else { return [] }
+    // The write must not fail for this. If the store cannot be read, the next read reports it.
+    let now = clock.now
+    guard let count = try? await engine.count(), count.withoutLeases.total().earliestExpiry <= now else { return [] }
+    var sweep = uses.sweep(near: key, isOrdered: isOrdered)
+    guard let page = try? await sweep.next(in: engine) else { return [] }
+    uses.keep(sweep)
+    let expired = page.filter { $0.metadata.state(at: now) == .expired && !$0.key.isLease }
+    if !expired.isEmpty { looks.findMore() }
+    return expired
+  }
+
+  // MARK: Making room
+
+  /// Counts what has to go to make room for `batch`, chooses up to 1,000 victims, and removes them. If that is enough, the
+  /// same batch writes. The entries that `batch` changes are never evicted.
+  ///
+  /// Cost: a look at all entries of a small store; otherwise at some for each that goes, in bounded memory. Up to a
+  /// sixty-fourth of the entries may be evicted beyond the need, and fewer than `victimsAtOnce`.
+  ///
+  /// - Throws: `CacheError`: what the engine throws; `overBounds` if no entry may be evicted.
+  private func evict(
+    for batch: WriteBatch, storing key: CacheKey, _ limits: StoreLimits
+  ) async throws(CacheError) -> Outcome {
+    let held = try await engine.count().withoutLeases.total()
+    let needed = try await excess(over: limits, held, with: batch, storing: key)
+    guard needed.entries > 0 || needed.payloadBytes > 0 else { return .outrun }
+    if limits.eviction == .none, held.earliestExpiry > clock.now { throw limits.noRoom(for: key) }
+    // None beyond the need if few are to stay of many, such as after an import.
+    let spare = min(min(held.entries, limits.maxEntries) / 64, Self.victimsAtOnce - 1)
+    var search = VictimSearch(
+      limits.eviction, needed: needed, spareCount: spare, now: clock.now, excluding: Array(batch.keys))
+    if held.entries <= wholeLook {
+      var walk = StoreWalk(engine, isOrdered: isOrdered)
+      while let page = try await walk.next() { search.offer(page, histories) }
+    } else {
+      try await sweep(near: key, &search)
+    }
+    let choice = search.choose()
+    guard choice.isEnough || choice.isBeginning else {
+      if search.hasKept { throw limits.noRoom(for: key) }
+      return .outrun
+    }
+    var removal = choice.isEnough ? batch : WriteBatch()
+    // An engine that is not ordered may list an entry twice.
+    var seen: Set<CacheKey> = []
+    for victim in choice.victims where seen.insert(victim.key).inserted {
+      removal.remove(victim.key, ifStill: victim.checksum)
+    }
+    guard try await tryToApply(removal) else { return .outrun }
+    uses.count(evictions: choice.victims.count { !$0.isExpired })
+    return choice.isEnough ? .written : .evicted
+  }
+
+  /// How much of a store that holds `held` must go to make `batch` fit.
+  private func excess(
+    over limits: StoreLimits, _ held: EntryCount, with batch: WriteBatch, storing key: CacheKey
+  ) async throws(CacheError) -> EntryCount {
+    var after = held
+    var own = EntryCount()
+    for (key, newSize) in batch.finalSizes where !key.isLease {
+      if let oldSize = try await size(of: key) { after.remove(payloadBytes: oldSize) }
+      if let newSize { own += EntryCount(entries: 1, payloadBytes: newSize) }
+    }
+    after += own
+    // A batch may store several entries, which may not fit even into an empty store.
+    guard own.entries <= limits.maxEntries, own.payloadBytes <= limits.maxBytes else { throw limits.noRoom(for: key) }
+    return EntryCount(
+      entries: max(0, after.entries - limits.maxEntries), payloadBytes: max(0, after.payloadBytes - limits.maxBytes))
+  }
+
+  /// The size of the payload under `key`; `nil` if there is none, or it cannot be read.
+  private func size(of key: CacheKey) async throws(CacheError) -> Int? {
+    do throws(CacheError) {
+      return try await engine.read(key) { bytes, _ in bytes.count }
+    } catch {
+      guard error.isUnreadableEntry else { throw error }
+      return nil
+    }
+  }
+
+  /// Offers `search` the next entries of the sweep, until it has chosen enough among enough of them, or has seen all, or
+  /// three times as many as one choice holds: a policy may keep most of them.
+  private func sweep(near key: CacheKey, _ search: inout VictimSearch) async throws(CacheError) {
+    var sweep = uses.sweep(near: key, isOrdered: isOrdered)
+    defer { uses.keep(sweep) }
+    let empty = search
+    let firstRound = sweep.rounds
+    var round = firstRound
+    var choice = search.choose()
+    repeat {
+      let goal = max(1, search.goal(atLeast: Self.victimsAtOnce) - search.seen)
+      var entries: [ScannedEntry] = []
+      while entries.count < min(goal, VictimSearch.maximumVictims) {
+        let page = try await sweep.next(in: engine)
+        if sweep.rounds != round {
+          // The next round comes to the same entries again: look at those of one round alone.
+          guard round == firstRound else { return search.offer(entries, histories) }
+          search = empty
+          entries = []
+          round = sweep.rounds
+        }
+        entries += page
+      }
+      search.offer(entries, histories)
+      choice = search.choose()
+      // If more have to go than one choice evicts, these are the best of as many entries as that takes.
+    } while search.seen < VictimSearch.entriesPerVictim * VictimSearch.maximumVictims
+      && (!choice.isEnough && !choice.isBeginning || search.seen < search.goal(atLeast: 0))
+  }
+
+  /// How entries were used. That only decides the order: if it cannot be read, the write must not fail.
+  private func histories(of keys: [CacheKey]) -> [AccessHistory] {
+    (try? uses.histories(of: keys)) ?? keys.map { _ in AccessHistory() }
+  }
+}
+
+/// When writes look for expired entries.
+private final class Looks: Sendable {
+  private struct State {
+    var writesToNext = 0
+    var interval = BoundedWriter.shortestInterval
+  }
+
+  private let state = Mutex(State())
+
+  /// Counts a write, and returns whether it should look.
+  func isDue() -> Bool {
+    state.withLock { state in
+      if state.writesToNext > 0 {
+        state.writesToNext -= 1
+        return false
+      }
+      state.interval = min(2 * state.interval, BoundedWriter.longestInterval)
+      state.writesToNext = state.interval - 1
+      return true
+    }
+  }
+
+  /// Has the next look come soon: this one has found something.
+  func findMore() { state.withLock { $0 = State(writesToNext: BoundedWriter.shortestInterval - 1) } }
 }
 
 extension WriteBatch {
@@ -122,38 +277,5 @@ extension WriteBatch {
   mutating func remove(_ key: CacheKey, ifStill checksum: UInt64) {
     require(key, .checksum(checksum))
     remove(key)
-  }
-}
-
-/// A mutex that a task may hold while it suspends. The others wait in the order of their calls, without blocking a
-/// thread.
-final class AsyncMutex: Sendable {
-  private struct State {
-    var isLocked = false
-    var waiting: [CheckedContinuation<Bool, Never>] = []
-  }
-
-  private let state = Mutex(State())
-
-  /// Locks the mutex, and returns whether it had to wait for another task. The caller must unlock it.
-  @discardableResult func lock() async -> Bool {
-    await withCheckedContinuation { continuation in
-      let isFree = state.withLock { state in
-        if state.isLocked { state.waiting.append(continuation) }
-        defer { state.isLocked = true }
-        return !state.isLocked
-      }
-      if isFree { continuation.resume(returning: false) }
-    }
-  }
-
-  /// Unlocks the mutex, or hands it to the task that has waited longest.
-  func unlock() {
-    let next = state.withLock { state -> CheckedContinuation<Bool, Never>? in
-      guard state.waiting.isEmpty else { return state.waiting.removeFirst() }
-      state.isLocked = false
-      return nil
-    }
-    next?.resume(returning: true)
   }
 }

@@ -1,4 +1,3 @@
-public import FetchVocabulary
 public import EngineAPI
 
 /// An engine, with what the core adds to every entry: absolute times, and checksums that are computed on each write and
@@ -71,7 +70,7 @@ public struct EntryStore: Sendable {
       capabilities.contains(.bounded)
       ? BoundedWriter(
         engine: engine, clock: clock, limits: limits, uses: uses, isOrdered: isOrdered,
-        removesExpired: !isExpiring, wholeLook: wholeLook ?? EvictionPass.wholeLook) : nil
+        removesExpired: !isExpiring, wholeLook: wholeLook ?? BoundedWriter.wholeLook) : nil
   }
 
   /// The value that `decode` makes from the entry under `key`, with its metadata; `nil` if there is none, or an expired

@@ -43,6 +43,12 @@ package final class TaskMonitor<Value: Sendable>: Sendable {
     return nil
   }
 
+  /// Waits until `condition` holds, even if the task is cancelled. Cost: a lock if it holds already, otherwise a task.
+  package func waitAlways(_ condition: @escaping @Sendable (Value) -> Bool) async {
+    if withLock({ condition($0) }) { return }
+    await Task { _ = await wait { condition($0) ? true : nil } }.value
+  }
+
   private func signal(after signals: Int, _ number: Int) async {
     await withTaskCancellationHandler {
       await withCheckedContinuation { waiter in
@@ -57,5 +63,67 @@ package final class TaskMonitor<Value: Sendable>: Sendable {
     } onCancel: {
       state.withLock { $0.waiting.removeValue(forKey: number) }?.resume()
     }
+  }
+}
+
+/// Lets a limited number of tasks work at the same time. The others wait for their turn, first come, first served, without
+/// blocking a thread.
+final class TurnQueue: Sendable {
+  private typealias Waiter = CheckedContinuation<Bool, Never>
+
+  private struct State {
+    var free: Int
+    var lastNumber = 0
+    var waiting: [(number: Int, continuation: Waiter)] = []
+  }
+
+  private let state: Mutex<State>
+
+  /// A queue with `count` turns, 1 or more.
+  init(_ count: Int) { state = Mutex(State(free: count)) }
+
+  /// Waits for a turn, and returns whether it had to wait. The caller must give the turn back.
+  ///
+  /// - Throws: `CacheError` with the code `cancelled`; then there is nothing to give back.
+  func take() async throws(CacheError) -> Bool {
+    let number: Int? = state.withLock { state in
+      state.lastNumber += 1
+      guard state.free > 0 else { return state.lastNumber }
+      state.free -= 1
+      return nil
+    }
+    guard let number else { return false }
+    let hasTurn = await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let isDecided: Bool? = state.withLock { state in
+          // A task is marked as cancelled before its handler runs.
+          if Task.isCancelled { return false }
+          if state.free > 0 {
+            state.free -= 1
+            return true
+          }
+          state.waiting.append((number, continuation))
+          return nil
+        }
+        if let isDecided { continuation.resume(returning: isDecided) }
+      }
+    } onCancel: {
+      let waiter = state.withLock { state in
+        state.waiting.firstIndex { $0.number == number }.map { state.waiting.remove(at: $0) }
+      }
+      waiter?.continuation.resume(returning: false)
+    }
+    if !hasTurn { throw .cancelled }
+    return true
+  }
+
+  /// Gives a turn back, or hands it to the task that has waited longest.
+  func giveBack() {
+    let next = state.withLock { state -> Waiter? in
+      guard state.waiting.isEmpty else { return state.waiting.removeFirst().continuation }
+      state.free += 1
+      return nil
+    }
+    next?.resume(returning: true)
   }
 }

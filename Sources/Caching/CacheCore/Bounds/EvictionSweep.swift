@@ -37,18 +37,15 @@ package struct EvictionSweep: Sendable, Equatable {
   /// How many rounds are complete.
   package private(set) var rounds = 0
   /// Whether the engine lists keys in order.
-  private var isOrdered = true
+  var isOrdered = true
 
-  /// A sweep that starts at the beginning of the store and, if it is ordered, at `key`.
-  package init(at key: CacheKey, isOrdered: Bool = true) {
-    self.isOrdered = isOrdered
-    stretches = isOrdered ? [Stretch(end: key), Stretch(position: key.text)] : [Stretch()]
-  }
-
-  init(stretches: [Stretch], turn: Int, spacing: Int) {
-    self.stretches = stretches
-    self.turn = turn
-    self.spacing = spacing
+  /// The entries of the next visit, listed by `engine`. Begins a new round when this one is complete.
+  ///
+  /// - Throws: `CacheError`: what the engine throws.
+  mutating func next(in engine: any StorageEngine) async throws(CacheError) -> ArraySlice<ScannedEntry> {
+    let stretch = nextStretch()
+    let page = try await engine.scan(request(for: stretch))
+    return page.entries.prefix(note(page, in: stretch))
   }
 
   /// The number of the stretch to visit next. Begins a new round when this one is complete.
@@ -113,6 +110,14 @@ package struct EvictionSweep: Sendable, Equatable {
     let place = turn & ((1 << bits) - 1)
     let index = (0..<bits).reduce(0) { $0 | ((place >> $1) & 1) << (bits - 1 - $1) }
     return index < count ? index : nil
+  }
+}
+
+extension EvictionSweep {
+  /// A sweep that starts at the beginning of the store and, if it is ordered, at `key`.
+  package init(at key: CacheKey, isOrdered: Bool = true) {
+    self.init(
+      stretches: isOrdered ? [Stretch(end: key), Stretch(position: key.text)] : [Stretch()], isOrdered: isOrdered)
   }
 }
 

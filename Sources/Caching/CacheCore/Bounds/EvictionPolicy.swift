@@ -1,3 +1,66 @@
+public import EngineAPI
+
+/// How much a store may hold, and what it evicts to stay within that.
+public struct StoreLimits: Sendable, Hashable {
+  /// The largest number of entries, 1 or more. The leases of requests do not count.
+  public let maxEntries: Int
+  /// The largest total size of all payloads, in bytes, 1 or more.
+  public let maxBytes: Int
+  /// Which entries are evicted first.
+  public let eviction: EvictionPolicy
+
+  /// Creates limits for a store, with those of `standard` for what is left out.
+  public init(maxEntries: Int = 100_000, maxBytes: Int = 1 << 30, eviction: EvictionPolicy = .lru) {
+    self.maxEntries = maxEntries
+    self.maxBytes = maxBytes
+    self.eviction = eviction
+  }
+
+  /// 100,000 entries and 1 GiB, with the least recently used evicted first.
+  public static let standard = StoreLimits()
+
+  /// The bounds that the engine checks.
+  public var bounds: StoreBounds {
+    StoreBounds(maxEntries: maxEntries, maxPayloadBytes: maxBytes, exemptNamespace: Lease.namespace)
+  }
+}
+
+/// Errors of a store that has limits.
+extension StoreLimits {
+  /// - Throws: `CacheError` with the code `invalidOption` if the limits leave no room for an entry.
+  package func requireRoom() throws(CacheError) {
+    guard maxEntries > 0, maxBytes > 0 else {
+      throw CacheError(
+        .invalidOption, "nothing can be stored: maxEntries is \(maxEntries), and maxBytes \(maxBytes)",
+        hint: "give limits of 1 or more, or nil for no limits")
+    }
+  }
+
+  /// An entry is too large even for an empty store.
+  func tooLarge(_ key: CacheKey, bytes: Int) -> CacheError {
+    CacheError(
+      .tooLarge,
+      "entry \(key) has \(bytes) bytes, more than maxBytes (\(maxBytes)) allows for all entries together",
+      hint: "raise maxBytes")
+  }
+
+  /// The store is full, and the policy lets too few entries go.
+  func noRoom(for key: CacheKey) -> CacheError {
+    CacheError(
+      .overBounds,
+      "there is no room for entry \(key): maxEntries is \(maxEntries), maxBytes \(maxBytes), "
+        + "and eviction is \(eviction.name)",
+      hint: "remove entries, raise these limits, or choose another eviction")
+  }
+
+  /// Other writers kept taking the room, or changing the victims.
+  func neverRoom(for key: CacheKey) -> CacheError {
+    CacheError(
+      .busy, "entry \(key) cannot be stored: other writers fill the store as fast as room is made in it",
+      hint: "try again")
+  }
+}
+
 /// Which entries are evicted first if a store has no room for a new one. Under every policy expired entries go first; a
 /// tie goes by the order of the keys.
 ///
@@ -114,5 +177,60 @@ public struct EvictionRank: Sendable, Comparable {
   /// Orders by the numbers.
   public static func < (left: Self, right: Self) -> Bool {
     (left.first, left.second, left.third) < (right.first, right.second, right.third)
+  }
+}
+
+/// An entry that may be evicted, as a policy sees it.
+///
+/// Times are in milliseconds since 1970-01-01T00:00:00Z. A time ahead of the clock is negative, and so comes before all
+/// others: otherwise entries stored before the clock was set back would keep their places until the clock catches up.
+public struct EvictionCandidate: Sendable {
+  /// The entry's key.
+  public let key: CacheKey
+  /// The size of its payload, in bytes.
+  public let payloadBytes: Int
+  /// When the entry was stored or last confirmed.
+  public let storedAt: Int64
+  /// When the entry was last read, or stored if that is later.
+  public let lastUsedAt: Int64
+  /// How often the entry was read. It counts reads of earlier entries under the same key too.
+  public let useCount: Int64
+  /// When the entry expires.
+  public let retainUntil: Int64
+  /// The entry's version: it is evicted only if it still has this one.
+  package let checksum: UInt64
+  /// When the entry expires, if it has expired.
+  let expiredAt: Int64?
+
+  /// The entry that `entry` describes, as it is at the time `now`.
+  package init(_ entry: ScannedEntry, history: AccessHistory = AccessHistory(), now: Timestamp) {
+    key = entry.key
+    payloadBytes = entry.payloadBytes
+    checksum = entry.metadata.checksum
+    storedAt = Self.time(entry.metadata.storedAt, now)
+    lastUsedAt = max(Self.time(history.lastUsedAt, now), storedAt)
+    useCount = history.count
+    retainUntil = entry.metadata.retainUntil.milliseconds
+    expiredAt = entry.metadata.state(at: now) == .expired ? retainUntil : nil
+  }
+
+  private static func time(_ time: Timestamp, _ now: Timestamp) -> Int64 {
+    time.isAhead(of: now) ? time.milliseconds - Timestamp.distantFuture.milliseconds - 1 : time.milliseconds
+  }
+}
+
+/// What a policy knows of the store: the candidates of one eviction, which come from all parts of a large store, or are
+/// all entries of a small one.
+public struct EvictionSample: Sendable {
+  /// The time from which on the newest fifth of the candidates were stored, in milliseconds.
+  public let newestFifthStoredAt: Int64
+  /// The time of the eviction, in milliseconds.
+  public let now: Int64
+
+  /// The sample of `candidates` at the time `now`.
+  package init(_ candidates: [EvictionCandidate], now: Timestamp) {
+    self.now = now.milliseconds
+    let times = candidates.lazy.map(\.storedAt).sorted()
+    newestFifthStoredAt = times.isEmpty ? 0 : times[times.count - max(1, times.count / 5)]
   }
 }
