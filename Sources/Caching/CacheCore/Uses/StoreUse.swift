@@ -1,22 +1,19 @@
 public import EngineAPI
-internal import FetchVocabulary
 internal import Synchronization
 
 /// How a store is used: when and how often each entry was, the numbers of hits, misses and evictions, and where the next
-/// eviction looks. It gathers this in memory, because reading never writes, and adds it to a `UseTable`: after 4,096 uses if
-/// a second has passed since it last did, after uses of 65,536 entries, and before the store is closed.
+/// eviction looks. It gathers this in memory, because reading never writes, and adds it to a `UseTable`: every ten seconds
+/// while the store is used, after uses of 65,536 entries, and before the store is closed.
 ///
 /// The uses of an entry outlive it, so that an entry that comes back is known.
 public final class StoreUse: Sendable {
-  /// How many uses to gather before some are written.
-  static let usesToWrite = 4_096
-  /// How long to gather them at least.
-  static let interval = Duration.seconds(1)
+  /// How long to gather uses before they are written.
+  static let interval = Duration.seconds(10)
   /// How many entries to gather before they are written in any case.
   static let maximumPending = 1 << 16
   /// How many uses to collect in a list before they go into a table. A command-line tool ends after one or two, and the
   /// first table costs a process more than all its hits.
-  private static let maximumRecent = 64
+  static let maximumRecent = 64
 
   private struct State {
     var counts = OperationCounts()
@@ -26,20 +23,17 @@ public final class StoreUse: Sendable {
     var pending: [UInt64: AccessHistory] = [:]
     /// The uses on their way to the file. Without one: those before `pending`.
     var leaving: [UInt64: AccessHistory] = [:]
-    /// The uses in `pending`, and when to look next whether to write them.
-    var uses = 0
-    var usesToLook = StoreUse.usesToWrite
-    /// When uses were written last, or the first use; `nil` before that.
+    /// When uses were written last, or the first ones gathered; `nil` before that.
     var writtenAt: Timestamp?
     var writing: Task<Void, Never>?
+    /// Why the file refused uses in the background.
     var failure: CacheError?
     var sweep: EvictionSweep?
     var sweepHasMoved = false
 
     func history(of digest: UInt64, isSum: Bool) -> AccessHistory {
-      let (left, waiting) = (leaving[digest], pending[digest])
-      if isSum { return (left ?? AccessHistory()) + (waiting ?? AccessHistory()) }
-      return waiting ?? left ?? AccessHistory()
+      if isSum { return (leaving[digest] ?? AccessHistory()) + (pending[digest] ?? AccessHistory()) }
+      return pending[digest] ?? leaving[digest] ?? AccessHistory()
     }
   }
 
@@ -141,7 +135,7 @@ public final class StoreUse: Sendable {
           lastUsedAt: max(history.lastUsedAt, known.lastUsedAt), count: max(0, history.count - known.count))
         add(AccessRecord(digest: AccessRecord.digest(of: key), history: missing), to: &state)
       }
-      writeIfMany(&state)
+      if state.pending.count >= Self.maximumPending { startWriting(&state, at: state.writtenAt) }
     }
   }
 
@@ -149,20 +143,12 @@ public final class StoreUse: Sendable {
     guard recordsUses else { return }
     state.recent.append(AccessRecord(digest: digest, history: AccessHistory(lastUsedAt: now, count: 1)))
     guard state.recent.count >= Self.maximumRecent else { return }
-    state.uses += state.recent.count
     gather(&state)
     let start = state.writtenAt ?? now
     state.writtenAt = start
-    if state.uses >= state.usesToLook {
-      // Not if the clock was set back.
-      if now < start || now >= start.advanced(by: Self.interval) { return startWriting(&state, at: now) }
-      state.usesToLook += Self.usesToWrite
-    }
-    writeIfMany(&state)
-  }
-
-  private func writeIfMany(_ state: inout State) {
-    if state.pending.count >= Self.maximumPending { startWriting(&state, at: state.writtenAt) }
+    // Not if the clock was set back.
+    let isDue = now < start || now >= start.advanced(by: Self.interval)
+    if isDue || state.pending.count >= Self.maximumPending { startWriting(&state, at: now) }
   }
 
   private func gather(_ state: inout State) {
@@ -209,52 +195,47 @@ extension StoreUse {
     let uses: [UInt64: AccessHistory]
     let counts: OperationCounts
     let sweep: EvictionSweep?
-
-    var records: [AccessRecord] { recent + uses.map { AccessRecord(digest: $0.key, history: $0.value) } }
   }
 
   private func takeNews(_ state: inout State) -> News {
-    let news = News(
+    defer {
+      state.recent = []
+      state.pending = [:]
+      state.newCounts = OperationCounts()
+      state.sweepHasMoved = false
+    }
+    return News(
       recent: state.recent, uses: state.pending, counts: state.newCounts,
       sweep: state.sweepHasMoved ? state.sweep : nil)
-    state.recent = []
-    state.pending = [:]
-    state.newCounts = OperationCounts()
-    state.sweepHasMoved = false
-    return news
   }
 
-  private func giveBack(_ news: News, to state: inout State) {
-    state.newCounts = state.newCounts + news.counts
-    if news.sweep != nil { state.sweepHasMoved = true }
-  }
-
+  /// Adds `news` to the file. If the file refuses the uses, they are lost: keeping them would let memory grow without
+  /// limit.
   private func add(_ news: News) throws(CacheError) {
-    let records = news.records
+    let records = news.recent + news.uses.map { AccessRecord(digest: $0.key, history: $0.value) }
     guard let table, !records.isEmpty || news.counts != OperationCounts() || news.sweep != nil else { return }
-    try table.add(records, news.counts, sweep: news.sweep)
+    do throws(CacheError) {
+      try table.add(records, news.counts, sweep: news.sweep)
+    } catch {
+      state.withLock { state in
+        state.newCounts = state.newCounts + news.counts
+        if news.sweep != nil { state.sweepHasMoved = true }
+      }
+      throw error
+    }
   }
 
-  /// Adds what was gathered to the file. If that fails, it keeps it for the next call.
+  /// Adds what was gathered to the file.
   ///
   /// - Throws: `CacheError`: the file could not be written, now or earlier in the background.
   func write() async throws(CacheError) {
     guard writes else { return }
     await finishWriting()
     let (news, failure) = state.withLock { state in
-      // The table of a command-line tool is not even made.
-      if !state.pending.isEmpty { gather(&state) }
       defer { state.failure = nil }
       return (takeNews(&state), state.failure)
     }
-    do throws(CacheError) { try add(news) } catch {
-      // The file may have some of them. Counting a use twice is better than losing it.
-      state.withLock { state in
-        for record in news.records { add(record, to: &state) }
-        giveBack(news, to: &state)
-      }
-      throw error
-    }
+    try add(news)
     if let failure { throw failure }
   }
 
@@ -264,26 +245,75 @@ extension StoreUse {
   /// Adds what was gathered to the file, on a thread that may block.
   private func startWriting(_ state: inout State, at now: Timestamp?) {
     guard writes, state.leaving.isEmpty else { return }
-    state.leaving = state.pending
-    state.uses = 0
-    state.usesToLook = Self.usesToWrite
-    state.writtenAt = now
+    gather(&state)
     let news = takeNews(&state)
-    state.writing = Task { await write(news) }
+    state.leaving = news.uses
+    state.writtenAt = now
+    state.writing = Task { await addInBackground(news) }
   }
 
-  /// If the file refuses the uses, they are lost: keeping them would let memory grow without limit.
-  private func write(_ news: News) async {
-    let failure = try? await executor.run { () throws(CacheError) -> CacheError? in
-      do throws(CacheError) { try self.add(news) } catch { return error }
-      return nil
+  private func addInBackground(_ news: News) async {
+    var failure: CacheError?
+    do throws(CacheError) {
+      try await executor.run { () throws(CacheError) in try self.add(news) }
+    } catch {
+      failure = error
     }
-    state.withLock { state in
+    state.withLock { [failure] state in
       state.leaving = [:]
       state.writing = nil
-      guard let failure = failure.flatMap(\.self) else { return }
-      giveBack(news, to: &state)
       state.failure = state.failure ?? failure
     }
+  }
+}
+
+/// How an entry was used.
+public struct AccessHistory: Sendable, Hashable {
+  /// The time of the last use; 1970-01-01T00:00:00Z if there was none.
+  public var lastUsedAt = Timestamp(milliseconds: 0)
+  /// The number of uses, not negative.
+  public var count: Int64 = 0
+
+  /// Adds later uses to known ones: the later time, and the sum of the counts, limited to the largest number.
+  ///
+  /// A time that is more than a day ahead of that of later uses was recorded before the clock was set back, and gives way
+  /// to it. By less than that processes differ that keep their uses in memory for a while.
+  public static func + (known: AccessHistory, later: AccessHistory) -> AccessHistory {
+    let isAhead = known.lastUsedAt > later.lastUsedAt.advanced(by: .seconds(86_400))
+    return AccessHistory(
+      lastUsedAt: later.count > 0 && isAhead ? later.lastUsedAt : max(known.lastUsedAt, later.lastUsedAt),
+      count: known.count.saturatingSum(later.count))
+  }
+}
+
+/// How many look-ups hit or missed, and how many entries were evicted.
+public struct OperationCounts: Sendable, Hashable {
+  /// Look-ups that found an entry, fresh or stale.
+  public var hits = 0
+  /// Look-ups that found no entry.
+  public var misses = 0
+  /// Unexpired entries that were evicted to keep the cache within its limits.
+  public var evictions = 0
+
+  /// Creates counts; none may be negative.
+  public init(hits: Int = 0, misses: Int = 0, evictions: Int = 0) {
+    self.hits = hits
+    self.misses = misses
+    self.evictions = evictions
+  }
+
+  /// The sum of two counts, limited to the largest number.
+  public static func + (left: OperationCounts, right: OperationCounts) -> OperationCounts {
+    OperationCounts(
+      hits: left.hits.saturatingSum(right.hits), misses: left.misses.saturatingSum(right.misses),
+      evictions: left.evictions.saturatingSum(right.evictions))
+  }
+}
+
+extension FixedWidthInteger {
+  /// The sum with a number that is not negative, limited to the largest number.
+  func saturatingSum(_ other: Self) -> Self {
+    let (sum, overflow) = addingReportingOverflow(other)
+    return overflow ? .max : sum
   }
 }

@@ -1,7 +1,5 @@
-internal import CacheBase
 internal import CChecksum
 package import EngineAPI
-internal import FetchVocabulary
 
 /// The one file next to a store: how its entries were used, how often it was, and where the next eviction looks. It is not
 /// part of the store, and also the store's second mark (`StoreMark`): losing it loses an order and one of the two marks.
@@ -78,7 +76,11 @@ package struct UseTable: Sendable {
   func add(
     _ records: [AccessRecord], _ counts: OperationCounts = OperationCounts(), sweep: EvictionSweep? = nil
   ) throws(CacheError) {
-    try withLock(on: try openToChange(), exclusively: true) { table throws(CacheError) in
+    // A store on a server has made no folder.
+    if try files.status(of: path) == nil, let slash = path.lastIndex(of: "/") {
+      try files.makeDirectory(String(path[..<slash]))
+    }
+    try withTable(O_RDWR | O_CREAT, exclusively: true) { table throws(CacheError) in
       guard var table else {
         throw CacheError(
           .cannotCreate, "\(path) is not a file of cachectl: it has the name of the file about a store's use",
@@ -93,34 +95,23 @@ package struct UseTable: Sendable {
     }
   }
 
-  private func openToChange() throws(CacheError) -> OpenFile {
-    let flags = O_RDWR | O_CREAT | O_NOFOLLOW
-    if let file = try files.open(path, flags) { return file }
-    // A store on a server has made no folder.
-    if let slash = path.lastIndex(of: "/") { try files.makeDirectory(String(path[..<slash])) }
-    guard let file = try files.open(path, flags) else { throw .system(ENOENT, "create", path) }
-    return file
-  }
-
   /// What `body` makes of the table; `nil` if there is none.
   private func read<Output>(
     _ body: (OpenUseTable) throws(CacheError) -> Output
   ) throws(CacheError) -> Output? {
-    guard let file = try files.open(path, O_RDONLY | O_NOFOLLOW) else { return nil }
-    return try withLock(on: file, exclusively: false) { table throws(CacheError) in
+    guard try files.status(of: path) != nil else { return nil }
+    return try withTable(O_RDONLY, exclusively: false) { table throws(CacheError) in
       if let table { try body(table) } else { nil }
     }
   }
 
   /// Calls `body` with the table in the file, which is locked meanwhile; with `nil` if the file belongs to someone else.
-  private func withLock<Output>(
-    on file: OpenFile, exclusively: Bool, _ body: (OpenUseTable?) throws(CacheError) -> Output
+  private func withTable<Output>(
+    _ flags: Int32, exclusively: Bool, _ body: (OpenUseTable?) throws(CacheError) -> Output
   ) throws(CacheError) -> Output {
-    try files.wait(for: path, within: patience, hint: "end that process, or let it continue") { _ throws(CacheError) in
-      try files.lock(file, exclusively: exclusively) ? () : nil
+    try files.withLock(on: path, flags | O_NOFOLLOW, exclusively: exclusively, within: patience) {
+      file throws(CacheError) in try body(try OpenUseTable(file, files))
     }
-    defer { files.unlock(file) }
-    return try body(try OpenUseTable(file, files))
   }
 }
 
@@ -379,5 +370,55 @@ private struct UseBlock {
     bytes.withUnsafeBytes {
       AccessRecord(UnsafeRawBufferPointer(rebasing: $0[place * AccessRecord.size..<(place + 1) * AccessRecord.size]))
     }
+  }
+}
+
+/// An entry's history as it is stored. It has a digest instead of the key, so that all records have the same size.
+struct AccessRecord: Sendable, Hashable {
+  /// The size of a record in bytes.
+  static let size = 32
+  private static let payloadSize = 24
+  /// Makes sure that zeros are not a valid record.
+  private static let seed: UInt64 = 0x7573_6573
+
+  /// XXH3 (64 bits) of the key. A collision of two keys in a store is next to impossible, and would only make one of
+  /// the entries stay longer than it should.
+  let digest: UInt64
+  let history: AccessHistory
+
+  static func digest(of key: CacheKey) -> UInt64 {
+    var text = key.text
+    return text.withUTF8 { cchecksum_xxh3($0.baseAddress, $0.count, 0) }
+  }
+}
+
+extension AccessRecord {
+  /// Reads the record in the first `size` bytes of `bytes`; `nil` if they are not as they were written.
+  init?(_ bytes: UnsafeRawBufferPointer) {
+    guard bytes.count >= Self.size, Self.number(in: bytes, at: 24) == Self.check(bytes) else { return nil }
+    let time = Int64(bitPattern: Self.number(in: bytes, at: 8))
+    let count = Int64(bitPattern: Self.number(in: bytes, at: 16))
+    self.init(
+      digest: Self.number(in: bytes, at: 0),
+      history: AccessHistory(lastUsedAt: Timestamp(milliseconds: time), count: max(0, count)))
+  }
+
+  /// Appends the record: digest, time in milliseconds, count, and a checksum of these, each as eight little-endian
+  /// bytes.
+  func append(to bytes: inout [UInt8]) {
+    let start = bytes.count
+    let fields = [digest, UInt64(bitPattern: history.lastUsedAt.milliseconds), UInt64(bitPattern: history.count)]
+    for field in fields { Swift.withUnsafeBytes(of: field.littleEndian) { bytes.append(contentsOf: $0) } }
+    let check = bytes.withUnsafeBytes { Self.check(UnsafeRawBufferPointer(rebasing: $0[start...])) }
+    Swift.withUnsafeBytes(of: check.littleEndian) { bytes.append(contentsOf: $0) }
+  }
+
+  private static func check(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
+    cchecksum_xxh3(bytes.baseAddress, payloadSize, seed)
+  }
+
+  /// The eight bytes at `offset`, as a little-endian number.
+  static func number(in bytes: UnsafeRawBufferPointer, at offset: Int) -> UInt64 {
+    UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
   }
 }
