@@ -1,4 +1,4 @@
-import CacheCore
+@testable import CacheCore
 import HTTPCaching
 import ResponseCache
 import ResponseCacheTesting

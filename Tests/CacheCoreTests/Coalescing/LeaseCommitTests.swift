@@ -79,7 +79,7 @@ import Testing
     let snapshot = try await fetch(test, from: origin)
     #expect(!snapshot.entry.isStored && snapshot.warnings.isEmpty)
     #expect(try await test.entries().map(\.key) == [key])
-    #expect(try await test.table(2).find(key)?.lease?.process?.number == 2)
+    #expect(try await test.table(2).find(key)?.lease?.process == test.processes.identity(2))
   }
 
   @Test func aLeaseIsGivenBackWhenTheAnswerIsStoredInTheRoomOfAnother() async throws {

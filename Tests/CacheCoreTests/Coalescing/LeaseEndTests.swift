@@ -71,8 +71,8 @@ struct LeaseEndTests {
     test.time.advance(by: .milliseconds(5))
     // One of them holds the lease and renews it; the others keep waiting.
     try await test.expect { test.time.sleeps == [.milliseconds(10), .milliseconds(10), CoalescingTest.duration / 3] }
-    let holder = try #require(try await test.entries().first?.metadata.attributes["pid"])
-    let leader = try #require((0..<3).first { holder == "\($0 + 1)" })
+    let holder = try #require(try await test.entries().first?.metadata.attributes["process"])
+    let leader = try #require((0..<3).first { holder == test.processes.identity(Int32($0 + 1)) })
     await coalescers[leader].finish(try #require(await followers[leader].value?.token))
     for number in 0..<3 where number != leader {
       #expect(await test.outcome(of: followers[number]).joined?.hasFinished == true)
@@ -139,7 +139,7 @@ struct LeaseEndTests {
     test.test.clock.advance(by: CoalescingTest.duration)
     let second = try #require(try await there.join("a").token)
     await here.finish(first)
-    #expect(try await test.entries().map(\.metadata.attributes["pid"]) == ["2"])
+    #expect(try await test.entries().map(\.metadata.attributes["process"]) == [test.processes.identity(2)])
     await there.finish(second)
     #expect(try await test.entries().isEmpty)
   }
@@ -155,7 +155,7 @@ struct LeaseEndTests {
     // The other's lease is renewed, its own is not.
     try await test.expect { test.time.sleeps.count == 1 && test.test.engine.batches.count == 5 }
     await here.finish(first)
-    #expect(try await test.entries().map(\.metadata.attributes["pid"]) == ["2"])
+    #expect(try await test.entries().map(\.metadata.attributes["process"]) == [test.processes.identity(2)])
     await there.finish(second)
   }
 }

@@ -19,7 +19,7 @@ struct LeasedRequestTests {
     let lease = try #require(try await test.entries().first)
     #expect(lease.key.text == "leases/v1/page=0,cities")
     let attributes = lease.metadata.attributes.filter { $0.key != "number" }
-    #expect(attributes == ["system": "this", "pid": "7", "started": "700"])
+    #expect(attributes == ["process": "this 7 700"])
     #expect(lease.metadata.retainUntil == test.test.clock.now.advanced(by: CoalescingTest.duration))
     #expect(lease.payloadBytes == 0)
     await coalescer.finish(token)
@@ -88,7 +88,7 @@ struct LeasedRequestTests {
     }
     let lease = try #require(try await test.entries().first)
     #expect(lease.metadata.retainUntil > end)
-    #expect(lease.metadata.attributes["pid"] == "1")
+    #expect(lease.metadata.attributes["process"] == test.processes.identity(1))
     await coalescer.finish(token)
     #expect(await test.outcome(of: follower).joined?.hasFinished == true)
     #expect(try await test.entries().isEmpty)
@@ -97,12 +97,12 @@ struct LeasedRequestTests {
   private struct WatchedProcesses: ProcessTable {
     let flag: Flag
 
-    var current: ProcessIdentity? {
+    var current: String? {
       flag.raise()
       return nil
     }
 
-    func cannotFinish(_ process: ProcessIdentity) -> Bool { false }
+    func cannotFinish(_ process: String) -> Bool { false }
   }
 
   /// A process that only has hits does not pay for it.

@@ -69,21 +69,19 @@ final class ManualTime: Sendable {
 
 /// Processes that run until the test ends them.
 final class FakeProcesses: Sendable {
-  private let ended = Mutex<Set<ProcessIdentity>>([])
+  private let ended = Mutex<Set<String>>([])
 
   private struct View: ProcessTable {
-    let current: ProcessIdentity?
+    let current: String?
     let processes: FakeProcesses
 
-    func cannotFinish(_ process: ProcessIdentity) -> Bool { processes.ended.withLock { $0.contains(process) } }
+    func cannotFinish(_ process: String) -> Bool { processes.ended.withLock { $0.contains(process) } }
   }
 
   /// The processes as process `number` sees them; with `nil`, as one that cannot be identified.
   func seen(by number: Int32?) -> any ProcessTable { View(current: number.map { identity($0) }, processes: self) }
 
-  func identity(_ number: Int32) -> ProcessIdentity {
-    ProcessIdentity(system: "this", number: number, startedAt: UInt64(number) * 100)
-  }
+  func identity(_ number: Int32) -> String { "this \(number) \(number * 100)" }
 
   func end(_ number: Int32) { ended.withLock { _ = $0.insert(identity(number)) } }
 }

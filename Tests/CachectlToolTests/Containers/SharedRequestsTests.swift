@@ -74,9 +74,9 @@ struct SharedRequestsTests {
 
   /// What a process that has ended knew.
   private struct DeadProcess: ProcessTable {
-    let current: ProcessIdentity?
+    let current: String?
 
-    func cannotFinish(_ process: ProcessIdentity) -> Bool { false }
+    func cannotFinish(_ process: String) -> Bool { false }
   }
 
   @Test(arguments: shared)
@@ -85,7 +85,7 @@ struct SharedRequestsTests {
     let container = try home.container(backend: backend)
     let (left, right) = (try await container.openStore(), try await container.openStore())
     let current = try #require(SystemProcessTable().current)
-    let dead = ProcessIdentity(system: current.system, number: current.number, startedAt: current.startedAt - 1)
+    let dead = current + "0"
     let table = LeaseTable(
       engine: left.entries.engine, clock: left.entries.clock, transforms: TransformPipeline(.none),
       options: LeaseOptions(duration: .seconds(1_000), processes: DeadProcess(current: dead)))

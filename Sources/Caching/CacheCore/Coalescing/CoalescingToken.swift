@@ -1,6 +1,4 @@
-internal import FetchVocabulary
 internal import EngineAPI
-internal import Synchronization
 
 /// One request to an origin, from before it is sent until its response has been stored.
 ///
@@ -12,8 +10,6 @@ public final class CoalescingToken: Sendable, Hashable {
     var callers: Int
     var isOutdated = false
     var isStoring = false
-    /// The changes that wait until the response has been stored, so that they find it.
-    var changes: [CheckedContinuation<Void, Never>] = []
     /// Cancels the request.
     var cancel: (@Sendable () -> Void)?
     /// The request's lease, and the task that renews it: see `hold(_:_:)`. `nil` if it has none.
@@ -34,12 +30,12 @@ public final class CoalescingToken: Sendable, Hashable {
   let key: String
   /// Chooses the caller that reports the failures of the request.
   let report = SharedReport()
-  private let state: Mutex<State>
+  private let state: TaskMonitor<State>
 
   /// Creates the token of a request for `key`, which `callers` wait for.
   init(key: String, callers: Int = 1) {
     self.key = key
-    state = Mutex(State(callers: callers))
+    state = TaskMonitor(State(callers: callers))
   }
 
   /// The requests that the current task makes, the outermost first. What it fetches meanwhile must not wait for them.
@@ -89,25 +85,16 @@ public final class CoalescingToken: Sendable, Hashable {
       throw CacheError(.conflict, "\(key) was changed while it was fetched", hint: "fetch it again")
     }
     defer {
-      let changes = state.withLock { state in
-        defer { (state.isStoring, state.changes) = (false, []) }
-        return state.changes
-      }
-      for change in changes { change.resume() }
+      state.withLock { $0.isStoring = false }
+      state.signalAll()
     }
     try await store()
   }
 
   /// Makes the response outdated. If it is just being stored, waits until it is.
   func outdate() async {
-    await withCheckedContinuation { continuation in
-      let isStoring = state.withLock { state in
-        state.isOutdated = true
-        if state.isStoring { state.changes.append(continuation) }
-        return state.isStoring
-      }
-      if !isStoring { continuation.resume() }
-    }
+    state.withLock { $0.isOutdated = true }
+    await state.waitAlways { !$0.isStoring }
   }
 
   /// Holds the lease under `key`. The task `renewal` renews it until it is cancelled, and returns its last version, or

@@ -3,74 +3,37 @@ internal import CacheBase
 /// Tells whether the process that left something in a store is still running. It is passed in, because only the
 /// operating system knows.
 public protocol ProcessTable: Sendable {
-  /// This process; `nil` if the system does not reveal enough to identify it.
-  var current: ProcessIdentity? { get }
+  /// Names this process. No other process has the name, be it on another machine, in another container, from before the
+  /// last reboot, or one that got the same number later. `nil` if the system does not reveal enough.
+  var current: String? { get }
 
-  /// Whether `process` has certainly ended, or been stopped by a signal (Ctrl-Z), so that nobody should wait for it.
-  /// `false` for a process of another system, as nothing is known about it here.
-  func cannotFinish(_ process: ProcessIdentity) -> Bool
+  /// Whether the process with the name `process` has certainly ended, or been stopped by a signal (Ctrl-Z), so that nobody
+  /// should wait for it. `false` for a process of another system, as nothing is known about it here.
+  func cannotFinish(_ process: String) -> Bool
 }
 
-/// Identifies a process uniquely: it never equals a process on another machine, in another container, from before the
-/// last reboot, or one that got the same number later.
-public struct ProcessIdentity: Sendable, Hashable {
-  /// The run of the operating system, and the process namespace in it, in which the number is valid.
-  public let system: String
-  /// The process number.
-  public let number: Int32
-  /// When the process started, in the operating system's own unit.
-  public let startedAt: UInt64
-
-  /// Creates the identity of process `number`.
-  public init(system: String, number: Int32, startedAt: UInt64) {
-    self.system = system
-    self.number = number
-    self.startedAt = startedAt
-  }
-}
-
-/// Storing a process in the attributes of an entry.
-extension ProcessIdentity {
-  private enum Name {
-    static let system = "system"
-    static let number = "pid"
-    static let start = "started"
-  }
-
-  /// The process that an entry's attributes name; `nil` if they name none.
-  public init?(_ attributes: [String: String]) {
-    guard let system = attributes[Name.system], let number = attributes[Name.number].flatMap({ Int32($0) }),
-      let startedAt = attributes[Name.start].flatMap({ UInt64($0) })
-    else { return nil }
-    self.init(system: system, number: number, startedAt: startedAt)
-  }
-
-  /// The attributes that name the process.
-  public var attributes: [String: String] {
-    [Name.system: system, Name.number: String(number), Name.start: String(startedAt)]
-  }
-}
-
-/// The processes of the operating system, through kill(2), and Linux's /proc (proc(5)) or sysctl(3) of macOS.
+/// The processes of the operating system, through kill(2), and Linux's /proc (proc(5)) or sysctl(3) of macOS. A name has the
+/// run of the system with the process namespace in it, the process number and the start of the process.
 ///
 /// Cost: about 20 microseconds each for `current` and for `cannotFinish(_:)`; a cache hit calls neither.
 public struct SystemProcessTable: ProcessTable {
   /// The table.
   public init() {}
 
-  /// This process; `nil` if the system does not tell, as Linux without /proc.
-  public var current: ProcessIdentity? {
+  /// The name of this process; `nil` if the system does not tell, as Linux without /proc.
+  public var current: String? {
     guard let system, let status = ProcessStatus(of: getpid()) else { return nil }
-    return ProcessIdentity(system: system, number: getpid(), startedAt: status.startedAt)
+    return "\(system) \(getpid()) \(status.startedAt)"
   }
 
   /// Whether the process has ended or is stopped: its number is unused or belongs to a newer process, or it only waits for
   /// its parent to collect its status, or for a signal to continue. A process whose status cannot be read counts as running.
-  public func cannotFinish(_ process: ProcessIdentity) -> Bool {
-    guard process.number > 0, process.system == system else { return false }
-    if kill(process.number, 0) != 0, errno == ESRCH { return true }
-    guard let status = ProcessStatus(of: process.number) else { return false }
-    return !status.canRun || status.startedAt != process.startedAt
+  public func cannotFinish(_ process: String) -> Bool {
+    let words = process.split(separator: " ").map(String.init)
+    guard words.count == 3, words[0] == system, let number = Int32(words[1]), number > 0 else { return false }
+    if kill(number, 0) != 0, errno == ESRCH { return true }
+    guard let status = ProcessStatus(of: number) else { return false }
+    return !status.canRun || String(status.startedAt) != words[2]
   }
 
   /// The run of the kernel and the process namespace: within both, a number identifies one process at a time.

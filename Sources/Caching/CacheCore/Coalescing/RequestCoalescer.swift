@@ -1,4 +1,3 @@
-internal import FetchVocabulary
 internal import EngineAPI
 internal import Synchronization
 
@@ -292,4 +291,25 @@ extension CacheError {
       .invalidRequest, "the fetch of \(key) needs its own answer, and would wait for itself for ever",
       hint: "do not ask the cache for it in the closure that fetches it, nor in one that this closure asks for")
   }
+}
+
+/// The entries that a request might store: one of a typed resource, or any variant of a URL.
+struct RequestScope {
+  /// The whole key of the entry, or the beginning that the keys of all variants share.
+  let text: String
+  let isWhole: Bool
+
+  /// Reads the scope from the key of a request.
+  init(_ request: String) {
+    let key = request.utf8.prefix { $0 != UInt8(ascii: " ") }
+    let group = request.hasPrefix("url/") ? key.prefix { $0 != UInt8(ascii: ",") } : key
+    isWhole = group.count == key.count
+    text = "\(Substring(group))\(isWhole ? "" : URLResponses.variantStart)"
+  }
+
+  /// Whether the request might store an entry under `key`.
+  func contains(_ key: String) -> Bool { isWhole ? key == text : key.hasPrefix(text) }
+
+  /// Whether the request might store an entry whose key begins with `prefix`.
+  func meets(prefix: String) -> Bool { text.hasPrefix(prefix) || !isWhole && prefix.hasPrefix(text) }
 }
