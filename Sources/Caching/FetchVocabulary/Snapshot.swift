@@ -22,8 +22,9 @@ public struct Snapshot<Value: Sendable>: Sendable {
   public var entry: EntryFacts
   /// Failures that did not prevent the answer.
   public var warnings: [CacheError]
-  /// Those of the warnings that other callers see too.
-  package var shared: [SharedWarnings] = []
+  /// Those of the warnings that other callers see too, because they shared a request, and what chooses the caller that reports
+  /// them.
+  package var shared: [(errors: [CacheError], report: SharedReport)] = []
 
   /// Creates a snapshot.
   public init(
@@ -38,19 +39,6 @@ public struct Snapshot<Value: Sendable>: Sendable {
 
   /// Why the cache did not keep the value; `nil` if it did, or was not meant to.
   public var writeFailure: CacheError? { entry.isStored ? nil : warnings.first { !$0.mayBeStoodInFor } }
-}
-
-/// Failures that several callers see because they shared one request. One of the callers reports them.
-package struct SharedWarnings: Sendable {
-  /// The failures, which are also among the warnings of each caller's snapshot.
-  package let errors: [CacheError]
-  /// Decides which caller reports them.
-  package let report: SharedReport
-
-  package init(_ errors: [CacheError], _ report: SharedReport) {
-    self.errors = errors
-    self.report = report
-  }
 }
 
 /// Chooses one of several callers to report what concerns all of them.

@@ -4,6 +4,7 @@ import MemoryStorage
 import EngineConformance
 import EngineAPI
 import TestStorage
+import Synchronization
 import Testing
 
 @testable import CacheCore
@@ -64,7 +65,7 @@ struct DecodedValuesTests {
     batch.remove(key)
     try await engine.apply(batch)
     #expect(try await store.read(key, codec) == nil)
-    #expect(store.decodedEntries?.count == 0)
+    #expect(store.decodedEntries?.table.withLock(\.count) == 0)
   }
 
   @Test(arguments: [true, false])

@@ -130,10 +130,7 @@ import Testing
       rules: HTTPCacheRules(freshness: HTTPCacheBench.freshness), now: { .seconds(1_070) }, coalescer: coalescer)
     let cache = HTTPCache(responses: bench.storage.responses, transfer: bench.transfer, services: services)
     let request = HTTPRequest(url: HTTPCacheBench.url)
-    let target = URLTarget(
-      request: request, responses: bench.storage.responses, transfer: bench.transfer,
-      services: services, cacheName: "c", maxContentBytes: 1)
-    let key = try #require(try target.coalescingKey())
+    let key = try #require(try URLTarget(request: request, cache: cache).coalescingKey())
     guard case .leading(let token) = try await coalescer.join(key) else { return }
     let fetching = Task {
       var snapshots = cache.responses(to: request, options: FetchOptions()).makeAsyncIterator()

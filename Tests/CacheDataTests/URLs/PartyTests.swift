@@ -50,9 +50,10 @@ struct PartyTests {
     func subject(_ fields: HTTPFields, _ key: CredentialKey, url: String = HTTPCacheBench.url) -> URLTarget {
       var rules = HTTPCacheRules(freshness: HTTPCacheBench.freshness)
       rules.credentialKey = key
-      return URLTarget(
-        request: HTTPRequest(url: url, fields: fields), responses: bench.storage.responses, transfer: bench.transfer,
-        services: FetchServices(rules: rules, now: { .zero }), cacheName: "c", maxContentBytes: 1)
+      let cache = HTTPCache(
+        responses: bench.storage.responses, transfer: bench.transfer,
+        services: FetchServices(rules: rules, now: { .zero }))
+      return URLTarget(request: HTTPRequest(url: url, fields: fields), cache: cache)
     }
     let keys = ([1, 2] as [UInt8]).map { number in CredentialKey { () throws(CacheError) in [number] } }
     let cookies = try keys.flatMap { key in try ["a=1", "a=2"].map { try subject(["Cookie": $0], key).coalescingKey() }

@@ -1,4 +1,3 @@
-public import FetchVocabulary
 public import EngineAPI
 
 extension StoreAdministration {

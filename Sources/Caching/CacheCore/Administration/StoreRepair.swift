@@ -1,4 +1,3 @@
-public import FetchVocabulary
 public import EngineAPI
 
 /// Reads a damaged store, in a process that may die of it.

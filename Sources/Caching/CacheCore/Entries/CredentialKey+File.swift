@@ -1,6 +1,4 @@
 package import EngineAPI
-public import HTTPCaching
-internal import CacheBase
 
 extension CredentialKey {
   /// The key in the file at `path`. If there is no file, it is created with its parent folders; only the user can read it.

@@ -1,4 +1,3 @@
-public import FetchVocabulary
 public import EngineAPI
 
 /// Opening and closing a store.
@@ -54,5 +53,96 @@ extension EntryStore {
     do throws(CacheError) { try await uses.write() } catch { warning = error }
     try await engine.close()
     return warning?.code == .permissionDenied ? nil : warning
+  }
+}
+
+/// A store whose damage has ended a process: a file next to it says so.
+///
+/// An engine that maps its file into memory trusts it, and a damaged page can end the process that reads it. So the next
+/// opening moves the store aside and begins with an empty one.
+package struct CrashedStore: Sendable {
+  private let plugin: any StoragePlugin
+  private let configuration: EngineConfiguration
+  /// The path of the file.
+  private let mark: String
+  /// Whether this process runs the command again that the store has ended: the file may not be there for want of room.
+  private static let isRetried = getenv("_CRASHED_STORE") != nil
+
+  /// The store that `plugin` opens with `configuration`; `nil` if it has not ended a process. Cost: one system call.
+  package init?(_ plugin: any StoragePlugin, _ configuration: EngineConfiguration) {
+    guard let mark = configuration.crashMark, Self.isRetried || configuration.hasCrashMark else { return nil }
+    self.plugin = plugin
+    self.configuration = configuration
+    self.mark = mark
+  }
+
+  /// The store as an error, which says what to do.
+  package var error: CacheError {
+    let name = plugin.declaration.name
+    let left = configuration.hasCrashMark ? ", and left \(mark)" : ""
+    return CacheError(
+      .damaged, "a process crashed reading the store\(left)",
+      hint: "save what can be read with: cachectl --backend \(name) verify --repair")
+  }
+
+  /// Moves the store aside, and removes the mark.
+  ///
+  /// - Returns: a warning that says where the store is now; `nil` if another process has moved it, or there is none.
+  /// - Throws: `CacheError`: `busy` if the store is open, or another process is moving it; `damaged` if the store may only
+  ///   be read; `permissionDenied` if the mark cannot be opened or removed; the engine's failure.
+  package func moveAside() async throws(CacheError) -> CacheError? {
+    if plugin.declaration.capabilities.contains(.readOnly) { throw error }
+    let file = open(mark, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+    guard file >= 0 else {
+      guard errno != ENOENT else { return nil }
+      throw CacheError(.permissionDenied, "cannot open \(mark): \(String(cString: strerror(errno)))")
+    }
+    defer {
+      // A process that is being started has the descriptor too, and with it the lock, until it runs its program.
+      flock(file, LOCK_UN)
+      close(file)
+    }
+    guard flock(file, LOCK_EX | LOCK_NB) == 0 else {
+      throw CacheError(.busy, "another process is moving a damaged store aside", hint: "try again")
+    }
+    guard configuration.hasCrashMark else { return nil }
+    let moved = try await plugin.removeStore(configuration, movingAside: configuration.clock.now.damagedSuffix)
+    try removeMark()
+    guard let path = moved.first else { return nil }
+    let name = plugin.declaration.name
+    return CacheError(
+      .damaged, "a process crashed reading the store of \(name): it is now \(path), and an empty one has its place",
+      hint: "save what can be read of it with: \(plugin.declaration.commandsToSave(storeAt: path))")
+  }
+
+  /// Removes the mark, after the store was removed, moved or repaired.
+  ///
+  /// - Throws: `CacheError`: `permissionDenied` if it stays.
+  package func removeMark() throws(CacheError) { try configuration.removeCrashMark() }
+}
+
+extension EngineDeclaration {
+  /// The commands, for a shell, that save what can be read of a damaged store at `path`, which is not the configured one:
+  /// a repair makes it intact where it is.
+  package func commandsToSave(storeAt path: String) -> String {
+    let store = "cachectl --backend \(name) --set \(Self.shellWord("backends.\(name).path=\(path)"))"
+    return "\(store) verify --repair; \(store) export | cachectl --backend \(name) import"
+  }
+
+  private static func shellWord(_ text: String) -> String {
+    // Not by characters: to a shell a quote is one also before a combining mark.
+    let isPlain = text.unicodeScalars.allSatisfy { scalar in
+      let character = Character(scalar)
+      return !scalar.isASCII || character.isLetter || character.isNumber || "/._-=+,:@".contains(character)
+    }
+    return isPlain ? text : "'" + text.unicodeScalars.map { $0 == "'" ? #"'\''"# : String($0) }.joined() + "'"
+  }
+}
+
+extension Timestamp {
+  /// What the names of damaged files end with that are moved aside at this time, such as ".damaged-20260131T120000Z": a
+  /// shell needs no quotes for it, and names sort by it.
+  package var damagedSuffix: String {
+    ".damaged-" + RFC3339.text(milliseconds).prefix { $0 != "." }.filter { $0 != "-" && $0 != ":" } + "Z"
   }
 }

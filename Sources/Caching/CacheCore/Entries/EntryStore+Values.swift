@@ -1,4 +1,3 @@
-public import FetchVocabulary
 public import EngineAPI
 
 /// Entries whose values belong to a resource, in this library or another one.
@@ -44,7 +43,12 @@ extension EntryStore {
     for attempt in 1... {
       do throws(CacheError) {
         let current = try await read(key, codec)
-        let version = if let current { current.metadata.checksum } else { try await expiredVersion(key) }
+        var version = current?.metadata.checksum
+        if current == nil, let other = try await entry(key)?.metadata {
+          // An entry that has not expired was not there a moment ago.
+          guard other.state(at: clock.now) == .expired else { throw .conflict(on: key) }
+          version = other.checksum
+        }
         let (value, retainUntil) = try change(current?.value)
         let (payload, contentType) = try codec.encode(value)
         let metadata = EntryMetadata(
@@ -70,15 +74,5 @@ extension EntryStore {
       for entry in page where entry.metadata.state(at: now) != .expired { keys.insert(entry.key) }
     }
     return keys.sorted()
-  }
-
-  /// The version of the expired entry under `key`; `nil` if there is none.
-  ///
-  /// - Throws: `CacheError` with the code `conflict` if the entry has not expired: it was not there a moment ago.
-  private func expiredVersion(_ key: CacheKey) async throws(CacheError) -> UInt64? {
-    try await engine.read(key) { [clock] _, metadata throws(CacheError) in
-      guard metadata.state(at: clock.now) == .expired else { throw .conflict(on: key) }
-      return metadata.checksum
-    }
   }
 }

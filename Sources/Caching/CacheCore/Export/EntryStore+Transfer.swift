@@ -1,4 +1,3 @@
-public import FetchVocabulary
 internal import EngineAPI
 
 /// Moving entries to files and other stores, and back. Memory is bounded by a page, a batch and the largest entry or line,
@@ -176,15 +175,8 @@ struct LineSplitter {
 
   /// Whether there is a line feed from `searched` on, which is then its index.
   private mutating func hasLineFeed() -> Bool {
-    searched = Self.firstLineFeed(in: bytes.span, from: searched)
+    searched = bytes[searched...].firstIndex(of: 0x0A) ?? bytes.count
     return searched < bytes.count
-  }
-
-  /// The index of the first line feed from `start` on; the number of bytes if there is none.
-  private static func firstLineFeed(in bytes: Span<UInt8>, from start: Int) -> Int {
-    var index = start
-    while index < bytes.count, bytes[index] != 0x0A { index += 1 }
-    return index
   }
 
   private mutating func readMore() async throws(CacheError) {

@@ -1,4 +1,3 @@
-internal import FetchVocabulary
 internal import EngineAPI
 
 /// How to write entries to a store that may already have entries under the same keys.

@@ -1,4 +1,3 @@
-internal import FetchVocabulary
 public import EngineAPI
 
 /// An entry on its way from one store to another, with everything known about it.
@@ -10,16 +9,10 @@ public struct ExportedEntry: Sendable, Hashable {
   /// The payload's bytes.
   public let payload: [UInt8]
   /// How the entry was used; `nil` if unknown.
-  public let history: AccessHistory?
+  public var history: AccessHistory?
+}
 
-  /// Creates an entry.
-  public init(key: CacheKey, metadata: EntryMetadata, payload: [UInt8], history: AccessHistory? = nil) {
-    self.key = key
-    self.metadata = metadata
-    self.payload = payload
-    self.history = history
-  }
-
+extension ExportedEntry {
   /// The entry that a scan with payloads has found, and its use.
   ///
   /// - Throws: `CacheError`: `damaged` if the entry is not as it was written.

@@ -1,4 +1,3 @@
-internal import FetchVocabulary
 // A fetch is decided by the rules, whose names its callers use.
 @_exported public import HTTPCaching
 
@@ -162,7 +161,7 @@ struct FetchOperation<Target: FetchTarget>: Sendable {
         guard let shared, let delivery = delivery(of: shared) else { return try await leading(try ownToken()) }
         observe()
         var snapshot = snapshot(delivery, key: shared.key, warnings: shared.warnings)
-        snapshot.shared = [SharedWarnings(shared.warnings, token.report)]
+        snapshot.shared = [(shared.warnings, token.report)]
         return snapshot
       case .vanished:
         if let snapshot = try await storedMeanwhile() { return snapshot }
@@ -312,7 +311,7 @@ struct FetchOperation<Target: FetchTarget>: Sendable {
       operation.observe()
       let status = (error.cause as? OriginFailure)?.status
       var snapshot = operation.snapshot(of: found, insteadOf: OriginFailure(status: status, isShared: isShared))
-      if let token { snapshot.shared = [SharedWarnings([error], token.report)] }
+      if let token { snapshot.shared = [([error], token.report)] }
       return snapshot
     }
     operation.observe()
@@ -387,7 +386,7 @@ struct FetchOperation<Target: FetchTarget>: Sendable {
     let warnings = lookup.warnings
     var delivery = delivery(own, head, isFromCache: false, forwardStatus: exchange.status)
     var snapshot = snapshot(delivery, key: arriving.key, warnings: warnings)
-    snapshot.shared = [SharedWarnings(warnings, token.report)]
+    snapshot.shared = [(warnings, token.report)]
     if arriving.isShareable {
       delivery.response = arriving.start
       delivery.isCollapsed = true
@@ -436,7 +435,7 @@ struct FetchOperation<Target: FetchTarget>: Sendable {
     observe()
     let warnings = operation.lookup.warnings
     var snapshot = snapshot(delivery, key: key, warnings: warnings)
-    if let token { snapshot.shared = [SharedWarnings(warnings, token.report)] }
+    if let token { snapshot.shared = [(warnings, token.report)] }
     guard !delivery.isKept, target.isShareable(response, head) else { return Outcome(result: .success(snapshot)) }
     delivery.isCollapsed = true
     let shared = SharedResponse(delivery: delivery, key: key, warnings: warnings)

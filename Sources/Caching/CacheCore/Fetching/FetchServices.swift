@@ -1,6 +1,3 @@
-public import FetchVocabulary
-internal import Synchronization
-
 /// The services that all fetches share.
 public struct FetchServices: Sendable {
   /// Decides what may be stored and reused.
@@ -43,20 +40,11 @@ public final class BackgroundWork: Sendable {
   private struct State {
     var underWay: [String: Work] = [:]
     var failures: [CacheError] = []
-    /// The callers of `finish(within:)`.
-    var waiting: [CheckedContinuation<Void, Never>] = []
     /// Whether work was left behind, whose failures concern no caller any more.
     var isAbandoned = false
-
-    /// Ends the waiting, once no work is under way.
-    mutating func takeWaiting() -> [CheckedContinuation<Void, Never>] {
-      guard underWay.isEmpty else { return [] }
-      defer { waiting = [] }
-      return waiting
-    }
   }
 
-  private let state = Mutex(State())
+  private let state = TaskMonitor(State())
   private let warn: (@Sendable (CacheError) -> Void)?
 
   /// Creates an empty set of work.
@@ -103,11 +91,8 @@ public final class BackgroundWork: Sendable {
 
   private func end(_ name: String, _ failure: CacheError?) {
     if let failure { report(failure) }
-    let waiting = state.withLock { state in
-      state.underWay[name] = nil
-      return state.takeWaiting()
-    }
-    for continuation in waiting { continuation.resume() }
+    state.withLock { $0.underWay[name] = nil }
+    state.signalAll()
   }
 
   /// Waits until all the work has ended. If the calling task is cancelled, cancels the work too.
@@ -121,13 +106,7 @@ public final class BackgroundWork: Sendable {
       Task { if (try? await Task.sleep(for: patience)) != nil { abandon() } }
     }
     await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
-        let resumed = state.withLock { state in
-          state.waiting.append(continuation)
-          return state.takeWaiting()
-        }
-        for continuation in resumed { continuation.resume() }
-      }
+      await state.waitAlways { $0.underWay.isEmpty }
     } onCancel: {
       for work in state.withLock({ Array($0.underWay.values) }) { work.task.cancel() }
     }
@@ -140,12 +119,12 @@ public final class BackgroundWork: Sendable {
 
   /// Cancels the work under way, and leaves it to itself.
   private func abandon() {
-    let (work, waiting) = state.withLock { state in
-      let work = Array(state.underWay.values)
-      (state.underWay, state.isAbandoned) = ([:], true)
-      return (work, state.takeWaiting())
+    let work = state.withLock { state in
+      defer { state.underWay = [:] }
+      state.isAbandoned = true
+      return Array(state.underWay.values)
     }
     for work in work { work.task.cancel() }
-    for continuation in waiting { continuation.resume() }
+    state.signalAll()
   }
 }

@@ -1,5 +1,3 @@
-internal import FetchVocabulary
-
 /// Something that can be fetched through the cache: how to look it up, request it and store it. `FetchOperation` alone
 /// decides when to do which.
 protocol FetchTarget: Sendable {

@@ -1,5 +1,3 @@
-internal import FetchVocabulary
-
 /// Content that arrives once, for any number of readers, and for the store when it is complete.
 ///
 /// One task reads the content at the speed of the origin into one buffer, from which each reader takes at its own speed.

@@ -1,5 +1,4 @@
 internal import CacheBase
-public import FetchVocabulary
 
 /// A value in the JSON of an origin's response. It knows its position, which its errors name; they do not quote the JSON.
 public struct AnswerValue {

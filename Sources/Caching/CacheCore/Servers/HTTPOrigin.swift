@@ -1,5 +1,3 @@
-public import FetchVocabulary
-
 /// An origin that is an HTTP server. An implementation only says what to request and how to read the responses.
 public protocol HTTPOrigin: ResponseOrigin {
   /// The server.

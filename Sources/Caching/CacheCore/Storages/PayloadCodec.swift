@@ -1,4 +1,3 @@
-public import FetchVocabulary
 public import EngineAPI
 
 /// Encodes the values of one type as payloads, and decodes them.

@@ -1,5 +1,3 @@
-internal import CacheBase
-internal import FetchVocabulary
 internal import EngineAPI
 
 /// The stored responses for URLs: several for one URL if they differ by `Vary`. Each is an entry: the content as it arrived

@@ -1,5 +1,4 @@
 public import EngineAPI
-internal import FetchVocabulary
 internal import Synchronization
 
 /// An engine over two: a local store on this machine, in front of a remote store that several machines share. See

@@ -1,5 +1,3 @@
-public import FetchVocabulary
-
 /// Repeats requests that a server is too busy to answer (429 and 503), if they change nothing. With more patience, also
 /// repeats requests after other failures that may pass. A response whose head has been passed on is never replaced, even
 /// if its content breaks off.

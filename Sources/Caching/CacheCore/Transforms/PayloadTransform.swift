@@ -1,4 +1,3 @@
-public import FetchVocabulary
 public import EngineAPI
 
 /// Changes payloads between the codec and the engine: compresses them, or seals them.
@@ -72,16 +71,6 @@ public struct TransformContext: Sendable {
   /// The bytes to authenticate with those of the part, besides the key and the part: for attributes the rest of the
   /// metadata, for a payload none.
   public let authenticated: [UInt8]
-
-  /// The context of `part` of the entry under `key`.
-  public init(
-    key: CacheKey, part: Part, maxEntryBytes: Int = 1 << 30, authenticated: [UInt8] = []
-  ) {
-    self.key = key
-    self.part = part
-    self.maxEntryBytes = maxEntryBytes
-    self.authenticated = authenticated
-  }
 }
 
 /// The transforms of a store.
@@ -104,7 +93,9 @@ public struct EntryTransforms: Sendable {
     _ written: [any PayloadTransform] = [], maxEntryBytes: Int = 1 << 30,
     reading find: @escaping @Sendable (String) throws(CacheError) -> (any PayloadTransform)? = { _ in nil }
   ) {
-    (self.written, self.maxEntryBytes, self.find) = (written, maxEntryBytes, find)
+    self.written = written
+    self.maxEntryBytes = maxEntryBytes
+    self.find = find
   }
 
   /// No transforms: entries are written as they are, and those written with a transform cannot be read.

@@ -1,4 +1,3 @@
-internal import FetchVocabulary
 internal import EngineAPI
 internal import Synchronization
 
@@ -50,7 +49,7 @@ final class TransformPipeline: Sendable {
       }
       payload = output.bytes
       if transform.tagBytes > 0 { tag = payload.suffix(transform.tagBytes) }
-      steps.append(TransformStep(transform.name, parameter: output.parameter))
+      steps.append(TransformStep(name: transform.name, parameter: output.parameter))
     }
     metadata.payloadChecksum = EntryMetadata.computedPayloadChecksum(payload.span)
     if transforms.isEmpty { return (payload, metadata) }

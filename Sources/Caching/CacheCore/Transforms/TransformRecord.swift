@@ -6,18 +6,6 @@ struct TransformStep: Sendable, Hashable {
   let name: String
   var parameter = ""
 
-  init(_ name: String, parameter: String = "") {
-    self.name = name
-    self.parameter = parameter
-  }
-
-  /// Reads a step from its text; `nil` if no step is written like that.
-  init?(_ text: Substring) {
-    let words = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-    self.init(String(words[0]), parameter: words.count == 2 ? String(words[1]) : "")
-    guard Self.isName(name), Self.isParameter(parameter), self.text == text else { return nil }
-  }
-
   /// Whether `text` can be the name of a transform.
   static func isName(_ text: String) -> Bool {
     guard let first = text.utf8.first, isLowercase(first), text.utf8.count <= 32 else { return false }
@@ -34,6 +22,15 @@ struct TransformStep: Sendable, Hashable {
 
   /// The step as metadata holds it.
   var text: String { name + (parameter.isEmpty ? "" : ":" + parameter) }
+}
+
+extension TransformStep {
+  /// Reads a step from its text; `nil` if no step is written like that.
+  init?(_ text: Substring) {
+    let words = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+    self.init(name: String(words[0]), parameter: words.count == 2 ? String(words[1]) : "")
+    guard Self.isName(name), Self.isParameter(parameter), self.text == text else { return nil }
+  }
 }
 
 /// The record of an entry's transforms in its metadata: three attributes, whose names no header field can have.

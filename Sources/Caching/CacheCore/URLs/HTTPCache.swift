@@ -1,5 +1,3 @@
-public import FetchVocabulary
-
 /// A source of responses to requests for URLs: an `HTTPCache`, or something that changes its responses.
 public protocol HTTPResponseSource: Sendable {
   /// Fetches the responses to `request` as `options` say, and follows at most `maxRedirects` redirects in a row. More
@@ -14,11 +12,13 @@ public protocol HTTPResponseSource: Sendable {
 /// Every response carries `Cache-Status` (RFC 9211), and `Age` if it comes from the store or was requested by another
 /// caller.
 public struct HTTPCache: HTTPResponseSource {
-  private let stored: URLResponses
-  private let transfer: any DataTransferService
-  private let services: FetchServices
-  private let name: String
-  private let maxContentBytes: Int
+  let stored: URLResponses
+  let transfer: any DataTransferService
+  let services: FetchServices
+  /// The name in `Cache-Status`.
+  let name: String
+  /// The largest content that is kept of what arrives while it is read, and put together from parts, in bytes.
+  let maxContentBytes: Int
 
   /// Creates a cache that keeps its responses in `responses`, in front of the servers that `transfer` reaches. A response without a lifetime is
   /// fresh for a tenth of the time since its last change (`HTTPCacheRules.Heuristic.lastModified`), whatever `services`
@@ -47,13 +47,7 @@ public struct HTTPCache: HTTPResponseSource {
   }
 
   private func snapshots(_ request: HTTPRequest, _ options: FetchOptions) -> Snapshots<HTTPResponse> {
-    FetchOperation.snapshots(of: target(request), services, options)
-  }
-
-  private func target(_ request: HTTPRequest) -> URLTarget {
-    URLTarget(
-      request: request, responses: stored, transfer: transfer, services: services, cacheName: name,
-      maxContentBytes: maxContentBytes)
+    FetchOperation.snapshots(of: URLTarget(request: request, cache: self), services, options)
   }
 
   /// Like `responses(to:options:)`, but follows redirects, as `HTTPResponseSource` says.
@@ -78,7 +72,7 @@ public struct HTTPCache: HTTPResponseSource {
   ///
   /// - Throws: `CacheError`: the storage failed.
   public func invalidate(by head: HTTPResponseHead, to request: HTTPRequest) async throws(CacheError) {
-    try await target(request.normalized).invalidate(by: head)
+    try await URLTarget(request: request.normalized, cache: self).invalidate(by: head)
   }
 
   private func followedResponses(

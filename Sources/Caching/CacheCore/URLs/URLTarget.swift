@@ -1,19 +1,12 @@
-internal import FetchVocabulary
 internal import EngineAPI
 
 /// A request for a URL, which can have several entries, partial content, and methods that change the origin.
 struct URLTarget: FetchTarget {
   let request: HTTPRequest
-  let responses: URLResponses
-  let transfer: any DataTransferService
-  let services: FetchServices
-  /// The cache's name in `Cache-Status`.
-  let cacheName: String
-  /// The largest content that is put together from parts, in bytes.
-  let maxContentBytes: Int
+  let cache: HTTPCache
 
-  private var rules: HTTPCacheRules { services.rules }
-  private func now() -> Duration { services.now() }
+  private var rules: HTTPCacheRules { cache.services.rules }
+  private func now() -> Duration { cache.services.now() }
 
   var origin: String { URLReference.host(of: request.url) ?? request.url }
 
@@ -42,12 +35,12 @@ struct URLTarget: FetchTarget {
     guard request.retrieves else { return Lookup(missing: .method) }
     try rules.requireCredentialKey(for: request)
     let lookup = try await usable()
-    if isCounted { responses.countLookUp(lookup.found?.key, of: request.target) }
+    if isCounted { cache.stored.countLookUp(lookup.found?.key, of: request.target) }
     return lookup
   }
 
   private func usable() async throws(CacheError) -> Lookup<HTTPResponse> {
-    let (latest, hasOthers) = try await responses.latest(of: request.target, where: select)
+    let (latest, hasOthers) = try await cache.stored.latest(of: request.target, where: select)
     guard let found = latest else { return Lookup(missing: hasOthers ? .varyMiss : .uriMiss) }
     let now = found.head.storedAt
     guard let content = PartialContent(found.head.head, count: found.response.body.count),
@@ -62,7 +55,7 @@ struct URLTarget: FetchTarget {
   private var select: URLResponses.Selection { { [rules, request] in rules.selected($0, by: request) } }
 
   private func variants() async throws(CacheError) -> StoredVariants {
-    try await responses.variants(of: request.target, where: select)
+    try await cache.stored.variants(of: request.target, where: select)
   }
 
   // MARK: Request
@@ -95,7 +88,7 @@ struct URLTarget: FetchTarget {
     let (stored, content) = (part.head, part.response.body)
     // Do not complete a response that may not be stored: the client would get bytes that it did not ask for.
     guard rules.believesServer(of: request), !CacheControl(request.fields).contains("no-store"),
-      let rest = rules.completing(request, stored, count: content.count, limit: maxContentBytes)
+      let rest = rules.completing(request, stored, count: content.count, limit: cache.maxContentBytes)
     else { return nil }
     let requestTime = now()
     let answer = try await gathered(try await send(rest, token), requestTime, token)
@@ -118,7 +111,7 @@ struct URLTarget: FetchTarget {
   private func send(_ request: HTTPRequest, _ token: CoalescingToken?) async throws(CacheError) -> HTTPResponse {
     let requestTime = now()
     do throws(CacheError) {
-      return try await transfer.transfer(request)
+      return try await cache.transfer.transfer(request)
     } catch {
       throw await failure(error, requestTime, token)
     }
@@ -151,7 +144,7 @@ struct URLTarget: FetchTarget {
     _ response: HTTPResponse, _ requestTime: Duration, _ token: CoalescingToken?
   ) async throws(CacheError) -> HTTPResponse {
     do throws(CacheError) {
-      return try await response.gathered(limit: maxContentBytes, for: request)
+      return try await response.gathered(limit: cache.maxContentBytes, for: request)
     } catch {
       throw await failure(error, requestTime, token)
     }
@@ -168,7 +161,7 @@ struct URLTarget: FetchTarget {
     guard let rest = response.rest, request.method == "GET", (200..<300).contains(head.head.status),
       head.head.status != 206, head.retainUntil > head.storedAt,
       !isReplaceable || head.head.fields.mediaType == "text/event-stream",
-      response.body.count + (rest.length ?? 0) <= maxContentBytes, !request.fields.contains("range"),
+      response.body.count + (rest.length ?? 0) <= cache.maxContentBytes, !request.fields.contains("range"),
       !Preconditions.names.contains(where: request.fields.contains),
       let key = try? key()
     else { return nil }
@@ -176,7 +169,7 @@ struct URLTarget: FetchTarget {
     start.body = []
     start.rest = nil
     // What the broadcast calls must not hold the content that still arrives.
-    let broadcast = ResponseBroadcast(response, limit: maxContentBytes, background: services.background) {
+    let broadcast = ResponseBroadcast(response, limit: cache.maxContentBytes, background: cache.services.background) {
       [start] outcome in
       var response = start
       switch outcome {
@@ -242,7 +235,7 @@ struct URLTarget: FetchTarget {
     try rules.requireCredentialKey(for: request)
     let variants = try await variants()
     guard head.retainUntil > head.storedAt else {
-      if !variants.selected.isEmpty { try await responses.remove(variants.selected.map(\.key)) }
+      if !variants.selected.isEmpty { try await cache.stored.remove(variants.selected.map(\.key)) }
       return try key()
     }
     guard response.rest == nil else { throw .tooLargeToStore }
@@ -257,7 +250,7 @@ struct URLTarget: FetchTarget {
     let confirmed = base?.head.selector == head.selector ? base : nil
     let new = confirmed == nil ? try await combined(response, head, with: variants.selected) : (head, response.body)
     guard let (head, body) = new else { return try key() }
-    return try await responses.store(
+    return try await cache.stored.store(
       body, head: head, for: request.target, among: variants, confirming: confirmed, token: token, endsLease: endsLease,
       where: select)
   }
@@ -272,14 +265,14 @@ struct URLTarget: FetchTarget {
     for variant in variants {
       guard let stored = try await readable(variant.key) else { continue }
       let joined = rules.combined(stored.head, stored.response.body, with: response, now: head.storedAt)
-      if let joined, joined.1.count <= maxContentBytes { return joined }
+      if let joined, joined.1.count <= cache.maxContentBytes { return joined }
     }
     return (head, response.body)
   }
 
   /// The stored response under `key`; `nil` if it is gone or cannot be read.
   private func readable(_ key: String) async throws(CacheError) -> StoredResponse<HTTPResponse>? {
-    do throws(CacheError) { return try await responses.response(under: key) } catch {
+    do throws(CacheError) { return try await cache.stored.response(under: key) } catch {
       guard error.isOfOneEntry else { throw error }
       return nil
     }
@@ -319,13 +312,13 @@ struct URLTarget: FetchTarget {
       }
     }
     // What was fetched before a change removes nothing that came after it.
-    if !outdated.isEmpty, token?.isOutdated != true { try await responses.remove(outdated) }
+    if !outdated.isEmpty, token?.isOutdated != true { try await cache.stored.remove(outdated) }
   }
 
   /// Removes the entries that `head`, the response to the request, invalidates.
   func invalidate(by head: HTTPResponseHead) async throws(CacheError) {
     let urls = rules.invalidated(by: head, to: request)
-    if !urls.isEmpty { try await responses.invalidate(urls) }
+    if !urls.isEmpty { try await cache.stored.invalidate(urls) }
   }
 
   /// Changes the head of the response under `key`. Nothing is left to change if it is gone or cannot be read, if a
@@ -338,7 +331,7 @@ struct URLTarget: FetchTarget {
     change(&head)
     guard head != stored.head else { return }
     do throws(CacheError) {
-      _ = try await responses.store(
+      _ = try await cache.stored.store(
         stored.response.body, head: head, for: request.target, confirming: stored, token: token, endsLease: false)
     } catch {
       if error.code != .conflict { throw error }
@@ -351,7 +344,7 @@ struct URLTarget: FetchTarget {
   func value(_ delivery: Delivery<HTTPResponse>) -> HTTPResponse {
     var response = tailored(delivery)
     response.interim = delivery.response.interim
-    var status = CacheStatus(delivery.decision, cacheName: cacheName)
+    var status = CacheStatus(delivery.decision, cacheName: cache.name)
     status.isHit = delivery.isFromCache && delivery.forwardStatus == nil && delivery.failure == nil
     status.forwardStatus = delivery.forwardStatus ?? delivery.failure?.status
     status.isStored = delivery.stored != nil && delivery.isKept && delivery.forwardStatus != nil
@@ -401,13 +394,14 @@ struct URLTarget: FetchTarget {
     }
     return head
   }
+
   func refusal(_ decision: CacheDecision, _ options: FetchOptions) throws(CacheError) -> HTTPResponse {
     if options.policy == .cacheOnly || options.requiresFresh && decision.isAboutStoredResponse {
       throw .notCached(request.target, decision, options)
     }
     // RFC 9111, section 5.2.1.7: the request itself says only-if-cached.
     return HTTPResponse(
-      HTTPResponseHead(status: 504, fields: ["Cache-Status": CacheStatus(decision, cacheName: cacheName).text]))
+      HTTPResponseHead(status: 504, fields: ["Cache-Status": CacheStatus(decision, cacheName: cache.name).text]))
   }
 }
 

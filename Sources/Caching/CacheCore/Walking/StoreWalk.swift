@@ -1,4 +1,3 @@
-internal import FetchVocabulary
 public import EngineAPI
 
 /// Walks through the entries of a store, a page at a time.
