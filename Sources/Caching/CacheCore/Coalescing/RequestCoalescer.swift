@@ -202,10 +202,7 @@ public final class RequestCoalescer: Sendable {
 
   /// Ends the requests that might store an entry under one of `keys`; see `endRequests(_:)`.
   func endRequests(of keys: [CacheKey]) async throws(CacheError) {
-    let texts = Set(keys.map(\.text))
-    try await endRequests { scope in
-      scope.isWhole ? texts.contains(scope.text) : texts.contains { scope.contains($0) }
-    }
+    try await endRequests { scope in keys.contains { scope.contains($0.text) } }
   }
 
   private func outdate(_ isChanged: (RequestScope) -> Bool) async {

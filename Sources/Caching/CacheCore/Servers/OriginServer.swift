@@ -71,8 +71,8 @@ public struct OriginServer: Sendable {
         let reason = isIncomplete ? CacheError(error.code, error.message, hint: error.hint) : error
         throw secrets.withheld(from: reason, origin: origin)
       }
-      guard let redirect = try Redirect(response.head, to: request) else { return response }
-      request = redirect.request
+      guard let next = try request.redirected(by: response.head) else { return response }
+      request = next
     }
     throw .invalidAnswer(origin, "more than \(Self.maxRedirects) redirects for \(endpoint.subject)")
   }

@@ -83,16 +83,15 @@ public struct HTTPCache: HTTPResponseSource {
       LocatedResponse(url: request.url, response: $0)
     }
     return responses.following { snapshot throws(CacheError) in
-      guard maxRedirects > 0, let redirect = try Redirect(snapshot.value.response.head, to: request) else { return nil }
+      guard maxRedirects > 0, let next = try request.redirected(by: snapshot.value.response.head) else { return nil }
       guard followed < maxRedirects else {
         throw CacheError(
           .invalidAnswer, "there are more than \(maxRedirects) redirects in a row", cause: TooManyRedirects())
       }
       // With a limited number of transfers, the next one would wait for this one.
       snapshot.value.response.rest?.release()
-      let next = complete(redirect.request)
       return followedResponses(
-        to: next, options: options, maxRedirects: maxRedirects, complete, followed: followed + 1)
+        to: complete(next), options: options, maxRedirects: maxRedirects, complete, followed: followed + 1)
     }
   }
 }
@@ -100,54 +99,47 @@ public struct HTTPCache: HTTPResponseSource {
 /// A request was redirected more often than the caller allows.
 public struct TooManyRedirects: Error {}
 
-/// A redirect that is safe to follow without asking (RFC 9110, section 15.4): to a GET or HEAD, and not from https to
-/// http.
-package struct Redirect {
-  private let original: HTTPRequest
-  private let url: String
-
-  /// Reads the redirect from `head`, the answer to `request`; `nil` if it is not a redirect, or must not be followed.
+extension HTTPRequest {
+  /// The request that follows the redirect in `head`, the answer to this one, if that is safe without asking (RFC 9110, section
+  /// 15.4): to a GET or HEAD, and not from https to http. `nil` if it is not a redirect, or must not be followed.
+  ///
+  /// Another origin gets neither a field with a secret, nor the field Host, nor the client's identity, unless it is the same
+  /// host over https: that one gets the identity.
   ///
   /// - Throws: `CacheError` with the code `invalidAnswer` if it leads to more than one place.
-  package init?(_ head: HTTPResponseHead, to request: HTTPRequest) throws(CacheError) {
+  package func redirected(by head: HTTPResponseHead) throws(CacheError) -> HTTPRequest? {
     let locations = head.fields.values(of: "location")
-    guard let request = Self.repeated(request, status: head.status), let location = locations.first else { return nil }
+    guard var next = repeated(after: head.status), let location = locations.first else { return nil }
     guard locations.count == 1 else {
       throw .invalidAnswer(
-        request.authority ?? "the server", "a redirect with more than one Location", hint: "try again later")
+        next.authority ?? "the server", "a redirect with more than one Location", hint: "try again later")
     }
     guard !location.isEmpty,
-      let url = URLReference.resolve(location, against: request.target, keepingDots: request.keepsDotSegments)
+      let url = URLReference.resolve(location, against: next.target, keepingDots: next.keepsDotSegments)
     else { return nil }
-    let schemes = request.isSecure ? ["https://"] : ["https://", "http://"]
+    let schemes = next.isSecure ? ["https://"] : ["https://", "http://"]
     guard schemes.contains(where: url.lowercased().hasPrefix) else { return nil }
-    self.url = url
-    original = request
+    let original = next
+    next.url = original.address(of: url)
+    guard !URLReference.isSameOrigin(url, original.target) else { return next }
+    next.url = url
+    next.fields = HTTPFields(
+      next.fields.lines.filter { !original.isSecret($0.name) && !HTTPFields.isSame($0.name, "host") })
+    if !URLReference.isUpgrade(from: original.target, to: url) { next.clientIdentity = nil }
+    return next
   }
 
-  /// The request that follows the redirect. Another origin gets neither a field with a secret, nor the field Host, nor
-  /// the client's identity, unless it is the same host over https: that one gets the identity.
-  package var request: HTTPRequest {
-    var request = original
-    request.url = original.address(of: url)
-    guard !URLReference.isSameOrigin(url, original.target) else { return request }
-    request.url = url
-    request.fields = HTTPFields(
-      request.fields.lines.filter { !original.isSecret($0.name) && !HTTPFields.isSame($0.name, "host") })
-    if !URLReference.isUpgrade(from: original.target, to: url) { request.clientIdentity = nil }
-    return request
-  }
-
-  /// The request to repeat at the new address: one that only reads, or the GET that replaces a POST.
-  private static func repeated(_ request: HTTPRequest, status: Int) -> HTTPRequest? {
+  /// The request to repeat at another address after a redirect: one that only reads, or the GET that replaces a POST.
+  private func repeated(after status: Int) -> HTTPRequest? {
     guard HTTPResponseHead.redirectStatuses.contains(status) else { return nil }
-    if request.retrieves { return request }
+    if retrieves { return self }
     // 307 and 308 ask for the same method again.
-    guard request.method == "POST", status <= 303 else { return nil }
-    var repeated = request
+    guard method == "POST", status <= 303 else { return nil }
+    var repeated = self
     repeated.method = "GET"
-    repeated.fields = HTTPFields(request.fields.lines.filter { !$0.name.lowercased().hasPrefix("content-") })
-    (repeated.body, repeated.stream) = ([], nil)
+    repeated.fields = HTTPFields(fields.lines.filter { !$0.name.lowercased().hasPrefix("content-") })
+    repeated.body = []
+    repeated.stream = nil
     return repeated
   }
 }
