@@ -7,20 +7,31 @@ import Testing
   private static let city = "cities/v1/origin=sample/page=0"
   private static let url = "url/v1/url=http%3A%2F%2Fa.example%2Fx,variant=any GET/0a1b"
 
-  private static let rows: [(request: String, prefix: String, isMet: Bool)] = [
-    (city, "", true), (city + " 0a1b", city, true), (url, "", true), (city, "cities/", true), (city, "url/", false),
-    (city, "citie/", false), (url, "url/", true), (city, "leases/", false), (city, "cities/v1/origin=s", true),
-    (city, city, true), (city, city + "0", false), (city, "movies/", false),
-    (url, "url/v1/url=http%3A%2F%2Fa.example%2Fx,", true),
-    (url, "url/v1/url=http%3A%2F%2Fa.example%2Fx,variant=77", true),
-    (url, "url/v1/url=http%3A%2F%2Fa.example%2Fxy", false),
+  private static let rows: [(request: String, selection: EntrySelection, isMet: Bool)] = [
+    (city, EntrySelection(), true), (city + " 0a1b", EntrySelection(prefix: city), true), (url, EntrySelection(), true),
+    (city, EntrySelection(namespace: "cities"), true), (city, EntrySelection(namespace: "url"), false),
+    (city, EntrySelection(namespace: "citie"), false), (url, EntrySelection(namespace: "url"), true),
+    (city, EntrySelection(namespace: "leases"), false),
+    (city, EntrySelection(prefix: "cities/v1/origin=s"), true), (city, EntrySelection(prefix: city), true),
+    (city, EntrySelection(prefix: city + "0"), false), (city, EntrySelection(prefix: "movies/"), false),
+    (url, EntrySelection(prefix: "url/v1/url=http%3A%2F%2Fa.example%2Fx,"), true),
+    (url, EntrySelection(prefix: "url/v1/url=http%3A%2F%2Fa.example%2Fx,variant=77"), true),
+    (url, EntrySelection(prefix: "url/v1/url=http%3A%2F%2Fa.example%2Fxy"), false),
+    (city, EntrySelection(pattern: GlobPattern("*page=0")), true),
+    (city, EntrySelection(pattern: GlobPattern("*page=1*")), false),
+    (city, EntrySelection(pattern: GlobPattern(city)), true),
+    (url, EntrySelection(pattern: GlobPattern("*a.example*")), true),
+    (url, EntrySelection(pattern: GlobPattern("url/*,variant=any")), true),
+    (url, EntrySelection(pattern: GlobPattern("*GET*")), false),
+    (url, EntrySelection(pattern: GlobPattern("*b.example*")), false),
+    (city, EntrySelection(namespace: "cities", prefix: "movies/"), false),
   ]
 
-  @Test(arguments: rows.indices) func aPrefixMeetsTheRequestsForItsKeys(row: Int) throws {
-    let (request, prefix, isMet) = Self.rows[row]
-    #expect(RequestScope(request).meets(prefix: prefix) == isMet, "\(request), \(prefix)")
+  @Test(arguments: rows.indices) func aSelectionMeetsTheRequestsForItsKeys(row: Int) throws {
+    let (request, selection, isMet) = Self.rows[row]
+    #expect(RequestScope(request).meets(selection) == isMet, "\(request), \(selection)")
     let lease = try Lease.key(for: request)
-    #expect(Lease.scope(of: lease)?.meets(prefix: prefix) == isMet, "\(lease)")
+    #expect(Lease.scope(of: lease)?.meets(selection) == isMet, "\(lease)")
   }
 
   @Test(arguments: [

@@ -37,6 +37,10 @@ extension StoreAdministration {
       try await visit(selection) { page throws(CacheError) in
         let page = change == .makeStale ? report.addingDamaged(page) : page
         if dryRun { return report.add(page) }
+        // The removal of an expired entry changes nothing for those who fetch it.
+        if selection.state != .expired, selection.selectsRequestsByEntry {
+          try await store.coalescer.endRequests(of: page.map(\.key))
+        }
         _ = try await make(change, page, mayCease: selection.mayCease, &report) {
           selection.contains($0, at: store.clock.now)
         }
@@ -152,13 +156,10 @@ extension StoreAdministration {
 }
 
 extension StoreAdministration {
-  /// Ends the requests that may store an entry that `selection` selects: by the prefix of its keys alone, so perhaps a few
-  /// more, whose responses are returned and not stored. What is stored from now on is fresh and new.
-  private func endRequests(_ selection: EntrySelection) async throws(CacheError) {
-    guard selection.state ?? .fresh == .fresh, selection.minimumAge == nil, let prefix = selection.keyPrefix else {
-      return
-    }
-    try await store.coalescer.endRequests { $0.meets(prefix: prefix) }
+  /// Ends the requests for entries that `selection` selects by their keys, also of those that are not in the store yet.
+  func endRequests(_ selection: EntrySelection) async throws(CacheError) {
+    guard selection.selectsNewEntries else { return }
+    try await store.coalescer.endRequests { $0.meets(selection) }
   }
 
   /// Ends the requests for `url`: what is being fetched of it now is not stored.
