@@ -88,7 +88,7 @@ final class LMDBReader: SnapshotHolding, @unchecked Sendable {
 
   /// Adopts the handles of all namespaces. A transaction that began before cannot use them.
   private func learnDatabases() throws(CacheError) {
-    endKeptSnapshot(unlessUsed: false)
+    endKeptSnapshot()
     try environment.learnDatabases()
     databases = environment.databases.withLock { $0 }
   }
@@ -98,7 +98,7 @@ final class LMDBReader: SnapshotHolding, @unchecked Sendable {
   }
 
   private func renew() throws(CacheError) {
-    endKeptSnapshot(unlessUsed: false)
+    endKeptSnapshot()
     try environment.growingMap { () throws(CacheError) in try transaction.renew() }
     let number = UInt64(bitPattern: Int64(transaction.number))
     environment.confirm(number)
@@ -110,8 +110,8 @@ final class LMDBReader: SnapshotHolding, @unchecked Sendable {
     if !kept.stays() { transaction.reset() }
   }
 
-  func endKeptSnapshot(unlessUsed: Bool) {
-    guard kept.isDue(unlessUsed: unlessUsed) else { return }
+  func endKeptSnapshot() {
+    guard kept.isOpen else { return }
     transaction.reset()
     kept.ended()
   }

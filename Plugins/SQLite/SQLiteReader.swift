@@ -44,7 +44,7 @@ final class SQLiteReader: SnapshotHolding, @unchecked Sendable {
   /// Whether the read transaction stays open between reads.
   var isKept: Bool { snapshot.isKept }
 
-  func endKeptSnapshot(unlessUsed: Bool) { snapshot.end(unlessUsed: unlessUsed) }
+  func endKeptSnapshot() { snapshot.end() }
 
   /// Gives mapped pages back to the system.
   func releaseMemory() throws(CacheError) {

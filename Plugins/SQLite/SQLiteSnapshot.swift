@@ -61,11 +61,6 @@ struct SQLiteSnapshot: ~Copyable {
     kept.ended()
   }
 
-  /// Ends the read transaction, if one is open between uses and due to end.
-  mutating func end(unlessUsed: Bool) {
-    if kept.isDue(unlessUsed: unlessUsed) { end() }
-  }
-
   /// The change count that shows whether a kept transaction sees the latest state; `nil` if none may be kept.
   private mutating func changeCount() throws(CacheError) -> UInt64? {
     guard let log else {

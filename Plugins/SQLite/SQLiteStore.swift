@@ -119,8 +119,8 @@ final class SQLiteStore: SnapshotHolding {
     }
   }
 
-  func endKeptSnapshot(unlessUsed: Bool) {
-    _ = state.withLockIfAvailable { $0.writer?.reader.endKeptSnapshot(unlessUsed: unlessUsed) }
+  func endKeptSnapshot() {
+    _ = state.withLockIfAvailable { $0.writer?.reader.endKeptSnapshot() }
   }
 
   /// Closes at once if nothing was written: then there is nothing to copy, and nothing to wait for.

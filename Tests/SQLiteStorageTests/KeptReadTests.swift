@@ -48,12 +48,8 @@ import Testing
     let engine = try await store(in: folder)
     let reader = try reader(folder)
     for _ in 0..<20 { _ = try read(reader) }
-    reader.endKeptSnapshot(unlessUsed: true)
-    #expect(reader.isKept, "it was used since this was asked last")
-    reader.endKeptSnapshot(unlessUsed: true)
-    #expect(!reader.isKept)
-    for _ in 0..<20 { _ = try read(reader) }
-    reader.endKeptSnapshot(unlessUsed: false)
+    #expect(reader.isKept)
+    reader.endKeptSnapshot()
     #expect(!reader.isKept)
     for end in [{ _ = try reader.scan(ScanRequest(limit: 1)) }, { _ = try reader.count() }] {
       for _ in 0..<20 { _ = try read(reader) }

@@ -21,8 +21,6 @@ import Testing
     kept.advanced(to: state)
     let (isCurrent, wasCurrent) = (kept.isCurrent(state), kept.isCurrent(state - 1))
     #expect(isCurrent && !wasCurrent)
-    let (isDue, isStillDue) = (kept.isDue(unlessUsed: true), kept.isDue(unlessUsed: true))
-    #expect(!isDue && isStillDue, "advancing is a use")
     kept.ended()
     #expect(!keeper.isKeeping)
   }

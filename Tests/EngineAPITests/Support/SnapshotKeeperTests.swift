@@ -16,7 +16,7 @@ import Testing
 
     func read(at count: UInt64?) {
       if !kept.isCurrent(count) {
-        endKeptSnapshot(unlessUsed: false)
+        endKeptSnapshot()
         isReading = true
         begun += 1
         kept.began(at: count)
@@ -24,8 +24,8 @@ import Testing
       isReading = kept.stays()
     }
 
-    func endKeptSnapshot(unlessUsed: Bool) {
-      guard kept.isDue(unlessUsed: unlessUsed) else { return }
+    func endKeptSnapshot() {
+      guard kept.isOpen else { return }
       isReading = false
       kept.ended()
     }
@@ -108,18 +108,6 @@ import Testing
     #expect(!reader.isReading)
   }
 
-  @Test func theThreadEndsWhatWasNotUsedSinceItLookedLast() throws {
-    let store = Store()
-    let reader = try store.keepingReader()
-    store.keeper.watch.endIdle(unlessUsed: true)
-    #expect(reader.isReading)
-    try store.read(at: 1)
-    store.keeper.watch.endIdle(unlessUsed: true)
-    #expect(reader.isReading)
-    store.keeper.watch.endIdle(unlessUsed: true)
-    #expect(!reader.isReading && !store.keeper.isKeeping)
-  }
-
   @Test func allPoolsOfAStoreAreLookedAfter() throws {
     let store = Store()
     let other = ResourcePool<Reader>()
@@ -141,7 +129,7 @@ import Testing
     #expect(!store.keeper.isKeeping)
   }
 
-  @Test func theThreadEndsWhatIsNotUsed() async throws {
+  @Test func theThreadEndsWhatIdleReadersKeep() async throws {
     let keeper = SnapshotKeeper(interval: .microseconds(100))
     let pool = ResourcePool<Reader>()
     keeper.add(pool)
@@ -155,16 +143,16 @@ import Testing
     #expect(try pool.withResource(make: { Reader(keeper) }) { !$0.isReading && $0.begun > 0 })
   }
 
-  @Test(arguments: [false, true]) func theThreadEndsWithTheKeeper(isWaiting: Bool) async throws {
-    weak var watch: SnapshotWatch?
+  @Test func theThreadEndsWhenNothingIsKept() async throws {
+    weak var watched: SnapshotKeeper?
     do {
-      let keeper = SnapshotKeeper(interval: isWaiting ? .seconds(3_600) : .microseconds(10))
-      watch = keeper.watch
-      #expect(keeper.willKeep())
-      if !isWaiting { keeper.didEnd() }
+      let keeper = SnapshotKeeper(interval: .microseconds(10))
+      watched = keeper
+      for _ in 0..<2 { #expect(keeper.willKeep()) }
+      for _ in 0..<2 { keeper.didEnd() }
     }
     // The thread itself holds it until it ends.
-    while watch != nil { await Task.yield() }
+    while watched != nil { await Task.yield() }
   }
 
   @Test func readersWritersAndTheThreadDoNotDisturbEachOther() async throws {
