@@ -119,7 +119,7 @@ extension PlistFolder {
       try new.list(try namespaces())
     } catch {
       // A full disk has no room for the list.
-      FolderRemoval.remove(new.path)
+      Folders.remove(new.path)
       throw error
     }
     for file in files { try system.rename(file, to: new.path + file.dropFirst(path.count)) }

@@ -31,7 +31,7 @@ enum RedisLibraries {
     _ name: String, version: String, package: String, _ find: (UnsafeMutableRawPointer) -> String?
   ) throws(CacheError) {
     do throws(DynamicLibrary.Failure) {
-      let library = try DynamicLibrary(name, exactVersion: version, package: package)
+      let library = try DynamicLibrary(name, versions: [version], package: package, acceptsOthers: false)
       if let missing = find(library.handle) { throw DynamicLibrary.Failure(name, "has no function \(missing)") }
     } catch {
       throw CacheError(.invalidOption, "the engine 'redis' cannot be used: \(error)", hint: error.hint)

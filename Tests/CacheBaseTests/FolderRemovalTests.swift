@@ -13,10 +13,10 @@ struct FolderRemovalTests {
       #expect(files.createFile(atPath: path, contents: Data([1])))
     }
     try files.createSymbolicLink(atPath: "\(folder)/a/link", withDestinationPath: kept)
-    FolderRemoval.remove(folder)
+    Folders.remove(folder)
     #expect(!files.fileExists(atPath: folder) && files.fileExists(atPath: "\(kept)/file"))
-    FolderRemoval.remove("\(kept)/file")
+    Folders.remove("\(kept)/file")
     #expect(files.fileExists(atPath: kept) && !files.fileExists(atPath: "\(kept)/file"))
-    FolderRemoval.remove(folder)
+    Folders.remove(folder)
   }
 }

@@ -51,18 +51,19 @@ struct JSONTextTests {
   func indentsLikeThePrettyLayout(seed: UInt64) {
     var generator = SeededGenerator(seed: seed)
     let value = generator.json(depth: 4)
-    #expect(JSONIndent.indented(JSONText.text(value)) == JSONText.text(value, .pretty), "seed \(seed)")
-    #expect(JSONIndent.indented(JSONText.text(value, .pretty)) == JSONText.text(value, .pretty), "seed \(seed)")
+    #expect(JSONText.indented(JSONText.text(value)) == JSONText.text(value, .pretty), "seed \(seed)")
+    #expect(JSONText.indented(JSONText.text(value, .pretty)) == JSONText.text(value, .pretty), "seed \(seed)")
   }
 
   @Test(arguments: ["", "{", "[}", "]", "{\"a\": \"b}", "[1]]", "\"\\\""])
   func doesNotIndentWhatIsCutOff(text: String) {
-    #expect(JSONIndent.indented(text) == nil)
+    #expect(JSONText.indented(text) == nil)
   }
 
-  @Test func indentingKeepsDigitsAndEscapes() {
+  @Test func indentingKeepsDigitsAndIsSafe() {
     #expect(
-      JSONIndent.indented(#"{"a":1.50,"b":"x:{\"\u0041"}"#) == "{\n  \"a\": 1.50,\n  \"b\": \"x:{\\\"\\u0041\"\n}")
+      JSONText.indented(#"{"a":1.50,"b":"x:{\"\u0041\u202e"}"#)
+        == "{\n  \"a\": 1.50,\n  \"b\": \"x:{\\\"A\\u202e\"\n}")
   }
 
   @Test func findsMembers() {
@@ -78,7 +79,7 @@ struct JSONTextTests {
       ("\"\u{9B}31m\u{7F}\"\n", #""\u009b31m\u007f""# + "\n"), ("\"a\u{202E}b\u{2028}\"", #""a\u202eb\u2028""#),
     ])
   func linesAreSafeForATerminal(lines: String, safe: String) {
-    #expect(String(decoding: JSONLines.safe(Array(lines.utf8)), as: UTF8.self) == safe)
+    #expect(String(decoding: JSONText.safe(Array(lines.utf8)), as: UTF8.self) == safe)
   }
 }
 

@@ -5,7 +5,7 @@ import Testing
 struct DynamicLibraryTests {
   @Test func aMissingLibraryIsOneLineAndACommand() {
     let failure = #expect(throws: DynamicLibrary.Failure.self) {
-      _ = try DynamicLibrary("libnobody", versions: [7, 6], package: "libnobody7")
+      _ = try DynamicLibrary("libnobody", versions: ["7", "6"], package: "libnobody7")
     }
     #expect(
       failure?.description
@@ -15,13 +15,13 @@ struct DynamicLibraryTests {
 
   @Test func aFunctionIsFoundWithItsType() throws {
     // No system has the first version.
-    let library = try DynamicLibrary("libc", versions: [1_000, 6], package: "libc6")
+    let library = try DynamicLibrary("libc", versions: ["1000", "6"], package: "libc6")
     let length: @convention(c) (UnsafePointer<CChar>) -> Int = try library.function("strlen")
     #expect(length("four") == 4)
   }
 
   @Test func aMissingFunctionIsAFailure() throws {
-    let library = try DynamicLibrary("libc", versions: [6], package: "libc6")
+    let library = try DynamicLibrary("libc", versions: ["6"], package: "libc6")
     let failure = #expect(throws: DynamicLibrary.Failure.self) {
       let _: @convention(c) () -> Void = try library.function("nobody_defines_this")
     }

@@ -14,7 +14,7 @@ struct TestProgram {
   var userHome: String { root + "/home" }
 
   /// Removes what the programs have left behind.
-  func remove() { FolderRemoval.remove(root) }
+  func remove() { Folders.remove(root) }
 
   /// Writes `text` to the file at `path`, seen from the root.
   func write(_ text: String, to path: String) throws {

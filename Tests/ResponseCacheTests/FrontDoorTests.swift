@@ -219,5 +219,5 @@ struct TemporaryFolder {
     path = String(cString: made)
   }
 
-  func remove() { FolderRemoval.remove(path) }
+  func remove() { Folders.remove(path) }
 }

@@ -25,7 +25,7 @@ struct Libsodium: Sendable {
   static let shared = Result { () throws(DynamicLibrary.Failure) in try Libsodium() }
 
   private init() throws(DynamicLibrary.Failure) {
-    let library = try DynamicLibrary("libsodium", versions: [23, 26], package: "libsodium23")
+    let library = try DynamicLibrary("libsodium", versions: ["23", "26"], package: "libsodium23")
     sealing = try library.function("crypto_aead_xchacha20poly1305_ietf_encrypt")
     opening = try library.function("crypto_aead_xchacha20poly1305_ietf_decrypt")
     hashing = try library.function("crypto_generichash")

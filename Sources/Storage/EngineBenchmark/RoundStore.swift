@@ -59,7 +59,7 @@ struct RoundStore {
   /// Closes the store and removes it. If other processes may still be using it, removes only the entries of this one, and
   /// leaves the folder. A leftover folder goes with the scratch folder.
   mutating func remove() async throws(CacheError) {
-    defer { if !isShared { FolderRemoval.remove(folder) } }
+    defer { if !isShared { Folders.remove(folder) } }
     if let engine, plugin.declaration.isOnServer { try await removeEntries(of: engine) }
     try await close()
   }

@@ -33,8 +33,8 @@ import Testing
   @Test func aThreadThatIsAloneIsAlone() throws {
     let room = Room()
     var threads: [SystemThread] = []
-    for _ in 0..<4 { threads.append(try SystemThread.start { for _ in 0..<20_000 { room.visit() } }) }
-    for _ in 0..<2 { threads.append(try SystemThread.start { for _ in 0..<500 { room.takeAlone() } }) }
+    for _ in 0..<4 { threads.append(try #require(SystemThread.start { for _ in 0..<20_000 { room.visit() } })) }
+    for _ in 0..<2 { threads.append(try #require(SystemThread.start { for _ in 0..<500 { room.takeAlone() } })) }
     for thread in threads { thread.join() }
     #expect(room.faults.load(ordering: .relaxed) == 0)
     #expect(room.visits.load(ordering: .relaxed) == 80_000)

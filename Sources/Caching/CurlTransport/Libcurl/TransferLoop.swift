@@ -193,7 +193,7 @@ final class TransferThread: Sendable {
 
   /// libcurl, loaded by the first use.
   private static let libcurl = Result { () throws(DynamicLibrary.Failure) in
-    let library = try DynamicLibrary("libcurl", versions: [4], package: "libcurl4")
+    let library = try DynamicLibrary("libcurl", versions: ["4"], package: "libcurl4")
     if let problem = ccurl_link(library.handle) { throw DynamicLibrary.Failure("libcurl", String(cString: problem)) }
   }
 
@@ -202,12 +202,9 @@ final class TransferThread: Sendable {
     if case .failure(let failure) = Self.libcurl { throw .noNetwork("\(failure)") }
     loop = TransferLoop(settings)
     let loop = loop
-    do throws(SystemThread.Refusal) {
-      thread = try SystemThread.start { loop.run() }
-    } catch {
-      // `thread` is not set: `deinit` does not wait for it.
-      throw .noNetwork(String(cString: strerror(error.number)))
-    }
+    // Without a thread nothing is initialized, and `deinit` does not run.
+    guard let thread = SystemThread.start({ loop.run() }) else { throw .noNetwork(String(cString: strerror(EAGAIN))) }
+    self.thread = thread
   }
 
   deinit {

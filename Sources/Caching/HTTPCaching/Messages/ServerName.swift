@@ -14,7 +14,7 @@ package enum ServerName {
     let free: @convention(c) @Sendable (Text) -> Void
 
     init() throws(DynamicLibrary.Failure) {
-      let library = try DynamicLibrary("libidn2", versions: [0], package: "libidn2-0")
+      let library = try DynamicLibrary("libidn2", versions: ["0"], package: "libidn2-0")
       toASCII = try library.function("idn2_lookup_u8")
       free = try library.function("idn2_free")
     }

@@ -1,6 +1,4 @@
 // The types in which views describe themselves, without the rest of Base.
-@_exported public import enum CacheBase.JSONIndent
-@_exported public import enum CacheBase.JSONLines
 @_exported public import enum CacheBase.JSONText
 @_exported public import enum CacheBase.JSONValue
 @_exported public import enum CacheBase.TerminalText

@@ -46,7 +46,7 @@ struct ExportCommand: AsyncParsableCommand {
     }
     guard let path else {
       return try await export { lines throws(CacheError) in
-        try Console.output.write(isSeen ? JSONLines.safe(lines) : lines)
+        try Console.output.write(isSeen ? JSONText.safe(lines) : lines)
       }
     }
     let file = try AtomicFile(path, isPrivate: true)

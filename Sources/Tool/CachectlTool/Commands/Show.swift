@@ -90,7 +90,7 @@ extension StoredEntry {
     if text.isEmpty { return "(empty)\n" }
     let type = summary.metadata.contentType
     let isJSON = type.hasPrefix("application/json") || type.holds("+json")
-    let safe = TerminalText.block(isJSON ? JSONIndent.indented(text) ?? text : text)
+    let safe = TerminalText.block(isJSON ? JSONText.indented(text) ?? text : text)
     return safe.utf8.last == UInt8(ascii: "\n") ? safe : safe + "\n"
   }
 }

@@ -19,6 +19,6 @@ struct ScratchFolder {
 
   /// Removes the folder and everything in it. If something cannot be removed, the system cleans it up later.
   func remove() {
-    FolderRemoval.remove(path)
+    Folders.remove(path)
   }
 }

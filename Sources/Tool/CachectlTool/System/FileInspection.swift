@@ -119,19 +119,7 @@ package struct SystemFileInspection: FileInspection {
 
   package func mayWrite(_ path: String) -> Bool { faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) == 0 }
 
-  package func names(in path: String) -> [String] {
-    guard let folder = opendir(path) else { return [] }
-    defer { closedir(folder) }
-    var names: [String] = []
-    while let entry = readdir(folder) {
-      // The entry is only as long as its name requires: do not copy it whole.
-      let name = String(cString: UnsafeRawPointer(entry).advanced(by: nameOffset).assumingMemoryBound(to: CChar.self))
-      if name != ".", name != ".." { names.append(name) }
-    }
-    return names.sorted()
-  }
-
-  private var nameOffset: Int { MemoryLayout<dirent>.offset(of: \.d_name) ?? 0 }
+  package func names(in path: String) -> [String] { (Folders.names(in: path) ?? []).sorted() }
 
   package func space(at path: String) -> FileSystemSpace? {
     var space = statvfs()

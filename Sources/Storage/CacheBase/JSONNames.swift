@@ -2,10 +2,11 @@
 ///
 /// Make them once, as a constant: that costs about as much as reading one object.
 public struct JSONNames: Sendable {
-  /// A name in quotes with the colon after it, and a mask for its bits; of length zero if it is too long.
+  /// A name in quotes with the colon after it, as little-endian words, and a mask for its bits; of length zero if it is
+  /// too long.
   private struct Pattern {
-    var bits: (UInt64, UInt64, UInt64) = (0, 0, 0)
-    var mask: (UInt64, UInt64, UInt64) = (0, 0, 0)
+    var bits: InlineArray<3, UInt64> = [0, 0, 0]
+    var mask: InlineArray<3, UInt64> = [0, 0, 0]
     var length = 0
 
     init(_ name: String) {
@@ -14,17 +15,10 @@ public struct JSONNames: Sendable {
       bytes.append(UInt8(ascii: ":"))
       guard bytes.count <= JSONBytes.padding else { return }
       length = bytes.count
-      let rest = [UInt8](repeating: 0, count: JSONBytes.padding - bytes.count)
-      bits = Self.words(bytes + rest)
-      mask = Self.words(bytes.map { _ in .max } + rest)
-    }
-
-    private static func words(_ bytes: [UInt8]) -> (UInt64, UInt64, UInt64) {
-      (word(bytes[0..<8]), word(bytes[8..<16]), word(bytes[16..<24]))
-    }
-
-    private static func word(_ bytes: ArraySlice<UInt8>) -> UInt64 {
-      bytes.reversed().reduce(0) { $0 << 8 | UInt64($1) }
+      for (index, byte) in bytes.enumerated() {
+        bits[index / 8] |= UInt64(byte) << (index % 8 * 8)
+        mask[index / 8] |= 0xFF << (index % 8 * 8)
+      }
     }
   }
 
@@ -38,10 +32,7 @@ public struct JSONNames: Sendable {
   }
 
   /// The index of `name`; `nil` if it is not one of the names.
-  func index(of name: String) -> Int? {
-    for index in names.indices where names[index] == name { return index }
-    return nil
-  }
+  func index(of name: String) -> Int? { names.firstIndex(of: name) }
 
   /// The number of bytes that name number `index` takes at `offset`, with quotes and colon; zero if something else is
   /// there, or this fast comparison cannot tell.
@@ -50,42 +41,23 @@ public struct JSONNames: Sendable {
     guard index < patterns.count else { return 0 }
     let pattern = patterns[index]
     let difference =
-      (bytes.word(at: offset) ^ pattern.bits.0) & pattern.mask.0
-      | (bytes.word(at: offset + 8) ^ pattern.bits.1) & pattern.mask.1
-      | (bytes.word(at: offset + 16) ^ pattern.bits.2) & pattern.mask.2
+      (bytes.word(at: offset) ^ pattern.bits[0]) & pattern.mask[0]
+      | (bytes.word(at: offset + 8) ^ pattern.bits[1]) & pattern.mask[1]
+      | (bytes.word(at: offset + 16) ^ pattern.bits[2]) & pattern.mask[2]
     return difference == 0 ? pattern.length : 0
   }
-}
-
-/// The position in an object: which member was read last.
-@usableFromInline
-struct JSONMemberPlace {
-  /// The index of the last name; `nil` before the first member, or if the name is not one of the names.
-  @usableFromInline var index: Int?
-  var hasBegun = false
-
-  @usableFromInline init() {}
 }
 
 extension JSONReader {
   /// Reads the beginning of an object or a separator between members, and then the name of the next member.
   ///
+  /// - Parameter index: the index of the last name, and then of the next one; `nil` before the first member, or if a name is
+  ///   not one of the names.
   /// - Returns: whether there is a next member; if not, the end of the object has been read.
   @usableFromInline
-  mutating func nextMember(among names: JSONNames, _ place: inout JSONMemberPlace) throws(Failure) -> Bool {
-    var next = 0
-    if place.hasBegun {
-      guard skipByte(UInt8(ascii: ",")) || skip(UInt8(ascii: ",")) else {
-        try close(UInt8(ascii: "}"))
-        return false
-      }
-      if let index = place.index { next = index + 1 }
-    } else {
-      if !skipByte(UInt8(ascii: "{")) { try expect(UInt8(ascii: "{")) }
-      if skip(UInt8(ascii: "}")) { return false }
-      place.hasBegun = true
-    }
-    place.index = try name(among: names, next)
+  mutating func nextMember(among names: JSONNames, _ hasBegun: inout Bool, _ index: inout Int?) throws(Failure) -> Bool {
+    guard try nextPart(from: UInt8(ascii: "{"), to: UInt8(ascii: "}"), &hasBegun) else { return false }
+    index = try name(among: names, index.map { $0 + 1 } ?? 0)
     return true
   }
 

@@ -44,24 +44,19 @@ extension JSONReader {
   /// The text of the bytes in `range`.
   @inline(__always)
   func text(_ range: Range<Int>, isASCII: Bool) throws(Failure) -> String {
-    let characters = bytes.part(range)
-    if isASCII { return String(copying: UTF8Span(unchecked: characters.span, isKnownASCII: true)) }
+    if !isASCII { try checkEncoding(of: range) }
     // Unlike `String(validating:as:)` this needs no metadata of generic types, which the runtime would look up each time.
-    do { return String(copying: try UTF8Span(validating: characters.span)) } catch { throw malformed(range) }
+    let characters = bytes.part(range)
+    return String(copying: UTF8Span(unchecked: characters.span, isKnownASCII: isASCII))
   }
 
   /// Fails unless the bytes in `range` are UTF-8.
   func checkEncoding(of range: Range<Int>) throws(Failure) {
     let characters = bytes.part(range)
-    guard (try? UTF8Span(validating: characters.span)) != nil else { throw malformed(range) }
-  }
-
-  /// The failure for the bytes in `range`, which are not UTF-8.
-  private func malformed(_ range: Range<Int>) -> Failure {
-    let characters = bytes.part(range)
-    var offset = range.lowerBound
-    do { _ = try UTF8Span(validating: characters.span) } catch { offset += error.byteOffsets.lowerBound }
-    return Failure(message: "the text is not valid UTF-8", offset: offset)
+    do { _ = try UTF8Span(validating: characters.span) } catch {
+      let offset = range.lowerBound + error.byteOffsets.lowerBound
+      throw Failure(message: "the text is not valid UTF-8", offset: offset)
+    }
   }
 
   /// Skips white space and the quotation mark at the beginning of a string.

@@ -4,10 +4,8 @@ extension JSONReader {
   mutating func members(
     allowsRepeatedKeys: Bool, _ member: (inout JSONReader, String, Int) throws(Failure) -> Void
   ) throws(Failure) {
-    var keys: Set<String> = []
-    try expect(UInt8(ascii: "{"))
-    if skip(UInt8(ascii: "}")) { return }
-    repeat {
+    var (hasBegun, keys) = (false, Set<String>())
+    while try nextPart(from: UInt8(ascii: "{"), to: UInt8(ascii: "}"), &hasBegun) {
       skipSpace()
       let start = offset
       let key = try key()
@@ -15,8 +13,23 @@ extension JSONReader {
         throw Failure(message: "the key \(JSONString.quoted(String(key.prefix(60)))) occurs twice", offset: start)
       }
       try member(&self, key, start)
-    } while skip(UInt8(ascii: ","))
-    try close(UInt8(ascii: "}"))
+    }
+  }
+
+  /// Reads the beginning of an object or an array, or a comma between its parts.
+  ///
+  /// - Parameter hasBegun: whether the beginning has been read; `false` the first time.
+  /// - Returns: whether there is another part; if not, the end has been read.
+  @usableFromInline
+  mutating func nextPart(from start: UInt8, to end: UInt8, _ hasBegun: inout Bool) throws(Failure) -> Bool {
+    if hasBegun {
+      if skip(UInt8(ascii: ",")) { return true }
+      guard skip(end) else { throw expected("',' or \(Self.quoted(end))") }
+      return false
+    }
+    hasBegun = true
+    try expect(start)
+    return !skip(end)
   }
 
   /// Reads the name of a member, and the colon after it.
@@ -68,28 +81,18 @@ extension JSONReader {
 
   /// Reads the sign and digits of a number; `nil` if it does not fit into `Int`.
   mutating func wholeNumber() throws(Failure) -> Int? {
+    let start = offset
     let isNegative = skipByte(UInt8(ascii: "-"))
     guard let first = digit else { throw expected("a whole number") }
     offset += 1
-    if first == 0 { return 0 }
-    var (number, isTooLarge) = (-first, false)
-    while let digit {
+    var number = first
+    while first > 0, let digit {
       offset += 1
-      let (scaled, overflow) = number.multipliedReportingOverflow(by: 10)
-      let (sum, sumOverflow) = scaled.subtractingReportingOverflow(digit)
-      (number, isTooLarge) = (sum, isTooLarge || overflow || sumOverflow)
+      number = number &* 10 &+ digit
     }
-    if isTooLarge { return nil }
-    if isNegative { return number }
-    return number == .min ? nil : -number
-  }
-
-  /// Whether the number continues with a fraction or an exponent.
-  var isFraction: Bool {
-    switch peek() {
-    case UInt8(ascii: "."), UInt8(ascii: "e"), UInt8(ascii: "E"): true
-    default: false
-    }
+    // 18 digits always fit.
+    if offset - start > 18 { return Int(String(decoding: bytes.part(start..<offset), as: UTF8.self)) }
+    return isNegative ? -number : number
   }
 
   /// The value of the next digit; `nil` if the next byte is not a digit.
@@ -116,15 +119,8 @@ extension JSONReader {
   }
 
   /// Skips white space and then `byte`.
-  @usableFromInline
   mutating func expect(_ byte: UInt8) throws(Failure) {
     if !skip(byte) { throw expected(Self.quoted(byte)) }
-  }
-
-  /// Skips white space and then `byte`, which ends an array or an object.
-  @usableFromInline
-  mutating func close(_ byte: UInt8) throws(Failure) {
-    if !skip(byte) { throw expected("',' or \(Self.quoted(byte))") }
   }
 
   /// The failure that something else than `what` comes next.
@@ -144,15 +140,7 @@ extension JSONReader {
   /// Whether all of the document has been read.
   var isAtEnd: Bool { offset == bytes.count }
 
-  /// The next byte that is not white space, which stays unread; `nil` at the end.
-  package var next: UInt8? {
-    var rest = self
-    rest.skipSpace()
-    return rest.isAtEnd ? nil : rest.peek()
-  }
-
   /// Skips white space, then `byte` if it comes next, and returns whether it did.
-  @usableFromInline
   package mutating func skip(_ byte: UInt8) -> Bool {
     if skipByte(byte) { return true }
     guard peek() <= 0x20 else { return false }

@@ -94,7 +94,8 @@ public struct JSONWriter {
     needsComma = true
   }
 
-  private mutating func literal(_ text: String) {
+  /// Writes a value as it is in JSON.
+  mutating func literal(_ text: String) {
     beginValue()
     bytes.append(contentsOf: text.utf8)
   }

@@ -33,16 +33,11 @@ package struct DynamicLibrary: @unchecked Sendable {
   ///   - name: the name of the library, such as "libidn2".
   ///   - versions: the versions of its interface that can be used, the best one first.
   ///   - package: the package of Debian and Ubuntu that contains it.
-  package init(_ name: String, versions: [Int], package: String) throws(Failure) {
-    try self.init(name, versions.map { "\($0)" }, package: package, acceptsOthers: true)
-  }
-
-  /// Loads a library whose types in memory differ between versions, so that only the version of the headers can be used.
-  package init(_ name: String, exactVersion version: String, package: String) throws(Failure) {
-    try self.init(name, [version], package: package, acceptsOthers: false)
-  }
-
-  private init(_ name: String, _ versions: [String], package: String, acceptsOthers: Bool) throws(Failure) {
+  ///   - acceptsOthers: whether a file without a version will do, too. It will not if types in memory differ between
+  ///     versions, so that only the version of the headers can be used.
+  package init(
+    _ name: String, versions: [String], package: String, acceptsOthers: Bool = true
+  ) throws(Failure) {
     #if canImport(Darwin)
       // Whole paths, because a mere name is also looked for in the working directory.
       let folders = acceptsOthers ? ["/usr/lib"] : ["/usr/lib", "/opt/homebrew/lib", "/usr/local/lib"]

@@ -20,9 +20,7 @@ public struct JSONReader {
 
   let bytes: JSONBytes
   /// The position of the next byte. It never passes the first zero after the document: nothing skips a zero.
-  ///
-  /// A caller that searches a damaged document may set it to any position in the document.
-  package var offset = 0
+  var offset = 0
 
   /// Creates a reader at the beginning of `bytes`.
   public init(_ bytes: [UInt8]) { self.init(bytes.span) }
@@ -55,9 +53,9 @@ public struct JSONReader {
   public mutating func object(
     _ names: JSONNames, _ member: (inout JSONReader, Int) throws(Failure) -> Void
   ) throws(Failure) {
-    var place = JSONMemberPlace()
-    while try nextMember(among: names, &place) {
-      if let index = place.index { try member(&self, index) } else { try skipValue() }
+    var (hasBegun, index) = (false, Int?.none)
+    while try nextMember(among: names, &hasBegun, &index) {
+      if let index { try member(&self, index) } else { try skipValue() }
     }
   }
 
@@ -66,12 +64,11 @@ public struct JSONReader {
   public mutating func array<Element>(
     capacity: Int = 4, of element: (inout JSONReader) throws(Failure) -> Element
   ) throws(Failure) -> [Element] {
-    try expect(UInt8(ascii: "["))
-    if skip(UInt8(ascii: "]")) { return [] }
-    var elements: [Element] = []
-    elements.reserveCapacity(capacity)
-    repeat { elements.append(try element(&self)) } while skip(UInt8(ascii: ","))
-    try close(UInt8(ascii: "]"))
+    var (hasBegun, elements) = (false, [Element]())
+    while try nextPart(from: UInt8(ascii: "["), to: UInt8(ascii: "]"), &hasBegun) {
+      if elements.isEmpty { elements.reserveCapacity(capacity) }
+      elements.append(try element(&self))
+    }
     return elements
   }
 
@@ -88,7 +85,7 @@ public struct JSONReader {
   public mutating func integer() throws(Failure) -> Int {
     skipSpace()
     let start = offset
-    guard let number = try wholeNumber(), !isFraction else {
+    guard let number = try wholeNumber(), peek() != UInt8(ascii: "."), peek() | 0x20 != UInt8(ascii: "e") else {
       throw Failure(message: "expected a whole number", offset: start)
     }
     return number
