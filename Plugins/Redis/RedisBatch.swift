@@ -41,8 +41,8 @@ struct RedisBatch: Sendable {
     let isMet =
       switch changes[key] {
       case nil: (wanted.updateValue(expectation, forKey: key) ?? expectation) == expectation
-      case .put(_, let metadata), .update(let metadata): expectation.isMet(by: metadata)
-      case .remove: expectation.isMet(by: nil)
+      case .put(_, let metadata), .update(let metadata): expectation.isMet(byChecksum: metadata.checksum)
+      case .remove: expectation.isMet(byChecksum: nil)
       }
     guard isMet else { throw .conflict(on: key) }
   }

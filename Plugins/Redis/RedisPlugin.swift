@@ -38,7 +38,7 @@ public struct RedisPlugin: StoragePlugin {
   public func removeStore(
     _ configuration: EngineConfiguration, movingAside suffix: String?
   ) async throws(CacheError) -> [String] {
-    guard suffix == nil else { throw .cannotMoveAside(declaration.name) }
+    guard suffix == nil else { throw CacheError(.unsupported, "backend \(declaration.name) cannot move a store aside") }
     try await engine(configuration).removeStore()
     return []
   }

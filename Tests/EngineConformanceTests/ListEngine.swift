@@ -47,7 +47,7 @@ final class ListEngine: StorageEngine {
         case .remove(let key): changed.removeAll { $0.key == key }
         case .require(let key, let expectation):
           let metadata = changed.first { $0.key == key }?.metadata
-          guard expectation.isMet(by: metadata) else { throw .conflict(on: key) }
+          guard expectation.isMet(byChecksum: metadata?.checksum) else { throw .conflict(on: key) }
         }
       }
       try batch.bounds?.require(count(changed))

@@ -1,5 +1,3 @@
-internal import CacheBase
-
 /// What an engine is opened with: a value for each declared option, and the clock.
 public struct EngineConfiguration: Sendable {
   /// The clock by which the engine decides whether an entry has expired.
@@ -67,11 +65,14 @@ public struct EngineConfiguration: Sendable {
     return durability
   }
 
-  /// The file that marks the store after its damage has ended a process; `nil` if the store has no path.
-  package var crashMark: String? {
+  /// The path of the store, without slashes at its end; `nil` if it has none.
+  package var path: String? {
     guard case .text(let path)? = values["path"] else { return nil }
-    return Self.crashMark(ofStore: path)
+    return Self.withoutFinalSlashes(path)
   }
+
+  /// The file that marks the store after its damage has ended a process; `nil` if the store has no path.
+  package var crashMark: String? { path.map(Self.crashMark) }
 
   /// Whether the store has such a mark, which is an empty file: one with content is someone else's. Cost: one system call.
   package var hasCrashMark: Bool {
@@ -89,10 +90,12 @@ public struct EngineConfiguration: Sendable {
   }
 
   /// The file that marks the store at `path` after its damage has ended a process.
-  package static func crashMark(ofStore path: String) -> String {
-    var path = path[...]
+  package static func crashMark(ofStore path: String) -> String { withoutFinalSlashes(path) + ".crashed" }
+
+  private static func withoutFinalSlashes(_ path: String) -> String {
+    var path = path
     while path.utf8.count > 1, path.hasSuffix("/") { path.removeLast() }
-    return "\(path).crashed"
+    return path
   }
 
   private func missing(_ name: String) -> CacheError { Self.error(engine, name, "has no value of that type") }

@@ -115,10 +115,8 @@ extension ScanPage {
         page.next = last.key.text
         return false
       }
-      page.entries.append(
-        request.includesPayloads
-          ? ScannedEntry(key: key, metadata: metadata, payload: payload())
-          : ScannedEntry(key: key, metadata: metadata, payloadBytes: payloadBytes))
+      let copy = request.includesPayloads ? payload() : nil
+      page.entries.append(ScannedEntry(key: key, metadata: metadata, payloadBytes: payloadBytes, payload: copy))
       return true
     }
   }
@@ -135,19 +133,11 @@ public struct ScannedEntry: Sendable, Hashable {
   /// A copy of the payload, if the scan was asked for it.
   public let payload: [UInt8]?
 
-  /// An entry without its payload, which has `payloadBytes` bytes.
-  public init(key: CacheKey, metadata: EntryMetadata, payloadBytes: Int) {
+  /// An entry with a copy of its payload, or with the size of the payload alone.
+  public init(key: CacheKey, metadata: EntryMetadata, payloadBytes: Int? = nil, payload: [UInt8]? = nil) {
     self.key = key
     self.metadata = metadata
-    self.payloadBytes = payloadBytes
-    payload = nil
-  }
-
-  /// An entry with its payload.
-  public init(key: CacheKey, metadata: EntryMetadata, payload: [UInt8]) {
-    self.key = key
-    self.metadata = metadata
+    self.payloadBytes = payloadBytes ?? payload?.count ?? 0
     self.payload = payload
-    payloadBytes = payload.count
   }
 }

@@ -44,17 +44,6 @@ public struct StorageLocation: Sendable {
     try configuration.removeCrashMark()
   }
 
-  /// The path of the store, without slashes at its end; `nil` if it has none.
-  package var path: String? {
-    let declared = plugin.declaration.options.first { $0.name == "path" }?.defaultValue
-    guard plugin.declaration.capabilities.contains(.persistent),
-      case .text(let text)? = options["path"] ?? declared
-    else { return nil }
-    var path = HomeFolder.expanded(text)
-    while path.count > 1, path.hasSuffix("/") { path.removeLast() }
-    return path
-  }
-
   /// What the plugin opens the store with.
   ///
   /// - Throws: `CacheError` with the code `invalidOption`.

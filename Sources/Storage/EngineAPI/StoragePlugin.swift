@@ -48,27 +48,22 @@ extension StoragePlugin {
   /// `nil`: the plugin is not a layer.
   public var wrapped: (any StoragePlugin)? { nil }
 
-  /// Throws `unsupported`: the engine does not implement inspection.
+  /// Asks the plugin inside; throws `unsupported` if there is none.
   public func inspect(_ configuration: EngineConfiguration) async throws(CacheError) -> StoreInspection {
-    throw unsupported("tell what there is of a store without opening it")
+    guard let wrapped else { throw unsupported("tell what there is of a store without opening it") }
+    return try await wrapped.inspect(configuration)
   }
 
-  /// Throws `unsupported`: the engine does not know what its store consists of.
+  /// Has the plugin inside do it; throws `unsupported` if there is none.
   public func removeStore(
     _ configuration: EngineConfiguration, movingAside suffix: String?
   ) async throws(CacheError) -> [String] {
-    throw unsupported("remove a store that it cannot open")
+    guard let wrapped else { throw unsupported("remove a store that it cannot open") }
+    return try await wrapped.removeStore(configuration, movingAside: suffix)
   }
 
   private func unsupported(_ what: String) -> CacheError {
     CacheError(.unsupported, "backend \(declaration.name) cannot \(what)")
-  }
-}
-
-extension CacheError {
-  /// The error of the engine called `name`, which can remove its stores, but not move them aside.
-  public static func cannotMoveAside(_ name: String) -> CacheError {
-    CacheError(.unsupported, "backend \(name) cannot move a store aside")
   }
 }
 

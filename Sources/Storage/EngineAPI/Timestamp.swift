@@ -1,5 +1,3 @@
-internal import CacheBase
-
 /// A point in time: milliseconds since 1970-01-01T00:00:00Z, leap seconds not counted (POSIX time).
 ///
 /// The range ends at 9999-12-31T23:59:59.999Z, the last instant that RFC 3339 can write. Sums stop there instead of
@@ -22,8 +20,7 @@ public struct Timestamp: Sendable, Hashable, Comparable {
     // Such a duration exceeds the range from any start; anything smaller cannot overflow below.
     if duration >= .seconds(1 << 40) { return .distantFuture }
     if duration <= .seconds(-1 << 40) { return Timestamp(milliseconds: 0) }
-    let (seconds, attoseconds) = duration.components
-    return Timestamp(milliseconds: milliseconds + seconds * 1_000 + attoseconds / 1_000_000_000_000_000)
+    return Timestamp(milliseconds: milliseconds + duration.wholeMilliseconds)
   }
 
   /// How far a time may lie ahead of the clock and still count as now. Machines that share a store have clocks that

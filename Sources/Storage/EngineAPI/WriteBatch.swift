@@ -30,9 +30,6 @@ public struct WriteBatch: Sendable {
     /// The engine holds an entry whose metadata has this checksum.
     case checksum(UInt64)
 
-    /// Whether an entry with this metadata (`nil` if there is none) is as expected.
-    public func isMet(by metadata: EntryMetadata?) -> Bool { isMet(byChecksum: metadata?.checksum) }
-
     /// Whether an entry with this checksum (`nil` if there is none) is as expected.
     public func isMet(byChecksum checksum: UInt64?) -> Bool {
       switch self {

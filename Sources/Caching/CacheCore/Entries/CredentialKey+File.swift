@@ -7,7 +7,7 @@ extension CredentialKey {
       do throws(CacheError) {
         if let key = try Self.read(path) { return key }
         if let slash = path.lastIndex(of: "/") { try StoreFiles().makeDirectory(String(path[..<slash])) }
-        try StoreFiles().create(path, Self.random(), mayReplace: true)
+        try StoreFiles().create(path, Self.random())
         if let key = try Self.read(path) { return key }
         throw .system(ENOENT, "read", path)
       } catch {
@@ -22,7 +22,7 @@ extension CredentialKey {
   /// The key for the store at `location`: in a file next to it, named after it. A store without a path has the key of
   /// the process.
   package convenience init(of location: StorageLocation) {
-    guard let path = location.path else {
+    guard let path = (try? location.configuration(SystemWallClock()))?.path else {
       self.init { () throws(CacheError) in CredentialKey.random() }
       return
     }

@@ -19,7 +19,7 @@ public import EngineAPI
 ///
 /// **If the local store is damaged**, reads use the remote store, and the local store is removed and filled again. An
 /// inspection describes the remote store.
-public struct TieredLayer: WrappingPlugin {
+public struct TieredLayer: StoragePlugin {
   /// The plugin of the remote store.
   public let base: any StoragePlugin
   /// The local store.
@@ -39,6 +39,9 @@ public struct TieredLayer: WrappingPlugin {
     self.limits = limits
     self.localMaxAge = localMaxAge
   }
+
+  /// The plugin `base`.
+  public var wrapped: (any StoragePlugin)? { base }
 
   /// The declaration of `base`. It is `shared` only if another handle's commit is seen at once: if the remote engine counts
   /// changes, or `localMaxAge` is zero.

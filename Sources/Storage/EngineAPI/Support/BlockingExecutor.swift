@@ -1,4 +1,3 @@
-internal import CacheBase
 internal import Synchronization
 
 /// Runs blocking calls (a disk's fsync, a server's answer) one after another on a thread of its own, so that they do
@@ -7,8 +6,16 @@ internal import Synchronization
 /// The thread lives only while there is work. A call costs some 20 microseconds, so an engine uses the executor only
 /// for calls that really wait. (It is not a Dispatch queue because Dispatch's module also declares `struct stat`, which
 /// engines need from Glibc: which of the two wins then depends on the build order.)
-public struct BlockingExecutor: Sendable {
-  private let worker = Worker()
+public final class BlockingExecutor: Sendable {
+  private struct State {
+    var jobs: [@Sendable () -> Void] = []
+    var hasThread = false
+  }
+
+  private let state = Mutex(State())
+  /// Makes the effects of a job visible to the task that waits for it. A continuation does that by itself, but if it is
+  /// resumed before it is awaited, the runtime does not tell the thread sanitizer.
+  private let published = Atomic<UInt>(0)
 
   /// An executor without work.
   public init() {}
@@ -20,34 +27,17 @@ public struct BlockingExecutor: Sendable {
     _ work: @escaping @Sendable () throws(CacheError) -> Output
   ) async throws(CacheError) -> Output {
     let result: Result<Output, CacheError> = await withCheckedContinuation { continuation in
-      worker.add {
+      add {
         let result = Result { () throws(CacheError) -> Output in try work() }
-        worker.publish()
+        self.published.add(1, ordering: .releasing)
         continuation.resume(returning: result)
       }
     }
-    worker.observe()
+    _ = published.load(ordering: .acquiring)
     return try result.get()
   }
-}
 
-/// An executor's jobs, and the thread that runs them.
-private final class Worker: Sendable {
-  private struct State {
-    var jobs: [@Sendable () -> Void] = []
-    var hasThread = false
-  }
-
-  private let state = Mutex(State())
-  private let published = Atomic<UInt>(0)
-
-  /// Makes a job's effects visible to whatever follows `observe`. A continuation does that by itself, but if it is
-  /// resumed before it is awaited, the runtime does not tell the thread sanitizer.
-  func publish() { published.add(1, ordering: .releasing) }
-
-  func observe() { _ = published.load(ordering: .acquiring) }
-
-  func add(_ job: @escaping @Sendable () -> Void) {
+  private func add(_ job: @escaping @Sendable () -> Void) {
     let needsThread = state.withLock { state in
       state.jobs.append(job)
       defer { state.hasThread = true }

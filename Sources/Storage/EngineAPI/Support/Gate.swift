@@ -1,4 +1,3 @@
-public import CacheBase
 public import Synchronization
 
 /// Admits any number of threads at once, or a single one: a readers-writer lock whose readers share nothing that they

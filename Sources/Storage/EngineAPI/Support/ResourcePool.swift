@@ -67,23 +67,17 @@ public final class ResourcePool<Resource: AnyObject & Sendable>: Sendable {
     if !isGiven { giveBackBehindLock(resource) }
   }
 
-  /// Releases all idle resources, so that the next use makes a new one.
-  public func removeIdle() {
-    let idle = state.withLock { state in
-      defer { state.idle = [] }
-      return state.idle
-    }
-    for slot in 0..<ThreadSlots.count { take(from: slot)?.release() }
-    _ = idle  // Released here, outside the lock.
-  }
-
   /// Releases all idle resources, and from now on every resource that comes back.
   public func close() {
-    state.withLock { $0.isClosed = true }
     for slot in 0..<ThreadSlots.count {
       Self.resource(at: nearest[slot].exchange(Self.closed, ordering: .acquiring))?.release()
     }
-    removeIdle()
+    let idle = state.withLock { state in
+      defer { state.idle = [] }
+      state.isClosed = true
+      return state.idle
+    }
+    _ = idle  // Released here, outside the lock.
   }
 
   /// Calls `body` with each idle resource. A caller that needs one meanwhile waits, so `body` must be short.

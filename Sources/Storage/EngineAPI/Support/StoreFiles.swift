@@ -1,4 +1,4 @@
-public import CacheBase
+internal import Synchronization
 
 /// The system calls on the files of a store, with their errors in the words of the cache.
 ///
@@ -127,29 +127,20 @@ public struct StoreFiles: Sendable {
     _ bytes: [UInt8], to path: String, _ flags: Int32, synchronized: Bool = false
   ) throws(CacheError) -> OpenFile {
     guard let file = try open(path, flags) else { throw .system(ENOENT, "create", path) }
-    var count = 0
-    while count < bytes.count {
-      let length = min(bytes.count - count, largestTransfer)
-      count +=
-        try call("write", path) {
-          bytes.withUnsafeBytes { CacheBase.write(file.descriptor, $0.baseAddress?.advanced(by: count), length) }
-        } ?? 0
-    }
+    try write(bytes, to: file, at: flags & O_APPEND == 0 ? 0 : status(of: file).size)
     if synchronized { try synchronize(file) }
     return file
   }
 
-  /// Creates a file with the content `bytes`, whole and on disk, unless another process is faster.
-  ///
-  /// - Parameter mayReplace: whether the file may replace that of the other process if the file system has no links.
-  public func create(_ path: String, _ bytes: [UInt8], mayReplace: Bool = false) throws(CacheError) {
+  /// Creates a file with the content `bytes`, whole and on disk, unless another process is faster. If the file system has
+  /// no links, it may replace the file of the other process.
+  public func create(_ path: String, _ bytes: [UInt8]) throws(CacheError) {
     let draft = "\(path).\(UInt64.random(in: .min ... .max))"
     defer { _ = unlink(draft) }
     try write(bytes, to: draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, synchronized: true)
     do throws(CacheError) {
       try call("create", path, accepting: EEXIST) { link(draft, path) }
     } catch {
-      guard mayReplace else { throw error }
       try rename(draft, to: path)
     }
   }
@@ -190,19 +181,12 @@ public struct StoreFiles: Sendable {
 
   /// The names of everything in the folder at `path`.
   public func names(in path: String) throws(CacheError) -> Set<String> {
-    var names: Set<String> = []
+    var names: [String]?
     try call("list", path) {
-      guard let folder = opendir(path) else { return Int32(-1) }
-      defer { closedir(folder) }
-      errno = 0
-      while let entry = readdir(folder) {
-        names.insert(
-          withUnsafeBytes(of: &entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) })
-        errno = 0
-      }
-      return errno == 0 ? 0 : -1
+      names = Folders.names(in: path)
+      return names == nil ? Int32(-1) : 0
     }
-    return names.subtracting([".", ".."])
+    return Set(names ?? [])
   }
 }
 
@@ -257,6 +241,50 @@ extension StoreFiles {
       pause(min(.microseconds(500), timeout - waited))
     }
   }
+}
+
+/// How long calls wait for a lock that another process holds: for the time-out, but not again right after one of them has
+/// waited in vain. A fetch makes several calls, one after the other, and its response must not wait for each of them.
+public final class LockPatience: Sendable {
+  private let timeout: Duration
+  private let now: @Sendable () -> Duration
+  /// When a call last gave up; `nil` after one that got the lock.
+  private let gaveUpAt = Mutex<Duration?>(nil)
+
+  /// Patience for calls that wait for up to `timeout`.
+  ///
+  /// - Parameter now: the time since a fixed moment.
+  public init(_ timeout: Duration, now: @escaping @Sendable () -> Duration = LockPatience.elapsed) {
+    self.timeout = timeout
+    self.now = now
+  }
+
+  /// The time since the process began to measure it, by a clock that nobody sets.
+  public static let elapsed: @Sendable () -> Duration = {
+    let start = SuspendingClock.now
+    return { start.duration(to: .now) }
+  }()
+
+  /// Calls `body`, which needs the lock, with the time for which it may wait. That is a fiftieth of the timeout for as
+  /// long as the timeout after a call that has waited and failed with `busy`: a lock that others hold for a moment is not
+  /// a failure.
+  ///
+  /// - Throws: what `body` throws.
+  public func wait<Output>(_ body: (Duration) throws(CacheError) -> Output) throws(CacheError) -> Output {
+    let start = now()
+    let isShort = gaveUpAt.withLock { $0.map { start - $0 < timeout } ?? false }
+    do throws(CacheError) {
+      let output = try body(isShort ? timeout / 50 : timeout)
+      succeeded()
+      return output
+    } catch {
+      if error.code == .busy, !isShort { gaveUpAt.withLock { $0 = now() } }
+      throw error
+    }
+  }
+
+  /// Notes that a call got the lock without waiting.
+  public func succeeded() { gaveUpAt.withLock { $0 = nil } }
 }
 
 /// Distinguishes the states of a file.

@@ -1,5 +1,3 @@
-internal import CacheBase
-
 /// The mark of a store outside of its format: the head of the table of uses next to it.
 ///
 /// A store has one mark inside its format and this one, which an engine creates before the first byte of the store.
@@ -120,20 +118,18 @@ public enum StorePlace: Sendable, Hashable {
     }
   }
 
-  /// Looks at the lowest item that exists of `path` and the folders above it.
+  /// Looks for a link that leads nowhere among `path` and the folders above it.
   private static func requireNoDanglingLink(_ path: String) throws(CacheError) {
-    var (path, status) = (path[...], stat())
-    while !path.isEmpty {
-      while path.count > 1, path.hasSuffix("/") { path.removeLast() }
-      if lstat(String(path), &status) == 0 {
-        var followed = stat()
-        guard stat(String(path), &followed) != 0, errno == ENOENT, status.st_mode & S_IFMT == S_IFLNK else { return }
+    var (rest, status) = (path[...], stat())
+    while !rest.isEmpty {
+      while rest.count > 1, rest.hasSuffix("/") { rest.removeLast() }
+      let item = String(rest)
+      if let target = SmallFile.target(item), stat(item, &status) != 0, errno == ENOENT {
         throw CacheError(
-          .cannotCreate, "\(path) is a link to \(SmallFile.target(String(path)) ?? ""), which does not exist",
+          .cannotCreate, "\(item) is a link to \(target), which does not exist",
           hint: "mount the disk that it leads to, or remove the link")
       }
-      guard let slash = path.lastIndex(of: "/") else { return }
-      path = path[..<slash]
+      rest = rest[..<(rest.lastIndex(of: "/") ?? rest.startIndex)]
     }
   }
 
