@@ -52,7 +52,7 @@ extension Table {
   /// The table of `items`, with those of `columns` that tables have.
   package init<Item>(_ items: [Item], _ columns: [CachePresentation.Column<Item>]) {
     let shown = columns.filter { $0.column != nil }
-    let rows = items.enumerated().map { index, item in shown.map { $0.cell(item, index) } }
+    let rows = items.indices.map { index in shown.map { $0.cell(items[index], index) } }
     self.init(shown.compactMap(\.column), rows: rows)
   }
 }

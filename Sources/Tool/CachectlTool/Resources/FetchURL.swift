@@ -58,7 +58,7 @@ struct FetchURLCommand: AsyncParsableCommand {
 
   func run() async throws {
     let session = try Session(global)
-    let request = try url.request
+    let responses = try url.fetch
     var demands = try url.network.demands
     demands.maxTime = maxTime.map { Duration.seconds($0) }
     demands.retries = retry
@@ -66,7 +66,7 @@ struct FetchURLCommand: AsyncParsableCommand {
     do throws(CacheError) {
       try await session.fetching(fetch) { store, writes throws(CacheError) in
         var last: Snapshot<LocatedResponse>?
-        for try await snapshot in request.responses(session.container.context(store), demands, fetch.options) {
+        for try await snapshot in responses(session.container.context(store), demands, fetch.options) {
           if let last { writes.note(last) }
           last = snapshot
         }

@@ -62,41 +62,33 @@ struct URLOptions: ExplainableOptions {
     if !(0...50).contains(maxRedirects) { throw ValidationError("--max-redirects is a number from 0 to 50") }
   }
 
-  /// The request.
+  /// Fetches the response to a request through the cache.
+  typealias Fetch = @Sendable (ResourceContext, TransferDemands, FetchOptions) -> Snapshots<LocatedResponse>
+
+  /// What fetches the response to the request.
   ///
   /// - Throws: `CacheError`: `ioFailed` if a file cannot be read; `invalidRequest` if a header field is malformed, or the
   ///   variable with its value is not set.
-  var request: WrittenRequest {
+  var fetch: Fetch {
     get throws(CacheError) {
       let header = try RequestHeader(headers, user: user, cookies: cookies)
-      var message = HTTPRequest(
+      var request = HTTPRequest(
         method: head ? "HEAD" : method ?? (data.isEmpty ? "GET" : "POST"), url: url, fields: HTTPFields(header.fields),
         body: text, stream: try stream)
-      message.keepsDotSegments = pathAsIs
-      message.secretFields = header.secretNames
-      return WrittenRequest(message: message, maxRedirects: maxRedirects, unwantedFields: header.unwantedNames)
-    }
-  }
-
-  /// A request with what it asks of the repository.
-  struct WrittenRequest {
-    fileprivate let message: HTTPRequest
-    fileprivate let maxRedirects: Int
-    fileprivate let unwantedFields: Set<String>
-
-    /// Fetches the response through the cache.
-    func responses(
-      _ context: ResourceContext, _ demands: TransferDemands, _ options: FetchOptions
-    ) -> Snapshots<LocatedResponse> {
-      context.makeURLRepository(demands)
-        .response(to: message, maxRedirects: maxRedirects, unwantedFields: unwantedFields, options: options)
+      request.keepsDotSegments = pathAsIs
+      request.secretFields = header.secretNames
+      return { [request, maxRedirects] context, demands, options in
+        context.makeURLRepository(demands)
+          .response(
+            to: request, maxRedirects: maxRedirects, unwantedFields: header.unwantedNames, options: options)
+      }
     }
   }
 
   func snapshots(
     _ context: ResourceContext, _ options: FetchOptions
   ) throws(CacheError) -> Snapshots<LocatedResponse> {
-    try request.responses(context, try network.demands, options)
+    try fetch(context, try network.demands, options)
   }
 
   /// The content given on the command line.
