@@ -153,7 +153,7 @@ let package = Package(
     layer("Caching", "ResponseCacheURLSession", caching + ["ResponseCache"]),
 
     // The articles' app on the cache.
-    layer("Features", "CacheDomain", ["FetchVocabulary", "HTTPCaching"]),
+    layer("Features", "CacheDomain", ["FetchVocabulary"]),
     layer("Features", "CacheData", caching + ["CacheDomain"]),
     layer("Features", "CachePresentation", ["FetchVocabulary", "HTTPCaching", "CacheDomain"]),
     .target(
@@ -223,7 +223,7 @@ let package = Package(
       caching + [
         "CurlTransport", "EngineConformance", "MemoryStorage", "ResponseCache", "ResponseCacheURLSession", "TestOrigin",
       ]),
-    tests("CacheDomainTests", ["FetchVocabulary", "HTTPCaching", "CacheDomain", "SeededNumbers"]),
+    tests("CacheDomainTests", ["FetchVocabulary", "CacheDomain", "SeededNumbers"]),
     tests("CacheDataTests", caching + ["CacheDomain", "CacheData", "SeededNumbers"]),
     tests(
       "CachePresentationTests", ["FetchVocabulary", "HTTPCaching", "CacheDomain", "CachePresentation", "SeededNumbers"]),

@@ -81,43 +81,6 @@ struct RepositoryTests {
     #expect(sources == [.origin, .cache])
     #expect(storage.requests == [PosterRequestDTO(origin: "o", query: query)])
   }
-
-  @Test(arguments: [nil, CacheError(.damaged, "the queries are damaged")])
-  func queriesComeFromTheirStorageAndSoDoItsErrors(error: CacheError?) async throws {
-    struct Queries: MovieQueriesStorage {
-      let error: CacheError?
-      let saved: @Sendable (MovieQuery) -> Void
-
-      func recentQueries() async throws(CacheError) -> [RecentMovieQuery] {
-        if let error { throw error }
-        return []
-      }
-
-      func save(_ query: MovieQuery) async throws(CacheError) {
-        if let error { throw error }
-        saved(query)
-      }
-    }
-    let query = try #require(MovieQuery("wire"))
-    await confirmation(expectedCount: error == nil ? 1 : 0) { confirm in
-      let repository = DefaultMovieQueriesRepository(
-        storage: Queries(error: error) { saved in if saved == query { confirm() } })
-      let codes = await [
-        code { () async throws(CacheError) in try await repository.save(query) },
-        code { () async throws(CacheError) in _ = try await repository.recentQueries() },
-      ]
-      #expect(codes == [error?.code, error?.code])
-    }
-  }
-
-  private func code(_ body: () async throws(CacheError) -> Void) async -> CacheError.Code? {
-    do throws(CacheError) {
-      try await body()
-      return nil
-    } catch {
-      return error.code
-    }
-  }
 }
 
 extension RepositoryTests.Shelf: MoviesResponseStorage

@@ -110,12 +110,7 @@ public struct FetchCitiesUseCase: Sendable {
 
   /// Fetches the page of cities that `query` describes, as `options` say. Throws `notFound` beyond the last page.
   public func execute(_ query: CitiesQuery, options: FetchOptions = FetchOptions()) -> Snapshots<CitiesPage> {
-    anyPage(query, options: options).checked { page throws(CacheError) in try page.checkExists() }
-  }
-
-  /// Like `execute`, but returns an empty page beyond the last one.
-  func anyPage(_ query: CitiesQuery, options: FetchOptions) -> Snapshots<CitiesPage> {
-    repository.cities(query, options: options)
+    repository.cities(query, options: options).checked { page throws(CacheError) in try page.checkExists() }
   }
 }
 
@@ -190,13 +185,13 @@ public struct FetchAllCitiesUseCase: Sendable {
 }
 
 extension FetchCitiesUseCase {
-  /// The last snapshot of a page: if there are two, the origin's.
+  /// The last snapshot of a page: if there are two, the origin's. Beyond the last page it is empty, and no error.
   fileprivate func last(
     _ query: CitiesQuery, options: FetchOptions
   ) async -> Result<Snapshot<CitiesPage>, CacheError> {
     do throws(CacheError) {
       var last: Snapshot<CitiesPage>?
-      for try await snapshot in anyPage(query, options: options) { last = snapshot }
+      for try await snapshot in repository.cities(query, options: options) { last = snapshot }
       if let last { return .success(last) }
       throw CacheError(.invalidAnswer, "page \(query.page) has no answer")
     } catch {

@@ -156,3 +156,43 @@ public struct FetchRecentMovieQueriesUseCase: Sendable {
     Array(try await repository.recentQueries().prefix(limit))
   }
 }
+
+/// A source of posters.
+public protocol PosterImagesRepository: Sendable {
+  /// Fetches the poster that `query` describes, as `options` say.
+  func poster(_ query: PosterQuery, options: FetchOptions) -> Snapshots<Poster>
+}
+
+/// The image of a movie's poster.
+public struct Poster: Sendable, Hashable {
+  /// The encoded image.
+  public let bytes: [UInt8]
+  /// Its media type, such as "image/png".
+  public let contentType: String
+
+  /// Creates a poster.
+  public init(bytes: [UInt8], contentType: String) {
+    self.bytes = bytes
+    self.contentType = contentType
+  }
+}
+
+/// Which poster to fetch, and how wide.
+public struct PosterQuery: Sendable, Hashable {
+  /// The available widths in pixels, ascending (those of the public API).
+  public static let widths = [92, 154, 185, 342, 500, 780]
+
+  /// The path of the poster, as a movie names it, beginning with a slash.
+  public let path: String
+  /// The width in pixels, one of `widths`.
+  public let width: Int
+
+  /// Creates a query for the poster at `path`, in the available width nearest to `width`. Of two equally near widths it
+  /// takes the larger.
+  public init(path: String, width: Int = 342) {
+    self.path = path.hasPrefix("/") ? path : "/" + path
+    // Clamp first, so that the distances cannot overflow.
+    let wanted = min(max(width, 0), 1_000)
+    self.width = Self.widths.reversed().min { abs($0 - wanted) < abs($1 - wanted) } ?? 342
+  }
+}

@@ -36,7 +36,7 @@ struct AwayEngineTests {
 
   @Test func everythingOverItFailsWithTheSameCodeMessageAndHint() async throws {
     let cities = EngineCityResponseStorage(store: store)
-    let queries = EngineMovieQueriesStorage(store: store, maximumCount: 10)
+    let queries = DefaultMovieQueriesRepository(store: store, maximumCount: 10)
     let administration = StoreAdministration(store)
     let request = CitiesRequestDTO(origin: "o", query: CitiesQuery())
     let (key, query) = (try CacheKey("cities/v1"), try #require(MovieQuery("a")))

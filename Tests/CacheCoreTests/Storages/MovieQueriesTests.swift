@@ -10,7 +10,7 @@ import Testing
 struct MovieQueriesTests {
   private func query(_ text: String) throws -> MovieQuery { try #require(MovieQuery(text)) }
 
-  private func texts(_ storage: EngineMovieQueriesStorage) async throws -> [String] {
+  private func texts(_ storage: DefaultMovieQueriesRepository) async throws -> [String] {
     try await storage.recentQueries().map(\.query.text)
   }
 

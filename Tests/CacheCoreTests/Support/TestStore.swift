@@ -21,8 +21,8 @@ struct TestStore {
   var cities: EngineCityResponseStorage { EngineCityResponseStorage(store: store) }
   var posters: EnginePosterResponseStorage { EnginePosterResponseStorage(store: store) }
 
-  func queries(_ maximumCount: Int = 10) -> EngineMovieQueriesStorage {
-    EngineMovieQueriesStorage(store: store, maximumCount: maximumCount)
+  func queries(_ maximumCount: Int = 10) -> DefaultMovieQueriesRepository {
+    DefaultMovieQueriesRepository(store: store, maximumCount: maximumCount)
   }
 
   /// The head of a response stored now, fresh for a minute and kept for five.

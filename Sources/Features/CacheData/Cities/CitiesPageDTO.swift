@@ -1,48 +1,34 @@
-public import CacheDomain
-@_exported public import CacheCore
-internal import EngineAPI
 // A resource is fetched and kept by means of the cache, whose names its containers use.
+@_exported public import CacheCore
+public import CacheDomain
+internal import EngineAPI
 
 /// A page of cities as it is stored and transferred.
 public struct CitiesPageDTO: Codable, Sendable, Hashable {
   /// A city as it is stored and transferred.
   public struct CityDTO: Codable, Sendable, Hashable {
-    package let id: String
-    package let name: String
-    package let subName: String?
-    package let revenue: Int?
-    package let organizationCount: Int?
-
-    /// Creates the DTO of a city.
-    package init(id: String, name: String, subName: String?, revenue: Int?, organizationCount: Int?) {
-      self.id = id
-      self.name = name
-      self.subName = subName
-      self.revenue = revenue
-      self.organizationCount = organizationCount
-    }
+    let id: String
+    let name: String
+    let subName: String?
+    let revenue: Int?
+    let organizationCount: Int?
   }
 
-  package let page: Int
-  package let totalPages: Int
-  package let totalItems: Int
-  package let items: [CityDTO]
+  let page: Int
+  let totalPages: Int
+  let totalItems: Int
+  let items: [CityDTO]
+}
 
-  /// Creates the DTO of a page from its fields.
-  package init(page: Int, totalPages: Int, totalItems: Int, items: [CityDTO]) {
-    (self.page, self.totalPages, self.totalItems, self.items) = (page, totalPages, totalItems, items)
-  }
-
+extension CitiesPageDTO {
   /// Creates the DTO of `page`.
   public init(_ page: CitiesPage) {
-    self.page = page.page
-    self.totalPages = page.totalPages
-    self.totalItems = page.totalItems
-    self.items = page.cities.map { city in
+    let items = page.cities.map { city in
       CityDTO(
         id: city.id, name: city.name, subName: city.subName, revenue: city.revenue,
         organizationCount: city.organizationCount)
     }
+    self.init(page: page.page, totalPages: page.totalPages, totalItems: page.totalItems, items: items)
   }
 
   /// The page as the domain represents it.
@@ -62,14 +48,13 @@ extension CitiesPageDTO: JSONPayload {
   ///
   /// - Throws: `JSONReader.Failure` if the document has another shape.
   public init(json: inout JSONReader) throws(JSONReader.Failure) {
-    let frame = try PageFrame(json: &json) { json throws(JSONReader.Failure) in try CityDTO(json: &json) }
-    self.init(page: frame.page, totalPages: frame.totalPages, totalItems: frame.totalItems, items: frame.items)
+    let page = try json.page { json throws(JSONReader.Failure) in try CityDTO(json: &json) }
+    self.init(page: page.page, totalPages: page.totalPages, totalItems: page.totalItems, items: page.items)
   }
 
   /// Writes the page, its members in the order of their names.
   public func write(to json: inout JSONWriter) {
-    let frame = PageFrame(page: page, totalPages: totalPages, totalItems: totalItems, items: items)
-    frame.write(to: &json) { json, city in city.write(to: &json) }
+    json.page(page, totalPages: totalPages, totalItems: totalItems, items) { json, city in city.write(to: &json) }
   }
 }
 
@@ -110,51 +95,48 @@ extension CitiesPageDTO.CityDTO {
   }
 }
 
-extension JSONReader {
-  /// Reads a whole number, or `null` as `nil`.
-  fileprivate mutating func optionalInteger() throws(Failure) -> Int? {
-    try optional { json throws(Failure) in try json.integer() }
-  }
+/// The members that every page has, in the order in which they are written.
+private enum PageMember: Int {
+  case items, page, totalItems, totalPages
+
+  static let names = JSONNames(["items", "page", "totalItems", "totalPages"])
 }
 
-/// The members that every page has.
-struct PageFrame<Item> {
-  let page: Int
-  let totalPages: Int
-  let totalItems: Int
-  let items: [Item]
-
-  /// Enough room for the items of most pages.
-  private static var usualItems: Int { 20 }
-
-  /// Creates a page.
-  init(page: Int, totalPages: Int, totalItems: Int, items: [Item]) {
-    (self.page, self.totalPages, self.totalItems, self.items) = (page, totalPages, totalItems, items)
-  }
-
+extension JSONReader {
   /// Reads a page, with `item` for each item.
-  init(
-    json: inout JSONReader, of item: (inout JSONReader) throws(JSONReader.Failure) -> Item
-  ) throws(JSONReader.Failure) {
+  mutating func page<Item>(
+    of item: (inout JSONReader) throws(Failure) -> Item
+  ) throws(Failure) -> (page: Int, totalPages: Int, totalItems: Int, items: [Item]) {
+    // Enough room for the items of most pages.
+    let usualItems = 20
     var (page, totalPages, totalItems, items) = (Int?.none, Int?.none, Int?.none, [Item]?.none)
-    try json.object(PageMember.names) { json, member throws(JSONReader.Failure) in
+    try object(PageMember.names) { json, member throws(Failure) in
       switch PageMember(rawValue: member) {
-      case .items: items = try json.array(capacity: Self.usualItems, of: item)
+      case .items: items = try json.array(capacity: usualItems, of: item)
       case .page: page = try json.integer()
       case .totalItems: totalItems = try json.integer()
       case .totalPages: totalPages = try json.integer()
       case nil: try json.skipValue()
       }
     }
-    self.page = try json.required(page, "page")
-    self.totalPages = try json.required(totalPages, "totalPages")
-    self.totalItems = try json.required(totalItems, "totalItems")
-    self.items = try json.required(items, "items")
+    return (
+      try required(page, "page"), try required(totalPages, "totalPages"), try required(totalItems, "totalItems"),
+      try required(items, "items")
+    )
   }
 
-  /// Writes the page, with `item` for each item.
-  func write(to json: inout JSONWriter, _ item: (inout JSONWriter, Item) -> Void) {
-    json.object { json in
+  /// Reads a whole number, or `null` as `nil`.
+  fileprivate mutating func optionalInteger() throws(Failure) -> Int? {
+    try optional { json throws(Failure) in try json.integer() }
+  }
+}
+
+extension JSONWriter {
+  /// Writes a page, with `item` for each item.
+  mutating func page<Item>(
+    _ page: Int, totalPages: Int, totalItems: Int, _ items: [Item], _ item: (inout JSONWriter, Item) -> Void
+  ) {
+    object { json in
       json.name("items")
       json.array(items, item)
       json.member("page", page)
@@ -162,10 +144,4 @@ struct PageFrame<Item> {
       json.member("totalPages", totalPages)
     }
   }
-}
-
-private enum PageMember: Int {
-  case items, page, totalItems, totalPages
-
-  static let names = JSONNames(["items", "page", "totalItems", "totalPages"])
 }

@@ -26,6 +26,18 @@ public struct CitiesRequestDTO: CacheableRequest {
   }
 }
 
+extension CitiesQuery {
+  /// The query itself, once checked.
+  ///
+  /// - Throws: `CacheError` with the code `invalidRequest` for a page that no origin has.
+  package func checked() throws(CacheError) -> CitiesQuery {
+    guard page >= 0 else {
+      throw CacheError(.invalidRequest, "there is no page \(page) of cities", hint: "pages of cities begin at 0")
+    }
+    return self
+  }
+}
+
 /// An origin of pages of cities.
 public protocol CityOrigin: ResponseOrigin where Request == CitiesRequestDTO, Response == CitiesPageDTO {}
 

@@ -43,7 +43,7 @@ public struct ProPublicaCityOrigin: CityOrigin, HTTPOrigin {
   ///
   /// - Throws: `CacheError` with the code `invalidAnswer`.
   public func decode(_ response: HTTPResponse, for request: CitiesRequestDTO) throws(CacheError) -> CitiesPageDTO {
-    CitiesPageDTO(try search(response).page(request.query.page))
+    try search(response).page(request.query.page)
   }
 
   private func search(_ response: HTTPResponse) throws(CacheError) -> ProPublicaSearchDTO {
@@ -54,17 +54,8 @@ public struct ProPublicaCityOrigin: CityOrigin, HTTPOrigin {
 /// A page of organisations, as ProPublica's search returns it. Any key may be missing; the organisations only if there
 /// are none.
 struct ProPublicaSearchDTO: Sendable {
-  struct Organization: Sendable {
-    let city: String?
-    let state: String?
-
-    fileprivate init(_ json: AnswerValue) throws(CacheError) {
-      city = try json.optionalMember("city")?.text
-      state = try json.optionalMember("state")?.text
-    }
-  }
-
-  let organizations: [Organization]
+  /// The city of each organisation; `nil` if it has none.
+  private let places: [Place?]
   let totalResults: Int?
   private let pages: Int?
   private let pageOffset: Int?
@@ -77,32 +68,32 @@ struct ProPublicaSearchDTO: Sendable {
     perPage = try json.optionalMember("per_page")?.count
     let name = "organizations"
     let list = totalResults == 0 ? try json.optionalMember(name) : try json.member(name)
-    organizations = try list?.elements.map { element throws(CacheError) in try Organization(element) } ?? []
+    places = try list?.elements.map { element throws(CacheError) in try Place(element) } ?? []
   }
 
   /// Page `number`, from 0, of the cities of these organisations.
-  func page(_ number: Int) -> CitiesPage {
-    let total = totalResults ?? (pageOffset ?? 0).addingSaturated(organizations.count)
-    return CitiesPage(page: number, totalPages: totalPages(of: total), totalItems: total, cities: cities)
+  func page(_ number: Int) -> CitiesPageDTO {
+    let total = totalResults ?? (pageOffset ?? 0).addingSaturated(places.count)
+    return CitiesPageDTO(page: number, totalPages: totalPages(of: total), totalItems: total, items: cities)
   }
 
   /// The number of pages. The page size comes from the answer, because the server has changed it before.
   private func totalPages(of total: Int) -> Int {
     if let pages { return pages }
     guard total > 0 else { return 0 }
-    let size = [perPage ?? 0, organizations.count, 1].first { $0 > 0 } ?? 1
+    let size = [perPage ?? 0, places.count, 1].first { $0 > 0 } ?? 1
     return (total - 1) / size + 1
   }
 
   /// The cities, in order of their first organisations. Skips organisations without a city.
-  private var cities: [City] {
-    var places: [Place] = []
+  private var cities: [CitiesPageDTO.CityDTO] {
+    var order: [Place] = []
     var counts: [Place: Int] = [:]
-    for place in organizations.compactMap(Place.init) {
-      if counts[place] == nil { places.append(place) }
+    for place in places.compactMap(\.self) {
+      if counts[place] == nil { order.append(place) }
       counts[place, default: 0] += 1
     }
-    return places.map { $0.city(organizationCount: counts[$0] ?? 0) }
+    return order.map { $0.city(organizationCount: counts[$0] ?? 0) }
   }
 
   /// A city in a state. The state is what the server writes: usually two letters, but also a name, or "ZZ" for abroad.
@@ -110,14 +101,17 @@ struct ProPublicaSearchDTO: Sendable {
     let name: String
     let state: String?
 
-    init?(_ organization: Organization) {
-      guard let name = organization.city.flatMap(Self.trimmed) else { return nil }
+    /// The city of an organisation; `nil` if it has none.
+    init?(_ organization: AnswerValue) throws(CacheError) {
+      let city = try organization.optionalMember("city")?.text
+      let state = try organization.optionalMember("state")?.text
+      guard let name = city.flatMap(Self.trimmed) else { return nil }
       self.name = name
-      state = organization.state.flatMap(Self.trimmed)
+      self.state = state.flatMap(Self.trimmed)
     }
 
-    func city(organizationCount: Int) -> City {
-      City(
+    func city(organizationCount: Int) -> CitiesPageDTO.CityDTO {
+      CitiesPageDTO.CityDTO(
         id: "\(state ?? "")/\(name)", name: name, subName: state, revenue: nil, organizationCount: organizationCount)
     }
 

@@ -6,6 +6,9 @@ public struct MoviesRequestDTO: CacheableRequest {
   /// The namespace of pages of movies.
   public static let resource = "movies"
 
+  /// The pages that can be requested, however many a search reports.
+  public static let pages = 1...500
+
   /// The origin's name.
   public let origin: String
   /// The search.
@@ -23,6 +26,14 @@ public struct MoviesRequestDTO: CacheableRequest {
   /// The origin, the page and the search text.
   public var parameters: [(name: String, value: String)] {
     [("origin", origin), ("page", String(page)), ("query", query.text)]
+  }
+
+  /// - Throws: `CacheError` with the code `invalidRequest` for a page outside `pages`.
+  package func checkPage() throws(CacheError) {
+    guard !Self.pages.contains(page) else { return }
+    throw CacheError(
+      .invalidRequest, "there is no page \(page) of movies",
+      hint: "ask for a page from \(Self.pages.lowerBound) to \(Self.pages.upperBound)")
   }
 }
 

@@ -6,46 +6,29 @@ internal import EngineAPI
 public struct MoviesPageDTO: Codable, Sendable, Hashable {
   /// A movie as it is stored and transferred.
   public struct MovieDTO: Codable, Sendable, Hashable {
-    package let id: String
-    package let title: String
-    package let overview: String?
-    package let releaseDate: String?
-    package let posterPath: String?
-    package let genres: [String]
-
-    /// Creates the DTO of a movie.
-    package init(
-      id: String, title: String, overview: String?, releaseDate: String?, posterPath: String?, genres: [String]
-    ) {
-      self.id = id
-      self.title = title
-      self.overview = overview
-      self.releaseDate = releaseDate
-      self.posterPath = posterPath
-      self.genres = genres
-    }
+    let id: String
+    let title: String
+    let overview: String?
+    let releaseDate: String?
+    let posterPath: String?
+    let genres: [String]
   }
 
-  package let page: Int
-  package let totalPages: Int
-  package let totalItems: Int
-  package let items: [MovieDTO]
+  let page: Int
+  let totalPages: Int
+  let totalItems: Int
+  let items: [MovieDTO]
+}
 
-  /// Creates the DTO of a page from its fields.
-  package init(page: Int, totalPages: Int, totalItems: Int, items: [MovieDTO]) {
-    (self.page, self.totalPages, self.totalItems, self.items) = (page, totalPages, totalItems, items)
-  }
-
+extension MoviesPageDTO {
   /// Creates the DTO of `page`.
   public init(_ page: MoviesPage) {
-    self.page = page.page
-    self.totalPages = page.totalPages
-    self.totalItems = page.totalItems
-    self.items = page.movies.map { movie in
+    let items = page.movies.map { movie in
       MovieDTO(
         id: movie.id, title: movie.title, overview: movie.overview, releaseDate: movie.releaseDate,
         posterPath: movie.posterPath, genres: movie.genres)
     }
+    self.init(page: page.page, totalPages: page.totalPages, totalItems: page.totalItems, items: items)
   }
 
   /// The page as the domain represents it.
@@ -65,14 +48,13 @@ extension MoviesPageDTO: JSONPayload {
   ///
   /// - Throws: `JSONReader.Failure` if the document has another shape.
   public init(json: inout JSONReader) throws(JSONReader.Failure) {
-    let frame = try PageFrame(json: &json) { json throws(JSONReader.Failure) in try MovieDTO(json: &json) }
-    self.init(page: frame.page, totalPages: frame.totalPages, totalItems: frame.totalItems, items: frame.items)
+    let page = try json.page { json throws(JSONReader.Failure) in try MovieDTO(json: &json) }
+    self.init(page: page.page, totalPages: page.totalPages, totalItems: page.totalItems, items: page.items)
   }
 
   /// Writes the page, its members in the order of their names.
   public func write(to json: inout JSONWriter) {
-    let frame = PageFrame(page: page, totalPages: totalPages, totalItems: totalItems, items: items)
-    frame.write(to: &json) { json, movie in movie.write(to: &json) }
+    json.page(page, totalPages: totalPages, totalItems: totalItems, items) { json, movie in movie.write(to: &json) }
   }
 }
 
@@ -113,30 +95,5 @@ extension MoviesPageDTO.MovieDTO {
       json.member("releaseDate", releaseDate)
       json.member("title", title)
     }
-  }
-}
-
-/// Encodes and decodes pages of movies as the cache does, to measure the cost.
-public struct MoviesPageCoding: Sendable {
-  private let codec = PayloadCodec<MoviesPageDTO>.json
-  private let key: CacheKey
-
-  /// Creates the coding.
-  ///
-  /// - Throws: `CacheError` if no key can be made for movies.
-  public init() throws(CacheError) {
-    key = try CacheKey("\(MoviesRequestDTO.resource)/page")
-  }
-
-  /// Makes the payload that `EngineMoviesResponseStorage` stores for `page`.
-  ///
-  /// - Throws: `CacheError` with the code `invalidAnswer` if the page cannot be encoded.
-  public func encode(_ page: MoviesPageDTO) throws(CacheError) -> [UInt8] { try codec.encode(page).payload }
-
-  /// Decodes the page in `payload`, as a hit does.
-  ///
-  /// - Throws: `CacheError` with the code `damaged` if `payload` is not such a page.
-  public func decode(_ payload: Span<UInt8>) throws(CacheError) -> MoviesPageDTO {
-    try codec.decode(payload, key, "application/json")
   }
 }

@@ -6,9 +6,6 @@ public struct TMDBMovieOrigin: MovieOrigin, HTTPOrigin {
   /// The address of the public server.
   public static var address: String { "https://api.themoviedb.org/" }
 
-  /// The pages that can be requested, however many a search reports.
-  public static var pages: ClosedRange<Int> { 1...500 }
-
   /// The server.
   public let server: OriginServer
   /// "tmdb" for the public server; for another one with its address, as in "tmdb@localhost:8080".
@@ -22,13 +19,9 @@ public struct TMDBMovieOrigin: MovieOrigin, HTTPOrigin {
 
   /// The search for the page.
   ///
-  /// - Throws: `CacheError` with the code `invalidRequest` for a page outside `pages`.
+  /// - Throws: `CacheError` with the code `invalidRequest` for a page outside `MoviesRequestDTO.pages`.
   public func endpoint(for request: MoviesRequestDTO) throws(CacheError) -> Endpoint {
-    guard Self.pages.contains(request.page) else {
-      throw CacheError(
-        .invalidRequest, "there is no page \(request.page) of movies",
-        hint: "ask for a page from \(Self.pages.lowerBound) to \(Self.pages.upperBound)")
-    }
+    try request.checkPage()
     return Endpoint(
       "page \(request.page) of movies", baseURL: server.baseURL, path: "/3/search/movie",
       query: ["query": request.query.text, "page": String(request.page)],
@@ -39,7 +32,7 @@ public struct TMDBMovieOrigin: MovieOrigin, HTTPOrigin {
   ///
   /// - Throws: `CacheError` with the code `invalidAnswer`.
   public func decode(_ response: HTTPResponse, for request: MoviesRequestDTO) throws(CacheError) -> MoviesPageDTO {
-    MoviesPageDTO(try TMDBSearchDTO(AnswerValue(response, origin: name)).page(request.page))
+    try MoviesPageDTO(AnswerValue(response, origin: name), page: request.page)
   }
 }
 
@@ -62,27 +55,18 @@ extension OriginCredentials {
 
 /// A page of movies, as TMDB's search returns it. It must have results, and a movie must have an identifier and a
 /// title; any other key may be missing or null.
-struct TMDBSearchDTO: Sendable {
-  private let movies: [Movie]
-  private let totalPages: Int?
-  private let totalResults: Int?
-
-  init(_ json: AnswerValue) throws(CacheError) {
-    movies = try json.member("results").elements.map { element throws(CacheError) in try Movie(element) }
-    totalPages = try json.optionalMember("total_pages")?.count
-    totalResults = try json.optionalMember("total_results")?.count
-  }
-
-  /// Page `number`, from 1. Of the server's page count it reports no more than can be requested.
-  func page(_ number: Int) -> MoviesPage {
-    let known = movies.isEmpty ? 0 : number
-    return MoviesPage(
-      page: number, totalPages: min(totalPages ?? known, TMDBMovieOrigin.pages.upperBound),
-      totalItems: totalResults ?? movies.count, movies: movies)
+extension MoviesPageDTO {
+  /// Page `number`, from 1. Of the server's page count it has no more than can be requested.
+  fileprivate init(_ json: AnswerValue, page number: Int) throws(CacheError) {
+    let movies = try json.member("results").elements.map { element throws(CacheError) in try MovieDTO(element) }
+    let totalPages = try json.optionalMember("total_pages")?.count ?? (movies.isEmpty ? 0 : number)
+    self.init(
+      page: number, totalPages: min(totalPages, MoviesRequestDTO.pages.upperBound),
+      totalItems: try json.optionalMember("total_results")?.count ?? movies.count, items: movies)
   }
 }
 
-extension Movie {
+extension MoviesPageDTO.MovieDTO {
   fileprivate init(_ json: AnswerValue) throws(CacheError) {
     func text(_ name: String) throws(CacheError) -> String? {
       let text = try json.optionalMember(name)?.text

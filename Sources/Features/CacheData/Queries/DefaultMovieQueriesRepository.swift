@@ -2,45 +2,11 @@ public import CacheDomain
 public import CacheCore
 internal import EngineAPI
 
-/// Stores recent searches.
-public protocol MovieQueriesStorage: Sendable {
-  /// The queries, newest first, without duplicates.
-  ///
-  /// - Throws: `CacheError`: the storage failed, or the entry is damaged (`damaged`).
-  func recentQueries() async throws(CacheError) -> [RecentMovieQuery]
-
-  /// Makes `query` the most recent one, and drops the oldest if there are too many. Keeps what other processes save at
-  /// the same time.
-  ///
-  /// - Throws: `CacheError`: the storage failed, and nothing has changed.
-  func save(_ query: MovieQuery) async throws(CacheError)
-}
-
-/// Recent searches from a storage.
-public struct DefaultMovieQueriesRepository: MovieQueriesRepository {
-  private let storage: any MovieQueriesStorage
-
-  /// Creates a repository over `storage`.
-  public init(storage: any MovieQueriesStorage) {
-    self.storage = storage
-  }
-
-  /// The most recent queries, newest first, without duplicates.
-  public func recentQueries() async throws(CacheError) -> [RecentMovieQuery] {
-    try await storage.recentQueries()
-  }
-
-  /// Makes `query` the most recent one.
-  public func save(_ query: MovieQuery) async throws(CacheError) {
-    try await storage.save(query)
-  }
-}
-
-/// Stores recent searches in one entry of an engine.
+/// Recent searches in one entry of a store.
 ///
 /// A change is written only if no other writer has changed the entry in between, and is repeated otherwise. So two
 /// processes that search at the same time lose neither query.
-public struct EngineMovieQueriesStorage: MovieQueriesStorage {
+public struct DefaultMovieQueriesRepository: MovieQueriesRepository {
   /// The entry's payload.
   fileprivate struct Payload {
     struct Query {
@@ -55,13 +21,15 @@ public struct EngineMovieQueriesStorage: MovieQueriesStorage {
   private let codec = PayloadCodec<Payload>.json
   private let maximumCount: Int
 
-  /// Creates a storage over `store` that keeps the newest `maximumCount` queries (0 or more).
+  /// Creates a repository over `store` that keeps the newest `maximumCount` queries (0 or more).
   public init(store: EntryStore, maximumCount: Int) {
     self.store = store
     self.maximumCount = maximumCount
   }
 
   /// The queries, newest first, without duplicates.
+  ///
+  /// - Throws: `CacheError`: the engine failed, or the entry is damaged (`damaged`).
   public func recentQueries() async throws(CacheError) -> [RecentMovieQuery] {
     let key = try key
     guard let queries = try await store.read(key, codec)?.value.queries else { return [] }
@@ -89,7 +57,7 @@ public struct EngineMovieQueriesStorage: MovieQueriesStorage {
   }
 }
 
-extension EngineMovieQueriesStorage.Payload: JSONPayload {
+extension DefaultMovieQueriesRepository.Payload: JSONPayload {
   init(json: inout JSONReader) throws(JSONReader.Failure) {
     var queries: [Query]?
     try json.object { json, name throws(JSONReader.Failure) in
@@ -115,7 +83,7 @@ extension EngineMovieQueriesStorage.Payload: JSONPayload {
   }
 }
 
-extension EngineMovieQueriesStorage.Payload.Query {
+extension DefaultMovieQueriesRepository.Payload.Query {
   fileprivate init(json: inout JSONReader) throws(JSONReader.Failure) {
     var (query, searchedAt) = (String?.none, Int?.none)
     try json.object { json, name throws(JSONReader.Failure) in

@@ -11,9 +11,6 @@ public struct SampleMovieOrigin: MovieOrigin {
   /// The number of movies on a page; the last page has the rest.
   public static let pageSize = 20
 
-  /// The pages that may be requested, as in the public API.
-  public static let pages = 1...500
-
   /// The origin's name, "sample".
   public var name: String { SampleVersion.origin }
 
@@ -27,15 +24,11 @@ public struct SampleMovieOrigin: MovieOrigin {
   ///
   /// Searches all titles each time, which usually takes well under a millisecond, and does not suspend.
   ///
-  /// - Throws: `CacheError`: `invalidRequest` for a page outside `pages`, `cancelled`.
+  /// - Throws: `CacheError`: `invalidRequest` for a page outside `MoviesRequestDTO.pages`, `cancelled`.
   public func answer(
     to request: MoviesRequestDTO, conditions: HTTPFields
   ) async throws(CacheError) -> OriginAnswer<MoviesPageDTO> {
-    guard Self.pages.contains(request.page) else {
-      throw CacheError(
-        .invalidRequest, "there is no page \(request.page) of movies",
-        hint: "ask for a page from \(Self.pages.lowerBound) to \(Self.pages.upperBound)")
-    }
+    try request.checkPage()
     return try SampleAnswer.to(request, conditions) { () throws(CacheError) in
       MoviesPageDTO(page(request.page, of: try TitleSearch.offsets(request.query)))
     }

@@ -142,7 +142,8 @@ enum MoviePages {
   /// The pages of a search with enough results. A read decodes the page as a cache hit does, and compares all of it.
   static func payload() async throws(CacheError) -> TypedPayload {
     let origin = SampleMovieOrigin()
-    let coding = try MoviesPageCoding()
+    let codec = PayloadCodec<MoviesPageDTO>.json
+    let key = try CacheKey("\(MoviesRequestDTO.resource)/page")
     var pages: [MoviesPageDTO] = []
     var payloads: [[UInt8]] = []
     for page in 1...count {
@@ -150,11 +151,13 @@ enum MoviePages {
       let request = MoviesRequestDTO(origin: origin.name, query: query, page: page)
       guard let response = try await origin.answer(to: request, conditions: [:]).response else { continue }
       pages.append(response)
-      payloads.append(try coding.encode(response))
+      payloads.append(try codec.encode(response).payload)
     }
     return TypedPayload(
       encode: { [payloads] number throws(CacheError) in payloads[number % payloads.count] },
-      isRight: { [pages] number, bytes throws(CacheError) in try coding.decode(bytes) == pages[number % pages.count] })
+      isRight: { [pages] number, bytes throws(CacheError) in
+        try codec.decode(bytes, key, "application/json") == pages[number % pages.count]
+      })
   }
 }
 

@@ -1,4 +1,4 @@
-internal import CacheData
+public import CacheData
 public import CacheDomain
 internal import CurlTransport
 internal import CacheCore
@@ -77,12 +77,11 @@ extension ResourceContext {
   }
 
   private func makeMovieQueriesRepository() -> any MovieQueriesRepository {
-    DefaultMovieQueriesRepository(
-      storage: EngineMovieQueriesStorage(store: store, maximumCount: configuration.maxQueries))
+    DefaultMovieQueriesRepository(store: store, maximumCount: configuration.maxQueries)
   }
 
   /// The responses of URLs, with transfers as `demands` say.
-  public func makeURLRepository(_ demands: TransferDemands = TransferDemands()) -> any URLRepository {
+  public func makeURLRepository(_ demands: TransferDemands = TransferDemands()) -> URLRepository {
     let maxEntryBytes = configuration.cache.maxEntryBytes
     let transport = Configuration.Transport.urls(
       maxEntryBytes: maxEntryBytes, network: configuration.network, demands)
@@ -93,7 +92,7 @@ extension ResourceContext {
       responses: URLResponses(store: store),
       transfer: files.problem.map { UnavailableTransfer(reason: $0) } ?? makeTransfer(transport),
       services: services, name: "cachectl", maxContentBytes: maxEntryBytes)
-    return DefaultURLRepository(
+    return URLRepository(
       source: demands.isCompressed ? DecodingResponseSource(cache, limit: maxEntryBytes) : cache,
       userAgent: userAgent, clientIdentity: files.clientIdentity)
   }

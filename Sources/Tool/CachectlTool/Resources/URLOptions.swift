@@ -1,4 +1,4 @@
-internal import CacheDomain
+internal import CacheData
 internal import HTTPCaching
 internal import Synchronization
 

@@ -1,8 +1,10 @@
 internal import CacheBase
-public import CacheDomain
+public import CacheCore
 
 /// Responses to requests for URLs from an HTTP cache.
-public struct DefaultURLRepository: URLRepository {
+///
+/// A URL is no entity of the domain, and a response is stored and shown as it came: nothing is mapped.
+public struct URLRepository: Sendable {
   private let source: any HTTPResponseSource
   private let userAgent: String
   private let clientIdentity: String?
@@ -15,7 +17,12 @@ public struct DefaultURLRepository: URLRepository {
     self.clientIdentity = clientIdentity
   }
 
-  /// Fetches the response to `request` as `options` say. Follows redirects; each response is cached on its own.
+  /// Fetches the response to `request`, which a person wrote, as `options` say. Follows redirects; each response is
+  /// cached on its own.
+  ///
+  /// - Parameters:
+  ///   - maxRedirects: how many redirects to follow, 0 or more; with 0, a redirect is a response like any other.
+  ///   - unwantedFields: the names, in lower case, of the fields that are not to be added by default.
   public func response(
     to request: HTTPRequest, maxRedirects: Int, unwantedFields: Set<String>, options: FetchOptions
   ) -> Snapshots<LocatedResponse> {
