@@ -23,11 +23,11 @@ private struct Message: Equatable {
     var lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
     if lines.last?.isEmpty == true { lines.removeLast() }
     for line in lines {
-      switch try? reader.read(line + [UInt8(ascii: "\n")]) {
-      case .incomplete: break
-      case .interim(let head): interim.append(head)
-      case .final(let head): final = head
-      case nil: return nil
+      do {
+        guard let head = try reader.read(line + [UInt8(ascii: "\n")]) else { continue }
+        if head.isInterim { interim.append(head) } else { final = head }
+      } catch {
+        return nil
       }
     }
     trailers = reader.trailers

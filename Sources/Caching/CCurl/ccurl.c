@@ -48,35 +48,17 @@ CURLcode ccurl_easy_pause(CURL *easy, int bits) { return libcurl.curl_easy_pause
 
 const char *ccurl_easy_strerror(CURLcode code) { return libcurl.curl_easy_strerror(code); }
 
-CURLcode ccurl_set_long(CURL *easy, CURLoption option, long value) {
+_Static_assert(sizeof(long) == sizeof(curl_off_t), "one function is for numbers of both types");
+
+CURLcode ccurl_set_number(CURL *easy, CURLoption option, long value) {
   return libcurl.curl_easy_setopt(easy, option, value);
 }
 
-CURLcode ccurl_set_offset(CURL *easy, CURLoption option, curl_off_t value) {
+CURLcode ccurl_set_pointer(CURL *easy, CURLoption option, const void *value) {
   return libcurl.curl_easy_setopt(easy, option, value);
 }
 
-CURLcode ccurl_set_text(CURL *easy, CURLoption option, const char *value) {
-  return libcurl.curl_easy_setopt(easy, option, value);
-}
-
-CURLcode ccurl_set_pointer(CURL *easy, CURLoption option, void *value) {
-  return libcurl.curl_easy_setopt(easy, option, value);
-}
-
-CURLcode ccurl_set_transfer(CURL *easy, CURLoption option, size_t (*function)(char *, size_t, size_t, void *)) {
-  return libcurl.curl_easy_setopt(easy, option, function);
-}
-
-CURLcode ccurl_set_seek(CURL *easy, int (*function)(void *, curl_off_t, int)) {
-  return libcurl.curl_easy_setopt(easy, CURLOPT_SEEKFUNCTION, function);
-}
-
-CURLcode ccurl_get_long(CURL *easy, CURLINFO info, long *value) {
-  return libcurl.curl_easy_getinfo(easy, info, value);
-}
-
-CURLcode ccurl_get_offset(CURL *easy, CURLINFO info, curl_off_t *value) {
+CURLcode ccurl_get_number(CURL *easy, CURLINFO info, long *value) {
   return libcurl.curl_easy_getinfo(easy, info, value);
 }
 

@@ -24,17 +24,11 @@ void ccurl_easy_cleanup(CURL *_Nonnull easy);
 CURLcode ccurl_easy_pause(CURL *_Nonnull easy, int bits);
 const char *_Nonnull ccurl_easy_strerror(CURLcode code);
 
-CURLcode ccurl_set_long(CURL *_Nonnull easy, CURLoption option, long value);
-CURLcode ccurl_set_offset(CURL *_Nonnull easy, CURLoption option, curl_off_t value);
-CURLcode ccurl_set_text(CURL *_Nonnull easy, CURLoption option, const char *_Nullable value);
-CURLcode ccurl_set_pointer(CURL *_Nonnull easy, CURLoption option, void *_Nullable value);
-/// Sets what takes header lines or content (`CURLOPT_HEADERFUNCTION`, `CURLOPT_WRITEFUNCTION`), or what gives content
-/// (`CURLOPT_READFUNCTION`).
-CURLcode ccurl_set_transfer(CURL *_Nonnull easy, CURLoption option,
-                            size_t (*_Nonnull function)(char *_Nonnull, size_t, size_t, void *_Nonnull));
-CURLcode ccurl_set_seek(CURL *_Nonnull easy, int (*_Nonnull function)(void *_Nonnull, curl_off_t, int));
-CURLcode ccurl_get_long(CURL *_Nonnull easy, CURLINFO info, long *_Nonnull value);
-CURLcode ccurl_get_offset(CURL *_Nonnull easy, CURLINFO info, curl_off_t *_Nonnull value);
+/// Sets an option that is a number, a flag or a time.
+CURLcode ccurl_set_number(CURL *_Nonnull easy, CURLoption option, long value);
+/// Sets an option that is a text, an object, or a function of the type that the option has in libcurl.
+CURLcode ccurl_set_pointer(CURL *_Nonnull easy, CURLoption option, const void *_Nullable value);
+CURLcode ccurl_get_number(CURL *_Nonnull easy, CURLINFO info, long *_Nonnull value);
 CURLcode ccurl_get_pointer(CURL *_Nonnull easy, CURLINFO info, void *_Nullable *_Nonnull value);
 
 struct curl_slist *_Nullable ccurl_slist_append(struct curl_slist *_Nullable list, const char *_Nonnull text);

@@ -6,14 +6,12 @@ internal import HTTPCaching
 final class ActiveTransfer {
   /// The largest total size of header lines in bytes, for all heads and trailers: libcurl's own limit for one head.
   private static let headLimit = 300 * 1024
-  /// How much content to collect at most before readers are woken.
+  /// How much content may arrive before readers are woken.
   private static let batchSize = 256 * 1024
 
   let transfer: Transfer
   let easy: UnsafeMutableRawPointer
-  /// Content not yet handed over: libcurl delivers it in pieces of at most 16 KiB.
-  private var gathered: [UInt8] = []
-  /// How much content has been handed over since readers were last woken.
+  /// How much content has arrived since readers were last woken.
   private var unannounced = 0
   /// Whether there may be news for readers since they were last woken.
   private var hasNews = false
@@ -34,18 +32,15 @@ final class ActiveTransfer {
     guard let easy = ccurl_easy_init() else { throw .noNetwork("there is no memory") }
     self.transfer = transfer
     self.easy = easy
-    lines = RequestLines.make(transfer.request)
+    lines = RequestLines.make(transfer.request.message)
     limits = settings.limits
     usesProxy = !settings.proxy(for: transfer.request.server).isEmpty
     text.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
-    let setter = EasySetter(easy)
-    setter.configure(transfer.request, settings)
-    setter.set(CURLOPT_HTTPHEADER, lines)
-    setter.set(CURLOPT_ERRORBUFFER, text)
-    connect(setter)
-    if let failed = setter.failed {
-      throw .noNetwork("libcurl does not take the option \(failed.option): \(failed.reason)")
-    }
+    let options = CurlOptions(easy: easy)
+    try options.configure(transfer.request, settings)
+    try options.set(CURLOPT_HTTPHEADER, lines)
+    try options.set(CURLOPT_ERRORBUFFER, text)
+    try connect(options)
   }
 
   deinit {
@@ -77,8 +72,8 @@ final class ActiveTransfer {
       isGrowing = false
       return true
     }
-    _ = handOver()
-    (hasNews, unannounced) = (false, 0)
+    hasNews = false
+    unannounced = 0
     transfer.wake()
     return false
   }
@@ -88,28 +83,28 @@ final class ActiveTransfer {
     var error = failure
     if error == nil, code != CURLE_OK { error = libcurlError(code) }
     if error == nil, !hasHead { error = libcurlError(CURLE_GOT_NOTHING) }
-    transfer.finish(gathered, trailers: reader.trailers, error)
+    transfer.finish(error, trailers: reader.trailers)
   }
 
   /// Sets the callbacks. Only `curl_multi_perform` and `curl_easy_pause` call them, while this object lives.
-  private func connect(_ setter: EasySetter) {
+  private func connect(_ options: CurlOptions) throws(CacheError) {
     let this = Unmanaged.passUnretained(self).toOpaque()
     for option in [CURLOPT_PRIVATE, CURLOPT_HEADERDATA, CURLOPT_WRITEDATA, CURLOPT_READDATA, CURLOPT_SEEKDATA] {
-      setter.set(option, this)
+      try options.set(option, this)
     }
-    setter.set(CURLOPT_HEADERFUNCTION) { bytes, size, count, this in
+    try options.set(CURLOPT_HEADERFUNCTION) { bytes, size, count, this in
       Unmanaged<ActiveTransfer>.fromOpaque(this).takeUnretainedValue()
         .receiveLine(UnsafeRawBufferPointer(start: bytes, count: size * count))
     }
-    setter.set(CURLOPT_WRITEFUNCTION) { bytes, size, count, this in
+    try options.set(CURLOPT_WRITEFUNCTION) { bytes, size, count, this in
       Unmanaged<ActiveTransfer>.fromOpaque(this).takeUnretainedValue()
         .receiveContent(UnsafeRawBufferPointer(start: bytes, count: size * count))
     }
-    setter.set(CURLOPT_READFUNCTION) { bytes, size, count, this in
+    try options.set(CURLOPT_READFUNCTION) { bytes, size, count, this in
       Unmanaged<ActiveTransfer>.fromOpaque(this).takeUnretainedValue()
         .sendContent(UnsafeMutableRawBufferPointer(start: bytes, count: size * count))
     }
-    setter.setSeek { this, offset, origin in
+    try options.setSeek { this, offset, origin in
       let active = Unmanaged<ActiveTransfer>.fromOpaque(this).takeUnretainedValue()
       return offset == 0 && origin == 0 && active.transfer.content.rewind() ? CURL_SEEKFUNC_OK : CURL_SEEKFUNC_FAIL
     }
@@ -120,13 +115,12 @@ final class ActiveTransfer {
     headSize += bytes.count
     guard headSize <= Self.headLimit else { return fail(.headTooLarge(of: transfer.request.server.authority)) }
     do throws(HeadReader.Failure) {
-      switch try reader.read(bytes) {
-      case .incomplete: break
-      case .interim(let head): transfer.receive(interim: head)
-      case .final(let head):
-        (hasHead, hasNews) = (true, true)
-        transfer.receive(head)
+      guard let head = try reader.read(bytes) else { return bytes.count }
+      if !head.isInterim {
+        hasHead = true
+        hasNews = true
       }
+      transfer.receive(head)
       return bytes.count
     } catch {
       return fail(.invalidMessage(of: transfer.request.server.authority, error.reason))
@@ -135,24 +129,13 @@ final class ActiveTransfer {
 
   private func receiveContent(_ bytes: UnsafeRawBufferPointer) -> Int {
     hasNews = true
-    if gathered.count + bytes.count > ByteQueue.pieceSize, !handOver() {
-      isGrowing = false
+    isGrowing = transfer.receive(bytes)
+    guard isGrowing else {
       pauses |= CURLPAUSE_RECV
       return Int(CURL_WRITEFUNC_PAUSE)
     }
-    if gathered.isEmpty { gathered.reserveCapacity(max(bytes.count, ByteQueue.pieceSize)) }
-    gathered.append(contentsOf: bytes)
-    isGrowing = true
+    unannounced += bytes.count
     return bytes.count
-  }
-
-  /// Hands over the collected content. Returns `false` if so much is waiting for the reader that it must stay here.
-  private func handOver() -> Bool {
-    if gathered.isEmpty { return true }
-    guard transfer.receive(gathered) else { return false }
-    unannounced += gathered.count
-    gathered = []
-    return true
   }
 
   private func sendContent(_ target: UnsafeMutableRawBufferPointer) -> Int {
@@ -171,9 +154,9 @@ final class ActiveTransfer {
   }
 
   private func libcurlError(_ code: CURLcode) -> CacheError {
-    var (time, port) = (curl_off_t(), Int())
-    ccurl_get_offset(easy, CURLINFO_PRETRANSFER_TIME_T, &time)
-    ccurl_get_long(easy, CURLINFO_PRIMARY_PORT, &port)
+    var (time, port) = (0, 0)
+    ccurl_get_number(easy, CURLINFO_PRETRANSFER_TIME_T, &time)
+    ccurl_get_number(easy, CURLINFO_PRIMARY_PORT, &port)
     let bytes = UnsafeRawBufferPointer(start: text, count: Int(CURL_ERROR_SIZE)).prefix { $0 != 0 }
     return TransferFailure(
       code: code, text: FieldText.decode(Array(bytes)[...]), wasConnected: time > 0, hasHead: hasHead,

@@ -4,16 +4,6 @@ internal import HTTPCaching
 /// Parses the lines of a response outside its content, one at a time as libcurl delivers them: the heads of interim
 /// responses, the head of the final one, and the trailers.
 struct HeadReader {
-  /// What a line completes.
-  enum Event: Equatable {
-    /// Nothing yet.
-    case incomplete
-    /// The head of an interim response (1xx).
-    case interim(HTTPResponseHead)
-    /// The head of the final response.
-    case final(HTTPResponseHead)
-  }
-
   /// Why the lines are not an HTTP message.
   struct Failure: Error, Equatable {
     let reason: String
@@ -23,69 +13,42 @@ struct HeadReader {
 
   private enum Place { case start, fields, trailers }
 
-  /// Parts of a line as it arrived, not copied.
-  private struct Line {
-    let name: ArraySlice<UInt8>
-    var value: ArraySlice<UInt8>
-  }
-
   private var place = Place.start
   private var head = HTTPResponseHead(status: 0)
-  private var lines: [Line] = []
+  private var fields: HTTPFields = [:]
 
   /// The trailers so far.
   var trailers: HTTPFields { place == .trailers ? fields : [:] }
 
-  /// Parses the next line, which includes its line end.
-  mutating func read(_ bytes: some Collection<UInt8>) throws(Failure) -> Event {
+  /// Parses the next line, which includes its line end. Returns the head that it completes: of an interim response (1xx),
+  /// or of the final one; otherwise `nil`.
+  mutating func read(_ bytes: some Collection<UInt8>) throws(Failure) -> HTTPResponseHead? {
     let line = Self.withoutEnd(Array(bytes)[...])
-    switch place {
-    case .start:
+    if place == .start {
       head = try Self.status(line)
       place = .fields
-      return .incomplete
-    case .fields:
-      if line.isEmpty { return try complete() }
+    } else if !line.isEmpty {
       try add(line)
-      return .incomplete
-    case .trailers:
-      if !line.isEmpty { try add(line) }
-      return .incomplete
+    } else if place == .fields {
+      return try complete()
     }
+    return nil
   }
 
-  private mutating func complete() throws(Failure) -> Event {
+  private mutating func complete() throws(Failure) -> HTTPResponseHead {
     head.fields = fields
-    lines = []
-    let isInterim = (100..<200).contains(head.status)
+    fields = [:]
     if head.status == 101 { throw Failure(reason: "it changes to a protocol that was not asked for") }
-    place = isInterim ? .start : .trailers
-    if isInterim { return .interim(head) }
+    place = head.isInterim ? .start : .trailers
+    if head.isInterim { return head }
     try Self.checkFraming(head.fields)
     // Transfer-Encoding overrides the length (RFC 9112, section 6.3), which may be a lie.
     if head.fields.contains("transfer-encoding") { head.fields["content-length"] = nil }
-    return .final(head)
-  }
-
-  private var fields: HTTPFields {
-    HTTPFields(lines.map { HTTPFields.Field(FieldText.decode($0.name), FieldText.decode($0.value)) })
+    return head
   }
 
   private mutating func add(_ line: ArraySlice<UInt8>) throws(Failure) {
-    if let first = line.first, Self.isSpace(first) {
-      guard let last = lines.last.map({ ($0.name, $0.value.isEmpty) }) else {
-        throw Failure(reason: "the header begins with white space")
-      }
-      // In old syntax, a line that begins with white space continues the previous one (RFC 9112, section 5.2). But
-      // libcurl frames the content by single lines.
-      guard !Self.framingNames.contains(where: { HTTPFields.isSame($0, FieldText.decode(last.0)) }) else {
-        throw Failure(reason: "a line that says where the content ends is folded")
-      }
-      let text = Self.text(line)
-      if !last.1, !text.isEmpty { lines[lines.count - 1].value.append(UInt8(ascii: " ")) }
-      lines[lines.count - 1].value += text
-      return
-    }
+    if let first = line.first, Self.isSpace(first) { return try fold(line) }
     guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else {
       throw Failure(reason: "a line of the header has no colon")
     }
@@ -94,7 +57,19 @@ struct HeadReader {
     guard name.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
       throw Failure(reason: "the name of a header field has control characters")
     }
-    lines.append(Line(name: name, value: Self.text(line[(colon + 1)...])))
+    fields.append(FieldText.decode(name), FieldText.decode(Self.text(line[(colon + 1)...])))
+  }
+
+  /// Adds `line` to the value of the last field: in old syntax, a line that begins with white space continues the previous
+  /// one (RFC 9112, section 5.2).
+  private mutating func fold(_ line: ArraySlice<UInt8>) throws(Failure) {
+    guard let last = fields.lines.last else { throw Failure(reason: "the header begins with white space") }
+    // libcurl frames the content by single lines.
+    guard !Self.framingNames.contains(where: { HTTPFields.isSame($0, last.name) }) else {
+      throw Failure(reason: "a line that says where the content ends is folded")
+    }
+    let value = Self.trimmed((FieldText.encode(last.value) + [UInt8(ascii: " ")] + Self.text(line))[...])
+    fields = HTTPFields(fields.lines.dropLast() + [HTTPFields.Field(last.name, FieldText.decode(value))])
   }
 
   /// Parses a status line such as `HTTP/1.1 200 OK`.
@@ -118,17 +93,12 @@ struct HeadReader {
         throw Failure(reason: "its Transfer-Encoding was not asked for")
       }
     } else if let lengths = fields["content-length"] {
-      let numbers = lengths.utf8.split(separator: UInt8(ascii: ",")).map { number(trimmed(Array($0)[...])) }
-      guard let first = numbers.first, first != nil, numbers.allSatisfy({ $0 == first }) else {
+      let numbers = lengths.split(separator: ",").map { Digits.number(FieldList.trimmed($0)) }
+      // The largest number stands for all that are too large.
+      guard let first = numbers.first ?? nil, first < .max, numbers.allSatisfy({ $0 == first }) else {
         throw Failure(reason: "its Content-Length is not one number")
       }
     }
-  }
-
-  /// The number in `digits`; `nil` if they are not all digits.
-  private static func number(_ digits: ArraySlice<UInt8>) -> Int? {
-    let isNumber = digits.allSatisfy(\.isASCIIDigit)
-    return isNumber ? Int(FieldText.decode(digits)) : nil
   }
 
   private static func withoutEnd(_ line: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
@@ -152,4 +122,9 @@ struct HeadReader {
   }
 
   private static func isSpace(_ byte: UInt8) -> Bool { byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
+}
+
+extension HTTPResponseHead {
+  /// Whether another head follows (1xx).
+  var isInterim: Bool { (100..<200).contains(status) }
 }

@@ -37,10 +37,10 @@ final class OutgoingContent: Sendable {
   private let stream: StreamedContent?
   private let state: TaskMonitor<State>
 
-  /// Creates the content of `stream`, or of `bytes` if there is none.
-  init(_ bytes: [UInt8], stream: StreamedContent?) {
-    self.stream = stream
-    state = TaskMonitor(State(bytes: bytes, isComplete: stream == nil))
+  /// Creates the content of `request`.
+  init(_ request: HTTPRequest) {
+    stream = request.stream
+    state = TaskMonitor(State(bytes: request.body, isComplete: stream == nil))
   }
 
   /// Starts to fetch the content. Calls `onMore` when there is more and libcurl is waiting for it, and `onFailure` if

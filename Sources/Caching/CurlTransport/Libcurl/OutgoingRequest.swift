@@ -4,18 +4,11 @@ internal import HTTPCaching
 
 /// A request that has been checked and can be sent.
 struct OutgoingRequest: Sendable {
-  let method: String
-  let url: String
-  let fields: HTTPFields
-  /// The content, if there is no `stream`.
-  let body: [UInt8]
-  /// The content that is read as it is sent. It cannot be sent twice, so it goes over a new connection.
-  let stream: StreamedContent?
+  /// The request, with the name of its server in ASCII.
+  let message: HTTPRequest
+  let server: ServerAddress
   /// Whether there is content, even if it is empty.
   let hasContent: Bool
-  /// Whether to show the client's certificate to the server.
-  let showsIdentity: Bool
-  let server: ServerAddress
 
   /// Methods whose requests give a length of zero if there is no content (RFC 9110, section 8.6).
   private static let contentMethods: Set = ["POST", "PUT", "PATCH"]
@@ -42,22 +35,17 @@ struct OutgoingRequest: Sendable {
     for name in ["Transfer-Encoding", "Expect"] {
       try check(!request.fields.contains(name), "\(name) is the transport's to choose")
     }
-    method = request.method
-    url = request.url
-    fields = request.fields
-    body = request.body
-    stream = request.stream
-    hasContent = stream != nil || !body.isEmpty || Self.contentMethods.contains(method)
-    showsIdentity = request.shownIdentity != nil
+    message = request
     self.server = server
-    try check(method != "HEAD" || !hasContent, "HEAD has no content")
-    if let length = fields["content-length"] {
+    hasContent = request.stream != nil || !request.body.isEmpty || Self.contentMethods.contains(request.method)
+    try check(request.method != "HEAD" || !hasContent, "HEAD has no content")
+    if let length = request.fields["content-length"] {
       try check(length == contentLength.map { String($0) }, "Content-Length is not the length of the content")
     }
   }
 
   /// The number of bytes of the content; `nil` if unknown.
-  var contentLength: Int? { stream == nil ? body.count : stream?.length }
+  var contentLength: Int? { message.stream.map(\.length) ?? message.body.count }
 }
 
 /// The server that a request goes to.

@@ -28,13 +28,13 @@ final class Transfer: Sendable {
   private let bufferSize: Int
   private let state = TaskMonitor(State())
 
-  /// Creates a transfer of which about `bufferSize` bytes may wait for their reader, apart from the 64 KiB handed over at
-  /// once. When there are as many, reading from the connection stops until half of them have been taken.
+  /// Creates a transfer of which `bufferSize` bytes may wait for their reader. When there are as many, reading from the
+  /// connection stops until half of them have been taken.
   init(_ request: OutgoingRequest, loop: TransferLoop, bufferSize: Int = 1 << 20) {
     self.request = request
     self.loop = loop
     self.bufferSize = max(1, bufferSize)
-    content = OutgoingContent(request.body, stream: request.stream)
+    content = OutgoingContent(request.message)
   }
 
   // MARK: For tasks
@@ -113,31 +113,32 @@ final class Transfer: Sendable {
 
   var hasEnded: Bool { state.withLock { $0.end != nil } }
 
-  func receive(interim head: HTTPResponseHead) { state.withLock { $0.interim.append(head) } }
-
-  func receive(_ head: HTTPResponseHead) { state.withLock { $0.head = head } }
+  func receive(_ head: HTTPResponseHead) {
+    state.withLock { state in
+      if head.isInterim { state.interim.append(head) } else { state.head = head }
+    }
+  }
 
   /// Accepts content. Returns `false` if too much is waiting for the reader, and then libcurl must pause: the reader
   /// posts `resume` later.
-  func receive(_ piece: [UInt8]) -> Bool {
+  func receive(_ bytes: UnsafeRawBufferPointer) -> Bool {
     state.withLock { state in
       if state.end != nil { return true }
-      guard state.waiting.count == 0 || state.waiting.count + piece.count <= bufferSize else {
+      guard state.waiting.count == 0 || state.waiting.count + bytes.count <= bufferSize else {
         state.isPaused = true
         return false
       }
       // Accepting content does not resume libcurl: the reader does that.
-      state.waiting.append(piece)
+      state.waiting.append(bytes)
       return true
     }
   }
 
-  /// Ends the transfer with libcurl's result, unless it has already ended. Readers then get what is still waiting, then
-  /// `rest`, then the end.
-  func finish(_ rest: [UInt8] = [], trailers: HTTPFields, _ error: CacheError?) {
+  /// Ends the transfer with libcurl's result, unless it has already ended. Readers then get what is still waiting, and
+  /// then the end.
+  func finish(_ error: CacheError?, trailers: HTTPFields = [:]) {
     state.withLock { state in
       guard state.end == nil else { return }
-      state.waiting.append(rest)
       state.trailers = trailers
       state.end = error.map { .failure($0) } ?? .whole
     }
@@ -149,7 +150,8 @@ final class Transfer: Sendable {
   func wake() { state.signalAll() }
 }
 
-/// A queue of bytes, in pieces of at most 64 KiB. Measured: joining all of them costs more than receiving them.
+/// A queue of bytes, in pieces of about 64 KiB: libcurl delivers them in pieces of at most 16 KiB. Measured: joining all
+/// of them costs more than receiving them.
 struct ByteQueue {
   /// The size of a piece.
   static let pieceSize = 65536
@@ -158,14 +160,15 @@ struct ByteQueue {
   /// The number of bytes in the queue.
   private(set) var count = 0
 
-  /// Adds bytes at the end. Joins small pieces, so that many of them need no more memory than their bytes.
-  mutating func append(_ piece: [UInt8]) {
-    count += piece.count
-    if let last = pieces.indices.last, pieces[last].count + piece.count <= Self.pieceSize {
-      pieces[last] += piece
-    } else if !piece.isEmpty {
-      pieces.append(piece)
+  /// Adds bytes at the end.
+  mutating func append(_ bytes: UnsafeRawBufferPointer) {
+    if bytes.isEmpty { return }
+    count += bytes.count
+    if pieces.last.map({ $0.count + bytes.count > Self.pieceSize }) ?? true {
+      pieces.append([])
+      pieces[pieces.count - 1].reserveCapacity(max(bytes.count, Self.pieceSize))
     }
+    pieces[pieces.count - 1].append(contentsOf: bytes)
   }
 
   /// Removes and returns the first piece; `nil` if the queue is empty.

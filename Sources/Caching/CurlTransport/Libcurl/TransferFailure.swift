@@ -172,9 +172,15 @@ extension CacheError {
       hint: "have the server send less: at most 100 KiB in a line and 300 KiB in all")
   }
 
-  static func contentTooLarge(of server: String, limit: Int, _ settings: LimitSettings) -> CacheError {
-    CacheError(
-      .invalidAnswer, "the answer of \(server) is larger than \(limit) bytes", hint: settings.adviceOnSize)
+  /// The error for a response to `request` with more than `limit` bytes of content.
+  static func contentTooLarge(
+    _ head: HTTPResponseHead, of request: HTTPRequest, limit: Int, _ settings: LimitSettings
+  ) -> CacheError {
+    let advice = settings.size.map { "raise \($0) if the content is right" }
+    return CacheError(
+      .invalidAnswer, "the answer of \(request.authority ?? "the server") is larger than \(limit) bytes",
+      hint: advice ?? "raise the limit if the content is right"
+    ).after(head, of: request)
   }
 
   fileprivate static func unreachable(_ message: String, _ hint: String) -> CacheError {

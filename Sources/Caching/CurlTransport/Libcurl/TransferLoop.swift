@@ -4,10 +4,13 @@ internal import CacheBase
 internal import HTTPCaching
 internal import Synchronization
 
-/// Carries transfers with libcurl's multi interface, on a thread of its own.
+/// Carries transfers with libcurl's multi interface, on a thread of its own. The last reference closes the connections.
 ///
-/// Only that thread uses libcurl handles. Other threads post commands and wake it up.
-final class TransferLoop: Sendable {
+/// Other threads post commands and wake the thread up.
+///
+/// `@unchecked Sendable`: only the thread uses `transfers` and libcurl's handles. The one exception is
+/// `curl_multi_wakeup`, which any thread may call at any time.
+final class TransferLoop: @unchecked Sendable {
   /// A command for the thread.
   enum Command: Sendable {
     case start(Transfer)
@@ -21,153 +24,102 @@ final class TransferLoop: Sendable {
 
   private struct Inbox {
     var commands: [Command] = []
-    /// What wakes the thread up; `nil` while it will look for commands anyway.
-    var sleeper: MultiHandle?
     var isClosed = false
   }
 
   private let settings: NetworkSettings
+  private let multi: UnsafeMutableRawPointer
   private let inbox = Mutex(Inbox())
+  /// The transfers under way.
+  private var transfers: [ObjectIdentifier: ActiveTransfer] = [:]
 
-  init(_ settings: NetworkSettings) {
+  init(_ settings: NetworkSettings) throws(CacheError) {
+    guard let multi = ccurl_multi_init() else { throw .noNetwork("there is no memory") }
+    ccurl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, 64)
     self.settings = settings
+    self.multi = multi
   }
+
+  deinit { ccurl_multi_cleanup(multi) }
 
   /// Whether the thread has ended, or is about to.
   var isClosed: Bool { inbox.withLock(\.isClosed) }
 
   /// Posts `command` to the thread. Once the thread has ended, new transfers fail and all other commands are ignored.
   func post(_ command: Command) {
-    let (isClosed, sleeper) = inbox.withLock { inbox in
+    let isClosed = inbox.withLock { inbox in
       if !inbox.isClosed { inbox.commands.append(command) }
-      return (inbox.isClosed, inbox.sleeper.take())
+      return inbox.isClosed
     }
-    // Not under the lock, which the thread needs as soon as it is awake.
-    sleeper?.wakeUp()
-    if isClosed, case .start(let transfer) = command {
-      transfer.finish(trailers: [:], .noNetwork("libcurl has failed before"))
+    if !isClosed {
+      // Not under the lock, which the thread needs as soon as it is awake.
+      ccurl_multi_wakeup(multi)
+    } else if case .start(let transfer) = command {
+      transfer.finish(.noNetwork("libcurl has failed before"))
     }
   }
 
-  /// The body of the thread.
+  /// The body of the thread. It ends with the command `quit`, or if libcurl fails.
   func run() {
     ccurl_block_signals()
-    guard let multi = MultiHandle() else { return close(because: "there is no memory") }
-    var work = Work(multi: multi, settings: settings)
-    var reason: String?
-    while reason == nil {
-      reason = work.apply(takeCommands()) ?? work.step { isToSleep(multi) }
-    }
-    close(because: reason ?? "")
-    work.end(because: reason ?? "")
-  }
-
-  private func takeCommands() -> [Command] {
-    inbox.withLock { inbox in
-      defer { inbox = Inbox() }
-      return inbox.commands
-    }
-  }
-
-  /// Whether there are no commands. From then on the next one wakes the thread up.
-  private func isToSleep(_ multi: MultiHandle) -> Bool {
-    inbox.withLock { inbox in
-      if inbox.commands.isEmpty { inbox.sleeper = multi }
-      return inbox.commands.isEmpty
-    }
-  }
-
-  private func close(because reason: String) {
-    let commands = inbox.withLock { inbox in
-      defer { inbox = Inbox(isClosed: true) }
-      return inbox.commands
-    }
-    for case .start(let transfer) in commands {
-      transfer.finish(trailers: [:], .noNetwork(reason))
-    }
-  }
-}
-
-/// libcurl's handle of many transfers. The last reference to it closes its connections.
-///
-/// `@unchecked Sendable`: `curl_multi_wakeup`, which other threads call, is the one function that may be called while
-/// the loop's thread uses the handle.
-private final class MultiHandle: @unchecked Sendable {
-  let pointer: UnsafeMutableRawPointer
-
-  init?() {
-    guard let pointer = ccurl_multi_init() else { return nil }
-    self.pointer = pointer
-    ccurl_multi_set_long(pointer, CURLMOPT_MAXCONNECTS, 64)
-  }
-
-  deinit { ccurl_multi_cleanup(pointer) }
-
-  func wakeUp() { ccurl_multi_wakeup(pointer) }
-}
-
-/// The transfers under way.
-private struct Work {
-  let multi: MultiHandle
-  let settings: NetworkSettings
-  private var transfers: [ObjectIdentifier: ActiveTransfer] = [:]
-
-  init(multi: MultiHandle, settings: NetworkSettings) {
-    self.multi = multi
-    self.settings = settings
-  }
-
-  /// Executes `commands`. Returns why to end; `nil` to continue.
-  mutating func apply(_ commands: [TransferLoop.Command]) -> String? {
-    for command in commands {
-      switch command {
-      case .start(let transfer): start(transfer)
-      case .resume(let transfer): resume(transfer)
-      case .stop(let transfer): remove(transfer)
-      case .quit: return "the transport has ended"
+    do throws(CacheError) {
+      while true {
+        for command in takeCommands() { try execute(command) }
+        try step()
       }
+    } catch {
+      for case .start(let transfer) in takeCommands(closing: true) { transfer.finish(error) }
+      for active in transfers.values {
+        ccurl_multi_remove_handle(multi, active.easy)
+        active.transfer.finish(error)
+      }
+      transfers = [:]
     }
-    return nil
   }
 
-  /// Lets libcurl do what it can without waiting, informs the readers, and waits if `isToWait`. Returns why to end;
-  /// `nil` to continue.
-  mutating func step(_ isToWait: () -> Bool) -> String? {
-    if let failure = Self.failure(ccurl_multi_perform(multi.pointer)) { return failure }
+  private func takeCommands(closing isClosed: Bool = false) -> [Command] {
+    inbox.withLock { inbox in
+      defer { inbox = Inbox(isClosed: isClosed) }
+      return inbox.commands
+    }
+  }
+
+  private func execute(_ command: Command) throws(CacheError) {
+    switch command {
+    case .start(let transfer): start(transfer)
+    case .resume(let transfer): resume(transfer)
+    case .stop(let transfer): remove(transfer)
+    case .quit: throw .noNetwork("the transport has ended")
+    }
+  }
+
+  /// Lets libcurl do what it can without waiting, informs the readers, and waits for the network or a command.
+  private func step() throws(CacheError) {
+    try Self.check(ccurl_multi_perform(multi))
     var code = CURLE_OK
-    while let easy = ccurl_multi_next_done(multi.pointer, &code) {
+    while let easy = ccurl_multi_next_done(multi, &code) {
       guard let active = ActiveTransfer.of(easy) else { continue }
       active.finish(code)
       remove(active.transfer)
     }
     var isPutOff = false
     for active in transfers.values where active.wakeReaders() { isPutOff = true }
-    return isPutOff || !isToWait() ? nil : Self.failure(ccurl_multi_poll(multi.pointer))
+    // A command that was posted meanwhile ends the wait at once.
+    if !isPutOff { try Self.check(ccurl_multi_poll(multi)) }
   }
 
-  /// Ends every transfer.
-  mutating func end(because reason: String) {
-    for active in transfers.values {
-      ccurl_multi_remove_handle(multi.pointer, active.easy)
-      active.transfer.finish(trailers: [:], .noNetwork(reason))
-    }
-    transfers = [:]
-  }
-
-  private mutating func start(_ transfer: Transfer) {
+  private func start(_ transfer: Transfer) {
     if transfer.hasEnded { return }
     do throws(CacheError) {
       let active = try ActiveTransfer(transfer, settings)
-      if let failure = Self.failure(ccurl_multi_add_handle(multi.pointer, active.easy)) {
-        throw .noNetwork(failure)
-      }
+      try Self.check(ccurl_multi_add_handle(multi, active.easy))
       transfers[ObjectIdentifier(transfer)] = active
     } catch {
-      transfer.finish(trailers: [:], error)
+      transfer.finish(error)
     }
   }
 
-  private mutating func resume(_ transfer: Transfer) {
+  private func resume(_ transfer: Transfer) {
     guard let active = transfers[ObjectIdentifier(transfer)] else { return }
     let code = active.resume()
     guard code != CURLE_OK else { return }
@@ -176,13 +128,13 @@ private struct Work {
   }
 
   /// Removes the handle of `transfer` from the loop. Closes the connection unless the response was complete.
-  private mutating func remove(_ transfer: Transfer) {
+  private func remove(_ transfer: Transfer) {
     guard let active = transfers.removeValue(forKey: ObjectIdentifier(transfer)) else { return }
-    ccurl_multi_remove_handle(multi.pointer, active.easy)
+    ccurl_multi_remove_handle(multi, active.easy)
   }
 
-  private static func failure(_ code: CURLMcode) -> String? {
-    code == CURLM_OK ? nil : "libcurl failed with the code \(code.rawValue)"
+  private static func check(_ code: CURLMcode) throws(CacheError) {
+    if code != CURLM_OK { throw .noNetwork("libcurl failed with the code \(code.rawValue)") }
   }
 }
 
@@ -200,9 +152,9 @@ final class TransferThread: Sendable {
   /// Loads libcurl, unless that was done before, and starts the thread.
   init(_ settings: NetworkSettings) throws(CacheError) {
     if case .failure(let failure) = Self.libcurl { throw .noNetwork("\(failure)") }
-    loop = TransferLoop(settings)
-    let loop = loop
-    // Without a thread nothing is initialized, and `deinit` does not run.
+    let loop = try TransferLoop(settings)
+    self.loop = loop
+    // Without a thread not everything is initialized, and `deinit` does not run.
     guard let thread = SystemThread.start({ loop.run() }) else { throw .noNetwork(String(cString: strerror(EAGAIN))) }
     self.thread = thread
   }

@@ -10,7 +10,17 @@ enum ContentCoding: Sendable {
   case zstd
 
   /// The value of `Accept-Encoding` that asks for these codings.
-  static let accepted = "gzip, deflate, zstd"
+  private static let accepted = "gzip, deflate, zstd"
+
+  /// `request`, which asks for these codings if it asks for no others; `nil` if it asks for part of the content: part of
+  /// compressed content cannot be decompressed.
+  static func accepting(_ request: HTTPRequest) -> HTTPRequest? {
+    if request.fields.contains("range") { return nil }
+    var request = request
+    if !request.fields.contains("accept-encoding") { request.fields.append("Accept-Encoding", accepted) }
+    return request
+  }
+
   /// How many codings to undo. A server that applies more only wants to keep the client busy: the rest stays.
   private static let maximumCount = 4
 

@@ -1,5 +1,6 @@
 internal import FetchVocabulary
 internal import HTTPCaching
+internal import Synchronization
 
 /// Content from which one coding is removed while it is read.
 actor DecodedContent {
@@ -19,11 +20,16 @@ actor DecodedContent {
     self.source = source
   }
 
-  /// Removes `codings` from the content of `source`. The first of them was applied last. Errors name `server`.
-  static func undoing(_ codings: [ContentCoding], server: String, source: @escaping StreamedContent.Source)
-    -> StreamedContent.Source
-  {
-    var decoded = source
+  /// The content of `response` to `request` without `codings`, of which the first was applied last.
+  static func pieces(
+    of response: HTTPResponse, without codings: [ContentCoding], to request: HTTPRequest
+  ) -> StreamedContent.Source {
+    let server = request.authority ?? "the server"
+    let start = Mutex(response.body.isEmpty ? nil : response.body)
+    var decoded: StreamedContent.Source = { [rest = response.rest] () async throws(CacheError) in
+      if let start = start.withLock({ $0.take() }) { return start }
+      return try await rest?.next()
+    }
     for coding in codings {
       let content = DecodedContent(coding, server: server, source: decoded)
       decoded = { () async throws(CacheError) in try await content.next() }

@@ -1,7 +1,6 @@
 public import CacheCore
 public import FetchVocabulary
 public import HTTPCaching
-internal import Synchronization
 
 /// Asks for compressed responses, and decompresses them behind the cache, which keeps the bytes as they arrived.
 ///
@@ -23,15 +22,11 @@ public struct DecodingResponseSource: HTTPResponseSource {
   public func followedResponses(
     to request: HTTPRequest, options: FetchOptions, maxRedirects: Int
   ) -> Snapshots<LocatedResponse> {
-    if request.fields.contains("range") {
+    guard let asking = ContentCoding.accepting(request) else {
       return base.followedResponses(to: request, options: options, maxRedirects: maxRedirects)
     }
-    var asking = request
-    if !request.fields.contains("accept-encoding") {
-      asking.fields.append("Accept-Encoding", ContentCoding.accepted)
-    }
     return results(for: asking, options, maxRedirects)
-      .following { [asking] snapshot throws(CacheError) in
+      .following { snapshot throws(CacheError) in
         guard case .failure = snapshot.value, options.policy != .cacheOnly, snapshot.isFromCacheAlone else {
           return nil
         }
@@ -62,26 +57,20 @@ public struct DecodingResponseSource: HTTPResponseSource {
         .invalidAnswer, "the answer is coded as '\(rest)', which cannot be undone here", hint: "take it as it came")
     }
     if codings.isEmpty { return located }
+    let pieces = { DecodedContent.pieces(of: response, without: codings, to: HTTPRequest(url: located.url)) }
     if let rest = response.rest {
-      return located.with([], rest: StreamedContent(trailers: { rest.trailers }, pieces(of: located, codings)))
+      return located.with([], rest: StreamedContent(trailers: { rest.trailers }, pieces()))
     }
-    let next = pieces(of: located, codings)
+    let next = pieces()
     var body: [UInt8] = []
     while let piece = try await next() {
       body += piece
       guard body.count > limit else { continue }
       // Check the content to its end first: what has been passed on cannot be taken back.
       while try await next() != nil {}
-      return located.with([], rest: StreamedContent(trailers: { response.trailers }, pieces(of: located, codings)))
+      return located.with([], rest: StreamedContent(trailers: { response.trailers }, pieces()))
     }
     return located.with(body, rest: nil)
-  }
-
-  /// The content of `located` from its beginning, with `codings` removed.
-  private func pieces(of located: LocatedResponse, _ codings: [ContentCoding]) -> StreamedContent.Source {
-    let source = StreamedContent(located.response.body, rest: located.response.rest)
-    let server = HTTPRequest(url: located.url).authority ?? "the server"
-    return DecodedContent.undoing(codings, server: server) { () async throws(CacheError) in try await source.next() }
   }
 }
 
@@ -105,16 +94,5 @@ extension LocatedResponse {
     response.body = body
     response.rest = rest
     return LocatedResponse(url: url, response: response)
-  }
-}
-
-extension StreamedContent {
-  /// Content that begins with `start`, followed by `rest`.
-  convenience init(_ start: [UInt8], rest: StreamedContent?) {
-    let start = Mutex(start.isEmpty ? nil : start)
-    self.init { () async throws(CacheError) in
-      if let start = start.withLock({ $0.take() }) { return start }
-      return try await rest?.next()
-    }
   }
 }

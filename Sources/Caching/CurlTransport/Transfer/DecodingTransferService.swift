@@ -26,40 +26,20 @@ public struct DecodingTransferService: DataTransferService {
   /// - Throws: `CacheError`: what `base` throws; `invalidAnswer` if the content does not match its coding, or is too
   ///   long.
   public func transfer(_ request: HTTPRequest) async throws(CacheError) -> HTTPResponse {
-    if request.fields.contains("range") { return try await base.transfer(request) }
-    var asking = request
-    if !asking.fields.contains("accept-encoding") {
-      asking.fields.append("Accept-Encoding", ContentCoding.accepted)
-    }
+    guard let asking = ContentCoding.accepting(request) else { return try await base.transfer(request) }
     var response = try await base.transfer(asking)
     let (codings, rest) = ContentCoding.undoable(response.head.fields["content-encoding"] ?? "")
     guard !response.body.isEmpty || response.rest != nil, !codings.isEmpty else { return response }
-    do throws(CacheError) {
-      response.body = try await decoded(response, codings, server: request.authority ?? "the server")
-      response.rest = nil
-    } catch {
-      throw error.after(response.head, of: request)
+    let pieces = DecodedContent.pieces(of: response, without: codings, to: request)
+    let decoded = try await HTTPResponse(response.head, rest: StreamedContent(pieces))
+      .gathered(limit: maxResponseBytes, for: request)
+    guard decoded.rest == nil else {
+      throw .contentTooLarge(response.head, of: request, limit: maxResponseBytes, settings)
     }
+    response.body = decoded.body
+    response.rest = nil
     response.head.fields["content-encoding"] = rest
     response.head.fields["content-length"] = String(response.body.count)
     return response
-  }
-
-  private func decoded(
-    _ response: HTTPResponse, _ codings: [ContentCoding], server: String
-  ) async throws(CacheError) -> [UInt8] {
-    let source = StreamedContent(response.body, rest: response.rest)
-    let next = DecodedContent.undoing(codings, server: server) { () async throws(CacheError) in try await source.next()
-    }
-    var content: [UInt8] = []
-    while let piece = try await next() {
-      content += piece
-      guard content.count <= maxResponseBytes else {
-        throw CacheError(
-          .invalidAnswer, "the answer of \(server) is larger than \(maxResponseBytes) bytes",
-          hint: settings.adviceOnSize)
-      }
-    }
-    return content
   }
 }

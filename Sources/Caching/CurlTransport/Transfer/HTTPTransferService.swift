@@ -72,8 +72,7 @@ public final class HTTPTransferService: DataTransferService {
     case .whole(let limit):
       let response = try await response.gathered(limit: limit, for: request)
       guard response.rest == nil else {
-        let error = CacheError.contentTooLarge(of: request.authority ?? "", limit: limit, limits.settings)
-        throw error.after(response.head, of: request)
+        throw .contentTooLarge(response.head, of: request, limit: limit, limits.settings)
       }
       return response
     }
@@ -129,9 +128,5 @@ public struct LimitSettings: Sendable, Hashable {
   /// The settings with the given names.
   public init(timeout: String? = nil, size: String? = nil) {
     (self.timeout, self.size) = (timeout, size)
-  }
-
-  var adviceOnSize: String {
-    size.map { "raise \($0) if the content is right" } ?? "raise the limit if the content is right"
   }
 }
