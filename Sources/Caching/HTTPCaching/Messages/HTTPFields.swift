@@ -72,23 +72,20 @@ extension HTTPFields: ExpressibleByDictionaryLiteral {
 /// Converts field values and reason phrases between bytes and text.
 ///
 /// On the wire they are bytes: nearly always ASCII, otherwise mostly UTF-8, or ISO 8859-1 from old servers. Nothing
-/// says which. So that every byte survives, a byte `0xHH` outside valid UTF-8 becomes U+F7HH, a character of a private
-/// use area, and turns back into the byte when a message is sent. If such a character arrives in UTF-8, its three bytes
-/// are treated the same way. So decoding and encoding always returns the original bytes, and an entity tag with a
-/// Latin-1 letter goes back to its server unchanged.
+/// says which. So that every byte survives, each byte `0xHH` outside ASCII of a value that is not valid UTF-8 becomes
+/// U+F7HH, a character of a private use area, and turns back into the byte when a message is sent. A value in UTF-8 with
+/// such a character is treated the same way. So decoding and encoding always returns the original bytes, and an entity
+/// tag with a Latin-1 letter goes back to its server unchanged.
 public enum FieldText {
-  private static let escapes: ClosedRange<UInt32> = 0xF780...0xF7FF
-
   /// The text for `bytes`.
   public static func decode(_ bytes: ArraySlice<UInt8>) -> String {
     if bytes.allSatisfy({ $0 < 0x80 }) { return String(decoding: bytes, as: UTF8.self) }
+    if let text = String(validating: bytes, as: UTF8.self), !text.unicodeScalars.contains(where: isEscape) {
+      return text
+    }
     var text = String.UnicodeScalarView()
-    var rest = bytes
-    while let first = rest.first {
-      let scalar = scalar(at: rest)
-      let length = scalar.map { UTF8.width($0) } ?? 1
-      text.append(scalar ?? Unicode.Scalar(0xF700 + UInt16(first)) ?? "\u{FFFD}")
-      rest = rest.dropFirst(length)
+    for byte in bytes {
+      text.append(byte < 0x80 ? Unicode.Scalar(byte) : Unicode.Scalar(0xF700 + UInt16(byte)) ?? "\u{FFFD}")
     }
     return String(text)
   }
@@ -98,7 +95,7 @@ public enum FieldText {
     if text.utf8.allSatisfy({ $0 < 0x80 }) { return Array(text.utf8) }
     var bytes: [UInt8] = []
     for scalar in text.unicodeScalars {
-      if escapes.contains(scalar.value) {
+      if isEscape(scalar) {
         bytes.append(UInt8(truncatingIfNeeded: scalar.value))
       } else {
         bytes += Array(UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter)
@@ -107,12 +104,6 @@ public enum FieldText {
     return bytes
   }
 
-  /// The first character of `bytes`; `nil` if they are not valid UTF-8, or the character is one that stands for a byte.
-  private static func scalar(at bytes: ArraySlice<UInt8>) -> Unicode.Scalar? {
-    var iterator = bytes.prefix(4).makeIterator()
-    var parser = Unicode.UTF8.ForwardParser()
-    guard case .valid(let encoded) = parser.parseScalar(from: &iterator) else { return nil }
-    let scalar = UTF8.decode(encoded)
-    return escapes.contains(scalar.value) ? nil : scalar
-  }
+  /// Whether `scalar` stands for a byte.
+  private static func isEscape(_ scalar: Unicode.Scalar) -> Bool { (0xF780...0xF7FF).contains(scalar.value) }
 }

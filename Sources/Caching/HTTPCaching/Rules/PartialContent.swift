@@ -166,64 +166,46 @@ extension HTTPResponseHead {
 }
 
 /// A validator that proves two messages carry exactly the same bytes (RFC 9110, section 8.8.1).
-enum StrongValidator: Sendable, Hashable {
-  case entityTag(String)
-  /// The text of a `Last-Modified` field that is at least one second before `Date` (section 8.8.2.2).
-  case lastModified(String)
+struct StrongValidator: Sendable, Hashable {
+  /// Whether it is an entity tag, and not a `Last-Modified` at least one second before `Date` (section 8.8.2.2).
+  private let isTag: Bool
+  /// The text of its header field.
+  let text: String
 
   /// Reads the strong validator from a response's header fields; `nil` if there is none.
   init?(_ fields: HTTPFields, now: Duration) {
-    if let tag = fields["etag"] {
+    let tag = fields["etag"]
+    guard let text = tag ?? fields["last-modified"] else { return nil }
+    if let tag {
       guard !EntityTag(tag).isWeak else { return nil }
-      self = .entityTag(tag)
-      return
+    } else {
+      guard let modified = HTTPDate.time(text, now: now), let date = fields.time("date", now: now),
+        modified + .seconds(1) <= date
+      else { return nil }
     }
-    guard let text = fields["last-modified"], let modified = fields.time("last-modified", now: now),
-      let date = fields.time("date", now: now), modified + .seconds(1) <= date
-    else { return nil }
-    self = .lastModified(text)
-  }
-
-  /// The text of its header field.
-  var text: String {
-    switch self {
-    case .entityTag(let text), .lastModified(let text): text
-    }
+    isTag = tag != nil
+    self.text = text
   }
 
   /// Whether the value of an `If-Range` field names this validator.
   func matches(_ condition: String, now: Duration) -> Bool {
-    switch self {
-    case .entityTag(let tag): EntityTag(tag).matchesStrongly(EntityTag(condition))
-    case .lastModified(let text):
-      HTTPDate.time(condition, now: now).map { $0 == HTTPDate.time(text, now: now) } ?? false
-    }
+    if isTag { return EntityTag(text).matchesStrongly(EntityTag(condition)) }
+    return HTTPDate.time(condition, now: now).map { $0 == HTTPDate.time(text, now: now) } ?? false
   }
 }
 
 /// Combining two responses that carry parts of the same content (RFC 9111, section 3.4; RFC 9110, section 15.3.7.3).
 extension HTTPCacheRules {
   /// Adds the partial response `new`, which arrived at `now`, to `stored`, whose content is `content`. `nil` if the two
-  /// cannot be combined: they do not share a strong validator, or they leave a gap.
+  /// cannot be combined: they do not share a strong validator, or they leave a gap. Where they overlap, the new bytes win.
   package func combined(
     _ stored: StoredHead, _ content: [UInt8], with new: HTTPResponse, now: Duration
   ) -> (StoredHead, [UInt8])? {
-    guard let joined = joined(stored.head, content, with: new, now: now) else { return nil }
-    var trace = CacheTrace(isRecording: false)
-    var result = updated(stored, by: new.head, requestTime: now, responseTime: now, trace: &trace)
-    result.head = result.head.carrying(joined.extent)
-    return (result, joined.bytes)
-  }
-
-  /// The bytes of both responses together, and their position in the whole content; `nil` if they cannot be combined.
-  /// Where they overlap, the new bytes win.
-  private func joined(
-    _ head: HTTPResponseHead, _ content: [UInt8], with new: HTTPResponse, now: Duration
-  ) -> (extent: ContentRange, bytes: [UInt8])? {
-    guard new.head.status == 206, head.status == 200 || head.status == 206,
-      let old = PartialContent(head, count: content.count)?.extent,
+    guard new.head.status == 206, stored.head.status == 200 || stored.head.status == 206,
+      let old = PartialContent(stored.head, count: content.count)?.extent,
       let added = PartialContent(new.head, count: new.body.count)?.extent, old.length == added.length,
-      hasSameCoding(head.fields, new.head.fields), let validator = StrongValidator(head.fields, now: now),
+      hasSameCoding(stored.head.fields, new.head.fields),
+      let validator = StrongValidator(stored.head.fields, now: now),
       validator == StrongValidator(new.head.fields, now: now),
       old.offsets.lowerBound <= added.offsets.upperBound, added.offsets.lowerBound <= old.offsets.upperBound
     else { return nil }
@@ -231,7 +213,10 @@ extension HTTPCacheRules {
     let end = max(old.offsets.upperBound, added.offsets.upperBound)
     let before = content.prefix(added.offsets.lowerBound - first)
     let after = content.suffix(end - added.offsets.upperBound)
-    return (ContentRange(first..<end, of: old.length), before + new.body + after)
+    var trace = CacheTrace(isRecording: false)
+    var result = updated(stored, by: new.head, requestTime: now, responseTime: now, trace: &trace)
+    result.head = result.head.carrying(ContentRange(first..<end, of: old.length))
+    return (result, before + new.body + after)
   }
 
   /// Whether `new` is coded as `old` is. A part may leave out fields that the client has (RFC 9110, section 15.3.7).
