@@ -30,11 +30,7 @@ extension Cache {
   /// - Throws: `CacheError`: the engine's failure.
   @concurrent
   public func statistics() async throws -> StoreReport {
-    do throws(CacheError) {
-      return try await administration.statistics(ofAllProcesses: false)
-    } catch {
-      throw error.callersError
-    }
+    try await forCaller { () async throws(CacheError) in try await administration.statistics(ofAllProcesses: false) }
   }
 
   private var administration: StoreAdministration { StoreAdministration(store) }
@@ -44,20 +40,16 @@ extension Cache {
   func change(
     _ change: EntryChange, _ makeKey: @Sendable () throws(CacheError) -> CacheKey
   ) async throws -> Bool {
-    do throws(CacheError) {
-      return try await administration.change(change, keys: [try makeKey()], dryRun: false).entries > 0
-    } catch {
-      throw error.callersError
+    try await forCaller { () async throws(CacheError) in
+      try await administration.change(change, keys: [try makeKey()], dryRun: false).entries > 0
     }
   }
 
   /// Changes all entries whose keys begin with `prefix`, and returns how many there were to change.
   @concurrent
   func change(_ change: EntryChange, prefix: String) async throws -> Int {
-    do throws(CacheError) {
-      return try await administration.change(change, EntrySelection(prefix: prefix), dryRun: false).entries
-    } catch {
-      throw error.callersError
+    try await forCaller { () async throws(CacheError) in
+      try await administration.change(change, EntrySelection(prefix: prefix), dryRun: false).entries
     }
   }
 }

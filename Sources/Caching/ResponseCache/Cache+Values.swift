@@ -32,7 +32,7 @@ extension Cache {
   ) async throws {
     // What has begun is finished, but a loop of writes has to end.
     try Task.checkCancellation()
-    do throws(CacheError) {
+    try await forCaller { () async throws(CacheError) in
       let (payload, contentType) = try codec.encode(value)
       let now = store.clock.now
       let end = lifetime.map { now.advanced(by: $0) } ?? .distantFuture
@@ -40,8 +40,6 @@ extension Cache {
         storedAt: now, freshUntil: min(end, freshness.map { now.advanced(by: $0) } ?? end), retainUntil: end,
         contentType: contentType)
       try await store.write(try ValueKey(key).cacheKey, payload: payload, metadata: metadata)
-    } catch {
-      throw error.callersError
     }
   }
 
@@ -87,10 +85,8 @@ extension Cache {
   /// - Throws: `CacheError`: the engine's failure.
   @concurrent
   public func keys(prefix: String = "") async throws -> [String] {
-    do throws(CacheError) {
-      return try await store.keys(prefix: ValueKey.prefix(prefix)).map { ValueKey.text(of: $0) }
-    } catch {
-      throw error.callersError
+    try await forCaller { () async throws(CacheError) in
+      try await store.keys(prefix: ValueKey.prefix(prefix)).map { ValueKey.text(of: $0) }
     }
   }
 

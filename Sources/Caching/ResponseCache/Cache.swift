@@ -135,12 +135,17 @@ public struct Cache: Sendable {
   @concurrent
   public func close(waitingFor patience: Duration = .seconds(10)) async throws {
     for failure in await services.background.finish(within: patience) { warn(failure) }
-    do throws(CacheError) {
-      if let warning = try await store.close() { warn(warning) }
-    } catch {
-      throw error.callersError
-    }
+    if let warning = try await forCaller({ () async throws(CacheError) in try await store.close() }) { warn(warning) }
     if let warning = store.tiered?.tierWarning { warn(warning) }
+  }
+}
+
+/// Calls `body`, and throws its errors as the front door does.
+func forCaller<Output>(_ body: () async throws(CacheError) -> Output) async throws -> Output {
+  do throws(CacheError) {
+    return try await body()
+  } catch {
+    throw error.callersError
   }
 }
 

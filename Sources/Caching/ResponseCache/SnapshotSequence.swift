@@ -27,11 +27,7 @@ public struct SnapshotSequence<Value: Sendable>: AsyncSequence, Sendable {
   /// - Throws: `CacheError`: the cache cannot be read, or the request makes no sense.
   @concurrent
   public func explanation() async throws -> FetchExplanation {
-    do throws(CacheError) {
-      return try await snapshots.explanation()
-    } catch {
-      throw error.callersError
-    }
+    try await forCaller { () async throws(CacheError) in try await snapshots.explanation() }
   }
 
   /// Starts a fetch.

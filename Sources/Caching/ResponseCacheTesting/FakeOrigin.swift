@@ -1,7 +1,7 @@
+internal import CacheCore
 internal import MemoryStorage
 public import ResponseCache
 public import EngineAPI
-internal import Synchronization
 
 // Tests of expiry set the time.
 @_exported public import class EngineConformance.ManualClock
@@ -44,18 +44,13 @@ public final class FakeOrigin<Query: Sendable, Value: Sendable>: Sendable {
     var failure: (any Error)?
     var queries: [Query] = []
     var isHeld = false
-    var held: [CheckedContinuation<Void, Never>] = []
-    /// Resumed when this many requests have arrived.
-    var arrivals: [(count: Int, number: Int, continuation: CheckedContinuation<Void, Never>)] = []
-    /// How many callers have waited for arrivals so far.
-    var lastNumber = 0
   }
 
-  private let state: Mutex<State>
+  private let state: TaskMonitor<State>
 
   /// An origin that answers with what `answer` makes of a query.
   public init(_ answer: @escaping @Sendable (Query) throws -> Value) {
-    state = Mutex(State(answer: answer))
+    state = TaskMonitor(State(answer: answer))
   }
 
   /// The queries that were asked so far, in order.
@@ -63,7 +58,10 @@ public final class FakeOrigin<Query: Sendable, Value: Sendable>: Sendable {
 
   /// Answers with what `answer` makes of a query from now on.
   public func answer(with answer: @escaping @Sendable (Query) throws -> Value) {
-    state.withLock { ($0.answer, $0.failure) = (answer, nil) }
+    state.withLock { state in
+      state.answer = answer
+      state.failure = nil
+    }
   }
 
   /// Fails every request with `error` from now on; with `nil` it answers again.
@@ -74,61 +72,27 @@ public final class FakeOrigin<Query: Sendable, Value: Sendable>: Sendable {
 
   /// Lets the waiting requests and all later ones go on.
   public func release() {
-    let held = state.withLock { state in
-      defer { (state.held, state.isHeld) = ([], false) }
-      return state.held
-    }
-    for continuation in held { continuation.resume() }
+    state.withLock { $0.isHeld = false }
+    state.signalAll()
   }
 
   /// Waits until `count` requests have arrived since the origin was made, or the calling task is cancelled, as it is when
   /// a test runs out of time.
-  public func arrival(of count: Int) async {
-    let number = state.withLock { state in
-      state.lastNumber += 1
-      return state.lastNumber
-    }
-    await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
-        let isOver = state.withLock { state in
-          if state.queries.count >= count || Task.isCancelled { return true }
-          state.arrivals.append((count, number, continuation))
-          return false
-        }
-        if isOver { continuation.resume() }
-      }
-    } onCancel: {
-      let waiter = state.withLock { state in
-        state.arrivals.firstIndex { $0.number == number }.map { state.arrivals.remove(at: $0).continuation }
-      }
-      waiter?.resume()
-    }
-  }
+  public func arrival(of count: Int) async { _ = await state.wait { $0.queries.count >= count ? true : nil } }
 
   /// Answers `query`: what a resource under test calls.
   public func fetch(_ query: Query) async throws -> Value {
-    for continuation in note(query) { continuation.resume() }
-    await withCheckedContinuation { continuation in
-      let isHeld = state.withLock { state in
-        if state.isHeld { state.held.append(continuation) }
-        return state.isHeld
-      }
-      if !isHeld { continuation.resume() }
+    let isHeld = state.withLock { state in
+      state.queries.append(query)
+      return state.isHeld
     }
+    state.signalAll()
+    // The cancellation of this task does not end the wait of another one.
+    if isHeld { await Task { _ = await state.wait { $0.isHeld ? nil : true } }.value }
     try Task.checkCancellation()
     let (answer, failure) = state.withLock { ($0.answer, $0.failure) }
     if let failure { throw failure }
     return try answer(query)
-  }
-
-  /// Counts a request, and returns the callers that waited for it.
-  private func note(_ query: Query) -> [CheckedContinuation<Void, Never>] {
-    state.withLock { state in
-      state.queries.append(query)
-      let count = state.queries.count
-      defer { state.arrivals.removeAll { $0.count <= count } }
-      return state.arrivals.filter { $0.count <= count }.map(\.continuation)
-    }
   }
 }
 

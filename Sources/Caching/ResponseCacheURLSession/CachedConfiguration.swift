@@ -1,6 +1,3 @@
-internal import CacheCore
-internal import FetchVocabulary
-internal import HTTPCaching
 public import ResponseCache
 
 #if canImport(FoundationNetworking)
@@ -58,38 +55,9 @@ extension URLSessionConfiguration {
     // The requests already have them, so that the rules can select responses by the cookies that are sent.
     inner.httpShouldSetCookies = false
     outer.protocolClasses = [CachingProtocol.self] + others
-    outer.urlCache = SessionLink(
-      SessionCache(cache, maxEntryBytes: maxEntryBytes), transfers: inner, cookies: SessionCookies(outer),
-      policy: requestCachePolicy)
+    outer.urlCache = SessionLink(cache, maxEntryBytes: maxEntryBytes, session: self, transfers: inner)
     return outer
   }
 
   private var duplicate: URLSessionConfiguration { copy() as? URLSessionConfiguration ?? self }
-}
-
-/// A cache as the tasks of a session use it.
-struct SessionCache: Sendable {
-  /// How long responses may be used if their servers do not say: a tenth of the time since their last change, up to a
-  /// day. Stale responses are used only if the server allows it.
-  private static let freshness = FreshnessPolicy(
-    timeToLive: .seconds(86_400), staleIfError: .zero, staleWhileRevalidate: .zero)
-
-  let maxEntryBytes: Int
-  let warn: @Sendable (CacheError) -> Void
-  private let responses: URLResponses
-  private let services: FetchServices
-
-  init(_ cache: Cache, maxEntryBytes: Int) {
-    self.maxEntryBytes = maxEntryBytes
-    warn = cache.warn
-    responses = URLResponses(store: cache.store)
-    var services = cache.services
-    services.rules.freshness = Self.freshness
-    self.services = services
-  }
-
-  /// The cache in front of the servers that `transfer` reaches.
-  func responses(over transfer: any DataTransferService) -> HTTPCache {
-    HTTPCache(responses: responses, transfer: transfer, services: services, maxContentBytes: maxEntryBytes)
-  }
 }

@@ -32,7 +32,10 @@ final class CachingProtocol: URLProtocol {
     if let plain { return plain.startLoading() }
     guard let link else { return startPlain(client) }
     let request = request
-    guard !(task is URLSessionUploadTask), request.isAnswerable else {
+    // A cache can answer no other requests.
+    guard !(task is URLSessionUploadTask), HTTPRequest.retrieves(request.httpMethod ?? "GET"),
+      request.httpBody == nil, request.httpBodyStream == nil
+    else {
       return startPlain(client.map { InvalidatingClient($0, load, link, request) })
     }
     load.start(task) { await link.outcome(of: request) }
@@ -70,13 +73,6 @@ final class CachingProtocol: URLProtocol {
     let plain = type.init(task: task, cachedResponse: nil, client: client)
     self.plain = plain
     plain.startLoading()
-  }
-}
-
-extension URLRequest {
-  /// Whether a cache can answer the request.
-  fileprivate var isAnswerable: Bool {
-    HTTPRequest.retrieves(httpMethod ?? "GET") && httpBody == nil && httpBodyStream == nil
   }
 }
 

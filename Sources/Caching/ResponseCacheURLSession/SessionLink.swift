@@ -1,6 +1,7 @@
 internal import CacheCore
 internal import FetchVocabulary
 internal import Foundation
+internal import ResponseCache
 
 #if canImport(FoundationNetworking)
   internal import FoundationNetworking
@@ -16,26 +17,38 @@ final class SessionLink: URLCache, @unchecked Sendable {
   /// The number that `URLSession` follows.
   private static let maxRedirects = 20
 
-  private let cache: SessionCache
+  /// How long responses may be used if their servers do not say: a tenth of the time since their last change, up to a
+  /// day. Stale responses are used only if the server allows it.
+  private static let freshness = FreshnessPolicy(
+    timeToLive: .seconds(86_400), staleIfError: .zero, staleWhileRevalidate: .zero)
+
+  private let cache: Cache
+  private let services: FetchServices
+  private let maxEntryBytes: Int
   private let transfers: SessionTransfers
-  private let cookies: SessionCookies
+  /// The cookies that the session sends; `nil` if it sends none.
+  private let cookies: HTTPCookieStorage?
   private let policy: URLRequest.CachePolicy
   /// Fields that the session adds to each request without them.
   private let fields: HTTPFields
   private let protocolClasses: [AnyClass]
 
-  /// Creates the link to `cache` for a session whose transfers use `configuration`.
+  /// Creates the link to `cache` for a session with the settings of `session`, whose transfers use `configuration`.
   init(
-    _ cache: SessionCache, transfers configuration: URLSessionConfiguration, cookies: SessionCookies,
-    policy: URLRequest.CachePolicy
+    _ cache: Cache, maxEntryBytes: Int, session: URLSessionConfiguration,
+    transfers configuration: URLSessionConfiguration
   ) {
     self.cache = cache
-    self.cookies = cookies
-    self.policy = policy
+    var services = cache.services
+    services.rules.freshness = Self.freshness
+    self.services = services
+    self.maxEntryBytes = maxEntryBytes
+    cookies = session.httpShouldSetCookies ? session.httpCookieStorage : nil
+    policy = session.requestCachePolicy
     protocolClasses = configuration.protocolClasses ?? []
     let added = (configuration.httpAdditionalHeaders ?? [:]).map { ("\($0.key)", "\($0.value)") }
     fields = HTTPFields(added.sorted { $0.0 < $1.0 }.map { HTTPFields.Field($0.0, $0.1) })
-    transfers = SessionTransfers(configuration, limit: cache.maxEntryBytes)
+    transfers = SessionTransfers(configuration, limit: maxEntryBytes)
     super.init(memoryCapacity: 0, diskCapacity: 0, diskPath: nil)
   }
 
@@ -65,10 +78,9 @@ final class SessionLink: URLCache, @unchecked Sendable {
   func outcome(of request: URLRequest) async -> Load.Outcome {
     do throws(CacheError) {
       let (options, message) = (FetchOptions(policy(of: request)), try message(request))
-      var snapshots = cache.responses(over: SessionTransfer(transfers, template: request))
-        .followedResponses(
-          to: message, options: options, maxRedirects: Self.maxRedirects, completing: cookies.completed
-        ).makeAsyncIterator()
+      var snapshots = responses(for: request).followedResponses(
+        to: message, options: options, maxRedirects: Self.maxRedirects, completing: withCookies
+      ).makeAsyncIterator()
       guard let snapshot = try await snapshots.next() else { return .failure(URLError(.unknown)) }
       let response = snapshot.value.response
       // Nothing has been delivered yet, so the task can fetch it again: what is too large, and what another user of the
@@ -87,11 +99,17 @@ final class SessionLink: URLCache, @unchecked Sendable {
   /// Removes what `request`, which bypassed the cache and got the answer `response`, invalidated.
   func invalidate(by response: HTTPResponseHead, to request: URLRequest) async {
     do throws(CacheError) {
-      try await cache.responses(over: SessionTransfer(transfers, template: request))
-        .invalidate(by: response, to: try message(request))
+      try await responses(for: request).invalidate(by: response, to: try message(request))
     } catch {
       cache.warn(error)
     }
+  }
+
+  /// The cache in front of the servers, which get requests like `request`.
+  private func responses(for request: URLRequest) -> HTTPCache {
+    HTTPCache(
+      responses: URLResponses(store: cache.store), transfer: SessionTransfer(transfers, template: request),
+      services: services, maxContentBytes: maxEntryBytes)
   }
 
   private func policy(of request: URLRequest) -> URLRequest.CachePolicy {
@@ -107,17 +125,22 @@ final class SessionLink: URLCache, @unchecked Sendable {
     if !message.fields.contains("accept-language"), let language = Locale.current.language.languageCode?.identifier {
       message.fields.append("Accept-Language", language)
     }
-    if policy(of: request).asksOrigin, !message.fields.contains("cache-control") {
+    // Caches on the way must ask the origin, too.
+    if [.reloadIgnoringLocalAndRemoteCacheData, .reloadRevalidatingCacheData].contains(policy(of: request)),
+      !message.fields.contains("cache-control")
+    {
       message.fields.append("Cache-Control", "no-cache")
     }
     return message
   }
-}
 
-extension URLRequest.CachePolicy {
-  /// Whether caches on the way must ask the origin.
-  fileprivate var asksOrigin: Bool {
-    self == .reloadIgnoringLocalAndRemoteCacheData || self == .reloadRevalidatingCacheData
+  /// `request` with its cookies replaced by the stored ones for its URL, if there are any.
+  private func withCookies(_ request: HTTPRequest) -> HTTPRequest {
+    let stored = URL(string: request.url).flatMap { cookies?.cookies(for: $0) } ?? []
+    guard !stored.isEmpty else { return request }
+    var request = request
+    request.fields["Cookie"] = HTTPCookie.requestHeaderFields(with: stored)["Cookie"]
+    return request
   }
 }
 
@@ -132,24 +155,5 @@ extension FetchOptions {
     case .useProtocolCachePolicy, .reloadRevalidatingCacheData: self.init()
     @unknown default: self.init()
     }
-  }
-}
-
-/// The cookies that a session sends.
-struct SessionCookies: Sendable {
-  /// `nil` if the session sets no cookies.
-  private let storage: HTTPCookieStorage?
-
-  init(_ configuration: URLSessionConfiguration) {
-    storage = configuration.httpShouldSetCookies ? configuration.httpCookieStorage : nil
-  }
-
-  /// `request` with its cookies replaced by the stored ones for its URL, if there are any.
-  func completed(_ request: HTTPRequest) -> HTTPRequest {
-    let stored = URL(string: request.url).flatMap { storage?.cookies(for: $0) } ?? []
-    guard !stored.isEmpty else { return request }
-    var request = request
-    request.fields["Cookie"] = HTTPCookie.requestHeaderFields(with: stored)["Cookie"]
-    return request
   }
 }

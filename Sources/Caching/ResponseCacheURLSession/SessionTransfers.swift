@@ -114,7 +114,9 @@ final class Receiver: NSObject, URLSessionDataDelegate {
     guard let reception = end(task) else { return }
     // Only the task has a redirect without a location.
     switch (error, reception.response ?? task.response as? HTTPURLResponse) {
-    case (nil, let response?): reception.end(.success(Self.whole(response, reception)))
+    case (nil, let response?):
+      let head = HTTPResponseHead(response, decoded: reception.content.count)
+      reception.end(.success(HTTPResponse(head, body: reception.content)))
     case (nil, nil): reception.end(.failure(CacheError(URLError(code))))
     case (let error?, let response):
       let beginning = response.map { HTTPResponse(HTTPResponseHead($0), body: reception.content) }
@@ -136,10 +138,6 @@ final class Receiver: NSObject, URLSessionDataDelegate {
 
   private func end(_ task: URLSessionTask) -> Reception? {
     receptions.withLock { $0.removeValue(forKey: task.taskIdentifier) }
-  }
-
-  private static func whole(_ response: HTTPURLResponse, _ reception: Reception) -> HTTPResponse {
-    HTTPResponse(HTTPResponseHead(response, decoded: reception.content.count), body: reception.content)
   }
 }
 
