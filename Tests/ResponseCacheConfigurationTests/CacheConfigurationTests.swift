@@ -98,6 +98,8 @@ import Testing
       ("{}", [:], ["backend": "/tmp/libcachectl-x.so"], .invalidOption, "settings: 'backend' cannot be"),
       ("{}", [:], ["cache": "1"], .invalidOption, "settings: 'cache' is a section of the configuration"),
       ("{}", [:], ["": "1"], .invalidOption, "settings: "),
+      ("{}", [:], ["backends.other.path": "x"], .invalidOption, "settings: unknown key 'backends.other.path'"),
+      (#"{"backends": {"other": {}}}"#, [:], [:], .invalidOption, "config.json:1:15: unknown key 'backends.other'"),
       ("{}", [:], ["cache.maxBytes": "1"], .invalidOption, "settings: 'cache.maxBytes'"),
     ] as [(String, [String: String], [String: String], CacheError.Code, String)])
   func aMistakeIsAnErrorThatNamesNoCommand(

@@ -57,6 +57,8 @@ import Testing
     let configuration = try program.configuration(engines: [ServerPlugin()], environment: ["TOKEN": "hush"])
     #expect(configuration.location.options["password"] == .text("hush"))
     #expect(!configuration.settings.contains { "\($0)".contains("hush") })
+    let error = #expect(throws: CacheError.self) { try program.configuration(engines: [ServerPlugin()]) }
+    #expect(error?.code == .invalidOption && error?.hint == "set TOKEN")
   }
 
   @Test func theConfiguredTimesAreThoseOfResourcesWithoutTimes() async throws {

@@ -10,8 +10,8 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     environment: ["CACHECTL_CONFIG": "/config.json"],
     workingDirectory: "/", userHome: "/home",
     readFile: { path in path == "/config.json" ? bytes : nil })
-  let problems = loader.problems()
+  let (configuration, problems) = loader.read()
   precondition(problems.allSatisfy { !$0.message.isEmpty && !$0.message.contains("\n") }, "a problem is not one line")
-  precondition(((try? loader.load()) != nil) == problems.isEmpty, "there are problems or a configuration")
+  precondition((configuration != nil) == problems.isEmpty, "there are problems or a configuration")
   return 0
 }

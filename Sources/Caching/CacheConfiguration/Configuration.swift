@@ -13,37 +13,55 @@ public struct Configuration: Sendable {
   /// The name of the engine, which is declared or loaded.
   public let backend: String
 
-  /// The named engines that are not built in, with their libraries loaded.
+  /// The configured engine, and those that the command names.
+  package let namedEngines: [String]
+  /// Those of them that are not built in, with their libraries loaded.
   public let loadedEngines: [LoadedEngine]
 
-  package let settings: ConfigurationSettings
+  private let reader: SectionReader
 
   init(
-    file: String?, home: (path: String, source: ConfigurationSource),
-    _ settings: ConfigurationSettings, loaded engines: [LoadedEngine]
+    file: String?, home: (path: String, source: ConfigurationSource), _ reader: SectionReader,
+    naming references: [EngineReference], loaded engines: [LoadedEngine]
   ) {
     self.file = file
     self.home = home.path
     homeSource = home.source
-    self.settings = settings
+    self.reader = reader
     loadedEngines = engines
-    backend = EngineName.name(of: settings[ConfigurationKey.engine]?.value.text ?? "")
+    backend = EngineName.name(of: reader[Setting.engine]?.value?.text ?? "")
+    namedEngines = [backend] + references.map { EngineName.name(of: $0.text) }
   }
 
-  /// The values of `section`. A section that the loader was not given has its defaults. Cost: it reads the values anew.
-  public func section<Section: ConfigurationSection>(_ section: Section.Type) -> Section { settings.section(section) }
+  /// The values of `section`. A section that the loader was not given has its defaults.
+  public func section<Section: ConfigurationSection>(_ section: Section.Type) -> Section { reader.section(section) }
+
+  /// The source of the value of the key at `path`; `nil` if it has none.
+  package func source(of path: String) -> ConfigurationSource? {
+    guard let setting = reader[path], setting.value != nil else { return nil }
+    return setting.source
+  }
 }
 
 extension Configuration {
   /// The option values of `engine`, by option, ready for `EngineConfiguration`; empty if no such engine was declared.
-  /// Paths are absolute; a secret whose variable is not set has no value. Secrets are the plain values: do not show
-  /// them, show `entries`.
-  public func options(of engine: String) -> [String: OptionValue] {
+  /// Paths are absolute. Secrets are the plain values: do not show them, show `entries`.
+  ///
+  /// - Throws: `CacheError` with the code `invalidOption` if the variable of a secret is not set.
+  public func options(of engine: String) throws(CacheError) -> [String: OptionValue] {
     var values: [String: OptionValue] = [:]
-    for option in settings.table.engines.first(where: { $0.name == engine })?.options ?? [] {
-      switch settings[ConfigurationKey.path(of: option.name, engine)]?.value {
+    for option in reader.engines.first(where: { $0.name == engine })?.options ?? [] {
+      guard let setting = reader[Setting.path(of: option.name, engine)] else { continue }
+      switch setting.value {
       case .option(let value): values[option.name] = value
-      case .secret(let secret): values[option.name] = secret.value.map(OptionValue.text)
+      case .secret(let secret):
+        guard let value = secret.value else {
+          throw CacheError(
+            .invalidOption,
+            "\(setting.source): '\(setting.path)' names the environment variable \(secret.variable), which is not set",
+            hint: "set \(secret.variable)")
+        }
+        values[option.name] = .text(value)
       case .list, .headers, .secrets, nil: break
       }
     }
@@ -51,37 +69,35 @@ extension Configuration {
   }
 
   /// The engine with the store: the configured one, or the remote one if that is made of two.
-  package var storeEngine: String { EngineName.name(of: settings[settings.storeKey]?.value.text ?? "") }
+  package var storeEngine: String { EngineName.name(of: reader[reader.storeKey]?.value?.text ?? "") }
 
   /// The path of the configured engine's store; `nil` if it has none.
   public var storePath: String? { storePath(of: storeEngine) }
 
   /// The path of the store of the engine called `backend`; `nil` if it has none.
-  public func storePath(of backend: String) -> String? {
-    guard case .text(let path)? = options(of: backend)["path"] else { return nil }
-    return path
-  }
+  public func storePath(of backend: String) -> String? { reader[Setting.path(of: "path", backend)]?.value?.text }
 
   /// The address of the server with the configured engine's store; `nil` if the store is not on a server, or the address
   /// is a secret. It holds no user and no password: an address with one is refused.
-  public var storeAddress: String? {
-    guard case .option(.text(let address))? = settings[ConfigurationKey.path(of: "url", storeEngine)]?.value else {
-      return nil
-    }
-    return address
-  }
+  public var storeAddress: String? { reader[Setting.path(of: "url", storeEngine)]?.value?.text }
 
   /// `error` of the engine called `backend`. If it is about the value of an option, which its message names as in
   /// "option 'url'", the message then begins with the source of that value.
   package func namingSource(of error: CacheError, backend: String) -> CacheError {
-    let options = settings.table.engines.first { $0.name == backend }?.options ?? []
+    let options = reader.engines.first { $0.name == backend }?.options ?? []
     guard error.code == .invalidOption,
       let option = options.first(where: { error.message.holds("option '\($0.name)'") }),
-      let source = settings[ConfigurationKey.path(of: option.name, backend)]?.source, source != .default
+      let source = source(of: Setting.path(of: option.name, backend)), source != .default
     else { return error }
     return CacheError(
       error.code, "\(source): \(error.message)", hint: error.hint, key: error.key, cause: error.cause)
   }
+
+  /// All keys that have a value, in the order of display. Paths are absolute; secrets are not shown.
+  public var entries: [ConfigurationEntry] { reader.settings.compactMap(ConfigurationEntry.init) }
+
+  /// All of `entries` as the document of a configuration file. Loading it gives the same values.
+  public var document: JSONValue { .nested(entries.map { ($0.key, $0.json) }) }
 }
 
 /// One key with its value, for display.
@@ -96,48 +112,39 @@ public struct ConfigurationEntry: Sendable, Hashable {
   /// Where the value comes from.
   public let source: ConfigurationSource
 
-  init(_ key: ConfigurationKey, _ setting: ConfigurationSettings.Setting) {
-    let value = key.kind.json(setting.value)
-    self.key = key.path
-    json = value
+  init?(_ setting: Setting) {
+    guard let value = setting.value, let json = setting.json else { return nil }
+    key = setting.path
+    self.json = json
     text =
-      switch (value, setting.value) {
+      switch (json, value) {
       case (.string(let text), _): text
-      case (_, .secret(let secret)): Self.text(secret)
-      case (_, .secrets(let secrets)): secrets.map(Self.text).joined(separator: ", ")
-      default: JSONText.text(value)
+      case (_, .secret(let secret)): secret.text
+      case (_, .secrets(let secrets)): secrets.map(\.text).joined(separator: ", ")
+      default: JSONText.text(json)
       }
     source = setting.source
   }
-
-  private static func text(_ secret: Secret) -> String { "\(secret) (\(secret.isSet ? "set" : "not set"))" }
-}
-
-extension Configuration {
-  /// All keys that have a value, in the order of the schema. Paths are absolute; secrets are not shown.
-  public var entries: [ConfigurationEntry] { settings.all.map { ConfigurationEntry($0.key, $0.setting) } }
-
-  /// All of `entries` as the document of a configuration file. Loading it gives the same values.
-  public var document: JSONValue { .nested(settings.all.map { ($0.key.path, $0.key.kind.json($0.setting.value)) }) }
 }
 
 extension JSONValue {
   /// An object with each value at its path, whose names are joined by full stops.
   package static func nested(_ values: [(path: String, value: JSONValue)]) -> JSONValue {
-    var members: [Member] = []
-    var rest = values[...]
-    while let first = rest.first {
-      let name = first.path.prefix { $0 != "." }
-      let same = rest.prefix { $0.path == name || $0.path.hasPrefix("\(name).") }
-      rest = rest[same.endIndex...]
-      let inner = same.map { (path: String($0.path.dropFirst(name.count + 1)), value: $0.value) }
-      members.append(Member(String(name), first.path == name ? first.value : nested(inner)))
-    }
-    return .object(members)
+    .object(
+      names(of: values.map(\.path), in: "").map { name in
+        if let value = values.first(where: { $0.path == name })?.value { return Member(name, value) }
+        let inner = values.filter { $0.path.hasPrefix(name + ".") }
+        return Member(name, nested(inner.map { (String($0.path.dropFirst(name.count + 1)), $0.value) }))
+      })
   }
 
-  /// An object with the given members, in the given order.
-  package static func object(members: [(key: String, value: JSONValue)]) -> JSONValue {
-    .object(members.map { Member($0.key, $0.value) })
+  /// The names in the object at `section`, which is empty for the outermost one, if there is something at `paths`: each
+  /// once, in their order.
+  package static func names(of paths: [String], in section: String) -> [String] {
+    let prefix = section.isEmpty ? "" : section + "."
+    var seen: Set<String> = []
+    return paths.filter { $0.hasPrefix(prefix) }.map { path in String(path.dropFirst(prefix.count).prefix { $0 != "." })
+    }
+    .filter { seen.insert($0).inserted }
   }
 }

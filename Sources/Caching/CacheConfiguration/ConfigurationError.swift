@@ -62,5 +62,16 @@ extension ConfigurationError: CustomStringConvertible {
   public var description: String { "\(message): \(hint)" }
 }
 
-/// `text` in quotation marks and escaped as in JSON, which is safe on a terminal: messages quote user input like this.
-func quoted(_ text: String) -> String { JSONText.text(.string(text)) }
+extension String {
+  /// The text in quotation marks and escaped as in JSON, which is safe on a terminal; shortened if it is long.
+  package var shown: String {
+    JSONText.text(.string(unicodeScalars.count > 60 ? String(unicodeScalars.prefix(57)) + "..." : self))
+  }
+
+  /// The text as the name of a key: quoted unless it is a plain name, and shortened if it is long.
+  var shownKey: String {
+    let short = utf8.count > 80 ? String(unicodeScalars.prefix(40)) + "..." : self
+    let isPlain = short.utf8.allSatisfy { $0.isASCIILetterOrDigit || "_-".utf8.contains($0) }
+    return isPlain && !isEmpty ? short : JSONText.text(.string(short))
+  }
+}

@@ -80,10 +80,8 @@ public struct CacheConfiguration: Sendable {
       throw CacheError(.invalidOption, "the name of the file is empty", hint: "name one, or leave it out")
     }
     let loader = ConfigurationLoader(
-      names: names, engines: engines.map { $0.declaration.storing(as: program) },
-      sections: [CacheSettings.self] + sections, policies: policies, environment: environment,
-      workingDirectory: workingDirectory,
-      userHome: userHome, loadEngines: nil,
+      names: names, engines: engines.map(\.declaration), sections: [CacheSettings.self] + sections, policies: policies,
+      environment: environment, workingDirectory: workingDirectory, userHome: userHome,
       readFile: { path throws(ConfigurationError) in try ConfigurationFiles.contents(of: path) })
     let assignments = settings.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
     do throws(ConfigurationError) {
@@ -95,9 +93,11 @@ public struct CacheConfiguration: Sendable {
     guard let plugin = engines.first(where: { $0.declaration.name == backend }) else {
       throw CacheError(.unknownBackend, "\(program) has no engine", hint: "give CacheConfiguration at least one")
     }
-    let cache = configuration.section(CacheSettings.self)
-    location = StorageLocation(plugin, configuration.options(of: backend))
-    (limits, rules, self.file) = (cache.limits, cache.rules, configuration.file)
+    let cache = configuration.section(CacheSettings.self).keys
+    location = StorageLocation(plugin, try configuration.options(of: backend))
+    limits = cache.limits
+    rules = HTTPCacheRules(isShared: cache.isShared, freshness: cache.freshness)
+    self.file = configuration.file
   }
 
   /// The values of `section`, one of the program's own.
@@ -139,14 +139,9 @@ extension Cache {
 private struct CacheSettings: ConfigurationSection {
   static var path: String { "cache" }
 
-  let limits: StoreLimits
-  let rules: HTTPCacheRules
+  let keys: CacheKeys
 
-  init(_ keys: inout SectionReader) {
-    let freshness = keys.freshness(default: .standard)
-    limits = StoreLimits(maxEntries: keys.maxEntries(), maxBytes: keys.maxBytes(), eviction: keys.eviction())
-    rules = HTTPCacheRules(isShared: keys.isShared(), freshness: freshness)
-  }
+  init(_ keys: inout SectionReader) { self.keys = CacheKeys(&keys, default: .standard) }
 }
 
 extension ConfigurationNames {
@@ -162,27 +157,13 @@ extension ConfigurationNames {
     let prefix = String(program.uppercased().map { $0 == "-" ? "_" : $0 }) + "_"
     self.init(
       program, prefix: prefix,
-      arguments: Arguments(file: "file", home: "home", engine: "backend", setting: "settings"),
+      arguments: (file: "file", home: "home", engine: "backend", setting: "settings"),
       missingFileHint: "name one that exists")
     if let variable = ProcessEnvironment.malformedVariable(beginning: prefix) {
       throw CacheError(
         .invalidOption, "the environment variable \(variable) is not written in UTF-8",
         hint: "set it to text in UTF-8, or unset it")
     }
-  }
-}
-
-extension EngineDeclaration {
-  /// The same engine, with `program` as the default name of its store: on a server, programs have stores of their own.
-  fileprivate func storing(as program: String) -> EngineDeclaration {
-    EngineDeclaration(
-      name: name, version: version, summary: summary, capabilities: capabilities,
-      options: options.map { option in
-        guard option.kind == .storeName, option.defaultValue != nil else { return option }
-        return EngineOption(
-          option.name, option.kind, default: .text(program), help: option.help, isRequired: option.isRequired,
-          isSecret: option.isSecret)
-      })
   }
 }
 

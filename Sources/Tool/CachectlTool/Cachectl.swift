@@ -63,26 +63,6 @@ public struct Cachectl: Sendable {
     return sections.filter { seen.insert(ObjectIdentifier($0)).inserted }
   }
 
-  /// The JSON Schema of the configuration file.
-  var configurationSchema: String {
-    ConfigurationSchema.text(engines: catalogue.declarations, sections: sections, policies: policies)
-  }
-
-  /// The paths of the keys that `--set` takes.
-  var configurationKeys: [String] {
-    ConfigurationSchema.keys(engines: catalogue.declarations, sections: sections, policies: policies)
-  }
-
-  /// Every key of the configuration, for the manual.
-  var configurationReference: [ConfigurationReference] {
-    ConfigurationSchema.reference(engines: catalogue.declarations, sections: sections, policies: policies)
-  }
-
-  /// The example file with every key and its default.
-  var configurationExample: String {
-    ConfigurationExample.text(engines: catalogue.declarations, sections: sections, policies: policies)
-  }
-
   /// Reads the command line, runs the command, and reports a failure in one line.
   private static func run(arguments: [String]) async -> ExitCode {
     if let query = CompletionQuery(arguments) {

@@ -11,7 +11,7 @@ struct ConfigurationHelperTests {
     ("maxRetryCount", "MAX_RETRY_COUNT"), ("utf8", "UTF8"),
   ])
   func theNamesOfVariables(option: String, variable: String) {
-    #expect(ConfigurationKey.upperSnakeCase(option) == variable)
+    #expect(Setting.upperSnakeCase(option) == variable)
   }
 
   @Test func filesAreReadAbsentOrUnreadable() throws {

@@ -2,6 +2,7 @@ import Foundation
 import HTTPCaching
 import CacheCore
 import EngineAPI
+import Synchronization
 import Testing
 
 @testable import CachectlTool
@@ -15,32 +16,53 @@ struct ConfigurationLoaderTests {
     #expect(configuration.homeSource == .default)
     #expect(configuration.backend == "sqlite")
     #expect(configuration.environment == .dev)
-    #expect(configuration.options(of: "sqlite")["path"] == .text("/home/ada/.cache/cachectl/cache.sqlite"))
-    #expect(configuration.options(of: "sqlite")["busyTimeout"] == .integer(5_000))
-    #expect(configuration.options(of: "lmdb")["mapSize"] == .integer(67_108_864))
-    #expect(configuration.options(of: "memory").isEmpty)
+    #expect(try configuration.options(of: "sqlite")["path"] == .text("/home/ada/.cache/cachectl/cache.sqlite"))
+    #expect(try configuration.options(of: "sqlite")["busyTimeout"] == .integer(5_000))
+    #expect(try configuration.options(of: "lmdb")["mapSize"] == .integer(67_108_864))
+    #expect(try configuration.options(of: "memory").isEmpty)
     #expect(configuration.pluginSearchPath == ["/home/ada/.local/lib/cachectl/plugins"])
-    #expect(configuration.maxQueries == 10)
+    #expect(configuration.section(MovieQueriesSettings.self).maxCount == 10)
     #expect(configuration.entries.allSatisfy { $0.source == .default })
   }
 
   @Test func defaultsOfTheCacheAndTheOrigins() throws {
     let configuration = try Fixtures.loader().load()
-    let cache = Configuration.Cache(
-      freshness: FreshnessPolicy(
-        timeToLive: .seconds(3_600), staleIfError: .seconds(604_800), staleWhileRevalidate: .zero),
-      limits: StoreLimits(maxEntries: 100_000, maxBytes: 1_073_741_824, eviction: .lru),
-      maxEntryBytes: 16 << 20, isShared: false,
-      transforms: [], layers: [])
+    let cache = configuration.cache
+    let freshness = FreshnessPolicy(
+      timeToLive: .seconds(3_600), staleIfError: .seconds(604_800), staleWhileRevalidate: .zero)
+    #expect(cache.freshness == freshness)
+    #expect(cache.limits == StoreLimits(maxEntries: 100_000, maxBytes: 1_073_741_824, eviction: .lru))
+    #expect(cache.maxEntryBytes == 16 << 20 && !cache.isShared && cache.transforms.isEmpty && cache.layers.isEmpty)
     var transport = Configuration.Transport(
       timeout: .seconds(30), maxResponseBytes: 16_777_216, maxConcurrentRequests: 4, headers: [],
       network: Configuration.Network(), section: "origin.cities")
-    #expect(configuration.cache == cache)
-    #expect(configuration.cities == .init(kind: .sample, baseURL: nil, transport: transport))
+    let cities = configuration.cities
+    #expect(cities.kind == .sample && cities.baseURL == nil && cities.transport == transport)
     transport.section = "origin.movies"
-    #expect(
-      configuration.movies
-        == .init(kind: .sample, baseURL: nil, imagesBaseURL: nil, apiKey: nil, transport: transport))
+    let movies = configuration.movies
+    #expect(movies.kind == .sample && movies.baseURL == nil && movies.imagesBaseURL == nil && movies.apiKey == nil)
+    #expect(movies.transport == transport)
+  }
+
+  /// A section is read once, and then handed out.
+  @Test func eachSectionIsReadOnce() throws {
+    struct Counting: ConfigurationSection {
+      static let path = "counting"
+      static let count = Atomic(0)
+      let isHigh: Bool
+
+      init(_ keys: inout SectionReader) {
+        isHigh = keys.boolean("isHigh", default: true, help: "whether it is high")
+        Self.count.add(1, ordering: .relaxed)
+      }
+    }
+    let loader = ConfigurationLoader(
+      engines: Fixtures.engines, sections: Fixtures.sections + [Counting.self],
+      environment: ["CACHECTL_COUNTING_IS_HIGH": "false"], workingDirectory: "/project", userHome: "/home/ada",
+      readFile: { _ in nil })
+    let configuration = try loader.load()
+    for _ in 0..<3 { #expect(!configuration.section(Counting.self).isHigh) }
+    #expect(Counting.count.load(ordering: .relaxed) == 1)
   }
 
   @Test(
@@ -77,7 +99,7 @@ struct ConfigurationLoaderTests {
     variable: String, text: String, engine: String, option: String, value: OptionValue
   ) throws {
     let configuration = try Fixtures.loader(environment: [variable: text]).load()
-    #expect(configuration.options(of: engine)[option] == value)
+    #expect(try configuration.options(of: engine)[option] == value)
     let entry = configuration.entries.first { $0.key == "backends.\(engine).\(option)" }
     #expect(entry?.source == .variable(variable))
   }
@@ -109,7 +131,7 @@ struct ConfigurationLoaderTests {
     let configuration = try Fixtures.loader(environment: environment).load(ConfigurationFlags(home: flag))
     #expect(configuration.home == home)
     #expect(configuration.homeSource == source)
-    #expect(configuration.options(of: "plist")["path"] == .text("\(home)/plist"))
+    #expect(try configuration.options(of: "plist")["path"] == .text("\(home)/plist"))
   }
 
   @Test(

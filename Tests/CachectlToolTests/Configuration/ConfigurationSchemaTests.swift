@@ -9,11 +9,11 @@ import Testing
 struct ConfigurationSchemaTests {
   @Test func theExampleFileIsWhatTheDeclarationsSay() throws {
     let text = try String(contentsOf: Fixtures.exampleURL, encoding: .utf8)
-    #expect(text == ConfigurationExample.text(engines: Fixtures.engines, sections: Fixtures.sections))
+    #expect(text == Fixtures.loader(engines: Fixtures.engines).example)
   }
 
   @Test func theExampleIsValidAndSaysTheDefaults() throws {
-    let text = ConfigurationExample.text(engines: Fixtures.engines, sections: Fixtures.sections)
+    let text = Fixtures.loader(engines: Fixtures.engines).example
     let loaded = try Fixtures.loader([Fixtures.file: text], engines: Fixtures.engines).load()
     let defaults = try Fixtures.loader(engines: Fixtures.engines).load()
     #expect(loaded.entries.map(\.key) == defaults.entries.map(\.key))
@@ -23,8 +23,7 @@ struct ConfigurationSchemaTests {
 
   /// Every name that is accepted.
   @Test func theSchemaKnowsTheLongNamesOfPolicies() throws {
-    let schema = try JSONDocument(
-      parsing: Array(ConfigurationSchema.text(engines: Fixtures.engines, sections: Fixtures.sections).utf8))
+    let schema = try JSONDocument(parsing: Array(Fixtures.loader(engines: Fixtures.engines).schema.utf8))
     func member(_ node: JSONDocument.Node?, _ name: String) -> JSONDocument.Node? {
       guard case .object(let members)? = node?.value else { return nil }
       return members.first { $0.key == name }?.node
@@ -44,17 +43,15 @@ struct ConfigurationSchemaTests {
   }
 
   @Test func theExampleSatisfiesTheSchema() throws {
-    let schema = try object(ConfigurationSchema.text(engines: Fixtures.engines, sections: Fixtures.sections))
-    let example = try object(ConfigurationExample.text(engines: Fixtures.engines, sections: Fixtures.sections))
+    let schema = try object(Fixtures.loader(engines: Fixtures.engines).schema)
+    let example = try object(Fixtures.loader(engines: Fixtures.engines).example)
     #expect(schema["$schema"] as? String == "https://json-schema.org/draft/2020-12/schema")
-    let definitions = try #require(schema["$defs"] as? [String: [String: Any]])
-    check(example, schema, definitions, at: "")
+    check(example, schema, at: "")
   }
 
   @Test func theSchemaHasEveryKey() throws {
-    let schema = try object(
-      ConfigurationSchema.text(engines: Fixtures.engines + [Fixtures.server], sections: Fixtures.sections))
-    for key in ConfigurationTable(Fixtures.engines + [Fixtures.server], Fixtures.sections).keys {
+    let schema = try object(Fixtures.loader().schema)
+    for key in Fixtures.loader().declared.settings {
       var node = schema
       for name in key.path.split(separator: ".") {
         let properties = try #require(node["properties"] as? [String: Any], "\(key.path)")
@@ -62,14 +59,21 @@ struct ConfigurationSchemaTests {
         node = try #require(properties[String(name)] as? [String: Any], "\(key.path)")
       }
       #expect((node["description"] as? String)?.hasPrefix(key.help) == true)
-      #expect((node["default"] != nil) == (key.defaultValue != nil), "\(key.path)")
+      #expect((node["default"] != nil) == (key.json != nil), "\(key.path)")
     }
+  }
+
+  /// A section without keys can be written, too.
+  @Test func theSectionOfALayerWithoutKeysIsKnown() throws {
+    #expect(Fixtures.problems(#"{"layers": {"readonly": {}}}"#).isEmpty)
+    let wrong = Fixtures.problems(#"{"layers": {"readonly": {"x": 1}}}"#)
+    #expect(wrong.map(\.message) == ["\(Fixtures.file):1:26: unknown key 'layers.readonly.x'"])
   }
 
   @Test func theDefaultsAreOfTheirKind() {
     for key in Fixtures.keys {
-      guard let value = key.defaultValue else { continue }
-      let problems = Fixtures.problems(JSONText.text(.nested([(key.path, key.kind.json(value))])))
+      guard let value = key.json else { continue }
+      let problems = Fixtures.problems(JSONText.text(.nested([(key.path, value)])))
       #expect(problems.isEmpty, "\(key.path)")
     }
   }
@@ -113,19 +117,14 @@ struct ConfigurationSchemaTests {
   }
 
   /// Checks the keywords that the schema uses.
-  private func check(_ value: Any, _ node: [String: Any], _ definitions: [String: [String: Any]], at path: String) {
-    var schema = node
-    if let reference = node["$ref"] as? String, let name = reference.split(separator: "/").last {
-      #expect(definitions[String(name)] != nil, "\(path): \(reference)")
-      schema.merge(definitions[String(name)] ?? [:]) { own, _ in own }
-    }
+  private func check(_ value: Any, _ schema: [String: Any], at path: String) {
     if let object = value as? [String: Any], let properties = schema["properties"] as? [String: [String: Any]] {
       let patterns = schema["patternProperties"] as? [String: [String: Any]] ?? [:]
       for (key, member) in object {
         let pattern = patterns.first { key.range(of: $0.key, options: .regularExpression) != nil }
         let property = properties[key] ?? pattern?.value
         #expect(property != nil, "\(path).\(key)")
-        check(member, property ?? [:], definitions, at: "\(path).\(key)")
+        check(member, property ?? [:], at: "\(path).\(key)")
       }
     } else if let names = schema["enum"] as? [String] {
       #expect(names.contains(value as? String ?? ""), "\(path)")

@@ -8,7 +8,8 @@ import EngineAPI
 enum Fixtures {
   static let engines = PluginCatalogue.builtIn.declarations
   static let sections = Cachectl().sections
-  static let keys = ConfigurationTable(engines, sections).keys
+  /// Every key, with its default.
+  static let keys = loader(engines: engines).declared.settings
 
   /// A library of the engine `server`, in the folder that is looked into by default.
   static let serverLibrary = "/home/ada/.local/lib/cachectl/plugins/libcachectl-server.so"
@@ -70,4 +71,9 @@ enum Fixtures {
     URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
       .deletingLastPathComponent().appending(path: "config.example.json")
   }
+}
+
+extension ConfigurationLoader {
+  /// All mistakes in the configuration.
+  func problems(_ flags: ConfigurationFlags = ConfigurationFlags()) -> [ConfigurationError] { read(flags).problems }
 }

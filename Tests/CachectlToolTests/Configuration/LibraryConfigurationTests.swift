@@ -70,13 +70,30 @@ struct LibraryConfigurationTests {
     let environment = ["SECRET": "hush", "CACHECTL_SERVER_URL": "redis://other:1"]
     let configuration = try loader(text, environment: environment).load()
     #expect(
-      configuration.options(of: "server") == [
+      try configuration.options(of: "server") == [
         "url": .text("redis://other:1"), "password": .text("hush"), "maxRetryCount": .integer(2),
         "useTLS": .boolean(false),
       ])
     #expect(!"\(configuration.entries)".contains("hush"))
     let again = try loader(JSONText.text(configuration.document), environment: environment).load()
     #expect(again.entries.map(\.json) == configuration.entries.map(\.json))
+  }
+
+  /// Without it the server would refuse the client, and say nothing of the reason.
+  @Test(arguments: [nil, ""]) func aSecretOfAnEngineMustBeSet(value: String?) throws {
+    let text = #"{"backend": "server", "backends": {"server": {"password": {"env": "SECRET"}}}}"#
+    let environment = value.map { ["SECRET": $0] } ?? [:]
+    let byFile = try loader(text, environment: environment).load()
+    let byFlag = try loader(environment: environment).load(
+      ConfigurationFlags(backend: "server", settings: [#"backends.server.password={"env": "SECRET"}"#]))
+    for (configuration, source) in [(byFile, "\(Fixtures.file):1:59"), (byFlag, "--set")] {
+      let error = #expect(throws: CacheError.self) { try configuration.options(of: "server") }
+      #expect(error?.code == .invalidOption)
+      #expect(
+        error?.message
+          == "\(source): 'backends.server.password' names the environment variable SECRET, which is not set")
+      #expect(error?.hint == "set SECRET")
+    }
   }
 
   @Test func aCommandNamesMore() throws {

@@ -3,6 +3,7 @@ import Foundation
 import CacheCore
 import EngineConformance
 import EngineAPI
+import Synchronization
 import Testing
 
 @testable import CachectlTool
@@ -93,6 +94,37 @@ struct AppDIContainerTests {
         try await store.close()
       }
     }
+  }
+
+  /// A layer that counts how often it is made.
+  struct CountedSettings: LayerSettings {
+    static let path = "layers.counted"
+    static let count = Atomic(0)
+
+    init(_ keys: inout SectionReader) {}
+
+    func makeLayer(over plugin: any StoragePlugin) throws(CacheError) -> any StoragePlugin {
+      Self.count.add(1, ordering: .relaxed)
+      return plugin
+    }
+  }
+
+  @Test func anEngineIsBuiltOnceWithItsLayers() async throws {
+    let home = try TestHome()
+    let loader = ConfigurationLoader(
+      engines: PluginCatalogue.builtIn.declarations, sections: Fixtures.sections + [CountedSettings.self],
+      environment: ["CACHECTL_CACHE_LAYERS": "counted"], workingDirectory: home.folder, userHome: home.folder,
+      readFile: { _ in nil })
+    let configuration = try loader.load(
+      ConfigurationFlags(home: home.home), naming: [EngineReference("plist", flag: "--to")])
+    let container = AppDIContainer(configuration: configuration, layers: [CountedSettings.self], clock: home.clock)
+    for backend in ["sqlite", "plist"] {
+      try await container.openStore(backend: backend).close()
+      #expect(try await container.hasStore(backend: backend) == true)
+      #expect(try container.crashedStore(backend: backend) == nil)
+    }
+    try await container.openStoreForFetching().close()
+    #expect(CountedSettings.count.load(ordering: .relaxed) == 2)
   }
 
   @Test(arguments: Backends.all)

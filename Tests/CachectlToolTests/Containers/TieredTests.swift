@@ -85,14 +85,18 @@ struct TieredTests {
     #expect(container.configuration.backend == "tiered")
   }
 
-  @Test(arguments: [("lmbd", CacheError.Code.unknownBackend), ("", .unknownBackend), ("sqlite", .invalidOption)])
-  func theLocalStoreIsOfAnotherEngine(name: String, code: CacheError.Code) async throws {
-    let container = try home.container(Self.text(local: name, remote: "sqlite"))
-    let error = await #expect(throws: CacheError.self) { try await container.openStore() }
-    #expect(error?.code == code)
-    if code == .unknownBackend {
-      #expect(error?.message == "backends.tiered.local: '\(name)' is not an engine for a local store")
-      #expect(error?.hint == "use one of: lmdb, plist, memory")
+  @Test(arguments: [("lmbd", "; the nearest is lmdb"), ("", ""), ("redis", "")])
+  func theLocalStoreIsOfAnEngineOnThisMachine(name: String, nearest: String) throws {
+    let error = #expect(throws: ConfigurationError.self) {
+      try home.container(Self.text(local: name, remote: "sqlite"))
     }
+    #expect(error?.message.hasSuffix("config.json:1:56: 'backends.tiered.local' cannot be \"\(name)\"") == true)
+    #expect(error?.hint == "give one of sqlite, lmdb, plist, memory\(nearest)")
+  }
+
+  @Test func theLocalStoreIsOfAnotherEngine() async throws {
+    let container = try home.container(Self.text(local: "sqlite", remote: "sqlite"))
+    let error = await #expect(throws: CacheError.self) { try await container.openStore() }
+    #expect(error?.code == .invalidOption && error?.message == "sqlite cannot be put in front of itself")
   }
 }

@@ -85,11 +85,6 @@ struct DeclarationDefectTests {
     }
   }
 
-  struct LMDBSettings: ConfigurationSection {
-    static var path: String { "lmdb.server" }
-    init(_ keys: inout SectionReader) { _ = keys.optionalPath("path", help: "where it is") }
-  }
-
   struct SQLiteSettings: ConfigurationSection {
     static var path: String { "backends.sqlite" }
     init(_ keys: inout SectionReader) { _ = keys.optionalPath("path", help: "where it is") }
@@ -105,10 +100,6 @@ struct DeclarationDefectTests {
       (
         [SQLiteSettings.self],
         "the key 'backends.sqlite.path' is declared twice: in the engine sqlite and in SQLiteSettings"
-      ),
-      (
-        [LMDBSettings.self],
-        "the section 'lmdb.server' of LMDBSettings is named like the engine lmdb, whose variables begin alike"
       ),
     ] as [([any ConfigurationSection.Type], String?)])
   func theKeysOfTheConfiguration(sections: [any ConfigurationSection.Type], message: String?) throws {

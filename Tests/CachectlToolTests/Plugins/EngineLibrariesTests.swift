@@ -1,3 +1,4 @@
+import CacheBase
 import EngineAPI
 import Testing
 
@@ -62,6 +63,6 @@ struct EngineLibrariesTests {
     ("list", "plist", true), ("folder", "memory", false), ("db", "lmdb", false), ("lmdb2", "lmdb", true),
   ])
   func aNearNameIsAMistake(name: String, other: String, isNear: Bool) {
-    #expect(EngineName.isNear(name, other) == isNear)
+    #expect(Spelling.isNear(name, other) == isNear)
   }
 }

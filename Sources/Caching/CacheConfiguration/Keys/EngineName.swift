@@ -1,4 +1,3 @@
-internal import CacheBase
 public import EngineAPI
 
 /// The names of engines and of their library files.
@@ -36,33 +35,25 @@ public enum EngineName {
 
   /// The name of the library file for the engine called `name`.
   package static func file(of name: String) -> String { prefix + name + suffix }
-
-  /// Whether `name` is so close to `other` that it is probably a typing mistake.
-  static func isNear(_ name: String, _ other: String) -> Bool { Spelling.isNear(name, other) }
 }
 
-/// The name of an engine or the path of its library, and the argument that gives it.
+/// The name of an engine or the path of its library, and what names it.
 public struct EngineReference: Sendable, Hashable {
-  /// The name, or a path that contains a slash and is relative to the current directory.
-  public let text: String
-  /// The option or argument that gives it, such as "--from".
-  public let flag: String
-
-  /// The engine that `text`, the value of `flag`, names.
-  public init(_ text: String, flag: String) {
-    self.text = text
-    self.flag = flag
-  }
-}
-
-/// An engine that a setting or an argument names.
-package struct WantedEngine: Sendable {
-  /// The name of the engine, or the absolute path of its library.
-  package let reference: String
-  /// What names it.
+  /// The name, or a path, which contains a slash.
+  package let text: String
   package let source: ConfigurationSource
   /// The path of the key that names it; `nil` for an argument.
-  package var key: String?
+  package let key: String?
+
+  /// The engine that `text`, the value of the option or argument `flag`, names. A path is relative to the current
+  /// directory.
+  public init(_ text: String, flag: String) { self.init(text, .flag(flag)) }
+
+  init(_ text: String, _ source: ConfigurationSource, key: String? = nil) {
+    self.text = text
+    self.source = source
+    self.key = key
+  }
 }
 
 /// An engine whose library was loaded.

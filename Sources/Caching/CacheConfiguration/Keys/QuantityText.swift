@@ -1,29 +1,20 @@
 internal import CacheBase
 
-/// Splits a text like "1h30m" into numbers and their units.
-struct QuantityScanner {
-  private var rest: Substring.UTF8View
-
-  init(_ text: String) { rest = text[...].utf8 }
-
-  var isAtEnd: Bool { rest.isEmpty }
-
-  /// The next number and its unit; `nil` if a digit or a letter is missing, or the number needs more than 64 bits.
-  mutating func next() -> (number: Int64, unit: String)? {
-    let digits = rest.prefix(while: \.isASCIIDigit)
-    rest = rest[digits.endIndex...]
-    let letters = rest.prefix(while: \.isASCIILetter)
-    rest = rest[letters.endIndex...]
-    guard !letters.isEmpty, let number = Int64(Substring(digits)) else { return nil }
-    return (number, String(Substring(letters)))
-  }
+/// The number and the unit at the beginning of `rest`, which are removed from it; `nil` if a digit or a letter is missing, or
+/// the number needs more than 64 bits.
+private func nextQuantity(in rest: inout Substring.UTF8View) -> (number: Int64, unit: String)? {
+  let digits = rest.prefix(while: \.isASCIIDigit)
+  let letters = rest[digits.endIndex...].prefix(while: \.isASCIILetter)
+  rest = rest[letters.endIndex...]
+  guard !letters.isEmpty, let number = Int64(Substring(digits)) else { return nil }
+  return (number, String(Substring(letters)))
 }
 
 /// A number of bytes as people write it in flags and in the configuration: "512KiB", "64MiB", "1GB", "1024B".
 ///
 /// A whole number and one unit: B; KB, MB, GB, TB (powers of 1,000); KiB, MiB, GiB, TiB (powers of 1,024). The canonical
 /// text has the largest unit that divides the number, and reads back as exactly the same number.
-public struct ByteSizeText: LosslessStringConvertible, Sendable, Hashable, Comparable {
+public struct ByteSizeText: LosslessStringConvertible, Sendable, Hashable {
   /// The number of bytes, 0 or more.
   public let bytes: Int64
 
@@ -32,8 +23,8 @@ public struct ByteSizeText: LosslessStringConvertible, Sendable, Hashable, Compa
 
   /// The size written in `text`; `nil` if it is malformed or does not fit into 63 bits.
   public init?(_ text: String) {
-    var scanner = QuantityScanner(text)
-    guard let (number, name) = scanner.next(), scanner.isAtEnd,
+    var rest = text[...].utf8
+    guard let (number, name) = nextQuantity(in: &rest), rest.isEmpty,
       let unit = Self.units.first(where: { $0.name == name })
     else { return nil }
     let (bytes, overflow) = number.multipliedReportingOverflow(by: unit.bytes)
@@ -49,11 +40,8 @@ public struct ByteSizeText: LosslessStringConvertible, Sendable, Hashable, Compa
     return "0B"
   }
 
-  /// Orders by number of bytes.
-  public static func < (left: ByteSizeText, right: ByteSizeText) -> Bool { left.bytes < right.bytes }
-
   /// The same grammar as a regular expression of JSON Schema (ECMA-262).
-  package static let pattern = "^[0-9]+(B|[KMGT]i?B)$"
+  static let pattern = "^[0-9]+(B|[KMGT]i?B)$"
 
   private static let units: [(name: String, bytes: Int64)] = [
     ("TiB", 1 << 40), ("TB", 1_000_000_000_000), ("GiB", 1 << 30), ("GB", 1_000_000_000), ("MiB", 1 << 20),
@@ -65,7 +53,7 @@ public struct ByteSizeText: LosslessStringConvertible, Sendable, Hashable, Compa
 ///
 /// One or more whole numbers, each with a unit out of d, h, m, s, ms, the larger units first and each at most once. The
 /// canonical text is the one with the fewest parts ("90s" becomes "1m30s"), and reads back as exactly the same length.
-public struct DurationText: LosslessStringConvertible, Sendable, Hashable, Comparable {
+public struct DurationText: LosslessStringConvertible, Sendable, Hashable {
   /// The length in milliseconds, 0 or more.
   public let milliseconds: Int64
 
@@ -77,18 +65,18 @@ public struct DurationText: LosslessStringConvertible, Sendable, Hashable, Compa
 
   /// The length written in `text`; `nil` if it is malformed or does not fit into 64 bits of milliseconds.
   public init?(_ text: String) {
-    var scanner = QuantityScanner(text)
+    var rest = text[...].utf8
     var units = Self.units[...]
     var total: Int64 = 0
     repeat {
-      guard let (number, name) = scanner.next() else { return nil }
+      guard let (number, name) = nextQuantity(in: &rest) else { return nil }
       guard let position = units.firstIndex(where: { $0.name == name }) else { return nil }
       let (part, overflow) = number.multipliedReportingOverflow(by: units[position].milliseconds)
       let (sum, sumOverflow) = total.addingReportingOverflow(part)
       if overflow || sumOverflow { return nil }
       total = sum
       units = units[(position + 1)...]
-    } while !scanner.isAtEnd
+    } while !rest.isEmpty
     self.milliseconds = total
   }
 
@@ -106,11 +94,8 @@ public struct DurationText: LosslessStringConvertible, Sendable, Hashable, Compa
     return text.isEmpty ? "0s" : text
   }
 
-  /// Orders by length.
-  public static func < (left: DurationText, right: DurationText) -> Bool { left.milliseconds < right.milliseconds }
-
   /// The same grammar as a regular expression of JSON Schema (ECMA-262).
-  package static let pattern = "^(?=.)([0-9]+d)?([0-9]+h)?([0-9]+m)?([0-9]+s)?([0-9]+ms)?$"
+  static let pattern = "^(?=.)([0-9]+d)?([0-9]+h)?([0-9]+m)?([0-9]+s)?([0-9]+ms)?$"
 
   private static let units: [(name: String, milliseconds: Int64)] = [
     ("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1_000), ("ms", 1),

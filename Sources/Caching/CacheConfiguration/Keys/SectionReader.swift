@@ -1,57 +1,224 @@
 internal import CacheBase
-package import HTTPCaching
 package import CacheCore
-internal import EngineAPI
+package import EngineAPI
+package import HTTPCaching
 
-/// Declares the keys of a section, or reads their values: the initializer of a `ConfigurationSection` does both with one
-/// call for each key.
+/// A section of the configuration: the one place that declares its keys and the typed values they become.
+///
+/// What the file, the environment variables and the program's arguments may say follows from the declaration:
+///
+///     struct TidesSettings: ConfigurationSection {
+///       static let path = "origin.tides"
+///       let harbour: String?
+///       let timeout: Duration
+///
+///       init(_ keys: inout SectionReader) {
+///         harbour = keys.optionalText("harbour", help: "the harbour that is shown by default")
+///         timeout = keys.duration("timeout", default: .seconds(5), help: "how long a request may take")
+///       }
+///     }
+public protocol ConfigurationSection: Sendable {
+  /// The names of the objects around its keys, joined by full stops, such as "cache" or "origin.cities"; empty for keys
+  /// outside of all objects.
+  static var path: String { get }
+
+  /// Declares the keys, in the order of display, and reads their values.
+  init(_ keys: inout SectionReader)
+}
+
+/// Declares the keys of sections and reads their values, both with one call for each key. It reads each section once.
 ///
 /// `help` says what the key is for, in one line without a final full stop.
-public struct SectionReader {
-  package let section: String
+public struct SectionReader: Sendable {
+  let sources: SettingSources
   /// The eviction policies, the default first.
   let policies: [EvictionPolicy]
-  /// The keys declared so far; empty while values are read.
-  private(set) var keys: [ConfigurationKey] = []
-  package let settings: ConfigurationSettings?
-  /// The position of the next key in the table of `settings`.
-  private var position: Int
+  /// The paths of all sections of the program.
+  package let sectionPaths: [String]
+  /// The engines whose options are keys: those that are built in, and then those that were loaded.
+  package internal(set) var engines: [EngineDeclaration]
+  /// Whether the configuration may name engines that are not built in.
+  let loadsEngines: Bool
 
-  /// A reader that declares keys, and returns their defaults.
-  init(declaring section: String, policies: [EvictionPolicy]) {
-    (self.section, self.policies, settings, position) = (section, policies, nil, 0)
+  /// The keys declared so far, with their values, in the order of display.
+  package private(set) var settings: [Setting] = []
+  /// The mistakes in the values, at most `maximumProblems`.
+  package private(set) var problems: [ConfigurationError] = []
+  /// The first contradiction between declarations.
+  private(set) var defect: ConfigurationError?
+  private var sections: [any ConfigurationSection] = []
+
+  /// The path of the section that is read.
+  package private(set) var section = ""
+  private var type: (any ConfigurationSection.Type)?
+  /// The members of that section in the file.
+  private var members: [JSONDocument.Member] = []
+
+  /// The maximum number of reported mistakes: enough to correct a file, and a limit on the work for a hopeless one.
+  static let maximumProblems = 100
+
+  init(
+    _ sources: SettingSources, engines: [EngineDeclaration] = [], loadsEngines: Bool = false,
+    sectionPaths: [String] = [], policies: [EvictionPolicy]
+  ) {
+    self.sources = sources
+    self.engines = engines
+    self.loadsEngines = loadsEngines
+    self.sectionPaths = sectionPaths
+    self.policies = policies
+    settings.reserveCapacity(64)
   }
 
-  /// A reader of the values of the section whose first key is at `position` in the table of `settings`.
-  init(_ section: String, of settings: ConfigurationSettings, at position: Int) {
-    (self.section, self.settings, self.position) = (section, settings, position)
-    policies = settings.table.policies
+  /// Reads the section `type`.
+  mutating func read<Section: ConfigurationSection>(_ type: Section.Type) {
+    begin(Section.path, type)
+    let section = Section(&self)
+    sections.append(section)
+  }
+
+  /// Reads the key that names the engine.
+  mutating func readEngine() {
+    begin("", nil)
+    let names = engines.map(\.name)
+    _ = key(
+      Setting.engine, loadsEngines ? .backend(names) : .option(.choice(names)),
+      default: names.first.map(SettingValue.text), help: "the storage engine")
+  }
+
+  /// Reads the options of all engines. They are shown after the keys outside of all objects.
+  mutating func readOptions() {
+    let end = settings.endIndex
+    for engine in engines {
+      begin(Setting.engines + "." + engine.name, nil)
+      for option in engine.options {
+        let kind = option.isSecret ? SettingKind.secret : .option(option.kind)
+        // On a server, programs have stores of their own.
+        let isName = option.kind == .storeName && option.defaultValue != nil
+        let value = isName ? .text(sources.names.program) : option.isSecret ? nil : option.defaultValue
+        _ = key(option.name, kind, default: value.map(SettingValue.option), help: option.help)
+      }
+    }
+    let options = settings[end...]
+    settings.removeSubrange(end...)
+    let place = settings.firstIndex { $0.path.utf8.contains(UInt8(ascii: ".")) } ?? end
+    settings.insert(contentsOf: options, at: place)
+  }
+
+  private mutating func begin(_ path: String, _ type: (any ConfigurationSection.Type)?) {
+    section = path
+    self.type = type
+    members = sources.members(of: path)
+  }
+
+  /// The values of a section that has been read. A section that the program does not have has its defaults.
+  package func section<Section: ConfigurationSection>(_ section: Section.Type) -> Section {
+    for case let section as Section in sections { return section }
+    var defaults = SectionReader(SettingSources(names: sources.names), policies: policies)
+    defaults.begin(Section.path, nil)
+    return Section(&defaults)
   }
 
   /// The full path of the key called `name`.
   package func path(_ name: String) -> String { section.isEmpty ? name : section + "." + name }
 
-  /// Declares the key called `name`, or returns its value; `nil` while keys are declared, and for a key without a value.
+  /// The key at `path`; `nil` if none has been declared there.
   ///
-  /// - Parameter variable: the environment variable without the program's prefix; `nil` for one that follows from the
-  ///   path.
-  package mutating func key(
-    _ name: String, _ kind: @autoclosure () -> ConfigurationKind,
-    default value: @autoclosure () -> ConfigurationValue? = nil,
-    rule: @autoclosure () -> ConfigurationRule? = nil, variable: String? = nil, help: @autoclosure () -> String
-  ) -> ConfigurationValue? {
-    if let settings {
-      defer { position += 1 }
-      let (path, keys) = (path(name), settings.table.keys)
-      // A section that declares other keys than before still gets the right values, after a search.
-      return position < keys.count && keys[position].path == path ? settings[position] : settings[path]?.value
+  /// A linear search: filling a dictionary costs a process more than the lookups save. Comparing the lengths first takes a
+  /// single instruction.
+  package subscript(path: String) -> Setting? {
+    let count = path.utf8.count
+    // By index: a closure would get a copy of each key.
+    for index in settings.indices where settings[index].path.utf8.count == count && settings[index].path == path {
+      return settings[index]
     }
-    keys.append(
-      ConfigurationKey(
-        path(name), kind(), default: value(), help: help(),
-        // A key outside of all objects is found by its variable alone.
-        variable: variable ?? (section.isEmpty ? ConfigurationKey.upperSnakeCase(name) : nil), rule: rule()))
     return nil
+  }
+
+  /// Declares the key called `name`, and returns its value: an argument of the program overrides the environment, which
+  /// overrides the file, which overrides `value`. What each of them says is checked.
+  ///
+  /// - Parameters:
+  ///   - value: the default.
+  ///   - other: the path of the key that decides the default; `nil` if it is always the same.
+  ///   - variable: the environment variable without the program's prefix; `nil` for one that follows from the path.
+  package mutating func key(
+    _ name: String, _ kind: SettingKind, default value: SettingValue? = nil, following other: String? = nil,
+    variable: String? = nil, help: String
+  ) -> SettingValue? {
+    var setting = Setting(
+      path: path(name), kind: kind, help: help, ownVariable: variable, section: type,
+      value: value.map { sources.resolving($0, kind) }, source: other.map { .derived($0) } ?? .default)
+    if let first = self[setting.path], defect == nil {
+      defect = ConfigurationError(
+        .defect, "the key '\(first.path)' is declared twice: in \(first.declaration) and in \(setting.declaration)",
+        hint: "rename one of the two in the program", key: first.path)
+    }
+    for (input, source) in sources.inputs(for: setting, members.first { $0.key == name }) {
+      guard let checked = checkedValue(input, of: kind, at: setting.path, source) else { continue }
+      setting.value = checked
+      setting.source = source
+    }
+    settings.append(setting)
+    return setting.value
+  }
+
+  /// The checked value of `input`, which `source` says of the key at `path`; `nil`, after reporting it, if it is a mistake.
+  mutating func checkedValue(
+    _ input: SettingInput, of kind: SettingKind, at path: String, _ source: ConfigurationSource
+  ) -> SettingValue? {
+    do throws(SettingKind.Mismatch) {
+      return sources.resolving(try kind.value(input, sources.environment), kind)
+    } catch {
+      var source = source
+      if case .file(let file, _) = source, let place = error.place { source = .file(file, place) }
+      report(error.code, source, "'\(path)\(error.part)' \(error.message)", hint: error.hint, key: path)
+      return nil
+    }
+  }
+
+  /// Reports a mistake in what `source` says.
+  package mutating func report(
+    _ code: ConfigurationError.Code, _ source: ConfigurationSource, _ message: String, hint: String, key: String?
+  ) {
+    report(ConfigurationError(code, "\(source): \(message)", hint: hint, key: key, source: source))
+  }
+
+  /// Reports a mistake.
+  mutating func report(_ problem: ConfigurationError) {
+    if problems.count < Self.maximumProblems { problems.append(problem) }
+  }
+
+  /// Reports that the key at `path` must have a value because of the value of the one at `other`, unless it has one or a
+  /// mistake.
+  package mutating func require(_ path: String, by other: String, _ reason: String, hint: String) {
+    let isWrong = problems.contains { $0.key == path }
+    guard let source = self[other]?.source, self[path]?.value == nil, !isWrong else { return }
+    report(.missing, source, "'\(path)' is missing, \(reason)", hint: hint, key: path)
+  }
+
+  /// The mistakes: first the file's, in the order of their places, then the environment's, then the flags'.
+  var sortedProblems: [ConfigurationError] {
+    problems.enumerated().sorted { left, right in
+      let (first, second) = (left.element.source?.rank ?? (3, 0, 0), right.element.source?.rank ?? (3, 0, 0))
+      return first == second ? left.offset < right.offset : first < second
+    }.map(\.element)
+  }
+
+  /// The path of the key that names the engine with the store: if the configured engine is made of others, the key of the
+  /// remote one.
+  var storeKey: String {
+    guard let name = self[Setting.engine]?.value?.text, !engines.contains(where: { $0.name == name }) else {
+      return Setting.engine
+    }
+    let remote = Setting.path(of: "remote", name)
+    return self[remote] == nil ? Setting.engine : remote
+  }
+
+  /// The engine with the store if it is not known yet.
+  package var engineToLoad: EngineReference? {
+    guard let setting = self[storeKey], let name = setting.value?.text, !engines.contains(where: { $0.name == name })
+    else { return nil }
+    return EngineReference(name, setting.source, key: setting.path)
   }
 }
 
@@ -60,134 +227,112 @@ extension SectionReader {
   /// Declares a choice between the cases of a type.
   @inlinable
   public mutating func choice<Choice: RawRepresentable & CaseIterable>(
-    _ name: String, default value: Choice, help: @autoclosure () -> String
+    _ name: String, default value: Choice, help: String
   ) -> Choice where Choice.RawValue == String {
     // What depends on the type is compiled with it: looking its conformances up would cost each start of a program.
-    choice(name, among: Choice.allCases.map(\.rawValue), default: value.rawValue, help: help())
+    choice(name, among: Choice.allCases.map(\.rawValue), default: value.rawValue, help: help)
       .flatMap { Choice(rawValue: $0) } ?? value
   }
 
-  /// Declares a choice between `names`; `nil` while keys are declared.
   @usableFromInline
-  mutating func choice(
-    _ name: String, among names: @autoclosure () -> [String], default value: @autoclosure () -> String,
-    help: @autoclosure () -> String
-  ) -> String? {
-    key(name, .option(.choice(names())), default: .text(value()), help: help())?.text
+  mutating func choice(_ name: String, among names: [String], default value: String, help: String) -> String? {
+    key(name, .option(.choice(names)), default: .text(value), help: help)?.text
   }
 
   /// Declares a duration, by default of at most ten years of 365 days.
   public mutating func duration(
     _ name: String, default value: Duration, in range: ClosedRange<Duration> = .zero ... .seconds(315_360_000),
-    help: @autoclosure () -> String
+    help: String
   ) -> Duration {
-    let read = key(
-      name, .option(.duration(range.lowerBound.wholeMilliseconds...range.upperBound.wholeMilliseconds)),
-      default: .integer(value.wholeMilliseconds), help: help())
+    let milliseconds = range.lowerBound.wholeMilliseconds...range.upperBound.wholeMilliseconds
+    let read = key(name, .option(.duration(milliseconds)), default: .integer(value.wholeMilliseconds), help: help)
     return read?.number.map { .milliseconds($0) } ?? value
   }
 
   /// Declares a whole number.
   public mutating func integer(
-    _ name: String, default value: Int, in range: ClosedRange<Int64>,
-    help: @autoclosure () -> String
+    _ name: String, default value: Int, in range: ClosedRange<Int64>, help: String
   ) -> Int {
-    let read = key(name, .option(.integer(range)), default: .integer(Int64(value)), help: help())
-    return read?.number.map { Int($0) } ?? value
+    key(name, .option(.integer(range)), default: .integer(Int64(value)), help: help)?.number.map { Int($0) } ?? value
   }
 
   /// Declares a number of bytes.
   public mutating func size(
-    _ name: String, default value: Int, in range: ClosedRange<Int64>,
-    help: @autoclosure () -> String
+    _ name: String, default value: Int, in range: ClosedRange<Int64>, help: String
   ) -> Int {
-    let read = key(name, .option(.size(range)), default: .integer(Int64(value)), help: help())
-    return read?.number.map { Int($0) } ?? value
+    key(name, .option(.size(range)), default: .integer(Int64(value)), help: help)?.number.map { Int($0) } ?? value
   }
 
   /// Declares a flag.
-  public mutating func boolean(
-    _ name: String, default value: Bool, help: @autoclosure () -> String
-  ) -> Bool {
-    let read = key(name, .option(.boolean), default: .option(.boolean(value)), help: help())
-    if case .option(.boolean(let flag))? = read { return flag }
-    return value
+  public mutating func boolean(_ name: String, default value: Bool, help: String) -> Bool {
+    guard
+      case .option(.boolean(let flag))? = key(name, .option(.boolean), default: .option(.boolean(value)), help: help)
+    else { return value }
+    return flag
   }
 
   /// Declares a text, `nil` if it is not set.
-  public mutating func optionalText(
-    _ name: String, help: @autoclosure () -> String
-  ) -> String? {
-    key(name, .option(.text), help: help())?.text
+  public mutating func optionalText(_ name: String, help: String) -> String? {
+    key(name, .option(.text), help: help)?.text
   }
 
   /// Declares a path, which becomes absolute; `nil` if it is not set.
-  public mutating func optionalPath(
-    _ name: String, help: @autoclosure () -> String
-  ) -> String? {
-    key(name, .option(.path), help: help())?.text
+  public mutating func optionalPath(_ name: String, help: String) -> String? {
+    key(name, .option(.path), help: help)?.text
   }
 
   /// Declares a secret, for which the file names an environment variable; `nil` if it is not set.
-  public mutating func secret(_ name: String, help: @autoclosure () -> String) -> Secret? {
-    if case .secret(let secret)? = key(name, .secret, help: help()) { return secret }
+  public mutating func secret(_ name: String, help: String) -> Secret? {
+    if case .secret(let secret)? = key(name, .secret, help: help) { return secret }
     return nil
   }
 
   /// Declares a list of secrets; `nil` if it is not set.
-  public mutating func secrets(_ name: String, help: @autoclosure () -> String) -> [Secret]? {
-    if case .secrets(let secrets)? = key(name, .secrets, help: help()) { return secrets }
+  public mutating func secrets(_ name: String, help: String) -> [Secret]? {
+    if case .secrets(let secrets)? = key(name, .secrets, help: help) { return secrets }
     return nil
   }
 
   /// Declares header fields; none by default.
-  public mutating func headers(_ name: String, help: @autoclosure () -> String) -> [HeaderSetting] {
-    if case .headers(let headers)? = key(name, .headers, default: .headers([]), help: help()) { return headers }
+  public mutating func headers(_ name: String, help: String) -> [HeaderSetting] {
+    if case .headers(let headers)? = key(name, .headers, default: .headers([]), help: help) { return headers }
     return []
   }
 }
 
 /// The keys of the section `cache` that every program has.
-extension SectionReader {
-  /// Declares `timeToLive`, `staleIfError` and `staleWhileRevalidate`, with the defaults in `standard`.
-  package mutating func freshness(default standard: FreshnessPolicy) -> FreshnessPolicy {
-    FreshnessPolicy(
-      timeToLive: duration(
+package struct CacheKeys: Sendable, Hashable {
+  /// How long an entry is used.
+  package let freshness: FreshnessPolicy
+  /// How much the store may hold, and which entries are evicted first.
+  package let limits: StoreLimits
+  /// Whether this is a shared cache as defined by RFC 9111.
+  package let isShared: Bool
+
+  /// Declares and reads the keys, with the defaults in `standard`.
+  package init(_ keys: inout SectionReader, default standard: FreshnessPolicy) {
+    freshness = FreshnessPolicy(
+      timeToLive: keys.duration(
         "timeToLive", default: standard.timeToLive, help: "how long an entry is fresh when its origin does not say"),
-      staleIfError: duration(
+      staleIfError: keys.duration(
         "staleIfError", default: standard.staleIfError,
         help: "how long a stale entry stands in for an origin that fails"),
-      staleWhileRevalidate: duration(
+      staleWhileRevalidate: keys.duration(
         "staleWhileRevalidate", default: standard.staleWhileRevalidate,
         help: "how long a stale entry is served while the origin is asked again"))
-  }
-
-  /// Declares `maxEntries`.
-  package mutating func maxEntries() -> Int {
-    integer(
+    let maxEntries = keys.integer(
       "maxEntries", default: StoreLimits.standard.maxEntries, in: 1...1_000_000_000,
       help: "how many entries are kept at most")
-  }
-
-  /// Declares `maxBytes`.
-  package mutating func maxBytes() -> Int {
-    size(
+    let maxBytes = keys.size(
       "maxBytes", default: StoreLimits.standard.maxBytes, in: 1_024...(1 << 50),
       help: "how many bytes of payload are kept at most")
-  }
-
-  /// Declares `eviction`.
-  package mutating func eviction() -> EvictionPolicy {
-    let policies = policies
-    let policy = key(
+    let policies = keys.policies
+    let policy = keys.key(
       "eviction", .option(.choice(policies.map(\.name))), default: policies.first.map { .text($0.name) },
       help: "which entries go first when a limit is reached")
-    return policies.first { $0.name == policy?.text } ?? policies.first ?? .lru
-  }
-
-  /// Declares `shared`.
-  package mutating func isShared() -> Bool {
-    boolean(
+    let eviction = policies.first { $0.name == policy?.text } ?? policies.first ?? .lru
+    limits = StoreLimits(maxEntries: maxEntries, maxBytes: maxBytes, eviction: eviction)
+    isShared = keys.boolean(
       "shared", default: false, help: "whether several users share the cache, as RFC 9111 means it")
   }
 }

@@ -1,3 +1,4 @@
+internal import CacheBase
 package import CacheCore
 package import EngineAPI
 
@@ -9,18 +10,22 @@ public struct ConfigurationLoader: Sendable {
   /// Reads the file at an absolute path: its bytes, or `nil` if there is none.
   public typealias ReadFile = @Sendable (String) throws(ConfigurationError) -> [UInt8]?
 
-  /// Loads engines that are not part of the program, and says what is wrong with the others; `nil` if the settings do not
-  /// say where to look.
-  package typealias LoadEngines =
-    @Sendable ([WantedEngine], ConfigurationSettings) -> (engines: [LoadedEngine], problems: [ConfigurationError])?
-
   /// The size limit of a configuration file, in bytes.
   public static let maximumFileSize = 1 << 20
 
-  private let table: ConfigurationTable
-  private let sections: [any ConfigurationSection.Type]
-  private let environment: EnvironmentVariables
+  /// Loads engines that are not part of the program, and says what is wrong with the others. The reader has read the
+  /// sections that come first.
+  package typealias LoadEngines =
+    @Sendable ([EngineReference], SectionReader) -> (engines: [LoadedEngine], problems: [ConfigurationError])
+
+  /// What the configuration is called.
+  package let names: ConfigurationNames
+  /// Where the file and the home are looked for.
   package let locations: ConfigurationLocations
+  private let engines: [EngineDeclaration]
+  private let first: [any ConfigurationSection.Type]
+  private let sections: [any ConfigurationSection.Type]
+  private let policies: [EvictionPolicy]
   private let loadEngines: LoadEngines?
   private let readFile: ReadFile
 
@@ -29,7 +34,8 @@ public struct ConfigurationLoader: Sendable {
   /// - Parameters:
   ///   - names: what the configuration is called.
   ///   - engines: the declarations of the built-in engines, the default first.
-  ///   - sections: all sections, in the order of display.
+  ///   - first: the sections with the keys outside of all objects, and those on which it depends what engine is loaded.
+  ///   - sections: all others, in the order of display.
   ///   - policies: the eviction policies, the default first.
   ///   - environment: the environment variables.
   ///   - workingDirectory: the absolute path of the current directory.
@@ -37,17 +43,19 @@ public struct ConfigurationLoader: Sendable {
   ///   - loadEngines: finds and loads named engines that are not built in; `nil` if they cannot be named.
   ///   - readFile: reads a file; see `ConfigurationFiles.contents(of:)`.
   package init(
-    names: ConfigurationNames, engines: [EngineDeclaration], sections: [any ConfigurationSection.Type],
-    policies: [EvictionPolicy], environment: EnvironmentVariables, workingDirectory: String, userHome: String,
-    loadEngines: LoadEngines?, readFile: @escaping ReadFile
+    names: ConfigurationNames, engines: [EngineDeclaration], first: [any ConfigurationSection.Type] = [],
+    sections: [any ConfigurationSection.Type], policies: [EvictionPolicy], environment: EnvironmentVariables,
+    workingDirectory: String, userHome: String, loadEngines: LoadEngines? = nil, readFile: @escaping ReadFile
   ) {
-    table = ConfigurationTable(names, engines, sections, policies, loadsEngines: loadEngines != nil)
+    self.names = names
+    self.engines = engines
+    self.first = first
     self.sections = sections
-    self.environment = environment
-    locations = ConfigurationLocations(
-      names: names, environment: environment, paths: PathResolver(base: workingDirectory, userHome: userHome))
+    self.policies = policies
     self.loadEngines = loadEngines
     self.readFile = readFile
+    locations = ConfigurationLocations(
+      names: names, environment: environment, paths: PathResolver(base: workingDirectory, userHome: userHome))
   }
 
   /// The file that is read if it exists.
@@ -55,86 +63,108 @@ public struct ConfigurationLoader: Sendable {
 
   /// The configuration. Loads the engines that it or `references` name and that are not built in.
   ///
-  /// - Throws: `ConfigurationError`: the first of `problems`.
+  /// - Throws: `ConfigurationError`: the first of its mistakes.
   public func load(
     _ flags: ConfigurationFlags = ConfigurationFlags(), naming references: [EngineReference] = []
   ) throws(ConfigurationError) -> Configuration {
-    let home = try locations.home(flags)
-    let (document, settings, engines) = try gather(flags, references, home: home.path)
-    if let problem = settings.problems.first { throw problem }
-    return Configuration(file: document?.path, home: home, settings, loaded: engines)
+    let (configuration, problems) = read(flags, naming: references)
+    guard let configuration else { throw problems[0] }
+    return configuration
+  }
+
+  /// The configuration, or its mistakes, at most 100: first the file's, in the order of their places, then the
+  /// environment's, then the flags'. Loads the same engines as `load`.
+  public func read(
+    _ flags: ConfigurationFlags = ConfigurationFlags(), naming references: [EngineReference] = []
+  ) -> (configuration: Configuration?, problems: [ConfigurationError]) {
+    do throws(ConfigurationError) {
+      let home = try locations.home(flags)
+      let (reader, loaded) = try read(flags, home: home.path, naming: references)
+      let problems = reader.sortedProblems
+      guard problems.isEmpty else { return (nil, problems) }
+      let file = reader.sources.file?.path
+      return (Configuration(file: file, home: home, reader, naming: references, loaded: loaded), [])
+    } catch {
+      return (nil, [error])
+    }
   }
 
   /// Checks that no two declarations are of one key. Loading does so too.
   ///
   /// - Throws: `ConfigurationError` with the code `defect`: the program is wrong, not its user.
   public func checkDeclarations() throws(ConfigurationError) {
-    if let defect = table.defect { throw defect }
+    if let defect = declared.defect { throw defect }
   }
 
-  /// All mistakes in the configuration, at most 100: first the file's in order, then the environment's, then the
-  /// flags', then contradictions, then engines that cannot be loaded.
-  public func problems(_ flags: ConfigurationFlags = ConfigurationFlags()) -> [ConfigurationError] {
-    do {
-      return try gather(flags, [], home: try locations.home(flags).path).settings.problems
-    } catch {
-      return [error]
-    }
-  }
-
-  /// The settings, without those of an engine that is not built in. Loads no library.
+  /// What the settings say, without the options of an engine that is not built in. Loads no library.
   ///
   /// - Throws: `ConfigurationError`: the configuration has a mistake.
-  package func settings(_ flags: ConfigurationFlags) throws(ConfigurationError) -> ConfigurationSettings {
-    try checkDeclarations()
-    let settings = self.settings(table, try document(flags), flags, home: try locations.home(flags).path)
-    if let problem = settings.problems.first { throw problem }
-    return settings
+  package func settings(_ flags: ConfigurationFlags) throws(ConfigurationError) -> SectionReader {
+    let (reader, _) = try read(flags, home: try locations.home(flags).path, loadsEngines: false)
+    if let problem = reader.sortedProblems.first { throw problem }
+    return reader
   }
 
-  private var names: ConfigurationNames { table.names }
-
-  /// A configuration file that was read.
-  private typealias Document = (path: String, content: JSONDocument)
-
-  private typealias Gathered = (
-    document: Document?, settings: ConfigurationSettings, engines: [LoadedEngine]
-  )
-
-  /// Gathers the settings, once if all engines are built in. Otherwise the settings say which libraries to load, and
-  /// are gathered again with the options that the libraries declare.
-  private func gather(
-    _ flags: ConfigurationFlags, _ references: [EngineReference], home: String
-  ) throws(ConfigurationError) -> Gathered {
-    try checkDeclarations()
-    let document = try document(flags)
-    let settings = self.settings(table, document, flags, home: home)
-    let wanted = settings.engineToLoad.map { [$0] } ?? []
-    guard let loadEngines, !wanted.isEmpty || !references.isEmpty,
-      let found = loadEngines(
-        wanted + references.map { WantedEngine(reference: absolute($0.text), source: .flag($0.flag)) }, settings)
-    else { return (document, settings, []) }
-    let all = table.engines + found.engines.map(\.plugin.declaration)
-    let completeTable = ConfigurationTable(names, all, sections, table.policies, loadsEngines: true)
-    var complete = self.settings(completeTable, document, flags, home: home)
-    for problem in found.problems { complete.report(problem) }
-    return (document, complete, found.engines)
-  }
-
-  private func settings(
-    _ table: ConfigurationTable, _ document: Document?,
-    _ flags: ConfigurationFlags, home: String
-  ) -> ConfigurationSettings {
-    let paths = PathResolver(base: home, userHome: locations.paths.userHome)
-    var settings = ConfigurationSettings(table, environment: environment, paths: paths)
-    if let document { settings.apply(document.content, in: document.path) }
-    settings.applyEnvironment()
-    for text in flags.settings { settings.apply(assignment: text, of: names.arguments.setting) }
-    if let backend = flags.backend {
-      settings.apply(absolute(backend), of: flags.backendFlag ?? names.arguments.engine, path: ConfigurationKey.engine)
+  /// The environment variables that are named like those of a known section or engine, but are no setting. They are
+  /// ignored, because they may be another program's; a user who meant a setting wants to know.
+  public var ignoredVariables: [ConfigurationError] {
+    declared.unknownVariables(locations.variables).filter { !$0.isMistake }.map { variable in
+      let source = ConfigurationSource.variable(names.prefix + variable.name)
+      return ConfigurationError(
+        .unknownKey, "\(source) is ignored: there is no such setting", hint: variable.hint, source: source)
     }
-    settings.applyRules()
-    return settings
+  }
+
+  /// Every key with its default, whatever is configured. The schema, the example and the manual are derived from them.
+  package var declared: SectionReader { read(SettingSources(names: names)).reader }
+
+  /// Reads every key from `sources`, once: first those that say which engines are needed, then the options of all engines,
+  /// then the others.
+  ///
+  /// - Parameters:
+  ///   - references: engines that are needed besides the one with the store.
+  ///   - loadsEngines: whether to load those that are not built in. Without it, their options are not checked.
+  private func read(
+    _ sources: SettingSources, naming references: [EngineReference] = [], loadsEngines: Bool = true
+  ) -> (reader: SectionReader, loaded: [LoadedEngine]) {
+    var reader = SectionReader(
+      sources, engines: engines, loadsEngines: loadEngines != nil,
+      sectionPaths: (first + sections).map { $0.path }, policies: policies)
+    reader.readEngine()
+    for section in first { reader.read(section) }
+    let wanted = (reader.engineToLoad.map { [$0] } ?? []) + references
+    var loaded: [LoadedEngine] = []
+    if let loadEngines, loadsEngines, !wanted.isEmpty {
+      let found = loadEngines(wanted, reader)
+      loaded = found.engines
+      reader.engines += loaded.map(\.plugin.declaration)
+      for problem in found.problems { reader.report(problem) }
+    }
+    reader.readOptions()
+    for section in sections { reader.read(section) }
+    reader.reportUnknownNames()
+    return (reader, loaded)
+  }
+
+  private func read(
+    _ flags: ConfigurationFlags, home: String, naming references: [EngineReference] = [], loadsEngines: Bool = true
+  ) throws(ConfigurationError) -> (reader: SectionReader, loaded: [LoadedEngine]) {
+    var sources = SettingSources(names: names, environment: locations.environment, variables: locations.variables)
+    sources.paths = PathResolver(base: home, userHome: locations.paths.userHome)
+    sources.file = try document(flags).map { ($0.path, $0.content.root) }
+    for text in flags.settings {
+      let sign = text.utf8.firstIndex(of: UInt8(ascii: "="))
+      let path = sign.map { String(text[..<$0]) } ?? ""
+      let value = sign.map { path.isEmpty ? text : String(text[text.utf8.index(after: $0)...]) } ?? text
+      sources.assignments.append((path, value, names.arguments.setting))
+    }
+    if let backend = flags.backend {
+      sources.assignments.append((Setting.engine, absolute(backend), flags.backendFlag ?? names.arguments.engine))
+    }
+    let absoluteReferences = references.map { EngineReference(absolute($0.text), $0.source) }
+    let result = read(sources, naming: absoluteReferences, loadsEngines: loadsEngines)
+    if let defect = result.reader.defect { throw defect }
+    return result
   }
 
   /// `reference` from the command line, with a path made absolute from the current directory.
@@ -142,7 +172,9 @@ public struct ConfigurationLoader: Sendable {
     EngineName.isPath(reference) ? locations.paths.absolute(reference) : reference
   }
 
-  private func document(_ flags: ConfigurationFlags) throws(ConfigurationError) -> Document? {
+  private func document(
+    _ flags: ConfigurationFlags
+  ) throws(ConfigurationError) -> (path: String, content: JSONDocument)? {
     let file = locations.file(flags)
     if let bytes = try readFile(file.path) { return (file.path, try parse(file.path, bytes)) }
     guard file.isExplicit else { return nil }
@@ -161,21 +193,6 @@ public struct ConfigurationLoader: Sendable {
       throw ConfigurationError(
         .syntax, "\(path):\(error.place): \(error.message)", hint: "write the file in JSON",
         source: .file(path, error.place))
-    }
-  }
-}
-
-extension ConfigurationLoader {
-  /// The environment variables that are named like those of a known section or engine, but are no setting. They are
-  /// ignored, because they may be another program's; a user who meant a setting wants to know.
-  public var ignoredVariables: [ConfigurationError] {
-    environment.names(beginning: names.prefix).sorted().compactMap { name in
-      guard environment[name]?.isEmpty == false, table.position(ofVariable: name) == nil,
-        let hint = table.hint(forIgnored: name)
-      else { return nil }
-      return ConfigurationError(
-        .unknownKey, "\(ConfigurationSettings.shown(key: name)) is ignored: there is no such setting", hint: hint,
-        source: .variable(name))
     }
   }
 }

@@ -8,6 +8,13 @@ package struct ConfigurationLocations: Sendable {
   /// Makes paths absolute from the current directory.
   let paths: PathResolver
 
+  /// The program's own variables that have a value, by their names without the program's prefix.
+  var variables: [String] {
+    environment.names(beginning: names.prefix).filter { environment[$0]?.isEmpty == false }
+      .map { String($0.dropFirst(names.prefix.count)) }.filter { !ConfigurationNames.ownVariables.contains($0) }
+      .sorted()
+  }
+
   /// The file to read: the named one, otherwise the one in the user's folder for configurations.
   func file(_ flags: ConfigurationFlags) -> ConfigurationFile {
     if let file = explicit(flags.file, names.arguments.file, names.fileVariable) {
@@ -72,7 +79,8 @@ package struct PathResolver: Sendable {
 
   /// A resolver of paths that start from the absolute folder `base`, for a user whose home folder is `userHome`.
   package init(base: String, userHome: String) {
-    (self.base, self.userHome) = (base, userHome)
+    self.base = base
+    self.userHome = userHome
   }
 
   /// `path` as an absolute path. Replaces only a leading "~" or "./"; links and ".." are left to the file system.
@@ -93,54 +101,37 @@ package struct PathResolver: Sendable {
   private static func dropping(_ count: Int, _ path: String) -> String {
     String(Substring(path.utf8.dropFirst(count)))
   }
-
-  /// `value`, with its paths made absolute if it is of a kind that has paths.
-  func resolving(_ value: ConfigurationValue, _ kind: ConfigurationKind) -> ConfigurationValue {
-    switch (kind, value) {
-    case (.option(.path), .option(.text(let path))): .text(absolute(path))
-    case (.backend, .option(.text(let reference))): EngineName.isPath(reference) ? .text(absolute(reference)) : value
-    case (.paths, .list(let paths)): .list(paths.map(absolute))
-    default: value
-    }
-  }
 }
 
-/// What a program's configuration is called: its files, folders and variables, and what messages about it may mention.
+/// The names in a program's configuration: of its files, directories, variables and arguments.
 package struct ConfigurationNames: Sendable {
   /// The program's name, which is in the names of its files and folders.
   package let program: String
   /// What the names of its environment variables begin with, such as "WEATHER_".
   package let prefix: String
   /// What users of the program call its arguments, by which they override everything else.
-  package let arguments: Arguments
+  let arguments: (file: String, home: String, engine: String, setting: String)
   /// The hint after a named file that does not exist, in one line.
   let missingFileHint: String
-
-  /// The names of the arguments.
-  package struct Arguments: Sendable {
-    let file: String
-    let home: String
-    let engine: String
-    let setting: String
-
-    /// The names of the arguments for the file, the folder for stores, the engine, and a setting.
-    package init(file: String, home: String, engine: String, setting: String) {
-      (self.file, self.home, self.engine, self.setting) = (file, home, engine, setting)
-    }
-  }
 
   /// The names of `program`.
   ///
   /// - Parameters:
   ///   - prefix: what the names of its variables begin with, in upper case, with an underscore at its end.
+  ///   - arguments: what users call the arguments that override everything else.
   ///   - missingFileHint: the hint after a named file that does not exist.
-  package init(_ program: String, prefix: String, arguments: Arguments, missingFileHint: String) {
+  package init(
+    _ program: String, prefix: String, arguments: (file: String, home: String, engine: String, setting: String),
+    missingFileHint: String
+  ) {
     self.program = program
     self.prefix = prefix
     self.arguments = arguments
     self.missingFileHint = missingFileHint
   }
 
+  /// The variables that name the file and the folder for stores, without the prefix.
+  static var ownVariables: [String] { ["CONFIG", "HOME"] }
   /// The variable that names the file.
   var fileVariable: String { prefix + "CONFIG" }
   /// The variable that names the folder for stores.

@@ -17,10 +17,20 @@ public enum ConfigurationSource: Sendable, Hashable, CustomStringConvertible {
   public var description: String {
     switch self {
     case .flag(let name): name
-    case .variable(let name): name
+    case .variable(let name): name.shownKey
     case .file(let path, let place): "\(path):\(place)"
     case .derived(let key): "follows from \(key)"
     case .default: "default"
+    }
+  }
+
+  /// The order of mistakes, and the place of one in the file.
+  var rank: (Int, Int, Int) {
+    switch self {
+    case .file(_, let place): (0, place.line, place.column)
+    case .variable: (1, 0, 0)
+    case .flag: (2, 0, 0)
+    case .derived, .default: (3, 0, 0)
     }
   }
 }

@@ -77,11 +77,16 @@ public enum ConfigurationFiles {
     }
     defer { close(descriptor) }
     var bytes: [UInt8] = []
+    var chunk = [UInt8](repeating: 0, count: 16_384)
     while bytes.count <= ConfigurationLoader.maximumFileSize {
       try wait(for: descriptor)
-      guard let chunk = try chunk(descriptor, path) else { continue }
-      if chunk.isEmpty { break }
-      bytes += chunk
+      let count = read(descriptor, &chunk, chunk.count)
+      if count == 0 { break }
+      if count > 0 {
+        bytes += chunk[..<count]
+      } else if errno != EINTR, errno != EAGAIN {
+        throw failure(path, errno)
+      }
     }
     return bytes
   }
@@ -97,20 +102,6 @@ public enum ConfigurationFiles {
       if count > 0 || (count < 0 && errno != EINTR) { return }
       if Task.isCancelled { throw ConfigurationError(.cancelled, "cancelled", hint: "") }
     }
-  }
-
-  /// The next bytes, empty at the end; `nil` if there are none yet.
-  private static func chunk(_ descriptor: Int32, _ path: String) throws(ConfigurationError) -> [UInt8]? {
-    var error: Int32 = 0
-    let bytes = [UInt8](unsafeUninitializedCapacity: 16_384) { buffer, initializedCount in
-      var count: Int
-      repeat { count = read(descriptor, buffer.baseAddress, buffer.count) } while count < 0 && errno == EINTR
-      if count < 0 { error = errno }
-      initializedCount = max(count, 0)
-    }
-    if error == EAGAIN { return nil }
-    guard error == 0 else { throw failure(path, error) }
-    return bytes
   }
 
   private static func failure(_ path: String, _ error: Int32) -> ConfigurationError {

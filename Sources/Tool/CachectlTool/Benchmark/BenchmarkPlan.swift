@@ -43,7 +43,7 @@ struct BenchmarkPlan: Sendable {
     for name in backends.isEmpty ? local : backends
     where !subjects.contains(where: { $0.name == name }) {
       let plugin = try container.catalogue.plugin(named: name)
-      subjects.append(BenchmarkSubject(plugin: plugin, values: container.configuration.options(of: name)))
+      subjects.append(BenchmarkSubject(plugin: plugin, values: try container.configuration.options(of: name)))
     }
     self.subjects = subjects
   }

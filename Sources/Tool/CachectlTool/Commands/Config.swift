@@ -42,7 +42,7 @@ struct SchemaOfConfiguration: ParsableCommand {
 
   func run() throws {
     try ConfigurationLoader.ofProcess.checkDeclarations()
-    try Console.output.write(Cachectl.current.configurationSchema)
+    try Console.output.write(ConfigurationLoader.ofProcess.schema)
   }
 }
 
@@ -78,9 +78,9 @@ struct ValidateConfiguration: ParsableCommand {
     var flags = global.configurationFlags
     if let file { flags.file = file }
     let loader = ConfigurationLoader.ofProcess
-    let problems = loader.problems(flags)
+    let (configuration, problems) = loader.read(flags)
     global.warn(ofIgnoredVariables: loader)
-    if problems.isEmpty, let error = unusableEngine(flags) {
+    if let error = configuration.flatMap(unusableEngine) {
       try global.show(ListView([ErrorView(error)]))
       throw ExitCode(error.code)
     }
@@ -91,9 +91,10 @@ struct ValidateConfiguration: ParsableCommand {
 
   /// The error with which every command would refuse the engine, although each setting is valid; `nil` if there is
   /// none.
-  private func unusableEngine(_ flags: ConfigurationFlags) -> CacheError? {
-    guard let container = try? AppDIContainer.ofProcess(flags) else { return nil }
-    do throws(CacheError) { _ = try container.engine(container.configuration.backend) } catch { return error }
+  private func unusableEngine(_ configuration: Configuration) -> CacheError? {
+    do throws(CacheError) { _ = try AppDIContainer.ofProcess(configuration).engine(configuration.backend) } catch {
+      return error
+    }
     return nil
   }
 }
@@ -112,7 +113,7 @@ struct InitConfiguration: ParsableCommand {
 
   func run() throws {
     try ConfigurationLoader.ofProcess.checkDeclarations()
-    let text = Cachectl.current.configurationExample
+    let text = ConfigurationLoader.ofProcess.example
     if file == "-" { return try Console.output.write(text) }
     let path = file ?? ConfigurationLoader.ofProcess.file(global.configurationFlags).path
     if file == nil { try AtomicFile.makeFolders(above: path) }

@@ -1,14 +1,9 @@
-internal import HTTPCaching
-internal import CacheCore
-internal import EngineAPI
+internal import CacheBase
+public import CacheCore
+package import HTTPCaching
 
-/// The typed values of the sections of every configuration. A resource adds its own. Each is read anew.
+/// The typed values of the sections of every configuration. A resource adds its own.
 extension Configuration {
-  /// The sections of every configuration, in the order of display.
-  static var sections: [any ConfigurationSection.Type] {
-    [General.self, TieredSettings.self, Plugins.self, Cache.self, Network.self]
-  }
-
   /// The origins to ask if the configuration names none.
   public var environment: Environment { section(General.self).environment }
   /// The absolute paths of the folders to search for plugins.
@@ -28,86 +23,7 @@ extension Configuration {
     case real
   }
 
-  /// How long entries are used, and how many are kept.
-  public struct Cache: Sendable, Hashable {
-    /// How long an entry is used.
-    package let freshness: FreshnessPolicy
-    /// How much the store may hold, and which entries are evicted first.
-    public let limits: StoreLimits
-    /// The maximum number of payload bytes of a stored URL answer. A larger answer is only passed on.
-    public let maxEntryBytes: Int
-    /// Whether this is a shared cache as defined by RFC 9111.
-    public let isShared: Bool
-    /// The names of the transforms that entries are written with, in this order.
-    public let transforms: [String]
-    /// The names of the layers around the engine, the innermost first.
-    public let layers: [String]
-  }
-
-  /// How requests are made, for every kind of origin.
-  public struct Transport: Sendable, Hashable {
-    /// The time limit of a request.
-    public let timeout: Duration
-    /// The size limit of an answer, in bytes.
-    public let maxResponseBytes: Int
-    /// The maximum number of concurrent requests, 1 to 64.
-    public let maxConcurrentRequests: Int
-    /// The headers to send with each request, in the order of the configuration.
-    public let headers: [HeaderSetting]
-    /// How to reach servers.
-    public let network: Network
-    /// The section of the origin, such as "origin.cities"; `nil` if its limits are not settings.
-    public var section: String?
-    /// What the command asks for beyond the configuration.
-    public var demands = TransferDemands()
-    /// Whether an answer is streamed as it is read, whatever its size. The time limit then applies to each wait.
-    public var isStreamed = false
-
-    /// The limits of URL requests: 30 seconds for each wait, or the whole of a longer `maxTime`, since its user chose to
-    /// wait that long; and at most `maxEntryBytes` held in memory.
-    static func urls(maxEntryBytes: Int, network: Network, _ demands: TransferDemands) -> Transport {
-      Transport(
-        timeout: max(.seconds(30), demands.maxTime ?? .zero), maxResponseBytes: maxEntryBytes,
-        maxConcurrentRequests: 4, headers: [], network: network.overridden(by: demands.network), demands: demands,
-        isStreamed: true)
-    }
-  }
-
-  /// How to reach servers; `nil` leaves a setting to the environment and the system.
-  public struct Network: Sendable, Hashable {
-    /// The URL of the proxy; empty for no proxy.
-    public var proxy: String?
-    /// The path of a file of certificates (PEM): no other authorities are trusted.
-    public var authorityFile: String?
-    /// The path of the client certificate (PEM).
-    public var clientCertificate: String?
-    /// The path of its private key; `nil` if it is in the same file.
-    public var clientKey: String?
-
-    /// The settings; each defaults to `nil`.
-    public init(
-      proxy: String? = nil, authorityFile: String? = nil, clientCertificate: String? = nil, clientKey: String? = nil
-    ) {
-      self.proxy = proxy
-      self.authorityFile = authorityFile
-      self.clientCertificate = clientCertificate
-      self.clientKey = clientKey
-    }
-
-    /// These settings, overridden by those of `others` that are not `nil`.
-    func overridden(by others: Network) -> Network {
-      let hasCertificate = others.clientCertificate != nil
-      return Network(
-        proxy: others.proxy ?? proxy, authorityFile: others.authorityFile ?? authorityFile,
-        clientCertificate: others.clientCertificate ?? clientCertificate,
-        clientKey: hasCertificate ? others.clientKey : clientKey)
-    }
-  }
-}
-
-/// The keys of these sections.
-extension Configuration {
-  /// The keys outside of all objects, but for the engine.
+  /// The keys outside of all objects, except the engine.
   struct General: ConfigurationSection {
     static var path: String { "" }
 
@@ -133,72 +49,132 @@ extension Configuration {
           help: "the folders in which plugins are looked for")?.list ?? []
     }
   }
-}
 
-extension Configuration.Cache: ConfigurationSection {
-  /// "cache".
-  public static var path: String { "cache" }
+  /// How long entries are used, and how many are kept: the section `cache`.
+  public struct Cache: ConfigurationSection, Hashable {
+    /// "cache".
+    public static var path: String { "cache" }
 
-  /// Declares and reads the keys.
-  public init(_ keys: inout SectionReader) {
-    freshness = keys.freshness(
-      default: FreshnessPolicy(timeToLive: .seconds(3_600), staleIfError: .seconds(604_800)))
-    let maxEntries = keys.maxEntries()
-    let maxBytes = keys.maxBytes()
-    maxEntryBytes = keys.size(
-      "maxEntryBytes", default: 16 << 20, in: 1_024...(1 << 30),
-      help: "how many bytes the answer of a URL may have to be kept, and any payload to be compressed")
-    limits = StoreLimits(maxEntries: maxEntries, maxBytes: maxBytes, eviction: keys.eviction())
-    isShared = keys.isShared()
-    transforms =
-      keys.key(
-        "transforms", .names, default: .list([]), rule: .sections(prefix: transformsPrefix),
-        help: "what changes payloads before they are stored, in this order: zstd compresses, sealed encrypts")?.list
-      ?? []
-    layers =
-      keys.key(
-        "layers", .names, default: .list([]), rule: .sections(prefix: layersPrefix),
-        help: "what is put around the engine, the innermost first: readonly refuses every change of the store")?.list
-      ?? []
+    private let keys: CacheKeys
+    /// The maximum number of payload bytes of a stored URL answer. A larger answer is only passed on.
+    public let maxEntryBytes: Int
+    /// The names of the transforms that entries are written with, in this order.
+    public let transforms: [String]
+    /// The names of the layers around the engine, the innermost first.
+    public let layers: [String]
+
+    /// Declares and reads the keys.
+    public init(_ keys: inout SectionReader) {
+      self.keys = CacheKeys(
+        &keys, default: FreshnessPolicy(timeToLive: .seconds(3_600), staleIfError: .seconds(604_800)))
+      maxEntryBytes = keys.size(
+        "maxEntryBytes", default: 16 << 20, in: 1_024...(1 << 30),
+        help: "how many bytes the answer of a URL may have to be kept, and any payload to be compressed")
+      transforms = keys.names(
+        "transforms", ofSections: transformsPrefix,
+        help: "what changes payloads before they are stored, in this order: zstd compresses, sealed encrypts")
+      layers = keys.names(
+        "layers", ofSections: layersPrefix,
+        help: "what is put around the engine, the innermost first: readonly refuses every change of the store")
+    }
+
+    /// How long an entry is used.
+    package var freshness: FreshnessPolicy { keys.freshness }
+    /// How much the store may hold, and which entries are evicted first.
+    public var limits: StoreLimits { keys.limits }
+    /// Whether this is a shared cache as defined by RFC 9111.
+    public var isShared: Bool { keys.isShared }
+  }
+
+  /// How to reach servers: the section `network`. `nil` leaves a setting to the environment and the system.
+  public struct Network: ConfigurationSection, Hashable {
+    /// "network".
+    public static var path: String { "network" }
+
+    /// The URL of the proxy; empty for no proxy.
+    public var proxy: String?
+    /// The path of a file of certificates (PEM): no other authorities are trusted.
+    public var authorityFile: String?
+    /// The path of the client certificate (PEM).
+    public var clientCertificate: String?
+    /// The path of its private key; `nil` if it is in the same file.
+    public var clientKey: String?
+
+    /// These settings, overridden by those of `others` that are not `nil`.
+    func overridden(by others: Network) -> Network {
+      let hasCertificate = others.clientCertificate != nil
+      return Network(
+        proxy: others.proxy ?? proxy, authorityFile: others.authorityFile ?? authorityFile,
+        clientCertificate: others.clientCertificate ?? clientCertificate,
+        clientKey: hasCertificate ? others.clientKey : clientKey)
+    }
+  }
+
+  /// How requests are made, for every kind of origin.
+  public struct Transport: Sendable, Hashable {
+    /// The time limit of a request.
+    public let timeout: Duration
+    /// The size limit of an answer, in bytes.
+    public let maxResponseBytes: Int
+    /// The maximum number of concurrent requests, 1 to 64.
+    public let maxConcurrentRequests: Int
+    /// The headers to send with each request, in the order of the configuration.
+    public let headers: [HeaderSetting]
+    /// How to reach servers.
+    public let network: Network
+    /// The section of the origin, such as "origin.cities"; `nil` if its limits are not settings.
+    public var section: String?
+    /// What the command asks for beyond the configuration.
+    var demands = TransferDemands()
+    /// Whether an answer is streamed as it is read, whatever its size. The time limit then applies to each wait.
+    var isStreamed = false
+
+    /// The limits of URL requests: 30 seconds for each wait, or the whole of a longer `maxTime`, since its user chose to
+    /// wait that long; and at most `maxEntryBytes` held in memory.
+    static func urls(maxEntryBytes: Int, network: Network, _ demands: TransferDemands) -> Transport {
+      Transport(
+        timeout: max(.seconds(30), demands.maxTime ?? .zero), maxResponseBytes: maxEntryBytes,
+        maxConcurrentRequests: 4, headers: [], network: network.overridden(by: demands.network), demands: demands,
+        isStreamed: true)
+    }
   }
 }
 
-extension Configuration.Network: ConfigurationSection {
-  /// "network".
-  public static var path: String { "network" }
-
+extension Configuration.Network {
   /// Declares and reads the keys.
   public init(_ keys: inout SectionReader) {
     proxy =
       keys.key(
         "proxy", .proxy,
-        help: "the address of the proxy, such as http://proxy:3128 or socks5h://proxy:1080, or none where it is empty; "
-          + "without it the environment names one")?.text
+        help: """
+          the address of the proxy, such as http://proxy:3128 or socks5h://proxy:1080, or none where it is empty; \
+          without it the environment names one
+          """)?.text
     authorityFile = keys.optionalPath(
       "authorityFile", help: "a file of certificates (PEM) to trust in place of the system's")
-    let clientKeyPath = keys.path("clientKey")
-    clientCertificate =
-      keys.key(
-        "clientCertificate", .option(.path),
-        rule: .requiredBy(
-          clientKeyPath, reason: "which that key is for", hint: "give the path of the certificate"),
-        help: "a file with the certificate (PEM) that is shown to servers that ask for one")?.text
+    clientCertificate = keys.optionalPath(
+      "clientCertificate", help: "a file with the certificate (PEM) that is shown to servers that ask for one")
     clientKey = keys.optionalPath("clientKey", help: "the file with its private key, where that is another one")
+    guard clientKey != nil else { return }
+    keys.require(
+      keys.path("clientCertificate"), by: keys.path("clientKey"), "which that key is for",
+      hint: "give the path of the certificate")
   }
 }
 
-/// The keys that the sections of origins have in common.
+/// The keys that several sections have in common.
 extension SectionReader {
   /// Declares `kind`, which implementation of the origin is used: `value` where the key `environment` is "dev", and
   /// `outsideDevelopment` elsewhere.
   public mutating func kind<Kind: RawRepresentable & CaseIterable>(
-    default value: Kind, outsideDevelopment: Kind, help: @autoclosure () -> String
+    default value: Kind, outsideDevelopment: Kind, help: String
   ) -> Kind where Kind.RawValue == String {
+    let isDevelopment = section(Configuration.General.self).environment == .dev
+    let standard = isDevelopment ? value : outsideDevelopment
     let read = key(
-      "kind", .option(.choice(Kind.allCases.map(\.rawValue))), default: .text(value.rawValue),
-      rule: .unless(
-        "environment", is: Configuration.Environment.dev.rawValue, text: outsideDevelopment.rawValue), help: help())
-    return read?.text.flatMap { Kind(rawValue: $0) } ?? value
+      "kind", .option(.choice(Kind.allCases.map(\.rawValue))), default: .text(standard.rawValue),
+      following: isDevelopment ? nil : "environment", help: help)
+    return read?.text.flatMap { Kind(rawValue: $0) } ?? standard
   }
 
   /// Declares the address of a server; `nil` only for a kind that asks none.
@@ -207,13 +183,17 @@ extension SectionReader {
   ///   - known: the addresses of kinds that have one of their own.
   ///   - required: the kinds for which the user must give one.
   public mutating func address<Kind: RawRepresentable>(
-    _ name: String, known: [(kind: Kind, address: String)] = [], required: [Kind] = [], help: @autoclosure () -> String
+    _ name: String, known: [(kind: Kind, address: String)] = [], required: [Kind] = [], help: String
   ) -> String? where Kind.RawValue == String {
-    let kind = path("kind")
-    return key(
-      name, .url,
-      rule: .ofKind(kind, known: known.map { ($0.kind.rawValue, $0.address) }, required: required.map(\.rawValue)),
-      help: help())?.text
+    let kindPath = path("kind")
+    let kind = self[kindPath]?.value?.text
+    let address = known.first { $0.kind.rawValue == kind }?.address
+    let read = key(
+      name, .url, default: address.map(SettingValue.text), following: address == nil ? nil : kindPath, help: help)?.text
+    if let kind, required.contains(where: { $0.rawValue == kind }) {
+      require(path(name), by: kindPath, "which kind \(kind) needs", hint: "give \(SettingKind.url.allowed)")
+    }
+    return read
   }
 
   /// Declares `timeout`, `maxResponseBytes`, `maxConcurrentRequests` and `headers`: how requests are made.
@@ -228,6 +208,26 @@ extension SectionReader {
         "maxConcurrentRequests", default: 4, in: 1...64,
         help: "how many requests may be under way at once"),
       headers: headers("headers", help: "headers that are sent with each request"),
-      network: settings?.section(Configuration.Network.self) ?? Configuration.Network(), section: section)
+      network: section(Configuration.Network.self), section: section)
+  }
+
+  /// Declares a list of names of the sections whose paths begin with `prefix`, each at most once.
+  fileprivate mutating func names(_ name: String, ofSections prefix: String, help: String) -> [String] {
+    let names = key(name, .names, default: .list([]), help: help)?.list ?? []
+    let known = sectionPaths.filter { $0.hasPrefix(prefix) }.map { String($0.dropFirst(prefix.count)) }
+    guard let source = self[path(name)]?.source else { return names }
+    for (index, item) in names.enumerated() {
+      if !known.contains(item) {
+        let nearest = Spelling.nearest(to: item, among: known).map { "; the nearest is \($0)" } ?? ""
+        report(
+          .outOfRange, source, "'\(path(name))' cannot contain \(item.shown)",
+          hint: "give some of \(known.joined(separator: ", "))\(nearest)", key: path(name))
+      } else if names[..<index].contains(item) {
+        report(
+          .outOfRange, source, "'\(path(name))' contains \(item.shown) twice", hint: "give each name once",
+          key: path(name))
+      }
+    }
+    return names
   }
 }

@@ -1,15 +1,6 @@
-internal import CacheCore
-internal import EngineAPI
-
-extension ConfigurationNames {
-  /// The names of the tool's own configuration.
-  static var cachectl: ConfigurationNames {
-    ConfigurationNames(
-      "cachectl", prefix: "CACHECTL_",
-      arguments: Arguments(file: "--config", home: "--home", engine: "--backend", setting: "--set"),
-      missingFileHint: "name one that exists, or make it: cachectl config init")
-  }
-}
+internal import CacheBase
+public import CacheCore
+public import EngineAPI
 
 /// The tool's own configuration.
 extension ConfigurationLoader {
@@ -31,7 +22,12 @@ extension ConfigurationLoader {
     readFile: @escaping ReadFile
   ) {
     self.init(
-      names: .cachectl, engines: engines, sections: Configuration.sections + sections, policies: policies,
+      names: ConfigurationNames(
+        "cachectl", prefix: "CACHECTL_",
+        arguments: (file: "--config", home: "--home", engine: "--backend", setting: "--set"),
+        missingFileHint: "name one that exists, or make it: cachectl config init"),
+      engines: engines, first: [Configuration.General.self, TieredSettings.self, Configuration.Plugins.self],
+      sections: [Configuration.Cache.self, Configuration.Network.self] + sections, policies: policies,
       environment: environment, workingDirectory: workingDirectory, userHome: userHome,
       loadEngines: { libraries.engines($0, $1) }, readFile: readFile)
   }
@@ -40,24 +36,52 @@ extension ConfigurationLoader {
   /// built in.
   ///
   /// - Throws: `ConfigurationError`: the configuration has a mistake, or there is no such library.
-  public func library(
+  func library(
     _ flags: ConfigurationFlags, in libraries: EngineLibraries
   ) throws(ConfigurationError) -> EngineLibrary? {
-    let settings = try settings(flags)
-    guard let wanted = settings.engineToLoad else { return nil }
-    let engines = NamedEngines(libraries, settings)
-    do throws(CacheError) { return try engines.library(wanted.reference) } catch {
-      throw engines.problem(error, wanted)
-    }
+    try libraries.library(try settings(flags))
   }
 }
 
-extension ConfigurationTable {
-  /// The keys of the tool's configuration, with those of `engines` and of the resources' `sections`.
-  init(
-    _ engines: [EngineDeclaration], _ sections: [any ConfigurationSection.Type],
-    _ policies: [EvictionPolicy] = EvictionPolicy.standard
-  ) {
-    self.init(.cachectl, engines, Configuration.sections + sections, policies, loadsEngines: true)
+/// The documents that are derived from the declarations.
+extension ConfigurationLoader {
+  /// The JSON Schema (draft 2020-12) of the file, with a line feed at its end. It covers everything that JSON Schema can
+  /// express; what it cannot is in the descriptions.
+  var schema: String {
+    let head: [JSONValue.Member] = [
+      .init("$schema", "https://json-schema.org/draft/2020-12/schema"), .init("title", "cachectl configuration"),
+    ]
+    return JSONText.text(.object(head + schema(of: "", declared)), .pretty) + "\n"
+  }
+
+  /// The schema of the object at `section`.
+  private func schema(of section: String, _ reader: SectionReader) -> [JSONValue.Member] {
+    var properties: [JSONValue.Member] = []
+    if section.isEmpty { properties.append(.init(SectionReader.schemaKey, ["type": "string"])) }
+    for name in reader.children(of: section) {
+      let path = section.isEmpty ? name : "\(section).\(name)"
+      let members = reader[path].map(schema) ?? schema(of: path, reader)
+      properties.append(.init(name, .object(members)))
+    }
+    var members: [JSONValue.Member] = [.init("type", "object"), .init("additionalProperties", false)]
+    if section == Setting.engines {
+      // The keys of an engine in a library are unknown until the library is loaded.
+      members.append(.init("patternProperties", ["^[a-z][a-z0-9]{0,31}$": ["type": "object"]]))
+    }
+    members.append(.init("properties", .object(properties)))
+    return members
+  }
+
+  private func schema(of key: Setting) -> [JSONValue.Member] {
+    guard case .object(var members) = key.kind.schema else { return [] }
+    members.append(.init("description", .string("\(key.help) (\(key.kind.allowed))")))
+    if let value = key.json { members.append(.init("default", value)) }
+    return members
+  }
+
+  /// The example file with every key and its default, with a line feed at its end. It is a valid configuration.
+  var example: String {
+    let values = declared.settings.compactMap { key in key.json.map { (path: key.path, value: $0) } }
+    return JSONText.text(.nested(values), .pretty) + "\n"
   }
 }

@@ -1,7 +1,7 @@
 internal import CacheData
 
 /// Where cities come from: the keys of `origin.cities`.
-public struct CitiesSettings: Sendable, Hashable {
+public struct CitiesSettings: ConfigurationSection, Hashable {
   /// A kind of origin.
   public enum Kind: String, Sendable, CaseIterable {
     /// The bundled sample.
@@ -12,17 +12,15 @@ public struct CitiesSettings: Sendable, Hashable {
     case propublica
   }
 
+  /// "origin.cities".
+  public static var path: String { "origin.cities" }
+
   /// The kind of origin.
   public let kind: Kind
   /// The address of the server; never `nil` for a kind that asks a server.
   public let baseURL: String?
   /// How requests are made.
   public let transport: Configuration.Transport
-}
-
-extension CitiesSettings: ConfigurationSection {
-  /// "origin.cities".
-  public static var path: String { "origin.cities" }
 
   /// Declares and reads the keys.
   public init(_ keys: inout SectionReader) {
@@ -34,13 +32,8 @@ extension CitiesSettings: ConfigurationSection {
   }
 }
 
-extension Configuration {
-  /// Where cities come from.
-  public var cities: CitiesSettings { section(CitiesSettings.self) }
-}
-
 /// Where movies and posters come from: the keys of `origin.movies`.
-public struct MoviesSettings: Sendable, Hashable {
+public struct MoviesSettings: ConfigurationSection, Hashable {
   /// A kind of origin.
   public enum Kind: String, Sendable, CaseIterable {
     /// The bundled sample.
@@ -48,6 +41,9 @@ public struct MoviesSettings: Sendable, Hashable {
     /// The Movie Database.
     case tmdb
   }
+
+  /// "origin.movies".
+  public static var path: String { "origin.movies" }
 
   /// The kind of origin.
   public let kind: Kind
@@ -59,11 +55,6 @@ public struct MoviesSettings: Sendable, Hashable {
   public let apiKey: Secret?
   /// How requests are made.
   public let transport: Configuration.Transport
-}
-
-extension MoviesSettings: ConfigurationSection {
-  /// "origin.movies".
-  public static var path: String { "origin.movies" }
 
   /// Declares and reads the keys.
   public init(_ keys: inout SectionReader) {
@@ -94,8 +85,8 @@ public struct MovieQueriesSettings: ConfigurationSection {
 }
 
 extension Configuration {
+  /// Where cities come from.
+  public var cities: CitiesSettings { section(CitiesSettings.self) }
   /// Where movies and posters come from.
   public var movies: MoviesSettings { section(MoviesSettings.self) }
-  /// The maximum number of recent movie queries, 1 or more.
-  public var maxQueries: Int { section(MovieQueriesSettings.self).maxCount }
 }

@@ -1,17 +1,26 @@
 public import CacheCore
-internal import FetchVocabulary
 public import EngineAPI
+internal import FetchVocabulary
 
-/// Builds everything from the configuration: the engine by its name, and what the containers of the resources need.
+/// Builds everything once from the configuration, and is then asked: the engines by their names, the transforms, and what
+/// the containers of the resources need.
 ///
-/// It is the composition root: nothing outside this target knows which engine or which origin is in use.
+/// It is the composition root: nothing else knows which engine or which origin is in use.
 public struct AppDIContainer: Sendable {
+  /// An engine in the configured layers, and what to open its store with.
+  typealias Engine = (plugin: any StoragePlugin, options: EngineConfiguration)
+
   /// The configuration that everything is built from.
   public let configuration: Configuration
-  package let catalogue: PluginCatalogue
-  private let transforms: [any TransformSettings.Type]
-  private let layers: [any LayerSettings.Type]
-  package let clock: any WallClock
+  let catalogue: PluginCatalogue
+  let clock: any WallClock
+  /// What entries are written with, and what those that were written with something else are read with.
+  let entryTransforms: EntryTransforms
+  /// Why entries cannot be written; `nil` if they can.
+  private let transformProblem: CacheError?
+  /// The configured engine and the others that the command names.
+  private let engines: [(name: String, engine: Result<Engine, CacheError>)]
+  private let makeEngine: @Sendable (String) throws(CacheError) -> Engine
   private let userAgent: String
   private let transfer: @Sendable (Configuration.Transport) -> any DataTransferService
   private let observe: (@Sendable (FetchExplanation) -> Void)?
@@ -35,14 +44,37 @@ public struct AppDIContainer: Sendable {
       .makeService,
     observe: (@Sendable (FetchExplanation) -> Void)? = nil
   ) {
-    self.observe = observe
+    let catalogue = catalogue.adding(configuration.loadedEngines)
+    self.configuration = configuration
+    self.catalogue = catalogue
+    self.clock = clock
     self.userAgent = userAgent
     self.transfer = transfer
-    self.configuration = configuration
-    self.catalogue = catalogue.adding(configuration.loadedEngines)
-    self.transforms = transforms
-    self.layers = layers
-    self.clock = clock
+    self.observe = observe
+    (entryTransforms, transformProblem) = configuration.transforms(transforms)
+    let makeEngine: @Sendable (String) throws(CacheError) -> Engine = { name throws(CacheError) in
+      let plugin =
+        name == TieredSettings.name ? try configuration.tiered(catalogue) : try catalogue.plugin(named: name)
+      let layered = try configuration.layered(plugin, layers)
+      return (layered, try configuration.engineConfiguration(for: layered.declaration, clock))
+    }
+    engines = configuration.namedEngines.map { name in
+      (name, Result { () throws(CacheError) in try makeEngine(name) })
+    }
+    self.makeEngine = makeEngine
+  }
+
+  /// The engine called `name` in the configured layers, and what to open its store with.
+  ///
+  /// - Throws: `CacheError` with the code `unknownBackend` or `invalidOption`.
+  func engine(_ name: String) throws(CacheError) -> Engine {
+    guard let found = engines.first(where: { $0.name == name }) else { return try makeEngine(name) }
+    return try found.engine.get()
+  }
+
+  /// What to open a store of the engine with, outside of the configured layers.
+  func engineConfiguration(for declaration: EngineDeclaration) throws(CacheError) -> EngineConfiguration {
+    try configuration.engineConfiguration(for: declaration, clock)
   }
 
   /// Opens the store of the configured engine.
@@ -67,7 +99,7 @@ public struct AppDIContainer: Sendable {
   /// Opens the store of the configured engine as it is, even if its damage has ended a process, to save what can be read.
   ///
   /// - Throws: `CacheError` with the code of the engine's failure.
-  package func openDamagedStore() async throws(CacheError) -> OpenStore {
+  func openDamagedStore() async throws(CacheError) -> OpenStore {
     let (plugin, options) = try engine(configuration.backend)
     var repairing = options
     repairing.isForRepair = true
@@ -85,7 +117,7 @@ public struct AppDIContainer: Sendable {
   /// The store of the engine called `backend` if its damage has ended a process.
   ///
   /// - Throws: `CacheError` with the code `unknownBackend` or `invalidOption`.
-  package func crashedStore(backend: String) throws(CacheError) -> CrashedStore? {
+  func crashedStore(backend: String) throws(CacheError) -> CrashedStore? {
     let (plugin, options) = try engine(backend)
     return CrashedStore(plugin, options)
   }
@@ -94,7 +126,7 @@ public struct AppDIContainer: Sendable {
   ///
   /// - Throws: `CacheError` with the code of the engine's failure, such as a server's that does not answer, or
   ///   `unknownBackend`.
-  public func hasStore(backend: String) async throws(CacheError) -> Bool? {
+  func hasStore(backend: String) async throws(CacheError) -> Bool? {
     do throws(CacheError) {
       let (plugin, options) = try engine(backend)
       return try await plugin.inspect(options).exists
@@ -114,61 +146,84 @@ public struct AppDIContainer: Sendable {
       return try await openStore()
     } catch {
       if [.cannotCreate, .unknownBackend, .invalidOption].contains(error.code) { throw error }
+      let (plugin, _) = try self.engine(configuration.backend)
       let engine = AwaitedEngine(after: error, clock: clock) { _ throws(CacheError) in throw error }
-      let plugin = try? layered(configuration.backend)
-      let entries = EntryStore(
-        over: engine, of: plugin, clock, limits: configuration.cache.limits, transforms: entryTransforms)
-      return OpenStore(entries)
+      return OpenStore(
+        EntryStore(over: engine, of: plugin, clock, limits: configuration.cache.limits, transforms: entryTransforms))
     }
   }
-
-  /// What the container of a resource over `store` is made of.
-  public func context(_ store: OpenStore) -> ResourceContext {
-    ResourceContext(
-      store: store.entries, configuration: configuration, services: services(store), userAgent: userAgent,
-      makeTransfer: transfer)
-  }
-
-  /// What entries are written with, and what those that were written with something else are read with.
-  package var entryTransforms: EntryTransforms { configuration.transforms(transforms) }
 
   /// Makes sure that entries can be written.
   ///
   /// - Throws: `CacheError`: a setting of a configured transform is missing.
-  package func requireTransforms() throws(CacheError) { try configuration.requireTransforms(transforms) }
+  func requireTransforms() throws(CacheError) {
+    if let transformProblem { throw transformProblem }
+  }
 
   /// The current time, since 1970-01-01T00:00:00Z.
   public var now: Duration { clock.now.sinceEpoch }
 
-  /// The engine called `backend` in the configured layers, and what to open its store with.
-  ///
-  /// - Throws: `CacheError` with the code `unknownBackend` or `invalidOption`.
-  package func engine(
-    _ backend: String
-  ) throws(CacheError) -> (plugin: any StoragePlugin, options: EngineConfiguration) {
-    let plugin = try layered(backend)
-    return (plugin, try engineConfiguration(for: plugin.declaration))
-  }
-
-  private func layered(_ backend: String) throws(CacheError) -> any StoragePlugin {
-    let plugin =
-      backend == TieredSettings.name ? try configuration.tiered(catalogue) : try catalogue.plugin(named: backend)
-    return try configuration.layered(plugin, layers)
-  }
-
-  /// The configuration to open the engine that declares `declaration`.
-  package func engineConfiguration(for declaration: EngineDeclaration) throws(CacheError) -> EngineConfiguration {
-    let values = configuration.options(of: declaration.name)
-    return try EngineConfiguration(for: declaration, values: values, clock: clock)
-  }
-
-  private func services(_ store: OpenStore) -> FetchServices {
+  /// What the container of a resource over `store` is made of.
+  public func context(_ store: OpenStore) -> ResourceContext {
     let cache = configuration.cache
     var rules = HTTPCacheRules(isShared: cache.isShared, freshness: cache.freshness)
     rules.credentialKey = CredentialKey(file: "\(configuration.home)/credentials.key")
-    return FetchServices(
-      rules: rules,
-      now: { [clock] in clock.now.sinceEpoch }, coalescer: store.entries.coalescer, background: store.background,
-      observe: observe)
+    let services = FetchServices(
+      rules: rules, now: { [clock] in clock.now.sinceEpoch }, coalescer: store.entries.coalescer,
+      background: store.background, observe: observe)
+    return ResourceContext(
+      store: store.entries, configuration: configuration, services: services, userAgent: userAgent,
+      makeTransfer: transfer)
+  }
+}
+
+extension Configuration {
+  /// What to open the store of the engine that declares `declaration` with.
+  fileprivate func engineConfiguration(
+    for declaration: EngineDeclaration, _ clock: any WallClock
+  ) throws(CacheError) -> EngineConfiguration {
+    try EngineConfiguration(for: declaration, values: try options(of: declaration.name), clock: clock)
+  }
+}
+
+/// An open store with its companions. Its opener closes it.
+public struct OpenStore: Sendable {
+  /// The entries of the store, including those of other storages.
+  public let entries: EntryStore
+  let background = BackgroundWork()
+  /// A warning for the user: what was at the place of the store.
+  public let warning: CacheError?
+
+  init(_ entries: EntryStore, warning: CacheError? = nil) {
+    self.entries = entries
+    self.warning = warning
+  }
+
+  /// The administration of the store.
+  public var administration: StoreAdministration { StoreAdministration(entries) }
+
+  /// What users should know of the tiers of the store now; `nil` if all is well, or it has none.
+  var tierWarning: CacheError? { entries.tiered?.tierWarning }
+
+  /// In which tier of the store the entry under `key` is, in a few words; `nil` if it has no tiers.
+  func tier(of key: String) async -> String? {
+    guard let tiered = entries.tiered, let key = try? CacheKey(key) else { return nil }
+    return await tiered.tier(of: key)
+  }
+
+  /// How many unexpired entries were evicted so far to keep the store within its bounds.
+  var evictions: Int { entries.uses.counts.evictions }
+
+  /// Waits for background work, such as the revalidation of a stale entry.
+  ///
+  /// - Returns: the failures to store what was fetched.
+  public func finishBackgroundWork() async -> [CacheError] { await background.finish() }
+
+  /// Waits for background work, and closes the store.
+  ///
+  /// - Throws: `CacheError`: the engine could not be closed in order, or the use of the store not be recorded.
+  public func close() async throws(CacheError) {
+    await background.finish()
+    if let warning = try await entries.close() { throw warning }
   }
 }

@@ -1,6 +1,9 @@
 public import CacheCore
-internal import FetchVocabulary
+internal import CacheData
+public import CacheDomain
 internal import CurlTransport
+internal import FetchVocabulary
+internal import SampleOrigin
 
 /// What the container of a resource is made of: the store, the services of every fetch, and its servers.
 public struct ResourceContext: Sendable {
@@ -25,62 +28,138 @@ public struct ResourceContext: Sendable {
     at address: String, _ transport: Configuration.Transport, secret: Secret? = nil,
     credentials: (String) -> OriginCredentials = OriginCredentials.bearerToken
   ) throws(CacheError) -> OriginServer {
-    let secrets = OriginSecrets(transport.headers, secret: secret, credentials: credentials)
     let files = NetworkFiles(transport.network, of: configuration)
+    var problem: CacheError?
+    func reveal(_ secret: Secret) -> String? {
+      do throws(CacheError) { return try secret.fieldValue() } catch {
+        problem = error
+        return nil
+      }
+    }
+    var fields: HTTPFields = ["User-Agent": userAgent]
+    var secretFields: HTTPFields = [:]
+    for header in transport.headers {
+      switch header.value {
+      case .text(let text): fields[header.name] = text
+      case .secret(let secret): if let value = reveal(secret) { secretFields.append(header.name, value) }
+      }
+    }
+    let key = secret.flatMap { reveal($0) }
     let transfer: any DataTransferService =
-      if let problem = secrets.problem ?? files.problem {
+      if let problem = problem ?? files.problem {
         UnavailableTransfer(reason: problem)
       } else {
         DecodingTransferService(
           makeTransfer(transport), maxResponseBytes: transport.maxResponseBytes, settings: transport.settings)
       }
-    var fields: HTTPFields = ["User-Agent": userAgent]
-    for line in secrets.plainFields.lines { fields[line.name] = line.value }
     return OriginServer(
-      try BaseURL(address), fields: fields, secretFields: secrets.secretFields, credentials: secrets.credentials,
+      try BaseURL(address), fields: fields, secretFields: secretFields,
+      credentials: key.map(credentials) ?? OriginCredentials.none,
       clientIdentity: files.clientIdentity, transfer: transfer)
   }
 }
 
-/// What the configuration adds to each request of an origin, with secrets revealed where possible.
-struct OriginSecrets: Sendable {
-  /// The fields that may be shown.
-  private(set) var plainFields: HTTPFields = [:]
-  /// The fields that must not be shown.
-  private(set) var secretFields: HTTPFields = [:]
-  /// The key or token.
-  private(set) var credentials = OriginCredentials.none
-  /// Why a secret cannot be sent; `nil` if all can.
-  private(set) var problem: CacheError?
-
-  /// The fields for `headers`, and the credentials that `credentials` makes of `secret`.
-  init(_ headers: [HeaderSetting], secret: Secret?, credentials makeCredentials: (String) -> OriginCredentials) {
-    for header in headers {
-      switch header.value {
-      case .text(let text): plainFields.append(header.name, text)
-      case .secret(let secret): if let value = reveal(secret) { secretFields.append(header.name, value) }
-      }
+extension Secret {
+  /// The value, for a header field.
+  fileprivate func fieldValue() throws(CacheError) -> String {
+    let value: String
+    do throws(ConfigurationError) { value = try reveal() } catch {
+      throw CacheError(.originUnavailable, error.message, hint: error.hint)
     }
-    if let value = secret.flatMap({ reveal($0) }) { credentials = makeCredentials(value) }
-  }
-
-  private mutating func reveal(_ secret: Secret) -> String? {
-    do throws(ConfigurationError) {
-      let value = try secret.reveal()
-      if HTTPSyntax.isFieldValue(value) { return value }
-      problem = CacheError(
-        .originUnavailable, "the value of the environment variable \(secret.variable) has a control character",
-        hint: "set \(secret.variable) to a value of one line")
-    } catch {
-      problem = CacheError(.originUnavailable, error.message, hint: error.hint)
+    guard HTTPSyntax.isFieldValue(value) else {
+      throw CacheError(
+        .originUnavailable, "the value of the environment variable \(variable) has a control character",
+        hint: "set \(variable) to a value of one line")
     }
-    return nil
+    return value
   }
 }
 
 /// Takes the place of a transfer that cannot be made: every request fails for the same reason, without leaving the process.
-struct UnavailableTransfer: DataTransferService {
+private struct UnavailableTransfer: DataTransferService {
   let reason: CacheError
 
   func transfer(_ request: HTTPRequest) async throws(CacheError) -> HTTPResponse { throw reason }
+}
+
+/// Makes the features, each over the configured origin. The configuration has an address for each kind of origin that asks
+/// a server.
+extension ResourceContext {
+  /// Fetches a page of cities in a given order.
+  ///
+  /// - Throws: `CacheError` if the address is not the address of a server.
+  public func makeFetchCitiesUseCase() throws(CacheError) -> FetchCitiesUseCase {
+    let settings = configuration.cities
+    let origin: any CityOrigin =
+      switch settings.kind {
+      case .sample: SampleCityOrigin()
+      case .propublica: ProPublicaCityOrigin(try server(at: settings.baseURL ?? "", settings.transport))
+      case .http: HTTPCityOrigin(try server(at: settings.baseURL ?? "", settings.transport))
+      }
+    return FetchCitiesUseCase(
+      repository: DefaultCityRepository(
+        storage: EngineCityResponseStorage(store: store), origin: origin, services: services))
+  }
+
+  /// Searches movies, and remembers the query if the search succeeded.
+  ///
+  /// - Throws: `CacheError` if the address is not the address of a server.
+  public func makeSearchMoviesUseCase() throws(CacheError) -> SearchMoviesUseCase {
+    let settings = configuration.movies
+    let origin: any MovieOrigin =
+      switch settings.kind {
+      case .sample: SampleMovieOrigin()
+      case .tmdb:
+        TMDBMovieOrigin(
+          try server(
+            at: settings.baseURL ?? "", settings.transport, secret: settings.apiKey,
+            credentials: OriginCredentials.tmdb))
+      }
+    return SearchMoviesUseCase(
+      movies: DefaultMoviesRepository(
+        storage: EngineMoviesResponseStorage(store: store), origin: origin, services: services),
+      queries: makeMovieQueriesRepository())
+  }
+
+  /// The posters of movies.
+  ///
+  /// - Throws: `CacheError` if the address is not the address of a server.
+  public func makePosterImagesRepository() throws(CacheError) -> any PosterImagesRepository {
+    let settings = configuration.movies
+    let origin: any PosterOrigin =
+      switch settings.kind {
+      case .sample: SamplePosterOrigin()
+      // The image server needs no key, and gets none.
+      case .tmdb: TMDBPosterOrigin(try server(at: settings.imagesBaseURL ?? "", settings.transport))
+      }
+    return DefaultPosterImagesRepository(
+      storage: EnginePosterResponseStorage(store: store), origin: origin, services: services)
+  }
+
+  /// Fetches the most recent searches.
+  public func makeFetchRecentMovieQueriesUseCase() -> FetchRecentMovieQueriesUseCase {
+    FetchRecentMovieQueriesUseCase(repository: makeMovieQueriesRepository())
+  }
+
+  private func makeMovieQueriesRepository() -> any MovieQueriesRepository {
+    DefaultMovieQueriesRepository(
+      store: store, maximumCount: configuration.section(MovieQueriesSettings.self).maxCount)
+  }
+
+  /// The responses of URLs, with transfers as `demands` say.
+  func makeURLRepository(_ demands: TransferDemands = TransferDemands()) -> URLRepository {
+    let maxEntryBytes = configuration.cache.maxEntryBytes
+    let transport = Configuration.Transport.urls(
+      maxEntryBytes: maxEntryBytes, network: configuration.network, demands)
+    let files = NetworkFiles(transport.network, of: configuration)
+    var services = self.services
+    services.rules.isInsecure = demands.isInsecure
+    let cache = HTTPCache(
+      responses: URLResponses(store: store),
+      transfer: files.problem.map { UnavailableTransfer(reason: $0) } ?? makeTransfer(transport),
+      services: services, name: "cachectl", maxContentBytes: maxEntryBytes)
+    return URLRepository(
+      source: demands.isCompressed ? DecodingResponseSource(cache, limit: maxEntryBytes) : cache,
+      userAgent: userAgent, clientIdentity: files.clientIdentity)
+  }
 }

@@ -1,4 +1,3 @@
-internal import FetchVocabulary
 internal import CacheConfiguration
 internal import CacheCore
 internal import EngineAPI
@@ -19,24 +18,23 @@ struct TieredSettings: ConfigurationSection {
   let localMaxAge: Duration
 
   init(_ keys: inout SectionReader) {
+    let usual = PluginCatalogue.usualTiers
+    let engines = keys.engines
+    // Only the library of the remote engine is loaded.
+    let possible = engines.filter { !$0.isOnServer }.map(\.name)
     local =
       keys.key(
-        "local", .option(.text), default: .text("lmdb"), variable: "TIERED_LOCAL",
+        "local", .option(.choice(possible)), default: possible.contains(usual.local) ? .text(usual.local) : nil,
         help: "the engine of the local store, which has copies on this machine")?.text ?? ""
-    remote =
-      keys.key(
-        "remote", .option(.text), default: .text("redis"), variable: "TIERED_REMOTE",
-        help: "the engine of the remote store, which machines share, with the options in its own section")?.text ?? ""
-    localMaxBytes =
-      keys.key(
-        "localMaxBytes", .option(.size(1_024...(1 << 50))), default: .integer(256 << 20),
-        variable: "TIERED_LOCAL_MAX_BYTES",
-        help: "the maximum size of all payloads in the local store")?.number.map { Int($0) } ?? 0
-    localMaxAge = .milliseconds(
-      keys.key(
-        "localMaxAge", .option(.duration(0...315_360_000_000)), default: .integer(60_000),
-        variable: "TIERED_LOCAL_MAX_AGE", help: "how long a local copy is used before the remote store is read again")?
-        .number ?? 0)
+    let reference = keys.key(
+      "remote", .backend(engines.map(\.name)), default: .text(usual.remote),
+      help: "the engine of the remote store, which machines share, with the options in its own section")
+    remote = EngineName.name(of: reference?.text ?? "")
+    localMaxBytes = keys.size(
+      "localMaxBytes", default: 256 << 20, in: 1_024...(1 << 50),
+      help: "the maximum size of all payloads in the local store")
+    localMaxAge = keys.duration(
+      "localMaxAge", default: .seconds(60), help: "how long a local copy is used before the remote store is read again")
   }
 }
 
@@ -47,20 +45,13 @@ extension Configuration {
   func tiered(_ catalogue: PluginCatalogue) throws(CacheError) -> TieredLayer {
     let settings = section(TieredSettings.self)
     let remote = try catalogue.plugin(named: settings.remote)
-    // Only the library of the remote engine is loaded.
-    let possible = catalogue.builtIn.filter { !$0.isOnServer }.map(\.name)
-    guard possible.contains(settings.local) else {
-      throw CacheError(
-        .unknownBackend, "backends.tiered.local: '\(settings.local)' is not an engine for a local store",
-        hint: "use one of: \(possible.filter { $0 != settings.remote }.joined(separator: ", "))")
-    }
     guard settings.local != settings.remote else {
       throw CacheError(
         .invalidOption, "\(settings.local) cannot be put in front of itself",
         hint: "set backends.tiered.local or backends.tiered.remote to another engine")
     }
     let local = try catalogue.plugin(named: settings.local)
-    let values = options(of: settings.remote)
+    let values = try options(of: settings.remote)
     let path = UseTable.storePath(of: remote.declaration, { values[$0] }, home: home) ?? home
     let hasFiles = local.declaration.capabilities.contains(.persistent)
     return TieredLayer(

@@ -10,9 +10,9 @@ struct ConfigurationCheck: Sendable {
   let loader: ConfigurationLoader
   let files: any FileInspection
 
-  /// All mistakes, or where the configuration comes from.
-  func findings(_ flags: ConfigurationFlags) -> [Finding] {
-    let problems = loader.problems(flags).map { problem in
+  /// All `mistakes`, or where the configuration comes from.
+  func findings(_ flags: ConfigurationFlags, _ mistakes: [ConfigurationError]) -> [Finding] {
+    let problems = mistakes.map { problem in
       Finding.problem(
         Self.name, problem.code == .permissionDenied ? .permissionDenied : .invalidOption, problem.message,
         hint: problem.hint)

@@ -32,12 +32,13 @@ struct Doctor: Sendable {
   func examine(
     _ flags: ConfigurationFlags
   ) async throws(ConfigurationError) -> (view: DoctorView, worst: CacheError.Code?) {
-    if let mistake = loader.problems(flags).first(where: \.isOfCommandLine) { throw mistake }
+    let (configuration, problems) = loader.read(flags)
+    if let mistake = problems.first(where: \.isOfCommandLine) { throw mistake }
     let folders = FolderChecks(files: files)
-    var findings = ConfigurationCheck(loader: loader, files: files).findings(flags)
+    var findings = ConfigurationCheck(loader: loader, files: files).findings(flags, problems)
     // If there is no home folder, that is a finding about the configuration.
     if let home = try? loader.locations.home(flags).path { findings += folders.home(home) }
-    if let configuration = try? loader.load(flags) {
+    if let configuration {
       let catalogue = catalogue.adding(configuration.loadedEngines)
       findings += folders.plugins(configuration.pluginSearchPath)
       let others = FoundLibraries(

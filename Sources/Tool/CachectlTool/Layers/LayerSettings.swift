@@ -44,7 +44,7 @@ extension Configuration {
   ) throws(CacheError) -> any StoragePlugin {
     var plugin = plugin
     for name in cache.layers {
-      guard let settings = known.first(where: { $0.path.dropFirst(layersPrefix.count) == name }) else { continue }
+      guard let settings = known.first(where: { $0.path == layersPrefix + name }) else { continue }
       plugin = try section(settings).makeLayer(over: plugin)
     }
     return plugin

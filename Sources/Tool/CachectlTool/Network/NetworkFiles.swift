@@ -1,6 +1,6 @@
 internal import CacheBase
 internal import CacheCore
-public import FetchVocabulary
+internal import FetchVocabulary
 
 /// The files named by the network settings, examined before any server is asked.
 struct NetworkFiles: Sendable {
@@ -24,20 +24,19 @@ struct NetworkFiles: Sendable {
       if network.clientKey == nil { require(.privateKey, in: text, path, .clientCertificate) }
     }
     if let path = network.clientKey { _ = text(of: path, holding: .privateKey, .clientKey) }
-    if let path = network.authorityFile { _ = text(of: path, holding: .certificate, .authorities) }
+    if let path = network.authorityFile { _ = text(of: path, holding: .certificate, .authorityFile) }
   }
 
-  /// The purpose of a file.
-  private enum Purpose {
-    case authorities
-    case clientCertificate
-    case clientKey
+  /// The purpose of a file, by its key in the section `network`.
+  private enum Purpose: String {
+    case authorityFile, clientCertificate, clientKey
 
     func name(isFlag: Bool) -> String {
       switch self {
-      case .authorities: isFlag ? "--cacert" : "network.authorityFile"
-      case .clientCertificate: isFlag ? "--cert" : "network.clientCertificate"
-      case .clientKey: isFlag ? "--key" : "network.clientKey"
+      case _ where !isFlag: "network.\(rawValue)"
+      case .authorityFile: "--cacert"
+      case .clientCertificate: "--cert"
+      case .clientKey: "--key"
       }
     }
   }
@@ -54,41 +53,40 @@ struct NetworkFiles: Sendable {
   private mutating func text(of path: String, holding content: Content, _ purpose: Purpose) -> String? {
     var status = stat()
     if stat(path, &status) == 0, ![S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT) {
-      if purpose == .clientCertificate { note(purpose, "\(path) is no regular file", content) }
+      if purpose == .clientCertificate { note("\(path) is no regular file", content, purpose) }
       return nil
     }
-    do throws(ConfigurationError) {
-      guard let bytes = try ConfigurationFiles.contents(of: path) else {
-        note(purpose, "there is no file \(path)", content)
-        return nil
-      }
-      let text = String(decoding: bytes, as: UTF8.self)
-      return require(content, in: text, path, purpose) ? text : nil
-    } catch {
-      note(purpose, error.message, content)
+    var bytes: [UInt8]?
+    do throws(ConfigurationError) { bytes = try ConfigurationFiles.contents(of: path) } catch {
+      note(error.message, content, purpose)
       return nil
     }
+    guard let bytes else {
+      note("there is no file \(path)", content, purpose)
+      return nil
+    }
+    let text = String(decoding: bytes, as: UTF8.self)
+    return require(content, in: text, path, purpose) ? text : nil
   }
 
   @discardableResult
-  private mutating func require(
-    _ content: Content, in text: String, _ path: String, _ purpose: Purpose
-  ) -> Bool {
+  private mutating func require(_ content: Content, in text: String, _ path: String, _ purpose: Purpose) -> Bool {
     if text.holds(content.rawValue) { return true }
-    note(purpose, "\(path) holds no \(content.noun) (PEM)", content)
+    note("\(path) holds no \(content.noun) (PEM)", content, purpose)
     return false
   }
 
-  private mutating func note(_ purpose: Purpose, _ message: String, _ content: Content) {
+  private mutating func note(_ message: String, _ content: Content, _ purpose: Purpose) {
     let isFlag = configuration == nil
     let isMissingKey = purpose == .clientCertificate && content == .privateKey
     let place = isMissingKey ? " with \(Purpose.clientKey.name(isFlag: isFlag))" : ""
     let name = purpose.name(isFlag: isFlag)
-    let source = configuration?.settings[name].map { "\($0.source): " } ?? ""
-    let error = CacheError(
-      isFlag ? .invalidRequest : .originUnavailable, "\(source)\(name): \(message)",
-      hint: "name a file that you may read and that holds the \(content.noun) (PEM)\(place)")
-    problem = problem ?? error
+    let source = configuration?.source(of: name).map { "\($0): " } ?? ""
+    problem =
+      problem
+      ?? CacheError(
+        isFlag ? .invalidRequest : .originUnavailable, "\(source)\(name): \(message)",
+        hint: "name a file that you may read and that holds the \(content.noun) (PEM)\(place)")
   }
 
   /// The bytes of the first certificate in `text`, the one a client shows.
@@ -103,7 +101,7 @@ extension TransferDemands {
   /// Checks that the network flags of the command line can be used.
   ///
   /// - Throws: `CacheError` with the code `invalidRequest` that names the flag.
-  public func check() throws(CacheError) {
+  func check() throws(CacheError) {
     if let proxy = network.proxy, !ProxyAddress.hasKnownScheme(proxy) {
       throw CacheError(.invalidRequest, "--proxy: \(ProxyAddress.mistake)", hint: ProxyAddress.hint)
     }

@@ -2,26 +2,19 @@ internal import CacheBase
 public import CacheCore
 internal import FetchVocabulary
 internal import CurlTransport
-public import EngineAPI
+internal import EngineAPI
 
 /// Makes the services that transfer requests over the network. Loads and opens nothing before the first request.
 public struct NetworkServiceFactory: Sendable {
-  private let clock: any WallClock
-  private let environment: @Sendable (String) -> String?
   private let logger: (any TransferLogger)?
   private let warn: @Sendable (CacheError) -> Void
 
-  /// A factory whose services pass `log` a line about each request, without secrets, timed by `clock`. `environment`
-  /// returns the value of a variable by its name, for proxies and trusted certificates; by default it reads this
-  /// process's environment. `warn` gets the warnings about requests that succeeded.
+  /// A factory whose services pass `log` a line about each request, without secrets, and `warn` the warnings about requests
+  /// that succeeded.
   public init(
-    clock: any WallClock = SystemWallClock(),
-    environment: (@Sendable (String) -> String?)? = nil,
     log: (@Sendable (String) -> Void)? = nil, warn: @escaping @Sendable (CacheError) -> Void = { _ in }
   ) {
     self.warn = warn
-    self.clock = clock
-    self.environment = environment ?? { name in getenv(name).map { String(cString: $0) } }
     logger = log.map { TransferLines(write: $0) }
   }
 
@@ -30,12 +23,12 @@ public struct NetworkServiceFactory: Sendable {
     var service: any DataTransferService = HTTPTransferService(
       timeout: transport.timeout, totalTimeout: transport.demands.maxTime,
       content: transport.isStreamed ? .streamed : .whole(limit: transport.maxResponseBytes),
-      settings: transport.settings, options: TransportOptions(transport), environment: environment)
+      settings: transport.settings, options: transport.options, environment: ProcessEnvironment.value(of:))
     if transport.demands.isInsecure { service = UnprovedTransfer(base: service, warn: warn) }
     if let logger { service = LoggingTransferService(service, logger: logger) }
     let patience = transport.demands.retries.map { RetryingTransferService.Patience(retries: $0) }
     let retrying = RetryingTransferService(
-      service, patience: patience ?? RetryingTransferService.Patience(), now: { [clock] in clock.now.sinceEpoch })
+      service, patience: patience ?? RetryingTransferService.Patience(), now: { SystemWallClock().now.sinceEpoch })
     return LimitedTransferService(retrying, limit: transport.maxConcurrentRequests)
   }
 }
@@ -45,43 +38,32 @@ extension Configuration.Transport {
   var settings: LimitSettings {
     LimitSettings(timeout: section.map { "\($0).timeout" }, size: section.map { "\($0).maxResponseBytes" })
   }
-}
 
-extension TransportOptions {
-  fileprivate init(_ transport: Configuration.Transport) {
-    self.init()
-    let network = transport.network
-    (proxy, authorityFile) = (network.proxy, network.authorityFile)
-    clientCertificate = network.clientCertificate.map { ClientCertificate(file: $0, keyFile: network.clientKey) }
-    isInsecure = transport.demands.isInsecure
+  fileprivate var options: TransportOptions {
+    var options = TransportOptions()
+    options.proxy = network.proxy
+    options.authorityFile = network.authorityFile
+    options.clientCertificate = network.clientCertificate.map {
+      ClientCertificate(file: $0, keyFile: network.clientKey)
+    }
+    options.isInsecure = demands.isInsecure
+    return options
   }
 }
 
-/// What a command asks of its transfers beyond the configuration.
-public struct TransferDemands: Sendable, Hashable {
+/// What a command asks of its transfers beyond the configuration; by default nothing.
+struct TransferDemands: Hashable {
   /// The time limit for a whole transfer; `nil` for none.
-  public var maxTime: Duration?
+  var maxTime: Duration?
   /// How often to repeat a request if the server is busy, fails or cannot be reached; `nil` for twice, and only if the
   /// server is busy.
-  public var retries: Int?
+  var retries: Int?
   /// The settings that override the configured ones.
-  public var network: Configuration.Network
+  var network = Configuration.Network()
   /// Whether to accept servers without proof of their identity. Their answers are not stored.
-  public var isInsecure: Bool
+  var isInsecure = false
   /// Whether to ask for compressed answers, and decompress them after they leave the cache.
-  public var isCompressed: Bool
-
-  /// The demands; by default none.
-  public init(
-    maxTime: Duration? = nil, retries: Int? = nil, network: Configuration.Network = Configuration.Network(),
-    isInsecure: Bool = false, isCompressed: Bool = false
-  ) {
-    self.maxTime = maxTime
-    self.retries = retries
-    self.network = network
-    self.isInsecure = isInsecure
-    self.isCompressed = isCompressed
-  }
+  var isCompressed = false
 }
 
 /// Logs transfers as lines for people, such as `GET https://example.com/a?...: 200, 7181 bytes, 120 ms`.

@@ -84,7 +84,7 @@ public struct GlobalOptions: ParsableArguments, Sendable {
 extension CompletionKind {
   /// The keys of the configuration, each with an equals sign for the value to follow.
   static var settings: CompletionKind {
-    .list(Cachectl.current.configurationKeys.map { "\($0)=" })
+    .list(ConfigurationLoader.ofProcess.declared.settings.filter(\.kind.isSingle).map { "\($0.path)=" })
   }
 }
 

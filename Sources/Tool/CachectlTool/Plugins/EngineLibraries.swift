@@ -28,13 +28,6 @@ public struct EngineLibraries: Sendable {
     loadPlugin = load
   }
 
-  /// Loads `library`.
-  ///
-  /// - Throws: `CacheError`: `permissionDenied` if other users may change it, `invalidPlugin` if it is not a plugin.
-  func load(_ library: EngineLibrary) throws(CacheError) -> LoadedEngine {
-    LoadedEngine(plugin: try loadPlugin(library), path: library.path)
-  }
-
   /// Whether two paths lead to the same file.
   func areSame(_ left: String, _ right: String) -> Bool {
     (files.realPath(of: left) ?? left) == (files.realPath(of: right) ?? right)
@@ -130,86 +123,79 @@ package struct FoundLibraries {
   }
 }
 
-/// The named engines that are not built in: those loaded, and the problems with the others.
-struct NamedEngines {
-  private let libraries: EngineLibraries
-  private let builtIn: [String]
-  private let searchPath: [String]
-  /// The engines that were loaded, in the order in which they were named.
-  private(set) var loaded: [LoadedEngine] = []
-  /// The problems with the others.
-  private(set) var problems: [ConfigurationError] = []
-
-  /// Those that `libraries` finds where `settings` say.
-  init(_ libraries: EngineLibraries, _ settings: ConfigurationSettings) {
-    self.libraries = libraries
-    builtIn = settings.table.engines.map(\.name)
-    searchPath = settings[Configuration.Plugins.searchPathKey]?.value.list ?? []
-  }
-
-  /// Loads `engine`, unless it is available already.
-  mutating func load(_ engine: WantedEngine) {
-    let reference = engine.reference
-    guard !builtIn.contains(reference), !loaded.contains(where: { $0.plugin.declaration.name == reference }) else {
-      return
-    }
-    do throws(CacheError) {
-      let library = try library(reference)
-      if let other = loaded.first(where: { $0.plugin.declaration.name == library.name }) {
-        if libraries.areSame(other.path, library.path) { return }
+/// The engines that the configuration or a command names.
+extension EngineLibraries {
+  /// Loads the engines that `wanted` names and that are not built in, and says what is wrong with the others. If the
+  /// search path has a mistake, none is loaded.
+  func engines(
+    _ wanted: [EngineReference], _ settings: SectionReader
+  ) -> (engines: [LoadedEngine], problems: [ConfigurationError]) {
+    var engines: [LoadedEngine] = []
+    var problems: [ConfigurationError] = []
+    if settings.problems.contains(where: { $0.key == Configuration.Plugins.searchPathKey }) { return ([], []) }
+    let known = settings.engines.map(\.name)
+    for reference in wanted {
+      let loaded = engines.map(\.plugin.declaration.name)
+      if (known + loaded).contains(reference.text) { continue }
+      do throws(CacheError) {
+        let library = try library(
+          reference.text, builtIn: known, searchPath: settings.section(Configuration.Plugins.self).searchPath)
+        guard let index = loaded.firstIndex(of: library.name) else {
+          engines.append(LoadedEngine(plugin: try loadPlugin(library), path: library.path))
+          continue
+        }
+        let other = engines[index].path
+        if areSame(other, library.path) { continue }
         throw CacheError(
-          .invalidPlugin, "two libraries with an engine \(library.name) are named: \(other.path), \(library.path)",
+          .invalidPlugin, "two libraries with an engine \(library.name) are named: \(other), \(library.path)",
           hint: "name only one of them")
+      } catch {
+        problems.append(problem(error, reference, settings))
       }
-      loaded.append(try libraries.load(library))
+    }
+    return (engines, problems)
+  }
+
+  /// The library of the engine with the store, without loading it; `nil` if the engine is built in.
+  ///
+  /// - Throws: `ConfigurationError`: there is no such library, or more than one.
+  func library(_ settings: SectionReader) throws(ConfigurationError) -> EngineLibrary? {
+    guard let wanted = settings.engineToLoad else { return nil }
+    do throws(CacheError) {
+      return try library(
+        wanted.text, builtIn: settings.engines.map(\.name),
+        searchPath: settings.section(Configuration.Plugins.self).searchPath)
     } catch {
-      problems.append(problem(error, engine))
+      throw problem(error, wanted, settings)
     }
   }
 
-  /// The library that `reference` names.
-  func library(_ reference: String) throws(CacheError) -> EngineLibrary {
-    try libraries.library(reference, builtIn: builtIn, searchPath: searchPath)
-  }
-
-  /// `error`, caused by `engine`, as a configuration error.
-  func problem(_ error: CacheError, _ engine: WantedEngine) -> ConfigurationError {
-    let (reference, source, key) = (engine.reference, engine.source, engine.key)
+  /// The mistake that the engine that `reference` names cannot be used because of `error`.
+  private func problem(
+    _ error: CacheError, _ reference: EngineReference, _ settings: SectionReader
+  ) -> ConfigurationError {
+    let (name, source, key) = (reference.text, reference.source, reference.key)
     guard error.code == .unknownBackend else {
       return ConfigurationError(
         error.code == .permissionDenied ? .permissionDenied : .invalidPlugin, "\(source): \(error.message)",
         hint: ErrorView(error).hint, key: key, source: source)
     }
     let isFlag = if case .flag = source { true } else { false }
-    let message = isFlag ? error.message : "'\(key ?? "")' cannot be \(SettingReader.shown(reference))"
-    return ConfigurationError(
-      .outOfRange, "\(source): \(message)",
-      hint: hint(forUnknown: reference, mayBeMadeOfOthers: key == ConfigurationKey.engine), key: key, source: source)
+    let message = isFlag ? error.message : "'\(key ?? "")' cannot be \(name.shown)"
+    let hint = name == TieredSettings.name ? TieredSettings.advice : hint(forUnknown: name, key, settings)
+    return ConfigurationError(.outOfRange, "\(source): \(message)", hint: hint, key: key, source: source)
   }
 
   /// A hint with the known names, the one closest to `name` among them, and the folders searched.
-  ///
-  /// - Parameter mayBeMadeOfOthers: whether an engine that is made of others may be given.
-  private func hint(forUnknown name: String, mayBeMadeOfOthers: Bool) -> String {
-    if name == TieredSettings.name { return TieredSettings.advice }
-    let found = Set(libraries.all(in: searchPath).map(\.name)).subtracting(builtIn).sorted()
-    let known = builtIn + found + (mayBeMadeOfOthers ? [TieredSettings.name] : [])
+  private func hint(forUnknown name: String, _ key: String?, _ settings: SectionReader) -> String {
+    let searchPath = settings.section(Configuration.Plugins.self).searchPath
+    let builtIn = settings.engines.map(\.name)
+    let found = Set(all(in: searchPath).map(\.name)).subtracting(builtIn).sorted()
+    // The configured engine may be made of others.
+    let known = builtIn + found + (key == Setting.engine ? [TieredSettings.name] : [])
     let nearest = Spelling.nearest(to: name, among: known).map { "; the nearest is \($0)" } ?? ""
     let folders = searchPath.isEmpty ? "nowhere" : "in " + searchPath.joined(separator: ", ")
     return "give one of \(known.joined(separator: ", "))\(nearest); "
       + "\(EngineName.file(of: name)) was looked for \(folders)"
-  }
-}
-
-extension EngineLibraries {
-  /// Loads the engines that `wanted` names, and says what is wrong with the others; `nil` if `settings` do not say where
-  /// to look.
-  func engines(
-    _ wanted: [WantedEngine], _ settings: ConfigurationSettings
-  ) -> (engines: [LoadedEngine], problems: [ConfigurationError])? {
-    guard !settings.problems.contains(where: { $0.key == Configuration.Plugins.searchPathKey }) else { return nil }
-    var engines = NamedEngines(self, settings)
-    for engine in wanted { engines.load(engine) }
-    return (engines.loaded, engines.problems)
   }
 }

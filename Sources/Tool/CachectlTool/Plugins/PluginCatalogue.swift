@@ -6,13 +6,16 @@ internal import RedisStorage
 internal import SQLiteStorage
 public import EngineAPI
 
-/// The engines that can be chosen by name. The two lists below are the only places that name them: a new engine is one
+/// The engines that can be chosen by name. What follows is the only place that names them: a new engine is one
 /// more line.
 public struct PluginCatalogue: Sendable {
   /// The engines that are part of this program.
   public static let builtIn = PluginCatalogue([
     SQLitePlugin(), LMDBPlugin(), PlistPlugin(), MemoryPlugin(), RedisPlugin(),
   ])
+
+  /// The engines of which `tiered` is made by default.
+  static let usualTiers = (local: "lmdb", remote: "redis")
 
   /// The plugins, in the order of display.
   public let plugins: [any StoragePlugin]

@@ -1,3 +1,4 @@
+internal import CacheBase
 internal import CommandLineKit
 
 /// A request for the manual, which whatever installs the program makes: `__manual` lists the names of the pages' files,
@@ -94,20 +95,21 @@ enum Manual {
       and 1GB.
       """)
     page.addHeading("KEYS")
-    for entry in Cachectl.current.configurationReference { page.addItem(entry.key, explanation(entry)) }
+    let loader = ConfigurationLoader.ofProcess
+    for key in loader.declared.settings { page.addItem(key.path, explanation(key, loader.names)) }
     page.addHeading("EXAMPLE")
     page.addText("All keys with their defaults:")
-    page.addText(Cachectl.current.configurationExample.split(separator: "\n").map { "  \($0)\n" }.joined())
+    page.addText(loader.example.split(separator: "\n").map { "  \($0)\n" }.joined())
     addFiles(to: &page)
     page.addHeading("SEE ALSO")
     page.addReference(CachectlCommand.configuration.commandName ?? "cachectl", section: 1)
     return page
   }
 
-  private static func explanation(_ entry: ConfigurationReference) -> String {
+  private static func explanation(_ key: Setting, _ names: ConfigurationNames) -> String {
     let parts: [String?] = [
-      entry.purpose.prefix(1).uppercased() + entry.purpose.dropFirst(), "Takes \(entry.allowed)",
-      entry.defaultValue.map { "Default: `\($0)`" }, entry.variable.map { "Variable: `\($0)`" },
+      key.help.prefix(1).uppercased() + key.help.dropFirst(), "Takes \(key.kind.allowed)",
+      key.json.map { "Default: `\(JSONText.text($0))`" }, key.variable.map { "Variable: `\(names.prefix)\($0)`" },
     ]
     return parts.compactMap(\.self).map { "\($0)." }.joined(separator: " ")
   }

@@ -159,9 +159,14 @@ extension AppDIContainer {
   static func ofProcess(
     _ flags: ConfigurationFlags = ConfigurationFlags(), loader: ConfigurationLoader = .ofProcess
   ) throws(ConfigurationError) -> AppDIContainer {
+    ofProcess(try loader.load(flags))
+  }
+
+  /// The container for `configuration`, with what this program has.
+  static func ofProcess(_ configuration: Configuration) -> AppDIContainer {
     AppDIContainer(
-      configuration: try loader.load(flags), catalogue: Cachectl.current.catalogue,
-      transforms: Cachectl.current.transforms, layers: Cachectl.current.layers)
+      configuration: configuration, catalogue: Cachectl.current.catalogue, transforms: Cachectl.current.transforms,
+      layers: Cachectl.current.layers)
   }
 }
 

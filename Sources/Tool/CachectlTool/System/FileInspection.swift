@@ -1,7 +1,7 @@
 internal import CacheBase
 
 /// What the doctor reads from the file system. It changes nothing.
-package protocol FileInspection: Sendable {
+protocol FileInspection: Sendable {
   /// The number of the user whose permissions apply to this process.
   var user: UInt32 { get }
 
@@ -28,79 +28,71 @@ package protocol FileInspection: Sendable {
 }
 
 /// A file or folder.
-package struct InspectedFile: Sendable, Hashable {
+struct InspectedFile: Sendable, Hashable {
   /// A kind of file.
-  package enum Kind: Sendable, Hashable { case file, folder, other }
+  enum Kind: Sendable, Hashable { case file, folder, other }
 
-  package var kind: Kind
+  var kind: Kind
   /// The permissions: the lower 12 bits of the mode.
-  package var mode: UInt32
+  var mode: UInt32
   /// The number of its owner.
-  package var owner: UInt32
+  var owner: UInt32
   /// The device, as `major:minor`, and the file's number on it.
-  package var identity: FileIdentity
+  var identity: FileIdentity
   /// The time of the last change of its contents, in milliseconds since 1970-01-01T00:00:00Z.
-  package var changedAt: Int64
+  var changedAt: Int64
   /// Its size in bytes.
-  package var size: Int
+  var size: Int
   /// How many names it has (hard links).
-  package var links = 1
+  var links = 1
 
   /// Whether users other than the owner may change it.
-  package var isWritableByOthers: Bool { mode & 0o022 != 0 }
+  var isWritableByOthers: Bool { mode & 0o022 != 0 }
   /// Whether users other than the owner may read it or look into it.
-  package var isReadableByOthers: Bool { mode & 0o055 != 0 }
+  var isReadableByOthers: Bool { mode & 0o055 != 0 }
   /// Whether any user may add names to the folder and remove other users' names.
-  package var isOpenToAll: Bool { mode & 0o002 != 0 && !isSticky }
+  var isOpenToAll: Bool { mode & 0o002 != 0 && !isSticky }
   /// Whether users may remove only their own names from the folder.
-  package var isSticky: Bool { mode & 0o1000 != 0 }
+  var isSticky: Bool { mode & 0o1000 != 0 }
   /// The permissions in the octal notation of chmod(1).
-  package var modeText: String { String(mode & 0o777, radix: 8) }
+  var modeText: String { String(mode & 0o777, radix: 8) }
 }
 
 /// Which file on which device, as /proc/locks names it.
-package struct FileIdentity: Sendable, Hashable {
-  package let major: UInt32
-  package let minor: UInt32
-  package let number: UInt64
-
-  /// The file `number` of the device `major`:`minor`.
-  package init(major: UInt32, minor: UInt32, number: UInt64) {
-    (self.major, self.minor, self.number) = (major, minor, number)
-  }
+struct FileIdentity: Sendable, Hashable {
+  let major: UInt32
+  let minor: UInt32
+  let number: UInt64
 }
 
 /// The space on a file system.
-package struct FileSystemSpace: Sendable, Hashable {
+struct FileSystemSpace: Sendable, Hashable {
   /// The bytes that this user can still write.
-  package var free: Int
+  var free: Int
   /// Whether the file system is read-only.
-  package var isReadOnly: Bool
+  var isReadOnly: Bool
 }
 
 extension FileInspection {
   /// The nearest existing folder on the way to `path`.
-  package func nearestFolder(of path: String) -> String {
+  func nearestFolder(of path: String) -> String {
     var path = path
     while path != "/", !path.isEmpty, file(at: path) == nil { path = Self.parent(of: path) }
     return path.isEmpty ? "/" : path
   }
 
   /// The folder that holds `path`.
-  package static func parent(of path: String) -> String {
+  static func parent(of path: String) -> String {
     guard let slash = path.lastIndex(of: "/"), slash > path.startIndex else { return "/" }
     return String(path[..<slash])
   }
 }
 
 /// The real file system, for the doctor.
-package struct SystemFileInspection: FileInspection {
-  /// The inspection of the real file system.
-  package init() {}
+struct SystemFileInspection: FileInspection {
+  var user: UInt32 { geteuid() }
 
-  package var user: UInt32 { geteuid() }
-
-  package func file(at path: String) -> InspectedFile? {
+  func file(at path: String) -> InspectedFile? {
     var status = stat()
     guard stat(path, &status) == 0 else { return nil }
     let changed = status.contentsChangedAt
@@ -117,34 +109,25 @@ package struct SystemFileInspection: FileInspection {
       size: Int(status.st_size), links: Int(status.st_nlink))
   }
 
-  package func mayWrite(_ path: String) -> Bool { faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) == 0 }
+  func mayWrite(_ path: String) -> Bool { faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) == 0 }
 
-  package func names(in path: String) -> [String] { (Folders.names(in: path) ?? []).sorted() }
+  func names(in path: String) -> [String] { (Folders.names(in: path) ?? []).sorted() }
 
-  package func space(at path: String) -> FileSystemSpace? {
+  func space(at path: String) -> FileSystemSpace? {
     var space = statvfs()
     guard statvfs(path, &space) == 0 else { return nil }
     let (free, overflow) = Int(space.f_bavail).multipliedReportingOverflow(by: Int(space.f_frsize))
     return FileSystemSpace(free: overflow ? .max : free, isReadOnly: space.f_flag & UInt(ST_RDONLY) != 0)
   }
 
-  package func text(of path: String) -> String? {
+  func text(of path: String) -> String? {
     guard let bytes = (try? ConfigurationFiles.contents(of: path)) ?? nil else { return nil }
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  package func target(of path: String) -> String? {
-    let bytes = [UInt8](unsafeUninitializedCapacity: Int(PATH_MAX)) { buffer, count in
-      guard let start = buffer.baseAddress else { return }
-      let length = start.withMemoryRebound(to: CChar.self, capacity: buffer.count) {
-        readlink(path, $0, buffer.count)
-      }
-      count = max(0, length)
-    }
-    return bytes.isEmpty ? nil : String(decoding: bytes, as: UTF8.self)
-  }
+  func target(of path: String) -> String? { SmallFile.target(path) }
 
-  package func realPath(of path: String) -> String? {
+  func realPath(of path: String) -> String? {
     guard let resolved = realpath(path, nil) else { return nil }
     defer { free(resolved) }
     return String(cString: resolved)

@@ -26,9 +26,6 @@ public protocol TransformSettings: ConfigurationSection {
 extension TransformSettings {
   /// `false`: entries that lack the transform are served.
   public var isRequired: Bool { false }
-
-  /// The name of the transform.
-  static var name: Substring { path.dropFirst(transformsPrefix.count) }
 }
 
 /// What the paths of the sections of transforms begin with.
@@ -109,34 +106,21 @@ extension Configuration {
   /// The transforms of the store: it is written with the ones in `cache.transforms`, and read with any of `known`.
   ///
   /// One that lacks a setting, such as its key, fails when an entry needs it: a store can be listed, verified and exported
-  /// without.
-  func transforms(_ known: [any TransformSettings.Type]) -> EntryTransforms {
+  /// without. The first of them is the problem that keeps entries from being written.
+  func transforms(_ known: [any TransformSettings.Type]) -> (EntryTransforms, problem: CacheError?) {
+    let all = known.map { (name: String($0.path.dropFirst(transformsPrefix.count)), settings: section($0)) }
     var written: [any PayloadTransform] = []
-    for name in cache.transforms {
-      do throws(CacheError) {
-        if let transform = try transform(name, of: known) { written.append(transform) }
-      } catch {
-        let isRequired = known.first { $0.name == name }.map { section($0).isRequired } ?? false
-        written.append(UnavailableTransform(name: name, isRequired: isRequired, reason: error))
+    var problem: CacheError?
+    for (name, settings) in cache.transforms.compactMap({ name in all.first { $0.name == name } }) {
+      do throws(CacheError) { written.append(try settings.makeTransform()) } catch {
+        problem = problem ?? error
+        written.append(UnavailableTransform(name: name, isRequired: settings.isRequired, reason: error))
       }
     }
-    return EntryTransforms(written, maxEntryBytes: cache.maxEntryBytes) { [self] name throws(CacheError) in
-      try transform(name, of: known)
+    let transforms = EntryTransforms(written, maxEntryBytes: cache.maxEntryBytes) { name throws(CacheError) in
+      try all.first { $0.name == name }?.settings.makeTransform()
     }
-  }
-
-  /// Makes sure that entries can be written.
-  ///
-  /// - Throws: `CacheError`: a setting of a transform in `cache.transforms` is missing.
-  func requireTransforms(_ known: [any TransformSettings.Type]) throws(CacheError) {
-    for name in cache.transforms { _ = try transform(name, of: known) }
-  }
-
-  private func transform(
-    _ name: String, of known: [any TransformSettings.Type]
-  ) throws(CacheError) -> (any PayloadTransform)? {
-    guard let settings = known.first(where: { $0.name == name }) else { return nil }
-    return try section(settings).makeTransform()
+    return (transforms, problem)
   }
 }
 
