@@ -44,7 +44,7 @@ extension Configuration.Transport {
     options.proxy = network.proxy
     options.authorityFile = network.authorityFile
     options.clientCertificate = network.clientCertificate.map {
-      ClientCertificate(file: $0, keyFile: network.clientKey)
+      TransportOptions.ClientCertificate(file: $0, keyFile: network.clientKey)
     }
     options.isInsecure = demands.isInsecure
     return options
