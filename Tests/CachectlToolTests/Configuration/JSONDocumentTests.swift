@@ -105,10 +105,10 @@ struct JSONDocumentTests {
     case .null: "null"
     case .boolean(let flag): String(flag)
     case .number(let digits): digits
-    case .text(let text): quoted(text)
+    case .text(let text): JSONText.text(.string(text))
     case .array(let nodes): "[" + nodes.map(write).joined(separator: ", ") + "]"
     case .object(let members):
-      "{" + members.map { "\(quoted($0.key)): \(write($0.node))" }.joined(separator: ", ") + "}"
+      "{" + members.map { "\(JSONText.text(.string($0.key))): \(write($0.node))" }.joined(separator: ", ") + "}"
     }
   }
 }
