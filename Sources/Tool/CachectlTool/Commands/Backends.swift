@@ -190,7 +190,7 @@ extension EngineOption {
 
   /// The default as the configuration writes it; `null` for none.
   private var defaultDocument: JSONValue {
-    defaultValue.map { ConfigurationKind.option(kind).json(.option($0)) } ?? .null
+    defaultValue.map { SettingKind.option(kind).json(.option($0)) } ?? .null
   }
 }
 
