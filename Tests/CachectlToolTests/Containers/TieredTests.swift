@@ -80,7 +80,7 @@ struct TieredTests {
     let (plugin, options) = try container.engine("tiered")
     #expect(plugin.declaration.name == "sqlite")
     #expect(try options.text("path") == home.home + "/cache.sqlite")
-    #expect(plugin.tieredLayer?.local.path == home.home + "/cache.sqlite.local/lmdb")
+    #expect(plugin.tieredLayer?.local.options["path"] == .text(home.home + "/cache.sqlite.local/lmdb"))
     #expect(container.configuration.storePath == home.home + "/cache.sqlite")
     #expect(container.configuration.backend == "tiered")
   }
