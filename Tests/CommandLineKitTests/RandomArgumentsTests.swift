@@ -16,7 +16,7 @@ private func flaw(of arguments: [String]) -> String? {
     return request.text().hasSuffix("\n") ? nil : "help without an end"
   } catch {
     let isOneLine = !error.description.contains { $0.isNewline }
-    return isOneLine && error.kind != .defect ? nil : error.description
+    return isOneLine && error.exitCode == .validationFailure ? nil : error.description
   }
 }
 

@@ -103,13 +103,26 @@ struct List: ParsableCommand {
   mutating func run() { age = 7 }
 }
 
+extension CompletionKind {
+  /// The keys that begin with the word that is being typed.
+  fileprivate static var keys: CompletionKind {
+    .custom { request in
+      ["cities/v1/order=name/page=0", "cities/v1/order=name/page=1", "movies/v1/query=a%20b"].filter {
+        $0.hasPrefix(request.beginning)
+      }
+    }
+  }
+
+  fileprivate static var namespaces: CompletionKind { .custom { _ in ["cities", "movies"] } }
+}
+
 struct Remove: ParsableCommand {
   static let configuration = CommandConfiguration(commandName: "rm", abstract: "Remove entries")
 
-  @Argument(help: "The keys", completion: .asked("keys"))
+  @Argument(help: "The keys", completion: .keys)
   var keys: [String]
 
-  @Option(help: "Only entries of this namespace", completion: .asked("namespaces"))
+  @Option(help: "Only entries of this namespace", completion: .namespaces)
   var namespace: String?
 
   @OptionGroup(title: "Global options")
@@ -142,7 +155,7 @@ struct ShowBackend: ParsableCommand {
 struct Shift: ParsableCommand {
   static let configuration = CommandConfiguration(abstract: "Copy a store into another engine")
 
-  @Option(help: ArgumentHelp("The engine to read", valueName: "backend"))
+  @Option(help: ArgumentHelp("The engine to read", valueName: "backend"), completion: .list(["a:b"]))
   var from: String
 
   @Option(help: "How many bytes at once")

@@ -63,10 +63,26 @@ public struct Cachectl: Sendable {
     return sections.filter { seen.insert(ObjectIdentifier($0)).inserted }
   }
 
+  /// The mistake of two resources or two commands that have the same name; `nil` if there is none.
+  var declarationDefect: ConfigurationError? {
+    for (noun, names) in [
+      ("resource", resources.map { $0.options.resourceName }),
+      ("command", ["fetch", "explain"] + commands.map { $0.commandName }),
+    ] {
+      // Comparing all pairs costs less at each start than making the type of a set.
+      for (index, name) in names.enumerated() where names[..<index].contains(name) {
+        return ConfigurationError(
+          .defect, "two \(noun)s are called '\(name)'", hint: "rename one of the two in the program")
+      }
+    }
+    return nil
+  }
+
   /// Reads the command line, runs the command, and reports a failure in one line.
   private static func run(arguments: [String]) async -> ExitCode {
-    if let query = CompletionQuery(arguments) {
-      await CompletionAnswer.give(to: query)
+    if let request = CompletionRequest(arguments) {
+      StoredNames.endSoon()
+      Console.output.writeIfPossible(await CachectlCommand.completions(for: request))
       return .success
     }
     do {

@@ -122,8 +122,9 @@ import Testing
 
   @Test func completionKnowsLibraries() async throws {
     let (scratch, _) = try scratch()
-    let script = try await scratch.cachectl("completion", "bash", environment: scratch.searching("plugins"))
-    #expect(script.text.contains("'redis' 'folder'"), "\(script.text)")
+    let run = try await scratch.cachectl(
+      "__complete", "bash", "--backend", "fol", environment: scratch.searching("plugins"))
+    #expect(run.lines == ["words", "folder"], "\(run.text)")
   }
 
   @Test(arguments: [(SIGINT, 130), (SIGTERM, 143)] as [(Int32, Int32)], ["none", "hang"])

@@ -232,12 +232,15 @@ import Testing
   }
 
   /// The limit of the size of files kills the tool in the middle of writing one.
-  @Test func whatIsKilledWhileItWritesAFileLeavesNothingBehind() async throws {
+  @Test func whatIsKilledWhileItWritesAFileLeavesTheFileAsItWas() async throws {
     let scratch = try await store("sqlite")
+    try scratch.write("before", to: "work/export")
     let line = "ulimit -f 1 && exec \"$0\" export \"$1\""
     let run = try await scratch.run("/bin/sh", ["-c", line, Binary.path, scratch.path("work/export")])
     #expect(run.status != 0 && run.errors.isEmpty, "\(run.status) \(run.errors)")
-    #expect(scratch.names(below: "work").isEmpty, "\(scratch.names(below: "work"))")
+    #expect(try scratch.read("work/export") == Data("before".utf8))
+    expectSuccess(try await scratch.cachectl("export", scratch.path("work/export")))
+    #expect(try scratch.read("work/export") == (try await export(scratch, "sqlite")))
   }
 
   @Test func aReaderThatHasSeenEnoughEndsTheExport() async throws {

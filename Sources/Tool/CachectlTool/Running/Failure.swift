@@ -18,9 +18,6 @@ struct Failure {
     case let error as ConfigurationError:
       view = ErrorView(error)
       status = ExitCode(error)
-    case let error as DeclarationDefect:
-      view = ErrorView(code: "defect", message: error.message, hint: error.hint)
-      status = .defect
     case let error as CacheError:
       view = ErrorView(error)
       status = ExitCode(error.code)

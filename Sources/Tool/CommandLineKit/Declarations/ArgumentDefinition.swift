@@ -40,7 +40,7 @@ struct ArgumentDefinition: Sendable {
     self.kind = kind
     self.specification = specification
     self.help = help ?? ArgumentHelp()
-    isRequired = reader.isRequired
+    isRequired = reader.defaultValue == nil
     isRepeating = reader.isRepeating
     describe = {
       var description = reader.describe()

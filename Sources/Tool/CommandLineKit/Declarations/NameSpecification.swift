@@ -1,33 +1,19 @@
 /// The names of an option or a flag on the command line.
 public struct NameSpecification: Sendable, Hashable, ExpressibleByArrayLiteral {
   /// One of the names.
-  public struct Element: Sendable, Hashable {
-    /// Where the name comes from.
-    enum Source: Hashable {
-      case long
-      case short
-      case customLong(String)
-      case customShort(Character)
-    }
-
-    /// Where the name comes from.
-    let source: Source
-
+  public enum Element: Sendable, Hashable {
     /// The property's name in kebab case after two dashes: `noColor` is `--no-color`.
-    public static let long = Element(source: .long)
-
+    case long
     /// The first letter of the property's name after one dash.
-    public static let short = Element(source: .short)
-
-    /// `name` after two dashes.
-    public static func customLong(_ name: String) -> Element { Element(source: .customLong(name)) }
-
-    /// `character` after one dash.
-    public static func customShort(_ character: Character) -> Element { Element(source: .customShort(character)) }
+    case short
+    /// This name after two dashes.
+    case customLong(String)
+    /// This character after one dash.
+    case customShort(Character)
 
     /// The name for a property called `property`.
     func name(of property: String) -> ArgumentName {
-      switch source {
+      switch self {
       case .long: .long(property.kebabCased)
       case .short: .short(property.first ?? "?")
       case .customLong(let name): .long(name)

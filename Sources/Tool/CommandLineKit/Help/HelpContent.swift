@@ -97,3 +97,26 @@ struct HelpContent {
     return definition.kind == .option ? "\(indented) <\(definition.valueName)>" : indented
   }
 }
+
+extension HelpContent {
+  /// The help in the lines of `layout`, ending with a line break.
+  func text(_ layout: HelpLayout) -> String {
+    let closing = "See '\(path.helpCommand) <command>' for the options of a command."
+    let parts = [
+      layout.wrapped(path.configuration.abstract),
+      layout.usage(path.text, usage + usageGroups.map { "[\($0)]" }),
+      layout.wrapped(path.configuration.discussion),
+      layout.sections([("COMMANDS", commands)] + arguments),
+      path.isGroup ? layout.wrapped(closing) : "",
+    ]
+    return parts.filter { !$0.isEmpty }.joined(separator: "\n\n") + "\n"
+  }
+}
+
+extension CommandPath {
+  /// The help of the built-in command `help` of this root.
+  func helpOfHelp(_ layout: HelpLayout) -> String {
+    let abstract = layout.wrapped("\(HelpContent.abstractOfHelp), or list all commands")
+    return "\(abstract)\n\n\(layout.usage("\(text) help", ["[<command>...]"]))\n"
+  }
+}

@@ -37,49 +37,19 @@ struct HelpLayout {
     return texts.joined(separator: "\n\n")
   }
 
-  /// The lines of a text: paragraphs are wrapped. Lines that begin with a space are commands for a shell.
+  /// The lines of a text: paragraphs are wrapped. Lines that begin with a space are commands for a shell, and stay.
   func wrapped(_ text: String) -> String {
     let lines = text.split(separator: "\n", omittingEmptySubsequences: false).flatMap { line in
-      line.hasPrefix(" ") ? command(line) : fill(line.split(separator: " "), indent: 0)
+      line.hasPrefix(" ") ? [String(line)] : fill(line.split(separator: " "), indent: 0)
     }
     return lines.joined(separator: "\n")
   }
 
-  /// A command. If it is too long, it is continued on further lines with backslashes, as its reader would write it: a shell
-  /// takes what was copied, however the terminal breaks lines. An option stays together with its value.
-  private func command(_ line: Substring) -> [String] {
-    guard line.count > columns else { return [String(line)] }
-    let (deeper, backslash) = (4, " \\")
-    let indent = line.prefix { $0 == " " }.count + deeper
-    var lines = HelpLayout(columns: columns - backslash.count).fill(Self.shellWords(line), indent: indent)
-    lines[0].removeFirst(deeper)
-    for index in lines.indices.dropLast() { lines[index] += backslash }
-    return lines
-  }
-
-  /// The words of a command, quoted spaces included. An option, a pipe or a redirection has the next word with it.
-  private static func shellWords(_ line: Substring) -> [Substring] {
-    var quote: Character?
-    var words: [Substring] = []
-    for word in line.split(whereSeparator: { character in
-      if character == quote { quote = nil } else if quote == nil, "'\"".contains(character) { quote = character }
-      return character == " " && quote == nil
-    }) {
-      if let last = words.last, isBeginning(last), !isBeginning(word) {
-        words[words.count - 1] = "\(last) \(word)"
-      } else {
-        words.append(word)
-      }
-    }
-    return words
-  }
-
-  private static func isBeginning(_ word: Substring) -> Bool {
-    word.first.map { "-|<>".contains($0) } == true && !word.contains { $0 == " " }
-  }
+  /// The synopsis of a command line: `command` and the parts that follow it.
+  func usage(_ command: String, _ parts: [String]) -> String { "USAGE\n" + hanging(after: "  " + command, parts) }
 
   /// `parts` after a beginning; further lines are indented to the width of the beginning.
-  func hanging(after beginning: String, _ parts: [String]) -> String {
+  private func hanging(after beginning: String, _ parts: [String]) -> String {
     guard !parts.isEmpty else { return beginning }
     let indent = min(beginning.count + 1, columns / 2)
     let lines = fill(parts.map { $0[...] }, indent: indent)

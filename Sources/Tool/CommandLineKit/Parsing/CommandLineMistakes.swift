@@ -7,13 +7,13 @@ extension CommandLineError {
     let names = path.isRoot ? path.childNames + ["help"] : path.childNames
     let full = (path.names.dropFirst() + [name]).joined(separator: " ")
     let remedy = didYouMean(Spelling.nearest(to: name, among: names)) ?? path.listOfChildren
-    return CommandLineError(.unknownCommand, "unknown command '\(full)'", remedy: remedy, at: path)
+    return CommandLineError("unknown command '\(full)'", remedy: remedy, at: path)
   }
 
   /// `path` needs a subcommand.
   static func missingCommand(at path: CommandPath) -> CommandLineError {
     let place = path.isRoot ? "" : " after '\(path.names.dropFirst().joined(separator: " "))'"
-    return CommandLineError(.missingCommand, "missing command\(place)", remedy: path.listOfChildren, at: path)
+    return CommandLineError("missing command\(place)", remedy: path.listOfChildren, at: path)
   }
 
   /// There is no option `name` among `known`.
@@ -24,13 +24,13 @@ extension CommandLineError {
     let wanted = name.hasPrefix("--") || name.count < 3 ? name : "-" + name
     // Every single letter is close to every other: a suggestion would be arbitrary.
     let nearest = wanted.hasPrefix("--") ? nearestOption(to: wanted, among: names) : nil
-    return CommandLineError(.unknownOption, "unknown option '\(name)'", remedy: didYouMean(nearest), at: path)
+    return CommandLineError("unknown option '\(name)'", remedy: didYouMean(nearest), at: path)
   }
 
   /// `help` takes no options.
   static func optionOfHelp(_ word: String, at path: CommandPath) -> CommandLineError {
     CommandLineError(
-      .unknownOption, "'help' has no option '\(word)'", remedy: "it takes the name of a command and nothing else.",
+      "'help' has no option '\(word)'", remedy: "it takes the name of a command and nothing else.",
       at: path)
   }
 
@@ -38,7 +38,7 @@ extension CommandLineError {
   static func missingValue(_ option: ArgumentDefinition, at path: CommandPath) -> CommandLineError {
     let message = "missing value after '\(option.displayName)'"
     let remedy = option.expectationSentence ?? "'\(option.synopsis)' is expected."
-    return CommandLineError(.missingValue, message, remedy: remedy, at: path)
+    return CommandLineError(message, remedy: remedy, at: path)
   }
 
   /// The flag takes no value.
@@ -46,7 +46,7 @@ extension CommandLineError {
     _ value: String, for flag: ArgumentDefinition, at path: CommandPath
   ) -> CommandLineError {
     let message = "unexpected value '\(value)' for '\(flag.displayName)'"
-    return CommandLineError(.unexpectedValue, message, remedy: "it takes none.", at: path)
+    return CommandLineError(message, remedy: "it takes none.", at: path)
   }
 
   /// The value of the option or argument is malformed.
@@ -56,7 +56,7 @@ extension CommandLineError {
     let nearest = didYouMean(Spelling.nearest(to: text, among: definition.valueDescription.allowedValues))
     let remedy = [nearest, definition.expectationSentence].compactMap { $0 }.joined(separator: " ")
     let message = "invalid value '\(text)' for '\(definition.displayName)'"
-    return CommandLineError(.malformedValue, message, remedy: remedy.isEmpty ? nil : remedy, at: path)
+    return CommandLineError(message, remedy: remedy.isEmpty ? nil : remedy, at: path)
   }
 
   /// The value of the option or argument is empty, and not the path of `noun`.
@@ -64,7 +64,7 @@ extension CommandLineError {
     of noun: String, for definition: ArgumentDefinition, at path: CommandPath
   ) -> CommandLineError {
     let message = "the value of '\(definition.displayName)' is empty"
-    return CommandLineError(.malformedValue, message, remedy: "expected the path of \(noun).", at: path)
+    return CommandLineError(message, remedy: "expected the path of \(noun).", at: path)
   }
 
   /// A required option or argument is missing.
@@ -72,12 +72,19 @@ extension CommandLineError {
     let isOption = definition.kind != .positional
     let message = "missing \(isOption ? "option" : "argument") '\(definition.synopsis)'"
     let remedy = definition.help.abstract.isEmpty ? nil : "it is required (\(definition.help.abstract))."
-    return CommandLineError(isOption ? .missingOption : .missingArgument, message, remedy: remedy, at: path)
+    return CommandLineError(message, remedy: remedy, at: path)
   }
 
   /// There are too many arguments.
   static func unexpectedArgument(_ text: String, at path: CommandPath) -> CommandLineError {
-    CommandLineError(.unexpectedArgument, "unexpected argument '\(text)'", at: path)
+    CommandLineError("unexpected argument '\(text)'", at: path)
+  }
+
+  /// The declarations of the command are wrong.
+  static func defect(_ message: String, at path: CommandPath) -> CommandLineError {
+    var error = CommandLineError(message, remedy: "correct the declarations in the program.", at: path)
+    error.exitCode = ExitCode(70)
+    return error
   }
 
   private static func didYouMean(_ name: String?) -> String? { name.map { "did you mean '\($0)'?" } }

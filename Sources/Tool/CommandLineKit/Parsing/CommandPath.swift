@@ -1,24 +1,21 @@
 /// A command, reached from the root by names.
 struct CommandPath: Sendable {
-  /// The commands from the root to this one.
-  private(set) var commands: [any ParsableCommand.Type]
-  /// Their names.
+  /// This command.
+  private(set) var command: any ParsableCommand.Type
+  /// The names of the commands from the root to this one.
   private(set) var names: [String]
   /// The configuration of this one.
   private(set) var configuration: CommandConfiguration
 
   /// The path of the root itself.
   init(root: any ParsableCommand.Type) {
-    commands = [root]
+    command = root
     names = [root.commandName]
     configuration = root.configuration
   }
 
-  /// This command.
-  var command: any ParsableCommand.Type { commands[commands.count - 1] }
-
   /// Whether this is the root.
-  var isRoot: Bool { commands.count == 1 }
+  var isRoot: Bool { names.count == 1 }
 
   /// Whether this command only has subcommands.
   var isGroup: Bool { !configuration.subcommands.isEmpty }
@@ -80,7 +77,7 @@ struct CommandPath: Sendable {
 
   private func appending(_ child: any ParsableCommand.Type) -> CommandPath {
     var path = self
-    path.commands.append(child)
+    path.command = child
     path.names.append(child.commandName)
     path.configuration = child.configuration
     return path

@@ -1,9 +1,11 @@
 internal import CacheBase
 
-/// Finds the command that a command line names, and collects the options before its name.
-struct CommandResolver {
+/// Finds the command that a command line names, collects the options before its name, and makes the command of its words.
+struct CommandLineParser {
   private let arguments: [String]
   private var path: CommandPath
+  /// The answer to `--version`; empty for no such option.
+  private let version: String
   /// The index of the next word.
   private var index = 0
   /// The options so far, with their values.
@@ -13,54 +15,75 @@ struct CommandResolver {
   private var isHelpWanted = false
   private var isVersionWanted = false
 
-  /// A resolver for `arguments`, the words after the program's name.
+  /// A parser for `arguments`, the words after the program's name.
   init(root: any ParsableCommand.Type, arguments: [String]) {
     self.arguments = arguments
     path = CommandPath(root: root)
+    version = path.configuration.version
   }
 
-  /// The request for help on the command at `names`.
-  static func helpRequest(
-    root: any ParsableCommand.Type, names: some Sequence<String>
-  ) throws(CommandLineError) -> ParsedHelpRequest {
-    var path = CommandPath(root: root)
-    for name in names {
-      if let child = path.child(named: name) {
-        path = child
-      } else if path.isRoot, name == "help" {
-        return ParsedHelpRequest(path: path, isOfHelp: true)
-      } else if path.isGroup {
-        throw .unknownCommand(name, at: path)
-      } else if ArgumentSet(path.command).positionals.isEmpty {
-        throw .unexpectedArgument(name, at: path)
-      } else {
-        // The rest are values, such as the shell of `completion`.
-        break
-      }
-    }
-    return ParsedHelpRequest(path: path)
-  }
-
-  /// Parses the command line into a command or a request.
+  /// The command with its values, or the request for help or the version among the words.
   mutating func parse() throws(CommandLineError) -> ParsedCommandLine {
-    let version = path.configuration.version
     while path.isGroup, index < arguments.count {
       if let request = try step() { return request }
     }
-    if isVersionWanted, !version.isEmpty { return .version(version) }
+    if isVersionWanted { return .version(version) }
     if isHelpWanted || arguments.isEmpty && path.isGroup && path.defaultChild == nil {
       return .help(ParsedHelpRequest(path: path))
     }
     try descendToDefault()
+    let set = if let found, found.type == path.command { found } else { ArgumentSet(path.command) }
+    if let defect = set.defect ?? set.repetition { throw .defect(defect, at: path) }
     let words = options + arguments[index...]
-    return try LeafParser(path: path, version: version, known: found).parse(words)
+    let tokens = words.prefix { $0 != "--" }.lazy.map { Token($0) }
+    let isShortFree = set.index(of: .short("h")) == nil
+    if tokens.contains(where: { $0.asksForHelp && (isShortFree || $0 != .cluster("h")) }) {
+      return .help(ParsedHelpRequest(path: path))
+    }
+    if !version.isEmpty, set.index(of: .long("version")) == nil, tokens.contains(where: \.asksForVersion) {
+      return .version(version)
+    }
+    var reader = TokenReader(set: set, path: path, words: words)
+    return .command(try command(set, try reader.read()), path: path.names)
+  }
+
+  /// The command with its values made from `texts`, which are in the order of the declarations of `set`.
+  private func command(
+    _ set: ArgumentSet, _ texts: [[String]]
+  ) throws(CommandLineError) -> any ParsableCommand {
+    var boxes: [ValueBox] = []
+    for (definition, texts) in zip(set.definitions, texts) { boxes.append(try box(definition, texts)) }
+    do {
+      var command = try path.command.init(from: ArgumentDecoder(values: boxes))
+      try command.validate()
+      return command
+    } catch let error as ValidationError {
+      throw CommandLineError(error, in: path.names)
+    } catch {
+      throw .defect("'\(path.text)' cannot be made: \(error)", at: path)
+    }
+  }
+
+  private func box(_ definition: ArgumentDefinition, _ texts: [String]) throws(CommandLineError) -> ValueBox {
+    // As an unset variable of a script leaves it.
+    if texts.contains(""), definition.kind != .flag, let noun = definition.valueDescription.completion.pathNoun {
+      throw .emptyPath(of: noun, for: definition, at: path)
+    }
+    do {
+      return try definition.read(texts)
+    } catch {
+      switch error {
+      case .missing: throw .missing(definition, at: path)
+      case .malformed(let text): throw .malformedValue(text, for: definition, at: path)
+      }
+    }
   }
 
   /// Reads one word; a request for help may end the parsing.
   private mutating func step() throws(CommandLineError) -> ParsedCommandLine? {
     let word = arguments[index]
     switch Token(word) {
-    case .word(let name): return try command(name)
+    case .word(let name): return try descend(to: name)
     case .terminator: try descendToDefault()
     case let token: try option(token, spelled: word)
     }
@@ -69,7 +92,7 @@ struct CommandResolver {
 
   /// Descends into the subcommand `name`, or into the default that takes it as an argument. A likely misspelling of a
   /// subcommand is not taken as an argument.
-  private mutating func command(_ name: String) throws(CommandLineError) -> ParsedCommandLine? {
+  private mutating func descend(to name: String) throws(CommandLineError) -> ParsedCommandLine? {
     if let child = path.child(named: name) {
       path = child
       index += 1
@@ -99,14 +122,29 @@ struct CommandResolver {
       }
     }
     if names.isEmpty, wantsHelp { names = ["help"] }
-    return try Self.helpRequest(root: path.command, names: names)
+    var path = path
+    for name in names {
+      if let child = path.child(named: name) {
+        path = child
+      } else if path.isRoot, name == "help" {
+        return ParsedHelpRequest(path: path, isOfHelp: true)
+      } else if path.isGroup {
+        throw .unknownCommand(name, at: path)
+      } else if ArgumentSet(path.command).positionals.isEmpty {
+        throw .unexpectedArgument(name, at: path)
+      } else {
+        // The rest are values, such as the shell of `completion`.
+        break
+      }
+    }
+    return ParsedHelpRequest(path: path)
   }
 
   /// Stores an option with its value for the command that is still to come.
   private mutating func option(_ token: Token, spelled word: String) throws(CommandLineError) {
     if token.asksForHelp, token != .cluster("h") || path.arguments(with: .short("h")) == nil {
       isHelpWanted = true
-    } else if token.asksForVersion, !CommandPath(root: path.commands[0]).configuration.version.isEmpty {
+    } else if token.asksForVersion, !version.isEmpty {
       isVersionWanted = true
     } else {
       options.append(word)
