@@ -30,7 +30,7 @@ struct DoctorTests {
     var files = FakeFiles()
     for path in ["/u", "/u/home", "/w"] { files.files[path] = .folder() }
     files.files["/w/c.json"] = .file()
-    files.files["/u/home/store"] = .file(number: 77)
+    files.files["/u/home/store"] = .file()
     return files
   }
 
@@ -145,7 +145,7 @@ struct DoctorTests {
     let container = try home.container(backend: "sqlite")
     try await container.openStore().close()
     let plugin = try container.catalogue.plugin(named: "sqlite")
-    let check = StoreCheck(plugin: plugin, container: container, files: SystemFileInspection())
+    let check = StoreCheck(plugin: plugin, container: container, checks: FileChecks(files: SystemFileInspection()))
     #expect(await check.run().findings.map(\.verdict) == ["ok"])
     let path = home.home + "/cache.sqlite.uses"
     try Data("not ours".utf8).write(to: URL(filePath: path))
@@ -156,23 +156,10 @@ struct DoctorTests {
 
   @Test(arguments: [CacheError.Code.unreachable, .permissionDenied])
   func aServerThatDoesNotAnswerIsAProblem(code: CacheError.Code) async throws {
-    var files = Self.sound
-    files.files["/u/home/fake.uses"] = .file()
     let failure = CacheError(code, "the server does not answer", hint: "start it")
-    let (checks, worst) = try await examine(
-      FakePlugin("fake", .init(failure: failure)), files: files)
+    let (checks, worst) = try await examine(FakePlugin("fake", .init(failure: failure)))
     #expect(results(checks, of: "fake") == ["problem"])
     #expect(worst?.rawValue == code.rawValue)
-    #expect(!messages(checks).contains("fake.uses"), "the files of a store that may be there are kept")
-  }
-
-  @Test("What may belong to a store on another server stays, also where the one that was asked has none")
-  func theUseOfStoresOnOtherServersIsKept() async throws {
-    var files = Self.sound
-    files.files["/u/home/fake-0123456789abcdef.uses"] = .file()
-    let inspection = StoreInspection(path: "server", exists: false, files: [], format: nil, currentFormat: 2)
-    let (checks, _) = try await examine(FakePlugin("fake", .init(inspection: inspection)), files: files)
-    #expect(results(checks, of: "usage").isEmpty)
   }
 
   @Test(
@@ -219,10 +206,10 @@ struct DoctorTests {
 
   @Test func filesOfAStoreAreForTheirOwner() async throws {
     var files = Self.sound
-    files.files["/u/home/store"] = .file(mode: 0o644, number: 77)
+    files.files["/u/home/store"] = .file(mode: 0o644)
     let readable = FakePlugin("fake", .init(inspection: Self.inspection))
     #expect(results(try await examine(readable, files: files).checks, of: "fake") == ["warning", "ok"])
-    files.files["/u/home/store"] = .file(mode: 0o666, number: 77)
+    files.files["/u/home/store"] = .file(mode: 0o666)
     let writable = try await examine(readable, files: files)
     #expect(results(writable.checks, of: "fake") == ["problem", "ok"])
     #expect(writable.worst?.rawValue == "permissionDenied")
@@ -230,62 +217,25 @@ struct DoctorTests {
 
   @Test func whoUsesAStoreIsNamed() async throws {
     var files = Self.sound
-    files.texts = ["/proc/locks": "1: POSIX  ADVISORY  WRITE 41 08:01:77 0 EOF\n", "/proc/41/comm": "sqlite3\n"]
+    files.links = ["/proc/41/fd/3": "/u/home/store"]
+    files.texts = ["/proc/41/comm": "sqlite3\n"]
     let plugin = FakePlugin("fake", .init(inspection: Self.inspection))
     let (checks, worst) = try await examine(plugin, files: files)
-    #expect(messages(checks).contains("in use by sqlite3 (process 41, holds a lock)"))
+    #expect(messages(checks).contains("in use by sqlite3 (process 41)"))
     #expect(worst == nil)
   }
 
   @Test(
     arguments: [
-      (1_700_000_000_000, 1_699_999_999_000, 0, "ok"), (1_700_000_000_000, 1_700_000_060_000, 0, "ok"),
-      (1_700_000_000_000, 1_700_000_060_001, 0, "warning"), (1_700_000_000_000, 0, 1_700_000_060_001, "warning"),
-      (1_577_836_799_999, 0, 0, "warning"), (1_577_836_800_000, 0, 0, "ok"),
-    ] as [(Int64, Int64, Int64, JSONValue)])
-  func nothingIsFromTheFuture(now: Int64, stored: Int64, changed: Int64, result: JSONValue) async throws {
-    clock.set(Timestamp(milliseconds: now))
+      (1_699_999_999_000, "ok"), (1_700_000_060_000, "ok"), (1_700_000_060_001, "warning"),
+    ] as [(Int64, JSONValue)])
+  func noFileIsFromTheFuture(changed: Int64, result: JSONValue) async throws {
     var files = Self.sound
-    files.files["/u/home/store"] = .file(number: 77, changedAt: changed)
-    let plugin = FakePlugin(
-      "fake", .init(inspection: Self.inspection, times: [Timestamp(milliseconds: stored)]))
+    files.files["/u/home/store"] = .file(changedAt: changed)
+    let plugin = FakePlugin("fake", .init(inspection: Self.inspection))
     let (checks, worst) = try await examine(plugin, files: files)
     #expect(results(checks, of: "clock") == [result], "\(messages(checks))")
     #expect(worst == nil, "a clock is only warned of")
-  }
-
-  /// The clock is right if only entries are from the future. Then they are named; otherwise the clock has to be set.
-  @Test(
-    arguments: [
-      ([60_001], 0, "remove it with: cachectl --backend fake rm "), ([60_001], 60_001, "set the clock"),
-      ([0, 60_001, 70_000], 0, "remove them with: cachectl --backend fake rm "),
-      ([60_001, 60_002, 60_003, 60_004], 0, ", and ask again"),
-    ] as [([Int64], Int64, String)])
-  func entriesFromTheFutureAreNamedIfTheClockIsRight(stored: [Int64], changed: Int64, hint: String) async throws {
-    let now: Int64 = 1_700_000_000_000
-    clock.set(Timestamp(milliseconds: now))
-    var files = Self.sound
-    files.files["/u/home/store"] = .file(number: 77, changedAt: now + changed)
-    let plugin = FakePlugin(
-      "fake", .init(inspection: Self.inspection, times: stored.map { Timestamp(milliseconds: now + $0) }))
-    let checks = try await examine(plugin, files: files).checks.filter { $0["name"] == "clock" }
-    #expect(checks.count == (changed == 0 ? 1 : 2))
-    for check in checks {
-      guard case .string(let text)? = check["hint"] else { return #expect(Bool(false), "\(check)") }
-      #expect(text.contains(hint), "\(text)")
-      #expect(!text.contains("set the clock") || changed > 0)
-    }
-    let ahead = stored.count { $0 > 60_000 }
-    #expect(messages(checks).contains("\(ahead) \(ahead == 1 ? "entry" : "entries") of fake"), "\(messages(checks))")
-  }
-
-  @Test(arguments: [1, 2]) func twoNamesOfADatabaseAreAWarning(links: Int) async throws {
-    var files = Self.sound
-    files.files["/u/home/store"] = .file(number: 77)
-    files.files["/u/home/store"]?.links = links
-    let (checks, worst) = try await examine(FakePlugin("fake", .init(inspection: Self.inspection)), files: files)
-    #expect(results(checks, of: "fake") == (links == 1 ? ["ok"] : ["warning", "ok"]))
-    #expect(messages(checks).contains("has 2 names") == (links == 2) && worst == nil)
   }
 
   @Test func aProgramOfTheFutureIsAWarning() async throws {
@@ -315,19 +265,12 @@ struct DoctorTests {
     #expect(results(checks, of: "configuration") == ["problem"] && worst?.rawValue == "permissionDenied")
   }
 
-  @Test func whatIsLeftOverIsNamed() async throws {
+  @Test func whatWasMovedAsideIsNamed() async throws {
     var files = Self.sound
-    let names = [
-      "gone.uses", "away.uses", "fake.uses", "store", "store.uses", "store.usage", "other.sqlite",
-      "other.sqlite.uses", "store.damaged-1", "store.damaged-2", "fake-0123456789abcdef.uses",
-    ]
-    for name in names {
+    for name in ["store.damaged-1", "store.damaged-2", "store.uses", "other.damaged-1"] {
       files.files["/u/home/\(name)"] = .file()
     }
-    let plugin = FakePlugin("fake", .init(inspection: Self.inspection))
-    let (checks, worst) = try await examine(plugin, files: files)
-    #expect(results(checks, of: "usage") == ["warning", "warning"])
-    #expect(messages(checks).contains("/u/home/gone.uses") && messages(checks).contains("/u/home/away.uses"))
+    let (checks, worst) = try await examine(FakePlugin("fake", .init(inspection: Self.inspection)), files: files)
     #expect(results(checks, of: "set aside") == ["warning"] && worst == nil)
     #expect(messages(checks).contains("/u/home/store.damaged-1 was moved aside as damaged (1 more, "))
   }

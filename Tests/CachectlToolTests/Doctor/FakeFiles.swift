@@ -31,21 +31,20 @@ struct FakeFiles: FileInspection {
 
 extension InspectedFile {
   static func folder(mode: UInt32 = 0o700, owner: UInt32 = 1000) -> InspectedFile {
-    make(.folder, mode, owner, number: 1, changedAt: 0)
+    make(.folder, mode, owner, changedAt: 0)
   }
 
   static func file(
-    mode: UInt32 = 0o600, owner: UInt32 = 1000, number: UInt64 = 2, changedAt: Int64 = 0
+    mode: UInt32 = 0o600, owner: UInt32 = 1000, changedAt: Int64 = 0
   ) -> InspectedFile {
-    make(.file, mode, owner, number: number, changedAt: changedAt)
+    make(.file, mode, owner, changedAt: changedAt)
   }
 
   private static func make(
-    _ kind: Kind, _ mode: UInt32, _ owner: UInt32, number: UInt64, changedAt: Int64
+    _ kind: Kind, _ mode: UInt32, _ owner: UInt32, changedAt: Int64
   ) -> InspectedFile {
     InspectedFile(
-      kind: kind, mode: mode, owner: owner, identity: FileIdentity(major: 8, minor: 1, number: number),
-      changedAt: changedAt, size: 0)
+      kind: kind, mode: mode, owner: owner, changedAt: changedAt, size: 0)
   }
 }
 

@@ -1,8 +1,9 @@
-internal import FetchVocabulary
-internal import CachePresentation
 internal import CacheBase
+internal import CacheConfiguration
 internal import CacheCore
+internal import CachePresentation
 internal import EngineAPI
+internal import FetchVocabulary
 
 /// Examines the set-up: the configuration, permissions, space, each store, and the clock. It changes nothing and
 /// creates no store.
@@ -12,6 +13,7 @@ struct Doctor: Sendable {
   private let catalogue: PluginCatalogue
   private let clock: any WallClock
   private let files: any FileInspection
+  private let checks: FileChecks
 
   /// A doctor for what `loader` loads, with the engines of `catalogue`, others of `libraries`, and the time of `clock`.
   init(
@@ -23,6 +25,7 @@ struct Doctor: Sendable {
     self.catalogue = catalogue
     self.clock = clock
     self.files = files
+    checks = FileChecks(files: files)
   }
 
   /// Makes every check.
@@ -32,54 +35,154 @@ struct Doctor: Sendable {
   func examine(
     _ flags: ConfigurationFlags
   ) async throws(ConfigurationError) -> (view: DoctorView, worst: CacheError.Code?) {
-    let (configuration, problems) = loader.read(flags)
+    let (loaded, problems) = loader.read(flags)
     if let mistake = problems.first(where: \.isOfCommandLine) { throw mistake }
-    let folders = FolderChecks(files: files)
-    var findings = ConfigurationCheck(loader: loader, files: files).findings(flags, problems)
+    var findings = configuration(problems, flags)
     // If there is no home folder, that is a finding about the configuration.
-    if let home = try? loader.locations.home(flags).path { findings += folders.home(home) }
-    if let configuration {
-      let catalogue = catalogue.adding(configuration.loadedEngines)
-      findings += folders.plugins(configuration.pluginSearchPath)
-      let others = FoundLibraries(
-        libraries, searchPath: configuration.pluginSearchPath, catalogue: catalogue)
-      findings += LibraryCheck(catalogue: catalogue, found: others).findings
-      findings += await stores(configuration, catalogue, others)
+    if let home = try? loader.locations.home(flags).path { findings += checks.home(home) }
+    if let loaded {
+      findings += await engines(loaded)
     } else {
       findings.append(
         .warning("stores", "are not looked at", hint: "put the configuration right, and ask again"))
-      findings += ClockCheck(now: clock.now).findings([program])
+      findings.append(time([]))
     }
     return (DoctorView(findings), CacheError.Code.worst(of: findings.compactMap(\.code)))
   }
 
-  /// Checks the space for the stores, each store, leftovers, and the clock.
-  private func stores(
-    _ configuration: Configuration, _ catalogue: PluginCatalogue, _ others: FoundLibraries
-  ) async -> [Finding] {
+  /// All mistakes in the configuration, or where it comes from.
+  private func configuration(_ problems: [ConfigurationError], _ flags: ConfigurationFlags) -> [Finding] {
+    let name = "configuration"
+    let path = loader.file(flags).path
+    let file = files.file(at: path)
+    var findings = problems.map { problem in
+      let code = problem.code == .permissionDenied ? CacheError.Code.permissionDenied : .invalidOption
+      return Finding.problem(name, code, problem.message, hint: problem.hint)
+    }
+    // A user who may change the file decides where plugins and answers come from.
+    if let file { findings += checks.writable(file, path, name) }
+    if findings.isEmpty {
+      findings.append(.ok(name, file == nil ? "no file: every setting has its default" : "\(path) is valid"))
+    }
+    return findings + loader.ignoredVariables.map { Finding.warning(name, $0.message, hint: $0.hint) }
+  }
+
+  /// Checks the libraries, the transforms, the space for the stores, each store, and the clock.
+  private func engines(_ configuration: Configuration) async -> [Finding] {
     let container = AppDIContainer(configuration: configuration, catalogue: self.catalogue, clock: clock)
+    let catalogue = container.catalogue
+    let found = FoundLibraries(libraries, searchPath: configuration.pluginSearchPath, catalogue: catalogue)
     var stores: [(name: String, result: StoreCheck.Result)] = []
     for plugin in catalogue.plugins {
-      let check = StoreCheck(plugin: plugin, container: container, files: files)
+      let check = StoreCheck(plugin: plugin, container: container, checks: checks)
       stores.append((plugin.declaration.name, await check.run()))
     }
     let engine = catalogue.declarations.first { $0.name == configuration.storeEngine }
-    let space = SpaceCheck(files: files).finding(
+    let space = checks.space(
       home: configuration.home,
       maximumBytes: engine?.capabilities.contains(.bounded) == false ? 0 : configuration.cache.limits.maxBytes,
       usedBytes: stores.first { $0.name == configuration.storeEngine }?.result.payloadBytes ?? 0)
-    return TransformCheck(container: container).findings + [space] + stores.flatMap(\.result.findings)
-      + LeftoverCheck(files: files).findings(
-        home: configuration.home, stores: stores + others.usable.map { ($0.name, StoreCheck.Result()) })
-      + ClockCheck(now: clock.now).findings(
-        [program] + stores.map { .init(name: "a file of \($0.name) was changed", time: $0.result.newestFile) },
-        stores.map { ($0.name, $0.result.ahead) })
+    var findings = checks.plugins(configuration.pluginSearchPath)
+    findings += Self.libraries(found)
+    findings += transforms(container)
+    findings.append(space)
+    findings += stores.flatMap(\.result.findings)
+    findings += checks.setAside(stores.compactMap(\.result.path))
+    findings.append(time(stores.map { (what: "a file of \($0.name) was changed", at: $0.result.newestFile) }))
+    return findings
   }
 
-  /// The program cannot have been built after now.
-  private var program: ClockCheck.Witness {
-    let file = files.file(at: ExecutableFile.path)
-    return ClockCheck.Witness(
-      name: "this program was built", time: file.map { Timestamp(milliseconds: $0.changedAt) })
+  /// Names the libraries in the search path that cannot be chosen by the name of their engine. Loads none of them.
+  private static func libraries(_ found: FoundLibraries) -> [Finding] {
+    let ambiguous = found.usable.filter { found.ambiguous.contains($0.name) }.map { library in
+      Finding.warning(
+        "libraries", "\(library.path) is not found by its name, which a library in another folder has too",
+        hint: "name it by its path, or remove one of them")
+    }
+    return ambiguous
+      + found.unusable.map { library in
+        Finding.warning(
+          "libraries", "\(library.path) is not used: the engine \(library.name) is built in",
+          hint: "remove it, or give its engine another name")
+      }
+  }
+
+  /// Checks that the configured transforms can be used, and that they refuse entries in the clear.
+  private func transforms(_ container: AppDIContainer) -> [Finding] {
+    let name = "transforms"
+    do throws(CacheError) { try container.requireTransforms() } catch { return [.problem(name, error)] }
+    return container.entryTransforms.written.filter { $0.hidesContent && !$0.isRequired }.map { transform in
+      .warning(
+        name, "entries that are not \(transform.name) are served too",
+        hint: "set transforms.\(transform.name).required to true when all of them are replaced or expired")
+    }
+  }
+
+  /// Checks that nothing happened after now by the clock, on which the freshness of entries depends: the program was built,
+  /// and `changes` were made, before.
+  private func time(_ changes: [(what: String, at: Timestamp?)]) -> Finding {
+    let now = clock.now
+    let program = files.file(at: ExecutableFile.path).map { Timestamp(milliseconds: $0.changedAt) }
+    let text = RFC3339Text.text(now.sinceEpoch)
+    for (what, time) in [(what: "this program was built", at: program)] + changes {
+      guard let time, time.isAhead(of: now) else { continue }
+      return .warning(
+        "clock", "\(what) at \(RFC3339Text.text(time.sinceEpoch)), but it is \(text) by the clock",
+        hint: "set the clock: until it is right, what is fresh may be served too long or not at all")
+    }
+    return .ok("clock", "it is \(text), and no file is from the future")
+  }
+}
+
+/// The result of one check of the doctor.
+struct Finding: Sendable {
+  /// How serious a finding is.
+  enum Result: String, Sendable, CaseIterable {
+    /// All is well.
+    case ok
+    /// It is worth knowing, but everything works.
+    case warning
+    /// Something does not work, or is not safe.
+    case problem
+  }
+
+  /// The subject of the check.
+  let name: String
+  /// How serious the finding is.
+  let result: Result
+  /// What was found, in one line.
+  let message: String
+  /// What to do about it; empty if nothing.
+  let hint: String
+  /// The kind of failure that the user would see; `nil` unless the result is a problem.
+  let code: CacheError.Code?
+
+  static func ok(_ name: String, _ message: String) -> Finding {
+    Finding(name: name, result: .ok, message: message, hint: "", code: nil)
+  }
+
+  static func warning(_ name: String, _ message: String, hint: String) -> Finding {
+    Finding(name: name, result: .warning, message: message, hint: hint, code: nil)
+  }
+
+  static func problem(_ name: String, _ code: CacheError.Code, _ message: String, hint: String) -> Finding {
+    Finding(name: name, result: .problem, message: message, hint: hint, code: code)
+  }
+
+  static func problem(_ name: String, _ error: CacheError) -> Finding {
+    problem(name, error.code, error.message, hint: ErrorView(error).hint)
+  }
+}
+
+extension CacheError.Code {
+  /// The codes of problems, the most serious first: each must be solved before the next ones can be judged.
+  private static let bySeriousness: [CacheError.Code] = [
+    .invalidOption, .permissionDenied, .damaged, .unsupportedFormat, .cannotCreate,
+    .noSpace, .ioFailed, .busy,
+  ]
+
+  /// The most serious of `codes`; `nil` if there are none.
+  static func worst(of codes: [CacheError.Code]) -> CacheError.Code? {
+    bySeriousness.first { codes.contains($0) } ?? codes.first
   }
 }

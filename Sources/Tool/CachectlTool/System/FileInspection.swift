@@ -37,14 +37,10 @@ struct InspectedFile: Sendable, Hashable {
   var mode: UInt32
   /// The number of its owner.
   var owner: UInt32
-  /// The device, as `major:minor`, and the file's number on it.
-  var identity: FileIdentity
   /// The time of the last change of its contents, in milliseconds since 1970-01-01T00:00:00Z.
   var changedAt: Int64
   /// Its size in bytes.
   var size: Int
-  /// How many names it has (hard links).
-  var links = 1
 
   /// Whether users other than the owner may change it.
   var isWritableByOthers: Bool { mode & 0o022 != 0 }
@@ -56,13 +52,6 @@ struct InspectedFile: Sendable, Hashable {
   var isSticky: Bool { mode & 0o1000 != 0 }
   /// The permissions in the octal notation of chmod(1).
   var modeText: String { String(mode & 0o777, radix: 8) }
-}
-
-/// Which file on which device, as /proc/locks names it.
-struct FileIdentity: Sendable, Hashable {
-  let major: UInt32
-  let minor: UInt32
-  let number: UInt64
 }
 
 /// The space on a file system.
@@ -104,9 +93,8 @@ struct SystemFileInspection: FileInspection {
       }
     return InspectedFile(
       kind: kind, mode: UInt32(status.st_mode & 0o7777), owner: status.st_uid,
-      identity: FileIdentity(device: UInt64(truncatingIfNeeded: status.st_dev), number: UInt64(status.st_ino)),
       changedAt: Int64(changed.tv_sec) * 1_000 + Int64(changed.tv_nsec) / 1_000_000,
-      size: Int(status.st_size), links: Int(status.st_nlink))
+      size: Int(status.st_size))
   }
 
   func mayWrite(_ path: String) -> Bool { faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) == 0 }
@@ -131,14 +119,5 @@ struct SystemFileInspection: FileInspection {
     guard let resolved = realpath(path, nil) else { return nil }
     defer { free(resolved) }
     return String(cString: resolved)
-  }
-}
-
-extension FileIdentity {
-  /// The file `number` on `device`, whose number is composed as makedev(3) does.
-  fileprivate init(device: UInt64, number: UInt64) {
-    self.init(
-      major: UInt32(truncatingIfNeeded: device >> 8 & 0xFFF | device >> 32 & 0xFFFF_F000),
-      minor: UInt32(truncatingIfNeeded: device & 0xFF | device >> 12 & 0xFFFF_FF00), number: number)
   }
 }
