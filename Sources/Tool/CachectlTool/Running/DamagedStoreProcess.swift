@@ -55,12 +55,7 @@ final class DamagedStoreProcess: DamagedStoreReader {
         if item.isLast { end() }
         return item
       case .end:
-        let end = process.wait()
-        let reason = "the process that read the store \(end.text)"
-        guard case .exited(let status) = end, status != ExitCode.dataError.rawValue else {
-          return .stopped(reason: reason)
-        }
-        throw CacheError(.failed, "\(reason): \(firstError)")
+        return try stopped(by: process.wait())
       case .nothing:
         let isCancelled = Task.isCancelled
         guard isCancelled || ContinuousClock.now - start > Self.limit else { continue }
@@ -70,6 +65,16 @@ final class DamagedStoreProcess: DamagedStoreReader {
         return .stopped(reason: "the engine has returned nothing for \(DurationText(Self.limit))", isSilent: true)
       }
     }
+  }
+
+  /// What the end of the process means: damage has ended it, or it has failed for another reason.
+  private func stopped(by end: ToolProcess.End) throws(CacheError) -> DamagedStoreItem {
+    let subject = "the process that read the store"
+    if case .exited(let status) = end, status != ExitCode.dataError.rawValue {
+      throw CacheError(.failed, "\(subject) ended with status \(status): \(firstError)")
+    }
+    let cause = if case .killed(let signal) = end { SignalName.text(signal) } else { "damage" }
+    return .stopped(reason: "\(subject) was ended by \(cause)")
   }
 
   /// The first line that the process wrote to its standard error.
@@ -181,17 +186,6 @@ extension DamagedStoreItem {
     case UInt8(ascii: "."): self = .end
     case UInt8(ascii: "!"): self = .stopped(reason: rest)
     default: return nil
-    }
-  }
-}
-
-extension ToolProcess.End {
-  /// The end of a sentence about the process.
-  fileprivate var text: String {
-    switch self {
-    case .exited(let status): "ended with status \(status)"
-    case .killed(let signal): "was ended by \(SignalName.text(signal))"
-    case .gaveUp(let limit): "did nothing for \(DurationText(limit))"
     }
   }
 }

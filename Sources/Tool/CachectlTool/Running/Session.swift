@@ -38,7 +38,7 @@ struct Session {
   func withStore<Output>(
     _ body: (OpenStore) async throws(CacheError) -> Output
   ) async throws(CacheError) -> Output {
-    try await using(configuration.backend, { () async throws(CacheError) in try await container.openStore() }, body)
+    try await using(configuration.backend, body)
   }
 
   /// Opens the store of the engine called `backend` for reading only, passes it to `body`, and closes it. The store
@@ -50,8 +50,7 @@ struct Session {
       throw CacheError(
         .notFound, "backend \(backend) has no store to read", hint: "see where it would be with: cachectl config show")
     }
-    return try await using(
-      backend, { () async throws(CacheError) in try await container.openStore(backend: backend) }, body)
+    return try await using(backend, body)
   }
 
   /// Opens the store of the engine called `backend` for writing, passes it to `body`, and closes it. A dry run does not
@@ -63,8 +62,7 @@ struct Session {
       try requireIntactStore(backend)
       if try await container.hasStore(backend: backend) == false { return try await body(nil) }
     }
-    return try await using(
-      backend, { () async throws(CacheError) in try await container.openStore(backend: backend) }, body)
+    return try await using(backend, body)
   }
 
   /// Makes sure that opening the store of the engine called `backend` would not move it aside, as a dry run must not.
@@ -82,54 +80,48 @@ struct Session {
     _ flags: FetchFlags, _ body: (OpenStore, inout WriteFailures) async throws(CacheError) -> Void
   ) async throws(CacheError) {
     var writes = WriteFailures(flags)
-    let open = { () async throws(CacheError) in try await container.openStoreForFetching() }
-    try await using(configuration.backend, open) { store throws(CacheError) in
+    let backend = configuration.backend
+    try await using(backend, isFetching: true) { store throws(CacheError) in
       try await body(store, &writes)
       for failure in await store.finishBackgroundWork() {
         // What was changed meanwhile is not to be kept: that is a failure only with `--require-store`.
-        if failure.code != .conflict { global.warn(ErrorView(failure, backend: configuration.backend)) }
+        if failure.code != .conflict { warn(failure, of: backend) }
         writes.note(failure)
       }
     }
     try writes.check()
   }
 
-  /// Passes the store that `open` opens to `body`, and closes it. The hint of a failure names the engine, `backend`.
+  /// Opens the store of the engine called `backend`, passes it to `body`, and closes it. The hint of a failure names the
+  /// engine.
   private func using<Output>(
-    _ backend: String, _ open: () async throws(CacheError) -> OpenStore,
-    _ body: (OpenStore) async throws(CacheError) -> Output
+    _ backend: String, isFetching: Bool = false, _ body: (OpenStore) async throws(CacheError) -> Output
   ) async throws(CacheError) -> Output {
     do throws(CacheError) {
-      return try await using(backend, try await open(), body)
+      let store =
+        isFetching ? try await container.openStoreForFetching() : try await container.openStore(backend: backend)
+      warn(store.warning, of: backend)
+      let output: Output
+      do throws(CacheError) {
+        output = try await body(store)
+      } catch {
+        // The user needs to know the first failure.
+        try? await store.close()
+        if store.tierWarning?.code != error.code { warn(store.tierWarning, of: backend) }
+        throw error
+      }
+      explainEvictions(of: store)
+      do throws(CacheError) { try await store.close() } catch { warn(error, of: backend) }
+      warn(store.tierWarning, of: backend)
+      return output
     } catch {
       let hint = ErrorView(error, backend: backend).hint
       throw CacheError(error.code, error.message, hint: hint, key: error.key, cause: error.cause)
     }
   }
 
-  private func using<Output>(
-    _ backend: String, _ store: OpenStore, _ body: (OpenStore) async throws(CacheError) -> Output
-  ) async throws(CacheError) -> Output {
-    if let warning = store.warning { global.warn(ErrorView(warning, backend: backend)) }
-    let output: Output
-    do throws(CacheError) {
-      output = try await body(store)
-    } catch {
-      // The user needs to know the first failure.
-      try? await store.close()
-      if store.tierWarning?.code != error.code { warnOfTiers(store, backend) }
-      throw error
-    }
-    explainEvictions(of: store)
-    do throws(CacheError) { try await store.close() } catch {
-      global.warn(ErrorView(error, backend: backend))
-    }
-    warnOfTiers(store, backend)
-    return output
-  }
-
-  private func warnOfTiers(_ store: OpenStore, _ backend: String) {
-    if let warning = store.tierWarning { global.warn(ErrorView(warning, backend: backend)) }
+  private func warn(_ warning: CacheError?, of backend: String) {
+    if let warning { global.warn(ErrorView(warning, backend: backend)) }
   }
 
   private func explainEvictions(of store: OpenStore) {

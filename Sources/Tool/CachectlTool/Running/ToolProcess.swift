@@ -52,8 +52,9 @@ struct ToolProcess: ~Copyable {
     defer { if hasInput { CacheBase.close(input.read) } }
     let all = ProcessEnvironment.all.merging(variables) { $1 }.merging(["TMPDIR": temporaryFolder]) { $1 }
     var identifier: pid_t = 0
-    let number = SpawnSettings(input: input.read, output: output.write, errors: errors).spawn(
-      &identifier, ExecutableFile.path, ["cachectl"] + arguments, all.map { "\($0)=\($1)" })
+    let number = Self.spawn(
+      &identifier, input: input.read, output: output.write, errors: errors, ["cachectl"] + arguments,
+      all.map { "\($0)=\($1)" })
     guard number == 0 else {
       CacheBase.close(output.read)
       if hasInput { CacheBase.close(input.write) }
@@ -130,26 +131,36 @@ struct ToolProcess: ~Copyable {
       .ioFailed, "no process can be started: \(String(cString: strerror(number)))",
       hint: "end others, and try again")
   }
-}
 
-/// How to start a process: its streams, and its signals set as a shell would set them.
-struct SpawnSettings: ~Copyable {
-  #if canImport(Darwin)
-    private var actions: posix_spawn_file_actions_t?
-    private var attributes: posix_spawnattr_t?
-  #else
-    private var actions = posix_spawn_file_actions_t()
-    private var attributes = posix_spawnattr_t()
-  #endif
-
-  /// Reads the standard input from the descriptor `input` unless that is negative, and sends the standard output to the
-  /// descriptor `output` and the standard error to the file `errors`.
-  init(input: Int32, output: Int32, errors: String) {
+  /// Starts the program, and returns 0 or the number of the error. Its signals are set as a shell would set them.
+  ///
+  /// - Parameters:
+  ///   - input: the descriptor of its standard input; negative for the one of this process.
+  ///   - output: the descriptor of its standard output.
+  ///   - errors: the path of the file that receives its standard error.
+  private static func spawn(
+    _ identifier: inout pid_t, input: Int32, output: Int32, errors: String, _ arguments: [String],
+    _ variables: [String]
+  ) -> Int32 {
+    #if canImport(Darwin)
+      var actions: posix_spawn_file_actions_t?
+      var attributes: posix_spawnattr_t?
+    #else
+      var actions = posix_spawn_file_actions_t()
+      var attributes = posix_spawnattr_t()
+    #endif
     posix_spawn_file_actions_init(&actions)
+    posix_spawnattr_init(&attributes)
+    let arguments = arguments.map { strdup($0) }
+    let variables = variables.map { strdup($0) }
+    defer {
+      posix_spawn_file_actions_destroy(&actions)
+      posix_spawnattr_destroy(&attributes)
+      for text in arguments + variables { free(text) }
+    }
     if input >= 0 { posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO) }
     posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO)
     posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, errors, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
-    posix_spawnattr_init(&attributes)
     var signals = sigset_t()
     sigemptyset(&signals)
     posix_spawnattr_setsigmask(&attributes, &signals)
@@ -158,31 +169,7 @@ struct SpawnSettings: ~Copyable {
     posix_spawnattr_setpgroup(&attributes, 0)
     posix_spawnattr_setflags(
       &attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP))
-  }
-
-  deinit {
-    // The C functions need variables; the structures do not contain their own addresses.
-    var (actions, attributes) = (actions, attributes)
-    posix_spawn_file_actions_destroy(&actions)
-    posix_spawnattr_destroy(&attributes)
-  }
-
-  /// Starts `program`, and returns 0 or the number of the error.
-  func spawn(_ identifier: inout pid_t, _ program: String, _ arguments: [String], _ variables: [String]) -> Int32 {
-    var (actions, attributes) = (actions, attributes)
-    return withStrings(arguments) { arguments in
-      withStrings(variables) { variables in
-        posix_spawn(&identifier, program, &actions, &attributes, arguments, variables)
-      }
-    }
-  }
-
-  /// Passes texts to `body` as a C list of strings.
-  private func withStrings<Output>(
-    _ texts: [String], _ body: ([UnsafeMutablePointer<CChar>?]) -> Output
-  ) -> Output {
-    let pointers = texts.map { strdup($0) }
-    defer { for pointer in pointers { free(pointer) } }
-    return body(pointers + [nil])
+    return posix_spawn(
+      &identifier, ExecutableFile.path, &actions, &attributes, arguments + [nil], variables + [nil])
   }
 }

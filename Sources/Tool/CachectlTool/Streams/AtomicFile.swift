@@ -1,18 +1,16 @@
 internal import FetchVocabulary
 internal import CacheBase
 
-/// A file written for the user, whole or not at all: a temporary file next to it takes its place at the end. If the file
-/// system allows it, the temporary file has no name until then, and a process that is killed leaves nothing behind. A
-/// symbolic link stays: its target is written, as any program that opens the path would do.
+/// A file written for the user, whole or not at all: a temporary file next to it takes its place at the end. Only a process
+/// that is killed leaves that behind. A symbolic link stays: its target is written, as any program that opens the path
+/// would do.
 ///
 /// A device such as /dev/null, a named pipe and a standard stream such as /dev/stdout are written as the bytes come.
 struct AtomicFile: ~Copyable {
   private let path: String
-  private let temporary: String
-  private let file: Int32
-  private let hasName: Bool
-  /// The device, pipe or standard stream; `nil` for a file.
-  private let stream: Console?
+  /// The path of the temporary file; `nil` for a device, a pipe or a standard stream.
+  private let temporary: String?
+  private let output: Console
 
   /// Begins to write the file at `path`. With `isPrivate` only the user may read it; otherwise an existing file keeps
   /// its permissions.
@@ -25,22 +23,23 @@ struct AtomicFile: ~Copyable {
         .ioFailed, "'-' does not name a file here", hint: "name one, or /dev/stdout")
     }
     if let file = try Self.openStream(path) {
-      (self.path, temporary, self.file, hasName) = (path, "", file, true)
-      stream = Console(descriptor: file, name: path)
+      self.path = path
+      temporary = nil
+      output = Console(descriptor: file, name: path)
       return
     }
     guard let path = Self.target(of: path) else { throw Self.failure(path) }
     // Not the process number: in a container the next process has the same, and a crash's leftover file would block it.
     let temporary = "\(path).\(String(UInt64.random(in: 0 ... .max), radix: 36)).new"
     let mode: mode_t = isPrivate ? 0o600 : 0o644
-    let nameless = Self.openNameless(in: Self.folder(of: path), mode)
-    let file = nameless ?? open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
+    let file = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
     guard file >= 0 else { throw Self.failure(path) }
     // The owner of an existing file has decided who may read it.
     var status = stat()
     if !isPrivate, stat(path, &status) == 0 { fchmod(file, status.st_mode & 0o777) }
-    (self.path, self.temporary, self.file, hasName) = (path, temporary, file, nameless == nil)
-    stream = nil
+    self.path = path
+    self.temporary = temporary
+    output = Console(descriptor: file, name: path)
   }
 
   /// The device, pipe or standard stream at `path`, open for writing; `nil` if `path` is free or a file. A file must not
@@ -70,77 +69,26 @@ struct AtomicFile: ~Copyable {
     }
   }
 
-  /// A new file in `folder` without a name; `nil` if the system or the file system does not support that, or
-  /// the file could not be named later.
-  private static func openNameless(in folder: String, _ mode: mode_t) -> Int32? {
-    #if os(Linux)
-      let file = open(folder, nameless | O_RDWR | O_CLOEXEC, mode)
-      if file >= 0, access(path(of: file), F_OK) == 0 { return file }
-      if file >= 0 { close(file) }
-    #endif
-    return nil
-  }
-
-  /// Linux's `O_TMPFILE`, which the module of the C library lacks.
-  private static let nameless = 0o20_000_000 | O_DIRECTORY
-
-  /// The path of an open file, whatever its name.
-  private static func path(of file: Int32) -> String { "/proc/self/fd/\(file)" }
-
   deinit {
-    close(file)
-    unlink(temporary)
+    close(output.descriptor)
+    if let temporary { unlink(temporary) }
   }
 
   /// Appends `bytes`.
   ///
   /// - Throws: `CacheError`: `ioFailed`, `noSpace`; `cancelled` while a device or pipe is not ready.
   func write(_ bytes: [UInt8]) throws(CacheError) {
-    if let stream { return try stream.write(bytes) }
-    guard Self.writeAll(bytes, to: file) else { throw Self.failure(path) }
+    try output.write(bytes)
   }
 
   /// Puts the file in its place. With `replacing` false an existing file stays.
   ///
   /// - Throws: `CacheError`: `ioFailed`, also if the file exists and may not be replaced; `noSpace`.
   consuming func commit(replacing: Bool = true) throws(CacheError) {
-    if stream != nil { return }
-    guard fsync(file) == 0 else { throw Self.failure(path) }
-    guard replacing else { return try giveName(path) }
-    if !hasName { try giveName(temporary) }
-    try check(rename(temporary, path))
-  }
-
-  private func giveName(_ name: String) throws(CacheError) {
-    if !hasName {
-      if linkat(AT_FDCWD, Self.path(of: file), AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0 { return }
-      if errno == EEXIST { throw Self.failure(path) }
-      // In some file systems and containers a nameless file can be made but never named.
-      guard Self.copy(file, to: temporary) else { throw Self.failure(path) }
-      if name == temporary { return }
-    }
-    try check(link(temporary, name))
-  }
-
-  /// Copies `file` to a new file at `path` with the same permissions, and says whether that succeeded.
-  private static func copy(_ file: Int32, to path: String) -> Bool {
-    var status = stat()
-    guard fstat(file, &status) == 0 else { return false }
-    let copy = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-    guard copy >= 0 else { return false }
-    defer { close(copy) }
-    var (buffer, offset) = ([UInt8](repeating: 0, count: 1 << 20), off_t(0))
-    while true {
-      let count = buffer.withUnsafeMutableBytes { pread(file, $0.baseAddress, $0.count, offset) }
-      if count < 0, errno == EINTR { continue }
-      guard count >= 0, writeAll(Array(buffer.prefix(count)), to: copy) else { return false }
-      if count == 0 { return fchmod(copy, status.st_mode & 0o777) == 0 && fsync(copy) == 0 }
-      offset += off_t(count)
-    }
-  }
-
-  private func check(_ status: Int32) throws(CacheError) {
-    if status != 0 { throw Self.failure(path) }
+    guard let temporary else { return }
+    guard fsync(output.descriptor) == 0 else { throw Self.failure(path) }
+    let status = replacing ? rename(temporary, path) : link(temporary, path)
+    guard status == 0 else { throw Self.failure(path) }
   }
 
   /// Writes `bytes` to `path`. With `replacing` false an existing file stays.
@@ -189,20 +137,6 @@ struct AtomicFile: ~Copyable {
     (STDOUT_FILENO...STDERR_FILENO).first { stream in
       var status = stat()
       return fstat(stream, &status) == 0 && status.st_dev == file.st_dev && status.st_ino == file.st_ino
-    }
-  }
-
-  private static func writeAll(_ bytes: [UInt8], to file: Int32) -> Bool {
-    bytes.withUnsafeBytes { bytes in
-      var offset = 0
-      while offset < bytes.count {
-        let count = CacheBase.write(
-          file, UnsafeRawBufferPointer(rebasing: bytes[offset...]).baseAddress, bytes.count - offset)
-        if count < 0, errno == EINTR { continue }
-        guard count > 0 else { return false }
-        offset += count
-      }
-      return true
     }
   }
 

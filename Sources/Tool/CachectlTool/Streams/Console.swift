@@ -9,17 +9,11 @@ struct Console: Sendable {
   /// The standard error: everything else.
   static let error = Console(descriptor: STDERR_FILENO, name: "the standard error")
 
-  /// How many bytes a ready pipe takes without blocking, see pipe(7).
-  private static let pieceSize = Int(PIPE_BUF)
-  /// The size of the pages that a pipe is made of.
-  private static let pageSize = Int(sysconf(Int32(_SC_PAGESIZE)))
-  /// F_GETPIPE_SZ, an extension of Linux, see fcntl(2).
-  private static let pipeSizeCommand: Int32 = 1032
+  /// The number of bytes to write at once: as many as a pipe that is ready takes without blocking (pipe(7)), or to a file,
+  /// which takes everything, so many that an interruption comes in between.
+  private var pieceSize: Int { isFile ? 1 << 20 : Int(PIPE_BUF) }
 
-  /// A file takes everything at once; pieces let an interruption in between.
-  private static let filePieceSize = 1 << 20
-
-  private let descriptor: Int32
+  let descriptor: Int32
   /// The name for messages.
   private let name: String
   private let isFile: Bool
@@ -38,56 +32,30 @@ struct Console: Sendable {
 
   /// Writes all of `text`.
   ///
-  /// - Throws: `CacheError`: `ioFailed` if the stream cannot be written; `cancelled` if the task is cancelled while the
-  ///   stream is not ready.
-  func write(_ text: String) throws(CacheError) {
-    var text = text
-    let error = text.withUTF8 { writeAll(UnsafeRawBufferPointer($0)) }
-    if let error { throw error }
-  }
+  /// - Throws: `CacheError`: `ioFailed` or `noSpace` if the stream cannot be written; `cancelled` if the task is cancelled
+  ///   while the stream is not ready.
+  func write(_ text: String) throws(CacheError) { try write(Array(text.utf8)) }
 
   /// Writes all of `bytes`.
   ///
-  /// - Throws: `CacheError`: `ioFailed` if the stream cannot be written; `cancelled` if the task is cancelled while the
-  ///   stream is not ready.
+  /// - Throws: `CacheError`: `ioFailed` or `noSpace` if the stream cannot be written; `cancelled` if the task is cancelled
+  ///   while the stream is not ready.
   func write(_ bytes: [UInt8]) throws(CacheError) {
-    if let error = bytes.withUnsafeBytes({ writeAll($0) }) { throw error }
+    var written = 0
+    while written < bytes.count {
+      try Readiness.wait(for: descriptor, POLLOUT)
+      let count = bytes.withUnsafeBytes { buffer in
+        CacheBase.write(descriptor, buffer.baseAddress?.advanced(by: written), min(pieceSize, bytes.count - written))
+      }
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else { throw failure(errno) }
+      written += count
+    }
   }
 
   /// Writes `text`, and ignores a failure: there is no other place to report it.
   func writeIfPossible(_ text: String) {
     try? write(text)
-  }
-
-  private func writeAll(_ bytes: UnsafeRawBufferPointer) -> CacheError? {
-    var rest = bytes[...]
-    while !rest.isEmpty {
-      do throws(CacheError) { try Readiness.wait(for: descriptor, POLLOUT) } catch { return error }
-      let piece = rest.prefix(room)
-      let count = CacheBase.write(descriptor, UnsafeRawBufferPointer(rebasing: piece).baseAddress, piece.count)
-      if count < 0, errno == EINTR { continue }
-      guard count > 0 else {
-        return failure(errno)
-      }
-      rest = rest.dropFirst(count)
-    }
-    return nil
-  }
-
-  /// How many bytes the stream, which is ready, takes without blocking.
-  private var room: Int {
-    if isFile { return Self.filePieceSize }
-    #if os(Linux)
-      let capacity = fcntl(descriptor, Self.pipeSizeCommand)
-      var unread: CInt = 0
-      guard capacity > 0, ioctl(descriptor, UInt(FIONREAD), &unread) == 0 else { return Self.pieceSize }
-      // A write that does not fit into the last page begins a new one. So any two pages in a row hold more than one
-      // page of data, except at the front, where part of the first page may have been read.
-      let used = unread == 0 ? 0 : Int(unread) / Self.pageSize * 2 + 2
-      return max(Self.pieceSize, Int(capacity) - used * Self.pageSize)
-    #else
-      return Self.pieceSize
-    #endif
   }
 
   private func failure(_ number: Int32) -> CacheError {
@@ -99,7 +67,7 @@ struct Console: Sendable {
       case ENOSPC, EDQUOT: ("\(name) cannot be written: \(reason)", "make room where it goes to")
       default: ("\(name) cannot be written: \(reason)", "check where it goes to")
       }
-    return CacheError(.ioFailed, message, hint: hint)
+    return CacheError(number == ENOSPC ? .noSpace : .ioFailed, message, hint: hint)
   }
 
   private static func screen(of descriptor: Int32) -> Screen {
