@@ -71,22 +71,19 @@ import Testing
     try FileManager.default.createSymbolicLink(
       atPath: scratch.path("work/bin/cachectl"), withDestinationPath: Binary.path)
     expectSuccess(try await scratch.cachectl("fetch", "cities"))
-    for (words, offer) in [
+    let start: [String] = ["-c", "PATH=$PWD/bin:$PATH exec \"$@\"", "sh", shell] + Self.options(shell) + ["-c", code]
+    let offers: [(words: [String], offer: String)] = [
       (["fetch", "cit"], "cities"), (["--backend", "lm"], "lmdb"), (["ls", "--stat"], "--state"),
       (["show", "citi"], Contract.citiesKey),
-    ] {
+    ]
+    for (words, offer) in offers {
+      // Fish has no name for the code in front of its arguments.
+      let arguments: [String] = shell == "fish" ? start + words : start + [shell] + words
       // The script calls `cachectl`, as its user does. A completion may have given up after its second.
-      var run: Run
-      var attempts = 0
-      repeat {
-        attempts += 1
-        run = try await scratch.run(
-          "/bin/sh",
-          ["-c", "PATH=$PWD/bin:$PATH exec \"$@\"", "sh", shell] + Self.options(shell) + ["-c", code]
-            + (shell == "fish" ? [] : [shell]) + words)
-      } while run.output.isEmpty && attempts < 30
-      #expect(
-        run.lines.contains { $0.replacing("\\:", with: ":").hasPrefix(offer) }, "\(words): \(run.text)\(run.errors)")
+      var run = try await scratch.run("/bin/sh", arguments)
+      for _ in 1..<30 where run.lines.isEmpty { run = try await scratch.run("/bin/sh", arguments) }
+      let lines = run.lines.map { $0.replacing("\\:", with: ":") }
+      #expect(lines.contains { $0.hasPrefix(offer) }, "\(words): \(run.text)\(run.errors)")
     }
   }
 
