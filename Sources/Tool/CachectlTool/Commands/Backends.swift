@@ -89,7 +89,7 @@ extension AppDIContainer {
 }
 
 extension CompletionKind {
-  /// The names of the engines, including those of libraries that exist when the script is made.
+  /// The names of the engines, including those of libraries.
   static var backends: CompletionKind {
     .list(
       (try? AppDIContainer.ofProcess().backendNames) ?? Cachectl.current.catalogue.declarations.map(\.name))
