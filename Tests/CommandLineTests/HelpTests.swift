@@ -77,8 +77,8 @@ import Testing
       (["show", "citi"], Contract.citiesKey),
     ]
     for (words, offer) in offers {
-      // Fish has no name for the code in front of its arguments.
-      let arguments: [String] = shell == "fish" ? start + words : start + [shell] + words
+      // What bash and zsh take as the name of the code ends the options of fish.
+      let arguments: [String] = start + ["--"] + words
       // The script calls `cachectl`, as its user does. A completion may have given up after its second.
       var run = try await scratch.run("/bin/sh", arguments)
       for _ in 1..<30 where run.lines.isEmpty { run = try await scratch.run("/bin/sh", arguments) }
