@@ -86,7 +86,7 @@ final class CompletionScripts {
   func zsh(_ words: [String]) throws -> [String] {
     let code = """
       setopt extended_glob; compdef() { }
-      _describe() { print -rl -- "${(@M)${(@P)2}:#$PREFIX*}" }
+      _describe() { print -rl -- "${(@M)${(@P)2}:#${(Q)PREFIX}*}" }
       _files() { print -r -- files "$@" }
       compset() { PREFIX=${PREFIX#*=} }
       source ./script.zsh; words=("$@"); CURRENT=$#; PREFIX=${@[-1]}; _tool

@@ -48,17 +48,17 @@ import Testing
     (
       "bash",
       """
-      source script; COMP_WORDS=(cachectl "$@"); COMP_CWORD=$#; _cachectl; printf '%s\\n' "${COMPREPLY[@]}"
+      source ./script; COMP_WORDS=(cachectl "$@"); COMP_CWORD=$#; _cachectl; printf '%s\\n' "${COMPREPLY[@]}"
       """
     ),
     (
       "zsh",
       """
       setopt extended_glob; compdef() { }; _describe() { print -rl -- "${(@P)2}" }
-      source script; words=(cachectl "$@"); CURRENT=$#words; PREFIX=$words[-1]; _cachectl
+      source ./script; words=(cachectl "$@"); CURRENT=$#words; PREFIX=$words[-1]; _cachectl
       """
     ),
-    ("fish", "source script; complete -C (string join ' ' -- cachectl $argv)"),
+    ("fish", "source ./script; complete -C (string join ' ' -- cachectl $argv)"),
   ]
 
   @Test(arguments: shells)
