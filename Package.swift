@@ -35,7 +35,7 @@ func engine(_ folder: String, _ libraries: Target.Dependency..., module: String?
 /// The tests of one target, which read the files in the folders `data` in place.
 func tests(_ name: String, _ dependencies: [Target.Dependency], data: [String] = []) -> Target {
   .testTarget(
-    name: name, dependencies: ["CacheBase"] + dependencies, exclude: data, swiftSettings: settings)
+    name: name, dependencies: ["CacheBase", "SeededNumbers"] + dependencies, exclude: data, swiftSettings: settings)
 }
 
 /// What tests share: in no product.
@@ -186,14 +186,14 @@ let package = Package(
     exerciser("StoreExerciser", ["PlistStorage", "SQLiteStorage", "LMDBStorage"]),
     exerciser("RedisExerciser", ["RedisStorage"]),
 
-    tests("CacheBaseTests", ["SeededNumbers"]),
-    tests("EngineAPITests", ["EngineAPI", "CCrashNotice", "SeededNumbers"]),
+    tests("CacheBaseTests", []),
+    tests("EngineAPITests", ["EngineAPI", "CCrashNotice"]),
     tests("EngineConformanceTests", caching + localEngines + ["TestStorage", "EngineConformance"]),
-    tests("EngineBenchmarkTests", ["EngineAPI", "TestStorage", "EngineBenchmark", "MemoryStorage", "SeededNumbers"]),
+    tests("EngineBenchmarkTests", ["EngineAPI", "TestStorage", "EngineBenchmark", "MemoryStorage"]),
     tests("EngineExportTests", ["EngineAPI", "TestStorage", "CCachectlPlugin", "EngineExport"]),
-    tests("PlistStorageTests", ["EngineAPI", "ChildProcesses", "PlistStorage", "SeededNumbers"], data: ["Fixtures"]),
-    tests("SQLiteStorageTests", ["EngineAPI", "ChildProcesses", "SQLiteStorage", "CSQLite", "SeededNumbers"]),
-    tests("LMDBStorageTests", ["EngineAPI", "ChildProcesses", "LMDBStorage", "CLMDB", "SeededNumbers"]),
+    tests("PlistStorageTests", ["EngineAPI", "ChildProcesses", "PlistStorage"], data: ["Fixtures"]),
+    tests("SQLiteStorageTests", ["EngineAPI", "ChildProcesses", "SQLiteStorage", "CSQLite"]),
+    tests("LMDBStorageTests", ["EngineAPI", "ChildProcesses", "LMDBStorage", "CLMDB"]),
     tests(
       "LibraryStorageTests",
       ["EngineAPI", "ChildProcesses", "EngineConformance", "CCachectlPlugin", "LibraryStorage", "PlistStorage"],
@@ -203,15 +203,14 @@ let package = Package(
       caching + localEngines + [
         "ChildProcesses", "EngineConformance", "RedisStorage", "CRedis", "RedisExerciser", "TestOrigin", "cachectl",
       ]),
-    tests("HTTPCachingTests", ["FetchVocabulary", "HTTPCaching", "SeededNumbers"]),
+    tests("HTTPCachingTests", ["FetchVocabulary", "HTTPCaching"]),
     tests(
       "CacheCoreTests",
       caching + localEngines + [
-        "CurlTransport", "TestStorage", "EngineConformance", "CacheDomain", "CacheData", "SeededNumbers", "TestOrigin",
+        "CurlTransport", "TestStorage", "EngineConformance", "CacheDomain", "CacheData", "TestOrigin",
       ]),
-    tests("CurlTransportTests", caching + ["CurlTransport", "TestOrigin", "SeededNumbers"]),
-    tests(
-      "PayloadTransformsTests", caching + localEngines + ["EngineConformance", "PayloadTransforms", "SeededNumbers"]),
+    tests("CurlTransportTests", caching + ["CurlTransport", "TestOrigin"]),
+    tests("PayloadTransformsTests", caching + localEngines + ["EngineConformance", "PayloadTransforms"]),
     tests("ResponseCacheTests", caching + localEngines + ["ResponseCache", "ResponseCacheTesting"]),
     tests(
       "ResponseCacheConfigurationTests",
@@ -223,14 +222,13 @@ let package = Package(
       caching + [
         "CurlTransport", "EngineConformance", "MemoryStorage", "ResponseCache", "ResponseCacheURLSession", "TestOrigin",
       ]),
-    tests("CacheDomainTests", ["FetchVocabulary", "CacheDomain", "SeededNumbers"]),
-    tests("CacheDataTests", caching + ["CacheDomain", "CacheData", "SeededNumbers"]),
-    tests(
-      "CachePresentationTests", ["FetchVocabulary", "HTTPCaching", "CacheDomain", "CachePresentation", "SeededNumbers"]),
+    tests("CacheDomainTests", ["FetchVocabulary", "CacheDomain"]),
+    tests("CacheDataTests", caching + ["CacheDomain", "CacheData"]),
+    tests("CachePresentationTests", ["FetchVocabulary", "HTTPCaching", "CacheDomain", "CachePresentation"]),
     tests(
       "SampleOriginTests", caching + ["CacheDomain", "CacheData", "CSampleData", "CZlib", "SampleOrigin"],
       data: ["Data"]),
-    tests("CommandLineKitTests", ["ChildProcesses", "CommandLineKit", "SeededNumbers"], data: ["Golden"]),
+    tests("CommandLineKitTests", ["ChildProcesses", "CommandLineKit"], data: ["Golden"]),
     tests(
       "CachectlToolTests",
       caching + app + [
@@ -239,12 +237,9 @@ let package = Package(
     // The program, driven from outside.
     tests(
       "CommandLineTests",
-      [
-        "FetchVocabulary", "CachePresentation", "CommandLineKit", "ChildProcesses", "SeededNumbers", "TestOrigin",
-        "cachectl",
-      ],
+      ["FetchVocabulary", "CachePresentation", "CommandLineKit", "ChildProcesses", "TestOrigin", "cachectl"],
       data: ["Libraries"]),
-    tests("DurabilityTests", ["ChildProcesses", "StoreExerciser", "TestOrigin", "SeededNumbers", "cachectl"]),
+    tests("DurabilityTests", ["ChildProcesses", "StoreExerciser", "TestOrigin", "cachectl"]),
     // An engine in C that the tests build, and load as a user would.
     tests("ExamplesTests", ["EngineAPI", "ChildProcesses", "EngineConformance", "LibraryStorage"]),
     tests("TestOriginTests", ["ChildProcesses", "TestOrigin", "CZlib"]),
