@@ -84,19 +84,16 @@ let package = Package(
         "CacheBase", "EngineAPI", "FetchVocabulary", "HTTPCaching", "CacheCore", "CacheConfiguration", "CacheDomain",
         "CacheData", "CachePresentation", "CommandLineKit", "CachectlTool",
       ]),
-    // One engine, or all that are built in.
-    .library(name: "MemoryStorage", targets: ["MemoryStorage"]),
-    .library(name: "PlistStorage", targets: ["PlistStorage"]),
-    .library(name: "SQLiteStorage", targets: ["SQLiteStorage"]),
-    .library(name: "LMDBStorage", targets: ["LMDBStorage"]),
-    .library(name: "RedisStorage", targets: ["RedisStorage"]),
-    .library(name: "LibraryStorage", targets: ["LibraryStorage"]),
+    // All engines that are built in.
     .library(
       name: "BuiltInEngines",
       targets: ["MemoryStorage", "PlistStorage", "SQLiteStorage", "LMDBStorage", "RedisStorage"]),
-  ],
+  ]
+    // And each alone.
+    + ["Memory", "Plist", "SQLite", "LMDB", "Redis", "Library"].map {
+      .library(name: "\($0)Storage", targets: ["\($0)Storage"])
+    },
   targets: [
-    // What an engine is.
     // What every target may use: the platform's C library, which nothing else imports, and what the platforms do differently;
     // the error, JSON, URLs, digits, dates, encodings, digests, and what was meant by a misspelled name.
     .target(name: "CacheBase", path: "Sources/Storage/CacheBase", swiftSettings: settings),
