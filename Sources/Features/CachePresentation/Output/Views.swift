@@ -51,9 +51,10 @@ extension Array {
 extension Table {
   /// The table of `items`, with those of `columns` that tables have.
   package init<Item>(_ items: [Item], _ columns: [CachePresentation.Column<Item>]) {
-    let shown = columns.filter { $0.column != nil }
+    // Not `filter`: in generic code it finds out at each start that the array is one.
+    let shown = columns.compactMap { declared in declared.column.map { (column: $0, cell: declared.cell) } }
     let rows = items.indices.map { index in shown.map { $0.cell(items[index], index) } }
-    self.init(shown.compactMap(\.column), rows: rows)
+    self.init(shown.map(\.column), rows: rows)
   }
 }
 
