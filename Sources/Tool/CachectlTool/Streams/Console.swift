@@ -9,10 +9,6 @@ struct Console: Sendable {
   /// The standard error: everything else.
   static let error = Console(descriptor: STDERR_FILENO, name: "the standard error")
 
-  /// The number of bytes to write at once: as many as a pipe that is ready takes without blocking (pipe(7)), or to a file,
-  /// which takes everything, so many that an interruption comes in between.
-  private var pieceSize: Int { isFile ? 1 << 20 : Int(PIPE_BUF) }
-
   let descriptor: Int32
   /// The name for messages.
   private let name: String
@@ -45,12 +41,34 @@ struct Console: Sendable {
     while written < bytes.count {
       try Readiness.wait(for: descriptor, POLLOUT)
       let count = bytes.withUnsafeBytes { buffer in
-        CacheBase.write(descriptor, buffer.baseAddress?.advanced(by: written), min(pieceSize, bytes.count - written))
+        CacheBase.write(descriptor, buffer.baseAddress?.advanced(by: written), room(for: bytes.count - written))
       }
       if count < 0, errno == EINTR { continue }
       guard count > 0 else { throw failure(errno) }
       written += count
     }
+  }
+
+  /// How many of `count` bytes to write at once: as many as the stream, which is ready, takes without blocking.
+  private func room(for count: Int) -> Int {
+    // A file takes everything; pieces let an interruption in between.
+    if isFile { return min(count, 1 << 20) }
+    // Any pipe takes this, see pipe(7). A large answer would take as many calls as all else, so a pipe is asked for its room.
+    let least = Int(PIPE_BUF)
+    if count <= least { return count }
+    #if os(Linux)
+      // F_GETPIPE_SZ, an extension of Linux, see fcntl(2).
+      let capacity = Int(fcntl(descriptor, 1_032))
+      var unread: CInt = 0
+      guard capacity > 0, ioctl(descriptor, UInt(FIONREAD), &unread) == 0 else { return least }
+      // A write that does not fit into the last page begins a new one. So any two pages in a row hold more than one
+      // page of data, except at the front, where part of the first page may have been read.
+      let pageSize = Int(sysconf(Int32(_SC_PAGESIZE)))
+      let used = unread == 0 ? 0 : Int(unread) / pageSize * 2 + 2
+      return min(count, max(least, capacity - used * pageSize))
+    #else
+      return least
+    #endif
   }
 
   /// Writes `text`, and ignores a failure: there is no other place to report it.
