@@ -31,12 +31,14 @@ struct AtomicFile: ~Copyable {
     guard let path = Self.target(of: path) else { throw Self.failure(path) }
     // Not the process number: in a container the next process has the same, and a crash's leftover file would block it.
     let temporary = "\(path).\(String(UInt64.random(in: 0 ... .max), radix: 36)).new"
-    let mode: mode_t = isPrivate ? 0o600 : 0o644
+    // The owner of an existing file has decided who may read it. That holds from the start: others see the name.
+    var status = stat()
+    let isThere = !isPrivate && stat(path, &status) == 0
+    let mode = isThere ? status.st_mode & 0o777 : isPrivate ? 0o600 : 0o644
     let file = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
     guard file >= 0 else { throw Self.failure(path) }
-    // The owner of an existing file has decided who may read it.
-    var status = stat()
-    if !isPrivate, stat(path, &status) == 0 { fchmod(file, status.st_mode & 0o777) }
+    // The mask of the process (umask) may have taken some permissions away.
+    if isThere { fchmod(file, mode) }
     self.path = path
     self.temporary = temporary
     output = Console(descriptor: file, name: path)
