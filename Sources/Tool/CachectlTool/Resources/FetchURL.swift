@@ -84,8 +84,7 @@ struct FetchURLCommand: AsyncParsableCommand {
   private var showsHead: Bool { include || url.head }
 
   private func deliver(_ snapshot: Snapshot<LocatedResponse>, _ session: Session) async throws(CacheError) {
-    let backend = session.configuration.backend
-    let view = SnapshotView(snapshot, backend: backend)
+    let view = origin(of: snapshot, session)
     if fail, let error = CacheError(failing: snapshot.value) {
       for warning in view.warnings { global.warn(warning) }
       throw error
@@ -99,14 +98,20 @@ struct FetchURLCommand: AsyncParsableCommand {
       try await write(response, to: out)
       global.remark(view.status)
     } else if Console.output.screen.isTerminal, out == nil {
-      try await show(response, view)
+      try await show(response)
       global.remark(view.status)
     } else {
       try await write(response) { bytes throws(CacheError) in try Console.output.write(bytes) }
     }
     // Some failures are only known when the content is complete, such as that of storing it.
-    let all = SnapshotView(snapshot, backend: backend).warnings
-    for warning in all.dropFirst(view.warnings.count) { global.warn(warning) }
+    for warning in origin(of: snapshot, session).warnings.dropFirst(view.warnings.count) { global.warn(warning) }
+  }
+
+  /// Where the answer came from, without its content: a text of that, for a document, takes as long to make as to print it.
+  private func origin(of snapshot: Snapshot<LocatedResponse>, _ session: Session) -> SnapshotView {
+    SnapshotView(
+      snapshot, of: URLOptions.resourceName, backend: session.configuration.backend, [],
+      extent: ["HTTP \(snapshot.value.response.head.status)"])
   }
 
   /// Prints facts about the answer, for which its content is gathered up to the size of an entry.
@@ -148,14 +153,14 @@ struct FetchURLCommand: AsyncParsableCommand {
   }
 
   /// Shows the answer on a terminal while it arrives, if it is text.
-  private func show(_ response: HTTPResponse, _ view: SnapshotView) async throws(CacheError) {
+  private func show(_ response: HTTPResponse) async throws(CacheError) {
     let notText = CacheError(
       .invalidRequest, "the answer is not text", hint: "redirect it to a file, or use --out FILE")
     guard response.rest != nil || response.terminalText != nil else { throw notText }
     var text = ArrivingText()
     var piece: [UInt8]? = response.body
     var isInLine = false
-    if showsHead { try Console.output.write(view.table(on: Console.output.screen, hasHeader: false)) }
+    if showsHead { try Console.output.write(TerminalText.block(response.headText)) }
     while let bytes = piece {
       guard let shown = text.append(bytes) else { throw notText }
       try Console.output.write(shown)
