@@ -32,7 +32,8 @@ final class RedisConnection: @unchecked Sendable {
   private static let restAfterSlowReply = -64
   /// How long the thread lives without calls.
   private static let idleTime = Duration.seconds(1)
-  /// How long the thread waits for a reply before it looks for bytes that the socket has not taken, in milliseconds.
+  /// How long the thread waits before it looks for bytes that the socket has not taken, in milliseconds: a caller cannot wake
+  /// it up.
   private static let interval: Int32 = 10
 
   let address: RedisAddress
@@ -242,7 +243,8 @@ final class RedisConnection: @unchecked Sendable {
         reader = .none
         return nil
       }
-      return Int32(Self.idleTime / .milliseconds(1))
+      // The calls of a follower are small: the socket takes them at once.
+      return onMessage == nil ? Self.interval : Int32(Self.idleTime / .milliseconds(1))
     }
     if isSilent { fail(.silence) }
     return wait

@@ -190,6 +190,23 @@ struct RedisConnectionTests {
     #expect(refusal?.code == .unreachable && refusal?.isOfSilence == false)
   }
 
+  @Test("What the socket does not take at once is sent soon, even if the connection has just had nothing to do")
+  func largeAfterRest() async throws {
+    let value = [UInt8](repeating: 7, count: 32 << 20)
+    // A busy machine may be silent for so long, but not each time.
+    for _ in 0..<5 {
+      // Shorter than a thread waits when there are no calls.
+      let connection = try await patiently { try await open(["timeout": .integer(700)]) }
+      defer { connection.close() }
+      // A thread waits for a reply that takes long, and goes on waiting after it.
+      _ = try? await connection.send([RedisCommand("BLPOP", "list", "0.05")])
+      var change = RedisCommand("SET", "a")
+      change.append(value)
+      if let reply = try? await connection.send([change])[0], reply.text == "OK" { return }
+    }
+    Issue.record("a large change is taken for one that the server does not answer")
+  }
+
   @Test("A server that takes no more clients says so")
   func crowded() async throws {
     let witness = try server.connection()
