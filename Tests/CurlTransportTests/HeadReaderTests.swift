@@ -13,6 +13,7 @@ struct HeadReaderTests {
     ["HTTP/1.1 200 OK\r\n", " A: b\r\n"],
     ["HTTP/1.1 200 OK\r\n", "Content-Length: 1\r\n", "Content-Length: 2\r\n", "\r\n"],
     ["HTTP/1.1 200 OK\r\n", "Content-Length: 1, 2\r\n", "\r\n"],
+    ["HTTP/1.1 200 OK\r\n", "A: b\r\n"] + Array(repeating: " c\r\n", count: 101),
   ])
   func linesThatAreNoHead(_ lines: [String]) {
     #expect(throws: HeadReader.Failure.self) {

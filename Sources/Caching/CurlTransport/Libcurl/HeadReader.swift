@@ -13,9 +13,13 @@ struct HeadReader {
 
   private enum Place { case start, fields, trailers }
 
+  /// How many lines may continue others: each costs as much as the whole field.
+  private static let foldLimit = 100
+
   private var place = Place.start
   private var head = HTTPResponseHead(status: 0)
   private var fields: HTTPFields = [:]
+  private var folds = 0
 
   /// The trailers so far.
   var trailers: HTTPFields { place == .trailers ? fields : [:] }
@@ -63,6 +67,8 @@ struct HeadReader {
   /// Adds `line` to the value of the last field: in old syntax, a line that begins with white space continues the previous
   /// one (RFC 9112, section 5.2).
   private mutating func fold(_ line: ArraySlice<UInt8>) throws(Failure) {
+    folds += 1
+    guard folds <= Self.foldLimit else { throw Failure(reason: "more than \(Self.foldLimit) lines are folded") }
     guard let last = fields.lines.last else { throw Failure(reason: "the header begins with white space") }
     // libcurl frames the content by single lines.
     guard !Self.framingNames.contains(where: { HTTPFields.isSame($0, last.name) }) else {
