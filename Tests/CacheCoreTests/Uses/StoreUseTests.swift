@@ -116,6 +116,17 @@ import Testing
     #expect(try StoreUse(table).histories(of: [try CacheKey("a/1")]).first?.count == Int64(uses.counts.hits))
   }
 
+  /// A later use by more than a day looks like a clock that was set back if it is added before the earlier ones.
+  @Test func aUseAfterALongPauseIsTheLast() async throws {
+    let uses = StoreUse(table)
+    let later = 1_000_000 + 2 * Int64(86_400_000)
+    try await useOften(uses, StoreUse.maximumRecent, step: 0)
+    try await useOften(uses, 1, step: 0, from: later)
+    try await uses.write()
+    let known = try StoreUse(table).histories(of: [try CacheKey("a/1")])
+    #expect(known == [Self.history(later, Int64(StoreUse.maximumRecent) + 1)])
+  }
+
   /// Also for a repair, which reads the damaged store.
   @Test func aStoreThatIsOnlyReadWritesNothing() async throws {
     let key = try CacheKey("a/1")

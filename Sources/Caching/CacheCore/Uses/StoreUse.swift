@@ -232,6 +232,8 @@ extension StoreUse {
     guard writes else { return }
     await finishWriting()
     let (news, failure) = state.withLock { state in
+      // The list has the later uses. A command-line tool has only a list, for which no table is made.
+      if !state.pending.isEmpty { gather(&state) }
       defer { state.failure = nil }
       return (takeNews(&state), state.failure)
     }
