@@ -85,11 +85,21 @@ extension Lease {
 public struct LeaseOptions: Sendable {
   /// How long a lease holds without a renewal; more than zero. The holder renews it three times in that time. If a
   /// holder disappears in a way that other processes cannot detect, they wait this long.
-  public var duration = Duration.seconds(30)
+  public let duration: Duration
   /// Names this process in its leases, and tells which others have ended.
-  public var processes: any ProcessTable = SystemProcessTable()
+  public let processes: any ProcessTable
   /// Waits for a duration. Throws as soon as its task is cancelled.
-  public var sleep: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
+  public let sleep: @Sendable (Duration) async throws -> Void
+
+  /// Creates options; by default a lease holds for thirty seconds.
+  public init(
+    duration: Duration = .seconds(30), processes: any ProcessTable = SystemProcessTable(),
+    sleep: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
+  ) {
+    self.duration = duration
+    self.processes = processes
+    self.sleep = sleep
+  }
 
   /// How often a lease is renewed.
   var renewal: Duration { duration / 3 }

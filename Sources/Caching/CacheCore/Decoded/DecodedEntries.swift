@@ -35,6 +35,12 @@ public struct DecodedLimits: Sendable, Hashable {
   /// payload.
   public let maxBytes: Int
 
+  /// Creates limits.
+  public init(maxEntries: Int, maxBytes: Int) {
+    self.maxEntries = maxEntries
+    self.maxBytes = maxBytes
+  }
+
   /// 1,024 entries and 16 MiB.
   public static let standard = DecodedLimits(maxEntries: 1_024, maxBytes: 16 << 20)
 

@@ -71,6 +71,14 @@ public struct TransformContext: Sendable {
   /// The bytes to authenticate with those of the part, besides the key and the part: for attributes the rest of the
   /// metadata, for a payload none.
   public let authenticated: [UInt8]
+
+  /// The context of `part` of the entry under `key`, such as in a test of a transform.
+  public init(key: CacheKey, part: Part, maxEntryBytes: Int = 1 << 30, authenticated: [UInt8] = []) {
+    self.key = key
+    self.part = part
+    self.maxEntryBytes = maxEntryBytes
+    self.authenticated = authenticated
+  }
 }
 
 /// The transforms of a store.
