@@ -95,8 +95,8 @@ import Testing
     for isReading in [false, true] {
       let processes = try Processes(interval: inOtherProcess ? .microseconds(100) : .seconds(3_600))
       try await overwrite(processes.writer)
-      // The thread of the keeper may already have ended what is kept.
-      if isReading { try await processes.read() }
+      // A thread that looks so often may already have ended what is kept.
+      if isReading { try await inOtherProcess ? processes.read() : processes.keep() }
       while inOtherProcess, processes.environment.snapshots.isKeeping { await Task.yield() }
       for _ in 0..<50 { try await overwrite(inOtherProcess ? processes.other : processes.writer) }
       sizes.append(try processes.store.bytes.count)
