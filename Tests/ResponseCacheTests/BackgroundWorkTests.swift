@@ -32,6 +32,20 @@ import Testing
     #expect(await background.finish().isEmpty)
   }
 
+  @Test(.timeLimit(.minutes(30))) func aRequestThatIsReleasedGoesOnThoughLaterOnesAreHeld() async throws {
+    let origin = FakeOrigin { (name: String) in name }
+    origin.hold()
+    let first = Task { try await origin.fetch("a") }
+    await origin.arrival(of: 1)
+    origin.release()
+    origin.hold()
+    #expect(try await first.value == "a")
+    let second = Task { try await origin.fetch("b") }
+    await origin.arrival(of: 2)
+    origin.release()
+    #expect(try await second.value == "b")
+  }
+
   @Test(.timeLimit(.minutes(30))) func aRevalidationThatCannotBeStoredIsAWarningAtOnce() async throws {
     let (warnings, warn) = AsyncStream.makeStream(of: CacheError.Code.self)
     let clock = ManualClock(.start)

@@ -44,6 +44,8 @@ public final class FakeOrigin<Query: Sendable, Value: Sendable>: Sendable {
     var failure: (any Error)?
     var queries: [Query] = []
     var isHeld = false
+    /// How often requests were released.
+    var releases = 0
   }
 
   private let state: TaskMonitor<State>
@@ -72,7 +74,10 @@ public final class FakeOrigin<Query: Sendable, Value: Sendable>: Sendable {
 
   /// Lets the waiting requests and all later ones go on.
   public func release() {
-    state.withLock { $0.isHeld = false }
+    state.withLock { state in
+      state.isHeld = false
+      state.releases += 1
+    }
     state.signalAll()
   }
 
@@ -82,13 +87,12 @@ public final class FakeOrigin<Query: Sendable, Value: Sendable>: Sendable {
 
   /// Answers `query`: what a resource under test calls.
   public func fetch(_ query: Query) async throws -> Value {
-    let isHeld = state.withLock { state in
+    let releases = state.withLock { state in
       state.queries.append(query)
-      return state.isHeld
+      return state.isHeld ? state.releases : nil
     }
     state.signalAll()
-    // The cancellation of this task does not end the wait of another one.
-    if isHeld { await Task { _ = await state.wait { $0.isHeld ? nil : true } }.value }
+    if let releases { await state.waitAlways { $0.releases > releases } }
     try Task.checkCancellation()
     let (answer, failure) = state.withLock { ($0.answer, $0.failure) }
     if let failure { throw failure }
