@@ -192,11 +192,11 @@ struct RedisConnectionTests {
 
   @Test("What the socket does not take at once is sent soon, even if the connection has just had nothing to do")
   func largeAfterRest() async throws {
-    let value = [UInt8](repeating: 7, count: 32 << 20)
+    let value = [UInt8](repeating: 7, count: 16 << 20)
     // A busy machine may be silent for so long, but not each time.
     for _ in 0..<5 {
       // Shorter than a thread waits when there are no calls.
-      let connection = try await patiently { try await open(["timeout": .integer(700)]) }
+      let connection = try await patiently { try await open(["timeout": .integer(250)]) }
       defer { connection.close() }
       // A thread waits for a reply that takes long, and goes on waiting after it.
       _ = try? await connection.send([RedisCommand("BLPOP", "list", "0.05")])
