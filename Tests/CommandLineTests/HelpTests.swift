@@ -54,7 +54,7 @@ import Testing
     (
       "zsh",
       """
-      setopt extended_glob; compdef() { }; _describe() { print -rl -- "${(@P)2}" }
+      setopt extended_glob; compdef() { }; _describe() { print -rl -- "${(@P)2}" }; _files() { print -rl -- ${~2} }
       source ./script; words=(cachectl "$@"); CURRENT=$#words; PREFIX=$words[-1]; _cachectl
       """
     ),
@@ -67,6 +67,7 @@ import Testing
     let script = try await scratch.cachectl("completion", shell)
     expectSuccess(script)
     try scratch.write(script.output, to: "work/script")
+    try scratch.write("{}", to: "work/own.json")
     try scratch.makeFolder("work/bin")
     try FileManager.default.createSymbolicLink(
       atPath: scratch.path("work/bin/cachectl"), withDestinationPath: Binary.path)
@@ -74,7 +75,7 @@ import Testing
     let start: [String] = ["-c", "PATH=$PWD/bin:$PATH exec \"$@\"", "sh", shell] + Self.options(shell) + ["-c", code]
     let offers: [(words: [String], offer: String)] = [
       (["fetch", "cit"], "cities"), (["--backend", "lm"], "lmdb"), (["ls", "--stat"], "--state"),
-      (["show", "citi"], Contract.citiesKey),
+      (["show", "citi"], Contract.citiesKey), (["config", "validate", "own"], "own.json"),
     ]
     for (words, offer) in offers {
       // What bash and zsh take as the name of the code ends the options of fish.

@@ -55,7 +55,8 @@ extension JSONReader {
   ///   not one of the names.
   /// - Returns: whether there is a next member; if not, the end of the object has been read.
   @usableFromInline
-  mutating func nextMember(among names: JSONNames, _ hasBegun: inout Bool, _ index: inout Int?) throws(Failure) -> Bool {
+  mutating func nextMember(among names: JSONNames, _ hasBegun: inout Bool, _ index: inout Int?) throws(Failure) -> Bool
+  {
     guard try nextPart(from: UInt8(ascii: "{"), to: UInt8(ascii: "}"), &hasBegun) else { return false }
     index = try name(among: names, index.map { $0 + 1 } ?? 0)
     return true

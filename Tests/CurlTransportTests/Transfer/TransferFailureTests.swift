@@ -74,6 +74,17 @@ struct TransferFailureTests {
     await server.abandoned(1)
   }
 
+  /// libcurl may end a transfer a moment before the limit.
+  @Test(arguments: 1...8)
+  func theLimitOfAWholeTransferIsNamed(_ attempt: Int) async throws {
+    let server = try TestServer(script: [TestResponse("never").contentHeld(by: try TestGate())])
+    let service = HTTPTransferService(
+      timeout: .seconds(30), totalTimeout: .milliseconds(300), content: .streamed
+    ) { _ in nil }
+    let error = await #expect(throws: CacheError.self) { try await service.transfer(HTTPRequest(url: server.url)) }
+    #expect(error?.message.contains("within 0.3 seconds") == true, "\(String(describing: error))")
+  }
+
   @Test func closedPort() async throws {
     let port = try ClosedPort()
     try await expect(.originUnreachable, "refuses the connection", port.url)

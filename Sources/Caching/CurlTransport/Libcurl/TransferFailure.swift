@@ -92,7 +92,9 @@ struct TransferFailure {
   private var brokenOff: CacheError { .unreachable("the answer of \(suspect) broke off before its end", patience) }
 
   private var timeout: CacheError {
-    let total = limits.totalTimeout.flatMap { duration >= $0 ? $0 : nil }
+    // libcurl may stop a moment before the limit; no wait can have ended before its own.
+    let isTotal = limits.totalTimeout.map { duration < limits.timeout || duration + .milliseconds(50) >= $0 } ?? false
+    let total = isTotal ? limits.totalTimeout : nil
     let limit = total ?? limits.timeout
     let message =
       !hasHead

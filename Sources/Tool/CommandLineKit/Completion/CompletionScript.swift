@@ -62,7 +62,8 @@ extension ParsableCommand {
       case $kind in
         words) _describe word answer ;;
         files) _files ;;
-        files*) _files -g "*.(${${kind#files }// /|})" ;;
+        # Without "(-.)" zsh reads one extension in parentheses as qualifiers.
+        files*) _files -g "*.(${${kind#files }// /|})(-.)" ;;
         folders) _files -/ ;;
       esac
     }
