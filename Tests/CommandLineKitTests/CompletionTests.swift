@@ -147,7 +147,7 @@ private func fishOffersTheAnswer(_ offer: Offer) async throws {
 private let zshOffers = [
   Offer("fet", ["fetch:Fetch a resource"]), Offer("fetch cities --order=re", ["revenue"]),
   Offer("rm 'cities/v1'/order=na", asking: ["rm", "cities/v1/order=na"], Set(keys.prefix(2))),
-  Offer("--config ", ["files -g *.(json|txt)"]), Offer("ls --home ", ["files -/"]), Offer("ls b", ["files"]),
+  Offer("--config ", ["files -g *.(json|txt)(-.)"]), Offer("ls --home ", ["files -/"]), Offer("ls b", ["files"]),
 ]
 
 @Test("zsh asks the program, and offers the answer", arguments: zshOffers)
