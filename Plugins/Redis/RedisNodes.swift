@@ -91,7 +91,7 @@ final class RedisNodes: Sendable {
 
   /// All masters as they are now.
   ///
-  /// - Throws: `CacheError` if nobody says which they are.
+  /// - Throws: `CacheError` if none of the addresses names them.
   func masters() async throws(CacheError) -> [RedisNode] {
     if findsServers { try await findMasters() }
     var seen: Set<RedisAddress> = []
