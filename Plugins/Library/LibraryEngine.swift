@@ -17,7 +17,7 @@ final class LibraryEngine: StorageEngine, @unchecked Sendable {
   /// The library can read it until the store is closed.
   private let clock: LibraryClock
   /// Every call of the library is inside, so that the store is not closed meanwhile.
-  private let gate = Gate()
+  let gate = Gate()
   private let isClosed = Atomic<Bool>(false)
   private let changing = BlockingExecutor()
   private let looking = BlockingExecutor()
