@@ -57,7 +57,7 @@ enum Compiler {
 
   private static func compile(_ source: String, _ macros: [String], _ flags: [String], to path: String) throws {
     let process = try FinishedProcess(
-      running: ["clang", "-O1", "-Wall", "-Wextra", "-Werror", "-Wno-unused-function", "-shared", "-fPIC", "-pthread"]
+      running: ["clang", "-O0", "-Wall", "-Wextra", "-Werror", "-Wno-unused-function", "-shared", "-fPIC", "-pthread"]
         + ["-I", header, "-I", sources] + macros.map { "-D" + $0 } + flags
         + [sources + "/" + source, "-o", path])
     guard process.status == 0 else { throw CompilationFailure(output: process.errors) }
