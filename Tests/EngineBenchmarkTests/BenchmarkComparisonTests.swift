@@ -40,6 +40,14 @@ struct BenchmarkComparisonTests {
     #expect(row.noise ?? 0 > BenchmarkComparison.smallestNoise - 1e-9)
   }
 
+  @Test(arguments: [rounds(100), [90, 95, 100, 105, 130], [20, 100, 101, 102, 500]])
+  func fiveRoundsAgainstThemselvesAreNeitherBetterNorWorse(rounds: [Double]) {
+    let report = Reports.report([Reports.result("a", rounds), Reports.result("b", rounds)])
+    let comparison = BenchmarkComparison(saved: report, now: report)
+    #expect(comparison.rows.map(\.verdict) == [.cannotTell, .cannotTell] && !comparison.isWorse)
+    #expect(!comparison.hasUnknownNoise)
+  }
+
   @Test(
     arguments: [
       ([100], [1]), ([5, 5, 5, 5, 5], [0, 0, 0, 0, 0]), ([0, 0, 0, 0, 0], [5, 5, 5, 5, 5]),
