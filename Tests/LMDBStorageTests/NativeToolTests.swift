@@ -37,28 +37,6 @@ import Testing
     return region.l_type != Int16(F_UNLCK)
   }
 
-  @Test func statListsNamespacesAndTheirEntries() async throws {
-    let store = try TestStore()
-    let engine = try await store.open()
-    for index in 0..<7 { try await engine.put("cities/\(index)") }
-    try await engine.put("movies/1")
-    let output = try Self.run("mdb_stat", "-a", store.path)
-    #expect(output.contains("Status of cities\n  Tree depth: 1"))
-    #expect(output.contains("  Entries: 7\n"))
-    #expect(output.contains("Status of movies\n"))
-    try await engine.close()
-  }
-
-  @Test func dumpShowsKeysAndPayloads() async throws {
-    let store = try TestStore()
-    let engine = try await store.open()
-    try await engine.put("cities/v1/page=0", Array(#"{"items": []}"#.utf8))
-    let output = try Self.run("mdb_dump", "-p", "-s", "cities", store.path)
-    #expect(output.contains(" cities/v1/page=0\n"))
-    #expect(output.contains(#"{"items": []}"#))
-    try await engine.close()
-  }
-
   @Test func seesWhatAnotherProcessWritesBeyondItsMap() async throws {
     let (source, store) = (try TestStore(), try TestStore())
     let large = try await source.open()

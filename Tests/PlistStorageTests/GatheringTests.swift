@@ -137,21 +137,21 @@ import Testing
   @Test func theBatchesThatWaitWriteAFileOnce() async throws {
     let folder = try TemporaryFolder()
     let gate = Gate("lock")
-    let batches = try (0..<2_000).map { try batch("a/\($0)") }
+    let batches = try (0..<400).map { try batch("a/\($0)") }
     #expect(try await codes(of: batches, in: folder, gate).allSatisfy { $0 == nil })
     #expect(replaced(gate) == ["replace a.json"])
-    #expect(try await folder.open().count().entries == 2_000)
+    #expect(try await folder.open().count().entries == 400)
   }
 
   @Test func batchesThatArriveDuringACommitWaitForTheNext() async throws {
     let folder = try TemporaryFolder()
     let gate = Gate("replace")
     let engine = try await folder.open(.normal, gate.system)
-    let tasks = (0..<2_000).map { number in Task.immediate { try await engine.put(["a/\(number)": "x"]) } }
+    let tasks = (0..<400).map { number in Task.immediate { try await engine.put(["a/\(number)": "x"]) } }
     gate.open()
     for task in tasks { try await task.value }
     // The first turn can begin with more than one.
     #expect((1...2).contains(replaced(gate).count))
-    #expect(try await folder.open().count().entries == 2_000)
+    #expect(try await folder.open().count().entries == 400)
   }
 }

@@ -13,16 +13,6 @@ import Testing
     return try await plugin.inspect(configuration)
   }
 
-  @Test func whereNothingIsNothingIsMade() async throws {
-    let folder = try TemporaryFolder()
-    let expected = StoreInspection(path: folder.store, files: [], format: nil, currentFormat: 1)
-    #expect(try await inspect(folder) == expected)
-    #expect(!FileManager.default.fileExists(atPath: folder.store))
-    try FileManager.default.createDirectory(atPath: folder.store, withIntermediateDirectories: false)
-    #expect(try await inspect(folder) == expected)
-    #expect(try folder.names() == [])
-  }
-
   @Test func theFilesOfTheStoreAreListed() async throws {
     let folder = try TemporaryFolder()
     try await folder.open().put(["a/1": "x", "b/1": "y"])

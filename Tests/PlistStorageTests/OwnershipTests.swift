@@ -92,12 +92,4 @@ import Testing
     try store.list(["c", "d"])
     #expect(try store.listedNamespaces() == Set(["b", "c", "d"] + (list.contains("a\n") ? ["a"] : [])))
   }
-
-  @Test func aLinkThatLeadsNowhereIsNotReplaced() async throws {
-    let folder = try TemporaryFolder()
-    try FileManager.default.createSymbolicLink(atPath: folder.store, withDestinationPath: folder.path + "/disk/x")
-    let error = await #expect(throws: CacheError.self) { _ = try await folder.open() }
-    #expect(error?.code == .cannotCreate)
-    #expect(error?.message == "\(folder.store) is a link to \(folder.path)/disk/x, which does not exist")
-  }
 }

@@ -27,13 +27,6 @@ import Testing
     return folder
   }
 
-  @Test func whereNothingIsNothingIsDone() async throws {
-    let folder = try TemporaryFolder()
-    #expect(try await remove(folder).isEmpty)
-    #expect(try await remove(folder, movingAside: ".damaged").isEmpty)
-    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
-  }
-
   @Test func allFilesOfTheStoreAreDeleted() async throws {
     let folder = try await damagedStore()
     let engine = try await folder.open()

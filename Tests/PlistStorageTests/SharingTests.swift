@@ -148,14 +148,4 @@ private final class RestlessHandle: Sendable {
       try await group.waitForAll()
     }
   }
-
-  @Test func writersOfOneHandleLoseNothing() async throws {
-    let folder = try TemporaryFolder()
-    let engine = try await folder.open(.relaxed)
-    try await withThrowingTaskGroup(of: Void.self) { group in
-      for number in 0..<40 { group.addTask { try await engine.put(["a/\(number)": "x"]) } }
-      try await group.waitForAll()
-    }
-    #expect(try await folder.open().count().entries == 40)
-  }
 }

@@ -95,24 +95,6 @@ import Testing
     try await engine.close()
   }
 
-  @Test func compactingRemovesTheExpiredAndTheirSpace() async throws {
-    let folder = try TestFolder()
-    let engine = try await folder.open(now: 5_000)
-    for number in 0..<100 {
-      let metadata = EntryMetadata.sample(retainUntil: number == 7 ? 5_001 : number == 8 ? 5_000 : 4_000)
-      try await engine.put("cities/\(number)", [UInt8](repeating: 0xFF, count: 20_000), metadata)
-    }
-    let before = try await engine.count()
-    try await engine.compact()
-    let after = try await engine.count()
-    #expect(try await engine.keys() == ["cities/7"])
-    #expect(after.entries == 1)
-    #expect(after.storageBytes < before.storageBytes / 10)
-    try await engine.put("cities/new", [1])
-    try await engine.close()
-    #expect(try folder.shell("PRAGMA application_id; PRAGMA user_version; PRAGMA journal_mode") == "1130447720\n1\nwal")
-  }
-
   @Test func aLongRunOfWritesDoesNotLetTheLogGrow() async throws {
     let folder = try TestFolder()
     let engine = try await folder.open()
@@ -131,53 +113,5 @@ import Testing
     let copy = try await folder.open(at: folder.path + "/copy.sqlite")
     #expect(try await copy.payload("cities/a") == [1])
     try await copy.close()
-  }
-
-  @Test func metadataOfAnyTextComesBack() async throws {
-    let folder = try TestFolder()
-    let engine = try await folder.open()
-    let metadata = EntryMetadata(
-      storedAt: Timestamp(milliseconds: 0), freshUntil: Timestamp(milliseconds: .max), retainUntil: .distantFuture,
-      contentType: "a\u{0}b\"ü\n", attributes: ["": "", "q\"\\\u{0}\u{1F}/": "\u{10FFFF}é\r\n", "etag": "W/\"x\""],
-      checksum: .max)
-    try await engine.put("cities/a", [], metadata)
-    #expect(try await engine.metadata("cities/a") == metadata)
-    #expect(try await engine.scan(ScanRequest()).entries.map(\.metadata) == [metadata])
-    try await engine.close()
-  }
-
-  @Test func entriesMayBeVeryLarge() async throws {
-    let folder = try TestFolder()
-    let engine = try await folder.open(durability: .relaxed)
-    let key = "cities/" + String(repeating: "k", count: CacheKey.maximumLength - 7)
-    var payload = [UInt8](repeating: 0xA5, count: 65 << 20)
-    payload[payload.count - 1] = 1
-    try await engine.put(key, payload)
-    let isEqual = try await engine.read(CacheKey(key)) { [payload] bytes, _ in
-      bytes.withUnsafeBufferPointer { found in
-        found.count == payload.count && found.baseAddress.map { memcmp($0, payload, found.count) == 0 } == true
-      }
-    }
-    #expect(isEqual == true)
-    try await engine.close()
-  }
-
-  @Test func aBatchThatFailsHalfWayChangesNothing() async throws {
-    let folder = try TestFolder()
-    let engine = try await folder.open()
-    try await engine.put("cities/a", [1], .sample(checksum: .max))
-    var batch = WriteBatch()
-    batch.put(try CacheKey("cities/b"), payload: [2], metadata: .sample())
-    batch.require(try CacheKey("cities/a"), .checksum(.max))
-    batch.remove(try CacheKey("cities/a"))
-    batch.require(try CacheKey("cities/a"), .checksum(.max))
-    #expect(try await code { try await engine.apply(batch) } == .conflict)
-    #expect(try await engine.keys() == ["cities/a"])
-    try await engine.close()
-    #expect(try await code { try await engine.apply(WriteBatch()) } == .closed)
-    #expect(try await code { _ = try await engine.payload("cities/a") } == .closed)
-    #expect(try await code { _ = try await engine.count() } == .closed)
-    #expect(try await code { try await engine.compact() } == .closed)
-    try await engine.close()
   }
 }

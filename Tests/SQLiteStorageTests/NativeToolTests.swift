@@ -4,19 +4,6 @@ import Testing
 
 /// The store is a table that the shell `sqlite3` reads.
 @Suite struct NativeToolTests {
-  @Test func theShellReadsJSONPayloads() async throws {
-    let folder = try TestFolder()
-    let engine = try await folder.open()
-    try await engine.put(
-      "cities/v1/page=3", Array(#"{"page":3,"name":"Łódź"}"#.utf8), .sample(attributes: ["etag": "x"]))
-    let row = try folder.shell("SELECT key, fresh_until, json_extract(payload,'$.page') FROM entries")
-    #expect(row == "cities/v1/page=3|2000|3")
-    #expect(try folder.shell("SELECT json_extract(payload,'$.name') FROM entries") == "Łódź")
-    #expect(try folder.shell("SELECT json_extract(attributes,'$.etag') FROM entries") == "x")
-    try await engine.close()
-    #expect(try folder.shell("SELECT count(*) FROM entries") == "1")
-  }
-
   @Test func theReadableViewShowsTimesAndOnlyJSON() async throws {
     let folder = try TestFolder()
     let engine = try await folder.open()
@@ -27,17 +14,6 @@ import Testing
       "SELECT key, namespace, fresh_until, json_extract(json,'$.page') FROM entries_readable ORDER BY key")
     #expect(
       rows == "cities/a|cities|1970-01-01T00:00:02.000Z|3\nposters/a|posters|1970-01-01T00:00:02.000Z|")
-  }
-
-  @Test func theShellFindsNothingWrong() async throws {
-    let folder = try TestFolder()
-    let engine = try await folder.open()
-    for number in 0..<200 {
-      try await engine.put("cities/\(number)", Array(repeating: UInt8(number), count: number * 50))
-    }
-    #expect(try folder.shell("PRAGMA integrity_check; PRAGMA journal_mode; PRAGMA user_version") == "ok\nwal\n1")
-    #expect(try await engine.check().isEmpty)
-    try await engine.close()
   }
 
   @Test(arguments: [

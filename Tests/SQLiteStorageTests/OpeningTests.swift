@@ -7,18 +7,6 @@ import Testing
 
 /// What may lie at the path, and what is made of it.
 @Suite struct OpeningTests {
-  @Test func aNewStoreIsForTheUserAlone() async throws {
-    let folder = try TestFolder()
-    let path = folder.path + "/a/b/cache.sqlite"
-    let engine = try await folder.open(at: path)
-    try await engine.put("cities/a", [1])
-    for file in [path, path + "-wal", path + "-shm"] { #expect(try folder.permissions(of: file) == 0o600) }
-    for made in ["/a", "/a/b"] { #expect(try folder.permissions(of: folder.path + made) == 0o700) }
-    try await engine.close()
-    #expect(
-      try FileManager.default.contentsOfDirectory(atPath: folder.path + "/a/b").allSatisfy { !$0.hasSuffix("-new") })
-  }
-
   @Test(
     arguments: [
       ("CREATE TABLE notes (text); INSERT INTO notes VALUES ('mine')", "cannotCreate", "another application"),
@@ -63,45 +51,6 @@ import Testing
     #expect(try Data(contentsOf: URL(fileURLWithPath: folder.store)) == content)
   }
 
-  @Test func inspectingTellsTheFormatAndCreatesNothing() async throws {
-    let folder = try TestFolder()
-    func inspect(_ path: String) async throws -> StoreInspection {
-      let values: [String: OptionValue] = ["path": .text(path)]
-      return try await SQLitePlugin().inspect(
-        EngineConfiguration(for: SQLitePlugin().declaration, values: values, clock: FixedClock(now: .distantFuture)))
-    }
-    let engine = try await folder.open()
-    try await engine.put("cities/a", [1])
-    let found = try await inspect(folder.store)
-    #expect(found.format == 1 && found.currentFormat == 1 && found.path == folder.store)
-    #expect(found.files == ["", "-wal", "-shm"].map { folder.store + $0 })
-    #expect(try await engine.payload("cities/a") == [1])
-    try await engine.close()
-    let none = try await inspect(folder.path + "/none/none.sqlite")
-    #expect(none.format == nil && none.files.isEmpty)
-    try Data("no database".utf8).write(to: URL(fileURLWithPath: folder.path + "/x"))
-    #expect(try await code { _ = try await inspect(folder.path + "/x") } == .cannotCreate)
-    #expect(!FileManager.default.fileExists(atPath: folder.path + "/none"))
-  }
-
-  /// What has the mark of a store next to it is a damaged store; anything else belongs to someone else.
-  @Test(arguments: [0, 1, 99, 100, 512, 5_000], [true, false])
-  func aFileThatIsNotADatabaseIsNotAltered(size: Int, hasMark: Bool) async throws {
-    let folder = try TestFolder()
-    if hasMark { try StoreMark(ofFile: folder.store).create() }
-    let content = Data(repeating: UInt8(ascii: "x"), count: size)
-    try content.write(to: URL(fileURLWithPath: folder.store))
-    let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
-    if !hasMark, size == 0 {
-      // An empty file is an empty store.
-      return try await folder.open().close()
-    }
-    let found = try await code { try await folder.open().close() }
-    #expect(found == (hasMark ? .damaged : .cannotCreate))
-    #expect(try Data(contentsOf: URL(fileURLWithPath: folder.store)) == content)
-    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() == names)
-  }
-
   /// A process that died while it made a store of an empty file has left its draft.
   @Test func anInterruptedCreationInAnEmptyFileIsDoneAnew() async throws {
     let folder = try TestFolder()
@@ -110,15 +59,6 @@ import Testing
     try Data("half".utf8).write(to: URL(fileURLWithPath: folder.store + "-new"))
     try await folder.open().close()
     #expect(!FileManager.default.fileExists(atPath: folder.store + "-new"))
-  }
-
-  @Test func aLinkThatLeadsNowhereIsNotReplaced() async throws {
-    let folder = try TestFolder()
-    try FileManager.default.createSymbolicLink(atPath: folder.store, withDestinationPath: folder.path + "/disk/x")
-    let error = await #expect(throws: CacheError.self) { _ = try await folder.open() }
-    #expect(error?.code == .cannotCreate)
-    #expect(error?.message == "\(folder.store) is a link to \(folder.path)/disk/x, which does not exist")
-    #expect(try FileManager.default.destinationOfSymbolicLink(atPath: folder.store) == folder.path + "/disk/x")
   }
 
   /// The names of the files that a new store needs may belong to someone else.
@@ -131,14 +71,6 @@ import Testing
     #expect(error?.code == .cannotCreate && error?.message.contains(file.path) == true, "\(error as Any)")
     #expect(try Data(contentsOf: file) == Data("mine".utf8))
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == [file.lastPathComponent])
-  }
-
-  @Test func aFolderOrAFileInTheWayCannotBecomeAStore() async throws {
-    let folder = try TestFolder()
-    #expect(try await code { _ = try await folder.open(at: folder.path) } == .cannotCreate)
-    try Data("x".utf8).write(to: URL(fileURLWithPath: folder.path + "/file"))
-    #expect(try await code { _ = try await folder.open(at: folder.path + "/file/cache.sqlite") } == .cannotCreate)
-    #expect(try await code { _ = try await folder.open(at: "/proc/none/cache.sqlite") } == .cannotCreate)
   }
 
   @Test(arguments: ["with space?%#é.sqlite", ":memory:", "file:x?mode=memory"])

@@ -55,19 +55,6 @@ import Testing
     #expect(try Data(contentsOf: URL(fileURLWithPath: folder.store + ".damaged")) == Data("older".utf8))
   }
 
-  /// Its mark goes with it: without one it would belong to someone else.
-  @Test func whatCannotBeOpenedIsMovedAside() async throws {
-    let folder = try TestFolder()
-    try await folder.open().close()
-    try Data("this is no store".utf8).write(to: URL(fileURLWithPath: folder.store))
-    let moved = try await remove(folder, movingAside: ".damaged")
-    #expect(moved.first == folder.store + ".damaged")
-    #expect(try Data(contentsOf: URL(fileURLWithPath: moved[0])) == Data("this is no store".utf8))
-    #expect(StoreMark(ofFile: moved[0]).isPresent && !StoreMark(ofFile: folder.store).isPresent)
-    #expect(try await remove(folder, movingAside: ".x").isEmpty)
-    try await folder.open().close()
-  }
-
   /// A version that is not known, over the tables of this version, is a damaged one.
   @Test func aStoreOfAnotherVersionStays() async throws {
     let folder = try TestFolder()
@@ -96,38 +83,6 @@ import Testing
     return nil
   }
 
-  @Test(arguments: ["", "this is no store", String(repeating: "x", count: 9_000)])
-  func whatCannotBeOpenedIsRemoved(content: String) async throws {
-    let folder = try TestFolder()
-    try await folder.open().close()
-    try Data(content.utf8).write(to: URL(fileURLWithPath: folder.store))
-    try await remove(folder)
-    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
-    let engine = try await folder.open()
-    #expect(try await engine.check().isEmpty)
-    #expect(try await engine.count().entries == 0)
-    try await engine.close()
-  }
-
-  @Test func nothingIsRemovedUnderAnotherHandle() async throws {
-    let folder = try TestFolder()
-    let engine = try await folder.open()
-    for suffix in [nil, ".damaged"] {
-      #expect(await code { () async throws(CacheError) in try await remove(folder, movingAside: suffix) } == .busy)
-    }
-    #expect(try await engine.check().isEmpty)
-    try await engine.close()
-    try await remove(folder)
-    #expect(!FileManager.default.fileExists(atPath: folder.store))
-  }
-
-  @Test func anotherApplicationsDatabaseStays() async throws {
-    let folder = try TestFolder()
-    _ = try folder.shell("CREATE TABLE photos (name TEXT); INSERT INTO photos VALUES ('a')")
-    #expect(await code { () async throws(CacheError) in try await remove(folder) } == .cannotCreate)
-    #expect(try folder.shell("SELECT name FROM photos") == "a")
-  }
-
   /// A link leads to the disk on which the next store is to be, too.
   @Test func aLinkToTheStoreStays() async throws {
     let folder = try TestFolder()
@@ -143,20 +98,5 @@ import Testing
     #expect(try await engine.count().entries == 0)
     try await engine.close()
     #expect(try FileManager.default.destinationOfSymbolicLink(atPath: folder.store) == target)
-  }
-
-  @Test(arguments: [10, 100_000])
-  func aFileOfSomeoneElseStays(size: Int) async throws {
-    let folder = try TestFolder()
-    let content = Data(repeating: 0x61, count: size)
-    try content.write(to: URL(fileURLWithPath: folder.store))
-    #expect(await code { () async throws(CacheError) in try await remove(folder) } == .cannotCreate)
-    #expect(try Data(contentsOf: URL(fileURLWithPath: folder.store)) == content)
-  }
-
-  @Test func whereThereIsNoStoreNothingHappens() async throws {
-    let folder = try TestFolder()
-    try await remove(folder)
-    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
   }
 }

@@ -31,20 +31,6 @@ import Testing
     try await engine.close()
   }
 
-  @Test func handlesSeeEachOthersCommits() async throws {
-    let folder = try TestFolder()
-    let (one, two) = (try await folder.open(), try await folder.open())
-    for number in UInt8(0)..<20 {
-      try await one.put("cities/a", [number])
-      #expect(try await two.payload("cities/a") == [number])
-      try await two.put("cities/b", [number])
-      #expect(try await one.payload("cities/b") == [number])
-    }
-    try await one.close()
-    #expect(try await two.payload("cities/a") == [19])
-    try await two.close()
-  }
-
   @Test func manyMakeOneNewStoreAtOnce() async throws {
     let folder = try TestFolder()
     let path = folder.store
@@ -59,29 +45,6 @@ import Testing
       try await group.waitForAll()
     }
     #expect(try folder.shell("SELECT count(*) FROM entries") == "8")
-  }
-
-  @Test func readingLeavesEveryFileAsItWas() async throws {
-    let folder = try TestFolder()
-    let writer = try await folder.open()
-    try await writer.put("cities/a", [1])
-    try await writer.close()
-    let before = try contents(of: folder)
-    let reader = try await folder.open()
-    #expect(try await reader.payload("cities/a") == [1])
-    _ = try await reader.scan(ScanRequest(limit: 5))
-    try await reader.close()
-    #expect(try contents(of: folder) == before)
-  }
-
-  /// The files but the log's index, which is shared memory.
-  private func contents(of folder: TestFolder) throws -> [String: Data] {
-    var contents: [String: Data] = [:]
-    for name in try FileManager.default.contentsOfDirectory(atPath: folder.path) {
-      contents[name] =
-        name.hasSuffix("-shm") ? Data() : try Data(contentsOf: URL(fileURLWithPath: folder.path + "/" + name))
-    }
-    return contents
   }
 }
 

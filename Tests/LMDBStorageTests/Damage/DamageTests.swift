@@ -61,7 +61,7 @@ import Testing
     let store = try TestStore()
     let engine = try await store.open()
     var (filling, removals, size) = (WriteBatch(), WriteBatch(), 1)
-    for index in 0..<30_000 {
+    for index in 0..<10_000 {
       size = size * 48_271 % 2_147_483_647
       let key = try CacheKey("cities/" + String(repeating: "k", count: size % 40) + "\(index)")
       filling.put(key, payload: [UInt8](repeating: UInt8(size & 0xFF), count: size % 700), metadata: .sample())
@@ -70,14 +70,6 @@ import Testing
     try await engine.apply(filling)
     try await engine.apply(removals)
     #expect(try await engine.keys().isEmpty)
-    try await engine.close()
-  }
-
-  @Test func anIntactStoreOpens() async throws {
-    let store = try await Self.makeStore()
-    let engine = try await store.open()
-    #expect(try await engine.keys().count == 11)
-    #expect(try await engine.check() == [])
     try await engine.close()
   }
 
@@ -111,24 +103,6 @@ import Testing
     try file.close()
     #expect(try await engine.check() == [])
     try await engine.close()
-  }
-
-  static let foreign: [[UInt8]] = [
-    Array("SQLite format 3\0".utf8) + [UInt8](repeating: 0, count: 10_000), [1], [],
-    [UInt8](repeating: 0, count: 8_192),
-  ]
-
-  /// What has the mark of a store is a damaged store; anything else belongs to someone else.
-  @Test(arguments: foreign, [true, false])
-  func foreignFilesAreRefusedAndLeftAlone(content: [UInt8], hasMark: Bool) async throws {
-    let store = try TestStore()
-    try store.mark()
-    try Data(content).write(to: URL(fileURLWithPath: store.dataFile))
-    if !hasMark { try FileManager.default.removeItem(atPath: StoreMark(inFolder: store.path).path) }
-    let names = try FileManager.default.contentsOfDirectory(atPath: store.path).sorted()
-    #expect(await code { _ = try await store.open() } == (hasMark ? .damaged : .cannotCreate))
-    #expect(try Data(contentsOf: URL(fileURLWithPath: store.dataFile)) == Data(content))
-    #expect(try FileManager.default.contentsOfDirectory(atPath: store.path).sorted() == names)
   }
 
   /// Environments of other applications: plain records, a database with a name like a namespace's, an empty one, nothing.
@@ -185,22 +159,6 @@ import Testing
     }
   }
 
-  @Test func inspectionChangesNothing() async throws {
-    let plugin = LMDBPlugin()
-    let missing = try TestStore()
-    let nothing = try await plugin.inspect(missing.configuration)
-    #expect(nothing == StoreInspection(path: missing.path, files: [], format: nil, currentFormat: 1))
-    #expect(!FileManager.default.fileExists(atPath: missing.path))
-    let store = try await Self.makeStore()
-    let before = try store.bytes
-    let files = [store.dataFile, store.path + "/lock.mdb"]
-    let inspection = try await plugin.inspect(store.configuration)
-    #expect(inspection == StoreInspection(path: store.path, files: files, format: 1, currentFormat: 1))
-    #expect(try store.bytes == before)
-    try Data([1, 2, 3]).write(to: URL(fileURLWithPath: store.dataFile))
-    #expect(try await plugin.inspect(store.configuration).format == nil)
-  }
-
   @Test func aLaterFormatIsRefusedAsSuch() async throws {
     let store = try await Self.makeStore()
     var bytes = try store.bytes
@@ -211,18 +169,5 @@ import Testing
     #expect(try await plugin.inspect(configuration).format == 2)
     #expect(await code { _ = try await plugin.removeStore(configuration, movingAside: nil) } == .unsupportedFormat)
     #expect(try store.bytes == bytes)
-  }
-
-  @Test func placesWhereNoStoreCanBe() async throws {
-    let store = try TestStore()
-    try Data([1]).write(to: URL(fileURLWithPath: store.path))
-    #expect(await code { _ = try await store.open() } == .cannotCreate)
-    let plugin = LMDBPlugin()
-    for path in [store.path + "/below", "/proc/nowhere"] {
-      let configuration = try EngineConfiguration(
-        for: plugin.declaration, values: ["path": .text(path)], clock: FixedClock(now: .zero))
-      #expect(await code { _ = try await plugin.open(configuration) } == .cannotCreate, "\(path)")
-    }
-    #expect(try Data(contentsOf: URL(fileURLWithPath: store.path)) == Data([1]))
   }
 }

@@ -21,38 +21,6 @@ import Testing
     return keys
   }()
 
-  @Test func scansInByteOrderAndReadsEach() async throws {
-    let store = try TestStore()
-    let engine = try await store.open()
-    for key in Self.keys.shuffled() { try await engine.put(key, Array(key.utf8)) }
-    for step in [1, 2, 3, 7, 1_000] {
-      for descending in [false, true] {
-        let keys = try await engine.keys(step: step, descending: descending)
-        #expect(keys == Self.keys.sorted(), "step \(step), descending \(descending)")
-      }
-    }
-    for key in Self.keys { #expect(try await engine.payload(key) == Array(key.utf8)) }
-    #expect(try await engine.check() == [])
-    try await engine.close()
-  }
-
-  @Test func prefixesCutAnywhere() async throws {
-    let store = try TestStore()
-    let engine = try await store.open()
-    for key in Self.keys { try await engine.put(key) }
-    let long = Self.keys[Self.keys.count - 1]
-    for prefix in ["", "c", "cities", "cities/", "cities/k", "movies/", "nothing/"]
-      + [445, 446, 447, 448, 449, 510, 511, 512, 600].map({ String(long.prefix($0)) })
-    {
-      let expected = Self.keys.filter { $0.hasPrefix(prefix) }.sorted()
-      for descending in [false, true] {
-        let keys = try await engine.keys(prefix: prefix, step: 3, descending: descending)
-        #expect(keys == expected, "prefix of \(prefix.utf8.count) bytes, descending \(descending)")
-      }
-    }
-    try await engine.close()
-  }
-
   /// Keys that are not stored, too, and any prefix.
   @Test func aScanStartsAfterAnyKeyInBothDirections() async throws {
     let store = try TestStore()
@@ -72,25 +40,6 @@ import Testing
             "\(after.prefix(20)), \(prefix.prefix(20)), \(isDescending)")
           #expect(page.next == (expected.count > 7 ? expected[6].text : nil))
         }
-      }
-    }
-    try await engine.close()
-  }
-
-  @Test func removingOneLeavesTheOthers() async throws {
-    let store = try TestStore()
-    let engine = try await store.open()
-    for key in Self.keys { try await engine.put(key) }
-    var left = Self.keys.sorted()
-    var random = SeededGenerator(seed: 5)
-    while let index = left.indices.randomElement(using: &random) {
-      let key = left.remove(at: index)
-      try await engine.remove(key)
-      #expect(try await engine.payload(key) == nil)
-      #expect(try await engine.keys() == left)
-      if let other = left.first {
-        try await engine.put(other, [9])
-        #expect(try await engine.payload(other) == [9])
       }
     }
     try await engine.close()
