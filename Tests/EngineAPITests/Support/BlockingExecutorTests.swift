@@ -44,7 +44,7 @@ import Testing
   /// Some of so many are done before they are awaited. A result that is not seen whole is for the thread sanitizer to
   /// find.
   @Test func resultsAreSeenWhole() async throws {
-    for number in 0..<5_000 {
+    for number in 0..<2_000 {
       let outcome = try await BlockingExecutor().run { Outcome(number) }
       #expect(outcome.number == number)
     }

@@ -57,47 +57,6 @@ import Testing
     func keepingReader() throws -> Reader { try read(at: 1, times: KeptSnapshot.requiredEqualStates) }
   }
 
-  @Test func aSnapshotIsKeptAfterEnoughEqualStates() throws {
-    let store = Store()
-    let reader = try store.read(at: 1, times: KeptSnapshot.requiredEqualStates - 1)
-    #expect(!reader.isReading)
-    #expect(!store.keeper.isKeeping)
-    try store.read(at: 1, times: 5)
-    #expect(reader.isReading)
-    #expect(store.keeper.isKeeping)
-    #expect(reader.begun == KeptSnapshot.requiredEqualStates)
-  }
-
-  @Test(arguments: [[1, 2], [1, nil], [nil]] as [[UInt64?]])
-  func withoutEnoughEqualStatesNothingIsKept(_ counts: [UInt64?]) throws {
-    let store = Store()
-    for _ in 0..<20 {
-      for count in counts { #expect(try !store.read(at: count).isReading) }
-    }
-    #expect(!store.keeper.isKeeping)
-  }
-
-  @Test(arguments: [2, nil] as [UInt64?])
-  func aReaderRenewsWhatHasChanged(_ next: UInt64?) throws {
-    let store = Store()
-    let reader = try store.keepingReader()
-    let begun = reader.begun
-    try store.read(at: next)
-    #expect(reader.begun == begun + 1)
-    #expect(!reader.isReading)
-    #expect(!store.keeper.isKeeping)
-  }
-
-  @Test func aWriterEndsIdleSnapshots() throws {
-    let store = Store()
-    let reader = try store.keepingReader()
-    store.keeper.endIdle()
-    #expect(!reader.isReading)
-    #expect(!store.keeper.isKeeping)
-    #expect(try store.keepingReader().isReading)
-    #expect(store.keeper.isKeeping)
-  }
-
   @Test func aWriterLeavesReadersInUseAlone() throws {
     let store = Store()
     let reader = try store.keepingReader()
