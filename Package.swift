@@ -185,7 +185,7 @@ let package = Package(
 
     tests("CacheBaseTests", []),
     tests("EngineAPITests", ["EngineAPI", "CCrashNotice"]),
-    tests("EngineConformanceTests", caching + localEngines + ["TestStorage", "EngineConformance"]),
+    tests("EngineConformanceTests", localEngines + ["EngineAPI", "TestStorage", "EngineConformance"]),
     tests("EngineBenchmarkTests", ["EngineAPI", "TestStorage", "EngineBenchmark", "MemoryStorage"]),
     tests("EngineExportTests", ["EngineAPI", "TestStorage", "CCachectlPlugin", "EngineExport"]),
     tests("PlistStorageTests", ["EngineAPI", "ChildProcesses", "PlistStorage"], data: ["Fixtures"]),
