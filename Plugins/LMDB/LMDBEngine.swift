@@ -23,27 +23,46 @@ final class LMDBEngine: StorageEngine {
   func read<Output: Sendable>(
     _ key: CacheKey, _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(CacheError) -> Output
   ) async throws(CacheError) -> Output? {
-    try readAtOnce(key, body)
+    try readAtOnce(key, { reader throws(CacheError) in try reader.begin(reading: key) }, body)
+  }
+
+  func readNow(
+    _ key: Span<UInt8>, _ body: (Span<UInt8>, EntryMetadata) throws(CacheError) -> Void
+  ) throws(CacheError) -> Bool? {
+    let namespaceLength = CacheKey.namespaceLength(in: key)
+    let found: Void? = try readAtOnce(
+      CacheKey(trusting: key),
+      { reader throws(CacheError) in
+        try key.withUnsafeBytes { key throws(CacheError) in
+          try reader.begin(reading: key, namespaceLength: namespaceLength)
+        }
+      }, body)
+    return found != nil
   }
 
   /// Separate from `read`, because generic code costs an asynchronous function an allocation. It has no closures that
   /// return an `Output`, because they cost a lookup of the metadata of `Output?`.
+  ///
+  /// - Parameters:
+  ///   - key: the key, for an error.
+  ///   - begin: begins the read.
   @inline(never)
   private func readAtOnce<Output>(
-    _ key: CacheKey, _ body: (Span<UInt8>, EntryMetadata) throws(CacheError) -> Output
+    _ key: @autoclosure () -> CacheKey, _ begin: (LMDBReader) throws(CacheError) -> LMDBEntry?,
+    _ body: (Span<UInt8>, EntryMetadata) throws(CacheError) -> Output
   ) throws(CacheError) -> Output? {
     gate.enter()
     defer { gate.leave() }
     let reader = try takeReader()
     do throws(CacheError) {
       let found = reader._withUnsafeGuaranteedRef { reader in
-        Result { () throws(CacheError) in try reader.begin(reading: key) }
+        Result { () throws(CacheError) in try begin(reader) }
       }
       guard let found = try found.get() else {
         readers.giveBack(reader)
         return nil
       }
-      guard let metadata = found.metadata() else { throw .unreadable(key) }
+      guard let metadata = found.metadata() else { throw .unreadable(key()) }
       let output = try body(found.payload.span, metadata)
       reader._withUnsafeGuaranteedRef { $0.end() }
       readers.giveBack(reader)
@@ -51,22 +70,6 @@ final class LMDBEngine: StorageEngine {
     } catch {
       reader.release()  // Which ends its transaction.
       throw error
-    }
-  }
-
-  func readNow(
-    _ key: Span<UInt8>, _ body: (Span<UInt8>, EntryMetadata) throws(CacheError) -> Void
-  ) throws(CacheError) -> Bool? {
-    let namespaceLength = CacheKey.namespaceLength(in: key)
-    return try withReader { reader throws(CacheError) in
-      let found = try key.withUnsafeBytes { bytes throws(CacheError) in
-        try reader.begin(reading: bytes, namespaceLength: namespaceLength)
-      }
-      guard let found else { return false }
-      defer { reader.end() }
-      guard let metadata = found.metadata() else { throw .unreadable(CacheKey(trusting: key)) }
-      try body(found.payload.span, metadata)
-      return true
     }
   }
 
@@ -95,16 +98,18 @@ final class LMDBEngine: StorageEngine {
     let use = try openEnvironment()
     defer { withExtendedLifetime(use) {} }
     return try ScanPage(request) { page throws(CacheError) in
-      try withReader { reader throws(CacheError) in
-        try reader.withDatabases { transaction, databases throws(CacheError) in
-          var scan = LMDBScan(page, transaction)
-          defer {
-            scan.releaseMappedPages()
-            page = scan.page
-          }
-          try scan.visit(databases)
+      gate.enter()
+      defer { gate.leave() }
+      let reader = try takeReader().takeRetainedValue()
+      try reader.withDatabases { transaction, databases throws(CacheError) in
+        var scan = LMDBScan(page, transaction)
+        defer {
+          scan.releaseMappedPages()
+          page = scan.page
         }
+        try scan.visit(databases)
       }
+      readers.giveBack(.passRetained(reader))
     }
   }
 
@@ -129,18 +134,6 @@ final class LMDBEngine: StorageEngine {
     readers.close()
     gate.leave()
     _ = environment.withLock { $0.take() }
-  }
-
-  @inline(__always)
-  private func withReader<Output>(
-    _ body: (LMDBReader) throws(CacheError) -> Output
-  ) throws(CacheError) -> Output {
-    gate.enter()
-    defer { gate.leave() }
-    let reader = try takeReader().takeRetainedValue()
-    let output = try body(reader)
-    readers.giveBack(.passRetained(reader))
-    return output
   }
 
   @inline(__always)

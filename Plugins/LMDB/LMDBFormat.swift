@@ -53,10 +53,10 @@ enum LMDBKey {
 ///         24     8  retainUntil  /
 ///         32     8  payloadChecksum
 ///         40     8  checksum
-///         48     4  number of attributes
-///         52        the content type's text if it has no code, then for each attribute its name and value, in the order of
-///                   names: each text is its size (4 bytes) and its bytes; then, up to the payload, the full key of an
-///                   entry that is stored under a shortened one
+///         48     4  size of the attributes
+///         52        if the content type has no code, the size of its text (4 bytes) and the text; then the attributes as
+///                   `EntryMetadata` encodes them; then, up to the payload, the full key of an entry that is stored under a
+///                   shortened one
 struct LMDBEntry {
   static let version: UInt8 = 1
   static let fixedSize = 52
@@ -101,18 +101,19 @@ struct LMDBEntry {
     guard code <= Self.contentTypes.count, let storedAt = time(at: 8), let freshUntil = time(at: 16),
       let retainUntil = time(at: 24)
     else { return nil }
-    var metadata = EntryMetadata(
-      storedAt: storedAt, freshUntil: freshUntil, retainUntil: retainUntil,
-      contentType: code == 0 ? "" : Self.contentTypes[code - 1],
-      payloadChecksum: bytes.number(at: 32, as: UInt64.self), checksum: checksum)
     var place = Self.fixedSize
-    if code == 0 {
-      guard let contentType = text(at: &place) else { return nil }
-      metadata.contentType = contentType
-    }
-    for _ in 0..<attributeCount {
-      guard let name = text(at: &place), let value = text(at: &place) else { return nil }
-      metadata.attributes[name] = value
+    guard let contentType = code == 0 ? contentType(at: &place) : Self.contentTypes[code - 1] else { return nil }
+    let metadata = EntryMetadata(
+      storedAt: storedAt, freshUntil: freshUntil, retainUntil: retainUntil, contentType: contentType,
+      payloadChecksum: bytes.number(at: 32, as: UInt64.self), checksum: checksum)
+    return attributesSize == 0 ? metadata : withAttributes(metadata, at: place)
+  }
+
+  @inline(never)
+  private func withAttributes(_ metadata: EntryMetadata, at place: Int) -> EntryMetadata? {
+    var (metadata, place) = (metadata, place)
+    guard let attributes = take(attributesSize, at: &place), metadata.setAttributes(encoded: attributes) else {
+      return nil
     }
     return metadata
   }
@@ -120,13 +121,12 @@ struct LMDBEntry {
   /// The bytes of the full key, none if the entry is stored under its own; `nil` if the header is damaged.
   func fullKey() -> UnsafeRawBufferPointer? {
     var place = Self.fixedSize
-    for _ in 0..<attributeCount * 2 + (bytes[1] == 0 ? 1 : 0) {
-      guard textBytes(at: &place) != nil else { return nil }
-    }
-    return UnsafeRawBufferPointer(rebasing: bytes[place..<headerSize])
+    if bytes[1] == 0, contentType(at: &place) == nil { return nil }
+    guard take(attributesSize, at: &place) != nil else { return nil }
+    return take(headerSize - place, at: &place)
   }
 
-  private var attributeCount: Int { Int(bytes.number(at: 48, as: UInt32.self)) }
+  private var attributesSize: Int { Int(bytes.number(at: 48, as: UInt32.self)) }
 
   private func time(at offset: Int) -> Timestamp? {
     let number = bytes.number(at: offset, as: Int64.self)
@@ -134,20 +134,19 @@ struct LMDBEntry {
     return time.milliseconds == number ? time : nil
   }
 
-  /// Reads a text of the header and moves `place` behind it; `nil` if it is cut off or not UTF-8.
-  private func text(at place: inout Int) -> String? {
-    guard let bytes = textBytes(at: &place)?.assumingMemoryBound(to: UInt8.self) else { return nil }
-    // `String(validating:as:)` takes twice as long for a short text.
-    do { return String(copying: try UTF8Span(validating: bytes.span)) } catch { return nil }
+  /// The content type's text, and moves `place` behind it; `nil` if it is cut off or not UTF-8.
+  private func contentType(at place: inout Int) -> String? {
+    guard let size = take(4, at: &place)?.number(at: 0, as: UInt32.self), let text = take(Int(size), at: &place) else {
+      return nil
+    }
+    return String(validating: text, as: UTF8.self)
   }
 
-  private func textBytes(at place: inout Int) -> UnsafeRawBufferPointer? {
-    guard headerSize - place >= 4 else { return nil }
-    let start = place + 4
-    let count = Int(bytes.number(at: place, as: UInt32.self))
-    guard count <= headerSize - start else { return nil }
-    place = start + count
-    return UnsafeRawBufferPointer(rebasing: bytes[start..<place])
+  /// The next `count` bytes of the header, and moves `place` behind them; `nil` if they are cut off.
+  private func take(_ count: Int, at place: inout Int) -> UnsafeRawBufferPointer? {
+    guard count <= headerSize - place else { return nil }
+    defer { place += count }
+    return UnsafeRawBufferPointer(rebasing: bytes[place..<place + count])
   }
 
   /// The header of an entry.
@@ -163,12 +162,12 @@ struct LMDBEntry {
     header.append(metadata.retainUntil.milliseconds)
     header.append(metadata.payloadChecksum)
     header.append(metadata.checksum)
-    header.append(UInt32(metadata.attributes.count))
-    if code == 0 { header.append(metadata.contentType) }
-    for (name, value) in metadata.attributes.sorted(by: { $0.key < $1.key }) {
-      header.append(name)
-      header.append(value)
+    header.append(UInt32(metadata.encodedAttributes.count))
+    if code == 0 {
+      header.append(UInt32(metadata.contentType.utf8.count))
+      header.append(contentsOf: metadata.contentType.utf8)
     }
+    header.append(contentsOf: metadata.encodedAttributes)
     header.append(contentsOf: fullKey.utf8)
     let size = UInt32(header.count)
     header.withUnsafeMutableBytes { $0.store(size, at: 4) }
@@ -245,10 +244,5 @@ extension UnsafeMutableRawBufferPointer {
 extension [UInt8] {
   fileprivate mutating func append(_ number: some FixedWidthInteger) {
     Swift.withUnsafeBytes(of: number.littleEndian) { append(contentsOf: $0) }
-  }
-
-  fileprivate mutating func append(_ text: String) {
-    append(UInt32(text.utf8.count))
-    append(contentsOf: text.utf8)
   }
 }

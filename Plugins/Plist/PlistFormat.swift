@@ -32,11 +32,9 @@ enum PlistFormat {
     json.member("freshUntil", metadata.freshUntil.text)
     json.member("retainUntil", metadata.retainUntil.text)
     json.member("contentType", metadata.contentType)
-    if !metadata.attributes.isEmpty {
+    if !metadata.encodedAttributes.isEmpty {
       json.name("attributes")
-      json.object { json in
-        for (name, value) in metadata.attributes.sorted(by: { $0.key < $1.key }) { json.member(name, value) }
-      }
+      json.attributes(metadata.attributes)
     }
     json.member("payloadChecksum", Hexadecimal.text(metadata.payloadChecksum))
     json.member("checksum", Hexadecimal.text(metadata.checksum))
@@ -115,10 +113,7 @@ enum PlistFormat {
       case "freshUntil": metadata.freshUntil = try time(&json)
       case "retainUntil": metadata.retainUntil = try time(&json)
       case "contentType": metadata.contentType = try json.string()
-      case "attributes":
-        try json.objectWithoutRepeats { json, name throws(Failure) in
-          metadata.attributes[name] = try json.string()
-        }
+      case "attributes": metadata.attributes = try json.attributes()
       case "payloadChecksum": metadata.payloadChecksum = try checksum(&json)
       case "checksum": metadata.checksum = try checksum(&json)
       case "payload" where payload == nil: payload = try json.stringBytes()

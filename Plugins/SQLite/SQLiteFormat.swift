@@ -208,14 +208,15 @@ struct SQLiteHeader {
   }
 }
 
-/// Reads the columns that start every query of whole entries, and writes the attributes.
+/// Reads the columns that start every query of whole entries.
 ///
 /// It remembers the last content type and attributes, so that a run of entries that have the same allocates no text for
 /// them. It begins with the most usual type as a literal, which is not even reference-counted.
 struct SQLiteRow {
-  private var contentType = "application/json"
-  /// The last attributes, and the JSON that they were read from.
-  private var latest: (json: [UInt8], attributes: [String: String])?
+  private var metadata = EntryMetadata(
+    storedAt: .distantFuture, freshUntil: .distantFuture, retainUntil: .distantFuture, contentType: "application/json")
+  /// The JSON that the last attributes were read from; empty for none.
+  private var json: [UInt8] = []
 
   /// The entry in the current row of `statement`, whose payload is in SQLite's memory; empty if it was not selected.
   ///
@@ -224,19 +225,18 @@ struct SQLiteRow {
   mutating func entry(
     of statement: SQLiteStatement, key: @autoclosure () -> String
   ) throws(CacheError) -> (metadata: EntryMetadata, payload: UnsafeBufferPointer<UInt8>) {
-    guard rememberContentType(statement), let attributes = attributes(of: statement) else {
+    guard readContentType(of: statement), readAttributes(of: statement) else {
       throw .undecodable("its metadata cannot be decoded", key: key(), path: statement.connection.path)
     }
     let payload = statement.bytes(8)
     guard payload.count == Self.payloadBytes(of: statement) || statement.isNull(8) else {
       throw .undecodable("its payload is not as long as it was", key: key(), path: statement.connection.path)
     }
-    let metadata = EntryMetadata(
-      storedAt: Timestamp(milliseconds: statement.integer(0)),
-      freshUntil: Timestamp(milliseconds: statement.integer(1)),
-      retainUntil: Timestamp(milliseconds: statement.integer(2)),
-      contentType: contentType, attributes: attributes, payloadChecksum: UInt64(bitPattern: statement.integer(6)),
-      checksum: UInt64(bitPattern: statement.integer(5)))
+    metadata.storedAt = Timestamp(milliseconds: statement.integer(0))
+    metadata.freshUntil = Timestamp(milliseconds: statement.integer(1))
+    metadata.retainUntil = Timestamp(milliseconds: statement.integer(2))
+    metadata.checksum = UInt64(bitPattern: statement.integer(5))
+    metadata.payloadChecksum = UInt64(bitPattern: statement.integer(6))
     return (metadata, payload)
   }
 
@@ -252,11 +252,12 @@ struct SQLiteRow {
     }
   }
 
-  private mutating func rememberContentType(_ statement: SQLiteStatement) -> Bool {
+  /// Returns `false` if it is not UTF-8.
+  private mutating func readContentType(of statement: SQLiteStatement) -> Bool {
     let bytes = statement.bytes(3)
-    if contentType.withBytes({ Self.areEqual($0, bytes) }) { return true }
+    if metadata.contentType.withBytes({ Self.areEqual($0, bytes) }) { return true }
     guard let text = String(validating: bytes, as: UTF8.self) else { return false }
-    contentType = text
+    metadata.contentType = text
     return true
   }
 
@@ -267,32 +268,14 @@ struct SQLiteRow {
     return memcmp(left, start, right.count) == 0
   }
 
-  /// The attributes; `nil` if they are not a JSON object of strings.
-  private mutating func attributes(of statement: SQLiteStatement) -> [String: String]? {
-    if statement.isNull(4) { return [:] }
+  /// Returns `false` if they are not a JSON object of strings.
+  private mutating func readAttributes(of statement: SQLiteStatement) -> Bool {
     let bytes = statement.bytes(4)
-    if let latest, latest.json.withUnsafeBufferPointer({ Self.areEqual($0, bytes) }) { return latest.attributes }
-    let json = Array(bytes)
-    var reader = JSONReader(json)
-    var attributes: [String: String] = [:]
-    do throws(JSONReader.Failure) {
-      try reader.object { reader, name throws(JSONReader.Failure) in attributes[name] = try reader.string() }
-      try reader.end()
-    } catch {
-      return nil
-    }
-    latest = (json, attributes)
-    return attributes
-  }
-
-  /// `attributes` as a JSON object, ordered by name; empty if there are none.
-  static func encoded(_ attributes: [String: String]) -> [UInt8] {
-    if attributes.isEmpty { return [] }
-    var json = JSONWriter()
-    json.object { json in
-      for (name, value) in attributes.sorted(by: { $0.key < $1.key }) { json.member(name, value) }
-    }
-    return json.bytes
+    if json.withUnsafeBufferPointer({ Self.areEqual($0, bytes) }) { return true }
+    guard let attributes = bytes.isEmpty ? [:] : JSONReader.attributes(in: Array(bytes)) else { return false }
+    json = Array(bytes)
+    metadata.attributes = attributes
+    return true
   }
 
   /// Whether to store a payload as text: SQLite's functions for JSON and text take no blob. The bytes stay the same

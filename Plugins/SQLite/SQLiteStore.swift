@@ -286,7 +286,7 @@ final class SQLiteWriter: @unchecked Sendable {
     try statement.bind(metadata.retainUntil.milliseconds, at: 3)
     try statement.bind(Int64(bitPattern: metadata.checksum), at: 6)
     try statement.bind(Int64(bitPattern: metadata.payloadChecksum), at: 7)
-    let attributes = SQLiteRow.encoded(metadata.attributes)
+    let attributes = metadata.encodedAttributes.isEmpty ? [] : JSONWriter.bytes(of: metadata.attributes)
     try metadata.contentType.withBytes { contentType throws(CacheError) in
       try statement.bind(contentType, at: 4)
       try attributes.span.withUnsafeBufferPointer { attributes throws(CacheError) in

@@ -56,10 +56,11 @@ extension Lease {
 
   /// Reads the lease from an entry's metadata; `nil` if that is not a lease's.
   init?(_ metadata: EntryMetadata) {
-    guard let number = metadata.attributes[Name.number].flatMap({ UInt64($0) }) else { return nil }
+    let attributes = metadata.attributes
+    guard let number = attributes[Name.number].flatMap({ UInt64($0) }) else { return nil }
     self.init(
-      process: metadata.attributes[Name.process], until: metadata.retainUntil, number: number,
-      failure: Self.failure(metadata.attributes))
+      process: attributes[Name.process], until: metadata.retainUntil, number: number,
+      failure: Self.failure(attributes))
   }
 
   /// The metadata of the lease's entry, stored at `now`, without a checksum.

@@ -49,11 +49,10 @@ extension EntryMetadata {
     head.append(text: key.text)
     for time in [storedAt, freshUntil, retainUntil] { head.append(number: UInt64(bitPattern: time.milliseconds)) }
     head.append(text: contentType)
-    for (name, value) in attributes.sorted(by: { $0.key < $1.key }) {
+    forEachAttribute { name, value in
       head.append(text: name)
       head.append(text: value)
-      // Comparing the lengths first takes a single instruction, and looking up the name would take a hundred.
-      if name.utf8.count == Self.transformsName.utf8.count, name == Self.transformsName { isPlain = false }
+      if name.elementsEqual(Self.transformsName.utf8) { isPlain = false }
     }
     head.append(number: payloadChecksum)
     return (Self.computedPayloadChecksum(head.span), isPlain)
@@ -69,10 +68,12 @@ extension EntryMetadata {
 
 extension [UInt8] {
   /// Appends the length and the bytes, so that two different sequences of texts never look the same.
-  fileprivate mutating func append(text: String) {
-    append(number: UInt64(text.utf8.count))
-    append(utf8: text)
+  fileprivate mutating func append(text: UnsafeRawBufferPointer) {
+    append(number: UInt64(text.count))
+    append(contentsOf: text)
   }
+
+  fileprivate mutating func append(text: String) { text.utf8.span.withUnsafeBytes { append(text: $0) } }
 
   /// Appends the bytes, in one copy.
   mutating func append(utf8 text: String) {

@@ -14,27 +14,26 @@ extension EntryMetadata {
     var stored = StoredHead(
       head: HTTPResponseHead(status: StoredHead.usualStatus, fields: fields), storedAt: storedAt.sinceEpoch,
       freshUntil: freshUntil.sinceEpoch, retainUntil: retainUntil.sinceEpoch)
-    guard attributes.keys.contains(where: { $0.utf8.first == AttributeName.firstByte }) else { return stored }
-    if let status = attributes[AttributeName.status].flatMap({ Int($0) }) { stored.head.status = status }
-    if let age = attributes[AttributeName.initialAge].flatMap({ Int64($0) }) { stored.initialAge = .milliseconds(age) }
+    var isUsual = true
+    forEachAttribute { name, _ in if name.first == AttributeName.firstByte { isUsual = false } }
+    if isUsual { return stored }
+    if let status = attribute(named: AttributeName.status).flatMap({ Int($0) }) { stored.head.status = status }
+    if let age = attribute(named: AttributeName.initialAge).flatMap({ Int64($0) }) {
+      stored.initialAge = .milliseconds(age)
+    }
     stored.selector = selector
     return stored
   }
 
   /// Which requests the stored response answers.
   var selector: VariantSelector {
-    attributes[AttributeName.selector].flatMap { VariantSelector(text: $0[...]) } ?? .always
+    attribute(named: AttributeName.selector).flatMap { VariantSelector(text: $0[...]) } ?? .always
   }
 
   /// The header fields that have attributes of their own.
   var cachingFields: HTTPFields {
-    // With so few attributes, comparing all pairs is cheaper than looking up each name.
-    let attributes = Array(self.attributes)
-    var lines: [HTTPFields.Field] = []
-    for name in StoredHead.cachingFields {
-      for attribute in attributes where attribute.key == name { lines.append(HTTPFields.Field(name, attribute.value)) }
-    }
-    return HTTPFields(lines)
+    HTTPFields(
+      StoredHead.cachingFields.compactMap { name in attribute(named: name).map { HTTPFields.Field(name, $0) } })
   }
 }
 

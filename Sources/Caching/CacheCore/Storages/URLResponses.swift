@@ -343,17 +343,17 @@ extension EntryMetadata {
   }
 
   /// Whether the entry is the signpost to several responses for a URL, and no response itself.
-  package var isSignpost: Bool { attributes[AttributeName.variants] != nil }
+  package var isSignpost: Bool { attribute(named: AttributeName.variants) != nil }
 
   /// The selectors that a signpost lists; `nil` if this is a response.
   fileprivate var variants: [VariantSelector]? {
-    attributes[AttributeName.variants].map { text in
+    attribute(named: AttributeName.variants).map { text in
       text.split(separator: ",", omittingEmptySubsequences: false).suffix(URLResponses.maximumVariants)
         .map { VariantSelector(text: $0) ?? .always }
     }
   }
 
-  fileprivate var httpHead: StoredHead { httpHead(fields: attributes[Self.blockName] ?? "") }
+  fileprivate var httpHead: StoredHead { httpHead(fields: attribute(named: Self.blockName) ?? "") }
 
   /// The head with the header fields in `block`, the attribute called `blockName`.
   fileprivate func httpHead(fields block: String) -> StoredHead {
@@ -365,7 +365,7 @@ extension EntryMetadata {
       }
     }
     var stored = storedHead(fields: HTTPFields(lines))
-    let line = (attributes[Self.lineName] ?? "").utf8
+    let line = (attribute(named: Self.lineName) ?? "").utf8
       .split(separator: UInt8(ascii: " "), maxSplits: 1, omittingEmptySubsequences: false)
     stored.head.version = line.first.flatMap { HTTPVersion(rawValue: String(Substring($0))) }
     stored.head.reason = line.count == 2 ? String(Substring(line[1])) : nil

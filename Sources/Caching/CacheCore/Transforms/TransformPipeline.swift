@@ -171,12 +171,7 @@ final class TransformPipeline: Sendable {
   private func revealed(
     _ stored: EntryMetadata, _ undoings: [Undoing], _ key: CacheKey
   ) throws(CacheError) -> EntryMetadata {
-    var metadata = stored
-    if stored.attributes.count == 1, stored.transforms != nil {
-      metadata.attributes = [:]  // Without a copy.
-    } else {
-      metadata = stored.withoutRecord
-    }
+    var metadata = stored.withoutRecord
     guard undoings.contains(where: \.transform.hidesContent) else { return metadata }
     guard let text = stored.hidden, let seal = stored.seal, var bytes = Base64.decoded(Array(text.utf8)) else {
       throw Self.damagedAttributes(of: key)

@@ -44,7 +44,7 @@ extension EntryMetadata {
   static let sealName = ":seal"
 
   /// The steps that the entry was written with, as text; `nil` if it is stored as it is.
-  var transforms: String? { attributes[Self.transformsName] }
+  var transforms: String? { attribute(named: Self.transformsName) }
 
   /// The steps that the entry was written with, in order; `nil` if the attribute is not what the core writes.
   var transformSteps: [TransformStep]? {
@@ -55,7 +55,7 @@ extension EntryMetadata {
   }
 
   /// The hidden attributes, in base 64; `nil` if the entry's content is not hidden.
-  var hidden: String? { attributes[Self.hiddenName] }
+  var hidden: String? { attribute(named: Self.hiddenName) }
 
   /// The seal; `nil` if the entry's content is not hidden, or the attribute is not what the core writes. It is authenticated
   /// with the attributes, which are hidden apart from the payload: metadata can be renewed while the payload stays as it is
@@ -64,7 +64,7 @@ extension EntryMetadata {
   /// It has the latest time up to which the entry may be fresh, so that an entry can be made stale without a key, and the
   /// tag of the hidden payload, in base 64; that is empty if its transform proves nothing.
   var seal: (freshUntil: Timestamp, tag: String)? {
-    let words = attributes[Self.sealName]?.split(separator: " ", omittingEmptySubsequences: false) ?? []
+    let words = attribute(named: Self.sealName)?.split(separator: " ", omittingEmptySubsequences: false) ?? []
     guard words.count == 2, let milliseconds = Int64(words[0]) else { return nil }
     return (Timestamp(milliseconds: milliseconds), String(words[1]))
   }
@@ -78,7 +78,9 @@ extension EntryMetadata {
   /// The metadata without the record.
   var withoutRecord: EntryMetadata {
     var metadata = self
-    for name in [Self.transformsName, Self.hiddenName, Self.sealName] { metadata.attributes[name] = nil }
+    var attributes = attributes
+    for name in [Self.transformsName, Self.hiddenName, Self.sealName] { attributes[name] = nil }
+    metadata.attributes = attributes
     return metadata
   }
 
@@ -95,35 +97,5 @@ extension EntryMetadata {
     var readable = attributes
     readable[Self.hiddenName] = nil
     return bytes + JSONWriter.bytes(of: readable)
-  }
-}
-
-/// Attributes as a JSON object, in an export and for transforms that hide them. The same attributes have the same bytes.
-extension JSONWriter {
-  mutating func attributes(_ attributes: [String: String]) {
-    object { json in
-      for (name, value) in attributes.sorted(by: { $0.key < $1.key }) { json.member(name, value) }
-    }
-  }
-
-  static func bytes(of attributes: [String: String]) -> [UInt8] {
-    var json = JSONWriter()
-    json.attributes(attributes)
-    return json.bytes
-  }
-}
-
-extension JSONReader {
-  mutating func attributes() throws(Failure) -> [String: String] {
-    var attributes: [String: String] = [:]
-    try objectWithoutRepeats { json, name throws(Failure) in attributes[name] = try json.string() }
-    return attributes
-  }
-
-  /// The attributes in `bytes`; `nil` if `JSONWriter.bytes(of:)` cannot have made them.
-  static func attributes(in bytes: [UInt8]) -> [String: String]? {
-    var json = JSONReader(bytes)
-    guard let attributes = try? json.attributes(), (try? json.end()) != nil else { return nil }
-    return attributes
   }
 }
