@@ -59,11 +59,11 @@ struct RedisNames: Sendable, Hashable {
 
 /// An entry as the bytes of one string: the payload first, so that a native tool shows it, then what is known of it.
 ///
-///     payload · content type, then names and values of attributes, each with its length in front
+///     payload · length of the content type · content type · attributes as `EntryMetadata` encodes them
 ///     · storedAt (6) · freshUntil (6) · retainUntil (6) · checksum (8) · payloadChecksum (8)
 ///     · length of the payload (4) · length of the texts (3) · version (1)
 ///
-/// Numbers begin with the most significant byte, and times are milliseconds since 1970 in UTC. The length in front of a text
+/// Numbers begin with the most significant byte, and times are milliseconds since 1970 in UTC. The length of the content type
 /// has 7 bits in each byte, the lowest first, and the highest bit says that another byte follows.
 enum RedisEntry {
   /// The version of the format, which an inspection reports.
@@ -141,18 +141,16 @@ enum RedisEntry {
       var place = bytes.count - endLength
       let texts = bytes.extracting(0..<start)
       guard place >= 0, let contentType = text(texts, &place) else { throw .notAnEntry(key) }
-      var attributes: [String: String] = [:]
-      while place < start {
-        guard let name = text(texts, &place), let value = text(texts, &place) else { throw .notAnEntry(key) }
-        attributes[name] = value
-      }
       let latest = UInt64(Timestamp.distantFuture.milliseconds)
       let (stored, fresh, retain) = (number(bytes, start, 6), number(bytes, start + 6, 6), number(bytes, start + 12, 6))
       guard max(stored, fresh, retain) <= latest else { throw .notAnEntry(key) }
-      return EntryMetadata(
+      var metadata = EntryMetadata(
         storedAt: Timestamp(milliseconds: Int64(stored)), freshUntil: Timestamp(milliseconds: Int64(fresh)),
-        retainUntil: Timestamp(milliseconds: Int64(retain)), contentType: contentType, attributes: attributes,
+        retainUntil: Timestamp(milliseconds: Int64(retain)), contentType: contentType,
         payloadChecksum: number(bytes, start + 26, 8), checksum: number(bytes, start + 18, 8))
+      let areAttributes = texts.extracting(place...).withUnsafeBytes { metadata.setAttributes(encoded: $0) }
+      guard areAttributes else { throw .notAnEntry(key) }
+      return metadata
     }
   }
 
@@ -166,10 +164,7 @@ enum RedisEntry {
   private static func texts(_ metadata: EntryMetadata) -> [UInt8] {
     var bytes: [UInt8] = []
     append(metadata.contentType, to: &bytes)
-    for (name, value) in metadata.attributes.sorted(by: { $0.key < $1.key }) {
-      append(name, to: &bytes)
-      append(value, to: &bytes)
-    }
+    bytes += metadata.encodedAttributes
     return bytes
   }
 

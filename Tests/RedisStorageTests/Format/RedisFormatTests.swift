@@ -171,9 +171,9 @@ struct RedisFormatTests {
     let name = "cachectl:cities/v1/page=0"
     let shown = try server.cli("--no-raw", "GET", name)
     #expect(
-      shown == #""{\"page\":0}\x10application/json\x04etag\aW/\"5e1\""#
+      shown == #""{\"page\":0}\x10application/json\x04\x00\x00\x00etag\a\x00\x00\x00W/\"5e1\""#
         + #"\x01\x9bv\xda\xa8\x00\x01\x9bw\x11\x96\x80\x03\xbb,\xc3\xd8\x00\x00\x00\x00\x00\x00\x00\x00\xff"#
-        + #"\x00\x00\x00\x00\x00\x00\x00\xfe\x00\x00\x00\n\x00\x00\x1e\xc1""#, "\(shown)")
+        + #"\x00\x00\x00\x00\x00\x00\x00\xfe\x00\x00\x00\n\x00\x00$\xc1""#, "\(shown)")
     #expect(try server.cli("--raw", "GETRANGE", name, "0", "9") == "{\"page\":0}")
     #expect(try server.cli("--raw", "PEXPIRETIME", name) == "4102444800000")
     #expect(try server.cli("--raw", "KEYS", "*") == name)
