@@ -287,7 +287,7 @@ static const cachectl_option options[] = {
    .help = "what a commit survives: full and normal (loss of power), relaxed (a crash)"}};
 
 static const cachectl_engine engine = {
-  .abi = CACHECTL_PLUGIN_ABI, .reads_wait = 1, .name = "folder", .version = "1",
+  .abi = CACHECTL_PLUGIN_ABI, .reads_wait = 1, .changes_wait = 1, .name = "folder", .version = "1",
   .summary = "a directory with one file of all entries, written in C", .capabilities = capabilities, .options = options,
   .option_count = sizeof options / sizeof *options, .open = folder_open, .close = folder_close, .read = folder_read,
   .apply = folder_apply, .scan = folder_scan, .count = folder_count, .check = folder_check, .compact = folder_compact};

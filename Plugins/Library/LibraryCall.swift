@@ -41,27 +41,78 @@ struct LibraryCall {
   }
 }
 
+/// A read in progress: the context of its callback. It is separate from `LibraryCall` because reads are the hot path.
+struct LibraryRead {
+  /// In a structure, because a function alone has no address.
+  struct Body {
+    let call: (Span<UInt8>, EntryMetadata) throws(CacheError) -> Void
+  }
+
+  let key: UnsafeBufferPointer<UInt8>
+  var body: Body
+  private(set) var isFound = false
+  private(set) var error: CacheError?
+
+  init(_ key: UnsafeBufferPointer<UInt8>, _ body: Body) {
+    self.key = key
+    self.body = body
+  }
+
+  /// Passes the entry, which is `nil` for NULL, to the body of the read, and returns the callback's result.
+  @inline(__always)
+  static func callback(_ context: LibraryCall.Context?, _ entry: UnsafePointer<cachectl_entry>?) -> Int32 {
+    let stop = Int32(CACHECTL_FAILED.rawValue)
+    guard let read = context?.assumingMemoryBound(to: LibraryRead.self), read.pointee.error == nil else { return stop }
+    do throws(CacheError) {
+      guard let entry else { throw .defect("gave NULL to a callback") }
+      if read.pointee.isFound { throw .defect("gave more than one entry for one key") }
+      let (key, own) = (read.pointee.key, entry.pointee.key)
+      // A Swift engine passes the same bytes back.
+      guard own.length == key.count, let data = own.data, let requested = key.baseAddress,
+        data == requested || memcmp(data, requested, key.count) == 0
+      else { throw .defect("gave another entry than the requested one") }
+      let metadata = try EntryMetadata(checking: entry, key.span)
+      let payload = try entry.pointee.payload.checked("payload")
+      // Moved out and back, because a copy would be counted.
+      guard let place = read.pointer(to: \.body) else { return stop }
+      let body = place.move()
+      defer { place.initialize(to: body) }
+      try body.call(payload.span, metadata)
+      read.pointee.isFound = true
+      return 0
+    } catch {
+      read.pointee.error = error
+      return stop
+    }
+  }
+}
+
 extension LibraryPlugin {
   /// Calls `function`, whose callbacks call `visit` until it throws.
   ///
   /// - Throws: `CacheError`: what `visit` threw; otherwise the library's own error; `failed` if it broke a rule.
-  @inline(__always)
   func call(
     _ visit: LibraryCall.Visit = { _ in }, function: (LibraryCall.Context, LibraryCall.Failure) -> Int32
   ) throws(CacheError) {
-    let error = withoutActuallyEscaping(visit) { visit in
-      // Not initialized, because that takes longer than most calls.
-      withUnsafeTemporaryAllocation(of: cachectl_failure.self, capacity: 1) { failure -> CacheError? in
-        guard let failure = failure.baseAddress else { return nil }
-        failure.pointer(to: \.message.0)?.pointee = 0
-        failure.pointer(to: \.hint.0)?.pointee = 0
-        var call = LibraryCall(visit: visit)
-        let status = withUnsafeMutablePointer(to: &call) { function($0, failure) }
-        if let error = call.error { return named(error) }
-        return status == 0 ? nil : reported(status, failure)
-      }
+    let error = withoutActuallyEscaping(visit) { visit -> CacheError? in
+      var call = LibraryCall(visit: visit)
+      let error = self.error(of: { failure in withUnsafeMutablePointer(to: &call) { function($0, failure) } })
+      return call.error.map(named) ?? error
     }
     if let error { throw error }
+  }
+
+  /// The error that `function` reports; `nil` if it succeeds.
+  @inline(__always)
+  func error(of function: (LibraryCall.Failure) -> Int32) -> CacheError? {
+    // Not initialized, because that takes longer than most calls.
+    withUnsafeTemporaryAllocation(of: cachectl_failure.self, capacity: 1) { failure -> CacheError? in
+      guard let failure = failure.baseAddress else { return nil }
+      failure.pointer(to: \.message.0)?.pointee = 0
+      failure.pointer(to: \.hint.0)?.pointee = 0
+      let status = function(failure)
+      return status == 0 ? nil : reported(status, failure)
+    }
   }
 
   /// Calls `function`, and returns the texts that it lends to its callback.
@@ -111,12 +162,15 @@ extension cachectl_bytes {
   /// The bytes, in place.
   ///
   /// - Throws: `CacheError`: a defect if the pointer or the length is impossible.
+  @inline(__always)
   func checked(_ what: StaticString) throws(CacheError) -> UnsafeBufferPointer<UInt8> {
-    guard (0...Self.maximumLength).contains(length) else {
-      throw .defect("gave a \(what) of \(UInt(bitPattern: length)) bytes")
-    }
-    guard data != nil || length == 0 else { throw .defect("gave a \(what) without its bytes") }
+    if UInt(bitPattern: length) > Self.maximumLength || data == nil && length != 0 { throw defect(what) }
     return bytes
+  }
+
+  @inline(never)
+  private func defect(_ what: StaticString) -> CacheError {
+    .defect("gave a \(what) \(data == nil ? "without its" : "of \(UInt(bitPattern: length))") bytes")
   }
 
   /// A copy as text, in which bytes that are not UTF-8 are repaired.
@@ -130,27 +184,30 @@ extension EntryMetadata {
   ///
   /// - Throws: `CacheError`: a defect if any of it is impossible; `damaged` with an `UnreadableEntry` if these are not the
   ///   attributes that were stored.
-  init(checking entry: cachectl_entry, _ key: Span<UInt8>) throws(CacheError) {
-    _ = try entry.content_type.checked("content type")
-    _ = try entry.attributes.checked("list of attributes")
-    guard let metadata = EntryMetadata(entry) else {
+  @inline(__always)
+  init(checking entry: UnsafePointer<cachectl_entry>, _ key: Span<UInt8>) throws(CacheError) {
+    _ = try entry.pointee.content_type.checked("content type")
+    self.init(withoutAttributes: entry)
+    if entry.pointee.attributes.length == 0 { return }
+    _ = try entry.pointee.attributes.checked("list of attributes")
+    if !setAttributes(entry) {
       let key = CacheKey(trusting: key)
       throw CacheError(
         .damaged, "entry \(key) is damaged: its attributes are not the stored ones", cause: UnreadableEntry(key))
     }
-    self = metadata
   }
 }
 
 extension ScannedEntry {
   /// A copy of the entry as a scan finds it.
-  init(checking entry: cachectl_entry, includesPayload: Bool) throws(CacheError) {
+  init(checking pointer: UnsafePointer<cachectl_entry>, includesPayload: Bool) throws(CacheError) {
+    let entry = pointer.pointee
     let bytes = try entry.key.checked("key")
     guard bytes.count <= CacheKey.maximumLength, let key = try? CacheKey(bytes.span) else {
       let text = TerminalText.line(String(decoding: bytes.prefix(80), as: UTF8.self))
       throw .defect("gave an invalid key of \(bytes.count) bytes: \(text)")
     }
-    let metadata = try EntryMetadata(checking: entry, bytes.span)
+    let metadata = try EntryMetadata(checking: pointer, bytes.span)
     if includesPayload {
       self.init(key: key, metadata: metadata, payload: Array(try entry.payload.checked("payload")))
     } else {

@@ -6,8 +6,8 @@ internal import Synchronization
 
 /// A store of an engine in a library.
 ///
-/// Reads run on the calling thread, unless the library says that they wait. Everything else runs on threads of the
-/// engine's own: one for changes, one for operations that look through the store, and several for waiting reads.
+/// Reads and changes run on the calling thread, unless the library says that they wait. Everything else runs on threads of
+/// the engine's own: one for changes, one for operations that look through the store, and several for waiting reads.
 ///
 /// `@unchecked Sendable`: the store is only passed back to the library, which by the rules of the interface accepts it on
 /// any thread. Only `close` needs the store to itself.
@@ -48,8 +48,7 @@ final class LibraryEngine: StorageEngine, @unchecked Sendable {
   func readNow(
     _ key: Span<UInt8>, _ body: (Span<UInt8>, EntryMetadata) throws(CacheError) -> Void
   ) throws(CacheError) -> Bool? {
-    if !reading.isEmpty { return nil }
-    return try whileOpen { () throws(CacheError) in try lend(key, body) }
+    reading.isEmpty ? try lend(key, body) : nil
   }
 
   /// Not asynchronous, so that its locals are on the stack. The result has memory of its own, because a variable or a closure
@@ -58,26 +57,29 @@ final class LibraryEngine: StorageEngine, @unchecked Sendable {
     _ key: CacheKey, _ body: (Span<UInt8>, EntryMetadata) throws(CacheError) -> Output
   ) throws(CacheError) -> Output? {
     let memory = malloc(MemoryLayout<Output>.size + MemoryLayout<Output>.alignment)
+    defer { free(memory) }
     guard let output = memory?.alignedUp(for: Output.self).assumingMemoryBound(to: Output.self) else {
       throw CacheError(.failed, "there is no memory for what was read")
     }
     var hasOutput = false
-    defer {
+    do throws(CacheError) {
+      _ = try lend(key.text.utf8Span.span) { payload, metadata throws(CacheError) in
+        output.initialize(to: try body(payload, metadata))
+        hasOutput = true
+      }
+    } catch {
+      // The library failed after it had lent the entry.
       if hasOutput { output.deinitialize(count: 1) }
-      free(memory)
+      throw error
     }
-    _ = try readNow(key.text.utf8Span.span) { payload, metadata throws(CacheError) in
-      output.initialize(to: try body(payload, metadata))
-      hasOutput = true
-    }
-    return hasOutput ? output.pointee : nil
+    return hasOutput ? output.move() : nil
   }
 
   /// Reads on a thread that may wait. The entry is copied, because copying is much faster than waiting.
   private func readCopy<Output>(
     _ key: CacheKey, _ body: (Span<UInt8>, EntryMetadata) throws(CacheError) -> Output
   ) async throws(CacheError) -> Output? {
-    let found = try await run(on: reading.randomElement() ?? looking) { [self] () throws(CacheError) in
+    let found = try await (reading.randomElement() ?? looking).run { [self] () throws(CacheError) in
       var found: EntryTable.Entry?
       _ = try lend(key.text.utf8Span.span) { payload, metadata in
         found = EntryTable.Entry(payload: payload.withUnsafeBufferPointer { Array($0) }, metadata: metadata)
@@ -89,10 +91,13 @@ final class LibraryEngine: StorageEngine, @unchecked Sendable {
   }
 
   func apply(_ batch: WriteBatch) async throws(CacheError) {
-    try await run(on: changing) { [self] () throws(CacheError) in
-      try batch.lend { batch throws(CacheError) in
-        try plugin.call { _, failure in plugin.engine.apply(store, batch, failure) }
-      }
+    if plugin.engine.changes_wait == 0 { return try whileOpen { () throws(CacheError) in try applyInPlace(batch) } }
+    try await run(on: changing) { [self] () throws(CacheError) in try applyInPlace(batch) }
+  }
+
+  private func applyInPlace(_ batch: WriteBatch) throws(CacheError) {
+    try batch.lend { batch throws(CacheError) in
+      try plugin.call { _, failure in plugin.engine.apply(store, batch, failure) }
     }
   }
 
@@ -101,7 +106,7 @@ final class LibraryEngine: StorageEngine, @unchecked Sendable {
   func scan(_ request: ScanRequest) async throws(CacheError) -> ScanPage {
     try await run(on: looking) { [self] () throws(CacheError) in
       let isOrdered = plugin.declaration.capabilities.contains(.ordered)
-      let copies = LentBytes()
+      var copies = LentBytes()
       defer { withExtendedLifetime(copies) {} }
       var lentRequest = cachectl_scan_request(
         prefix: copies.copy(request.prefix), position: copies.copy(request.position ?? ""), limit: request.limit,
@@ -111,7 +116,7 @@ final class LibraryEngine: StorageEngine, @unchecked Sendable {
         if page.next != nil { throw .defect("continued a scan after its next position") }
         switch lent {
         case .entry(let entry):
-          let found = try ScannedEntry(checking: entry.pointee, includesPayload: request.includesPayloads)
+          let found = try ScannedEntry(checking: entry, includesPayload: request.includesPayloads)
           // A removal of a namespace removes all that a scan finds in it.
           guard isOrdered ? request.contains(found.key) : found.key.text.hasPrefix(request.prefix) else {
             throw .defect("gave entry \(found.key), which was not requested")
@@ -141,7 +146,7 @@ final class LibraryEngine: StorageEngine, @unchecked Sendable {
         let (entries, bytes) = (count.pointee.entries, count.pointee.payload_bytes)
         let namespace = try count.pointee.name_space.checkedText("namespace")
         // The numbers are so small that no sum of them overflows.
-        guard CacheKey.isNamespace(namespace), max(entries, bytes) < 1 << 40 else {
+        guard CacheKey.isNamespace(namespace), max(entries, bytes) < 1 << 42 else {
           throw .defect("counted \(entries) entries with \(bytes) bytes in namespace \(namespace.debugDescription)")
         }
         let expiry = Timestamp(milliseconds: count.pointee.earliest_expiry)
@@ -219,38 +224,39 @@ final class LibraryEngine: StorageEngine, @unchecked Sendable {
   private func lend(
     _ key: Span<UInt8>, _ body: (Span<UInt8>, EntryMetadata) throws(CacheError) -> Void
   ) throws(CacheError) -> Bool {
-    try key.withUnsafeBufferPointer { key throws(CacheError) in
-      var isFound = false
-      try plugin.call { lent throws(CacheError) in
-        guard case .entry(let entry) = lent else { return }
-        if isFound { throw .defect("gave more than one entry for one key") }
-        isFound = true
-        let own = entry.pointee.key
-        guard own.length == key.count, let data = own.data, let requested = key.baseAddress,
-          memcmp(data, requested, key.count) == 0
-        else { throw .defect("gave another entry than the requested one") }
-        try body(
-          try entry.pointee.payload.checked("payload").span, try EntryMetadata(checking: entry.pointee, key.span))
-      } function: { context, failure in
-        plugin.engine.read(
-          store, cachectl_bytes(key), { LibraryCall.callback($0, $1.map { .entry($0) }) }, context, failure)
+    gate.enter()
+    defer { gate.leave() }
+    if isClosed.load(ordering: .acquiring) { throw .storeClosed }
+    var isFound = false
+    let error = withoutActuallyEscaping(body) { body in
+      key.withUnsafeBufferPointer { key -> CacheError? in
+        var read = LibraryRead(key, LibraryRead.Body(call: body))
+        let error = withUnsafeMutablePointer(to: &read) { read in
+          plugin.error(of: { failure in
+            plugin.engine.read(store, cachectl_bytes(key), { LibraryRead.callback($0, $1) }, read, failure)
+          })
+        }
+        isFound = read.isFound
+        return read.error.map(plugin.named) ?? error
       }
-      return isFound
     }
+    if let error { throw error }
+    return isFound
   }
 }
 
-/// Copies of bytes that a library can read. They are freed with this object.
-private final class LentBytes {
+/// Copies of bytes that a library can read, until the end of this value.
+private struct LentBytes: ~Copyable {
   private var blocks: [UnsafeMutableRawBufferPointer] = []
   /// The part of the last block that is not used yet.
   private var room = UnsafeMutableRawBufferPointer(start: nil, count: 0)
 
   deinit { for block in blocks { block.deallocate() } }
 
-  func copy(_ bytes: UnsafeRawBufferPointer) -> cachectl_bytes {
+  mutating func copy(_ bytes: UnsafeRawBufferPointer) -> cachectl_bytes {
+    if bytes.isEmpty { return cachectl_bytes() }
     if bytes.count > room.count {
-      room = .allocate(byteCount: max(bytes.count, 1 << 14), alignment: 1)
+      room = .allocate(byteCount: max(bytes.count, 1 << 16), alignment: 1)
       blocks.append(room)
     }
     let copy = UnsafeMutableRawBufferPointer(rebasing: room[..<bytes.count])
@@ -259,18 +265,19 @@ private final class LentBytes {
     return cachectl_bytes(UnsafeBufferPointer(copy.bindMemory(to: UInt8.self)))
   }
 
-  func copy(_ text: String) -> cachectl_bytes {
-    var text = text
-    return text.withUTF8 { copy(UnsafeRawBufferPointer($0)) }
-  }
+  mutating func copy(_ bytes: [UInt8]) -> cachectl_bytes { bytes.withUnsafeBytes { copy($0) } }
+
+  mutating func copy(_ text: String) -> cachectl_bytes { text.utf8.span.withUnsafeBytes { copy($0) } }
 }
 
 extension WriteBatch {
   /// Lends a copy of the batch to `body`.
   fileprivate func lend(_ body: (UnsafePointer<cachectl_batch>) throws(CacheError) -> Void) throws(CacheError) {
-    let copies = LentBytes()
+    var copies = LentBytes()
     defer { withExtendedLifetime(copies) {} }
-    let lent = operations.map { cachectl_operation($0, in: copies) }
+    var lent: [cachectl_operation] = []
+    lent.reserveCapacity(operations.count)
+    for operation in operations { lent.append(cachectl_operation(operation, in: &copies)) }
     try lent.withUnsafeBufferPointer { lent throws(CacheError) in
       var batch = cachectl_batch()
       batch.operations = lent.baseAddress
@@ -287,29 +294,34 @@ extension WriteBatch {
 }
 
 extension cachectl_operation {
-  fileprivate init(_ operation: WriteBatch.Operation, in copies: LentBytes) {
+  fileprivate init(_ operation: WriteBatch.Operation, in copies: inout LentBytes) {
     self.init()
     switch operation {
-    case .put(_, let payload, let metadata):
+    case .put(let key, let payload, let metadata):
       kind = CACHECTL_PUT.rawValue
-      set(metadata, in: copies)
-      entry.payload = payload.withUnsafeBytes(copies.copy)
-    case .update(_, let metadata, let checksum):
+      set(key, metadata, in: &copies)
+      entry.payload = copies.copy(payload)
+    case .update(let key, let metadata, let checksum):
       kind = CACHECTL_UPDATE.rawValue
-      set(metadata, in: copies)
+      set(key, metadata, in: &copies)
       expected = checksum
-    case .remove: kind = CACHECTL_REMOVE.rawValue
-    case .require(_, .absent): kind = CACHECTL_REQUIRE_ABSENT.rawValue
-    case .require(_, .checksum(let checksum)):
+    case .remove(let key):
+      kind = CACHECTL_REMOVE.rawValue
+      entry.key = copies.copy(key.text)
+    case .require(let key, .absent):
+      kind = CACHECTL_REQUIRE_ABSENT.rawValue
+      entry.key = copies.copy(key.text)
+    case .require(let key, .checksum(let checksum)):
       kind = CACHECTL_REQUIRE_CHECKSUM.rawValue
+      entry.key = copies.copy(key.text)
       expected = checksum
     }
-    entry.key = copies.copy(operation.key.text)
   }
 
-  private mutating func set(_ metadata: EntryMetadata, in copies: LentBytes) {
+  private mutating func set(_ key: CacheKey, _ metadata: EntryMetadata, in copies: inout LentBytes) {
     entry = cachectl_entry(metadata)
+    entry.key = copies.copy(key.text)
     entry.content_type = copies.copy(metadata.contentType)
-    entry.attributes = metadata.encodedAttributes(isSorted: true).withUnsafeBytes(copies.copy)
+    entry.attributes = copies.copy(metadata.encodedAttributes)
   }
 }

@@ -15,7 +15,7 @@ import Testing
 
   @Test func itSaysWhatThePluginDeclares() throws {
     let table = try table()
-    #expect(table.abi == 1 && table.reads_wait == 1)
+    #expect(table.abi == 1 && table.reads_wait == 1 && table.changes_wait == 1)
     #expect(
       [table.name, table.version, table.summary].map { String(cString: $0) } == [
         "scripted", "1.2", "a table for tests",

@@ -128,6 +128,11 @@ struct DefectTests {
     #expect((error.cause as? UnreadableEntry)?.key.text == "cities/b")
   }
 
+  @Test func aStoreOfATebibyteIsCounted() async throws {
+    let store = try await Library("defects.c").open(["defect": .text("count-large")])
+    #expect(try await store.count().total(except: nil).payloadBytes == 1 << 40)
+  }
+
   @Test func aHintComesAsOneLine() async throws {
     let store = try await Library("defects.c").open(["defect": .text("lines")])
     #expect(await cacheError { try await call(.apply, store) }?.hint == #"a\nb"#)

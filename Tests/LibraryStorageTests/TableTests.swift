@@ -81,6 +81,6 @@ struct TableTests {
     #expect(MemoryLayout<cachectl_batch>.size == 56 && MemoryLayout<cachectl_scan_request>.size == 48)
     #expect(MemoryLayout<cachectl_count>.size == 40 && MemoryLayout<cachectl_option>.size == 64)
     #expect(MemoryLayout<cachectl_configuration>.size == 24 && MemoryLayout<cachectl_inspection>.size == 24)
-    #expect(MemoryLayout<cachectl_engine>.size == 144)
+    #expect(MemoryLayout<cachectl_engine>.size == 152)
   }
 }

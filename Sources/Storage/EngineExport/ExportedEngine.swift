@@ -192,7 +192,7 @@ private func lendAll<Elements: Sequence>(_ elements: Elements, _ lend: (Elements
   return succeeded
 }
 
-/// Calls the host with an entry. Allocates nothing if it has no attributes.
+/// Calls the host with an entry. Allocates nothing.
 @inline(__always)
 private func lend(
   _ key: cachectl_bytes, _ payload: cachectl_bytes, _ metadata: borrowing EntryMetadata,
@@ -203,8 +203,7 @@ private func lend(
   entry.payload = payload
   return metadata.contentType.utf8Span.span.withUnsafeBufferPointer { contentType in
     entry.content_type = cachectl_bytes(contentType)
-    if metadata.attributes.isEmpty { return visit?(context, &entry) ?? succeeded }
-    return metadata.encodedAttributes(isSorted: false).withUnsafeBufferPointer { attributes in
+    return metadata.encodedAttributes.withUnsafeBufferPointer { attributes in
       entry.attributes = cachectl_bytes(attributes)
       return visit?(context, &entry) ?? succeeded
     }
@@ -231,9 +230,10 @@ extension WriteBatch {
 
 extension WriteBatch.Operation {
   fileprivate init(copying operation: cachectl_operation) throws(CacheError) {
-    let entry = operation.entry
+    var entry = operation.entry
     let key = CacheKey(trusting: entry.key.bytes.span)
-    guard let metadata = EntryMetadata(entry) else {
+    var metadata = EntryMetadata(withoutAttributes: &entry)
+    if entry.attributes.length > 0, !metadata.setAttributes(&entry) {
       throw CacheError(.failed, "the attributes of \(key) are not encoded")
     }
     switch cachectl_operation_kind(operation.kind) {

@@ -42,54 +42,26 @@ extension cachectl_entry {
 }
 
 extension EntryMetadata {
-  /// The metadata of an entry that the other side lends; `nil` if its attributes are not encoded ones. With the most common
-  /// content type and no attributes it allocates nothing.
+  /// The metadata of an entry that the other side lends, without the attributes. With the most common content type it allocates
+  /// nothing.
   ///
   /// Times out of range become the nearest ones, and a content type that is not UTF-8 is repaired: the checksum of the entry
   /// then shows that it is damaged.
-  package init?(_ entry: cachectl_entry) {
-    let type = entry.content_type
+  package init(withoutAttributes entry: UnsafePointer<cachectl_entry>) {
+    let type = entry.pointee.content_type
     let json: StaticString = "application/json"
     let isJSON = type.length == json.utf8CodeUnitCount && type.data.map { memcmp($0, json.utf8Start, type.length) } == 0
     self.init(
-      storedAt: Timestamp(milliseconds: entry.stored_at), freshUntil: Timestamp(milliseconds: entry.fresh_until),
-      retainUntil: Timestamp(milliseconds: entry.retain_until), contentType: isJSON ? "application/json" : type.text,
-      payloadChecksum: entry.payload_checksum, checksum: entry.checksum)
-    guard entry.attributes.length == 0 || decodeAttributes(entry.attributes.bytes) else { return nil }
+      storedAt: Timestamp(milliseconds: entry.pointee.stored_at),
+      freshUntil: Timestamp(milliseconds: entry.pointee.fresh_until),
+      retainUntil: Timestamp(milliseconds: entry.pointee.retain_until),
+      contentType: isJSON ? "application/json" : type.text,
+      payloadChecksum: entry.pointee.payload_checksum, checksum: entry.pointee.checksum)
   }
 
-  /// The attributes as the interface has them: the name and value of each one, each as its size (4 bytes) and its bytes.
-  ///
-  /// - Parameter isSorted: whether they are in the order of names, so that an engine stores the same bytes for the same
-  ///   attributes.
-  package func encodedAttributes(isSorted: Bool) -> [UInt8] {
-    var bytes: [UInt8] = []
-    if attributes.isEmpty { return bytes }
-    bytes.reserveCapacity(256)
-    for (name, value) in isSorted ? attributes.sorted(by: { $0.key < $1.key }) : Array(attributes) {
-      for text in [name, value] {
-        withUnsafeBytes(of: UInt32(text.utf8.count).littleEndian) { bytes.append(contentsOf: $0) }
-        bytes.append(contentsOf: text.utf8)
-      }
-    }
-    return bytes
-  }
-
-  /// Returns `false` if these are no attributes.
-  private mutating func decodeAttributes(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
-    var rest = UnsafeRawBufferPointer(bytes)
-    func text() -> String? {
-      let size = rest.count < 4 ? .max : Int(UInt32(littleEndian: rest.loadUnaligned(as: UInt32.self)))
-      guard size <= rest.count - 4 else { return nil }
-      let text = UnsafeRawBufferPointer(rebasing: rest[4..<4 + size])
-      rest = UnsafeRawBufferPointer(rebasing: rest[(4 + size)...])
-      return String(decoding: text, as: UTF8.self)
-    }
-    while !rest.isEmpty {
-      guard let name = text(), let value = text() else { return false }
-      attributes[name] = value
-    }
-    return true
+  /// Takes the attributes of an entry; returns `false` if these are not encoded ones.
+  package mutating func setAttributes(_ entry: UnsafePointer<cachectl_entry>) -> Bool {
+    setAttributes(encoded: UnsafeRawBufferPointer(entry.pointee.attributes.bytes))
   }
 }
 

@@ -22,12 +22,14 @@ public enum PluginExport {
   ///   - abi: the version of the interface that the host passes.
   ///   - readsWait: whether a read may wait for a disk or a network. If so, the host calls it on a separate thread,
   ///     which costs about 20 microseconds. Pass `false` if the engine implements `readNow`.
+  ///   - changesWait: the same for `apply`. Pass `false` if it returns without being suspended.
   public static func table(
-    of plugin: @autoclosure () -> any StoragePlugin, _ abi: UInt32, readsWait: Bool = true
+    of plugin: @autoclosure () -> any StoragePlugin, _ abi: UInt32, readsWait: Bool = true,
+    changesWait: Bool = true
   ) -> UnsafeRawPointer? {
     guard abi == CACHECTL_PLUGIN_ABI else { return nil }
     return exported.withLock { exported in
-      let current = exported ?? ExportedPlugin(plugin(), readsWait: readsWait)
+      let current = exported ?? ExportedPlugin(plugin(), readsWait, changesWait)
       exported = current
       return UnsafeRawPointer(current.table)
     }
@@ -53,11 +55,12 @@ private struct ExportedPlugin: @unchecked Sendable {
   let plugin: any StoragePlugin
   let table: UnsafePointer<cachectl_engine>
 
-  init(_ plugin: any StoragePlugin, readsWait: Bool) {
+  init(_ plugin: any StoragePlugin, _ readsWait: Bool, _ changesWait: Bool) {
     let declaration = plugin.declaration
     var table = cachectl_engine()
     table.abi = CACHECTL_PLUGIN_ABI
     table.reads_wait = readsWait ? 1 : 0
+    table.changes_wait = changesWait ? 1 : 0
     table.name = permanent(declaration.name)
     table.version = permanent(declaration.version)
     table.summary = permanent(declaration.summary)

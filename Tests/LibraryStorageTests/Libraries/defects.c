@@ -120,6 +120,7 @@ static int32_t defective_count(
   if (is(store, "count-namespace")) count.name_space = tiny_text("Not/one"), visit(context, &count);
   if (is(store, "count-namespace-null")) count.name_space.data = NULL, visit(context, &count);
   if (is(store, "count-entries")) count.entries = UINT64_MAX, visit(context, &count);
+  if (is(store, "count-large")) count.payload_bytes = (uint64_t)1 << 40, visit(context, &count);
   if (is(store, "count-bytes")) count.payload_bytes = (uint64_t)1 << 60, visit(context, &count);
   if (is(store, "storage-bytes")) *storage_bytes = UINT64_MAX;
   return CACHECTL_OK;

@@ -345,6 +345,7 @@ static cachectl_option tiny_options[] = {
 static cachectl_engine tiny_engine = {
   .abi = CACHECTL_PLUGIN_ABI,
   .reads_wait = TINY_READS_WAIT,
+  .changes_wait = TINY_READS_WAIT,
   .name = TINY_NAME,
   .version = "1.0",
   .summary = "a table in memory, for tests",

@@ -170,8 +170,9 @@ typedef int32_t (*cachectl_visit_text)(void *context, cachectl_bytes text);
 /* An engine. Functions marked as optional may be NULL. */
 typedef struct cachectl_engine {
   uint32_t abi;        /* CACHECTL_PLUGIN_ABI */
-  uint32_t reads_wait; /* 1 if a read may wait for a disk or a network, otherwise 0: `read` is then also called on threads
-                        * that must not block. Unless noted, other functions are called on threads that may block. */
+  /* 1 if a call of `read` or of `apply` may wait for a disk or a network, otherwise 0: it is then also called on threads
+   * that must not block. Unless noted, other functions are called on threads that may block. */
+  uint32_t reads_wait, changes_wait;
   const char *name;    /* the one in the file's name: lower-case letters and digits */
   const char *version; /* of the engine, or of the library under it */
   const char *summary; /* what it is, in one line without a final full stop */
