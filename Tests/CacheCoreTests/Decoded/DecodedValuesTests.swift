@@ -79,9 +79,9 @@ struct DecodedValuesTests {
     }
   }
 
-  /// A 304 gives an entry new times and fields.
+  /// A 304 gives an entry new times and fields, and leaves its payload.
   @Test(arguments: [true, false])
-  func aRenewedEntryIsReadAnew(counts: Bool) async throws {
+  func aRenewedEntryIsReadAnewAndDecodedOnce(counts: Bool) async throws {
     let store = EntryStore(engine: try await engine(counts: counts), clock: clock)
     let (key, codec) = (try CacheKey("notes/a"), counted.codec())
     try await put("same", at: "notes/a", in: store)
@@ -98,6 +98,56 @@ struct DecodedValuesTests {
       #expect(isRenewed)
     }
     #expect(try await store.read(key, codec)?.metadata.attributes == ["etag": "80"])
+    #expect(counted.decoded == 1)
+  }
+
+  /// The same bytes have another meaning with another media type, or after other transforms.
+  @Test func theSamePayloadOfAnotherKindIsDecodedAgain() async throws {
+    let engine = try await engine()
+    let (key, codec) = (try CacheKey("notes/a"), counted.codec())
+    let transforms = EntryTransforms(reading: { name in
+      name == "reversing" ? ReversingTransform() as any PayloadTransform : nil
+    })
+    let store = EntryStore(engine: engine, clock: clock, transforms: transforms)
+    try await put("ab", at: "notes/a", in: store)
+    let plain = try #require(try await store.read(key, codec)).metadata
+    let payload = Array("ab".utf8)
+    let kinds: [(contentType: String, transforms: String?, value: String)] = [
+      ("text/html", nil, "ab"), ("text/html", "reversing", "ba"), ("text/plain", nil, "ab"),
+    ]
+    for kind in kinds {
+      let before = counted.decoded
+      var (batch, changed) = (WriteBatch(), plain)
+      changed.contentType = kind.contentType
+      changed.attributes[":transforms"] = kind.transforms
+      changed.setChecksums(key: key, payload: payload.span)
+      batch.put(key, payload: payload, metadata: changed)
+      try await engine.apply(batch)
+      #expect(changed.payloadChecksum == plain.payloadChecksum)
+      for _ in 0..<2 { #expect(try await store.read(key, codec)?.value == kind.value) }
+      #expect(counted.decoded == before + 1)
+    }
+  }
+
+  /// A renewed entry that is stored compressed or sealed is not decoded again either.
+  @Test func aRenewedEntryWithTransformsIsDecodedOnce() async throws {
+    let store = EntryStore(
+      engine: try await engine(), clock: clock, transforms: EntryTransforms([ReversingTransform()]))
+    let (key, codec) = (try CacheKey("notes/a"), counted.codec())
+    try await put("ab", at: "notes/a", in: store)
+    for tag in ["1", "2", "3"] {
+      let found = try #require(try await store.read(key, codec))
+      #expect(found.value == "ab")
+      let isRenewed = try await store.renew(key, from: found.metadata.checksum) { present in
+        var metadata = present
+        metadata.attributes["etag"] = tag
+        return metadata
+      }
+      #expect(isRenewed)
+    }
+    let last = try #require(try await store.read(key, codec))
+    #expect(last.value == "ab" && last.metadata.attributes == ["etag": "3"])
+    #expect(counted.decoded == 1)
   }
 
   /// The head that comes with an answer is the renewed one.
@@ -215,4 +265,19 @@ struct DecodedValuesTests {
     let uses = try store.uses.histories(of: [try CacheKey(for: test)])
     #expect(uses == [AccessHistory(lastUsedAt: clock.now, count: 4)])
   }
+}
+
+/// Stores payloads backwards.
+private struct ReversingTransform: PayloadTransform {
+  var name: String { "reversing" }
+
+  func encode(
+    _ bytes: Span<UInt8>, _ context: TransformContext
+  ) throws(CacheError) -> (bytes: [UInt8], parameter: String)? { (reversed(bytes), "") }
+
+  func decode(_ bytes: Span<UInt8>, parameter: String, _ context: TransformContext) throws(CacheError) -> [UInt8] {
+    reversed(bytes)
+  }
+
+  private func reversed(_ bytes: Span<UInt8>) -> [UInt8] { bytes.withUnsafeBufferPointer { $0.reversed() } }
 }

@@ -76,11 +76,12 @@ extension EntryStore {
   ///
   /// - Parameters:
   ///   - codec: distinguishes `decode` from other functions whose values have the same type.
-  ///   - decode: makes the value.
+  ///   - decode: makes the value of the payload and the metadata. If the metadata alone is new, it gets the earlier value,
+  ///     and must not use the bytes: they are not decoded again, and no transform is undone.
   /// - Throws: `CacheError`: what `decode` throws; `damaged` if the entry is not as it was written.
   func decoded<Value: Sendable>(
     _ key: CacheKey, _ codec: String,
-    _ decode: @Sendable (Span<UInt8>, EntryMetadata) throws(CacheError) -> Value
+    _ decode: @Sendable (Span<UInt8>, EntryMetadata, _ earlier: Value?) throws(CacheError) -> Value
   ) async throws(CacheError) -> Decoded<Value>? {
     let (now, digest) = (clock.now, AccessRecord.digest(of: key))
     let found: (kept: Decoded<Value>, changeCount: UInt64?)? = decodedEntries?.find(key, digest, codec)
@@ -93,13 +94,24 @@ extension EntryStore {
     let read = try await engine.read(key) { [transforms] bytes, metadata throws(CacheError) -> Decoded<Value>? in
       let isPlain = try metadata.verify(key: key, payload: bytes) && transforms.servesPlain
       if metadata.state(at: now) == .expired { return nil }
-      func made(_ value: Value, _ opened: EntryMetadata, _ payloadBytes: Int) -> Decoded<Value> {
-        Decoded(value, key: key, digest: digest, metadata: opened, payloadBytes: payloadBytes, codec: codec)
+      func made(
+        _ payload: Span<UInt8>, _ opened: EntryMetadata, _ earlier: Decoded<Value>? = nil
+      ) throws(CacheError) -> Decoded<Value> {
+        Decoded(
+          try decode(payload, opened, earlier?.value), key: key, digest: digest, metadata: opened,
+          transforms: isPlain ? nil : metadata.transforms, payloadBytes: earlier?.payloadBytes ?? payload.count,
+          codec: codec)
       }
-      if let kept = found?.kept, kept.metadata.checksum == metadata.checksum { return kept }
-      if isPlain { return made(try decode(bytes, metadata), metadata, bytes.count) }
+      if let kept = found?.kept {
+        if kept.metadata.checksum == metadata.checksum { return kept }
+        // A 304 has renewed it.
+        if kept.isOfPayload(of: metadata) {
+          return try made(bytes, isPlain ? metadata : transforms.revealed(metadata, key: key), kept)
+        }
+      }
+      if isPlain { return try made(bytes, metadata) }
       let opened = try transforms.opened(bytes, metadata, key: key)
-      return made(try decode(opened.payload.span, opened.metadata), opened.metadata, opened.payload.count)
+      return try made(opened.payload.span, opened.metadata)
     }
     guard let current = read ?? nil else {
       decodedEntries?.table.withLock { _ = $0.remove(digest) }
@@ -120,15 +132,26 @@ package class DecodedEntry: @unchecked Sendable {
   let digest: UInt64
   /// The metadata without the record of the transforms.
   package let metadata: EntryMetadata
+  /// That record.
+  private let transforms: String?
   let payloadBytes: Int
   let codec: String
 
-  init(key: CacheKey, digest: UInt64, metadata: EntryMetadata, payloadBytes: Int, codec: String) {
+  init(
+    key: CacheKey, digest: UInt64, metadata: EntryMetadata, transforms: String? = nil, payloadBytes: Int, codec: String
+  ) {
     self.key = key
     self.digest = digest
     self.metadata = metadata
+    self.transforms = transforms
     self.payloadBytes = payloadBytes
     self.codec = codec
+  }
+
+  /// Whether an entry that is stored with `metadata` has the same payload, and a codec would decode it in the same way.
+  func isOfPayload(of metadata: EntryMetadata) -> Bool {
+    self.metadata.payloadChecksum == metadata.payloadChecksum && self.metadata.contentType == metadata.contentType
+      && transforms == metadata.transforms
   }
 }
 
@@ -136,9 +159,13 @@ package class DecodedEntry: @unchecked Sendable {
 package final class Decoded<Value: Sendable>: DecodedEntry, @unchecked Sendable {
   package let value: Value
 
-  init(_ value: Value, key: CacheKey, digest: UInt64, metadata: EntryMetadata, payloadBytes: Int, codec: String) {
+  init(
+    _ value: Value, key: CacheKey, digest: UInt64, metadata: EntryMetadata, transforms: String? = nil,
+    payloadBytes: Int, codec: String
+  ) {
     self.value = value
-    super.init(key: key, digest: digest, metadata: metadata, payloadBytes: payloadBytes, codec: codec)
+    super.init(
+      key: key, digest: digest, metadata: metadata, transforms: transforms, payloadBytes: payloadBytes, codec: codec)
   }
 }
 

@@ -19,8 +19,8 @@ extension EntryStore {
   package func decoded<Value: Sendable>(
     _ key: CacheKey, _ codec: PayloadCodec<Value>
   ) async throws(CacheError) -> Decoded<Value>? {
-    try await decoded(key, codec.identifier) { bytes, metadata throws(CacheError) in
-      try codec.decode(bytes, key, metadata.contentType)
+    try await decoded(key, codec.identifier) { bytes, metadata, earlier throws(CacheError) in
+      if let earlier { earlier } else { try codec.decode(bytes, key, metadata.contentType) }
     }
   }
 

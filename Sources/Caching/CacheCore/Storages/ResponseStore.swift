@@ -91,10 +91,13 @@ public struct EngineResponseStorage<Request: CacheableRequest, Response: Sendabl
     for request: Request, isCounted: Bool = true
   ) async throws(CacheError) -> StoredResponse<Response>? {
     let key = try CacheKey(for: request)
-    let found = try await store.decoded(key, codec.identifier) { [codec] bytes, metadata throws(CacheError) in
-      StoredResponse(
-        key: key.text, response: try codec.decode(bytes, key, metadata.contentType),
-        head: metadata.storedHead(fields: metadata.cachingFields), version: metadata.checksum)
+    let found = try await store.decoded(key, codec.identifier) {
+      [codec] bytes, metadata, earlier throws(CacheError) -> StoredResponse<Response> in
+      let response =
+        if let earlier { earlier.response } else { try codec.decode(bytes, key, metadata.contentType) }
+      return StoredResponse(
+        key: key.text, response: response, head: metadata.storedHead(fields: metadata.cachingFields),
+        version: metadata.checksum)
     }
     if isCounted { store.countLookUp(digest: found?.digest) }
     return found?.value
@@ -124,9 +127,7 @@ public struct EngineResponseStorage<Request: CacheableRequest, Response: Sendabl
   /// - Throws: `CacheError`: the engine failed, and nothing has changed.
   public func remove(_ request: Request) async throws(CacheError) {
     let key = try CacheKey(for: request)
-    do throws(CacheError) {
-      if try await store.engine.read(key, { _, _ throws(CacheError) in true }) == nil { return }
-    } catch {
+    do throws(CacheError) { if try await store.entry(key) == nil { return } } catch {
       guard error.isOfOneEntry else { throw error }
     }
     var batch = WriteBatch()
