@@ -54,10 +54,7 @@ public struct Resource<Query: Sendable, Value: Sendable>: Sendable {
     guard cache.services.observe == nil, !Task.isCancelled else { return nil }
     let (rules, now) = (HTTPCacheRules(freshness: freshness), cache.services.now())
     return try? cache.store.keptResponse(for: request(query), codec) { head in
-      var trace = CacheTrace(isRecording: false)
-      return rules.decision(
-        for: ResourceRequest.message, stored: head, options: options, now: now, trace: &trace
-      ).action == .serve
+      rules.decision(for: ResourceRequest.message, stored: head, options: options, now: now).action == .serve
     }
   }
 
@@ -276,13 +273,8 @@ struct ResourceRequest: CacheableRequest {
   /// Throws `invalidKey` if entries under `name` are not the resource's alone. What is wrong with any other name, the
   /// key says.
   func checkName() throws(CacheError) {
-    guard !Self.reservedNames.contains(name) else {
+    if Self.reservedNames.contains(name) {
       throw CacheError(.invalidKey, "a resource cannot be called '\(name)'", hint: "the cache itself uses that name")
-    }
-    guard !name.utf8.contains(UInt8(ascii: "/")) else {
-      throw CacheError(
-        .invalidKey, "a resource cannot be called '\(name)'",
-        hint: "call it by a letter, then letters and digits, all in lower case")
     }
   }
 }

@@ -26,10 +26,9 @@ extension HTTPCacheRules {
     _ fields: HTTPFields, status: Int = 200, for request: HTTPFields = [:], method: String = "GET",
     at time: Duration = received
   ) -> StoredHead? {
-    var trace = CacheTrace(isRecording: false)
     return stored(
       HTTPResponseHead(status: status, fields: fields), for: .testing(request, method: method), requestTime: time,
-      responseTime: time, trace: &trace)
+      responseTime: time)
   }
 
   /// The decision `seconds` after `received`.
@@ -37,10 +36,8 @@ extension HTTPCacheRules {
     _ stored: StoredHead?, for request: HTTPFields = [:], after seconds: Int, method: String = "GET",
     options: FetchOptions = FetchOptions()
   ) -> CacheDecision {
-    var trace = CacheTrace(isRecording: false)
     return decision(
-      for: .testing(request, method: method), stored: stored, options: options, now: received + .seconds(seconds),
-      trace: &trace)
+      for: .testing(request, method: method), stored: stored, options: options, now: received + .seconds(seconds))
   }
 }
 

@@ -100,9 +100,8 @@ struct CredentialTests {
   func aSharedCacheKeepsWhatIsForEverybody(directives: String, isKept: Bool) throws {
     let rules = HTTPCacheRules.testing(isShared: true)
     for party in Self.parties where party.hasCredentials {
-      var trace = CacheTrace(isRecording: false)
       let head = HTTPResponseHead(status: 200, fields: ["Cache-Control": directives])
-      let stored = rules.stored(head, for: party, requestTime: received, responseTime: received, trace: &trace)
+      let stored = rules.stored(head, for: party, requestTime: received, responseTime: received)
       #expect((stored != nil) == isKept, "\(party.fields.text)")
       guard let stored else { continue }
       let here = Self.parties.filter { $0.detour == party.detour && $0.hasCredentials }
@@ -116,9 +115,9 @@ struct CredentialTests {
       parameters: ["api_key": "hush"], url: "https://example.com/x", identity: "hush")
     request.fields.append("cookie", "c=hush")
     for isShared in [false, true] {
-      var trace = CacheTrace(isRecording: true)
+      let trace = CacheTrace()
       _ = HTTPCacheRules.testing(isShared: isShared).decision(
-        for: request, stored: nil, options: FetchOptions(), now: received, trace: &trace)
+        for: request, stored: nil, options: FetchOptions(), now: received, trace: trace)
       let finding = trace.criteria.first { $0.name == "credentials" }?.finding ?? ""
       #expect(finding.hasPrefix("Cookie, X-Key, the parameter api_key, the client certificate: "))
       #expect(

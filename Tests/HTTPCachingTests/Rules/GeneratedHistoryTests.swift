@@ -89,9 +89,9 @@ private struct History {
 
   private func decide(_ request: ModelRequest, _ found: Int?) throws -> RFC9111Model.Outcome {
     let entry = found.map { entries[$0] }
-    var trace = CacheTrace(isRecording: true)
+    let trace = CacheTrace()
     let decision = rules.decision(
-      for: request.message, stored: entry?.head, options: FetchOptions(), now: time, trace: &trace)
+      for: request.message, stored: entry?.head, options: FetchOptions(), now: time, trace: trace)
     let expected = model.outcome(entry?.model, request, at: now)
     let what = { "\(label): \(request) at \(now), stored \(String(describing: entry?.model)): \(trace.criteria)" }
     try check(decision.action.rawValue == "\(expected)", what())
@@ -110,8 +110,7 @@ private struct History {
   private mutating func fail(_ request: ModelRequest, _ found: Int?) throws {
     guard let found else { return }
     let entry = entries[found]
-    var trace = CacheTrace(isRecording: false)
-    let standsIn = rules.mayStandIn(entry.head, for: request.message.fields, at: time, trace: &trace)
+    let standsIn = rules.mayStandIn(entry.head, for: request.message.fields, at: time)
     try check(
       standsIn == model.mayStandIn(entry.model, request, at: now), "\(label): \(request) at \(now), \(entry.model)")
     seen.insert(standsIn ? "stands in" : "fails")
@@ -124,9 +123,8 @@ private struct History {
     try check(confirms == model.confirms(news, entry.model), "\(label): \(news) of \(entry.model)")
     seen.insert(confirms ? "confirmed" : "contradicted")
     guard confirms else { return }
-    var trace = CacheTrace(isRecording: false)
     entries[found].head = rules.updated(
-      entry.head, by: news.head, requestTime: received + .seconds(sent), responseTime: time, trace: &trace)
+      entry.head, by: news.head, requestTime: received + .seconds(sent), responseTime: time)
     entries[found].model = model.updated(entry.model, by: news, requestTime: sent, responseTime: now)
     try compare(entries[found].head, entries[found].model, "\(label): \(news) of \(entry.model)")
   }
@@ -139,9 +137,8 @@ private struct History {
       seen.insert("invalidated")
       entries = []
     }
-    var trace = CacheTrace(isRecording: false)
     let stored = rules.stored(
-      response.head, for: request.message, requestTime: received + .seconds(sent), responseTime: time, trace: &trace)
+      response.head, for: request.message, requestTime: received + .seconds(sent), responseTime: time)
     try check((stored != nil) == model.mayStore(response, to: request), "\(label): \(request), \(response)")
     seen.insert(stored == nil ? "not stored" : "stored")
     guard let stored else { return try supersede(response, request) }

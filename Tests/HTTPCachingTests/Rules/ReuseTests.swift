@@ -167,9 +167,8 @@ struct ReuseTests {
   func asksTheOriginWhereNothingIsSelected(
     _ missing: CacheDecision.ForwardReason, _ request: HTTPFields, _ action: CacheDecision.Action
   ) {
-    var trace = CacheTrace(isRecording: false)
     let decision = HTTPCacheRules.testing().decision(
-      for: .testing(request), stored: nil, missing: missing, options: FetchOptions(), now: received, trace: &trace)
+      for: .testing(request), stored: nil, missing: missing, options: FetchOptions(), now: received)
     #expect(decision.action == action && decision.forwardReason == missing)
   }
 

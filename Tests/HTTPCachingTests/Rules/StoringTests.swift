@@ -171,14 +171,12 @@ struct StoringTests {
     let stored = try #require(rules.stored(["A": "1"], at: received + .seconds(5)))
     #expect(stored.head.fields == ["A": "1", "Date": date(5)])
     #expect(rules.stored(["date": date(-3)])?.head.fields == ["date": date(-3)])
-    var trace = CacheTrace(isRecording: false)
     let confirmed = rules.updated(
-      stored, by: HTTPResponseHead(status: 304), requestTime: received, responseTime: received + .seconds(9),
-      trace: &trace)
+      stored, by: HTTPResponseHead(status: 304), requestTime: received, responseTime: received + .seconds(9))
     #expect(confirmed.head.fields == ["A": "1", "Date": date(9)])
     let other = rules.stored(
       HTTPResponseHead(status: 200), for: HTTPRequest(url: "sample:cities"), requestTime: received,
-      responseTime: received, trace: &trace)
+      responseTime: received)
     #expect(other?.head.fields == [:])
   }
 

@@ -73,10 +73,9 @@ struct ValidationTests {
     ] as [(HTTPFields, HTTPFields, HTTPFields)])
   func isUpdated(_ stored: HTTPFields, by news: HTTPFields, _ expected: HTTPFields) throws {
     let rules = HTTPCacheRules.testing()
-    var trace = CacheTrace(isRecording: false)
     let updated = rules.updated(
       try #require(rules.stored(stored)), by: HTTPResponseHead(status: 304, fields: news), requestTime: received,
-      responseTime: received, trace: &trace)
+      responseTime: received)
     let isDated = expected.contains("date")
     #expect(updated.head.fields == (isDated ? expected : HTTPFields(expected.lines + [.init("Date", date())])))
     #expect(updated.head.status == 200)
@@ -84,11 +83,9 @@ struct ValidationTests {
 
   @Test func aSharedCacheDoesNotTakePrivateFieldsFromAConfirmation() throws {
     let rules = HTTPCacheRules.testing(isShared: true)
-    var trace = CacheTrace(isRecording: false)
     let updated = rules.updated(
       try #require(rules.stored(["Cache-Control": "private=\"a\"", "A": "1"])),
-      by: HTTPResponseHead(status: 304, fields: ["A": "2"]), requestTime: received, responseTime: received,
-      trace: &trace)
+      by: HTTPResponseHead(status: 304, fields: ["A": "2"]), requestTime: received, responseTime: received)
     #expect(updated.head.fields == ["Cache-Control": "private=\"a\"", "Date": date()])
   }
 
@@ -101,10 +98,9 @@ struct ValidationTests {
   func freshnessBeginsAnew(_ confirmation: HTTPFields, age: Int, remaining: Int) throws {
     let rules = HTTPCacheRules.testing(staleIfError: 300)
     let stored = try #require(rules.stored(["Cache-Control": "max-age=60", "Age": "50", "Date": date(-50)]))
-    var trace = CacheTrace(isRecording: false)
     let updated = rules.updated(
       stored, by: HTTPResponseHead(status: 304, fields: confirmation), requestTime: received + .seconds(98),
-      responseTime: received + .seconds(100), trace: &trace)
+      responseTime: received + .seconds(100))
     #expect(updated.storedAt == received + .seconds(100))
     #expect(updated.initialAge == .seconds(age))
     #expect(updated.freshUntil == received + .seconds(100 + remaining))

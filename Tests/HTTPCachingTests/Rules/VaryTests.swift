@@ -69,9 +69,8 @@ struct VaryTests {
     let response = HTTPResponseHead(status: 200, fields: ["Cache-Control": "max-age=60"])
     let rules = HTTPCacheRules.testing(isShared: isShared)
     for (index, request) in requests.enumerated() {
-      var trace = CacheTrace(isRecording: false)
       let stored = rules.stored(
-        response, for: request, requestTime: received, responseTime: received, trace: &trace)
+        response, for: request, requestTime: received, responseTime: received)
       guard !isShared || request.clientIdentity == nil else {
         #expect(stored == nil)
         continue

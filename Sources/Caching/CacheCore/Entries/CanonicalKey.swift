@@ -31,13 +31,14 @@ extension CacheKey {
         .invalidRequest, "the key of a request has at most \(Self.maximumRequestLength) bytes",
         hint: "shorten what is asked for")
     }
-    do throws(CacheError) {
-      try self.init(bytes.span)
-    } catch {
+    // With a slash it would be a key, but of another namespace.
+    let isName = !namespace.utf8.contains(UInt8(ascii: "/"))
+    guard isName, let key = try? CacheKey(bytes.span) else {
       throw CacheError(
         .invalidKey, "a resource cannot be called '\(namespace)'",
-        hint: "call it by a letter, then letters and digits, all in lower case", cause: error)
+        hint: "call it by a letter, then letters and digits, all in lower case")
     }
+    self = key
   }
 
   /// The prefix of the keys of all requests of one kind that have parameters.

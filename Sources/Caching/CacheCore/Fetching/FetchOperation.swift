@@ -18,7 +18,8 @@ struct FetchOperation<Target: FetchTarget>: Sendable {
   private let startedAt: Duration
   private var lookup = Lookup<Target.Response>()
   private var decision: CacheDecision
-  private var trace: CacheTrace
+  /// `nil` if nobody wants an explanation.
+  private let trace: CacheTrace?
   /// The request that this fetch makes or shares; `nil` before it has joined one.
   private var token: CoalescingToken?
   /// Whether no caller waits for the response.
@@ -58,11 +59,11 @@ struct FetchOperation<Target: FetchTarget>: Sendable {
         lookup.warnings = [error]
       }
     }
-    trace = CacheTrace(isRecording: isExplaining || services.observe != nil)
-    for warning in lookup.warnings { trace.note("storage", warning.message) }
+    trace = isExplaining || services.observe != nil ? CacheTrace() : nil
+    for warning in lookup.warnings { trace?.note("storage", warning.message) }
     decision = services.rules.decision(
       for: message, stored: lookup.found?.head, missing: lookup.missing, isReadable: lookup.warnings.isEmpty,
-      options: options, now: startedAt, trace: &trace)
+      options: options, now: startedAt, trace: trace)
     if options.policy == .cachedThenNetwork, let found = lookup.found, canBeShownFirst(found) {
       // The origin's response follows whatever the cache has: because the caller wants it, if for no other reason.
       decision = CacheDecision(
@@ -81,9 +82,7 @@ struct FetchOperation<Target: FetchTarget>: Sendable {
 
   /// Whether the rules let the cache serve the response with the head `stored` without its origin.
   private func canServe(_ stored: StoredHead, _ options: FetchOptions, at now: Duration) -> Bool {
-    var trace = CacheTrace(isRecording: false)
-    return services.rules.decision(for: message, stored: stored, options: options, now: now, trace: &trace).action
-      == .serve
+    services.rules.decision(for: message, stored: stored, options: options, now: now).action == .serve
   }
 
   // MARK: Serve, or fail
@@ -139,9 +138,7 @@ struct FetchOperation<Target: FetchTarget>: Sendable {
 
   /// A response that the cache could not store, or that still arrives, for the callers that wait for it.
   private struct SharedResponse: Sendable {
-    var delivery: Delivery<Target.Response>
-    let key: String
-    let warnings: [CacheError]
+    let delivery: Delivery<Target.Response>
     var arriving: ArrivingResponse<Target.Response>?
   }
 
@@ -160,9 +157,7 @@ struct FetchOperation<Target: FetchTarget>: Sendable {
         if shared?.arriving == nil, let snapshot = try await storedMeanwhile() { return snapshot }
         guard let shared, let delivery = delivery(of: shared) else { return try await leading(try ownToken()) }
         observe()
-        var snapshot = snapshot(delivery, key: shared.key, warnings: shared.warnings)
-        snapshot.shared = [(shared.warnings, token.report)]
-        return snapshot
+        return snapshot(delivery, sharing: token)
       case .vanished:
         if let snapshot = try await storedMeanwhile() { return snapshot }
       }
@@ -251,7 +246,7 @@ struct FetchOperation<Target: FetchTarget>: Sendable {
       if looksAgain, options.policy != .networkOnly, let found = try await operation.newlyFound() {
         operation.lookup = Lookup(found: found)
         operation.decision = services.rules.decision(
-          for: message, stored: found.head, options: options, now: services.now(), trace: &operation.trace)
+          for: message, stored: found.head, options: options, now: services.now(), trace: trace)
         if operation.decision.action == .serve {
           operation.observe()
           return Outcome(result: .success(operation.snapshot(of: found)))
@@ -300,21 +295,20 @@ struct FetchOperation<Target: FetchTarget>: Sendable {
   ///
   /// - Parameter isShared: whether it was another one's.
   private func failed(_ error: CacheError, isShared: Bool = false) throws(CacheError) -> Snapshot<Value> {
-    var operation = self
-    if error.mayBeStoodInFor, let found = lookup.found, operation.canServeStale() {
+    if error.mayBeStoodInFor, let found = lookup.found, canServeStale(noting: trace) {
+      observe()
       guard !options.requiresFresh || canServe(found.head, options, at: services.now()) else {
-        operation.observe()
         throw CacheError(
           error.code, "\(error.message); only a stale copy is in the cache", hint: error.hint, cause: error)
       }
+      var operation = self
       operation.lookup.warnings.append(error)
-      operation.observe()
       let status = (error.cause as? OriginFailure)?.status
       var snapshot = operation.snapshot(of: found, insteadOf: OriginFailure(status: status, isShared: isShared))
       if let token { snapshot.shared = [([error], token.report)] }
       return snapshot
     }
-    operation.observe()
+    observe()
     // A readable cache might have served a response instead, so report both failures.
     guard error.code != .cancelled, let storage = lookup.warnings.first else { throw error }
     throw CacheError(
@@ -322,42 +316,40 @@ struct FetchOperation<Target: FetchTarget>: Sendable {
       cause: error)
   }
 
-  /// Whether the entry that the lookup found can be served because the origin failed. The trace records that.
-  private mutating func canServeStale() -> Bool {
+  /// Whether the entry that the lookup found can be served because the origin failed.
+  private func canServeStale(noting trace: CacheTrace? = nil) -> Bool {
     guard let found = lookup.found else { return false }
     return services.rules.mayStandIn(
-      found.head, for: message.fields, options: options, at: services.now(), trace: &trace)
+      found.head, for: message.fields, options: options, at: services.now(), trace: trace)
   }
 
   // MARK: Store
 
   /// The origin confirmed `base` (304): it gets new times.
   private func confirmed(_ base: Stored, _ exchange: OriginExchange) async throws(CacheError) -> Outcome {
-    var operation = self
     var head = services.rules.updated(
       base.head, by: exchange.head, requestTime: exchange.requestTime, responseTime: exchange.responseTime,
-      trace: &operation.trace)
+      trace: trace)
     if !services.rules.mayStay(head.head, for: message) {
       // The 304 came with no-store or the like: use the response for this request only.
       head.freshUntil = head.storedAt
       head.retainUntil = head.storedAt
     }
-    return try await operation.stored(base.response, head, exchange, confirming: base)
+    return try await stored(base.response, head, exchange, confirming: base)
   }
 
   /// The origin sent `response`: it is stored, if the rules allow that.
   private func accepted(_ response: Target.Response, _ exchange: OriginExchange) async throws(CacheError) -> Outcome {
     var operation = self
     // Without a stored entry, the failure itself is the response. It is not shared: each waiting fetch requests its own.
-    if Self.passingFailures.contains(exchange.head.status), operation.canServeStale() {
+    if Self.passingFailures.contains(exchange.head.status), canServeStale() {
       throw CacheError(
         .originUnreachable, "\(target.origin) answered with status \(exchange.head.status)", hint: "try again later",
         cause: OriginFailure(status: exchange.status))
     }
-    operation.trace = trace
     let head = services.rules.stored(
       exchange.head, for: message, requestTime: exchange.requestTime, responseTime: exchange.responseTime,
-      trace: &operation.trace)
+      trace: trace)
     if head == nil || !message.isSafe { try await operation.applySideEffects(exchange) }
     if let head {
       if let outcome = operation.arriving(response, head, exchange) { return outcome }
@@ -365,33 +357,29 @@ struct FetchOperation<Target: FetchTarget>: Sendable {
       if Task.isCancelled, message.isSafe { throw .cancelled }
       return try await operation.stored(whole, head, exchange, confirming: nil)
     }
-    operation.observe()
-    var delivery = operation.delivery(response, nil, isFromCache: false, forwardStatus: exchange.status)
+    observe()
+    var delivery = operation.delivery(
+      response, nil, key: try target.key(), isFromCache: false, forwardStatus: exchange.status)
     delivery.refusal = services.rules.refusal(to: exchange.head, for: message)
-    let snapshot = operation.snapshot(delivery, key: try target.key(), warnings: operation.lookup.warnings)
-    return Outcome(result: .success(snapshot))
+    return Outcome(result: .success(snapshot(delivery)))
   }
 
   /// Delivers `response` while it arrives, to this caller and to all that wait for it; it is stored once it is complete.
   /// `nil` if it is delivered once it is complete: always if no caller waits for it.
   private func arriving(_ response: Target.Response, _ head: StoredHead, _ exchange: OriginExchange) -> Outcome? {
-    var operation = self
     guard !isInBackground, let token,
       let arriving = target.arriving(
-        response, head, exchange, isReplaceable: operation.canServeStale(), token,
+        response, head, exchange, isReplaceable: canServeStale(), token,
         settle: { [self] in await settle($0, head, exchange) }),
       let own = arriving.forCaller()
     else { return nil }
     observe()
-    let warnings = lookup.warnings
-    var delivery = delivery(own, head, isFromCache: false, forwardStatus: exchange.status)
-    var snapshot = snapshot(delivery, key: arriving.key, warnings: warnings)
-    snapshot.shared = [(warnings, token.report)]
+    var delivery = delivery(own, head, key: arriving.key, isFromCache: false, forwardStatus: exchange.status)
+    let snapshot = snapshot(delivery, sharing: token)
     if arriving.isShareable {
       delivery.response = arriving.start
       delivery.isCollapsed = true
-      services.coalescer.share(
-        SharedResponse(delivery: delivery, key: arriving.key, warnings: warnings, arriving: arriving), of: token)
+      services.coalescer.share(SharedResponse(delivery: delivery, arriving: arriving), of: token)
     }
     return Outcome(result: .success(snapshot), isArriving: true)
   }
@@ -416,12 +404,12 @@ struct FetchOperation<Target: FetchTarget>: Sendable {
     _ response: Target.Response, _ head: StoredHead, _ exchange: OriginExchange, confirming base: Stored?
   ) async throws(CacheError) -> Outcome {
     var operation = self
-    var delivery = delivery(response, head, isFromCache: base != nil, forwardStatus: exchange.status)
-    var key = if let found = lookup.found { found.key } else { try target.key() }
+    var delivery = delivery(
+      response, head, key: try entryKey(), isFromCache: base != nil, forwardStatus: exchange.status)
     do throws(CacheError) {
       let stored = try await store(.success(response), head, exchange, confirming: base)
       delivery.isKept = stored != nil
-      if let stored { key = stored }
+      if let stored { delivery.key = stored }
     } catch {
       delivery.isKept = false
       if error.code != .conflict { try operation.warn(error) }
@@ -433,13 +421,11 @@ struct FetchOperation<Target: FetchTarget>: Sendable {
       delivery.refusal = services.rules.refusal(to: head.head, for: message) ?? "it is stale at once"
     }
     observe()
-    let warnings = operation.lookup.warnings
-    var snapshot = snapshot(delivery, key: key, warnings: warnings)
-    if let token { snapshot.shared = [(warnings, token.report)] }
+    delivery.warnings = operation.lookup.warnings
+    let snapshot = snapshot(delivery, sharing: token)
     guard !delivery.isKept, target.isShareable(response, head) else { return Outcome(result: .success(snapshot)) }
     delivery.isCollapsed = true
-    let shared = SharedResponse(delivery: delivery, key: key, warnings: warnings)
-    return Outcome(result: .success(snapshot), shared: .success(shared))
+    return Outcome(result: .success(snapshot), shared: .success(SharedResponse(delivery: delivery)))
   }
 
   /// Stores a response, or the result of confirming `base`, and returns the key of its entry; `nil` if a newer response is
@@ -486,28 +472,36 @@ struct FetchOperation<Target: FetchTarget>: Sendable {
 
   /// - Parameter failure: the failure of the origin instead of whose response `found` is served; `nil` if there is none.
   private func snapshot(of found: Stored, insteadOf failure: OriginFailure? = nil) -> Snapshot<Value> {
-    var delivery = delivery(found.response, found.head, isFromCache: true, forwardStatus: nil)
+    var delivery = delivery(found.response, found.head, key: found.key, isFromCache: true, forwardStatus: nil)
     delivery.failure = failure
     delivery.isCollapsed = failure?.isShared == true
-    return snapshot(delivery, key: found.key, warnings: lookup.warnings)
+    return snapshot(delivery)
   }
 
+  /// - Parameter token: the request whose callers share the warnings; `nil` if they are this caller's own.
   private func snapshot(
-    _ delivery: Delivery<Target.Response>, key: String, warnings: [CacheError]
+    _ delivery: Delivery<Target.Response>, sharing token: CoalescingToken? = nil
   ) -> Snapshot<Value> {
-    Snapshot(
+    var snapshot = Snapshot(
       value: target.value(delivery), source: delivery.isFromCache ? .cache : .origin,
       isRevalidated: delivery.isFromCache && delivery.forwardStatus != nil,
-      entry: facts(delivery.stored, key, delivery.now, isKept: delivery.isKept, refusal: delivery.refusal),
-      warnings: warnings)
+      entry: facts(delivery.stored, delivery.key, delivery.now, isKept: delivery.isKept, refusal: delivery.refusal),
+      warnings: delivery.warnings)
+    if let token { snapshot.shared = [(delivery.warnings, token.report)] }
+    return snapshot
   }
 
   private func delivery(
-    _ response: Target.Response, _ stored: StoredHead?, isFromCache: Bool, forwardStatus: Int?
+    _ response: Target.Response, _ stored: StoredHead?, key: String, isFromCache: Bool, forwardStatus: Int?
   ) -> Delivery<Target.Response> {
     Delivery(
-      response: response, stored: stored, decision: decision, forwardStatus: forwardStatus, isFromCache: isFromCache,
-      now: services.now())
+      response: response, key: key, warnings: lookup.warnings, stored: stored, decision: decision,
+      forwardStatus: forwardStatus, isFromCache: isFromCache, now: services.now())
+  }
+
+  /// The key of the entry that the lookup found, or of the one that the response would have.
+  private func entryKey() throws(CacheError) -> String {
+    if let found = lookup.found { found.key } else { try target.key() }
   }
 
   /// A response that is not stored gets `now` for all its times.
@@ -525,8 +519,7 @@ struct FetchOperation<Target: FetchTarget>: Sendable {
   }
 
   private func explanation() throws(CacheError) -> FetchExplanation {
-    let key = if let found = lookup.found { found.key } else { try target.key() }
-    return FetchExplanation(key: key, decision: decision, criteria: trace.criteria)
+    FetchExplanation(key: try entryKey(), decision: decision, criteria: trace?.criteria ?? [])
   }
 }
 

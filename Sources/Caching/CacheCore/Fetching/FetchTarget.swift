@@ -128,6 +128,10 @@ struct OriginExchange: Sendable {
 /// A response on its way to the caller, and where it came from.
 struct Delivery<Response: Sendable>: Sendable {
   var response: Response
+  /// The key of the entry that it has, or would have.
+  var key: String
+  /// Failures that did not prevent the response.
+  var warnings: [CacheError]
   /// The head as it is stored; `nil` if the response is not stored.
   let stored: StoredHead?
   let decision: CacheDecision

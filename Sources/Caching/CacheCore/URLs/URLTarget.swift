@@ -205,10 +205,9 @@ struct URLTarget: FetchTarget {
     of response: HTTPResponse, requestTime: Duration, _ token: CoalescingToken?
   ) async throws(CacheError) -> Bool {
     let responseTime = now()
-    var trace = CacheTrace(isRecording: false)
     guard request.method == "GET", let beginning = rules.beginning(of: response, now: responseTime),
       let head = rules.stored(
-        beginning.head, for: request, requestTime: requestTime, responseTime: responseTime, trace: &trace),
+        beginning.head, for: request, requestTime: requestTime, responseTime: responseTime),
       // A complete stored response can still answer if the origin fails, and a part cannot.
       !(try await variants()).selected.contains(where: { $0.head.head.status != 206 })
     else { return false }
@@ -272,17 +271,13 @@ struct URLTarget: FetchTarget {
 
   /// The stored response under `key`; `nil` if it is gone or cannot be read.
   private func readable(_ key: String) async throws(CacheError) -> StoredResponse<HTTPResponse>? {
-    do throws(CacheError) { return try await cache.stored.response(under: key) } catch {
-      guard error.isOfOneEntry else { throw error }
-      return nil
-    }
+    try await ifReadable { () async throws(CacheError) in try await cache.stored.response(under: key) }
   }
 
   /// RFC 9111, section 4: a response answers other requests only if it may be reused for them without validation.
   func isShareable(_ response: HTTPResponse, _ head: StoredHead) -> Bool {
-    var trace = CacheTrace(isRecording: false)
     let decision = rules.decision(
-      for: request, stored: head, options: FetchOptions(), now: head.storedAt, trace: &trace)
+      for: request, stored: head, options: FetchOptions(), now: head.storedAt)
     // Content that still arrives can be read once, and some fields are for one reader alone.
     return response.rest == nil && decision.action == .serve && !rules.hasFieldsOfOneUse(response.head.fields)
   }
@@ -297,10 +292,8 @@ struct URLTarget: FetchTarget {
       {
         // RFC 9111, section 4.3.5: a HEAD updates the response that it describes.
         try await change(variant.key, token) { head in
-          var trace = CacheTrace(isRecording: false)
           head = rules.updated(
-            head, by: exchange.head, requestTime: exchange.requestTime, responseTime: exchange.responseTime,
-            trace: &trace)
+            head, by: exchange.head, requestTime: exchange.requestTime, responseTime: exchange.responseTime)
         }
         continue
       }

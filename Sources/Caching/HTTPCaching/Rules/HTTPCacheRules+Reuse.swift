@@ -9,34 +9,34 @@ extension HTTPCacheRules {
   ///   - isReadable: whether the storage could be read: otherwise something may be stored all the same.
   ///   - options: what the user allows.
   ///   - now: the current time.
-  ///   - trace: records what was examined.
+  ///   - trace: records what was examined; `nil` to record nothing.
   public func decision(
     for request: HTTPRequest, stored: StoredHead?, missing: CacheDecision.ForwardReason = .uriMiss,
-    isReadable: Bool = true, options: FetchOptions, now: Duration, trace: inout CacheTrace
+    isReadable: Bool = true, options: FetchOptions, now: Duration, trace: CacheTrace? = nil
   ) -> CacheDecision {
-    if !trace.isRecording, let stored, isFresh(stored, at: now, unlimitedBy: request, options) { return Self.fresh }
+    if trace == nil, let stored, isFresh(stored, at: now, unlimitedBy: request, options) { return Self.fresh }
     let allowed = RequestDirectives(request.fields, options)
-    noteParty(of: request, &trace)
+    noteParty(of: request, trace)
     guard request.retrieves else {
-      trace.note("method", "the cache serves GET and HEAD, not \(request.method)")
+      trace?.note("method", "the cache serves GET and HEAD, not \(request.method)")
       return forwarded(.fetch, "the method is \(request.method)", .method, allowed)
     }
     if options.policy == .networkOnly {
-      trace.note("policy", "network-only: the cache is not read")
+      trace?.note("policy", "network-only: the cache is not read")
       return forwarded(.fetch, "the policy is network-only", .bypass, allowed)
     }
     guard let stored else {
       let reason = isReadable ? Self.reason(missing) : "the cache cannot be read"
-      trace.note("stored response", reason)
+      trace?.note("stored response", reason)
       return forwarded(.fetch, reason, missing, allowed)
     }
-    trace.note("stored response", "status \(stored.head.status), stored at \(HTTPDate.text(stored.storedAt))")
-    return decision(stored, allowed, now: now, trace: &trace)
+    trace?.note("stored response", "status \(stored.head.status), stored at \(HTTPDate.text(stored.storedAt))")
+    return decision(stored, allowed, now: now, trace: trace)
   }
 
   /// Notes what else selects a stored response, besides its URL and its `Vary`.
-  private func noteParty(of request: HTTPRequest, _ trace: inout CacheTrace) {
-    guard trace.isRecording else { return }
+  private func noteParty(of request: HTTPRequest, _ trace: CacheTrace?) {
+    guard let trace else { return }
     if let server = request.detour, let named = URLReference(request.target)?.server {
       trace.note("target", "a resource of \(named), which Host names; the request goes to \(server)")
     }
@@ -63,7 +63,7 @@ extension HTTPCacheRules {
   }
 
   private func decision(
-    _ stored: StoredHead, _ allowed: RequestDirectives, now: Duration, trace: inout CacheTrace
+    _ stored: StoredHead, _ allowed: RequestDirectives, now: Duration, trace: CacheTrace? = nil
   ) -> CacheDecision {
     let directives = directives(stored.head)
     func asked(_ reason: String, _ forward: CacheDecision.ForwardReason = .stale) -> CacheDecision {
@@ -71,20 +71,20 @@ extension HTTPCacheRules {
     }
     func refusedAsStale() -> CacheDecision? {
       guard let prohibition = directives.staleProhibition else { return nil }
-      trace.note("stale use", "forbidden by \(prohibition)")
+      trace?.note("stale use", "forbidden by \(prohibition)")
       return asked("the stored response is stale, and \(prohibition) forbids serving it stale")
     }
     if allowed.mustRevalidate {
-      trace.note("request", "no-cache: a stored response needs a confirmation by the origin")
+      trace?.note("request", "no-cache: a stored response needs a confirmation by the origin")
       return asked("the request says no-cache", .request)
     }
     if directives.needsRevalidation {
-      trace.note("response", "no-cache: each use needs a confirmation by the origin")
+      trace?.note("response", "no-cache: each use needs a confirmation by the origin")
       return asked("the response says no-cache")
     }
     guard let age = stored.age(at: now), let remaining = stored.remainingFreshness(at: now) else {
-      trace.note("age", "unknown: stored \(Self.seconds(stored.storedAt - now)) ahead of the clock")
-      trace.note("freshness", "stale, because the age is unknown")
+      trace?.note("age", "unknown: stored \(Self.seconds(stored.storedAt - now)) ahead of the clock")
+      trace?.note("freshness", "stale, because the age is unknown")
       if let refusal = refusedAsStale() { return refusal }
       // With an unknown age, no limit on staleness can be checked.
       if allowed.maxStale == RequestDirectives.anyStaleness {
@@ -92,17 +92,17 @@ extension HTTPCacheRules {
       }
       return asked("the age of the stored response is unknown")
     }
-    trace.note("age", Self.seconds(age))
-    noteLifetime(of: stored, &trace)
+    trace?.note("age", Self.seconds(age))
+    noteLifetime(of: stored, trace)
     let isFresh = remaining > .zero
-    trace.note(
+    trace?.note(
       "freshness", isFresh ? "fresh for \(Self.seconds(remaining))" : "stale for \(Self.seconds(.zero - remaining))")
     let isImmutable = isFresh && directives.control.contains("immutable")
     let excess = (isImmutable ? allowed.maxAgeOfImmutable : allowed.maxAge).map { age - $0 } ?? .zero
-    if excess > .zero { trace.note("max-age", "older than allowed by \(Self.seconds(excess))") }
+    if excess > .zero { trace?.note("max-age", "older than allowed by \(Self.seconds(excess))") }
     if isFresh, excess <= .zero {
       if remaining >= allowed.minFresh { return Self.fresh }
-      trace.note("min-fresh", "must stay fresh for \(Self.seconds(allowed.minFresh))")
+      trace?.note("min-fresh", "must stay fresh for \(Self.seconds(allowed.minFresh))")
       return asked("the request requires a response that stays fresh longer", .request)
     }
     // No directive of the response matters for one that is fresh, but older than the request allows.
@@ -110,22 +110,22 @@ extension HTTPCacheRules {
     let fault = isFresh ? "the stored response is older than the request allows" : "the stored response is stale"
     let staleness = max(.zero - remaining, excess)
     if let limit = allowed.maxStale, staleness <= limit {
-      trace.note("max-stale", "a response stale for \(Self.seconds(staleness)) is accepted")
+      trace?.note("max-stale", "a response stale for \(Self.seconds(staleness)) is accepted")
       return CacheDecision(.serve, "\(fault), and a stale response is accepted")
     }
     if isFresh { return asked(fault, .request) }
     let left = (directives.staleWhileRevalidate ?? freshness.staleWhileRevalidate) + remaining
     // A limit on staleness that does not accept the response forbids this, too.
     if !allowed.wantsFresh, allowed.maxStale == nil, left > .zero {
-      trace.note("stale-while-revalidate", "may be served for \(Self.seconds(left)) more")
+      trace?.note("stale-while-revalidate", "may be served for \(Self.seconds(left)) more")
       return CacheDecision(
         allowed.isOnlyIfCached ? .serve : .serveThenRevalidate, "\(fault), and may be served while it is revalidated")
     }
     return asked(fault)
   }
 
-  private func noteLifetime(of stored: StoredHead, _ trace: inout CacheTrace) {
-    guard trace.isRecording else { return }
+  private func noteLifetime(of stored: StoredHead, _ trace: CacheTrace?) {
+    guard let trace else { return }
     let lifetime = lifetime(of: stored)
     // The lifetime does not explain a response that was marked stale early, or stored under another configuration.
     guard stored.freshUntil == stored.storedAt + lifetime.duration - stored.initialAge else { return }
@@ -160,27 +160,28 @@ extension HTTPCacheRules {
   /// - Parameter request: the request's header fields.
   public func mayStandIn(
     _ stored: StoredHead, for request: HTTPFields = [:], options: FetchOptions = FetchOptions(), at now: Duration,
-    trace: inout CacheTrace
+    trace: CacheTrace? = nil
   ) -> Bool {
     let (directives, allowed) = (directives(stored.head), RequestDirectives(request, options))
     if let prohibition = allowed.mustRevalidate ? "no-cache of the request" : directives.staleProhibition {
-      trace.note("stale-if-error", "forbidden by \(prohibition)")
+      trace?.note("stale-if-error", "forbidden by \(prohibition)")
       return false
     }
     let window = allowed.staleIfError ?? directives.staleIfError ?? freshness.staleIfError
     guard let remaining = stored.remainingFreshness(at: now), let age = stored.age(at: now) else {
       // With an unknown age, no limit on staleness can be checked.
       let isAllowed = window > .zero && [nil, RequestDirectives.anyStaleness].contains(allowed.maxStale)
-      trace.note("stale-if-error", isAllowed ? "may be served, its age unknown" : "must not be served, its age unknown")
+      trace?.note(
+        "stale-if-error", isAllowed ? "may be served, its age unknown" : "must not be served, its age unknown")
       return isAllowed
     }
     let staleness = max(.zero - remaining, allowed.maxAge.map { age - $0 } ?? .zero)
     if let limit = allowed.maxStale, staleness > limit {
-      trace.note("max-stale", "a response stale for \(Self.seconds(staleness)) is not accepted")
+      trace?.note("max-stale", "a response stale for \(Self.seconds(staleness)) is not accepted")
       return false
     }
     let left = window + remaining
-    trace.note("stale-if-error", left > .zero ? "may be served for \(Self.seconds(left)) more" : "stale for too long")
+    trace?.note("stale-if-error", left > .zero ? "may be served for \(Self.seconds(left)) more" : "stale for too long")
     return left > .zero
   }
 }

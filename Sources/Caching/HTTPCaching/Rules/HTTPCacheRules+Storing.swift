@@ -13,13 +13,13 @@ extension HTTPCacheRules {
   /// - Parameters:
   ///   - requestTime: when the request was sent.
   ///   - responseTime: when the head of the response arrived.
-  ///   - trace: records what was examined.
+  ///   - trace: records what was examined; `nil` to record nothing.
   public func stored(
     _ response: HTTPResponseHead, for request: HTTPRequest, requestTime: Duration, responseTime: Duration,
-    trace: inout CacheTrace
+    trace: CacheTrace? = nil
   ) -> StoredHead? {
     if let refusal = refusal(to: response, for: request) {
-      trace.note("storing", "not stored: \(refusal)")
+      trace?.note("storing", "not stored: \(refusal)")
       return nil
     }
     guard
@@ -31,7 +31,7 @@ extension HTTPCacheRules {
     return times(
       of: StoredHead(
         head: kept, storedAt: responseTime, freshUntil: responseTime, retainUntil: responseTime, selector: selector),
-      from: response, requestTime: requestTime, trace: &trace)
+      from: response, requestTime: requestTime, trace: trace)
   }
 
   /// `fields` with a `Date`: if there is none, the time at which the response was received (RFC 9110, section 6.6.1).
@@ -44,7 +44,7 @@ extension HTTPCacheRules {
 
   /// Returns `stored` with the times that follow from `response`, which arrived at `stored.storedAt`.
   func times(
-    of stored: StoredHead, from response: HTTPResponseHead, requestTime: Duration, trace: inout CacheTrace
+    of stored: StoredHead, from response: HTTPResponseHead, requestTime: Duration, trace: CacheTrace? = nil
   ) -> StoredHead {
     var stored = stored
     let now = stored.storedAt
@@ -52,7 +52,7 @@ extension HTTPCacheRules {
     stored.initialAge = initialAge(of: response, requestTime: requestTime, responseTime: now)
     stored.freshUntil = now + lifetime.duration - stored.initialAge
     stored.retainUntil = max(stored.freshUntil, now) + retention(response)
-    trace.note(
+    trace?.note(
       "storing",
       "fresh for \(Self.seconds(lifetime.duration)) by \(lifetime.source), of which "
         + "\(Self.seconds(stored.initialAge)) have passed")

@@ -29,12 +29,12 @@ extension HTTPCacheRules {
   /// Updates `stored` from the head of a 304 or of a response to HEAD (sections 4.3.4 and 4.3.5).
   public func updated(
     _ stored: StoredHead, by head: HTTPResponseHead, requestTime: Duration, responseTime: Duration,
-    trace: inout CacheTrace
+    trace: CacheTrace? = nil
   ) -> StoredHead {
     var updated = stored
     updated.head.fields = dated(merged(stored.head.fields, with: head), responseTime)
     updated.storedAt = responseTime
-    return times(of: updated, from: updated.head, requestTime: requestTime, trace: &trace)
+    return times(of: updated, from: updated.head, requestTime: requestTime, trace: trace)
   }
 
   /// Whether the head of a response to HEAD describes the stored response (section 4.3.5), of which perhaps only a part

@@ -1,11 +1,12 @@
 // Requests and responses, and what a fetch asks for, are part of what the rules say.
 @_exported public import FetchVocabulary
+internal import Synchronization
 
 /// The rules of HTTP caching (RFC 9111, RFC 5861, RFC 9213): what to store, how far a stored response can be used, and
 /// what to ask the origin. They are functions of requests, responses and the time: they read no clock and store
 /// nothing.
 ///
-/// Each question has its own function. Functions that decide take a trace, and record in it what they examine.
+/// Each question has its own function. Functions that decide record what they examine in a trace, if there is one.
 public struct HTTPCacheRules: Sendable {
   /// Whether several users share the store. A shared cache stores no private responses, stores responses to requests
   /// with credentials only if they allow it, and obeys the directives for shared caches.
@@ -93,21 +94,19 @@ public struct StoredHead: Sendable, Hashable {
   }
 }
 
-/// The steps that led to a decision. Costs nothing unless it records.
-public struct CacheTrace: Sendable {
-  /// Whether the trace records steps.
-  public let isRecording: Bool
+/// The steps that led to a decision. Without one, nothing is recorded and no text is made.
+public final class CacheTrace: Sendable {
+  private let noted = Mutex<[CacheCriterion]>([])
+
+  /// Creates an empty trace.
+  public init() {}
+
   /// The steps so far, in order.
-  public private(set) var criteria: [CacheCriterion] = []
+  public var criteria: [CacheCriterion] { noted.withLock { $0 } }
 
-  /// Creates an empty trace, which records steps if `isRecording`.
-  public init(isRecording: Bool) {
-    self.isRecording = isRecording
-  }
-
-  /// Adds a step, if the trace records.
-  public mutating func note(_ name: String, _ finding: @autoclosure () -> String) {
-    if isRecording { criteria.append(CacheCriterion(name, finding())) }
+  /// Adds a step.
+  public func note(_ name: String, _ finding: String) {
+    noted.withLock { $0.append(CacheCriterion(name, finding)) }
   }
 }
 

@@ -213,8 +213,7 @@ extension HTTPCacheRules {
     let end = max(old.offsets.upperBound, added.offsets.upperBound)
     let before = content.prefix(added.offsets.lowerBound - first)
     let after = content.suffix(end - added.offsets.upperBound)
-    var trace = CacheTrace(isRecording: false)
-    var result = updated(stored, by: new.head, requestTime: now, responseTime: now, trace: &trace)
+    var result = updated(stored, by: new.head, requestTime: now, responseTime: now)
     result.head = result.head.carrying(ContentRange(first..<end, of: old.length))
     return (result, before + new.body + after)
   }
