@@ -108,23 +108,16 @@ extension Snapshots {
   public func mapValues<Other: Sendable>(
     _ transform: @escaping @Sendable (Value) async throws(CacheError) -> Other
   ) -> Snapshots<Other> {
-    map { snapshot async throws(CacheError) in snapshot.with(try await transform(snapshot.value)) }
-  }
-
-  /// The same sequence, with its snapshots transformed.
-  public func map<Other: Sendable>(
-    _ transform: @escaping @Sendable (Snapshot<Value>) async throws(CacheError) -> Snapshot<Other>
-  ) -> Snapshots<Other> {
     Snapshots<Other>(explain: explain) { [first] () async throws(CacheError) in
       try await Self.mapped(first, transform)
     }
   }
 
   private static func mapped<Other: Sendable>(
-    _ producer: Producer, _ transform: @escaping @Sendable (Snapshot<Value>) async throws(CacheError) -> Snapshot<Other>
+    _ producer: Producer, _ transform: @escaping @Sendable (Value) async throws(CacheError) -> Other
   ) async throws(CacheError) -> Snapshots<Other>.Step {
     let step = try await producer()
-    let snapshot = try await transform(step.snapshot)
+    let snapshot = step.snapshot.with(try await transform(step.snapshot.value))
     guard let next = step.next else { return Snapshots<Other>.Step(snapshot) }
     return Snapshots<Other>.Step(snapshot) { () async throws(CacheError) in try await mapped(next, transform) }
   }

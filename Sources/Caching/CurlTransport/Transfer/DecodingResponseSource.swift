@@ -39,12 +39,8 @@ public struct DecodingResponseSource: HTTPResponseSource {
   private func results(
     for request: HTTPRequest, _ options: FetchOptions, _ maxRedirects: Int
   ) -> Snapshots<Result<LocatedResponse, CacheError>> {
-    base.followedResponses(to: request, options: options, maxRedirects: maxRedirects).map { snapshot in
-      do throws(CacheError) {
-        return snapshot.with(.success(try await decoded(snapshot.value)))
-      } catch {
-        return snapshot.with(.failure(error))
-      }
+    base.followedResponses(to: request, options: options, maxRedirects: maxRedirects).mapValues { located in
+      do throws(CacheError) { return .success(try await decoded(located)) } catch { return .failure(error) }
     }
   }
 
