@@ -2,49 +2,35 @@
 #include "ccurl.h"
 
 #include <dlfcn.h>
-#include <limits.h>
 #include <pthread.h>
 #include <signal.h>
 
-// The functions that are used, each with the type that libcurl's header gives it.
-#define FUNCTIONS(F)          \
-  F(curl_easy_cleanup)        \
-  F(curl_easy_getinfo)        \
-  F(curl_easy_init)           \
-  F(curl_easy_pause)          \
-  F(curl_easy_setopt)         \
-  F(curl_easy_strerror)       \
-  F(curl_global_init)         \
-  F(curl_multi_add_handle)    \
-  F(curl_multi_cleanup)       \
-  F(curl_multi_info_read)     \
-  F(curl_multi_init)          \
-  F(curl_multi_perform)       \
-  F(curl_multi_poll)          \
-  F(curl_multi_remove_handle) \
-  F(curl_multi_setopt)        \
-  F(curl_multi_wakeup)        \
-  F(curl_slist_append)        \
-  F(curl_slist_free_all)
+// The functions of libcurl that Swift cannot call, or of which it would not know whether they return null.
+#define OTHER_FUNCTIONS(F) \
+  F(curl_easy_getinfo)     \
+  F(curl_easy_setopt)      \
+  F(curl_easy_strerror)    \
+  F(curl_global_init)      \
+  F(curl_multi_info_read)  \
+  F(curl_multi_setopt)
 
-#define POINTER(name) __typeof__(name) *name;
+static struct ccurl_functions functions;
 static struct {
-  FUNCTIONS(POINTER)
+  OTHER_FUNCTIONS(CCURL_POINTER)
 } libcurl;
 
 const char *ccurl_link(void *library) {
 #define FIND(name) \
+  if (!(functions.name = dlsym(library, #name))) return "has no function " #name;
+  CCURL_FUNCTIONS(FIND)
+#define FIND_OTHER(name) \
   if (!(libcurl.name = dlsym(library, #name))) return "has no function " #name;
-  FUNCTIONS(FIND)
+  OTHER_FUNCTIONS(FIND_OTHER)
   CURLcode code = libcurl.curl_global_init(CURL_GLOBAL_ALL);
   return code ? libcurl.curl_easy_strerror(code) : NULL;
 }
 
-CURL *ccurl_easy_init(void) { return libcurl.curl_easy_init(); }
-
-void ccurl_easy_cleanup(CURL *easy) { libcurl.curl_easy_cleanup(easy); }
-
-CURLcode ccurl_easy_pause(CURL *easy, int bits) { return libcurl.curl_easy_pause(easy, bits); }
+const struct ccurl_functions *ccurl_table(void) { return &functions; }
 
 const char *ccurl_easy_strerror(CURLcode code) { return libcurl.curl_easy_strerror(code); }
 
@@ -66,34 +52,9 @@ CURLcode ccurl_get_pointer(CURL *easy, CURLINFO info, void **value) {
   return libcurl.curl_easy_getinfo(easy, info, value);
 }
 
-struct curl_slist *ccurl_slist_append(struct curl_slist *list, const char *text) {
-  return libcurl.curl_slist_append(list, text);
-}
-
-void ccurl_slist_free_all(struct curl_slist *list) { libcurl.curl_slist_free_all(list); }
-
-CURLM *ccurl_multi_init(void) { return libcurl.curl_multi_init(); }
-
-CURLMcode ccurl_multi_cleanup(CURLM *multi) { return libcurl.curl_multi_cleanup(multi); }
-
 CURLMcode ccurl_multi_set_long(CURLM *multi, CURLMoption option, long value) {
   return libcurl.curl_multi_setopt(multi, option, value);
 }
-
-CURLMcode ccurl_multi_add_handle(CURLM *multi, CURL *easy) { return libcurl.curl_multi_add_handle(multi, easy); }
-
-CURLMcode ccurl_multi_remove_handle(CURLM *multi, CURL *easy) {
-  return libcurl.curl_multi_remove_handle(multi, easy);
-}
-
-CURLMcode ccurl_multi_perform(CURLM *multi) {
-  int running;
-  return libcurl.curl_multi_perform(multi, &running);
-}
-
-CURLMcode ccurl_multi_poll(CURLM *multi) { return libcurl.curl_multi_poll(multi, NULL, 0, INT_MAX, NULL); }
-
-CURLMcode ccurl_multi_wakeup(CURLM *multi) { return libcurl.curl_multi_wakeup(multi); }
 
 CURL *ccurl_multi_next_done(CURLM *multi, CURLcode *result) {
   int left;

@@ -29,7 +29,7 @@ final class ActiveTransfer {
   private var pauses: Int32 = 0
 
   init(_ transfer: Transfer, _ settings: NetworkSettings) throws(CacheError) {
-    guard let easy = ccurl_easy_init() else { throw .noNetwork("there is no memory") }
+    guard let easy = libcurl.curl_easy_init() else { throw .noNetwork("there is no memory") }
     self.transfer = transfer
     self.easy = easy
     lines = RequestLines.make(transfer.request.message)
@@ -44,8 +44,8 @@ final class ActiveTransfer {
   }
 
   deinit {
-    ccurl_easy_cleanup(easy)
-    ccurl_slist_free_all(lines)
+    libcurl.curl_easy_cleanup(easy)
+    libcurl.curl_slist_free_all(lines)
     text.deallocate()
   }
 
@@ -61,7 +61,7 @@ final class ActiveTransfer {
     hasNews = true
     guard pauses != 0 else { return CURLE_OK }
     pauses = 0
-    return ccurl_easy_pause(easy, 0)
+    return libcurl.curl_easy_pause(easy, 0)
   }
 
   /// Wakes the readers if there is news for them, unless more is arriving right now: waking them costs more than

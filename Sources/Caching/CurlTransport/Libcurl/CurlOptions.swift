@@ -2,6 +2,9 @@ internal import CacheBase
 internal import CCurl
 internal import HTTPCaching
 
+/// The functions of libcurl, which `TransferThread` has loaded.
+var libcurl: ccurl_functions { ccurl_table().pointee }
+
 /// The options of a libcurl handle. Functions throw if libcurl does not take an option.
 struct CurlOptions {
   /// The type of the functions that take header lines or content, or that give content.
@@ -131,6 +134,6 @@ enum RequestLines {
 
   private static func append(_ line: [UInt8], to list: inout UnsafeMutablePointer<curl_slist>?) {
     let text = line.map { CChar(bitPattern: $0) } + [0]
-    list = ccurl_slist_append(list, text) ?? list
+    list = libcurl.curl_slist_append(list, text) ?? list
   }
 }

@@ -34,13 +34,13 @@ final class TransferLoop: @unchecked Sendable {
   private var transfers: [ObjectIdentifier: ActiveTransfer] = [:]
 
   init(_ settings: NetworkSettings) throws(CacheError) {
-    guard let multi = ccurl_multi_init() else { throw .noNetwork("there is no memory") }
+    guard let multi = libcurl.curl_multi_init() else { throw .noNetwork("there is no memory") }
     ccurl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, 64)
     self.settings = settings
     self.multi = multi
   }
 
-  deinit { ccurl_multi_cleanup(multi) }
+  deinit { _ = libcurl.curl_multi_cleanup(multi) }
 
   /// Whether the thread has ended, or is about to.
   var isClosed: Bool { inbox.withLock(\.isClosed) }
@@ -53,7 +53,7 @@ final class TransferLoop: @unchecked Sendable {
     }
     if !isClosed {
       // Not under the lock, which the thread needs as soon as it is awake.
-      ccurl_multi_wakeup(multi)
+      _ = libcurl.curl_multi_wakeup(multi)
     } else if case .start(let transfer) = command {
       transfer.finish(.noNetwork("libcurl has failed before"))
     }
@@ -70,7 +70,7 @@ final class TransferLoop: @unchecked Sendable {
     } catch {
       for case .start(let transfer) in takeCommands(closing: true) { transfer.finish(error) }
       for active in transfers.values {
-        ccurl_multi_remove_handle(multi, active.easy)
+        _ = libcurl.curl_multi_remove_handle(multi, active.easy)
         active.transfer.finish(error)
       }
       transfers = [:]
@@ -95,7 +95,8 @@ final class TransferLoop: @unchecked Sendable {
 
   /// Lets libcurl do what it can without waiting, informs the readers, and waits for the network or a command.
   private func step() throws(CacheError) {
-    try Self.check(ccurl_multi_perform(multi))
+    var running: Int32 = 0
+    try Self.check(libcurl.curl_multi_perform(multi, &running))
     var code = CURLE_OK
     while let easy = ccurl_multi_next_done(multi, &code) {
       guard let active = ActiveTransfer.of(easy) else { continue }
@@ -105,14 +106,14 @@ final class TransferLoop: @unchecked Sendable {
     var isPutOff = false
     for active in transfers.values where active.wakeReaders() { isPutOff = true }
     // A command that was posted meanwhile ends the wait at once.
-    if !isPutOff { try Self.check(ccurl_multi_poll(multi)) }
+    if !isPutOff { try Self.check(libcurl.curl_multi_poll(multi, nil, 0, .max, nil)) }
   }
 
   private func start(_ transfer: Transfer) {
     if transfer.hasEnded { return }
     do throws(CacheError) {
       let active = try ActiveTransfer(transfer, settings)
-      try Self.check(ccurl_multi_add_handle(multi, active.easy))
+      try Self.check(libcurl.curl_multi_add_handle(multi, active.easy))
       transfers[ObjectIdentifier(transfer)] = active
     } catch {
       transfer.finish(error)
@@ -130,7 +131,7 @@ final class TransferLoop: @unchecked Sendable {
   /// Removes the handle of `transfer` from the loop. Closes the connection unless the response was complete.
   private func remove(_ transfer: Transfer) {
     guard let active = transfers.removeValue(forKey: ObjectIdentifier(transfer)) else { return }
-    ccurl_multi_remove_handle(multi, active.easy)
+    _ = libcurl.curl_multi_remove_handle(multi, active.easy)
   }
 
   private static func check(_ code: CURLMcode) throws(CacheError) {
@@ -144,14 +145,14 @@ final class TransferThread: Sendable {
   private let thread: SystemThread
 
   /// libcurl, loaded by the first use.
-  private static let libcurl = Result { () throws(DynamicLibrary.Failure) in
+  private static let library = Result { () throws(DynamicLibrary.Failure) in
     let library = try DynamicLibrary("libcurl", versions: ["4"], package: "libcurl4")
     if let problem = ccurl_link(library.handle) { throw DynamicLibrary.Failure("libcurl", String(cString: problem)) }
   }
 
   /// Loads libcurl, unless that was done before, and starts the thread.
   init(_ settings: NetworkSettings) throws(CacheError) {
-    if case .failure(let failure) = Self.libcurl { throw .noNetwork("\(failure)") }
+    if case .failure(let failure) = Self.library { throw .noNetwork("\(failure)") }
     let loop = try TransferLoop(settings)
     self.loop = loop
     // Without a thread not everything is initialized, and `deinit` does not run.
