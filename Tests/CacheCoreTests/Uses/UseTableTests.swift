@@ -341,10 +341,5 @@ import Testing
     ]
     let paths = others.map { path(usual.merging($0) { $1 }) }
     #expect(Set(paths + [path(usual)]).count == 5)
-    for path in paths {
-      let name = String((path ?? "").dropFirst("/home/".count))
-      #expect(UseTable.store(ofFile: name + ".uses", unlessOnServerOf: ["server"]) == nil)
-      #expect(UseTable.store(ofFile: name + ".uses", unlessOnServerOf: ["serve"]) == name)
-    }
   }
 }

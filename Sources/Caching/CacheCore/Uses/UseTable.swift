@@ -142,24 +142,9 @@ extension UseTable {
     case .file, .folder, .other: return StoreMark(ofFile: String(path.dropLast(5))).isPresent ? nil : path
     }
   }
-
-  /// The store that a file called `name` tells of; `nil` if it is no table, or may be one of a store of one of these
-  /// engines on a server.
-  package static func store(ofFile name: String, unlessOnServerOf engines: [String]) -> String? {
-    guard name.hasSuffix(".uses") else { return nil }
-    let store = String(name.dropLast(5))
-    let isOnServer = engines.contains { engine in
-      let digest = store.utf8.dropFirst(engine.utf8.count + 1)
-      return store.hasPrefix("\(engine)-") && digest.count == EngineDeclaration.digestLength
-        && digest.allSatisfy { (48...57).contains($0) || (97...102).contains($0) }
-    }
-    return isOnServer ? nil : store
-  }
 }
 
 extension EngineDeclaration {
-  fileprivate static let digestLength = 16
-
   /// A digest of the address and the name of the store, which tell stores on servers apart; `nil` if both are the usual
   /// ones.
   fileprivate func addressDigest(_ value: (String) -> OptionValue?) -> String? {
@@ -170,7 +155,7 @@ extension EngineDeclaration {
     for (option, value) in zip(parts, given) {
       if case .text(let text)? = value { digest.update(Array("\(option.name)=\(text)\n".utf8)) }
     }
-    return String(digest.hexText.prefix(Self.digestLength))
+    return String(digest.hexText.prefix(16))
   }
 }
 
