@@ -55,13 +55,13 @@ struct BoundedWriter: Sendable {
     // Anything but a lack of room is the caller's own failure, above all a conflict. The other entries may have changed, or
     // lie beside damage.
     let passed: [CacheError.Code] = removesOthers ? [.overBounds, .conflict, .damaged] : [.overBounds]
-    if try await tryToApply(batch.removing(expired), butNotOn: passed) { return }
+    if try await engine.apply(batch.removing(expired), unless: passed) { return }
     guard let limits else { return try await engine.apply(batch) }
     var isStale = try await turns.take() || removesOthers
     defer { turns.giveBack() }
     var attempts = 0
     while attempts < Self.maximumAttempts {
-      if isStale, try await tryToApply(batch, butNotOn: [.overBounds]) { return }
+      if isStale, try await engine.apply(batch, unless: [.overBounds]) { return }
       switch try await evict(for: batch, storing: key, limits) {
       case .written: return
       case .evicted:
@@ -74,19 +74,6 @@ struct BoundedWriter: Sendable {
       }
     }
     throw limits.neverRoom(for: key)
-  }
-
-  /// Makes the changes of `batch`; `false` if there is no room, or another writer has changed an entry.
-  private func tryToApply(
-    _ batch: WriteBatch, butNotOn codes: [CacheError.Code] = [.overBounds, .conflict]
-  ) async throws(CacheError) -> Bool {
-    do throws(CacheError) {
-      try await engine.apply(batch)
-      return true
-    } catch {
-      guard codes.contains(error.code) else { throw error }
-      return false
-    }
   }
 
   // MARK: Expired entries
@@ -149,7 +136,7 @@ struct BoundedWriter: Sendable {
     for victim in choice.victims where seen.insert(victim.key).inserted {
       removal.remove(victim.key, ifStill: victim.checksum)
     }
-    guard try await tryToApply(removal) else { return .outrun }
+    guard try await engine.apply(removal, unless: [.overBounds, .conflict]) else { return .outrun }
     uses.count(evictions: choice.victims.count { !$0.isExpired })
     return choice.isEnough ? .written : .evicted
   }
@@ -241,6 +228,17 @@ private final class Looks: Sendable {
 
   /// Has the next look come soon: this one has found something.
   func findMore() { state.withLock { $0 = State(writesToNext: BoundedWriter.shortestInterval - 1) } }
+}
+
+extension StorageEngine {
+  /// Makes the changes of `batch`; `false` if that fails with one of `codes`, such as `conflict` if another writer was faster.
+  func apply(_ batch: WriteBatch, unless codes: [CacheError.Code]) async throws(CacheError) -> Bool {
+    do throws(CacheError) { try await apply(batch) } catch {
+      guard codes.contains(error.code) else { throw error }
+      return false
+    }
+    return true
+  }
 }
 
 extension WriteBatch {

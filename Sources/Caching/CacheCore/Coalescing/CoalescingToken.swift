@@ -16,16 +16,6 @@ public final class CoalescingToken: Sendable, Hashable {
     var lease: (key: CacheKey, renewal: Task<UInt64?, Never>)?
   }
 
-  /// How the renewal of a lease ended.
-  enum EndedLease: Sendable {
-    /// The request has no lease.
-    case none
-    /// It has been removed, or another process has taken it.
-    case lost
-    /// It still holds for a while, as far as this process knows: an entry with that key and version.
-    case held(key: CacheKey, version: UInt64)
-  }
-
   /// The key that the request fetches.
   let key: String
   /// Chooses the caller that reports the failures of the request.
@@ -101,12 +91,13 @@ public final class CoalescingToken: Sendable, Hashable {
   /// `nil` if it was lost.
   func hold(_ key: CacheKey, _ renewal: Task<UInt64?, Never>) { state.withLock { $0.lease = (key, renewal) } }
 
-  /// Ends the renewal of the lease, and returns the lease.
-  func endRenewal() async -> EndedLease {
-    guard let lease = state.withLock({ $0.lease }) else { return .none }
+  /// Ends the renewal of the lease, and returns the key and the version of its entry: it still holds for a while, as far as
+  /// this process knows. The version is `nil` if it has been removed, or another process has taken it. `nil` if the request
+  /// has no lease.
+  func endRenewal() async -> (key: CacheKey, version: UInt64?)? {
+    guard let lease = state.withLock({ $0.lease }) else { return nil }
     lease.renewal.cancel()
-    guard let version = await lease.renewal.value else { return .lost }
-    return .held(key: lease.key, version: version)
+    return (lease.key, await lease.renewal.value)
   }
 
   /// Forgets the lease, which is no longer this process's.

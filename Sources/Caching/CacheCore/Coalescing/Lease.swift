@@ -120,13 +120,9 @@ struct LeaseTable: Sendable {
   private static let firstPause = Duration.milliseconds(5)
   private static let longestPause = Duration.milliseconds(250)
 
-  /// A lease in the store.
-  struct Found: Sendable {
-    /// The lease; `nil` if the entry cannot be read as one.
-    let lease: Lease?
-    /// The version of the entry, which changes with each renewal.
-    let version: UInt64
-  }
+  /// A lease in the store, `nil` if the entry cannot be read as one; and the version of the entry, which changes with each
+  /// renewal.
+  typealias Found = (lease: Lease?, version: UInt64)
 
   let engine: any StorageEngine
   let clock: any WallClock
@@ -193,9 +189,9 @@ struct LeaseTable: Sendable {
 
   /// The lease under `key`, even if it has run out; `nil` if there is none.
   func find(_ key: CacheKey) async throws(CacheError) -> Found? {
-    try await engine.read(key) { bytes, metadata throws(CacheError) in
+    try await engine.read(key) { bytes, metadata throws(CacheError) -> Found in
       let revealed = metadata.isIntact(key: key, payload: bytes) ? try? transforms.revealed(metadata, key: key) : nil
-      return Found(lease: revealed.flatMap { Lease($0) }, version: metadata.checksum)
+      return (revealed.flatMap { Lease($0) }, metadata.checksum)
     }
   }
 
@@ -253,7 +249,7 @@ struct LeaseTable: Sendable {
   func release(_ key: CacheKey, version: UInt64) async throws(CacheError) -> Bool {
     var batch = WriteBatch()
     batch.remove(key, ifStill: version)
-    return try await tryToApply(batch)
+    return try await engine.apply(batch, unless: [.conflict])
   }
 
   /// Removes the leases on the requests for which `isChanged` returns `true`. A lease that cannot be listed because of
@@ -288,17 +284,6 @@ struct LeaseTable: Sendable {
     var batch = WriteBatch()
     batch.require(key, expecting)
     batch.put(key, payload: payload, metadata: metadata)
-    return try await tryToApply(batch) ? metadata.checksum : nil
-  }
-
-  /// Makes the changes of `batch`; `false` if another holder was faster.
-  private func tryToApply(_ batch: WriteBatch) async throws(CacheError) -> Bool {
-    do throws(CacheError) {
-      try await engine.apply(batch)
-      return true
-    } catch {
-      guard error.code == .conflict else { throw error }
-      return false
-    }
+    return try await engine.apply(batch, unless: [.conflict]) ? metadata.checksum : nil
   }
 }

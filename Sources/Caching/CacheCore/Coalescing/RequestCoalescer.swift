@@ -38,18 +38,16 @@ public final class RequestCoalescer: Sendable {
     case vanished
   }
 
-  private typealias Continuation = CheckedContinuation<Result<Joined, CacheError>, Never>
-
   /// A caller that waits for a request, and the requests that its task makes.
-  private struct Waiter {
-    let number: UInt64
-    let continuation: Continuation
+  private final class Waiter: Sendable {
     let led: [CoalescingToken]
+    /// `nil` while it waits.
+    let joined = TaskMonitor<Joined?>(nil)
+
+    init(_ led: [CoalescingToken]) { self.led = led }
   }
 
   private struct State {
-    /// The last number given to a waiting caller.
-    var lastNumber: UInt64 = 0
     /// The request for each key that further callers join, unless it is outdated or abandoned.
     var current: [String: CoalescingToken] = [:]
     /// All requests under way, and the callers that wait for each, first come first.
@@ -127,22 +125,23 @@ public final class RequestCoalescer: Sendable {
 
   private func joinHere(_ key: String) async throws(CacheError) -> Joined {
     if Task.isCancelled { throw .cancelled }
-    let led = CoalescingToken.led.get()
-    let (number, token) = state.withLock { state in
-      state.lastNumber += 1
-      let isFirst = led.isEmpty && state.current[key] == nil
-      return (state.lastNumber, isFirst ? start(key, &state) : nil)
-    }
-    if let token { return .leading(token) }
-    let result = await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
-        let waiter = Waiter(number: number, continuation: continuation, led: led)
-        if let result = enqueue(key, waiter) { continuation.resume(returning: result) }
+    let waiter = Waiter(CoalescingToken.led.get())
+    let joined = try state.withLock { state throws(CacheError) -> Joined? in
+      if state.waits(key, for: waiter.led) { throw .ownFetch(key) }
+      if let current = state.current[key], !current.isOutdated, let response = state.arriving[current] {
+        return .finished(.success(response), of: current)
       }
-    } onCancel: {
-      leave(number)
+      guard let current = state.current[key], current.enter() else { return .leading(start(key, &state)) }
+      state.waiters[current]?.append(waiter)
+      return nil
     }
-    return try result.get()
+    if let joined { return joined }
+    if let joined = await waiter.joined.wait({ $0 }) { return joined }
+    // The caller was cancelled. If it no longer waited by then, others rely on what it joins.
+    if leave(waiter) { throw .cancelled }
+    await waiter.joined.waitAlways { $0 != nil }
+    guard let joined = waiter.joined.withLock({ $0 }) else { throw .cancelled }
+    return joined
   }
 
   /// Starts a request for `key` that no other caller joins, in this process or another.
@@ -161,11 +160,12 @@ public final class RequestCoalescer: Sendable {
   func finish(_ token: CoalescingToken, _ result: SharedResult = .success(nil)) async {
     let isAbandoned = Task.isCancelled
     var isLost = false
-    switch await token.endRenewal() {
-    case .none: break
-    case .lost: isLost = true
-    case .held(let key, let version):
-      isLost = await leases?.end(key, version: version, isAbandoned ? nil : result) == false
+    if let lease = await token.endRenewal() {
+      if let version = lease.version {
+        isLost = await leases?.end(lease.key, version: version, isAbandoned ? nil : result) == false
+      } else {
+        isLost = true
+      }
     }
     // Not before: a store that is closed meanwhile gives the lease back.
     token.forgetLease()
@@ -181,7 +181,7 @@ public final class RequestCoalescer: Sendable {
       state.arriving[token] = response
       return waiters
     }
-    for waiter in waiters { waiter.continuation.resume(returning: .success(.finished(.success(response), of: token))) }
+    for waiter in waiters { waiter.joined.set(.finished(.success(response), of: token)) }
   }
 
   /// Ends the requests for which `isChanged` returns `true`, in this process and in others: what they fetch is not
@@ -217,8 +217,8 @@ public final class RequestCoalescer: Sendable {
   /// until the leases run out. A lease that cannot be removed does run out.
   func giveBackLeases() async {
     for token in state.withLock({ Array($0.waiters.keys) }) {
-      if case .held(let key, let version) = await token.endRenewal() {
-        _ = try? await leases?.release(key, version: version)
+      if let lease = await token.endRenewal(), let version = lease.version {
+        _ = try? await leases?.release(lease.key, version: version)
       }
       token.forgetLease()
     }
@@ -227,33 +227,16 @@ public final class RequestCoalescer: Sendable {
   /// Ends the request of `token` in this process.
   private func end(_ token: CoalescingToken, _ joined: Joined) {
     let isAbandoned = Task.isCancelled
-    let resumed = state.withLock { state -> [(Continuation, Joined)] in
+    let resumed = state.withLock { state -> [(Waiter, Joined)] in
       guard let waiters = state.waiters.removeValue(forKey: token) else { return [] }
       state.arriving[token] = nil
       let isCurrent = state.current[token.key] == token
       if isCurrent { state.current[token.key] = nil }
-      guard isAbandoned, let successor = waiters.first else { return waiters.map { ($0.continuation, joined) } }
+      guard isAbandoned, let successor = waiters.first else { return waiters.map { ($0, joined) } }
       let inherited = start(token.key, isCurrent: isCurrent, waiters: waiters.dropFirst(), &state)
-      return [(successor.continuation, .leading(inherited))]
+      return [(successor, .leading(inherited))]
     }
-    for (continuation, joined) in resumed { continuation.resume(returning: .success(joined)) }
-  }
-
-  /// The result for a caller that need not wait; `nil` if the caller now waits.
-  ///
-  /// A task is marked as cancelled before its cancellation handler runs. So if this check, under the lock, finds the
-  /// caller not cancelled, the handler will find it among the waiting callers.
-  private func enqueue(_ key: String, _ waiter: Waiter) -> Result<Joined, CacheError>? {
-    state.withLock { state in
-      if Task.isCancelled { return .failure(.cancelled) }
-      if state.waits(key, for: waiter.led) { return .failure(.ownFetch(key)) }
-      if let current = state.current[key], !current.isOutdated, let response = state.arriving[current] {
-        return .success(.finished(.success(response), of: current))
-      }
-      guard let current = state.current[key], current.enter() else { return .success(.leading(start(key, &state))) }
-      state.waiters[current]?.append(waiter)
-      return nil
-    }
+    for (waiter, joined) in resumed { waiter.joined.set(joined) }
   }
 
   /// Starts a request for `key`, for which `waiters` wait too.
@@ -266,18 +249,15 @@ public final class RequestCoalescer: Sendable {
     return token
   }
 
-  /// Stops caller `number` from waiting, if it still waits.
-  private func leave(_ number: UInt64) {
-    let left = state.withLock { state -> (CoalescingToken, Waiter)? in
-      for (token, waiters) in state.waiters {
-        guard let index = waiters.firstIndex(where: { $0.number == number }) else { continue }
-        if let waiter = state.waiters[token]?.remove(at: index) { return (token, waiter) }
-      }
-      return nil
+  /// Stops `waiter` from waiting; `false` if it no longer waited.
+  private func leave(_ waiter: Waiter) -> Bool {
+    let left = state.withLock { state -> CoalescingToken? in
+      let left = state.waiters.first { $0.value.contains { $0 === waiter } }?.key
+      if let left { state.waiters[left]?.removeAll { $0 === waiter } }
+      return left
     }
-    guard let (token, waiter) = left else { return }
-    token.leave()
-    waiter.continuation.resume(returning: .failure(.cancelled))
+    left?.leave()
+    return left != nil
   }
 }
 

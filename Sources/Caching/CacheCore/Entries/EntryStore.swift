@@ -177,19 +177,17 @@ public struct EntryStore: Sendable {
     endsLease: Bool = true, _ renewed: @Sendable (EntryMetadata) -> EntryMetadata
   ) async throws(CacheError) -> Bool {
     guard let version else { return false }
-    let found: (metadata: EntryMetadata?, bytes: Int)?
-    do throws(CacheError) {
-      found = try await engine.read(key) { [transforms] bytes, stored throws(CacheError) in
+    typealias Found = (metadata: EntryMetadata?, bytes: Int)
+    let found = try await ifReadable { () async throws(CacheError) -> Found? in
+      let found = try await engine.read(key) { [transforms] bytes, stored throws(CacheError) -> Found in
         guard stored.checksum == version else { throw .conflict(on: key) }
         try stored.verifyMetadata(key: key)
         return (try transforms.renewed(stored, as: renewed(stored), key: key), bytes.count)
       }
-    } catch {
-      guard error.isOfOneEntry else { throw error }
-      return false
+      if let found { return found }
+      throw .conflict(on: key)
     }
-    guard let found else { throw .conflict(on: key) }
-    guard let metadata = found.metadata else { return false }
+    guard let found, let metadata = found.metadata else { return false }
     var batch = batch
     batch.update(key, metadata: metadata, from: version)
     try await commit(batch, storing: key, bytes: found.bytes, token, endsLease: endsLease)
@@ -203,12 +201,10 @@ public struct EntryStore: Sendable {
     guard let token else { return try await apply(batch, storing: key, bytes: bytes) }
     try await token.storing { () throws(CacheError) in
       var batch = batch
-      switch await token.endRenewal() {
-      case .none: break
-      case .lost: throw .conflict(on: key)
-      case .held(let lease, let version):
-        batch.require(lease, .checksum(version))
-        if endsLease { batch.remove(lease) }
+      if let lease = await token.endRenewal() {
+        guard let version = lease.version else { throw .conflict(on: key) }
+        batch.require(lease.key, .checksum(version))
+        if endsLease { batch.remove(lease.key) }
       }
       try await apply(batch, storing: key, bytes: bytes)
       if endsLease { token.forgetLease() }
@@ -218,6 +214,16 @@ public struct EntryStore: Sendable {
   private func apply(_ batch: WriteBatch, storing key: CacheKey, bytes: Int) async throws(CacheError) {
     guard let writer else { return try await engine.apply(batch) }
     try await writer.apply(batch, storing: key, bytes: bytes)
+  }
+}
+
+/// What `read` returns; `nil` if the entry cannot be read.
+///
+/// - Throws: `CacheError`: any other failure of `read`.
+func ifReadable<Output>(_ read: () async throws(CacheError) -> Output?) async throws(CacheError) -> Output? {
+  do throws(CacheError) { return try await read() } catch {
+    guard error.isOfOneEntry else { throw error }
+    return nil
   }
 }
 

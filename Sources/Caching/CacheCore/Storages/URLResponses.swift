@@ -122,12 +122,8 @@ public struct URLResponses: Sendable {
 
   /// The head of the response under `key`; `nil` if there is none, if it has expired at `now`, or cannot be read.
   private func head(under key: CacheKey, at now: Timestamp) async throws(CacheError) -> StoredHead? {
-    do throws(CacheError) {
-      return try await store.metadata(key).flatMap { $0.state(at: now) == .expired ? nil : $0.httpHead }
-    } catch {
-      guard error.isOfOneEntry else { throw error }
-      return nil
-    }
+    let metadata = try await ifReadable { () async throws(CacheError) in try await store.metadata(key) }
+    return metadata.flatMap { $0.state(at: now) == .expired ? nil : $0.httpHead }
   }
 
   /// Stores `body` with `head` for `url` in the place of the responses that `select` chooses, and returns the key of its
@@ -353,12 +349,9 @@ extension EntryMetadata {
     }
   }
 
-  fileprivate var httpHead: StoredHead { httpHead(fields: attribute(named: Self.blockName) ?? "") }
-
-  /// The head with the header fields in `block`, the attribute called `blockName`.
-  fileprivate func httpHead(fields block: String) -> StoredHead {
+  fileprivate var httpHead: StoredHead {
     // Split by bytes: a value may begin with a combining mark, which would merge with the space before it.
-    let lines = block.utf8.split(separator: UInt8(ascii: "\n")).compactMap { line in
+    let lines = (attribute(named: Self.blockName) ?? "").utf8.split(separator: UInt8(ascii: "\n")).compactMap { line in
       line.firstIndex(of: UInt8(ascii: ":")).map { colon in
         let value = line[line.index(after: colon)...].dropFirst()
         return HTTPFields.Field(String(Substring(line[..<colon])), String(Substring(value)))

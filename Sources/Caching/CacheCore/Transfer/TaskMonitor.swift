@@ -20,6 +20,12 @@ package final class TaskMonitor<Value: Sendable>: Sendable {
     state.withLock { body(&$0.value) }
   }
 
+  /// Replaces the value, and has all who wait look at it.
+  func set(_ value: Value) {
+    withLock { $0 = value }
+    signalAll()
+  }
+
   /// Has all who wait look at the value again.
   package func signalAll() {
     let waiting = state.withLock { state in
@@ -69,12 +75,10 @@ package final class TaskMonitor<Value: Sendable>: Sendable {
 /// Lets a limited number of tasks work at the same time. The others wait for their turn, first come, first served, without
 /// blocking a thread.
 final class TurnQueue: Sendable {
-  private typealias Waiter = CheckedContinuation<Bool, Never>
-
   private struct State {
     var free: Int
-    var lastNumber = 0
-    var waiting: [(number: Int, continuation: Waiter)] = []
+    /// A place for each task that waits: it is its turn once the value is `true`.
+    var waiting: [TaskMonitor<Bool>] = []
   }
 
   private let state: Mutex<State>
@@ -86,44 +90,33 @@ final class TurnQueue: Sendable {
   ///
   /// - Throws: `CacheError` with the code `cancelled`; then there is nothing to give back.
   func take() async throws(CacheError) -> Bool {
-    let number: Int? = state.withLock { state in
-      state.lastNumber += 1
-      guard state.free > 0 else { return state.lastNumber }
-      state.free -= 1
-      return nil
-    }
-    guard let number else { return false }
-    let hasTurn = await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
-        let isDecided: Bool? = state.withLock { state in
-          // A task is marked as cancelled before its handler runs.
-          if Task.isCancelled { return false }
-          if state.free > 0 {
-            state.free -= 1
-            return true
-          }
-          state.waiting.append((number, continuation))
-          return nil
-        }
-        if let isDecided { continuation.resume(returning: isDecided) }
+    let place: TaskMonitor<Bool>? = state.withLock { state in
+      if state.free > 0 {
+        state.free -= 1
+        return nil
       }
-    } onCancel: {
-      let waiter = state.withLock { state in
-        state.waiting.firstIndex { $0.number == number }.map { state.waiting.remove(at: $0) }
-      }
-      waiter?.continuation.resume(returning: false)
+      let place = TaskMonitor(false)
+      state.waiting.append(place)
+      return place
     }
-    if !hasTurn { throw .cancelled }
-    return true
+    guard let place else { return false }
+    if await place.wait({ $0 ? true : nil }) != nil { return true }
+    let hasTurn = state.withLock { state in
+      guard let index = state.waiting.firstIndex(where: { $0 === place }) else { return true }
+      state.waiting.remove(at: index)
+      return false
+    }
+    if hasTurn { giveBack() }
+    throw .cancelled
   }
 
   /// Gives a turn back, or hands it to the task that has waited longest.
   func giveBack() {
-    let next = state.withLock { state -> Waiter? in
-      guard state.waiting.isEmpty else { return state.waiting.removeFirst().continuation }
+    let next = state.withLock { state -> TaskMonitor<Bool>? in
+      guard state.waiting.isEmpty else { return state.waiting.removeFirst() }
       state.free += 1
       return nil
     }
-    next?.resume(returning: true)
+    next?.set(true)
   }
 }
