@@ -168,6 +168,21 @@ struct DecodedValuesTests {
     #expect(error == .conflict)
   }
 
+  @Test func aRenewedAnswerIsDecodedOnce() async throws {
+    let test = try await TestStore()
+    let answers = EngineResponseStorage<CitiesRequestDTO, String>(store: test.store, codec: counted.codec())
+    let request = CitiesRequestDTO(origin: "o", query: CitiesQuery())
+    try await answers.store("page", head: test.head("v1"), for: request)
+    for tag in ["v2", "v3"] {
+      let found = try #require(try await answers.response(for: request))
+      test.clock.advance(by: .seconds(1))
+      try await answers.store(found.response, head: test.head(tag), for: request, confirming: found, token: nil)
+    }
+    let last = try #require(try await answers.response(for: request))
+    #expect(last.response == "page" && last.head.head.fields["etag"] == "v3")
+    #expect(counted.decoded == 1)
+  }
+
   @Test(arguments: [true, false])
   func expiryIsJudgedByTheClock(counts: Bool) async throws {
     let store = EntryStore(engine: try await engine(counts: counts), clock: clock)
