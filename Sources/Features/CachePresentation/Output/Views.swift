@@ -51,10 +51,20 @@ extension Array {
 extension Table {
   /// The table of `items`, with those of `columns` that tables have.
   package init<Item>(_ items: [Item], _ columns: [CachePresentation.Column<Item>]) {
-    // Not `filter`: in generic code it finds out at each start that the array is one.
-    let shown = columns.compactMap { declared in declared.column.map { (column: $0, cell: declared.cell) } }
-    let rows = items.indices.map { index in shown.map { $0.cell(items[index], index) } }
-    self.init(shown.map(\.column), rows: rows)
+    // Loops over numbers: where the type of the items is not known, `map` and the like make types, and look for
+    // conformances in the whole program, at each start.
+    var shown: [Table.Column] = []
+    var cells: [Cell] = []
+    cells.reserveCapacity(columns.count * items.count)
+    for place in 0..<columns.count {
+      let declared = columns[place]
+      guard let column = declared.column else { continue }
+      shown.append(column)
+      for index in 0..<items.count { cells.append(declared.cell(items[index], index)) }
+    }
+    let count = items.count
+    let rows = (0..<count).map { row in shown.indices.map { cells[$0 * count + row] } }
+    self.init(shown, rows: rows)
   }
 }
 
