@@ -50,6 +50,9 @@ public struct SectionReader: Sendable {
 
   /// The path of the section that is read.
   package private(set) var section = ""
+  /// The place of the first key of that section.
+  private var start = 0
+  /// The type of that section; `nil` for the options of an engine.
   private var type: (any ConfigurationSection.Type)?
   /// The members of that section in the file.
   private var members: [JSONDocument.Member] = []
@@ -100,19 +103,22 @@ public struct SectionReader: Sendable {
     }
     let options = settings[end...]
     settings.removeSubrange(end...)
-    let place = settings.firstIndex { $0.path.utf8.contains(UInt8(ascii: ".")) } ?? end
-    settings.insert(contentsOf: options, at: place)
+    settings.insert(contentsOf: options, at: settings.firstIndex { !$0.section.isEmpty } ?? end)
   }
 
   private mutating func begin(_ path: String, _ type: (any ConfigurationSection.Type)?) {
     section = path
+    start = settings.indices.first { settings[$0].section == path } ?? settings.endIndex
     self.type = type
     members = sources.members(of: path)
   }
 
   /// The values of a section that has been read. A section that the program does not have has its defaults.
   package func section<Section: ConfigurationSection>(_ section: Section.Type) -> Section {
-    for case let section as Section in sections { return section }
+    // Types are compared first: a cast that fails is slow, and each start of a program asks for a dozen sections.
+    for read in sections where Swift.type(of: read) == section {
+      if let section = read as? Section { return section }
+    }
     var defaults = SectionReader(SettingSources(names: sources.names), policies: policies)
     defaults.begin(Section.path, nil)
     return Section(&defaults)
@@ -122,13 +128,21 @@ public struct SectionReader: Sendable {
   package func path(_ name: String) -> String { section.isEmpty ? name : section + "." + name }
 
   /// The key at `path`; `nil` if none has been declared there.
-  ///
-  /// A linear search: filling a dictionary costs a process more than the lookups save. Comparing the lengths first takes a
-  /// single instruction.
   package subscript(path: String) -> Setting? {
-    let count = path.utf8.count
-    // By index: a closure would get a copy of each key.
-    for index in settings.indices where settings[index].path.utf8.count == count && settings[index].path == path {
+    guard let end = path.utf8.lastIndex(of: UInt8(ascii: ".")) else { return find(path, in: "", from: 0) }
+    return find(String(path[path.utf8.index(after: end)...]), in: String(path[..<end]), from: 0)
+  }
+
+  /// The key called `name` of the section that is read; `nil` if none has been declared yet.
+  package func declared(_ name: String) -> Setting? { find(name, in: section, from: start) }
+
+  /// A linear search: filling a dictionary costs a process more than the lookups save.
+  private func find(_ name: String, in section: String, from start: Int) -> Setting? {
+    // By index: a closure would get a copy of each key. Comparing the lengths first takes a few instructions.
+    for index in start..<settings.endIndex
+    where settings[index].name.utf8.count == name.utf8.count && settings[index].name == name
+      && settings[index].section == section
+    {
       return settings[index]
     }
     return nil
@@ -146,9 +160,9 @@ public struct SectionReader: Sendable {
     variable: String? = nil, help: String
   ) -> SettingValue? {
     var setting = Setting(
-      path: path(name), kind: kind, help: help, ownVariable: variable, section: type,
+      section: section, name: name, kind: kind, help: help, ownVariable: variable, type: type,
       value: value.map { sources.resolving($0, kind) }, source: other.map { .derived($0) } ?? .default)
-    if let first = self[setting.path], defect == nil {
+    if let first = declared(name), defect == nil {
       defect = ConfigurationError(
         .defect, "the key '\(first.path)' is declared twice: in \(first.declaration) and in \(setting.declaration)",
         hint: "rename one of the two in the program", key: first.path)
@@ -158,8 +172,9 @@ public struct SectionReader: Sendable {
       setting.value = checked
       setting.source = source
     }
+    let checked = setting.value
     settings.append(setting)
-    return setting.value
+    return checked
   }
 
   /// The checked value of `input`, which `source` says of the key at `path`; `nil`, after reporting it, if it is a mistake.

@@ -4,18 +4,29 @@ package import EngineAPI
 /// One key of the configuration, declared once, with its value. Reading, checking, showing, the schema and the example are
 /// all derived from it.
 package struct Setting: Sendable {
-  /// The path of the key: the names of the enclosing objects and its own, joined by full stops.
-  package let path: String
+  /// The path of the section: the names of the enclosing objects, joined by full stops.
+  let section: String
+  let name: String
   package let kind: SettingKind
   /// The purpose of the key, in one line without a final full stop.
   package let help: String
   /// The environment variable that the declaration names, without the program's prefix.
   let ownVariable: String?
   /// The type that declares the key; `nil` for an option of an engine.
-  let section: (any ConfigurationSection.Type)?
+  let type: (any ConfigurationSection.Type)?
   /// The value; `nil` if nothing sets one. If nothing but declarations was read, this is the default.
   package internal(set) var value: SettingValue?
   package internal(set) var source: ConfigurationSource
+
+  /// The path of the key: the names of the enclosing objects and its own, joined by full stops. Made on demand, because a
+  /// process asks for few.
+  package var path: String { section.isEmpty ? name : section + "." + name }
+
+  /// Whether the key is at `path`.
+  func isAt(_ path: String) -> Bool {
+    // The lengths are compared first, without making a path.
+    path.utf8.count == section.utf8.count + name.utf8.count + (section.isEmpty ? 0 : 1) && path == self.path
+  }
 
   /// The value as the file has it.
   package var json: JSONValue? { value.map(kind.json) }
@@ -31,7 +42,7 @@ package struct Setting: Sendable {
   }
 
   /// The place of the declaration, for the author of the program.
-  var declaration: String { section.map { "\($0)" } ?? "the engine \(path.split(separator: ".")[1])" }
+  var declaration: String { type.map { "\($0)" } ?? "the engine \(path.split(separator: ".")[1])" }
 
   /// The path of `option` of `engine`.
   static func path(of option: String, _ engine: String) -> String { engines + "." + engine + "." + option }
@@ -150,12 +161,6 @@ public struct HeaderSetting: Sendable, Hashable {
   public let name: String
   /// The header's value.
   public let value: Value
-
-  /// The header `name` with `value`.
-  public init(name: String, value: Value) {
-    self.name = name
-    self.value = value
-  }
 
   var json: JSONValue {
     switch value {

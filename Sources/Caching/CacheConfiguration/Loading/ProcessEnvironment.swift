@@ -13,13 +13,16 @@ package enum ProcessEnvironment {
   /// The names of the variables that begin with `prefix`.
   package static func names(beginning prefix: String) -> [String] {
     var names: [String] = []
-    var next = environ
-    while let entry = next.pointee {
-      if strncmp(entry, prefix, prefix.utf8.count) == 0, let sign = strchr(entry, 0x3d) {
-        let name = UnsafeRawBufferPointer(start: entry, count: sign - entry)
-        names.append(String(decoding: name, as: UTF8.self))
+    let length = prefix.utf8.count
+    prefix.withCString { prefix in
+      var next = environ
+      while let entry = next.pointee {
+        if strncmp(entry, prefix, length) == 0, let sign = strchr(entry, 0x3d) {
+          let name = UnsafeRawBufferPointer(start: entry, count: sign - entry)
+          names.append(String(decoding: name, as: UTF8.self))
+        }
+        next += 1
       }
-      next += 1
     }
     return names
   }

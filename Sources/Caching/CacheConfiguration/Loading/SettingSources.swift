@@ -29,14 +29,14 @@ struct SettingSources: Sendable {
   func inputs(
     for setting: Setting, _ member: JSONDocument.Member?
   ) -> [(input: SettingInput, source: ConfigurationSource)] {
-    var inputs: [(SettingInput, ConfigurationSource)] = []
+    var inputs: [(input: SettingInput, source: ConfigurationSource)] = []
     if let file, let node = member?.node { inputs.append((.node(node), .file(file.path, node.place))) }
     // The names of variables are only computed if there are any.
     if !variables.isEmpty, let variable = setting.variable, variables.contains(variable) {
       let name = names.prefix + variable
       inputs.append((.variable(name, environment[name] ?? ""), .variable(name)))
     }
-    for assignment in assignments where assignment.path == setting.path {
+    for assignment in assignments where setting.isAt(assignment.path) {
       inputs.append((.flag(assignment.text), .flag(assignment.flag)))
     }
     return inputs
@@ -45,10 +45,10 @@ struct SettingSources: Sendable {
   /// `value`, with its paths made absolute if it is of a kind that has paths.
   func resolving(_ value: SettingValue, _ kind: SettingKind) -> SettingValue {
     guard let paths else { return value }
-    switch (kind, value) {
-    case (.option(.path), .option(.text(let path))): return .text(paths.absolute(path))
-    case (.backend, .option(.text(let name))): return EngineName.isPath(name) ? .text(paths.absolute(name)) : value
-    case (.paths, .list(let list)): return .list(list.map(paths.absolute))
+    switch kind {
+    case .option(.path): return value.text.map { .text(paths.absolute($0)) } ?? value
+    case .backend: return value.text.map { EngineName.isPath($0) ? .text(paths.absolute($0)) : value } ?? value
+    case .paths: return .list(value.list?.map(paths.absolute) ?? [])
     default: return value
     }
   }

@@ -186,7 +186,7 @@ extension SectionReader {
     _ name: String, known: [(kind: Kind, address: String)] = [], required: [Kind] = [], help: String
   ) -> String? where Kind.RawValue == String {
     let kindPath = path("kind")
-    let kind = self[kindPath]?.value?.text
+    let kind = declared("kind")?.value?.text
     let address = known.first { $0.kind.rawValue == kind }?.address
     let read = key(
       name, .url, default: address.map(SettingValue.text), following: address == nil ? nil : kindPath, help: help)?.text
@@ -214,8 +214,9 @@ extension SectionReader {
   /// Declares a list of names of the sections whose paths begin with `prefix`, each at most once.
   fileprivate mutating func names(_ name: String, ofSections prefix: String, help: String) -> [String] {
     let names = key(name, .names, default: .list([]), help: help)?.list ?? []
+    if names.isEmpty { return [] }
     let known = sectionPaths.filter { $0.hasPrefix(prefix) }.map { String($0.dropFirst(prefix.count)) }
-    guard let source = self[path(name)]?.source else { return names }
+    guard let source = declared(name)?.source else { return names }
     for (index, item) in names.enumerated() {
       if !known.contains(item) {
         let nearest = Spelling.nearest(to: item, among: known).map { "; the nearest is \($0)" } ?? ""
