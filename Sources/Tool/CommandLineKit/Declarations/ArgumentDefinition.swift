@@ -33,21 +33,21 @@ struct ArgumentDefinition: Sendable {
   private(set) var valueName = ""
 
   /// The declaration of a value that `reader` reads.
-  init<Value: Sendable>(
+  init(
     _ kind: Kind, _ specification: NameSpecification, _ help: ArgumentHelp?, _ completion: CompletionKind?,
-    _ reader: ValueReader<Value>
+    _ reader: ValueReader
   ) {
     self.kind = kind
     self.specification = specification
     self.help = help ?? ArgumentHelp()
-    isRequired = reader.defaultValue == nil
+    isRequired = reader.isRequired
     isRepeating = reader.isRepeating
     describe = {
       var description = reader.describe()
       if let completion { description.completion = completion }
       return description
     }
-    read = { texts throws(ReadingFailure) in TypedValueBox(value: try reader.read(texts)) }
+    read = reader.read
   }
 
   /// Derives the names from the name of the property.
@@ -134,9 +134,8 @@ struct ArgumentSet {
   /// The programming error of a name that two declarations have, so that one of them never gets its value; `nil` if
   /// each has its own.
   var repetition: String? {
-    var seen = Set<ArgumentName>()
-    for definition in definitions {
-      guard let name = definition.names.first(where: { !seen.insert($0).inserted }) else { continue }
+    for (place, definition) in definitions.enumerated() {
+      guard let name = definition.names.first(where: { index(of: $0) != place }) else { continue }
       let both = definitions.filter { $0.names.contains(name) }.map { definition in
         definition.help.abstract.isEmpty ? definition.synopsis : "\"\(definition.help.abstract)\""
       }

@@ -76,14 +76,7 @@ extension ExpressibleByArgument where Self: FixedWidthInteger {
 }
 
 extension Int: ExpressibleByArgument {}
-extension Int8: ExpressibleByArgument {}
-extension Int16: ExpressibleByArgument {}
-extension Int32: ExpressibleByArgument {}
-extension Int64: ExpressibleByArgument {}
-extension UInt: ExpressibleByArgument {}
 extension UInt8: ExpressibleByArgument {}
-extension UInt16: ExpressibleByArgument {}
-extension UInt32: ExpressibleByArgument {}
 extension UInt64: ExpressibleByArgument {}
 
 extension Double: ExpressibleByArgument {

@@ -20,7 +20,7 @@ public struct Option<Value: Sendable>: Sendable, Decodable {
 
   private init(
     _ value: Value?, _ name: NameSpecification, _ help: ArgumentHelp?, _ completion: CompletionKind?,
-    _ reader: @autoclosure () -> ValueReader<Value>
+    _ reader: @autoclosure () -> ValueReader
   ) {
     argument = ArgumentValue(default: value)
     DeclarationRecorder.record(ArgumentDefinition(.option, name, help, completion, reader()))
@@ -30,7 +30,7 @@ public struct Option<Value: Sendable>: Sendable, Decodable {
 extension Option where Value: ExpressibleByArgument {
   /// A required value.
   public init(name: NameSpecification = .long, help: ArgumentHelp? = nil, completion: CompletionKind? = nil) {
-    self.init(nil, name, help, completion, .single(default: nil))
+    self.init(nil, name, help, completion, .single(default: nil as Value?))
   }
 
   /// A value with the default `wrappedValue`.
@@ -46,7 +46,7 @@ extension Option {
   public init<T: ExpressibleByArgument>(
     name: NameSpecification = .long, help: ArgumentHelp? = nil, completion: CompletionKind? = nil
   ) where Value == T? {
-    self.init(.some(nil), name, help, completion, .optional(default: nil))
+    self.init(.some(nil), name, help, completion, .optional(default: nil as T?))
   }
 
   /// An optional value with the default `wrappedValue`, usually `nil`.
@@ -60,7 +60,7 @@ extension Option {
   public init<T: ExpressibleByArgument>(
     name: NameSpecification = .long, help: ArgumentHelp? = nil, completion: CompletionKind? = nil
   ) where Value == [T] {
-    self.init(nil, name, help, completion, .list(default: nil))
+    self.init(nil, name, help, completion, .list(default: nil as [T]?))
   }
 
   /// Any number of values, with the default `wrappedValue`.
@@ -96,8 +96,9 @@ extension Flag where Value == Bool {
     DeclarationRecorder.record(
       ArgumentDefinition(
         .flag, name, help, nil,
-        ValueReader<Bool>(
-          defaultValue: wrappedValue, describe: { ValueDescription() }, convert: { _ in !wrappedValue })))
+        ValueReader(
+          isRequired: false, describe: { ValueDescription() },
+          read: { texts in TypedValueBox(value: texts.isEmpty ? wrappedValue : !wrappedValue) })))
   }
 }
 
@@ -122,7 +123,7 @@ public struct Argument<Value: Sendable>: Sendable, Decodable {
 
   private init(
     _ value: Value?, _ name: NameSpecification, _ help: ArgumentHelp?, _ completion: CompletionKind?,
-    _ reader: @autoclosure () -> ValueReader<Value>
+    _ reader: @autoclosure () -> ValueReader
   ) {
     argument = ArgumentValue(default: value)
     DeclarationRecorder.record(ArgumentDefinition(.positional, name, help, completion, reader()))
@@ -132,7 +133,7 @@ public struct Argument<Value: Sendable>: Sendable, Decodable {
 extension Argument where Value: ExpressibleByArgument {
   /// A required value.
   public init(help: ArgumentHelp? = nil, completion: CompletionKind? = nil) {
-    self.init(nil, [], help, completion, .single(default: nil))
+    self.init(nil, [], help, completion, .single(default: nil as Value?))
   }
 
   /// A value with the default `wrappedValue`.
@@ -148,7 +149,7 @@ extension Argument {
   public init<T: ExpressibleByArgument>(
     help: ArgumentHelp? = nil, completion: CompletionKind? = nil
   ) where Value == T? {
-    self.init(.some(nil), [], help, completion, .optional(default: nil))
+    self.init(.some(nil), [], help, completion, .optional(default: nil as T?))
   }
 
   /// An optional value with the default `wrappedValue`, usually `nil`.
@@ -162,7 +163,7 @@ extension Argument {
   public init<T: ExpressibleByArgument>(
     help: ArgumentHelp? = nil, completion: CompletionKind? = nil
   ) where Value == [T] {
-    self.init(nil, [], help, completion, .list(default: nil))
+    self.init(nil, [], help, completion, .list(default: nil as [T]?))
   }
 
   /// Any number of values, with the default `wrappedValue`.

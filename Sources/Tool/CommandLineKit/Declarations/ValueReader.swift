@@ -1,21 +1,15 @@
-/// Makes a value of type `Value` from texts on the command line, and describes such values.
-struct ValueReader<Value: Sendable>: Sendable {
-  /// The value if the command line gives none; `nil` if it must give one.
-  let defaultValue: Value?
+/// Makes a value from texts on the command line, and describes such values. It is of one type for all types of values:
+/// each start of a program would have to make the others.
+struct ValueReader: Sendable {
+  /// Whether the command line must give a value, because there is no default.
+  let isRequired: Bool
   /// Whether every occurrence counts, instead of only the last.
   var isRepeating = false
   /// Describes the values. Call it only for help, completion and mistakes: the first conversion of a generic type's
   /// value to text takes tens of microseconds.
   let describe: @Sendable () -> ValueDescription
-  /// Makes the value from all given texts, in order; there is at least one.
-  let convert: @Sendable ([String]) throws(ReadingFailure) -> Value
-
-  /// The value that `texts` give, or the default.
-  func read(_ texts: [String]) throws(ReadingFailure) -> Value {
-    if !texts.isEmpty { return try convert(texts) }
-    guard let defaultValue else { throw .missing }
-    return defaultValue
-  }
+  /// Makes the value from all given texts, in order. Without texts it is the default.
+  let read: @Sendable ([String]) throws(ReadingFailure) -> ValueBox
 }
 
 /// The description of a value for people and shells.
@@ -38,33 +32,38 @@ enum ReadingFailure: Error {
   case malformed(String)
 }
 
-extension ValueReader where Value: ExpressibleByArgument {
-  /// Reads the last value.
-  static func single(default fallback: Value?) -> ValueReader<Value> {
-    ValueReader(
-      defaultValue: fallback, describe: { .of(Value.self, default: fallback?.defaultValueDescription) },
-      convert: { texts throws(ReadingFailure) in try last(texts) })
-  }
-}
-
 extension ValueReader {
   /// Reads the last value.
-  static func optional<T: ExpressibleByArgument>(default fallback: T?) -> ValueReader<T?> where Value == T? {
+  static func single<T: ExpressibleByArgument>(default fallback: T?) -> ValueReader {
     ValueReader(
-      defaultValue: .some(fallback), describe: { .of(T.self, default: fallback?.defaultValueDescription) },
-      convert: { texts throws(ReadingFailure) in try last(texts) as T })
+      isRequired: fallback == nil, describe: { .of(T.self, default: fallback?.defaultValueDescription) },
+      read: { texts throws(ReadingFailure) in
+        if texts.isEmpty, let fallback { return TypedValueBox(value: fallback) }
+        return TypedValueBox(value: try last(texts) as T)
+      })
+  }
+
+  /// Reads the last value; `nil` is a value too.
+  static func optional<T: ExpressibleByArgument>(default fallback: T?) -> ValueReader {
+    ValueReader(
+      isRequired: false, describe: { .of(T.self, default: fallback?.defaultValueDescription) },
+      read: { texts throws(ReadingFailure) in
+        TypedValueBox<T?>(value: texts.isEmpty ? fallback : try last(texts))
+      })
   }
 
   /// Reads all values.
-  static func list<T: ExpressibleByArgument>(default fallback: [T]?) -> ValueReader<[T]> where Value == [T] {
+  static func list<T: ExpressibleByArgument>(default fallback: [T]?) -> ValueReader {
     ValueReader(
-      defaultValue: fallback, isRepeating: true,
+      isRequired: fallback == nil, isRepeating: true,
       describe: {
         let shown = (fallback ?? []).map(\.defaultValueDescription).joined(separator: ", ")
         return .of(T.self, default: shown.isEmpty ? nil : shown)
       },
-      convert: { texts throws(ReadingFailure) in
-        try texts.map { text throws(ReadingFailure) in try last([text]) as T }
+      read: { texts throws(ReadingFailure) in
+        if texts.isEmpty, let fallback { return TypedValueBox(value: fallback) }
+        if texts.isEmpty { throw .missing }
+        return TypedValueBox<[T]>(value: try texts.map { text throws(ReadingFailure) in try last([text]) })
       })
   }
 }
