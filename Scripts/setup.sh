@@ -78,12 +78,16 @@ export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=64
 # library's, and a single call of it adds 1.3 MB to the program.
 #
 # A section for each function lets the linker leave out what nothing calls, and keep one of several equal ones: a tenth of
-# the program.
+# the program. It leaves out public functions too: of this program, because no other is linked with it
+# (internalize-at-link), and of the standard library, of which gather_library makes a copy; the names of all characters,
+# for which nothing asks; and what release.ld says.
 release_flags=(
   -c release --product cachectl --static-swift-stdlib --disable-local-rpath -Xlinker --no-export-dynamic
   -Xswiftc -Xfrontend -Xswiftc -disable-concrete-type-metadata-mangled-name-accessors
   -Xswiftc -Xfrontend -Xswiftc -disable-implicit-string-processing-module-import
   -Xswiftc -gnone -Xswiftc -Xfrontend -Xswiftc -function-sections -Xswiftc -use-ld=lld -Xlinker --icf=all
+  -Xswiftc -Xfrontend -Xswiftc -internalize-at-link -Xswiftc -resource-dir -Xswiftc "$PWD/.build/swift_static"
+  -Xlinker --defsym=_swift_stdlib_getScalarName=0 -Xlinker -T -Xlinker "$PWD/Scripts/release.ld"
 )
 
 say() { echo "cachectl: $*" >&2; }
@@ -114,6 +118,24 @@ gather_archives() {
   for library in sqlite3 lmdb stdc++; do
     archive=$("$compiler" -print-file-name="lib$library.a")
     if [ -e "$archive" ]; then ln -s "$(readlink -f "$archive")" "$archives/lib$library.a"; fi
+  done
+}
+
+# Makes .build/swift_static, the compiler's folder of static libraries with a standard library of which the linker can leave
+# out what nothing calls: see unretain.c.
+gather_library() {
+  local folder=.build/swift_static original entry
+  original=$(swiftc -print-target-info -static-stdlib | sed -n 's/.*"runtimeResourcePath": *"\(.*\)".*/\1/p')
+  [ -d "$original/linux" ] || give_up "the toolchain has no static libraries: it looks for them in ${original:-no folder}"
+  rm -rf "$folder"
+  mkdir -p "$folder/linux"
+  "$(command -v clang || command -v cc)" -O1 -o "$folder/unretain" Scripts/unretain.c
+  for entry in "$original"/* "$original"/linux/*; do
+    case $entry in
+    */linux) ;;
+    */linux/libswift*.a) "$folder/unretain" "$entry" "$folder/linux/${entry##*/}" ;;
+    *) ln -s "$entry" "$folder/${entry#"$original"/}" ;;
+    esac
   done
 }
 
