@@ -149,7 +149,7 @@ enum RedisScript {
   }
 
   /// The SHA-1 of the source. A test compares it with what a server says.
-  static let hash = "87b59af9f179d72960f3c309ae1ba64d3e9ac02b"
+  static let hash = "13686e0fed37eb4f248a25145c2567b4e473f1af"
 
   /// Returns 0, or the number of the first key whose entry is not as wanted, negative if the value there is not an entry.
   ///
@@ -170,17 +170,12 @@ enum RedisScript {
     for i, key in ipairs(KEYS) do
       local action, entry, ending = ARGV[4 * i - 2], ARGV[4 * i - 1], ARGV[4 * i]
       if action == 'update' then
-        local tail = redis.call('GETRANGE', key, -42, -1)
-        local size, texts = struct.unpack('>I4I3', tail, 35)
-        entry = string.sub(entry, 1, -9) .. string.sub(tail, 35, 38) .. string.sub(entry, -4)
-        if #entry == texts + 42 then
-          redis.call('SETRANGE', key, size, entry)
-        else
-          if size > 0 then entry = redis.call('GETRANGE', key, 0, size - 1) .. entry end
-          redis.call('SET', key, entry)
-        end
-        if ending == '' then redis.call('PERSIST', key) else redis.call('PEXPIREAT', key, ending) end
-      elseif action == 'put' then
+        local length = redis.call('GETRANGE', key, -8, -5)
+        local size = struct.unpack('>I4', length)
+        entry = string.sub(entry, 1, -9) .. length .. string.sub(entry, -4)
+        if size > 0 then entry = redis.call('GETRANGE', key, 0, size - 1) .. entry end
+      end
+      if action == 'put' or action == 'update' then
         if ending == '' then
           redis.call('SET', key, entry)
         else

@@ -199,19 +199,8 @@ extension RedisScan {
     (found ?? []).compactMap { $0.text.flatMap { names.key(named: $0) } }
   }
 
-  /// The most slots to ask a node for at once, during which it answers no other client: about 2 ms.
+  /// The most slots to ask a node for at once.
   private static let slotsAtOnce = 1_024
-
-  /// Returns the keys in the slots from the first to the second argument, or until there are as many as the third says; before
-  /// them, the slot to go on with.
-  private static let script = #"""
-    local slot, found = tonumber(ARGV[1]), {}
-    while slot < tonumber(ARGV[2]) and #found < tonumber(ARGV[3]) do
-      for _, key in ipairs(redis.call('CLUSTER', 'GETKEYSINSLOT', slot, 1000000000)) do found[#found + 1] = key end
-      slot = slot + 1
-    end
-    return {slot, found}
-    """#
 
   private func findInSlots(_ words: [String], _ prefix: String, _ width: Int) async throws(CacheError) -> Found {
     // "c:SLOT", or "c:SLOT:KEY": of the keys in SLOT, those up to KEY are done.
@@ -234,35 +223,33 @@ extension RedisScan {
   private func keys(
     from first: Int, _ width: Int
   ) async throws(CacheError) -> (slots: [Int: Set<CacheKey>], next: Int) {
-    let scan = RedisCommand("SCAN", "0", "MATCH", "\(names.start)*", "COUNT", String(Self.keysAtOnce))
-    let end = min(first + Self.slotsAtOnce, RedisNames.slots)
-    let script = RedisCommand("EVAL", Self.script, "0", String(first), String(end), String(width))
     // A node with few keys names all of them sooner than it looks at many slots.
-    var hasFewKeys = true
+    var commands = [RedisCommand("SCAN", "0", "MATCH", "\(names.start)*", "COUNT", String(Self.keysAtOnce))]
+    var (hasFewKeys, end) = (true, RedisNames.slots)
     let deadline = ContinuousClock.now.advanced(by: nodes.options.timeout)
     while true {
       let replies = try await nodes.send(
-        [hasFewKeys ? scan : script, RedisCommand("CLUSTER", "NODES")], slot: first, isRead: true)
-      guard let list = try checked(replies[0]).elements, list.count == 2 else {
-        throw CacheError(.failed, "\(store): a node lists keys in another form than Redis")
-      }
-      if hasFewKeys, list[0].text != "0" {
+        commands + [RedisCommand("CLUSTER", "NODES")], slot: first, isRead: true
+      ).map { reply throws(CacheError) in try checked(reply) }
+      if hasFewKeys, replies[0].elements?.first?.text != "0" {
         hasFewKeys = false
+        end = try await self.end(from: first, width)
+        commands = (first..<end).map { Self.keys(in: $0) }
         continue
       }
       var slots: [Int: Set<CacheKey>] = [:]
-      for key in keys(list[1].elements) {
+      for key in replies.dropLast().flatMap({ keys(hasFewKeys ? $0.elements?.last?.elements : $0.elements) }) {
         if let slot = names.slot(of: names.name(of: key)), slot >= first { slots[slot, default: []].insert(key) }
       }
       // What the node says of its slots afterwards held before as well.
-      let view = RedisClusterView(try checked(replies[1]).text ?? "")
+      let view = RedisClusterView(replies.last?.text ?? "")
       if let run = view.slots.ranges.first(where: { $0.contains(first) }) {
-        return (slots, hasFewKeys ? run.upperBound : min(run.upperBound, Int(list[0].integer ?? 0)))
+        return (slots, min(run.upperBound, end))
       }
       if let importer = view.importers[first] {
         // Keys that were gone when the node was asked are there by now.
-        let command = RedisCommand("CLUSTER", "GETKEYSINSLOT", String(first), "1000000000")
-        slots[first, default: []].formUnion(keys(try await nodes.node(at: importer).ask(command).elements))
+        let reply = try await nodes.node(at: importer).ask(Self.keys(in: first))
+        slots[first, default: []].formUnion(keys(reply.elements))
         return (slots, first + 1)
       }
       // The slot has another master now.
@@ -271,6 +258,24 @@ extension RedisScan {
       }
       try await nodes.findMasters()
     }
+  }
+
+  /// The end of the slots from `first` on that have `width` keys, as their node counts them, or of as many as are asked for at once.
+  private func end(from first: Int, _ width: Int) async throws(CacheError) -> Int {
+    let slots = first..<min(first + Self.slotsAtOnce, RedisNames.slots)
+    let commands = slots.map { RedisCommand("CLUSTER", "COUNTKEYSINSLOT", String($0)) }
+    let replies = try await nodes.send(commands, slot: first, isRead: true)
+    var count: Int64 = 0
+    for (slot, reply) in zip(slots, replies) {
+      count += try checked(reply).integer ?? 0
+      if count >= width { return slot + 1 }
+    }
+    return slots.upperBound
+  }
+
+  /// The command whose reply has all keys in `slot`.
+  private static func keys(in slot: Int) -> RedisCommand {
+    RedisCommand("CLUSTER", "GETKEYSINSLOT", String(slot), "1000000000")
   }
 }
 
