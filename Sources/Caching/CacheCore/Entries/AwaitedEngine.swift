@@ -103,7 +103,10 @@ package final class AwaitedEngine: StorageEngine {
     _ key: CacheKey, _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(CacheError) -> Output
   ) async throws(CacheError) -> Output? { try await engine.read(key, body) }
 
-  package func apply(_ batch: WriteBatch) async throws(CacheError) { try await engine.apply(batch) }
+  package func apply(_ batch: WriteBatch) async throws(CacheError) {
+    // `engine` costs a copy to the local store more than the rest of this.
+    if let opened { try await opened.apply(batch) } else { try await engine.apply(batch) }
+  }
 
   package func scan(_ request: ScanRequest) async throws(CacheError) -> ScanPage { try await engine.scan(request) }
 

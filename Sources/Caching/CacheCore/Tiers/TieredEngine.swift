@@ -116,13 +116,18 @@ package final class TieredEngine: WrappingEngine {
     _ body: @Sendable (Span<UInt8>, EntryMetadata) throws(CacheError) -> Output
   ) async throws(CacheError) -> Output? {
     if held != nil, wasJustAway(at: moment.time), let output = await readCopy(key, moment, body) { return output }
-    let found: (output: Output, version: UInt64, copy: WriteBatch.Operation?)?
+    // Not results of the call: see `read`.
+    nonisolated(unsafe) var version: UInt64 = 0
+    nonisolated(unsafe) var copy: WriteBatch.Operation?
+    let output: Output?
     do throws(CacheError) {
-      found = try await base.read(key) { bytes, metadata throws(CacheError) in
+      output = try await base.read(key) { bytes, metadata throws(CacheError) in
         let output = try body(bytes, metadata)
-        if metadata == held { return (output, metadata.checksum, nil) }
-        let payload = bytes.withUnsafeBufferPointer { Array($0) }
-        return (output, metadata.checksum, .put(key, payload: payload, metadata))
+        version = metadata.checksum
+        if metadata != held {
+          copy = .put(key, payload: bytes.withUnsafeBufferPointer { Array($0) }, metadata)
+        }
+        return output
       }
       note(nil)
     } catch {
@@ -130,11 +135,12 @@ package final class TieredEngine: WrappingEngine {
       if error.isAway, let output = await readCopy(key, moment, body) { return output }
       throw error
     }
-    if let found, confirmations.confirm(found.version, moment), let copy = found.copy {
-      await writeLocal(WriteBatch([copy]))
+    guard let output else {
+      if held != nil { await writeLocal(WriteBatch([.remove(key)])) }
+      return nil
     }
-    if found == nil, held != nil { await writeLocal(WriteBatch([.remove(key)])) }
-    return found?.output
+    if confirmations.confirm(version, moment), let copy { await writeLocal(WriteBatch([copy])) }
+    return output
   }
 
   /// What `body` makes of the local copy, which need not be confirmed; `nil` if there is none that can be read, or it has
@@ -173,8 +179,10 @@ package final class TieredEngine: WrappingEngine {
   /// and has another version here.
   private func writeLocal(_ batch: WriteBatch) async {
     guard let key = batch.operations.first?.key else { return }
+    var bytes = 0
+    for case .put(_, let payload, _) in batch.operations { bytes += payload.count }
     do throws(CacheError) {
-      try await writer.apply(batch, storing: key, bytes: batch.finalSizes.values.reduce(0) { $0 + ($1 ?? 0) })
+      try await writer.apply(batch, storing: key, bytes: bytes)
     } catch {
       await noteLocal(error)
       try? await local.apply(WriteBatch(batch.keys.map { .remove($0) }))
