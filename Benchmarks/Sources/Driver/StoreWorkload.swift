@@ -1,4 +1,5 @@
 internal import CacheBase
+internal import CacheCore
 internal import EngineBenchmark
 internal import EngineAPI
 
@@ -9,9 +10,9 @@ struct EntryMissing: Error {
 
 /// A workload of reads, writes or openings, as it was traced: for an engine, or as a file for a program in C.
 struct StoreWorkload {
-  /// What is measured; Floor/floor.h has the same numbers.
+  /// What is measured; Floor/floor.h has the same numbers, except the last one.
   private enum Kind: UInt32 {
-    case read, write, mix, open
+    case read, write, mix, open, copy
   }
 
   /// A workload by the name that `run` uses: a phase of a built-in workload, at the size that the tables state.
@@ -34,6 +35,9 @@ struct StoreWorkload {
         workload: "read", phase: "read", kind: .read, entries: 10_000, valueSize: 12_000, keyLength: 40),
       "ycsb-b": Size(workload: "ycsb-b", phase: "run", kind: .mix),
       "open": Size(workload: "open", phase: "open", kind: .open, operations: 1_000),
+      "copy-small": Size(workload: "fill", phase: "single", kind: .copy),
+      "copy-pages": Size(
+        workload: "fill", phase: "single", kind: .copy, entries: 10_000, valueSize: 12_000, keyLength: 40),
     ]
   }
 
@@ -101,6 +105,7 @@ struct StoreWorkload {
       measured.end()
       return measured.print(operations: steps.count, sum: sum)
     }
+    if kind == .copy { return try await copyAll(store) }
     let engine = try await store.open()
     var sum = kind == .write ? 0 : try await readAll(engine)
     var measured = Measured()
@@ -109,6 +114,34 @@ struct StoreWorkload {
     if kind != .read { sum &+= try await examineAll(engine) }
     measured.print(operations: steps.count, sum: sum)
     try await engine.close()
+  }
+
+  /// Reads each entry once, and stores a copy of it in an empty local store, unless the engine does that itself.
+  private func copyAll(_ store: Store) async throws {
+    let engine = try await store.open()
+    let local = store.isTiered ? nil : try await store.local.open(clock: FixedClock())
+    var sum: UInt64 = 0
+    var measured = Measured()
+    for step in steps {
+      guard let local else {
+        sum &+= try await read(step.key, engine)
+        continue
+      }
+      let found = try await engine.read(step.key) { payload, metadata throws(CacheError) in
+        (sum: Self.sum(payload, metadata), payload: payload.withUnsafeBufferPointer { Array($0) }, metadata: metadata)
+      }
+      guard let found else { throw EntryMissing(key: step.key.text) }
+      var batch = WriteBatch([.put(step.key, payload: found.payload, found.metadata)])
+      batch.bounds = Store.limits.bounds
+      try await local.apply(batch)
+      sum &+= found.sum
+    }
+    measured.end()
+    for engine in [engine, local].compactMap(\.self) { try await engine.close() }
+    let copies = try await store.local.open(clock: FixedClock())
+    sum &+= try await examineAll(copies)
+    try await copies.close()
+    measured.print(operations: steps.count, sum: sum)
   }
 
   private func readAll(_ engine: any StorageEngine) async throws -> UInt64 {

@@ -11,7 +11,8 @@ internal import EngineAPI
 // The project's side of the tables. Arguments:
 //   run ENGINE WORKLOAD STORE DIVISOR   does a workload through `any StorageEngine`; ENGINE is sqlite, lmdb, memory, redis
 //                                       (STORE is its URL), tiered (a local LMDB store in front of SQLite) or the path of a
-//                                       library with an engine that has LMDB's options
+//                                       library with an engine that has LMDB's options. With URL#PATH, redis and tiered
+//                                       have copies in a local LMDB store at PATH
 //   trace WORKLOAD FILE DIVISOR         writes the workload for the programs in Floor
 //   hits TRACE CAPACITY                 prints the hit ratios of a generated trace in a cache of CAPACITY entries: of exact
 //                                       LRU, and of the policies lru and s3-fifo
@@ -49,29 +50,38 @@ struct Failed: Error {
   init(_ reason: String) { self.reason = reason }
 }
 
-/// A clock that stands still, while all entries are fresh.
+/// A clock that stands still in the year 2100, while all entries are fresh: a Redis server drops none by its own clock.
 struct FixedClock: WallClock {
-  let now = Timestamp(milliseconds: 1_767_225_600_000)
+  let now = Timestamp(milliseconds: 4_102_444_800_000)
 }
 
 /// Which store is worked on. Its commits do not wait for the disk: SQLite's are `normal`, LMDB's `relaxed`. A store in
 /// memory has no path.
 struct Store {
+  /// How much the local store of `tiered` may hold.
+  static let limits = StoreLimits(maxEntries: 1_000_000, maxBytes: 1 << 30)
+
   let location: StorageLocation
+  /// Whether `local` is in front of it.
+  let isTiered: Bool
+  let local: StorageLocation
 
   init(engine: String, path: String) throws {
+    let words = path.split(separator: "#").map(String.init)
+    isTiered = engine == "tiered"
+    local = .lmdb(path: words.count > 1 ? words[1] : path + ".local", durability: .relaxed)
     location =
       switch engine {
       case "memory": .memory
       case "lmdb": .lmdb(path: path, durability: .relaxed)
       case "sqlite": .sqlite(path: path, durability: .normal)
+      case "tiered" where words.count > 1:
+        StorageLocation(
+          TieredLayer(over: RedisPlugin(), local: local, limits: Self.limits), ["url": .text(words[0])])
       case "tiered":
         StorageLocation(
-          TieredLayer(
-            over: SQLitePlugin(), local: .lmdb(path: path + ".local", durability: .relaxed),
-            limits: StoreLimits(maxEntries: 1_000_000, maxBytes: 1 << 30)),
-          ["path": .text(path)])
-      case "redis": .redis(url: path)
+          TieredLayer(over: SQLitePlugin(), local: local, limits: Self.limits), ["path": .text(path)])
+      case "redis": .redis(url: words[0])
       case _ where engine.hasPrefix("/"):
         StorageLocation(try LibraryPlugin(loading: engine), ["path": .text(path), "durability": .text("relaxed")])
       default: throw Failed("there is no engine '\(engine)'")
