@@ -39,6 +39,32 @@ struct RedisClusterTests {
     nodes.close()
   }
 
+  @Test("Nodes that announce names are reached by these, also while a slot is migrated and after it")
+  func names() async throws {
+    let cluster = try RedisCluster(
+      replicas: 0, ["--cluster-announce-hostname", "localhost", "--cluster-preferred-endpoint-type", "hostname"])
+    let nodes = try await RedisNodes.open("redis://localhost:\(cluster.nodes[0].port)")
+    let name = "cities:a"
+    let slot = try #require(nodes.names.slot(of: name))
+    func ports() async throws -> Set<Int32> {
+      let masters = try await nodes.masters()
+      #expect(masters.allSatisfy { $0.address.host == "localhost" })
+      return Set(masters.map(\.address.port))
+    }
+    #expect(try await ports() == Set(cluster.nodes.map { Int32($0.port) }))
+    try await nodes.put(name, "1")
+    let move = try SlotMove(cluster, slot: slot)
+    try move.begin()
+    #expect(try move.move() == 1)
+    #expect(try await nodes.text(name) == "1")
+    #expect(nodes.master(of: slot)?.address.port == Int32(move.source.port))
+    try move.end()
+    #expect(try await nodes.text(name) == "1")
+    let target = RedisAddress(host: "localhost", port: Int32(move.target.port))
+    #expect(nodes.master(of: slot)?.address == target)
+    nodes.close()
+  }
+
   @Test("Connections that broke while they were idle do not hide the nodes that are there")
   func staleConnections() async throws {
     let cluster = try RedisCluster(timeout: 1_000)

@@ -21,8 +21,14 @@ struct RedisMigrationTests {
 
   /// `count` names in `slot`, beginning with `text`.
   private func names(_ count: Int, slot: Int, _ text: String) -> [String] {
+    let tag = tag(slot: slot) { "\($0)" }
+    return (0..<count).map { "\(text):\($0){\(tag)}" }
+  }
+
+  /// The first hash tag in `slot` that `make` makes of a number.
+  private func tag(slot: Int, _ make: (Int) -> String) -> String {
     let names = RedisNames(prefix: "cachectl", isCluster: true)
-    return (0..<1_000_000).lazy.map { "\(text):\($0)" }.filter { names.slot(of: $0) == slot }.prefix(count).map { $0 }
+    return (0...).lazy.map(make).first { names.slot(of: $0) == slot } ?? ""
   }
 
   @Test("Half way, calls find what has gone and what has not, and put what is new where it belongs")
@@ -78,11 +84,12 @@ struct RedisMigrationTests {
     ])
     let prefix = "listing\(slot)"
     let engine = try await RedisPlugin().open(cluster.url, ["prefix": .text(prefix)])
-    let names = RedisNames(prefix: prefix, isCluster: true)
     // Some in the slot that moves, some before and some behind it.
-    let keys = (0..<200_000).lazy.map { "cities/\($0)" }.filter { text in
-      (try? CacheKey(text)).flatMap { names.slot(of: names.name(of: $0)) }.map { abs($0 - slot) < 2 } == true
-    }.prefix(20).map { $0 }
+    let keys = (slot - 1...slot + 1).flatMap { slot in
+      // On a cluster the hash tag of a key is a slash and its group.
+      let tag = tag(slot: slot) { "/\($0)" }
+      return (0..<7).map { "cities\(tag),\($0)" }
+    }
     for key in keys { try await engine.put(key, "1") }
     func expectAll() async throws {
       for limit in [1, 3, 1_000] {
@@ -97,7 +104,7 @@ struct RedisMigrationTests {
     }
     try await expectAll()
     if toNewNode {
-      try newcomer.ask("CLUSTER", "MEET", "127.0.0.1", "\(source.port)")
+      for node in cluster.nodes { try newcomer.ask("CLUSTER", "MEET", "127.0.0.1", "\(node.port)") }
       for node in cluster.nodes + [newcomer] {
         try await until("all nodes know the new one") {
           try node.ask("CLUSTER", "INFO").text?.contains("cluster_known_nodes:\(cluster.nodes.count + 1)\r\n") == true

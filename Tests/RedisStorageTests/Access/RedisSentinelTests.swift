@@ -3,7 +3,7 @@ import Testing
 
 @testable import RedisStorage
 
-@Suite("Sentinels say which server is the master", .serialized)
+@Suite("Sentinels say which server is the master")
 struct RedisSentinelTests {
   @Test("A call waits for the replica that takes the place of a killed master")
   func failover() async throws {
@@ -28,7 +28,7 @@ struct RedisSentinelTests {
     let sentinel = try RedisServer(watching: master, replicas: 1)
     let nodes = try await RedisNodes.open(
       "redis-sentinel://127.0.0.1:\(sentinel.port)#main",
-      ["timeout": .integer(60_000), "connectTimeout": .integer(2_000)])
+      ["timeout": .integer(40_000), "connectTimeout": .integer(2_000)])
     try await nodes.put("cities:a", "1")
     try eventually("the replica has the entry") { () -> Void? in
       try replica.ask("EXISTS", "cities:a").integer == 1 ? () : nil

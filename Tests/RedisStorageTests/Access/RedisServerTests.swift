@@ -79,17 +79,23 @@ struct RedisServerTests {
 
   @Test("A call waits for a server that is loading its data")
   func loading() async throws {
+    // It loads a hundred keys in a second, until it is told to go on.
     let server = try RedisServer([
-      "--enable-debug-command", "yes", "--key-load-delay", "1000", "--loading-process-events-interval-bytes", "1024",
+      "--enable-debug-command", "yes", "--key-load-delay", "10000", "--loading-process-events-interval-bytes", "1024",
     ])
-    try server.ask("EVAL", "for i = 1, 2000 do redis.call('SET', 'cities:' .. i, string.rep('x', 100)) end", "0")
+    try server.ask("EVAL", "for i = 1, 20000 do redis.call('SET', 'cities:' .. i, string.rep('x', 100)) end", "0")
     let nodes = try await RedisNodes.open(server.url)
     let connection = try await RedisConnection.open(server.address, nodes.options)
     let loading = Task { try await connection.send([RedisCommand("DEBUG", "RELOAD")]) }
     try await until("the server is loading") {
       try server.ask("INFO", "persistence").text?.contains("\r\nloading:1\r\n") == true
     }
-    try await nodes.put("cities:1", "1")
+    let writing = Task { try await nodes.put("cities:1", "1") }
+    try await until("the call is refused") {
+      try server.ask("INFO", "errorstats").text?.contains("errorstat_LOADING") == true
+    }
+    try server.ask("CONFIG", "SET", "key-load-delay", "0")
+    try await writing.value
     #expect(try await nodes.text("cities:1") == "1")
     #expect(try await loading.value[0].text == "OK")
     connection.close()

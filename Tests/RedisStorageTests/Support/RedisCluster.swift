@@ -10,21 +10,43 @@ final class RedisCluster: Sendable {
   /// takes as long as most of them.
   static let shared = Result { try RedisCluster() }
 
-  /// Starts the nodes and joins them; a node that says nothing for `timeout` milliseconds is replaced by its replica.
-  /// By default that is so long that no node is replaced for having to wait for the processor. Without replicas the other
-  /// nodes go on if one is lost.
-  init(timeout: Int = 60_000, replicas: Int = 1) throws {
+  /// Starts the nodes, with further `arguments`, and joins them; a node that says nothing for `timeout` milliseconds is
+  /// replaced by its replica. By default that is so long that no node is replaced for having to wait for the processor.
+  /// Without replicas the other nodes go on if one is lost.
+  init(timeout: Int = 60_000, replicas: Int = 1, _ arguments: [String] = []) throws {
     nodes = try (0..<3 * (1 + replicas)).map { _ in
-      try RedisServer([
-        "--cluster-enabled", "yes", "--cluster-config-file", "nodes.conf", "--cluster-node-timeout", "\(timeout)",
-        "--cluster-replica-validity-factor", "0", "--repl-diskless-sync-delay", "0",
-        "--cluster-require-full-coverage", replicas == 0 ? "no" : "yes",
-      ])
+      try RedisServer(
+        [
+          "--cluster-enabled", "yes", "--cluster-config-file", "nodes.conf", "--cluster-replica-validity-factor", "0",
+          "--repl-diskless-sync-delay", "0", "--cluster-require-full-coverage", replicas == 0 ? "no" : "yes",
+          // The shorter this is, the sooner nodes agree. Until then none is replaced.
+          "--cluster-node-timeout", "1000", "--cluster-replica-no-failover", "yes",
+        ] + arguments)
     }
-    let addresses = nodes.map(\.address.description)
-    _ = try RedisServer.run(
-      "redis-cli", ["--cluster", "create"] + addresses + ["--cluster-replicas", "\(replicas)", "--cluster-yes"])
+    try join()
     try waitUntilReady(replicas)
+    for node in nodes {
+      try node.ask("CONFIG", "SET", "cluster-node-timeout", "\(timeout)", "cluster-replica-no-failover", "no")
+    }
+  }
+
+  /// Has every node meet every other one, because it takes seconds to hear of them from others.
+  private func join() throws {
+    for (index, node) in nodes.enumerated() { try node.ask("CLUSTER", "SET-CONFIG-EPOCH", "\(index + 1)") }
+    for (node, slots) in zip(nodes, [0...5_460, 5_461...10_922, 10_923...16_383]) {
+      try node.ask("CLUSTER", "ADDSLOTSRANGE", "\(slots.lowerBound)", "\(slots.upperBound)")
+    }
+    try eventually("all nodes know each other") { () -> Void? in
+      // A meeting that takes a second is given up.
+      let unknown = try nodes.flatMap { node in try nodes.filter { try !$0.isKnown(to: node) } }
+      return unknown.isEmpty ? () : nil
+    }
+    for (master, replica) in zip(nodes, nodes[3...]) {
+      let identifier = try master.ask("CLUSTER", "MYID").text ?? ""
+      try eventually("the replica follows its master") { () -> Void? in
+        try replica.ask("CLUSTER", "REPLICATE", identifier).text == "OK" ? () : nil
+      }
+    }
   }
 
   /// The addresses of a master and a replica, which is enough to find the others.
@@ -71,5 +93,15 @@ final class RedisCluster: Sendable {
       else { return nil }
       return (Int(first)...Int(last), Int(port))
     } ?? []
+  }
+}
+
+extension RedisServer {
+  /// Whether `other` knows this node of its cluster. If not, the two are about to meet.
+  fileprivate func isKnown(to other: RedisServer) throws -> Bool {
+    let lines = try other.ask("CLUSTER", "NODES").text?.split(whereSeparator: \.isNewline) ?? []
+    let line = lines.first { $0.contains("127.0.0.1:\(port)@") || other.port == port && $0.contains("myself") }
+    if line == nil { try other.ask("CLUSTER", "MEET", "127.0.0.1", "\(port)") }
+    return line?.contains("handshake") == false
   }
 }

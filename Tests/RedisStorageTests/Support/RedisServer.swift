@@ -38,6 +38,8 @@ final class RedisServer: @unchecked Sendable {
       try (lines.joined(separator: "\n") + "\n").write(to: file, atomically: false, encoding: .utf8)
       return ["redis-server", file.path, "--sentinel"]
     }
+    // It asks servers more often than every ten seconds, and goes on even if it has had to wait for the processor.
+    try ask("SENTINEL", "DEBUG", "INFO-PERIOD", "500", "TILT-TRIGGER", "600000")
     try eventually("the Sentinel knows the replicas") { () -> Void? in
       try ask("SENTINEL", "REPLICAS", "main").elements?.count == replicas ? () : nil
     }

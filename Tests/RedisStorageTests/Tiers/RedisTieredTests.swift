@@ -43,30 +43,27 @@ private final class ScratchFolder: Sendable {
 @Suite("A local store in front of a server keeps the storage contract")
 struct RedisTieredConformanceTests {
   private static let server = Result { try RedisServer() }
-  /// The checks of all but sharing, which a layer promises only if it reads the server each time.
-  static let checks = ConformanceSuite.checks.filter {
+  private static let checks = ConformanceSuite.checks.filter {
     RedisPlugin().declaration.capabilities.isSuperset(of: $0.requiredCapabilities)
   }
+  /// Those of sharing: a layer promises it only if it reads the server each time.
+  private static let sharing = checks.filter { $0.requiredCapabilities.contains(.shared) }
+  private static let others = checks.filter { !$0.requiredCapabilities.contains(.shared) }
+  private static let lanes = 3
 
-  @Test("LMDB reads Redis each time", arguments: checks)
+  @Test("LMDB reads Redis each time", arguments: sharing)
   func reading(_ check: ConformanceCheck) async throws {
     let plugin = TieredPlugin(localMaxAge: .zero, folder: ScratchFolder())
     #expect(plugin.declaration.capabilities == RedisPlugin().declaration.capabilities)
     try await plugin.expectKept(check, url: try Self.server.get().url)
   }
-}
 
-@Suite("A local store answers for a server that is killed and started again between checks")
-struct RedisTieredRestartTests {
-  private static let lanes = 3
-
-  @Test("LMDB in front of Redis", arguments: 0..<lanes)
-  func keepsContract(_ lane: Int) async throws {
+  @Test("LMDB answers for Redis, which is killed and started again between checks", arguments: 0..<lanes)
+  func restarts(_ lane: Int) async throws {
     let server = try RedisServer()
     let plugin = TieredPlugin(localMaxAge: .seconds(3_600), folder: ScratchFolder())
-    let checks = RedisTieredConformanceTests.checks.filter { !$0.requiredCapabilities.contains(.shared) }
-    for index in stride(from: lane, to: checks.count, by: Self.lanes) {
-      try await plugin.expectKept(checks[index], url: server.url)
+    for index in stride(from: lane, to: Self.others.count, by: Self.lanes) {
+      try await plugin.expectKept(Self.others[index], url: server.url)
       server.stop()
       // The port is free when the process has ended.
       try eventually("the server is back") { try? server.start() }
