@@ -28,7 +28,7 @@ struct RedisMigrationTests {
   /// The first hash tag in `slot` that `make` makes of a number.
   private func tag(slot: Int, _ make: (Int) -> String) -> String {
     let names = RedisNames(prefix: "cachectl", isCluster: true)
-    return (0...).lazy.map(make).first { names.slot(of: $0) == slot } ?? ""
+    return (0...).first { names.slot(of: make($0)) == slot }.map(make) ?? ""
   }
 
   @Test("Half way, calls find what has gone and what has not, and put what is new where it belongs")
