@@ -40,7 +40,7 @@ import Testing
       let folder = try TestFolder()
       let disk = try SmallDisk(megabytes: 1, in: folder)
       var failures = 0
-      for left in stride(from: 0, through: 160 << 10, by: 4 << 10) {
+      for left in stride(from: 0, through: 160 << 10, by: 8 << 10) {
         try disk.fill(leaving: left)
         let store = TestedStore(
           engine, path: "\(disk.path)/store-\(left)", seed: TestEnvironment.seed, in: folder, prefix: disk.prefix)

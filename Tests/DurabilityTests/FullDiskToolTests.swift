@@ -76,7 +76,7 @@ import Testing
       }
       let file = folder.path("entries.ndjson")
       try Data(entries.joined(separator: "\n").utf8).write(to: URL(fileURLWithPath: file))
-      for left in stride(from: 0, through: 40 << 10, by: 4 << 10) {
+      for left in stride(from: 0, through: 40 << 10, by: 10 << 10) {
         try #require(try tool.run("import", file).status == 0)
         try tool.disk.fill(leaving: left)
         let removal = try tool.run("rm", "--all", "--yes")

@@ -68,7 +68,7 @@ enum TestEnvironment {
   static let engines = ["sqlite", "lmdb", "plist"]
 
   /// `CACHECTL_KILLS`: how many times processes are killed, over all engines.
-  static let kills = number("CACHECTL_KILLS") ?? 210
+  static let kills = number("CACHECTL_KILLS") ?? 120
 
   /// `CACHECTL_SEED`: what the batches and instants follow from; another one each time where it is not set.
   static let seed = number("CACHECTL_SEED") ?? Int.random(in: 1...1_000_000)

@@ -43,19 +43,6 @@ import Testing
         .count == 1)
   }
 
-  @Test(arguments: Contract.persistentEngines)
-  func aDamagedStoreIsAProblemWithItsRemedy(engine: String) async throws {
-    let scratch = try Scratch()
-    expectSuccess(try await scratch.cachectl("--backend", engine, "fetch", "cities"))
-    let file = ["sqlite": "home/cache.sqlite", "lmdb": "home/lmdb/data.mdb"][engine] ?? "home/plist/cities.json"
-    try scratch.write("this is no store\n", to: file)
-    let run = try await scratch.cachectl("doctor", "--output", "json")
-    let problems = try checks(run, engine).filter { $0["result"] == "problem" }
-    #expect(run.status == 65)
-    #expect(problems.contains { $0["hint"]?.text?.contains("verify") == true }, "\(problems)")
-    #expect(try scratch.read(file) == Data("this is no store\n".utf8))
-  }
-
   @Test func aHomeThatOthersMayChangeIsRefused() async throws {
     let scratch = try Scratch()
     try scratch.makeFolder("home")

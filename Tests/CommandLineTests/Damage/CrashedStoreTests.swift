@@ -2,14 +2,6 @@ import Foundation
 import TestOrigin
 import Testing
 
-extension Scratch {
-  /// Whether the store of `engine` has ended a process.
-  func hasCrashed(_ engine: String) -> Bool { exists("home/\(engine).crashed") }
-
-  /// Lets the next command open the store all the same.
-  func forgetCrash(_ engine: String) { try? FileManager.default.removeItem(atPath: path("home/\(engine).crashed")) }
-}
-
 /// A store whose damaged pages end the process that reads them: one line, a mark, and an empty store next time.
 @Suite struct CrashedStoreTests {
   private static let mark = "home/lmdb.crashed"

@@ -92,12 +92,21 @@ import Testing
     if test.isOfOneNamespace { expectSuccess(offline) } else { expectFailure(offline, status: test.status) }
     let verification = try await scratch.cachectl(options + ["verify", "--output", "json"])
     #expect(verification.status == test.status, "\(verification.errors)")
-    if test.status == 65 { #expect(try verification.document()["issues"]?.elements.count == 1) }
+    if test.status == 65 {
+      let issues = try verification.document()["issues"]?.elements ?? []
+      #expect(issues.map { $0["kind"] } == ["structure"] && issues.map { $0["key"] } == [.null], "\(verification.text)")
+    }
+    if test.status == 65 {
+      let fetched = try await scratch.cachectl(options + ["fetch", "cities", "--output", "json"])
+      #expect(
+        try fetched.document()["source"] == "origin" && fetched.errors.hasPrefix("{\"warning\":"), "\(fetched.errors)")
+    }
     for command in Self.indifferent where test.status == 65 {
       expectSuccess(try await scratch.cachectl(options + command))
     }
     let doctor = try await scratch.cachectl(options + ["doctor"])
     #expect(doctor.status == test.status, "\(doctor.text)")
+    if test.status == 65, test.damage != .folder { #expect(doctor.text.contains("verify"), "\(doctor.text)") }
     if let before { #expect(try scratch.read(test.file) == before, "what is damaged is left for its repair") }
     if test.status == 65 { try await expectRemovable(scratch, options) }
   }
@@ -108,5 +117,39 @@ import Testing
     #expect(try await scratch.cachectl(options + ["verify", "--output", "json"]).document()["entriesChecked"] == 0)
     expectSuccess(try await scratch.cachectl(options + ["fetch", "cities"]))
     expectSuccess(try await scratch.cachectl(options + ["verify"]))
+  }
+
+  @Test func aMissingCommaStopsOnlyItsOwnNamespace() async throws {
+    let scratch = try Scratch()
+    for command in [["cities"], ["movies", "--query", "heat"]] {
+      expectSuccess(try await scratch.cachectl(["--backend", "plist", "fetch"] + command))
+    }
+    let text = String(decoding: try scratch.read("home/plist/cities.json"), as: UTF8.self)
+    try scratch.write(text.replacing("\"format\": 1,", with: "\"format\": 1"), to: "home/plist/cities.json")
+    for command in ["ls", "stats", "export"] {
+      let run = try await scratch.cachectl("--backend", "plist", command, "--output", "json")
+      #expect(run.status == 65 && run.errors.contains("cities.json"), "\(run.errors)")
+    }
+    let migration = try await scratch.cachectl("--output", "json", "migrate", "--from", "plist", "--to", "lmdb")
+    #expect(migration.status == 65 && migration.errors.contains("cities.json"))
+    expectSuccess(try await scratch.cachectl("--backend", "plist", "ls", "--namespace", "movies"))
+    // A full cache cannot be counted, and so stores nothing new.
+    for query in ["alien", "amadeus", "fargo"] {
+      expectSuccess(
+        try await scratch.cachectl(
+          ["--backend", "plist", "fetch", "movies", "--query", query], environment: ["CACHECTL_CACHE_MAX_ENTRIES": "2"])
+      )
+    }
+  }
+
+  @Test(arguments: Contract.persistentEngines)
+  func aStoreThatIsOutOfUseIsWarnedOfOnce(engine: String) async throws {
+    let scratch = try await damagedStore(Case(engine: engine, damage: .replaced))
+    // A search also stores the recent queries. The namespace of movies is another file of plist.
+    for command in [["cities"], ["movies", "--query", "alien"]] where engine != "plist" || command == ["cities"] {
+      let run = try await scratch.cachectl(["--backend", engine, "fetch"] + command)
+      #expect(run.status == 0)
+      #expect(run.errors.split(separator: "\n").count { $0.hasPrefix("cachectl: warning: ") } == 1, "\(run.errors)")
+    }
   }
 }

@@ -3,24 +3,20 @@ import Testing
 
 /// What has no mark of a store belongs to someone else: every command refuses it, and nothing there is changed.
 @Suite struct ForeignStoreTests {
-  /// What is at the path of a store.
+  /// What is at the path of a store; what else it may be, the tests of the engines know.
   enum Content: String, CaseIterable, Sendable {
-    case project, text, longText, program, json, otherDatabase, otherDatabaseWithLog, otherEnvironment, linkToFile
-    case linkToNothing, linkToItself, otherKind, pipe, emptyJSON, uses
+    case text, otherDatabase, otherDatabaseWithLog, otherEnvironment, linkToFile
 
     /// Puts it at `path`, which is to be a folder for engines whose stores are one.
     func make(_ scratch: Scratch, _ path: String, isFolder: Bool) async throws {
       switch self {
-      case .project:
-        try scratch.makeFolder(path)
-        try scratch.write(#"{"name": "app"}"#, to: path + "/package.json")
-        try scratch.write("import x", to: path + "/main.py")
-      case .otherKind: if isFolder { try scratch.write("mine", to: path) } else { try scratch.makeFolder(path) }
-      case .linkToFile, .linkToNothing, .linkToItself:
-        if self == .linkToFile { try scratch.write("precious", to: "precious") }
-        let target = self == .linkToFile ? "precious" : self == .linkToNothing ? "disk/x" : path
+      case .text:
+        if isFolder { try scratch.makeFolder(path) }
+        try scratch.write("mine\n", to: isFolder ? "\(path)/notes" : path)
+      case .linkToFile:
+        try scratch.write("precious", to: "precious")
         try FileManager.default.createSymbolicLink(
-          atPath: scratch.path(path), withDestinationPath: scratch.path(target))
+          atPath: scratch.path(path), withDestinationPath: scratch.path("precious"))
       case .otherEnvironment:
         try scratch.makeFolder(path)
         let dump =
@@ -28,30 +24,9 @@ import Testing
         try scratch.write(dump, to: "dump")
         let arguments = ["mdb_load", "-f", scratch.path("dump"), "-s", "users", scratch.path(path)]
         expectSuccess(try await scratch.run("/usr/bin/env", arguments))
-      default:
-        if isFolder { try scratch.makeFolder(path) }
-        try await makeFile(scratch, isFolder ? "\(path)/\(fileName)" : path)
-      }
-    }
-
-    /// A name that an engine might take for its own.
-    private var fileName: String {
-      switch self {
-      case .json, .emptyJSON: "cities.json"
-      case .otherDatabase, .otherDatabaseWithLog, .pipe: "data.mdb"
-      case .uses: "store.uses"
-      default: "notes"
-      }
-    }
-
-    private func makeFile(_ scratch: Scratch, _ path: String) async throws {
-      switch self {
-      case .longText: try scratch.write(String(repeating: "thesis\n", count: 15_000), to: path)
-      case .program:
-        try scratch.write(Data([0x7F, 0x45, 0x4C, 0x46, 2, 1, 1] + (0..<9_000).map { UInt8($0 % 251) }), to: path)
-      case .json: try scratch.write(#"{"format": 1, "restore": {"cities/1": {}}}"#, to: path)
-      case .emptyJSON: try scratch.write("{}", to: path)
       case .otherDatabase, .otherDatabaseWithLog:
+        if isFolder { try scratch.makeFolder(path) }
+        let path = isFolder ? "\(path)/data.mdb" : path
         let mode = self == .otherDatabase ? "DELETE" : "WAL"
         let sql = "PRAGMA journal_mode = \(mode); CREATE TABLE photos (name TEXT); INSERT INTO photos VALUES ('a');"
         // Of a process that was killed, so that its log stays.
@@ -59,8 +34,6 @@ import Testing
         let commands = self == .otherDatabase ? [sql] : [sql, keep]
         expectSuccess(try await scratch.run("/usr/bin/env", ["sqlite3", scratch.path(path)] + commands))
         if self == .otherDatabaseWithLog { try scratch.write(try scratch.read("kept"), to: path + "-wal") }
-      case .pipe: expectSuccess(try await scratch.run("/usr/bin/env", ["mkfifo", scratch.path(path)]))
-      default: try scratch.write("mine\n", to: path)
       }
     }
   }
@@ -70,6 +43,13 @@ import Testing
     let content: Content
     var testDescription: String { "\(engine), \(content)" }
     var isFolder: Bool { engine != "sqlite" }
+
+    /// Every command for one content, and for the others those that open, inspect, remove and repair a store.
+    var commands: [[String]] {
+      content == .text
+        ? ForeignStoreTests.commands
+        : [["fetch", "cities"], ["doctor"], ["rm", "--all", "--yes"], ["verify", "--repair"]]
+    }
   }
 
   static let cases = Contract.persistentEngines.flatMap { engine in
@@ -108,7 +88,7 @@ import Testing
     try scratch.write("", to: "work/lines")
     let before = try snapshot(scratch)
     let options = ["--backend", test.engine, "--set", "backends.\(test.engine).path=\(scratch.path(path))"]
-    for command in Self.commands {
+    for command in test.commands {
       let run = try await scratch.cachectl(options + command)
       #expect(run.status == 73, "\(command): \(run.status) \(run.errors)")
       // A link is followed, and the message names what it leads to.
@@ -117,6 +97,7 @@ import Testing
       #expect(!(run.text + run.errors).contains("--repair"), "\(command): \(run.errors)")
       #expect(try snapshot(scratch) == before, "\(command)")
     }
+    guard test.content == .text else { return }
     let other = test.engine == "lmdb" ? "plist" : "lmdb"
     for direction in [["--from", test.engine, "--to", other], ["--from", other, "--to", test.engine]] {
       if direction[1] == other {

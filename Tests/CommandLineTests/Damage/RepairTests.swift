@@ -5,15 +5,15 @@ import Testing
 /// next opening and a removal leave an intact store.
 ///
 /// `CACHECTL_DAMAGES` is the number of damages of each engine (150 for the record), `CACHECTL_DAMAGE_SEED` the first seed,
-/// `CACHECTL_DAMAGE_ENTRIES` how many entries a store has. The test prints how much a repair saved by kind of damage.
+/// `CACHECTL_DAMAGE_ENTRIES` how many entries a store has. The test prints how much a repair saved of each kind of damage.
 @Suite struct RepairTests {
   private static func number(_ name: String, _ standard: Int) -> Int {
     ProcessInfo.processInfo.environment[name].flatMap(Int.init) ?? standard
   }
 
-  private static let count = number("CACHECTL_DAMAGES", 30)
+  private static let count = number("CACHECTL_DAMAGES", 14)
   private static let firstSeed = number("CACHECTL_DAMAGE_SEED", Int.random(in: 0..<1_000_000))
-  private static let entries = number("CACHECTL_DAMAGE_ENTRIES", 400)
+  private static let entries = number("CACHECTL_DAMAGE_ENTRIES", 200)
 
   private static func key(_ number: Int) -> String {
     "\(["cities", "movies", "notes"][number % 3])/v1/\(1_000 + number)"
@@ -27,6 +27,9 @@ import Testing
   private static let payloads = Dictionary(uniqueKeysWithValues: (0..<entries).map { (key($0), payload($0)) })
 
   /// An intact store of each engine, which tests copy.
+  private static let filled = Dictionary(
+    uniqueKeysWithValues: Contract.persistentEngines.map { engine in (engine, Task { try await filledStore(engine) }) })
+
   private static func filledStore(_ engine: String) async throws -> Scratch {
     let scratch = try Scratch()
     let lines = (0..<entries).map { number in
@@ -42,14 +45,8 @@ import Testing
     return scratch
   }
 
-  enum Kind: String, CaseIterable {
-    case bits = "1 to 3 flipped bits"
-    case bytes = "64 random bytes"
-    case page = "a page of zeros"
-    case pages = "8 pages of zeros"
-    case cut = "a cut"
-    case foreign = "a foreign file"
-    case header = "the first 100 bytes gone"
+  enum Kind: Int, CaseIterable {
+    case bits, bytes, page, pages, cut, foreign, header
   }
 
   /// The generator of Steele, Lea and Flood, "Fast Splittable Pseudorandom Number Generators" (2014).
@@ -65,9 +62,8 @@ import Testing
   }
 
   /// Damages one file of the store in place, as a medium that fails does.
-  private static func damage(_ scratch: Scratch, _ engine: String, seed: Int) throws -> Kind {
+  private static func damage(_ scratch: Scratch, _ engine: String, seed: Int) throws {
     var random = Random(state: UInt64(seed))
-    let kind = Kind.allCases[seed % Kind.allCases.count]
     let name =
       switch engine {
       case "sqlite": "home/cache.sqlite"
@@ -79,7 +75,7 @@ import Testing
       let first = Int.random(in: 0..<data.count / 4_096, using: &random) * 4_096
       for index in first..<min(first + pages * 4_096, data.count) { data[index] = 0 }
     }
-    switch kind {
+    switch Kind.allCases[seed % Kind.allCases.count] {
     case .bits:
       for _ in 0..<Int.random(in: 1...3, using: &random) {
         data[Int.random(in: 0..<data.count, using: &random)] ^= 1 << UInt8.random(in: 0...7, using: &random)
@@ -97,45 +93,34 @@ import Testing
     try file.write(contentsOf: data)
     try file.truncate(atOffset: UInt64(data.count))
     try file.close()
-    return kind
   }
 
-  /// The numbers of entries saved, and of damages.
-  private struct Result { var saved = 0, damages = 0 }
-
-  @Test(.timeLimit(.minutes(60)), arguments: Contract.persistentEngines)
-  func anyDamageEndsAsTheContractSays(engine: String) async throws {
-    let filled = try await Self.filledStore(engine)
-    var results: [Kind: Result] = [:]
-    for seed in Self.firstSeed..<Self.firstSeed + Self.count {
+  @Test(.timeLimit(.minutes(60)), arguments: Contract.persistentEngines, Kind.allCases)
+  func anyDamageEndsAsTheContractSays(engine: String, kind: Kind) async throws {
+    let filled = try #require(try await Self.filled[engine]?.value)
+    let seeds = (Self.firstSeed..<Self.firstSeed + Self.count).filter { $0 % Kind.allCases.count == kind.rawValue }
+    var all = 0
+    for seed in seeds {
       let note = "\(engine), seed \(seed)"
-      let (kind, saved) = try await saved(filled, engine, seed, note)
-      results[kind, default: Result()].saved += saved
-      results[kind, default: Result()].damages += 1
+      all += try await saved(filled, engine, seed, note)
       try await expectContract(filled, engine, seed, note)
     }
-    var table = "\(engine), \(Self.entries) entries, seeds from \(Self.firstSeed)\n"
-    for kind in Kind.allCases {
-      guard let result = results[kind] else { continue }
-      let share = Double(result.saved) / Double(result.damages * Self.entries) * 100
-      let text = String(format: "%.1f", share)
-      table +=
-        "| \(kind.rawValue) | \(result.damages) | \(result.saved) of \(result.damages * Self.entries) | \(text) % |\n"
-    }
-    print(table)
+    let share = Double(all) / Double(max(1, seeds.count * Self.entries)) * 100
+    print("| \(engine), \(kind) | \(seeds.count) | \(String(format: "%.1f", share)) % of \(Self.entries) entries |")
   }
 
-  private func damaged(_ filled: Scratch, _ engine: String, _ seed: Int) throws -> (scratch: Scratch, kind: Kind) {
+  private func damaged(_ filled: Scratch, _ engine: String, _ seed: Int) throws -> Scratch {
     let scratch = try Scratch()
     try scratch.copyHome(of: filled)
-    return (scratch, try Self.damage(scratch, engine, seed: seed))
+    try Self.damage(scratch, engine, seed: seed)
+    return scratch
   }
 
   /// Repairs a damaged store: what is kept is what was written, and nothing is deleted.
-  private func saved(
-    _ filled: Scratch, _ engine: String, _ seed: Int, _ note: String
-  ) async throws -> (Kind, saved: Int) {
-    let (scratch, kind) = try damaged(filled, engine, seed)
+  ///
+  /// - Returns: the number of entries that were saved.
+  private func saved(_ filled: Scratch, _ engine: String, _ seed: Int, _ note: String) async throws -> Int {
+    let scratch = try damaged(filled, engine, seed)
     let options = ["--backend", engine, "--output", "json"]
     let dryRun = try await scratch.cachectl(options + ["verify", "--repair", "--dry-run"])
     let repair = try await scratch.cachectl(options + ["verify", "--repair"])
@@ -145,7 +130,7 @@ import Testing
     let found = try await expectTrue(scratch, engine, note)
     guard repair.status == 65 else {
       #expect(found == Self.entries, "\(note): lost without a word")
-      return (kind, found)
+      return found
     }
     let report = try repair.document()["repair"]
     #expect(report?["saved"]?.number == Double(found), "\(note): \(repair.text)")
@@ -156,7 +141,7 @@ import Testing
     if !dryRun.output.isEmpty {
       #expect(try dryRun.document()["repair"]?["saved"]?.number == Double(found), "\(note): \(dryRun.text)")
     }
-    return (kind, found)
+    return found
   }
 
   /// Exports the store, whose entries must be what was written.
@@ -174,7 +159,7 @@ import Testing
 
   /// The other commands, the next opening, and a removal.
   private func expectContract(_ filled: Scratch, _ engine: String, _ seed: Int, _ note: String) async throws {
-    let (scratch, _) = try damaged(filled, engine, seed)
+    let scratch = try damaged(filled, engine, seed)
     let options = ["--backend", engine]
     let key = Self.key(seed % Self.entries)
     _ = try await expectTrue(scratch, engine, note)

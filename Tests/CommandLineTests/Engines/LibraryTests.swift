@@ -49,17 +49,6 @@ import Testing
     #expect(try byName.document()["path"] == .text(path))
   }
 
-  @Test func aLibraryPassesTheConformanceSuite() async throws {
-    let (scratch, path) = try scratch()
-    let run = try await scratch.cachectl("backends", "test", path, "--output", "json", "--seed", "7")
-    expectSuccess(run)
-    let document = try run.document()
-    #expect(document.names == ["backend", "checks", "failed", "passed", "skipped"])
-    #expect(document["backend"] == "folder" && document["failed"] == 0)
-    #expect((document["passed"]?.number ?? 0) > 30, "\(run.text)")
-    #expect(scratch.names(below: "temporary").isEmpty && !scratch.exists("home"), "It works on scratch stores only")
-  }
-
   @Test func aFetchIsAnsweredFromALibrary() async throws {
     let (scratch, path) = try scratch()
     try scratch.configure(text: #"{"backend": "\#(path)"}"#)

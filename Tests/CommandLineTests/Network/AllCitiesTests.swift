@@ -14,7 +14,7 @@ import Testing
 
   private func identifiers(_ run: Run) throws -> [String] { try run.documents().compactMap { $0["id"]?.text } }
 
-  @Test(arguments: [1, 2, 7], Contract.persistentEngines)
+  @Test(arguments: zip([1, 2, 7], Contract.persistentEngines))
   func pagesComeInOrderAndNoMoreAtOnceThanAllowed(atOnce count: Int, engine: String) async throws {
     let pages = try CityPages(9)
     let scratch = try scratch(pages, atOnce: count)
@@ -42,8 +42,8 @@ import Testing
     #expect(pages.server.highestConcurrency == 3)
   }
 
-  @Test(arguments: Contract.persistentEngines)
-  func aWalkThatFailedGoesOnWhereItWas(engine: String) async throws {
+  @Test func aWalkThatFailedGoesOnWhereItWas() async throws {
+    let engine = "sqlite"
     let pages = try CityPages(9)
     pages.setBroken([5])
     let scratch = try scratch(pages, atOnce: 1)
@@ -81,7 +81,7 @@ import Testing
     #expect(!run.errors.contains("in the cache"))
   }
 
-  @Test(arguments: Contract.persistentEngines, [SIGINT, SIGTERM])
+  @Test(arguments: Contract.inTurn([SIGINT, SIGTERM, SIGINT]))
   func anInterruptedWalkGoesOnWhereItWas(engine: String, signal: Int32) async throws {
     let pages = try CityPages(9)
     pages.hold(3..<9)

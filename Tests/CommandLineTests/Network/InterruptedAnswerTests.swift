@@ -21,8 +21,8 @@ import Testing
     }
   }
 
-  @Test(arguments: Contract.persistentEngines)
-  func theRestIsFetchedByTheNextProcess(engine: String) async throws {
+  @Test func theRestIsFetchedByTheNextProcess() async throws {
+    let engine = "sqlite"
     let (scratch, server) = (try Scratch(), try Self.server(tag: "\"1\""))
     let command = ["--backend", engine, "fetch", "url", server.url]
     let first = try await scratch.cachectl(command)

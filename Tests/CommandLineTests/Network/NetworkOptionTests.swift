@@ -107,8 +107,8 @@ import Testing
   }
 
   /// The cache keeps what came, and each variant by itself.
-  @Test(arguments: Contract.persistentEngines)
-  func compressionIsUndoneBehindTheCache(engine: String) async throws {
+  @Test func compressionIsUndoneBehindTheCache() async throws {
+    let engine = "lmdb"
     let text = String(repeating: "hello ", count: 1_000)
     let scratch = try Scratch()
     let server = try TestServer { request in

@@ -9,9 +9,9 @@ import Testing
   private static let stale: TestFields = ["Cache-Control": "max-age=10", "Age": "100"]
 
   @Test(
-    arguments: Contract.persistentEngines,
-    [(200, ["Cache-Control": "no-store"]), (200, ["Vary": "*"]), (404, [:]), (410, ["Cache-Control": "no-store"])]
-      as [(Int, TestFields)])
+    arguments: Contract.inTurn(
+      [(200, ["Cache-Control": "no-store"]), (200, ["Vary": "*"]), (404, [:]), (410, ["Cache-Control": "no-store"])]
+        as [(Int, TestFields)]))
   func whatAnAnswerReplacesIsNotShownAnyMore(engine: String, answer: (Int, TestFields)) async throws {
     let (scratch, server) = (try Scratch(), try TestServer { _ in TestResponse(fields: Self.fresh, "old") })
     let command = ["--backend", engine, "fetch", "url", server.url, "--retry", "0"]
@@ -24,7 +24,7 @@ import Testing
     #expect(try await scratch.cachectl(command).text != "old")
   }
 
-  @Test(arguments: Contract.persistentEngines, [404, 410, 200])
+  @Test(arguments: Contract.inTurn([404, 410, 200]))
   func whatAnOriginReplacesIsNotShownAnyMore(engine: String, status: Int) async throws {
     let (scratch, origin) = (try Scratch(), try MovieDatabaseOrigin(key: "k3y", token: "none", movies: 45))
     try scratch.configure(OriginSettings.movies(origin.url))

@@ -26,7 +26,7 @@ import Testing
     ]
   }
 
-  @Test(arguments: Contract.engines, [key, token])
+  @Test(arguments: zip(Contract.engines, [key, token, key, token]))
   func noSecretLeavesATrace(engine: String, credential: String) async throws {
     let (scratch, closed) = (try Scratch(), try ClosedPort())
     let origin = try MovieDatabaseOrigin(key: Self.key, token: Self.token, fields: ["Cache-Control": "max-age=0"])

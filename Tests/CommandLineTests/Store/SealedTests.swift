@@ -58,7 +58,7 @@ import Testing
     }
   }
 
-  @Test(arguments: Contract.persistentEngines, Forgery.allCases)
+  @Test(arguments: Contract.inTurn(Forgery.allCases))
   func aForgedEntryIsFetchedAgain(engine: String, forgery: Forgery) async throws {
     let scratch = try Scratch()
     try configure(scratch, engine)

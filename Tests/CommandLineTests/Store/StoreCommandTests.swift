@@ -138,13 +138,12 @@ import Testing
   }
 
   @Test(
-    arguments: Contract.persistentEngines,
-    [
+    arguments: Contract.inTurn([
       ([Contract.citiesKey], 1), (["--namespace", "cities"], 2), (["--prefix", "movies/"], 1),
       (["--state", "fresh"], 4),
       (["--state", "expired"], 0), (["--older-than", "1h"], 0), (["--older-than", "0s"], 4), (["--all", "--yes"], 4),
       (["--namespace", "movies", "--older-than", "0s"], 1), (["--", Contract.citiesKey, "movies/none"], 1),
-    ])
+    ]))
   func entriesAreRemoved(engine: String, removal: (options: [String], count: Int)) async throws {
     let scratch = try await store(engine)
     let command = ["--backend", engine, "--output", "json", "rm"]
@@ -158,14 +157,6 @@ import Testing
     #expect(try run.document().names == ["backend", "bytes", "dryRun", "missing", "removed", "soft"])
     #expect(try run.document()["removed"] == .number(Double(removal.count)))
     #expect(try await keys(scratch, engine).count == 4 - removal.count)
-  }
-
-  @Test(arguments: Contract.engines)
-  func everythingIsRemovedOnlyAfterAYes(engine: String) async throws {
-    let scratch = try await store(engine)
-    let run = try await scratch.cachectl("--backend", engine, "rm", "--all")
-    expectFailure(run, status: 64, mentioning: ["--yes"])
-    #expect(try await keys(scratch, engine).count == (engine == "memory" ? 0 : 4))
   }
 
   /// A purge that does nothing without a word is dangerous: a condition may be misspelled.

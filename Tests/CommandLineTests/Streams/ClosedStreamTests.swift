@@ -9,10 +9,9 @@ import Testing
   }
 
   @Test(
-    arguments: Contract.persistentEngines,
-    [
+    arguments: Contract.inTurn([
       ("<&-", 0), (">&-", 74), ("2>&-", 0), ("<&- >&-", 74), ("<&- 2>&-", 0), (">&- 2>&-", 74), ("<&- >&- 2>&-", 74),
-    ])
+    ]))
   func nothingIsWrittenIntoAStore(engine: String, closed: (redirections: String, status: Int32)) async throws {
     let scratch = try Scratch()
     expectSuccess(try await scratch.cachectl("--backend", engine, "fetch", "cities"))

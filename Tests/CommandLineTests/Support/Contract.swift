@@ -7,6 +7,11 @@ enum Contract {
   static let persistentEngines = ["sqlite", "lmdb", "plist"]
   static let engines = persistentEngines + ["memory"]
 
+  /// Each of `values` with one of the engines in turn, for what the engine could only break for all values.
+  static func inTurn<Value>(_ values: [Value]) -> [(engine: String, value: Value)] {
+    values.enumerated().map { (persistentEngines[$0.offset % persistentEngines.count], $0.element) }
+  }
+
   static let fetchMembers = [
     "backend", "freshUntil", "items", "key", "page", "resource", "revalidated", "source", "stale", "storedAt",
     "totalItems", "totalPages",
