@@ -5,27 +5,18 @@ let features = [
   "ExistentialAny", "ImmutableWeakCaptures", "InferIsolatedConformances", "InternalImportsByDefault",
   "MemberImportVisibility", "NonisolatedNonsendingByDefault",
 ]
+let products = [
+  "CacheFeatures", "CachectlTool", "CurlTransport", "EngineAPI", "LMDBStorage", "PlistStorage", "ResponseCache",
+]
 
-/// A program that gives a decoder the bytes that libFuzzer thinks of. libFuzzer brings `main`: hence the flag.
-func fuzzer(
-  _ name: String,
-  _ products: [String] = [
-    "ResponseCache", "CacheFeatures", "CachectlTool", "EngineAPI", "EngineAPI", "BuiltInEngines",
-  ]
-) -> Target {
-  .executableTarget(
-    name: name,
-    dependencies: products.map { .product(name: $0, package: "cachectl") },
-    swiftSettings: features.map { .enableUpcomingFeature($0) } + [.unsafeFlags(["-parse-as-library"])])
-}
-
-/// The fuzzers are a package of their own, because all of it has to be built with `--sanitize=fuzzer`: see `run`.
+/// The fuzzers are a package of their own, because all of it has to be built with `--sanitize=fuzzer`, and one program,
+/// because each would take as long to link. libFuzzer brings `main`: hence the flag. See `run`.
 let package = Package(
   name: "fuzzing",
   dependencies: [.package(name: "cachectl", path: "..")],
   targets: [
-    fuzzer("FuzzPlistFile"), fuzzer("FuzzLMDBEntry"), fuzzer("FuzzLMDBFile"), fuzzer("FuzzConfiguration"),
-    fuzzer("FuzzStoredPage"), fuzzer("FuzzHTTPFields"), fuzzer("FuzzHeadReader", ["CurlTransport"]),
-    fuzzer("FuzzExportedEntry"),
+    .executableTarget(
+      name: "Fuzz", dependencies: products.map { .product(name: $0, package: "cachectl") },
+      swiftSettings: features.map { .enableUpcomingFeature($0) } + [.unsafeFlags(["-parse-as-library"])])
   ]
 )

@@ -2,23 +2,19 @@ internal import HTTPCaching
 
 @testable internal import CurlTransport
 
-/// The lines of a response, whatever a server sends: what can be read is written so that the same is read again.
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
-  let bytes = UnsafeBufferPointer(start: start, count: count)
-  guard let message = Message(bytes) else { return 0 }
-  precondition(Message(message.bytes) == message, "what was written is read as something else")
-  return 0
-}
+/// The heads of a response, and its trailers, whatever a server sends.
+struct ResponseMessage: Equatable {
+  private var interim: [HTTPResponseHead] = []
+  private var final: HTTPResponseHead?
+  private var trailers: HTTPFields = [:]
 
-/// The heads of a response, and its trailers.
-private struct Message: Equatable {
-  var interim: [HTTPResponseHead] = []
-  var final: HTTPResponseHead?
-  var trailers: HTTPFields = [:]
+  static func check(_ bytes: UnsafeBufferPointer<UInt8>) {
+    guard let message = ResponseMessage(bytes) else { return }
+    precondition(ResponseMessage(message.bytes) == message, "what was written is read as something else")
+  }
 
   /// `nil` where a line cannot be read.
-  init?(_ bytes: some Collection<UInt8>) {
+  private init?(_ bytes: some Collection<UInt8>) {
     var reader = HeadReader()
     var lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
     if lines.last?.isEmpty == true { lines.removeLast() }
@@ -33,7 +29,7 @@ private struct Message: Equatable {
     trailers = reader.trailers
   }
 
-  var bytes: [UInt8] {
+  private var bytes: [UInt8] {
     let heads = (interim + [final].compactMap(\.self)).map { head in
       "\(head.version?.rawValue ?? "") \(head.status) \(head.reason ?? "")\r\n\(Self.lines(head.fields))\r\n"
     }
