@@ -3,18 +3,52 @@
 # how each went. What both do is here, too. The folder $scratch is theirs.
 steps=()
 failures=()
+begun=()
+queue= # The process that runs the steps that were begun.
 
 step() {
-  local name=$1 start=$SECONDS result=passed
-  shift
-  echo "== $name"
-  if ! "$@" 2>&1 | tee "$scratch/step.log"; then
+  local start=$SECONDS status=0
+  echo "== $1"
+  "${@:2}" 2>&1 | tee "$scratch/step.log" || status=$?
+  note "$1" $status $((SECONDS - start)) "$scratch/step.log"
+}
+
+# Keeps how the step $1 ended: its status, how many seconds it took, and what it printed.
+note() {
+  local result=passed
+  if [ "$2" != 0 ]; then
     result=FAILED
-    failures+=("$name")
-    mv "$scratch/step.log" "$scratch/failure${#failures[@]}.log"
+    failures+=("$1")
+    mv "$4" "$scratch/failure${#failures[@]}.log"
   fi
-  steps+=("$(printf '%5d s  %s  %s' $((SECONDS - start)) $result "$name")")
-  echo "== $result after $((SECONDS - start)) s: $name"
+  steps+=("$(printf '%5d s  %s  %s' "$3" $result "$1")")
+  echo "== $result after $3 s: $1"
+}
+
+# Runs a step beside those that follow, after the others that were begun.
+begin() {
+  local number=${#begun[@]} before=$queue
+  begun+=("$1")
+  shift
+  (
+    while [ -n "$before" ] && kill -0 "$before" 2>/dev/null; do sleep 1; done
+    start=$SECONDS status=0
+    "$@" >"$scratch/begun$number.log" 2>&1 || status=$?
+    echo "$status $((SECONDS - start))" >"$scratch/begun$number.result"
+  ) &
+  queue=$!
+}
+
+# Waits for the steps that were begun, and shows what they have printed.
+collect() {
+  local number status seconds
+  wait
+  for number in "${!begun[@]}"; do
+    echo "== ${begun[number]}"
+    cat "$scratch/begun$number.log"
+    read -r status seconds <"$scratch/begun$number.result"
+    note "${begun[number]}" "$status" "$seconds" "$scratch/begun$number.log"
+  done
 }
 
 # Runs tests under the thread sanitizer, in $scratch: those of the test targets that $1 names (all of them where it is
