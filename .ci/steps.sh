@@ -54,7 +54,9 @@ collect() {
 # Runs tests under the thread sanitizer, in $scratch: those of the test targets that $1 names (all of them where it is
 # empty), and of these what the other arguments, for `swift test`, choose.
 sanitize() {
-  local options=(--sanitize=thread --scratch-path "$scratch/tsan" -Xswiftc -index-ignore-system-modules) targets=$1
+  local targets=$1 options=(
+    --sanitize=thread --scratch-path "$scratch/tsan" -Xswiftc -index-ignore-system-modules -Xswiftc -gline-tables-only
+  )
   shift
   (
     if [ -n "$targets" ]; then export CACHECTL_TEST_TARGETS=$targets; fi
