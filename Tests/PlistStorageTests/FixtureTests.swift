@@ -34,13 +34,6 @@ import Testing
     try await expect(folder, holds: FixtureContent.entries())
   }
 
-  @Test func aStoreOfFormat1CanBeWrittenTo() async throws {
-    let folder = try copy("format-1")
-    let (key, entry) = try FixtureContent.put()
-    try await folder.open().put(key, entry)
-    try await expect(folder, holds: FixtureContent.entries().merging([key: entry]) { $1 })
-  }
-
   @Test func anInterruptedBatchOfFormat1IsFinished() async throws {
     let folder = try copy("format-1-interrupted")
     var entries = try FixtureContent.entries().filter { $0.key.namespace != "movies" }
@@ -60,27 +53,5 @@ import Testing
     for name in try copy("format-1").names() {
       #expect(try folder.bytes(name) == copy("format-1").bytes(name), "\(name)")
     }
-  }
-
-  @Test(arguments: [2, 3, 999_999_999])
-  func aLaterFormatIsRefusedByName(format: Int) async throws {
-    let folder = try copy("format-1")
-    let text = try folder.text("cities.json").replacing("\"format\": 1", with: "\"format\": \(format)")
-    try folder.write(text, to: "cities.json")
-    let engine = try await folder.open()
-    for call in 0..<4 {
-      let error = await #expect(throws: CacheError.self) {
-        switch call {
-        case 0: _ = try await engine.text("cities/empty")
-        case 1: try await engine.put(["cities/empty": "x"])
-        case 2: try await engine.compact()
-        default: _ = try await engine.count()
-        }
-      }
-      #expect(error?.code == .unsupportedFormat)
-      #expect(error?.message.contains("format version \(format) is newer than 1") == true)
-    }
-    #expect(try folder.text("cities.json") == text)
-    #expect(try await engine.entry(try CacheKey("leases/1")) != nil)
   }
 }

@@ -44,7 +44,6 @@ import EngineAPI
     case "checkEvicted": try await Evictor(engine, arguments).check()
     case "writeBounded": try await Sampler(engine, arguments).write()
     case "sample": try await Sampler(engine, arguments).sample()
-    case "fill": try await Filler(engine, arguments).run()
     default: throw CacheError(.failed, "there is no verb '\(arguments.verb)'")
     }
   }
