@@ -29,7 +29,7 @@ enum RandomChecks {
       var shortest = Array(sequence.prefix(failed.step + 1))
       var message = failed.message
       // Leaves out stretches of the sequence, shorter and shorter ones, and keeps what still fails.
-      let most = 40 * context.rounds
+      let most = context.shortens ? 120 : 1
       var size = max(shortest.count / 2, 1)
       while attempts < most {
         var (start, removedAny) = (0, false)
