@@ -130,14 +130,6 @@ import Testing
     #expect(server.count == 1)
   }
 
-  @Test(arguments: [201, 404, 500])
-  func anyStatusIsAnAnswer(status: Int) async throws {
-    let server = try TestServer(script: [TestResponse(status: status, "hello")])
-    let run = try await Scratch().cachectl("fetch", "url", server.url, "--include")
-    expectSuccess(run)
-    #expect(run.text.hasPrefix("HTTP/1.1 \(status) ") && run.text.hasSuffix("hello") && server.count == 1)
-  }
-
   @Test func variantsAreKeptApart() async throws {
     let engine = "sqlite"
     let scratch = try Scratch()

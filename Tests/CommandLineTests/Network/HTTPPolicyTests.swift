@@ -97,17 +97,4 @@ import Testing
     expectFailure(run, status: 69, mentioning: ["3600 seconds"])
     #expect(server.count == 1)
   }
-
-  @Test func anInterruptionEndsTheTransfer() async throws {
-    let (scratch, gate) = (try Scratch(), try TestGate())
-    let server = try TestServer(script: [TestResponse.json(OriginSettings.page).held(by: gate)])
-    try scratch.configure(OriginSettings.cities(server.url))
-    let program = try RunningProgram(Binary.path, ["fetch", "cities"], in: scratch)
-    await server.received(1)
-    program.signal(SIGINT)
-    let run = try await program.end()
-    #expect(run.status == 130 && run.output.isEmpty, "\(run.errors)")
-    await server.abandoned(1)
-    #expect(try await scratch.cachectl("ls", "--output", "json").document()["entries"]?.elements.isEmpty == true)
-  }
 }

@@ -251,12 +251,6 @@ import Testing
     expectSuccess(try await scratch.cachectl("stats"))
   }
 
-  @Test func aFullDiskFailsTheExport() async throws {
-    let scratch = try await store("sqlite")
-    let run = try await scratch.run(Binary.path, ["export"], outputTo: "/dev/full")
-    #expect(run.status == 74 && run.errors.hasPrefix("cachectl: "), "\(run.errors)")
-  }
-
   @Test func whatIsMoreThanTheBoundsAllowIsSaid() async throws {
     let scratch = try await store("sqlite")
     try scratch.write(#"{"cache": {"maxEntries": 2}}"#, to: "few.json")

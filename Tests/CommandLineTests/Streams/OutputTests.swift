@@ -112,22 +112,6 @@ import Testing
   }
 
   @Test(arguments: [
-    ["--output", "json", "--backend", "plist", "fetch", "cities", "--limit", "2"],
-    ["fetch", "--output", "json", "cities", "--limit", "2", "--backend", "plist"],
-    ["fetch", "cities", "--limit=2", "--output=json", "--backend=plist"],
-  ])
-  func optionsStandBeforeAndAfterTheCommand(arguments: [String]) async throws {
-    let document = try await Scratch().cachectl(arguments).document()
-    #expect(document["backend"] == "plist" && document["items"]?.elements.count == 2)
-  }
-
-  @Test func twoDashesEndTheOptions() async throws {
-    let scratch = try await store()
-    expectSuccess(try await scratch.cachectl("show", "--raw", "--", Contract.citiesKey))
-    expectFailure(try await scratch.cachectl("show", "--", "--raw"), status: 64, mentioning: ["--raw"])
-  }
-
-  @Test(arguments: [
     ["fetch", "cities"], ["fetch", "cities", "--all", "--output", "csv"], ["ls"], ["ls", "--output", "json"], ["help"],
     ["completion", "bash"], ["show", "--raw", Contract.citiesKey], ["config", "schema"], ["--version"],
     ["backends", "test", "memory", "--output", "ndjson"],
