@@ -29,15 +29,12 @@ enum Effort {
 }
 
 /// Runs checks over `plugin` in a folder that exists for the length of the call.
-func run(
-  _ plugin: any StoragePlugin, only checks: [ConformanceCheck], shortens: Bool = true
-) async throws -> ConformanceReport {
+func run(_ plugin: any StoragePlugin, only checks: [ConformanceCheck]) async throws -> ConformanceReport {
   let folder = FileManager.default.temporaryDirectory.appendingPathComponent("conformance-\(UUID().uuidString)")
   try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
   defer { try? FileManager.default.removeItem(at: folder) }
   let subject = try ConformanceSubject(plugin: plugin, scratchFolder: folder.path)
-  return await ConformanceSuite.run(
-    subject, only: checks, seed: Effort.seed, rounds: Effort.rounds, shortens: shortens)
+  return await ConformanceSuite.run(subject, only: checks, seed: Effort.seed, rounds: Effort.rounds)
 }
 
 @Suite("Every engine keeps the storage contract")

@@ -7,7 +7,7 @@ struct DefectTests {
   @Test("Each bug is found by each check that is there to find it", arguments: Defect.all)
   func isFound(_ defect: Defect) async throws {
     let checks = try defect.caughtBy.map { try #require(ConformanceSuite.check(named: $0), "no check \($0)") }
-    let report = try await run(DefectivePlugin(defect), only: checks, shortens: false)
+    let report = try await run(DefectivePlugin(defect), only: checks)
     for outcome in report.outcomes {
       #expect(outcome.name == "failed", "\(outcome.check.name) does not find: \(defect.name)")
       #expect(!outcome.message.isEmpty && !outcome.message.contains("\n"), "\(outcome.message)")

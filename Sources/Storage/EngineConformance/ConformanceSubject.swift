@@ -72,8 +72,6 @@ struct ConformanceContext: Sendable {
   let run: UInt64
   /// How much work to do, 1 or more.
   let rounds: Int
-  /// Whether a random history that fails is made shorter.
-  let shortens: Bool
   /// The clock of all engines in the check.
   let clock = ManualClock(Sample.start)
   /// The engines opened so far. The suite closes them when the check has ended, even after a failure.

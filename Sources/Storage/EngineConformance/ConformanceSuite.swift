@@ -27,20 +27,19 @@ public enum ConformanceSuite {
   ///   - checks: the checks to run; all by default.
   ///   - seed: the seed of all random choices.
   ///   - rounds: the amount of work in random and concurrent checks, 1 or more: twice the rounds, twice the work.
-  ///   - shortens: whether a random history that fails is made shorter for the message, which takes longer than to find it.
   ///   - progress: called with the outcome of each check.
   /// - Returns: the result of each check. A check that cannot be made counts as failed. If the task is cancelled, the
   ///   remaining checks are missing.
   public static func run(
     _ subject: ConformanceSubject, only checks: [ConformanceCheck] = Self.checks, seed: UInt64 = 1, rounds: Int = 1,
-    shortens: Bool = true, progress: (ConformanceOutcome) -> Void = { _ in }
+    progress: (ConformanceOutcome) -> Void = { _ in }
   ) async -> ConformanceReport {
     var outcomes: [ConformanceOutcome] = []
     let run = UInt64.random(in: 1 ... .max)
     for check in checks {
       if Task.isCancelled { break }
       let context = ConformanceContext(
-        subject: subject, check: check.name, seed: seed, run: run, rounds: rounds, shortens: shortens)
+        subject: subject, check: check.name, seed: seed, run: run, rounds: rounds)
       let outcome = ConformanceOutcome(check: check, result: await result(of: check, in: context))
       progress(outcome)
       outcomes.append(outcome)

@@ -29,11 +29,10 @@ enum RandomChecks {
       var shortest = Array(sequence.prefix(failed.step + 1))
       var message = failed.message
       // Leaves out stretches of the sequence, shorter and shorter ones, and keeps what still fails.
-      let most = context.shortens ? 120 : 1
       var size = max(shortest.count / 2, 1)
-      while attempts < most {
+      while attempts < 120 {
         var (start, removedAny) = (0, false)
-        while start < shortest.count, attempts < most {
+        while start < shortest.count, attempts < 120 {
           let candidate = Array(shortest[..<start] + shortest[min(start + size, shortest.count)...])
           if let failed = try? await firstFailure(candidate) {
             shortest = Array(candidate.prefix(failed.step + 1))
