@@ -113,7 +113,7 @@ extension CheckResult {
   }
 
   /// The result that `line` reports; `nil` if it reports none.
-  fileprivate init?(line: [UInt8]) {
+  init?(line: [UInt8]) {
     guard let document = try? JSONDocument(parsing: line), case .object(let members) = document.root.value
     else { return nil }
     func text(_ key: String) -> String? {
