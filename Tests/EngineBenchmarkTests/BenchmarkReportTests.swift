@@ -83,6 +83,9 @@ struct BenchmarkReportTests {
     ("\"results\"", "\"result\"", "has no \"results\""),
     ("\"outcome\":\"wrong\"", "\"outcome\":\"bad\"", "measured, wrong, failed or skipped"),
     ("\"entries\":10", "\"entries\":-1", "whole number"), ("\"seconds\":10.0", "\"seconds\":-1", "a number from 0"),
+    ("\"operations\":1000", "\"operations\":9223372036854775807", "whole number"),
+    ("\"seconds\":10.0", "\"seconds\":1e-320", "too short"),
+    ("\"seconds\":10.0", "\"seconds\":1e300", "a number from 0"),
     ("\"buckets\":[1,2", "\"buckets\":[9000,2", "contradict"), ("\"buckets\":[1,2", "\"buckets\":[1", "contradict"),
   ])
   func mistakesNameTheirPlace(part: String, replacement: String, message: String) {

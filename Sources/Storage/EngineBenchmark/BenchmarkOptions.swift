@@ -36,6 +36,8 @@ public struct BenchmarkOptions: Sendable {
   /// The number of this process, from 0.
   public var process = 0
 
+  static let roundsRange = 1...1_000
+
   /// The defaults, without a place for the stores.
   public init() {}
 
@@ -57,7 +59,7 @@ public struct BenchmarkOptions: Sendable {
     try require("threads", threads, 1...256)
     try require("processes", processes, 1...32)
     try require("process", process, 0...processes - 1)
-    try require("rounds", rounds, 1...1_000)
+    try require("rounds", rounds, Self.roundsRange)
     try require("warm-up-rounds", warmUpRounds, 0...1_000)
   }
 

@@ -108,7 +108,9 @@ extension BenchmarkMeasurement {
   fileprivate init(_ node: ReportNode) throws(CacheError) {
     let list = try node.required("rounds")
     rounds = try list.elements().map { node throws(CacheError) in try Round(node) }
-    if rounds.isEmpty { throw list.mistake(expecting: "at least one round") }
+    guard BenchmarkOptions.roundsRange.contains(rounds.count) else {
+      throw list.mistake("there are from 1 to \(BenchmarkOptions.roundsRange.upperBound) rounds")
+    }
     let latencies = try node.required("latencies")
     let buckets = try latencies.required("buckets").elements().map { node throws(CacheError) in try node.integer() }
     guard let histogram = LatencyHistogram(buckets: buckets, maximum: try latencies.required("maximum").integer())
@@ -134,6 +136,7 @@ extension BenchmarkMeasurement.Round {
     storageBytes = try node.required("storageBytes").integer()
     peakMemoryBytes = try node["peakMemoryBytes"]?.integer()
     hits = try node["hits"]?.integer()
+    if !operationsPerSecond.isFinite { throw node.mistake("the time is too short for the operations") }
   }
 }
 
@@ -179,16 +182,21 @@ private struct ReportNode {
     return elements.map { ReportNode($0, in: self) }
   }
 
+  /// More than is ever measured. The sum over all rounds of a run is in range.
+  private static let largest = 1 << 50
+
   func integer() throws(CacheError) -> Int {
-    guard case .number(let digits) = node.value, let number = Int(digits), number >= 0 else {
-      throw mistake(expecting: "a whole number from 0")
+    guard case .number(let digits) = node.value, let number = Int(digits), (0...Self.largest).contains(number) else {
+      throw mistake(expecting: "a whole number from 0 to \(Self.largest)")
     }
     return number
   }
 
   func number() throws(CacheError) -> Double {
-    guard case .number(let digits) = node.value, let number = Double(digits), number >= 0, number.isFinite else {
-      throw mistake(expecting: "a number from 0")
+    guard case .number(let digits) = node.value, let number = Double(digits), number >= 0,
+      number <= Double(Self.largest)
+    else {
+      throw mistake(expecting: "a number from 0 to \(Self.largest)")
     }
     return number
   }

@@ -43,7 +43,7 @@ public struct Cachectl: Sendable {
   /// the main thread, once.
   public func run() -> Never {
     Self.running.withLock { $0 = self }
-    StandardStreams.keepClosedOnes()
+    Console.keepClosedStreams()
     Interruption.run { await Self.run(arguments: Array(CommandLine.arguments.dropFirst())) }
   }
 
@@ -63,13 +63,13 @@ public struct Cachectl: Sendable {
     return sections.filter { seen.insert(ObjectIdentifier($0)).inserted }
   }
 
-  /// The mistake of two resources or two commands that have the same name; `nil` if there is none.
+  /// The mistake of two resources or two commands that have the same name, of which only the first is ever run; `nil` if
+  /// there is none. Help looks for it: other starts need the names of a few commands alone.
   var declarationDefect: ConfigurationError? {
     for (noun, names) in [
       ("resource", resources.map { $0.options.resourceName }),
       ("command", ["fetch", "explain"] + commands.map { $0.commandName }),
     ] {
-      // Comparing all pairs costs less at each start than making the type of a set.
       for (index, name) in names.enumerated() where names[..<index].contains(name) {
         return ConfigurationError(
           .defect, "two \(noun)s are called '\(name)'", hint: "rename one of the two in the program")
@@ -94,9 +94,9 @@ public struct Cachectl: Sendable {
           .malformed, "the environment variable \(name) is not written in UTF-8",
           hint: "set it to text in UTF-8, or unset it")
       }
-      if let defect = current.declarationDefect { throw defect }
-      if let request = ManualRequest(arguments) {
-        try request.answer()
+      // For what installs the program.
+      if arguments.first == "__manual", arguments.count <= 2 {
+        try Manual.write(arguments.dropFirst().first)
         return .success
       }
       let command: any ParsableCommand.Type =
@@ -107,7 +107,9 @@ public struct Cachectl: Sendable {
         do { try await command.runToEnd() } catch let error as ValidationError {
           throw CommandLineError(error, in: path)
         }
-      case .help(let request): try Console.output.write(request.text(columns: Console.output.screen.width ?? 80))
+      case .help(let request):
+        if let defect = current.declarationDefect { throw defect }
+        try Console.output.write(request.text(columns: Console.output.screen.width ?? 80))
       case .version(let version): try Console.output.write("\(version)\n")
       }
       return .success

@@ -181,7 +181,7 @@ struct BackendViewTests {
     let text = settings.table(on: screen, hasHeader: true)
     #expect(text.contains("\ncache.timeToLive  1h\n"), "\(text)")
     #expect(text.contains("\norigin.movies.apiKey\n  {\"env\":\"TMDB_API_KEY\"}\n"), "\(text)")
-    let view = DoctorView([
+    let view = ListView<Finding>([
       .problem("configuration", .invalidOption, "the file says something that is wrong in it", hint: "mend it"),
       .ok("home", "is there"),
     ])

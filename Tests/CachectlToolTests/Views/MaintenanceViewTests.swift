@@ -42,11 +42,8 @@ struct MaintenanceViewTests {
     #expect(Self.text(view, .table, on: .terminal(width: 45, hasColor: false)) == wide)
     #expect(
       Self.text(view, .table, on: .terminal(width: 44, hasColor: false)) == """
-        Issue             Key and message
-        checksumMismatch  cities/v1/a
-                          changed
-        structure         -
-                          page 7 is torn
+        checksumMismatch  cities/v1/a  changed
+        structure  -  page 7 is torn
 
         """)
     #expect(
@@ -153,7 +150,7 @@ struct DoctorViewTests {
 
   @Test func json() {
     #expect(
-      OutputRenderer(.json, on: .file).text(DoctorView(Self.checks))
+      OutputRenderer(.json, on: .file).text(ListView<Finding>(Self.checks))
         == #"{"ok":1,"warnings":1,"problems":1,"checks":["#
         + #"{"name":"home","result":"ok","message":"/cache is for you alone","hint":null},"#
         + #"{"name":"space","result":"warning","message":"1 KiB is free","hint":"make some room for what is to come"},"#
@@ -163,7 +160,7 @@ struct DoctorViewTests {
   @Test func checksFitANarrowScreen() {
     let screen = Screen.terminal(width: 40, hasColor: false)
     #expect(
-      OutputRenderer(.table, on: screen).text(DoctorView(Self.checks)) == """
+      OutputRenderer(.table, on: screen).text(ListView<Finding>(Self.checks)) == """
         ok  home  /cache is for you alone
         warning  space  1 KiB is free
           make some room for what is to come
@@ -179,7 +176,7 @@ struct DoctorViewTests {
       (2, "0 problems · 1 warning", .yellow), (3, "1 problem · 1 warning", .red),
     ] as [(Int, String, TextStyle)])
   func status(count: Int, text: String, style: TextStyle) {
-    #expect(DoctorView(Array(Self.checks.prefix(count))).status == StatusLine([text], style: style))
+    #expect(ListView<Finding>(Array(Self.checks.prefix(count))).status == StatusLine([text], style: style))
   }
 }
 

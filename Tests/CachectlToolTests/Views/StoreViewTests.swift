@@ -110,16 +110,17 @@ struct StoreViewTests {
       (
         70,
         """
-        Key                                           Size  State  Fresh until
-        cities/v1/order=orga…ple/page=0/sort=desc  2.0 KiB  fresh  in 57 min
+        Key                                Size  State  Stored     Fresh until
+        cities/v1/order…ge=0/sort=desc  2.0 KiB  fresh  3 min ago  in 57 min
 
         """
       ),
       (
         40,
         """
-        cities/v1/order=orga…le/page=0/sort=desc
-             2.0 KiB  fresh    3 min ago
+        Key                          Size  State
+        cities/v1/or…0/sort=desc  2.0 KiB  fresh
+        Too narrow to show: Stored, Fresh until
 
         """
       ),

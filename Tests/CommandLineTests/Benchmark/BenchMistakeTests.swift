@@ -13,7 +13,7 @@ import Testing
       (["--value-size", "big"], ["--value-size"]), (["--value-size", "1GiB"], ["--value-size"]),
       (["--threads", "0"], ["--threads"]), (["--threads", "257"], ["--threads"]),
       (["--processes", "33"], ["--processes"]), (["--rounds", "0"], ["--rounds"]), (["--seed", "-1"], ["--seed"]),
-      (["--workload", "full", "--policy", "clock"], ["no policy 'clock'", "s3-fifo"]),
+      (["--workload", "full", "--policy", "clock"], ["invalid value 'clock'", "s3-fifo"]),
       (["--policy", "s3-fifo"], ["--policy", "--workload full"]),
       (["--durability", "ful"], ["ful", "full"]),
       (["--report", "x", "--save", "x"], ["--report", "--save"]), (["extra"], ["extra"]),

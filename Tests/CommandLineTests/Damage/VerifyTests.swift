@@ -53,6 +53,26 @@ import Testing
     }
   }
 
+  /// As printed it acts on the store of the command line, and not on the one of the environment.
+  @Test func aHintRepeatsTheOptionsThatNameTheStore() async throws {
+    let store = try await Store("sqlite")
+    try store.changeALetter()
+    let scratch = store.scratch
+    let home = scratch.path("the user's home")
+    try FileManager.default.moveItem(atPath: scratch.home, toPath: home)
+    let options = ["--home=\(home)", "--set", "cache.maxEntries=7", "--backend", "sqlite"]
+    expectSuccess(try await scratch.cachectl("fetch", "cities"))
+    let run = try await scratch.cachectl(options + ["show", Contract.citiesKey])
+    let start = try #require(run.errors.range(of: "remove it with: "), "\(run.errors)")
+    let command = run.errors[start.upperBound...].prefix { $0 != ";" }
+    #expect(
+      command.hasPrefix("cachectl --home '") && command.contains(" --set cache.maxEntries=7 --backend sqlite rm "))
+    expectSuccess(try await scratch.shell(String(command)))
+    expectSuccess(try await scratch.cachectl("show", Contract.citiesKey))
+    expectFailure(
+      try await scratch.cachectl(options + ["show", Contract.citiesKey]), status: 66, mentioning: ["' ", "sqlite ls"])
+  }
+
   @Test(arguments: Contract.engines)
   func aSoundStoreHasNoIssues(engine: String) async throws {
     let store = try await Store(engine)

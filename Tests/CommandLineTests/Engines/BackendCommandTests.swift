@@ -15,6 +15,12 @@ import Testing
     #expect(try await scratch.cachectl("backends", "--output", "json").document().elements == list)
   }
 
+  @Test func theEngineThatIsMadeOfTwoOthersIsNamed() async throws {
+    let scratch = try Scratch()
+    #expect(try await scratch.cachectl("backends").errors.contains("tiered: "))
+    #expect(try await scratch.cachectl("__complete", "bash", "--backend", "t").text == "words\ntiered\n")
+  }
+
   @Test(arguments: Contract.engines)
   func anEngineIsShown(engine: String) async throws {
     let document = try await Scratch().cachectl("backends", "show", engine, "--output", "json").document()

@@ -23,8 +23,9 @@ import Testing
   }
 
   @Test(arguments: [
-    ("segmentation", "the engine ended the process: SIGSEGV"), ("abort", "the engine ended the process: SIGABRT"),
-    ("exit", "the engine ended the process with status 3"), ("load", "the engine ended the process: SIGABRT"),
+    ("segmentation", "the engine ended the process: Segmentation fault"),
+    ("abort", "the engine ended the process: Aborted"),
+    ("exit", "the engine ended the process with status 3"), ("load", "the engine ended the process: Aborted"),
     ("hang", "the engine did not return within \(Self.patience)"),
   ])
   func theCheckUnderWayHasFailed(fault: String, message: String) async throws {

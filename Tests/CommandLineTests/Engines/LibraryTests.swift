@@ -49,6 +49,23 @@ import Testing
     #expect(try byName.document()["path"] == .text(path))
   }
 
+  /// The engine can neither remove its store nor move it aside.
+  @Test(arguments: [["rm", "--all", "--yes"], ["verify", "--repair"]])
+  func thereIsAWayOutOfADamagedStore(command: [String]) async throws {
+    let (scratch, path) = try scratch()
+    expectSuccess(try await scratch.cachectl("--backend", path, "fetch", "cities"))
+    try scratch.write(Data(repeating: 1, count: 5_000), to: "home/folder/entries")
+    let listing = try await scratch.cachectl("--backend", path, "ls")
+    #expect(listing.errors.contains("cachectl --backend \(path) verify --repair"), "\(listing.errors)")
+    let run = try await scratch.cachectl(["--backend", path] + command)
+    let start = try #require(run.errors.range(of: "move it aside with: "), "\(run.errors)")
+    #expect(run.status == 65)
+    expectSuccess(try await scratch.shell(String(run.errors[start.upperBound...].prefix { $0 != "\n" })))
+    expectSuccess(try await scratch.cachectl("--backend", path, "fetch", "cities"))
+    expectSuccess(try await scratch.cachectl("--backend", path, "verify"))
+    #expect(scratch.exists("home/folder.damaged/entries"))
+  }
+
   @Test func aFetchIsAnsweredFromALibrary() async throws {
     let (scratch, path) = try scratch()
     try scratch.configure(text: #"{"backend": "\#(path)"}"#)

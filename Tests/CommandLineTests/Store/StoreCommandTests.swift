@@ -69,6 +69,18 @@ import Testing
     #expect(spaces.lines == ["words", "cities", "movies", "queries"] && spaces.errors.isEmpty)
   }
 
+  @Test func shellsCompleteTheValuesOfSettingsAndOfLists() async throws {
+    let scratch = try Scratch()
+    let engines = try await completion(["--set", "backend="], scratch).lines
+    #expect(Set(engines).isSuperset(of: ["backend=sqlite", "backend=tiered"]), "\(engines)")
+    let durability = try await completion(["--set=backends.sqlite.durability=n"], scratch)
+    #expect(durability.lines.contains("backends.sqlite.durability=normal"), "\(durability.text)")
+    let booleans = try await completion(["--set", "cache.shared="], scratch)
+    #expect(booleans.lines == ["words", "cache.shared=true", "cache.shared=false"])
+    let list = try await completion(["bench", "--backends", "sqlite,"], scratch).lines
+    #expect(list.contains("sqlite,lmdb") && !list.contains("sqlite,sqlite"), "\(list)")
+  }
+
   /// A completion is asked for again if it is empty: on a busy machine it may have given up after its second.
   private func completion(_ words: [String], _ scratch: Scratch) async throws -> Run {
     for _ in 1..<30 {

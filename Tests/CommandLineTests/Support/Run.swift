@@ -46,6 +46,12 @@ extension Scratch {
     }
   }
 
+  /// Runs a command that a hint prints.
+  func shell(_ command: String) async throws -> Run {
+    let folder = URL(fileURLWithPath: Binary.path).deletingLastPathComponent().path
+    return try await run("/bin/sh", ["-c", command], environment: ["PATH": "\(folder):/usr/bin:/bin"])
+  }
+
   /// The environment of a program that is run here. A process that a busy machine holds up while it has a store locked
   /// fails no other.
   var cleanEnvironment: [String: String] {

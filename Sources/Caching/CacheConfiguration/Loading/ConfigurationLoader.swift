@@ -96,15 +96,6 @@ public struct ConfigurationLoader: Sendable {
     if let defect = declared.defect { throw defect }
   }
 
-  /// What the settings say, without the options of an engine that is not built in. Loads no library.
-  ///
-  /// - Throws: `ConfigurationError`: the configuration has a mistake.
-  package func settings(_ flags: ConfigurationFlags) throws(ConfigurationError) -> SectionReader {
-    let (reader, _) = try read(flags, home: try locations.home(flags).path, loadsEngines: false)
-    if let problem = reader.sortedProblems.first { throw problem }
-    return reader
-  }
-
   /// The environment variables that are named like those of a known section or engine, but are no setting. They are
   /// ignored, because they may be another program's; a user who meant a setting wants to know.
   public var ignoredVariables: [ConfigurationError] {
@@ -121,11 +112,9 @@ public struct ConfigurationLoader: Sendable {
   /// Reads every key from `sources`, once: first those that say which engines are needed, then the options of all engines,
   /// then the others.
   ///
-  /// - Parameters:
-  ///   - references: engines that are needed besides the one with the store.
-  ///   - loadsEngines: whether to load those that are not built in. Without it, their options are not checked.
+  /// - Parameter references: engines that are needed besides the one with the store.
   private func read(
-    _ sources: SettingSources, naming references: [EngineReference] = [], loadsEngines: Bool = true
+    _ sources: SettingSources, naming references: [EngineReference] = []
   ) -> (reader: SectionReader, loaded: [LoadedEngine]) {
     var reader = SectionReader(
       sources, engines: engines, loadsEngines: loadEngines != nil,
@@ -134,7 +123,7 @@ public struct ConfigurationLoader: Sendable {
     for section in first { reader.read(section) }
     let wanted = (reader.engineToLoad.map { [$0] } ?? []) + references
     var loaded: [LoadedEngine] = []
-    if let loadEngines, loadsEngines, !wanted.isEmpty {
+    if let loadEngines, !wanted.isEmpty {
       let found = loadEngines(wanted, reader)
       loaded = found.engines
       reader.engines += loaded.map(\.plugin.declaration)
@@ -147,7 +136,7 @@ public struct ConfigurationLoader: Sendable {
   }
 
   private func read(
-    _ flags: ConfigurationFlags, home: String, naming references: [EngineReference] = [], loadsEngines: Bool = true
+    _ flags: ConfigurationFlags, home: String, naming references: [EngineReference] = []
   ) throws(ConfigurationError) -> (reader: SectionReader, loaded: [LoadedEngine]) {
     var sources = SettingSources(names: names, environment: locations.environment, variables: locations.variables)
     sources.paths = PathResolver(base: home, userHome: locations.paths.userHome)
@@ -162,7 +151,7 @@ public struct ConfigurationLoader: Sendable {
       sources.assignments.append((Setting.engine, absolute(backend), flags.backendFlag ?? names.arguments.engine))
     }
     let absoluteReferences = references.map { EngineReference(absolute($0.text), $0.source) }
-    let result = read(sources, naming: absoluteReferences, loadsEngines: loadsEngines)
+    let result = read(sources, naming: absoluteReferences)
     if let defect = result.reader.defect { throw defect }
     return result
   }

@@ -129,7 +129,8 @@ extension EngineDeclaration {
     return "\(store) verify --repair; \(store) export | cachectl --backend \(name) import"
   }
 
-  private static func shellWord(_ text: String) -> String {
+  /// `text` as a word of a shell.
+  package static func shellWord(_ text: String) -> String {
     // Not by characters: to a shell a quote is one also before a combining mark.
     let isPlain = text.unicodeScalars.allSatisfy { scalar in
       let character = Character(scalar)

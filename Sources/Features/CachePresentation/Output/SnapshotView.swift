@@ -81,6 +81,9 @@ public struct SnapshotView: OutputView {
   /// The value for people.
   public func table(on screen: Screen, hasHeader: Bool) -> String { content.table(on: screen, hasHeader: hasHeader) }
 
+  /// Whether the value is a stale one from the cache.
+  public var isStale: Bool { origin.isStale }
+
   /// The line above this snapshot, if two are shown one after the other, such as "From cache (ENGINE), stored 3 min ago,
   /// fresh for 57 min:".
   public var heading: StatusLine {

@@ -3,20 +3,14 @@ public struct ProgressLine: Sendable {
   private let label: String
   private let done: Int
   private let total: Int?
-  private let elapsed: Duration?
-  private let left: Duration?
+  private let elapsed: Duration
 
-  /// The progress of `label`, such as "Copying": `done` of `total` (`nil` if unknown).
-  ///
-  /// - Parameters:
-  ///   - elapsed: the time taken so far; `nil` if the items differ too much to have a speed.
-  ///   - left: how long the rest is likely to take, if the caller knows better than the speed so far.
-  public init(_ label: String, done: Int, total: Int?, elapsed: Duration? = nil, left: Duration? = nil) {
+  /// The progress of `label`, such as "Copying": `done` of `total` (`nil` if unknown) after the time `elapsed`.
+  public init(_ label: String, done: Int, total: Int?, elapsed: Duration) {
     self.label = label
     self.done = done
     self.total = total
     self.elapsed = elapsed
-    self.left = left
   }
 
   /// The line, without a line end, at most `width` cells wide, such as "Copying  [=====>    ]  53% 1,234/2,340, 411/s,
@@ -51,7 +45,7 @@ public struct ProgressLine: Sendable {
   }
 
   private var perSecond: Double? {
-    guard let elapsed, elapsed > .zero, done > 0 else { return nil }
+    guard elapsed > .zero, done > 0 else { return nil }
     return Double(done) / (elapsed / .seconds(1))
   }
 
@@ -60,7 +54,6 @@ public struct ProgressLine: Sendable {
   }
 
   private var timeLeft: String? {
-    if let left { return left < .seconds(360_000) ? "\(ElapsedTimeText.clock(left)) left" : nil }
     guard let total, let perSecond, done < total else { return nil }
     // Beyond a hundred hours the figure says nothing, and could overflow a duration.
     let seconds = Double(total - done) / perSecond

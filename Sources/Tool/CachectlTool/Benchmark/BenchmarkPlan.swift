@@ -94,7 +94,7 @@ struct BenchmarkPlan: Sendable {
     let display = Mutex(ProgressDisplay("Measuring", isVisible: global.showsProgress))
     defer { display.withLock { $0.finish() } }
     let show: @Sendable (BenchmarkProgress) -> Void = { now in
-      display.withLock { $0.show(done: now.phase, total: now.total, item: now.item) }
+      display.withLock { $0.update(done: now.phase, total: now.total, item: now.item) }
     }
     if options.processes > 1 { return try SharedBenchmark(plan.options).run(show) }
     return try await plan.run(show)

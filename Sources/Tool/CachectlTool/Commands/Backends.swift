@@ -38,6 +38,7 @@ struct ListBackends: ParsableCommand {
     }
     let others = found.usable.map { Backend($0, isAmbiguous: found.ambiguous.contains($0.name)) }
     try global.show(ListView(rows + others, selected: container.configuration.backend, warnings: unusable))
+    if global.output == .table { global.remark(StatusLine(["\(TieredSettings.name): \(TieredSettings.summary)"])) }
   }
 }
 
@@ -77,7 +78,7 @@ extension GlobalOptions {
 extension AppDIContainer {
   /// The libraries of the search path that are not loaded.
   fileprivate var foundLibraries: FoundLibraries {
-    FoundLibraries(.ofProcess(), searchPath: configuration.pluginSearchPath, catalogue: catalogue)
+    FoundLibraries(EngineLibraries(), searchPath: configuration.pluginSearchPath, catalogue: catalogue)
   }
 
   /// The names of all engines, including libraries that are not loaded.
@@ -90,9 +91,16 @@ extension AppDIContainer {
 
 extension CompletionKind {
   /// The names of the engines, including those of libraries.
-  static var backends: CompletionKind {
-    .list(
-      (try? AppDIContainer.ofProcess().backendNames) ?? Cachectl.current.catalogue.declarations.map(\.name))
+  static var backends: CompletionKind { .list(backendNames) }
+
+  /// The same names, with commas between.
+  static var backendLists: CompletionKind { .commaSeparated(backendNames) }
+
+  /// The same names, and that of the engine that is made of two others.
+  static var configuredBackends: CompletionKind { .list(backendNames + [TieredSettings.name]) }
+
+  static var backendNames: [String] {
+    (try? AppDIContainer.ofProcess().backendNames) ?? Cachectl.current.catalogue.declarations.map(\.name)
   }
 }
 
@@ -121,7 +129,8 @@ extension Backend {
   fileprivate init(_ library: EngineLibrary, isAmbiguous: Bool) {
     let advice =
       isAmbiguous
-      ? "another folder has one too: name it by its path" : "see: cachectl backends show \(library.name)"
+      ? "another folder has one too: name it by its path"
+      : GivenOptions.ofProcess.repeated(in: "see: cachectl backends show \(library.name)")
     self.init(name: library.name, summary: "not loaded; \(advice)", path: library.path)
   }
 }

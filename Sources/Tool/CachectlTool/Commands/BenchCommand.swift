@@ -32,13 +32,11 @@ struct BenchCommand: AsyncParsableCommand {
 
   @Option(
     help: ArgumentHelp("The engines, by name or path of the library (default: all built in)", valueName: "a,b,..."),
-    completion: .backends)
+    completion: .backendLists)
   var backends: NameList?
 
-  @Option(
-    help: ArgumentHelp("Run the workload NAME", valueName: "name"),
-    completion: .list(WorkloadCatalogue.names))
-  var workload: [String] = []
+  @Option(help: ArgumentHelp("Run the workload NAME", valueName: "name"))
+  private var workload: [WorkloadName] = []
 
   @Option(help: ArgumentHelp("Store N entries; several counts are run one after the other", valueName: "n,n,..."))
   var entries: CountList?
@@ -63,9 +61,8 @@ struct BenchCommand: AsyncParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "Evict by the policy NAME in the workload full (default: that of the configuration)", valueName: "name"),
-    completion: .list(EvictionPolicy.standard.map { $0.name }))
-  var policy: String?
+      "Evict by the policy NAME in the workload full (default: that of the configuration)", valueName: "name"))
+  private var policy: PolicyName?
 
   @Option(help: "What a commit survives, on every engine")
   var durability = Durability.normal
@@ -128,28 +125,20 @@ struct BenchCommand: AsyncParsableCommand {
   }
 
   private func plan() throws -> BenchmarkPlan {
-    let workloads = try workload.map(named)
     let names = backends?.names ?? []
     let session = try Session(global, naming: names.map { EngineReference($0, flag: "--backends") })
     let only = global.backend == nil ? [] : [session.configuration.backend]
     var plan = try BenchmarkPlan(
-      session.container, backends: names.isEmpty ? only : names.map(EngineName.name), workloads: workloads,
+      session.container, backends: names.isEmpty ? only : names.map(EngineName.name),
+      workloads: workload.map(\.workload),
       options: options)
     if let policy {
       guard plan.isBounded else {
         throw ValidationError("--policy goes with --workload full: no other store gets full")
       }
-      plan.policy = try Cachectl.current.policy(named: policy)
+      plan.policy = policy.policy
     }
     return plan
-  }
-
-  private func named(_ name: String) throws(ValidationError) -> Workload {
-    if let workload = WorkloadCatalogue.workload(named: name) { return workload }
-    let names = WorkloadCatalogue.names
-    let nearest = Spelling.nearest(to: name, among: names).map { "; the nearest is \($0)" } ?? ""
-    throw ValidationError(
-      "--workload: there is no workload '\(name)': give one of \(names.joined(separator: ", "))\(nearest)")
   }
 
   /// The report to compare with; `nil` if there is none.
@@ -162,14 +151,27 @@ struct BenchCommand: AsyncParsableCommand {
 
 extension Durability: ExpressibleByArgument {}
 
-extension Cachectl {
-  /// The eviction policy with the short or long name `name`.
-  fileprivate func policy(named name: String) throws(ValidationError) -> EvictionPolicy {
-    let wanted = Spelling.shortName(for: name) ?? name
-    if let policy = policies.first(where: { $0.name == wanted }) { return policy }
-    let names = policies.map(\.name)
-    let nearest = Spelling.nearest(to: name, among: names).map { "; the nearest is \($0)" } ?? ""
-    throw ValidationError(
-      "--policy: there is no policy '\(name)': give one of \(names.joined(separator: ", "))\(nearest)")
+/// A workload by its name.
+private struct WorkloadName: ExpressibleByArgument {
+  let workload: Workload
+
+  init?(argument: String) {
+    guard let workload = WorkloadCatalogue.workload(named: argument) else { return nil }
+    self.workload = workload
   }
+
+  static var allValueStrings: [String] { WorkloadCatalogue.names }
+}
+
+/// An eviction policy by its short or long name.
+private struct PolicyName: ExpressibleByArgument {
+  let policy: EvictionPolicy
+
+  init?(argument: String) {
+    let name = Spelling.shortName(for: argument) ?? argument
+    guard let policy = Cachectl.current.policies.first(where: { $0.name == name }) else { return nil }
+    self.policy = policy
+  }
+
+  static var allValueStrings: [String] { Cachectl.current.policies.map { $0.name } }
 }

@@ -134,13 +134,10 @@ extension AppDIContainer {
   /// server, and says why if that does not answer.
   func limitsOfServer() async -> String? {
     guard let (plugin, options) = try? engine(configuration.backend) else { return nil }
-    let declaration = plugin.declaration
-    if declaration.capabilities.contains(.bounded) { return nil }
-    var inspection = StoreInspection(path: "", files: [], format: nil, currentFormat: 1)
-    do throws(CacheError) { inspection = try await plugin.inspect(options) } catch {
-      inspection = StoreInspection(path: "", files: [], format: nil, currentFormat: 1, limits: error.message)
-    }
-    return inspection.limitsText(of: declaration.name)
+    if plugin.declaration.capabilities.contains(.bounded) { return nil }
+    let limits: String?
+    do throws(CacheError) { limits = try await plugin.inspect(options).limits } catch { limits = error.message }
+    return plugin.declaration.text(ofLimits: limits)
   }
 }
 
@@ -173,6 +170,7 @@ extension ListView<ConfigurationEntry> {
 extension ListView<ErrorView> {
   /// The mistakes in a configuration, in their order.
   init(_ problems: [ErrorView]) {
+    let problems = problems.map(GivenOptions.ofProcess.repeated(in:))
     let columns: [Column<ErrorView>] = ["code", "message", "hint"].map { name in
       Column(name) { $0.json[name] ?? .null }
     }

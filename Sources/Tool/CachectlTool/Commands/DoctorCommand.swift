@@ -19,7 +19,7 @@ struct DoctorCommand: AsyncParsableCommand {
   func run() async throws {
     CrashNotice.install()
     let (view, worst) = try await Doctor(
-      loader: .ofProcess, libraries: .ofProcess(), catalogue: Cachectl.current.catalogue
+      loader: .ofProcess, catalogue: Cachectl.current.catalogue
     ).examine(
       global.configurationFlags)
     if Task.isCancelled { throw CacheError.cancelled }

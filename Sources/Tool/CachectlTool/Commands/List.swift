@@ -131,13 +131,6 @@ struct EntriesListing {
     return StatusLine(parts + (cursor.map { ["more with --cursor \($0)"] } ?? []))
   }
 
-  /// On a narrower screen an entry takes two lines: the other columns would leave no space for its key.
-  private static let narrowest = 60
-  /// On a narrower screen there is no space for the time of storing.
-  private static let narrow = 76
-  private static let widestSize = "1023.9 KiB".count
-  private static let widestState = EntryState.allCases.map(\.rawValue.count).max() ?? 0
-
   /// The entries, with what decides whether they can answer. The other formats and `show` have the rest. On a terminal
   /// of known width keys are cut in the middle, elsewhere they are whole.
   private mutating func table(_ entries: [ScannedEntry], _ now: Timestamp, hasHeader: Bool) -> String {
@@ -145,23 +138,16 @@ struct EntriesListing {
     let time = now.sinceEpoch
     let size = Entries(table: .init("Size", .right)) { .init(ByteCountText.text($0.payloadBytes)) }
     let state = Entries(table: .init("State")) { $0.metadata.state(at: now).cell }
-    let stored = Entries(table: .init("Stored")) {
+    let stored = Entries(table: .init("Stored", priority: -1)) {
       .init(RelativeTimeText.past($0.metadata.storedAt.sinceEpoch, now: time))
     }
-    let width = screen.width ?? .max
-    if width < Self.narrowest {
-      return entries.map { entry in
-        let key = DisplayWidth.truncatedInMiddle(TerminalText.line(entry.key.text), to: width)
-        var widths = [0, Self.widestSize, Self.widestState, 0]
-        let facts = Table([entry], [Entries(table: .init("")) { _ in "" }, size, state, stored])
-        return key + "\n" + facts.text(on: screen, hasHeader: false, below: &widths)
-      }.joined()
+    let key = Entries(table: .init("Key", priority: 1, isShrinkable: true, minimum: 24, isCutInMiddle: true)) {
+      .init($0.key.text)
     }
-    let key = Entries(table: .init("Key", isShrinkable: true, isCutInMiddle: true)) { .init($0.key.text) }
     let fresh = Entries(table: .init("Fresh until")) {
       .init(RelativeTimeText.text($0.metadata.freshUntil.sinceEpoch, now: time))
     }
-    let table = Table(entries, width < Self.narrow ? [key, size, state, fresh] : [key, size, state, stored, fresh])
+    let table = Table(entries, [key, size, state, stored, fresh])
     guard screen.isTerminal else { return table.tabbedText(hasHeader: hasHeader) }
     return table.text(on: screen, hasHeader: hasHeader, below: &widths)
   }

@@ -186,6 +186,14 @@ extension Session {
     return removal
   }
 
+  /// The command that makes room for an empty store if the engine can neither remove its store nor move it aside; `nil` for
+  /// a store without a path.
+  var commandToMoveAside: String? {
+    configuration.storePath.map { path in
+      "move it aside with: mv \(EngineDeclaration.shellWord(path)) \(EngineDeclaration.shellWord(path + ".damaged"))"
+    }
+  }
+
   /// Removes the store, so that the next opening creates an empty one.
   ///
   /// - Returns: the remark that says so.
@@ -194,7 +202,9 @@ extension Session {
       let (plugin, options) = try container.engine(configuration.backend)
       _ = try await plugin.removeStore(options, movingAside: nil)
     } catch {
-      throw error.code == .unsupported ? reason : error
+      guard error.code == .unsupported else { throw error }
+      throw CacheError(
+        reason.code, reason.message, hint: commandToMoveAside ?? reason.hint, key: reason.key, cause: reason)
     }
     return "\(configuration.backend): an empty store has taken the place of the old one (\(reason.message))"
   }

@@ -8,8 +8,8 @@ struct TestBackend: AsyncParsableCommand {
       It works on scratch stores only, and never touches a real one: paths and names of stores that are configured are \
       replaced, all other options count. The status is 1 where a check fails.
 
-      A library is tested in a process of its own. Where it ends that process, or a check hangs, the check under way \
-      has failed, and those after it are not made.
+      The engine is tested in a separate process. If it ends that process, or a check hangs, the current check has \
+      failed, and those after it are not made.
 
       Examples:
         cachectl backends test lmdb
@@ -23,10 +23,10 @@ struct TestBackend: AsyncParsableCommand {
   @Option(help: "The seed of the random checks")
   var seed: UInt64 = 1
 
-  @Option(help: ArgumentHelp("Give up a check of a library after DURATION (default: 2m)", valueName: "duration"))
+  @Option(help: ArgumentHelp("Give up a check after DURATION (default: 2m)", valueName: "duration"))
   var timeout: DurationText?
 
-  @Flag(help: "Test a library in this process, for a debugger")
+  @Flag(help: "Test in this process, for a debugger; it prints a line of NDJSON for each check")
   var inProcess = false
 
   @OptionGroup(title: "Global options")
@@ -38,57 +38,46 @@ struct TestBackend: AsyncParsableCommand {
 
   private var flags: ConfigurationFlags { global.configurationFlags(of: "backends test", backend: name) }
 
-  /// The loader without a crash notice: a crash is one of the results a test may have.
-  private var loader: ConfigurationLoader { .ofProcess(EngineLibraries.ofProcess()) }
-
   func run() async throws {
     let scratch = try ScratchFolder()
     defer { scratch.remove() }
-    let library = inProcess ? nil : try loader.library(flags, in: .ofProcess())
-    let checks = try await test(library, in: scratch)
-    if Task.isCancelled { throw CacheError.cancelled }
-    let view = ListView(checks, of: library?.name ?? EngineName.name(of: name))
-    if library != nil || global.output != .ndjson { try global.show(view) }
-    if checks.contains(where: { $0.result == .failed }) { throw ExitCode.failure }
-  }
-
-  /// - Parameter library: the library to test in another process; `nil` to test in this one.
-  private func test(_ library: EngineLibrary?, in scratch: ScratchFolder) async throws -> [CheckResult] {
+    if inProcess { return try await testHere(in: scratch) }
+    var test = IsolatedTest()
+    let arguments = [
+      "backends", "test", name, "--in-process", "--output", "ndjson", "--seed", "\(seed)",
+    ]
     let progress = ProgressDisplay("Testing \(EngineName.name(of: name))", isVisible: global.showsProgress)
-    defer { progress.finish() }
-    guard let library else { return try await testHere(in: scratch, progress) }
-    let test = IsolatedTest(library: library, seed: seed, limit: timeout?.duration ?? .seconds(120), global: global)
-    if let checks = try test.run(in: scratch, progress: progress) { return checks }
-    // What keeps the other process from starting is no crash, and stops this process too.
-    _ = try subject(in: scratch)
-    throw CacheError(.failed, "the test of \(library.path) could not begin")
+    let checks = try test.run(
+      arguments + global.arguments, limit: timeout?.duration ?? .seconds(120), in: scratch, global, progress: progress)
+    guard let checks else {
+      // What keeps the other process from starting is no crash, and stops this process too.
+      _ = try subject(in: scratch)
+      throw CacheError(.failed, "the test of \(name) could not begin")
+    }
+    try global.show(ListView(checks, of: EngineName.name(of: name)))
+    if checks.contains(where: { $0.result == .failed }) { throw ExitCode.failure }
   }
 
   /// The engine with its configured options, over stores below `scratch` and stores with names of their own.
   private func subject(in scratch: ScratchFolder) throws -> ConformanceSubject {
-    let container = try AppDIContainer.ofProcess(flags, loader: loader)
+    // Without a crash notice: a crash is one of the results a test may have.
+    let container = try AppDIContainer.ofProcess(flags, loader: .ofProcess(EngineLibraries()))
     let backend = container.configuration.backend
     return try ConformanceSubject(
       plugin: container.catalogue.plugin(named: backend), values: container.configuration.options(of: backend),
       scratchFolder: scratch.path)
   }
 
-  /// Makes the checks in this process. NDJSON is printed line by line: another process may be waiting for each line.
-  private func testHere(in scratch: ScratchFolder, _ progress: ProgressDisplay) async throws -> [CheckResult] {
-    let subject = try subject(in: scratch)
-    var checks = IsolatedChecks()
+  /// Makes the checks in this process. Each is printed when it was made: another process waits for it.
+  private func testHere(in scratch: ScratchFolder) async throws {
     var failure: CacheError?
-    progress.update(done: 0, total: IsolatedChecks.total, item: checks.underWay)
-    _ = await ConformanceSuite.run(subject, seed: seed) { outcome in
-      let result = CheckResult(outcome)
-      if global.output == .ndjson, failure == nil {
-        do throws(CacheError) { try Console.output.write(result.line) } catch { failure = error }
-      }
-      checks.results.append(result)
-      progress.update(done: checks.results.count, total: IsolatedChecks.total, item: checks.underWay)
+    let report = await ConformanceSuite.run(try subject(in: scratch), seed: seed) { outcome in
+      guard failure == nil else { return }
+      do throws(CacheError) { try Console.output.write(CheckResult(outcome).line) } catch { failure = error }
     }
     if let failure { throw failure }
-    return checks.results
+    if Task.isCancelled { throw CacheError.cancelled }
+    if !report.failures.isEmpty { throw ExitCode.failure }
   }
 }
 
@@ -124,7 +113,7 @@ extension CheckResult {
   }
 
   /// The result that `line` reports; `nil` if it reports none.
-  fileprivate init?(line: [UInt8]) {
+  init?(line: [UInt8]) {
     guard let document = try? JSONDocument(parsing: line), case .object(let members) = document.root.value
     else { return nil }
     func text(_ key: String) -> String? {
@@ -155,57 +144,4 @@ extension ListView<CheckResult> {
       Table(ordered, CheckResult.columns).text(on: $0, hasHeader: $1, layout: .wrapped)
     }
   }
-}
-
-/// The checks of an engine that are made one after the other, in another process if the engine may crash it.
-struct IsolatedChecks {
-  private let names = ConformanceSuite.checks.map(\.name)
-  /// The results of the checks made so far.
-  var results: [CheckResult] = []
-
-  /// The number of checks in all.
-  static var total: Int { ConformanceSuite.checks.count }
-
-  /// The name of the current check; `nil` if all have been made.
-  var underWay: String? { results.count < names.count ? names[results.count] : nil }
-
-  /// Adds the next check if `line` is a report of one, in the form of `CheckResult.line`. Ignores anything else, such as
-  /// output of an engine.
-  ///
-  /// - Returns: whether it was a check.
-  mutating func add(line: [UInt8]) -> Bool {
-    guard let result = CheckResult(line: line), result.name == underWay else { return false }
-    results.append(result)
-    return true
-  }
-
-  /// All results, once the other process has ended. If the engine ended it, the current check failed, and those after it
-  /// were not made.
-  func results(after end: ToolProcess.End) -> [CheckResult] {
-    let status: Int32 = results.contains { $0.result == .failed } ? 1 : 0
-    if underWay == nil, end == .exited(status: status) { return results }
-    let message =
-      switch end {
-      case .exited(let status): "the engine ended the process with status \(status)"
-      case .killed(let signal): "the engine ended the process: \(SignalName.text(signal))"
-      case .gaveUp(let limit): "the engine did not return within \(DurationText(limit))"
-      }
-    let failed = CheckResult(name: underWay ?? "end-of-process", result: .failed, message: message)
-    let skipped = names.dropFirst(results.count + 1).map {
-      CheckResult(name: $0, result: .skipped, message: "not made: the process had ended")
-    }
-    return results + [failed] + skipped
-  }
-}
-
-/// The names of signals.
-enum SignalName {
-  private static let names: [Int32: String] = [
-    SIGABRT: "SIGABRT", SIGALRM: "SIGALRM", SIGBUS: "SIGBUS", SIGFPE: "SIGFPE", SIGILL: "SIGILL", SIGKILL: "SIGKILL",
-    SIGPIPE: "SIGPIPE", SIGSEGV: "SIGSEGV", SIGSYS: "SIGSYS", SIGTERM: "SIGTERM", SIGTRAP: "SIGTRAP",
-    SIGXCPU: "SIGXCPU", SIGXFSZ: "SIGXFSZ",
-  ]
-
-  /// The name of the signal `number`, such as "SIGSEGV".
-  static func text(_ number: Int32) -> String { names[number] ?? "signal \(number)" }
 }

@@ -78,7 +78,8 @@ struct VerifyCommand: AsyncParsableCommand {
     }
     report.saved = max(0, found.entriesChecked - keys.count - found.omitted)
     let backend = session.configuration.backend
-    var advice = report.possiblyLost.isEmpty ? "" : "empty the store with: cachectl --backend \(backend) rm --all --yes"
+    let removal = "empty the store with: cachectl --backend \(backend) rm --all --yes"
+    var advice = report.possiblyLost.isEmpty ? "" : session.commandToMoveAside ?? removal
     if found.omitted > 0 { advice = "repeat it for \(NumberText.count(found.omitted, "issue", "issues")) more" }
     global.warn(
       ErrorView(
@@ -253,14 +254,9 @@ extension IntegrityIssue {
 extension [IntegrityIssue] {
   /// A line for each issue; on a narrow screen the message goes below the key. Keys are never cut: people copy them.
   fileprivate func table(_ title: String, _ screen: Screen, _ hasHeader: Bool) -> String {
-    let wide = Table(
+    Table(
       [.init(title), .init("Key"), .init("Message")],
-      rows: map { [.init($0.kind.rawValue, .red), .init($0.key?.text), .init($0.message)] })
-    if wide.fits(on: screen) { return wide.text(on: screen, hasHeader: hasHeader) }
-    let rows = flatMap { issue in
-      [[.init(issue.kind.rawValue, .red), .init(issue.key?.text)], ["", .init(issue.message, .dim)]] as [[Table.Cell]]
-    }
-    return Table([.init(title), .init("Key and message")], rows: rows)
-      .text(on: screen, hasHeader: hasHeader, layout: .wrapped)
+      rows: map { [.init($0.kind.rawValue, .red), .init($0.key?.text), .init($0.message)] }
+    ).text(on: screen, hasHeader: hasHeader, layout: .stacked(leading: 2, below: .max))
   }
 }

@@ -31,16 +31,6 @@ extension ConfigurationLoader {
       environment: environment, workingDirectory: workingDirectory, userHome: userHome,
       loadEngines: { libraries.engines($0, $1) }, readFile: readFile)
   }
-
-  /// The library among `libraries` of the engine that `flags.backend` names, without loading it; `nil` if the engine is
-  /// built in.
-  ///
-  /// - Throws: `ConfigurationError`: the configuration has a mistake, or there is no such library.
-  func library(
-    _ flags: ConfigurationFlags, in libraries: EngineLibraries
-  ) throws(ConfigurationError) -> EngineLibrary? {
-    try libraries.library(try settings(flags))
-  }
 }
 
 /// The documents that are derived from the declarations.

@@ -211,9 +211,6 @@ public struct OpenStore: Sendable {
     return await tiered.tier(of: key)
   }
 
-  /// How many unexpired entries were evicted so far to keep the store within its bounds.
-  var evictions: Int { entries.uses.counts.evictions }
-
   /// Waits for background work, such as the revalidation of a stale entry.
   ///
   /// - Returns: the failures to store what was fetched.

@@ -34,7 +34,7 @@ struct Doctor: Sendable {
   /// - Throws: `ConfigurationError` if a flag is wrong, which is a mistake of the command line.
   func examine(
     _ flags: ConfigurationFlags
-  ) async throws(ConfigurationError) -> (view: DoctorView, worst: CacheError.Code?) {
+  ) async throws(ConfigurationError) -> (view: ListView<Finding>, worst: CacheError.Code?) {
     let (loaded, problems) = loader.read(flags)
     if let mistake = problems.first(where: \.isOfCommandLine) { throw mistake }
     var findings = configuration(problems, flags)
@@ -47,7 +47,7 @@ struct Doctor: Sendable {
         .warning("stores", "are not looked at", hint: "put the configuration right, and ask again"))
       findings.append(time([]))
     }
-    return (DoctorView(findings), CacheError.Code.worst(of: findings.compactMap(\.code)))
+    return (ListView(findings), CacheError.Code.worst(of: findings.compactMap(\.code)))
   }
 
   /// All mistakes in the configuration, or where it comes from.
@@ -157,20 +157,61 @@ struct Finding: Sendable {
   /// The kind of failure that the user would see; `nil` unless the result is a problem.
   let code: CacheError.Code?
 
+  private static var given: GivenOptions { .ofProcess }
+
   static func ok(_ name: String, _ message: String) -> Finding {
     Finding(name: name, result: .ok, message: message, hint: "", code: nil)
   }
 
   static func warning(_ name: String, _ message: String, hint: String) -> Finding {
-    Finding(name: name, result: .warning, message: message, hint: hint, code: nil)
+    Finding(name: name, result: .warning, message: message, hint: given.repeated(in: hint), code: nil)
   }
 
   static func problem(_ name: String, _ code: CacheError.Code, _ message: String, hint: String) -> Finding {
-    Finding(name: name, result: .problem, message: message, hint: hint, code: code)
+    Finding(name: name, result: .problem, message: message, hint: given.repeated(in: hint), code: code)
   }
 
   static func problem(_ name: String, _ error: CacheError) -> Finding {
     problem(name, error.code, error.message, hint: ErrorView(error).hint)
+  }
+}
+
+extension ListView<Finding> {
+  /// The result of each check, in their order. People see the hint below what was found.
+  init(_ checks: [Finding]) {
+    let count = { @Sendable (result: Finding.Result) in checks.count { $0.result == result } }
+    let columns: [Column<Finding>] = [
+      Column("name") { .string($0.name) }, Column("result") { .string($0.result.rawValue) },
+      Column("message") { .string($0.message) }, Column("hint") { JSONValue($0.hint.isEmpty ? nil : $0.hint) },
+    ]
+    let (warnings, problems) = (count(.warning), count(.problem))
+    let counts = [
+      NumberText.count(problems, "problem", "problems"), NumberText.count(warnings, "warning", "warnings"),
+    ]
+    let isInOrder = problems + warnings == 0
+    self.init(
+      checks, columns,
+      status: isInOrder
+        ? StatusLine(["Everything is in order"], style: .green)
+        : StatusLine(counts, style: problems > 0 ? .red : .yellow)
+    ) { records in
+      [
+        "ok": .integer(count(.ok)), "warnings": .integer(warnings), "problems": .integer(problems),
+        "checks": .array(records),
+      ]
+    } text: { screen, hasHeader in
+      let table = Table([.init("Result"), .init("Check"), .init("Found")], rows: checks.flatMap(\.rows))
+      return table.stackedText(on: screen, leading: 2)
+        ?? table.text(on: screen, hasHeader: hasHeader, layout: .wrapped)
+    }
+  }
+}
+
+extension Finding {
+  fileprivate var rows: [[Table.Cell]] {
+    let style: TextStyle = result == .ok ? .green : result == .warning ? .yellow : .red
+    let found = [Table.Cell(result.rawValue, style), Table.Cell(name, .plain), Table.Cell(message, .plain)]
+    return hint.isEmpty ? [found] : [found, ["", "", Table.Cell(hint, .dim)]]
   }
 }
 

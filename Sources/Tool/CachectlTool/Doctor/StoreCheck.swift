@@ -52,7 +52,7 @@ struct StoreCheck: Sendable {
     let configuration = try container.engineConfiguration(for: plugin.declaration)
     let inspection = try await plugin.inspect(configuration)
     result.path = inspection.path
-    if !isBounded { result.findings = [.ok(name, inspection.limitsText(of: name))] }
+    if !isBounded { result.findings = [.ok(name, plugin.declaration.text(ofLimits: inspection.limits))] }
     if let caution = inspection.caution { result.findings.append(.warning(name, caution, hint: "")) }
     guard inspection.exists else {
       result.findings.append(.ok(name, "no store yet at \(inspection.path)"))
@@ -116,9 +116,9 @@ struct StoreCheck: Sendable {
   }
 }
 
-extension StoreInspection {
-  /// The limits of the store of the engine called `name`, which is not `bounded`.
-  func limitsText(of name: String) -> String {
+extension EngineDeclaration {
+  /// The limits of a store of this engine, which is not `bounded`.
+  func text(ofLimits limits: String?) -> String {
     let own = limits.map { " (\($0))" } ?? ""
     return "cache.maxEntries and cache.maxBytes do not apply: \(name) has its own limits and evicts by itself\(own)"
   }

@@ -5,7 +5,7 @@ public struct GlobalOptions: ParsableArguments, Sendable {
 
   @Option(
     help: "Use the storage engine NAME, or the one in the library at a path",
-    completion: .backends)
+    completion: .configuredBackends)
   var backend: String?
 
   @Option(help: "The folder for stores", completion: .directory)
@@ -31,6 +31,12 @@ public struct GlobalOptions: ParsableArguments, Sendable {
 
   /// The options with their defaults.
   public init() {}
+
+  /// Where the configuration and the stores are, for another process of this program.
+  var arguments: [String] {
+    let single = [("--config", config), ("--home", home)].flatMap { name, value in value.map { [name, $0] } ?? [] }
+    return single + settings.flatMap { ["--set", $0] }
+  }
 
   var configurationFlags: ConfigurationFlags {
     ConfigurationFlags(file: config, backend: backend, home: home, settings: settings)
@@ -82,9 +88,27 @@ public struct GlobalOptions: ParsableArguments, Sendable {
 }
 
 extension CompletionKind {
-  /// The keys of the configuration, each with an equals sign for the value to follow.
+  /// The keys of the configuration, each with an equals sign for the value to follow; behind one, the values that can
+  /// follow.
   static var settings: CompletionKind {
-    .list(ConfigurationLoader.ofProcess.declared.settings.filter(\.kind.isSingle).map { "\($0.path)=" })
+    .custom { request in
+      let settings = ConfigurationLoader.ofProcess.declared.settings.filter(\.kind.isSingle)
+      let key = request.beginning.prefix { $0 != "=" }
+      guard key.count < request.beginning.count else { return settings.map { "\($0.path)=" } }
+      return settings.first { $0.path == key }.map { $0.values.map { "\(key)=\($0)" } } ?? []
+    }
+  }
+}
+
+extension Setting {
+  /// The values, if they can be listed.
+  fileprivate var values: [String] {
+    switch kind {
+    case .backend: CompletionKind.backendNames + (path == Setting.engine ? [TieredSettings.name] : [])
+    case .option(.choice(let names)): names
+    case .option(.boolean): ["true", "false"]
+    default: []
+    }
   }
 }
 

@@ -156,20 +156,6 @@ extension EngineLibraries {
     return (engines, problems)
   }
 
-  /// The library of the engine with the store, without loading it; `nil` if the engine is built in.
-  ///
-  /// - Throws: `ConfigurationError`: there is no such library, or more than one.
-  func library(_ settings: SectionReader) throws(ConfigurationError) -> EngineLibrary? {
-    guard let wanted = settings.engineToLoad else { return nil }
-    do throws(CacheError) {
-      return try library(
-        wanted.text, builtIn: settings.engines.map(\.name),
-        searchPath: settings.section(Configuration.Plugins.self).searchPath)
-    } catch {
-      throw problem(error, wanted, settings)
-    }
-  }
-
   /// The mistake that the engine that `reference` names cannot be used because of `error`.
   private func problem(
     _ error: CacheError, _ reference: EngineReference, _ settings: SectionReader

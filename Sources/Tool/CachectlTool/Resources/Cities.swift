@@ -37,7 +37,7 @@ struct FetchCitiesCommand: AsyncParsableCommand {
       let useCase = try session.container.context(store).makeFetchCitiesUseCase()
       if all { return try await showAll(useCase, session, &writes) }
       let snapshots = useCase.execute(cities.query, options: fetch.options)
-      try await SnapshotsDisplay(global: global).show(snapshots) { snapshot in
+      try await global.show(snapshots) { snapshot in
         writes.note(snapshot)
         return SnapshotView(snapshot, backend: session.configuration.backend, limit: limit)
       }

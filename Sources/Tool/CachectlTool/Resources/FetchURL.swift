@@ -101,6 +101,7 @@ struct FetchURLCommand: AsyncParsableCommand {
       try await show(response)
       global.remark(view.status)
     } else {
+      if view.isStale { global.remark(view.status) }
       try await write(response) { bytes throws(CacheError) in try Console.output.write(bytes) }
     }
     // Some failures are only known when the content is complete, such as that of storing it.

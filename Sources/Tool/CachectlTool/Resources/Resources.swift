@@ -91,7 +91,7 @@ struct FetchResourceCommand<Resource: FetchableOptions>: AsyncParsableCommand {
     let session = try Session(global)
     try await session.fetching(fetch) { store, writes throws(CacheError) in
       let snapshots = try resource.snapshots(session.container.context(store), fetch.options)
-      try await SnapshotsDisplay(global: global).show(snapshots) { snapshot in
+      try await global.show(snapshots) { snapshot in
         writes.note(snapshot)
         return resource.view(of: snapshot, backend: session.configuration.backend)
       }

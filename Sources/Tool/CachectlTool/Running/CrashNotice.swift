@@ -17,8 +17,11 @@ enum CrashNotice {
       code: "damaged", message: "the store % is damaged",
       hint: "save what can be read with: cachectl --backend % verify --repair")
     let text = Diagnostics.standard.text(.error(damage))
-    let parts = text.split(separator: "%", omittingEmptySubsequences: false).map { strdup(String($0)) }
-    guard parts.count == 3, let before = parts[0], let between = parts[1], let after = parts[2] else { return }
+    // The options of the command line, which the hint repeats, are between the two places.
+    guard let first = text.firstIndex(of: "%"), let last = text.lastIndex(of: "%"), first < last,
+      let before = strdup(String(text[..<first])), let after = strdup(String(text[text.index(after: last)...])),
+      let between = strdup(String(text[text.index(after: first)..<last]))
+    else { return }
     ccrash_install(ExitCode.dataError.rawValue, before, between, after)
   }()
 
@@ -31,6 +34,11 @@ enum CrashNotice {
     (pointers + arguments.count).initialize(to: nil)
     guard let program = strdup(ExecutableFile.path) else { return }
     ccrash_retry(program, pointers)
+  }
+
+  /// The path of the loaded library with the engine called `name`; `nil` if there is none.
+  static func path(ofLibrary name: String) -> String? {
+    libraries.withLock { $0.first { $0.name == name }?.path }
   }
 
   /// Adds `library` to what a crash from now on will name.

@@ -8,8 +8,6 @@ internal import EngineAPI
 final class DamagedStoreProcess: DamagedStoreReader {
   /// How long the process may take for one line: it may have to read a whole file first.
   private static let limit = Duration.seconds(60)
-  /// How long it may take to end.
-  private static let grace = Duration.seconds(2)
 
   private let arguments: [String]
   private let scratch: ScratchFolder
@@ -21,14 +19,14 @@ final class DamagedStoreProcess: DamagedStoreReader {
   init(_ engine: String, at path: String, _ configuration: Configuration, _ global: GlobalOptions) throws(CacheError) {
     scratch = try ScratchFolder()
     let name = configuration.loadedEngines.first { $0.plugin.declaration.name == engine }?.path ?? engine
-    var arguments = [DamagedStoreCommand.name, "--backend", name]
     // This process may have read it from a pipe.
-    let file = try? configuration.file.flatMap(ReadConfigurations.contents)
-    if file != nil { arguments += ["--config", scratch.path + "/config.json"] }
-    if let home = global.home { arguments += ["--home", home] }
-    for setting in global.settings + ["backends.\(engine).path=\(path)"] { arguments += ["--set", setting] }
-    self.arguments = arguments
-    if let file { try AtomicFile.write(file, to: scratch.path + "/config.json") }
+    let file = try? configuration.file.flatMap(ConfigurationLoader.contents)
+    let copy = scratch.path + "/config.json"
+    var global = global
+    global.config = file == nil ? nil : copy
+    global.settings.append("backends.\(engine).path=\(path)")
+    self.arguments = [DamagedStoreCommand.name, "--backend", name] + global.arguments
+    if let file { try AtomicFile.write(file, to: copy) }
   }
 
   deinit {
@@ -46,9 +44,8 @@ final class DamagedStoreProcess: DamagedStoreReader {
 
   func next() async throws(CacheError) -> DamagedStoreItem {
     guard var process = process.take() else { return .end }
-    let start = ContinuousClock.now
     while true {
-      switch process.next(within: 100) {
+      switch process.next(within: Self.limit) {
       case .line(let line):
         guard let item = DamagedStoreItem(line: line) else { continue }
         self.process = consume process
@@ -57,11 +54,9 @@ final class DamagedStoreProcess: DamagedStoreReader {
       case .end:
         return try stopped(by: process.wait())
       case .nothing:
-        let isCancelled = Task.isCancelled
-        guard isCancelled || ContinuousClock.now - start > Self.limit else { continue }
         process.send(SIGKILL)
         _ = process.wait()
-        if isCancelled { throw .cancelled }
+        if Task.isCancelled { throw .cancelled }
         return .stopped(reason: "the engine has returned nothing for \(DurationText(Self.limit))", isSilent: true)
       }
     }
@@ -73,7 +68,7 @@ final class DamagedStoreProcess: DamagedStoreReader {
     if case .exited(let status) = end, status != ExitCode.dataError.rawValue {
       throw CacheError(.failed, "\(subject) ended with status \(status): \(firstError)")
     }
-    let cause = if case .killed(let signal) = end { SignalName.text(signal) } else { "damage" }
+    let cause = if case .killed(let signal) = end { String(cString: strsignal(signal)) } else { "damage" }
     return .stopped(reason: "\(subject) was ended by \(cause)")
   }
 
@@ -84,16 +79,7 @@ final class DamagedStoreProcess: DamagedStoreReader {
   }
 
   /// Ends the process. It closes the store in order if it can.
-  private func end() {
-    guard var process = process.take() else { return }
-    process.send(SIGTERM)
-    let start = ContinuousClock.now
-    wait: while ContinuousClock.now - start < Self.grace {
-      if case .end = process.next(within: 50) { break wait }
-    }
-    process.send(SIGKILL)
-    _ = process.wait()
-  }
+  private func end() { process.take()?.stop() }
 }
 
 /// The command of that process. It is none of the program's commands: neither help nor completion knows it.

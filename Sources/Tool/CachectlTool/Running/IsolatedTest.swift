@@ -1,81 +1,90 @@
-internal import FetchVocabulary
-internal import CachePresentation
 internal import CacheBase
+internal import CachePresentation
+internal import EngineConformance
+internal import FetchVocabulary
 
-/// Tests an engine in a separate process: an engine that crashes or hangs fails the current check, and the test goes
-/// on.
+/// A test of an engine in a separate process: an engine that crashes or hangs fails the current check, and the test goes on.
 struct IsolatedTest {
-  /// How long the other process may take to end after an interruption.
-  private static let grace: Duration = .seconds(2)
+  private let names = ConformanceSuite.checks.map(\.name)
+  /// The results of the checks made so far.
+  private(set) var results: [CheckResult] = []
 
-  let library: EngineLibrary
-  let seed: UInt64
-  /// How long a check may take.
-  let limit: Duration
-  let global: GlobalOptions
+  /// The name of the current check; `nil` if all have been made.
+  var underWay: String? { results.count < names.count ? names[results.count] : nil }
 
-  /// Makes all checks, with scratch stores in `scratch`.
+  /// Makes all checks of the engine of `library` in the process of `arguments`, with scratch stores in `scratch`.
   ///
+  /// - Parameter limit: how long a check may take.
   /// - Returns: the checks; `nil` if the other process refused to start, with a status that says why.
   /// - Throws: `CacheError`: `cancelled`, or the other process cannot be started.
-  func run(in scratch: ScratchFolder, progress: ProgressDisplay) throws(CacheError) -> [CheckResult]? {
+  mutating func run(
+    _ arguments: [String], limit: Duration, in scratch: ScratchFolder, _ global: GlobalOptions,
+    progress: ProgressDisplay
+  ) throws(CacheError) -> [CheckResult]? {
     let errors = scratch.path + "/errors"
-    var process = try ToolProcess(arguments, errors: errors, temporaryFolder: scratch.path)
-    var checks = IsolatedChecks()
-    let hasHung = watch(&process, &checks, progress)
-    let end = process.wait()
-    progress.finish()
-    if Task.isCancelled { throw .cancelled }
-    if case .exited(let status) = end, checks.results.isEmpty, Self.refusals.contains(status) { return nil }
-    showErrors(errors)
-    return checks.results(after: hasHung ? .gaveUp(after: limit) : end)
+    let process = try ToolProcess(arguments, errors: errors, temporaryFolder: scratch.path)
+    let end = try watch(process, limit: limit, progress)
+    if case .exited(let status) = end, results.isEmpty, Self.refusals.contains(status) { return nil }
+    // A well-behaved engine writes nothing.
+    if let text = try? ConfigurationFiles.contents(of: errors), !text.isEmpty {
+      global.remark(StatusLine(["The engine wrote: \(String(decoding: text.prefix(4_096), as: UTF8.self))"]))
+    }
+    return results(after: end)
   }
 
   /// The exit statuses of a command that could not start: see `ExitCode`.
   private static let refusals: Set<Int32> = [64, 69, 70, 73, 74, 77, 78]
 
-  private var arguments: [String] {
-    var arguments = ["backends", "test", library.path, "--in-process", "--output", "ndjson", "--seed", "\(seed)"]
-    if let config = global.config { arguments += ["--config", config] }
-    if let home = global.home { arguments += ["--home", home] }
-    for setting in global.settings { arguments += ["--set", setting] }
-    return arguments
-  }
-
   /// Reads the other process's messages until it ends.
-  ///
-  /// - Returns: whether a check took too long and the process had to be ended.
-  private func watch(
-    _ process: inout ToolProcess, _ checks: inout IsolatedChecks, _ progress: ProgressDisplay
-  ) -> Bool {
-    var (lastCheck, interruption) = (ContinuousClock.now, ContinuousClock.Instant?.none)
-    show(checks, progress)
+  private mutating func watch(
+    _ process: consuming ToolProcess, limit: Duration, _ progress: ProgressDisplay
+  ) throws(CacheError) -> ToolProcess.End {
+    defer { progress.finish() }
+    var lastCheck = ContinuousClock.now
     while true {
-      switch process.next(within: 50) {
-      case .end: return false
-      case .line(let line): if checks.add(line: line) { lastCheck = .now }
-      case .nothing: break
-      }
-      show(checks, progress)
-      if Task.isCancelled, interruption == nil {
-        interruption = .now
-        process.send(SIGINT)
-      }
-      let hangs = ContinuousClock.now - lastCheck > limit
-      if hangs || interruption.map({ ContinuousClock.now - $0 > Self.grace }) ?? false {
+      progress.update(done: results.count, total: names.count, item: underWay)
+      switch process.next(within: limit - (ContinuousClock.now - lastCheck)) {
+      case .end:
+        let end = process.wait()
+        if Task.isCancelled { throw .cancelled }
+        return end
+      case .line(let line): if add(line: line) { lastCheck = .now }
+      case .nothing where Task.isCancelled:
+        process.stop()
+        throw .cancelled
+      case .nothing:
         process.send(SIGKILL)
-        return hangs
+        _ = process.wait()
+        return .gaveUp(after: limit)
       }
     }
   }
 
-  private func show(_ checks: IsolatedChecks, _ progress: ProgressDisplay) {
-    progress.update(done: checks.results.count, total: IsolatedChecks.total, item: checks.underWay)
+  /// Adds the next check if `line` is a report of one, in the form of `CheckResult.line`. Ignores anything else, such as
+  /// output of an engine.
+  ///
+  /// - Returns: whether it was a check.
+  mutating func add(line: [UInt8]) -> Bool {
+    guard let result = CheckResult(line: line), result.name == underWay else { return false }
+    results.append(result)
+    return true
   }
 
-  /// Passes on what the engine, or the system, wrote to the standard error. A well-behaved engine writes nothing.
-  private func showErrors(_ path: String) {
-    guard let text = try? ConfigurationFiles.contents(of: path), !text.isEmpty else { return }
-    global.remark(StatusLine(["The engine wrote: \(String(decoding: text.prefix(4_096), as: UTF8.self))"]))
+  /// All results, once the other process has ended. If the engine ended it, the current check failed, and those after it
+  /// were not made.
+  func results(after end: ToolProcess.End) -> [CheckResult] {
+    let status: Int32 = results.contains { $0.result == .failed } ? 1 : 0
+    if underWay == nil, end == .exited(status: status) { return results }
+    let message =
+      switch end {
+      case .exited(let status): "the engine ended the process with status \(status)"
+      case .killed(let signal): "the engine ended the process: \(String(cString: strsignal(signal)))"
+      case .gaveUp(let limit): "the engine did not return within \(DurationText(limit))"
+      }
+    let failed = CheckResult(name: underWay ?? "end-of-process", result: .failed, message: message)
+    let skipped = names.dropFirst(results.count + 1).map {
+      CheckResult(name: $0, result: .skipped, message: "not made: the process had ended")
+    }
+    return results + [failed] + skipped
   }
 }

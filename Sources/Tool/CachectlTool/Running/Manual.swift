@@ -1,33 +1,17 @@
 internal import CacheBase
 internal import CommandLineKit
 
-/// A request for the manual, which whatever installs the program makes: `__manual` lists the names of the pages' files,
-/// and `__manual FILE` prints that page.
-struct ManualRequest {
-  private let fileName: String?
-
-  /// The request in `arguments`, the words after the program's name; `nil` if they are an ordinary command line.
-  init?(_ arguments: [String]) {
-    guard arguments.first == "__manual", arguments.count <= 2 else { return nil }
-    fileName = arguments.dropFirst().first
-  }
-
-  /// Prints the answer.
-  func answer() throws {
-    let pages = Manual.pages
-    guard let fileName else {
-      try Console.output.write(pages.map { "\($0.fileName)\n" }.joined())
-      return
-    }
+/// The manual: a page for each command, and one for the configuration file.
+enum Manual {
+  /// Prints the page in the file called `fileName`; without a name, the names of the files of all pages.
+  static func write(_ fileName: String?) throws {
+    guard let fileName else { return try Console.output.write(pages.map { "\($0.fileName)\n" }.joined()) }
     guard let page = pages.first(where: { $0.fileName == fileName }) else {
       throw ValidationError("the manual has no page \(fileName)")
     }
     try Console.output.write(page.text)
   }
-}
 
-/// The manual: a page for each command, and one for the configuration file.
-enum Manual {
   /// All pages.
   static var pages: [ManualPage] { CachectlCommand.manualPages(version: version, complete) + [configuration] }
 

@@ -15,11 +15,7 @@ struct Session {
     self.global = global
     CrashNotice.install()
     let configuration = try ConfigurationLoader.ofProcess.load(global.configurationFlags, naming: references)
-    container = AppDIContainer(
-      configuration: configuration, catalogue: Cachectl.current.catalogue, transforms: Cachectl.current.transforms,
-      layers: Cachectl.current.layers, userAgent: "cachectl/\(Cachectl.version)",
-      transfer: NetworkServiceFactory(log: global.logger("request")) { global.warn(ErrorView($0)) }.makeService,
-      observe: global.observer)
+    container = .ofProcess(configuration, global)
     let place = configuration.storePath ?? configuration.storeAddress
     global.explain("store", place.map { "\(configuration.backend) at \($0)" } ?? configuration.backend)
     for engine in configuration.loadedEngines { global.explain("library", engine.path) }
@@ -125,11 +121,12 @@ struct Session {
   }
 
   private func explainEvictions(of store: OpenStore) {
-    guard store.evictions > 0 else { return }
+    let evictions = store.entries.uses.counts.evictions
+    guard evictions > 0 else { return }
     let limits = configuration.cache.limits
     global.explain(
       "eviction",
-      "\(store.evictions) removed to stay within cache.maxEntries \(limits.maxEntries) and cache.maxBytes "
+      "\(evictions) removed to stay within cache.maxEntries \(limits.maxEntries) and cache.maxBytes "
         + "\(limits.maxBytes), \(limits.eviction.name) first")
   }
 }
@@ -154,17 +151,20 @@ extension AppDIContainer {
     ofProcess(try loader.load(flags))
   }
 
-  /// The container for `configuration`, with what this program has.
-  static func ofProcess(_ configuration: Configuration) -> AppDIContainer {
-    AppDIContainer(
-      configuration: configuration, catalogue: Cachectl.current.catalogue, transforms: Cachectl.current.transforms,
-      layers: Cachectl.current.layers)
+  /// The container for `configuration`, with what this program has. `global` says what to print of transfers.
+  static func ofProcess(_ configuration: Configuration, _ global: GlobalOptions = GlobalOptions()) -> AppDIContainer {
+    let program = Cachectl.current
+    return AppDIContainer(
+      configuration: configuration, catalogue: program.catalogue, transforms: program.transforms,
+      layers: program.layers, userAgent: "cachectl/\(Cachectl.version)",
+      transfer: NetworkServiceFactory(log: global.logger("request")) { global.warn(ErrorView($0)) }.makeService,
+      observe: global.observer)
   }
 }
 
 extension ConfigurationLoader {
   /// The loader for this process: its environment, its current directory and the system's files.
-  static var ofProcess: ConfigurationLoader { ofProcess(.ofProcess(willLoad: CrashNotice.add)) }
+  static var ofProcess: ConfigurationLoader { ofProcess(EngineLibraries(willLoad: CrashNotice.add)) }
 
   /// The same loader, with `libraries` to load engines.
   static func ofProcess(_ libraries: EngineLibraries) -> ConfigurationLoader {
@@ -173,28 +173,18 @@ extension ConfigurationLoader {
       engines: program.catalogue.declarations, sections: program.sections, policies: program.policies,
       environment: environment, workingDirectory: ProcessEnvironment.workingDirectory,
       userHome: ProcessEnvironment.userHome, libraries: libraries,
-      readFile: { path throws(ConfigurationError) in try ReadConfigurations.contents(of: path) })
+      readFile: contents)
   }
-}
 
-/// The configuration files that this process has read: a command may look at one several times, and a pipe can be read
-/// only once.
-enum ReadConfigurations {
-  private static let files = Mutex<[(path: String, bytes: [UInt8])]>([])
+  /// The configuration files that this process has read: a command may look at one several times, and a pipe can be read
+  /// only once.
+  private static let filesRead = Mutex<[(path: String, bytes: [UInt8])]>([])
 
+  /// The bytes of the configuration file at `path`; `nil` if there is none.
   static func contents(of path: String) throws(ConfigurationError) -> [UInt8]? {
-    if let bytes = files.withLock({ $0.first { $0.path == path }?.bytes }) { return bytes }
+    if let bytes = filesRead.withLock({ $0.first { $0.path == path }?.bytes }) { return bytes }
     let bytes = try ConfigurationFiles.contents(of: path)
-    if let bytes { files.withLock { $0.append((path, bytes)) } }
+    if let bytes { filesRead.withLock { $0.append((path, bytes)) } }
     return bytes
-  }
-}
-
-extension EngineLibraries {
-  /// The libraries in the search path.
-  ///
-  /// - Parameter willLoad: called with each library right before it is loaded.
-  static func ofProcess(willLoad: @escaping @Sendable (EngineLibrary) -> Void = { _ in }) -> EngineLibraries {
-    EngineLibraries(willLoad: willLoad)
   }
 }

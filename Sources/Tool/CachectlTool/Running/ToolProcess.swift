@@ -115,6 +115,27 @@ struct ToolProcess: ~Copyable {
     buffer += chunk
   }
 
+  /// The next line of the output; `nothing` if no line comes within `limit`, or the task is cancelled.
+  mutating func next(within limit: Duration) -> Event {
+    let start = ContinuousClock.now
+    while !Task.isCancelled, ContinuousClock.now - start <= limit {
+      let event = next(within: 50)
+      guard case .nothing = event else { return event }
+    }
+    return .nothing
+  }
+
+  /// Ends the process: in order if it can, otherwise after two seconds. Returns when it has ended.
+  consuming func stop() {
+    send(SIGTERM)
+    let start = ContinuousClock.now
+    waiting: while ContinuousClock.now - start < .seconds(2) {
+      if case .end = next(within: 50) { break waiting }
+    }
+    send(SIGKILL)
+    _ = wait()
+  }
+
   /// Sends a signal to the process and to the processes it started.
   func send(_ signal: Int32) { kill(-identifier, signal) }
 

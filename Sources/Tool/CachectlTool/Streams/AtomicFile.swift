@@ -118,10 +118,7 @@ struct AtomicFile: ~Copyable {
   private static func target(of path: String) -> String? {
     var path = path
     for _ in 0..<maximumLinks {
-      var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
-      let count = readlink(path, &bytes, bytes.count)
-      guard count >= 0 else { return [EINVAL, ENOENT].contains(errno) ? path : nil }
-      let target = String(decoding: bytes.prefix(count).map(UInt8.init(bitPattern:)), as: UTF8.self)
+      guard let target = SmallFile.target(path) else { return path }
       path = target.hasPrefix("/") ? target : folder(of: path) + target
     }
     errno = ELOOP

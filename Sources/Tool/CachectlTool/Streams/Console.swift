@@ -80,7 +80,7 @@ struct Console: Sendable {
     let reason = String(cString: strerror(number))
     let (message, hint) =
       switch number {
-      // A closed stream; see `StandardStreams`.
+      // A closed stream; see `keepClosedStreams`.
       case EBADF: ("\(name) is closed", "start the command with it open, or with >/dev/null where it is not wanted")
       case ENOSPC, EDQUOT: ("\(name) cannot be written: \(reason)", "make room where it goes to")
       default: ("\(name) cannot be written: \(reason)", "check where it goes to")
@@ -109,14 +109,13 @@ struct Console: Sendable {
   }
 }
 
-/// The descriptors of the standard input, output and error.
-enum StandardStreams {
+extension Console {
   /// Occupies standard streams that were closed when the process started. Otherwise the next file opened, perhaps a
   /// store's, would get the descriptor of one, and messages for the user would be written to it.
   ///
   /// A folder takes the place of a closed stream: it can be neither read nor written, so using it fails as using a
   /// closed stream does. Call this before anything is opened. Cost: two system calls.
-  static func keepClosedOnes() {
+  static func keepClosedStreams() {
     while true {
       let file = open("/", O_RDONLY | O_DIRECTORY)
       if file > STDERR_FILENO { close(file) }

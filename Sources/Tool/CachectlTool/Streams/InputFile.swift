@@ -85,7 +85,7 @@ final class InputFile: Sendable {
   private static func failure(_ path: String) -> CacheError {
     let (number, code) = (errno, CacheError.Code.ioFailed)
     if path == "-" {
-      // A folder takes the place of a closed stream; see `StandardStreams`.
+      // A folder takes the place of a closed stream; see `Console.keepClosedStreams`.
       let isClosed = number == EISDIR || number == EBADF
       let reason = isClosed ? "is closed, or a folder" : "cannot be read: \(String(cString: strerror(number)))"
       return CacheError(code, "the standard input \(reason)", hint: "pass the data by a pipe, or name a file")

@@ -6,6 +6,7 @@ final class ProgressDisplay {
   private let start = ContinuousClock.now
   private var line: TransientLine
   private var lastDrawn: ContinuousClock.Instant?
+  private var lastItem: String?
 
   /// Draws nothing unless `isVisible`.
   init(_ label: String, isVisible: Bool) {
@@ -16,21 +17,15 @@ final class ProgressDisplay {
   /// Shows that `done` of `total`, if that is known, are done; at most twenty times a second.
   func update(done: Int, total: Int?) { update(done: done, total: total, item: nil) }
 
-  /// Shows the same, and that `item` is being worked on.
+  /// Shows the same, and that `item` is being worked on: a new one at once, because it may take long.
   func update(done: Int, total: Int?, item: String?) {
     let now = ContinuousClock.now
-    guard line.isVisible, lastDrawn.map({ now - $0 > .milliseconds(50) }) ?? true else { return }
+    let isDue = lastDrawn.map { now - $0 > .milliseconds(50) } ?? true
+    guard line.isVisible, isDue || item != lastItem else { return }
     lastDrawn = now
+    lastItem = item
     let text = item.map { "\(label): \($0)" } ?? label
     let progress = ProgressLine(text, done: done, total: total, elapsed: now - start)
-    line.show(progress.text(width: Console.error.screen.width ?? 80))
-  }
-
-  /// Shows progress at once: `done` of `total`, the current `item`, and how long the rest takes if it is like the start.
-  /// The items differ: there is no speed.
-  func show(done: Int, total: Int, item: String) {
-    let left = done > 0 ? (ContinuousClock.now - start) * (Double(total - done) / Double(done)) : nil
-    let progress = ProgressLine(item.isEmpty ? label : item, done: done, total: total, left: left)
     line.show(progress.text(width: Console.error.currentScreen.width ?? 80))
   }
 

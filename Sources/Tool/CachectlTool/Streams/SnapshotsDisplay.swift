@@ -1,15 +1,12 @@
 internal import FetchVocabulary
 internal import CachePresentation
 
-/// Shows the snapshots of a fetch as they become known.
-///
-/// A terminal shows the cached table at once, and updates it in place when the origin answers. Where that is not
-/// possible, one table follows the other, each under a line that says where it came from. Records cannot say which
-/// snapshot they belong to: only the records of the last one are written.
-struct SnapshotsDisplay {
-  let global: GlobalOptions
-
-  /// Shows each of `snapshots` as `view` presents it.
+extension GlobalOptions {
+  /// Shows each of `snapshots` as `view` presents it, as they become known.
+  ///
+  /// A terminal shows the cached table at once, and updates it in place when the origin answers. Where that is not
+  /// possible, one table follows the other, each under a line that says where it came from. Records cannot say which
+  /// snapshot they belong to: only the records of the last one are written.
   ///
   /// - Throws: `CacheError`: the fetch failed, and the cached snapshot stays on screen; `ioFailed`.
   func show<Value>(
@@ -17,8 +14,8 @@ struct SnapshotsDisplay {
   ) async throws(CacheError) {
     var iterator = snapshots.makeAsyncIterator()
     guard let first = try await iterator.next() else { return }
-    guard iterator.hasNext else { return try global.show(view(first)) }
-    var pair = SnapshotPair(first: view(first), global: global)
+    guard iterator.hasNext else { return try show(view(first)) }
+    var pair = SnapshotPair(first: view(first), global: self)
     try pair.begin()
     do throws(CacheError) {
       // A newer snapshot replaces all earlier ones.
@@ -29,6 +26,12 @@ struct SnapshotsDisplay {
       pair.fail()
       throw error
     }
+  }
+
+  /// Prints the warnings and the remark of a view that is already on screen.
+  fileprivate func tell(_ view: some OutputView) {
+    for warning in view.warnings { warn(warning) }
+    if let status = view.status { remark(status) }
   }
 }
 
@@ -99,13 +102,5 @@ private struct SnapshotPair {
     waiting.clear()
     if drawn != nil { global.tell(first) }
     drawn = nil
-  }
-}
-
-extension GlobalOptions {
-  /// Prints the warnings and the remark of a view that is already on screen.
-  fileprivate func tell(_ view: some OutputView) {
-    for warning in view.warnings { warn(warning) }
-    if let status = view.status { remark(status) }
   }
 }

@@ -32,6 +32,15 @@ public struct CompletionKind: Sendable {
     CompletionKind(kind: .list(values))
   }
 
+  /// Offers the given values with commas between, each once.
+  public static func commaSeparated(_ values: @autoclosure @escaping @Sendable () -> [String]) -> CompletionKind {
+    .custom { request in
+      let given = request.beginning.split(separator: ",", omittingEmptySubsequences: false).dropLast()
+      let start = given.map { "\($0)," }.joined()
+      return values().filter { value in !given.contains { $0 == value } }.map { start + $0 }
+    }
+  }
+
   /// Offers files, and folders to descend into.
   ///
   /// - Parameter extensions: the extensions to offer, without a dot; empty for all files.

@@ -6,11 +6,11 @@ import Testing
 @testable import CacheConfiguration
 
 /// What becomes of the checks when the process that makes them ends.
-struct IsolatedChecksTests {
+struct IsolatedTestTests {
   private static let names = ConformanceSuite.checks.map(\.name)
 
-  private func checks(_ count: Int, failing: Set<Int> = []) -> IsolatedChecks {
-    var checks = IsolatedChecks()
+  private func checks(_ count: Int, failing: Set<Int> = []) -> IsolatedTest {
+    var checks = IsolatedTest()
     for index in 0..<count {
       let row = CheckResult(name: Self.names[index], result: failing.contains(index) ? .failed : .passed)
       let isAdded = checks.add(line: Array(row.line.utf8.dropLast()))
@@ -21,15 +21,14 @@ struct IsolatedChecksTests {
 
   @Test func allWereMade() {
     let results = checks(Self.names.count).results(after: .exited(status: 0))
-    #expect(results.count == IsolatedChecks.total && results.allSatisfy { $0.result == .passed })
+    #expect(results.count == Self.names.count && results.allSatisfy { $0.result == .passed })
     let failed = checks(Self.names.count, failing: [3]).results(after: .exited(status: 1))
     #expect(failed.count { $0.result == .failed } == 1 && failed.count == Self.names.count)
   }
 
   @Test(arguments: [
-    (ToolProcess.End.killed(signal: 11), "the engine ended the process: SIGSEGV"),
-    (.killed(signal: 6), "the engine ended the process: SIGABRT"),
-    (.killed(signal: 60), "the engine ended the process: signal 60"),
+    (ToolProcess.End.killed(signal: 11), "the engine ended the process: Segmentation fault"),
+    (.killed(signal: 6), "the engine ended the process: Aborted"),
     (.exited(status: 0), "the engine ended the process with status 0"),
     (.exited(status: 3), "the engine ended the process with status 3"),
     (.gaveUp(after: .seconds(120)), "the engine did not return within 2m"),
@@ -55,7 +54,7 @@ struct IsolatedChecksTests {
     #"{"name":"some-other","result":"passed","message":""}"#, #"{"name":1,"result":"passed","message":""}"#,
   ])
   func whatIsNoCheckIsPassedOver(line: String) {
-    var checks = IsolatedChecks()
+    var checks = IsolatedTest()
     let isAdded = checks.add(line: Array(line.utf8))
     #expect(!isAdded && checks.results.isEmpty)
   }
