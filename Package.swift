@@ -207,7 +207,9 @@ let package = Package(
         "CurlTransport", "TestStorage", "EngineConformance", "CacheDomain", "CacheData", "TestOrigin",
       ]),
     tests("CurlTransportTests", caching + ["CurlTransport", "TestOrigin"]),
-    tests("PayloadTransformsTests", caching + localEngines + ["EngineConformance", "PayloadTransforms"]),
+    tests(
+      "PayloadTransformsTests",
+      caching + localEngines + ["TestStorage", "EngineConformance", "PayloadTransforms"]),
     tests("ResponseCacheTests", caching + localEngines + ["ResponseCache", "ResponseCacheTesting"]),
     tests(
       "ResponseCacheConfigurationTests",
@@ -220,7 +222,7 @@ let package = Package(
         "CurlTransport", "EngineConformance", "MemoryStorage", "ResponseCache", "ResponseCacheURLSession", "TestOrigin",
       ]),
     tests("CacheDomainTests", ["FetchVocabulary", "CacheDomain"]),
-    tests("CacheDataTests", caching + ["CacheDomain", "CacheData"]),
+    tests("CacheDataTests", caching + ["TestStorage", "EngineConformance", "CacheDomain", "CacheData"]),
     tests("CachePresentationTests", ["FetchVocabulary", "HTTPCaching", "CacheDomain", "CachePresentation"]),
     tests(
       "SampleOriginTests", caching + ["CacheDomain", "CacheData", "CSampleData", "CZlib", "SampleOrigin"],
@@ -239,7 +241,7 @@ let package = Package(
     tests("DurabilityTests", ["ChildProcesses", "StoreExerciser", "TestOrigin", "cachectl"]),
     // An engine in C that the tests build, and load as a user would.
     tests("ExamplesTests", ["EngineAPI", "ChildProcesses", "EngineConformance", "LibraryStorage"]),
-    tests("TestOriginTests", ["ChildProcesses", "TestOrigin", "CZlib"]),
+    tests("TestOriginTests", ["TestOrigin"]),
   ]
 )
 

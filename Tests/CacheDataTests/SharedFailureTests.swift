@@ -1,12 +1,12 @@
 import CacheDomain
+import Synchronization
 import Testing
-@testable import CacheData
 @testable import CacheCore
+@testable import CacheData
 @testable import HTTPCaching
 
 /// Many concurrent fetches from an origin that fails: one asks, and all share its failure.
-@Suite(.timeLimit(.minutes(30)))
-struct SharedFailureTests {
+@Suite(.timeLimit(.minutes(30))) struct SharedFailureTests {
   private static let count = 50
 
   /// Fetches concurrently; the origin answers the first request only when all others wait for it.
@@ -65,5 +65,160 @@ struct SharedFailureTests {
     let (outcomes, asks) = await fetch(.stale, .unreachable, policy: .networkOnly)
     #expect(asks == 1)
     #expect(outcomes.allSatisfy { $0.error == .originUnreachable })
+  }
+}
+
+struct CancellationTests {
+  /// How an origin reacts to the cancellation of its task.
+  enum Reaction: CaseIterable, Sendable {
+    case saysSo, saysUnreachable, saysInvalid, answersAllTheSame, confirmsAllTheSame
+
+    func answer() throws(CacheError) -> OriginAnswer<CitiesPageDTO> {
+      switch self {
+      case .saysSo: throw .cancelled
+      case .saysUnreachable: throw CacheError(.originUnreachable, "the connection was closed")
+      case .saysInvalid: throw CacheError(.invalidAnswer, "the answer ends too early")
+      case .answersAllTheSame: return .whole(CitiesPageDTO(value: 2))
+      case .confirmsAllTheSame: return .confirmation
+      }
+    }
+  }
+
+  private static let row = FetchCase(policy: .cacheFirst, stored: .stale, answer: .modified, storage: .works)
+
+  @Test(arguments: [FetchPolicy.cacheFirst, .cachedThenNetwork, .networkOnly], Reaction.allCases)
+  func cancellingTheTaskCancelsTheRequest(policy: FetchPolicy, reaction: Reaction) async {
+    let log = CallLog()
+    let (isAsked, asked) = AsyncStream<Void>.makeStream()
+    let origin = FakeOrigin(log: log) { () async throws(CacheError) in
+      asked.yield()
+      await Self.waitForCancellation()
+      return try reaction.answer()
+    }
+    let repository = DefaultCityRepository(
+      storage: FakeStorage(log: log, stored: Self.row.storedResponse), origin: origin, services: .at1000())
+    let task = Task {
+      defer { asked.finish() }
+      return await FetchOutcome(repository.cities(CitiesQuery(), options: FetchOptions(policy: policy)), log: log)
+    }
+    for await _ in isAsked { task.cancel() }
+    let outcome = await task.value
+    #expect(outcome.error == .cancelled)
+    #expect(outcome.items.count == (policy == .cachedThenNetwork ? 1 : 0))
+    #expect(outcome.calls.last == .ask(validator: policy == .networkOnly ? nil : "v1"))
+  }
+
+  @Test(arguments: FetchPolicy.allCases) func aCancelledTaskDoesNotAskTheOrigin(policy: FetchPolicy) async {
+    let log = CallLog()
+    let origin = FakeOrigin(log: log) { .whole(CitiesPageDTO(value: 2)) }
+    let repository = DefaultCityRepository(
+      storage: FakeStorage(log: log, stored: Self.row.storedResponse), origin: origin, services: .at1000())
+    let task = Task {
+      await Self.waitForCancellation()
+      return await FetchOutcome(repository.cities(CitiesQuery(), options: FetchOptions(policy: policy)), log: log)
+    }
+    task.cancel()
+    let outcome = await task.value
+    #expect(outcome.error == .cancelled)
+    #expect(outcome.calls.isEmpty)
+  }
+
+  private static func waitForCancellation() async {
+    let (stream, continuation) = AsyncStream<Void>.makeStream()
+    for await _ in stream {}
+    continuation.finish()
+  }
+}
+
+/// A call that a fetch has made, in a form for tables.
+enum Call: Hashable, Sendable {
+  case read
+  case write(value: Int, validator: String?)
+  case ask(validator: String?)
+  case remove
+
+  var isAsk: Bool { if case .ask = self { true } else { false } }
+}
+
+/// The calls of a fetch, in order.
+final class CallLog: Sendable {
+  private let calls = Mutex<[Call]>([])
+
+  var all: [Call] { calls.withLock { $0 } }
+
+  func add(_ call: Call) { calls.withLock { $0.append(call) } }
+}
+
+/// Pages that carry a number, so that a test can tell them apart.
+extension CitiesPageDTO {
+  init(value: Int) { self.init(CitiesPage(page: 0, totalPages: 1, totalItems: value, cities: [])) }
+
+  var value: Int { toDomain().totalItems }
+}
+
+/// A storage at second 1,000 that holds one answer or none, and fails on demand.
+struct FakeStorage: CityResponseStorage {
+  static let now = Duration.seconds(1_000)
+
+  let log: CallLog
+  var stored: StoredResponse<CitiesPageDTO>?
+  var readError: CacheError?
+  var writeError: CacheError?
+  var keyError: CacheError?
+
+  func response(
+    for request: CitiesRequestDTO, isCounted: Bool
+  ) async throws(CacheError) -> StoredResponse<CitiesPageDTO>? {
+    log.add(.read)
+    if let error = readError ?? keyError { throw error }
+    return stored
+  }
+
+  func store(
+    _ response: CitiesPageDTO, head: StoredHead, for request: CitiesRequestDTO,
+    confirming confirmed: StoredResponse<CitiesPageDTO>?, token: CoalescingToken?
+  ) async throws(CacheError) {
+    log.add(.write(value: response.value, validator: head.head.fields["etag"]))
+    if let writeError { throw writeError }
+  }
+
+  func remove(_ request: CitiesRequestDTO) async throws(CacheError) { log.add(.remove) }
+
+  func key(for request: CitiesRequestDTO) throws(CacheError) -> String {
+    if let keyError { throw keyError }
+    return Self.key
+  }
+
+  static let key = "cities/v1/page=0"
+}
+
+extension FetchServices {
+  /// Services at second 1,000, with `freshness` for answers without a lifetime.
+  static func at1000(_ freshness: FreshnessPolicy = FetchCase.freshness) -> FetchServices {
+    FetchServices(rules: HTTPCacheRules(freshness: freshness), now: { FakeStorage.now })
+  }
+}
+
+extension OriginAnswer {
+  /// A complete answer with the entity tag `tag`.
+  static func whole(_ response: Response, tag: String? = nil) -> OriginAnswer {
+    OriginAnswer(head: HTTPResponseHead(status: 200, fields: tag.map { ["ETag": $0] } ?? [:]), response: response)
+  }
+
+  /// A confirmation of the stored answer.
+  static var confirmation: OriginAnswer { OriginAnswer(head: HTTPResponseHead(status: 304), response: nil) }
+}
+
+/// An origin that behaves as the test says.
+struct FakeOrigin: CityOrigin {
+  let name = "fake"
+  let log: CallLog
+  let behaviour: @Sendable () async throws(CacheError) -> OriginAnswer<CitiesPageDTO>
+
+  func answer(
+    to request: CitiesRequestDTO, conditions: HTTPFields
+  ) async throws(CacheError) -> OriginAnswer<CitiesPageDTO> {
+    log.add(.ask(validator: conditions["if-none-match"]))
+    return try await behaviour()
   }
 }

@@ -16,15 +16,7 @@ struct SnapshotsTests {
     #expect(journal.entries == ["make 1", "make 2"])
   }
 
-  @Test(arguments: [[1], [1, 2], [3, 1, 2]])
-  func snapshotsComeInOrder(values: [Int]) async throws {
-    var found: [Int] = []
-    for try await snapshot in Fixtures.snapshots(values, journal: Journal()) { found.append(snapshot.value) }
-    #expect(found == values)
-  }
-
-  @Test(arguments: [[], [1], [1, 2]])
-  func anErrorEndsTheSequence(values: [Int]) async throws {
+  @Test(arguments: [[], [1], [1, 2]]) func anErrorEndsTheSequence(values: [Int]) async throws {
     let journal = Journal()
     let unreachable = CacheError(.originUnreachable, "the server is away")
     var iterator = Fixtures.snapshots(values, then: unreachable, journal: journal).makeAsyncIterator()
@@ -73,8 +65,7 @@ struct SnapshotsTests {
     #expect(journal.entries == ["error"])
   }
 
-  @Test(arguments: 0...2)
-  func aTaskCancelledBetweenStepsMakesNoFurtherOne(finished: Int) async {
+  @Test(arguments: 0...2) func aTaskCancelledBetweenStepsMakesNoFurtherOne(finished: Int) async {
     let journal = Journal()
     let code = await cancelling { ready async -> CacheError.Code? in
       do throws(CacheError) {
@@ -84,9 +75,7 @@ struct SnapshotsTests {
         await waitForCancellation()
         _ = try await iterator.next()
         return nil
-      } catch {
-        return error.code
-      }
+      } catch { return error.code }
     }
     #expect(code == .cancelled)
     #expect(journal.entries == ["make 1", "make 2"].prefix(finished).map(\.self))
@@ -103,5 +92,100 @@ struct SnapshotsTests {
     }
     #expect(snapshots.isEmpty)
     #expect(error?.code == .cancelled)
+  }
+}
+
+/// Sequences made of other sequences of snapshots.
+struct SnapshotTransformTests {
+  @Test(arguments: [[1], [1, 2], [1, 2, 3]]) func valuesAreMappedOneByOne(values: [Int]) async {
+    let journal = Journal()
+    let mapped = Fixtures.snapshots(values, journal: journal).mapValues { "<\($0)>" }
+    #expect(journal.entries.isEmpty)
+    let (snapshots, error) = await Fixtures.collect(mapped)
+    #expect(snapshots.map(\.value) == values.map { "<\($0)>" })
+    #expect(error == nil)
+  }
+
+  @Test func anErrorEndsAMappedSequenceToo() async {
+    let error = CacheError(.notFound, "there is none")
+    let mapped = Fixtures.snapshots([1], then: error, journal: Journal()).mapValues { $0 + 1 }
+    let (snapshots, found) = await Fixtures.collect(mapped)
+    #expect(snapshots.map(\.value) == [2])
+    #expect(found?.code == .notFound)
+  }
+
+  @Test func aDeferredSequenceIsMadeWhenItIsIterated() async throws {
+    let journal = Journal()
+    let deferred = Snapshots<Int>.deferred { () throws(CacheError) in
+      journal.add("defer")
+      return Fixtures.snapshots([1, 2], journal: journal)
+    }
+    #expect(journal.entries.isEmpty)
+    #expect(await Fixtures.collect(deferred).snapshots.map(\.value) == [1, 2])
+    #expect(journal.entries == ["defer", "make 1", "make 2"])
+    #expect(try await deferred.explanation() == Fixtures.explanation)
+  }
+
+  /// What went wrong on the way is said, once, and the rest of the other sequence does not repeat it.
+  @Test func warningsOnTheWayAreKept() async {
+    @Sendable func step(_ value: Int, _ warnings: [String], next: Snapshots<Int>.Producer? = nil) -> Snapshots<Int>.Step
+    {
+      let warnings = warnings.map { CacheError(.damaged, $0) }
+      return Snapshots.Step(Fixtures.snapshot(value, warnings: warnings), next: next)
+    }
+    let other = Snapshots(explain: Fixtures.explain) { () throws(CacheError) in
+      step(10, ["a", "b"]) { () throws(CacheError) in step(11, []) }
+    }
+    let followed = Snapshots(explain: Fixtures.explain) { () throws(CacheError) in step(1, ["c", "a"]) }
+      .following { snapshot throws(CacheError) in snapshot.value == 1 ? other : nil }
+    let snapshots = await Fixtures.collect(followed).snapshots
+    #expect(snapshots.map { $0.warnings.map(\.message) } == [["c", "a", "b"], []])
+  }
+
+  @Test func theLastSnapshotIsAskedWhereToGo() async {
+    let journal = Journal()
+    let followed = Fixtures.snapshots([1, 2], journal: journal).following { snapshot throws(CacheError) in
+      Fixtures.snapshots([snapshot.value * 10], journal: journal)
+    }
+    #expect(await Fixtures.collect(followed).snapshots.map(\.value) == [20])
+    #expect(journal.entries == ["make 1", "make 2", "make 20"])
+  }
+
+  @Test func whatIsNotElsewhereStays() async {
+    let followed = Fixtures.snapshots([1, 2, 3], journal: Journal()).following { _ throws(CacheError) in nil }
+    #expect(await Fixtures.collect(followed).snapshots.map(\.value) == [1, 2, 3])
+  }
+}
+
+struct EntryFactsTests {
+  struct Case: Sendable {
+    var storedAt: Int
+    var freshUntil: Int
+    var now: Int
+    var age: Int?
+    var remaining: Int
+    var isStale: Bool
+  }
+
+  @Test(arguments: [
+    Case(storedAt: 100, freshUntil: 160, now: 100, age: 0, remaining: 60, isStale: false),
+    Case(storedAt: 100, freshUntil: 160, now: 159, age: 59, remaining: 1, isStale: false),
+    Case(storedAt: 100, freshUntil: 160, now: 160, age: 60, remaining: 0, isStale: true),
+    Case(storedAt: 100, freshUntil: 160, now: 161, age: 61, remaining: -1, isStale: true),
+    // The clocks of machines that share a store differ a little.
+    Case(storedAt: 100, freshUntil: 160, now: 40, age: 0, remaining: 60, isStale: false),
+    Case(storedAt: 100, freshUntil: 100, now: 40, age: 0, remaining: 0, isStale: true),
+    // A clock that was set back leaves the age unknown, which is stale.
+    Case(storedAt: 100, freshUntil: 160, now: 39, age: nil, remaining: 0, isStale: true),
+    Case(storedAt: 253_402_300_799, freshUntil: 253_402_300_799, now: 39, age: nil, remaining: 0, isStale: true),
+    Case(storedAt: 100, freshUntil: 100, now: 100, age: 0, remaining: 0, isStale: true),
+  ])
+  func agesAndFreshnessAreThoseOfTheMomentOfReading(item: Case) {
+    let facts = EntryFacts(
+      key: "cities/v1/page=0", storedAt: .seconds(item.storedAt), freshUntil: .seconds(item.freshUntil),
+      now: .seconds(item.now))
+    #expect(facts.age == item.age.map { .seconds($0) })
+    #expect(facts.remainingFreshness == .seconds(item.remaining))
+    #expect(facts.isStale == item.isStale)
   }
 }

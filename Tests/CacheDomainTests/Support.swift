@@ -46,11 +46,9 @@ enum Fixtures {
   static let page = MoviesPage(page: 1, totalPages: 1, totalItems: 0, movies: [])
 
   /// Snapshots of the values, whose making is written down; then the error, if there is one.
-  static func snapshots<Value: Sendable>(
-    _ values: [Value], then error: CacheError? = nil, journal: Journal
-  ) -> Snapshots<Value> {
-    Snapshots(explain: explain) { () async throws(CacheError) in try step(values[...], error, journal) }
-  }
+  static func snapshots<Value: Sendable>(_ values: [Value], then error: CacheError? = nil, journal: Journal)
+    -> Snapshots<Value>
+  { Snapshots(explain: explain) { () async throws(CacheError) in try step(values[...], error, journal) } }
 
   private static func step<Value: Sendable>(
     _ values: ArraySlice<Value>, _ error: CacheError?, _ journal: Journal
@@ -74,8 +72,6 @@ enum Fixtures {
       var iterator = snapshots.makeAsyncIterator()
       while let snapshot = try await iterator.next() { found.append(snapshot) }
       return (found, nil)
-    } catch {
-      return (found, error)
-    }
+    } catch { return (found, error) }
   }
 }

@@ -75,13 +75,6 @@ struct UseCaseTests {
     #expect(error?.code == .cancelled)
   }
 
-  @Test func aSearchBeginsAtPageOneCacheFirst() async throws {
-    let repository = FakeRepository()
-    let query = try #require(MovieQuery("a"))
-    _ = SearchMoviesUseCase(movies: repository, queries: repository).execute(query)
-    #expect(repository.journal.entries == ["movies a 1 cacheFirst"])
-  }
-
   @Test(arguments: [(0, 0), (1, 1), (2, 2), (3, 3), (4, 3), (Int.max, 3)])
   func recentQueriesAreLimited(limit: Int, count: Int) async throws {
     let recent = try ["a", "b", "c"].enumerated().map { index, text in
@@ -90,14 +83,6 @@ struct UseCaseTests {
     let useCase = FetchRecentMovieQueriesUseCase(repository: FakeRepository(recent: recent))
     #expect(try await useCase.execute(limit: limit) == Array(recent.prefix(count)))
     #expect(try await useCase.execute() == recent)
-  }
-
-  @Test func recentQueriesThatCannotBeReadAreAnError() async {
-    let repository = FakeRepository(fetchError: CacheError(.damaged, "damaged"))
-    let error = await #expect(throws: CacheError.self) {
-      _ = try await FetchRecentMovieQueriesUseCase(repository: repository).execute()
-    }
-    #expect(error?.code == .damaged)
   }
 
   @Test func citiesComeFromTheirRepository() async throws {
@@ -112,5 +97,56 @@ struct UseCaseTests {
       let (snapshots, error) = await Fixtures.collect(beyond)
       #expect(snapshots.isEmpty && error?.code == .notFound && error?.hint.contains("the last is 4") == true)
     }
+  }
+}
+
+struct QueryTests {
+  @Test(arguments: [
+    (CityOrder.revenue, SortDirection.descending), (.organizations, .descending), (.name, .ascending),
+  ])
+  func citiesAreSortedInTheDirectionThatPeopleExpect(order: CityOrder, direction: SortDirection) {
+    #expect(CitiesQuery(order: order).direction == direction)
+    for given in SortDirection.allCases { #expect(CitiesQuery(order: order, direction: given).direction == given) }
+  }
+
+  @Test func theFirstPageOfTheCitiesOfLargestRevenueIsTheDefault() {
+    #expect(CitiesQuery() == CitiesQuery(order: .revenue, direction: .descending, page: 0))
+    #expect(CitiesQuery(page: 3).page == 3)
+  }
+
+  @Test func namesOfOrdersAndDirectionsAreThoseOfTheKeys() {
+    #expect(CityOrder.allCases.map(\.rawValue) == ["revenue", "organizations", "name"])
+    #expect(SortDirection.allCases.map(\.rawValue) == ["asc", "desc"])
+    #expect(
+      FetchPolicy.allCases.map(\.rawValue) == ["cache-first", "cached-then-network", "network-only", "cache-only"])
+  }
+
+  @Test(arguments: [
+    ("batman", "batman"), ("  batman  ", "batman"), ("the\t dark\n\nknight", "the dark knight"),
+    ("\u{A0}a\u{3000}b\u{2028}", "a b"), ("Ünter Über", "Ünter Über"), ("a\r\nb", "a b"), ("0", "0"),
+  ])
+  func whiteSpaceOfMovieQueriesIsNormalised(text: String, expected: String) throws {
+    let query = try #require(MovieQuery(text))
+    #expect(query.text == expected)
+    #expect(MovieQuery(query.text) == query)
+  }
+
+  @Test(arguments: ["", " ", "\t\n\r\n", "\u{3000}\u{A0}"]) func aMovieQueryHoldsMoreThanWhiteSpace(text: String) {
+    #expect(MovieQuery(text) == nil)
+  }
+
+  @Test(arguments: [
+    (92, 92), (154, 154), (185, 185), (342, 342), (500, 500), (780, 780), (0, 92), (-1, 92), (122, 92), (123, 154),
+    (124, 154), (169, 154), (170, 185), (263, 185), (264, 342), (420, 342), (421, 500), (422, 500), (639, 500),
+    (640, 780), (781, 780), (Int.max, 780), (Int.min, 92), (Int.min + 100, 92),
+  ])
+  func postersComeInTheNearestWidthAndTheLargerOfTwo(asked: Int, width: Int) {
+    #expect(PosterQuery(path: "/a.png", width: asked).width == width)
+  }
+
+  @Test(arguments: [("/a.png", "/a.png"), ("a.png", "/a.png"), ("", "/"), ("//a", "//a")])
+  func pathsOfPostersBeginWithASlash(path: String, expected: String) {
+    #expect(PosterQuery(path: path).path == expected)
+    #expect(PosterQuery(path: path).width == 342)
   }
 }

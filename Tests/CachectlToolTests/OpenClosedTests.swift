@@ -37,13 +37,11 @@ struct OpenClosedTests {
   /// Where `text` names the engine called `name`. "Memory" is also a word of English, so that of it only what can be
   /// meant for the engine counts: a type or module that begins with it, and the name in quotes.
   private static func namesEngine(_ name: String, in text: String) -> Bool {
-    let pattern =
-      name == "memory" ? #"(?i:\bmemory(storage|plugin|engine|options|error)\w*)|"memory""# : "(?i:\(name))"
+    let pattern = name == "memory" ? #"(?i:\bmemory(storage|plugin|engine|options|error)\w*)|"memory""# : "(?i:\(name))"
     return text.range(of: pattern, options: .regularExpression) != nil
   }
 
-  @Test(arguments: storeys)
-  func noFileNamesAnEngine(storey: String) throws {
+  @Test(arguments: storeys) func noFileNamesAnEngine(storey: String) throws {
     let names = Set(PluginCatalogue.builtIn.declarations.map(\.name)).union([
       "sqlite", "lmdb", "plist", "redis", "hiredis",
     ])
@@ -69,8 +67,7 @@ struct OpenClosedTests {
     }
   }
 
-  @Test(arguments: libraries)
-  func noFileNamesACommandLine(folder: String) throws {
+  @Test(arguments: libraries) func noFileNamesACommandLine(folder: String) throws {
     let files = try Self.files(in: folder)
     #expect(files.count >= 3, "the sources were found")
     // A library points to the tool where only that can save a store.
@@ -81,9 +78,9 @@ struct OpenClosedTests {
 
   @Test(arguments: [
     (#"hint: "see: cachectl verify""#, true), (#""run cachectl --backend x ls""#, true),
-    (#""without --offline")"#, true),
-    (#""--force makes it""#, true), (#""`--force`""#, true), ("/// As `cachectl verify` does.", false),
-    (#"static let header = "cachectl plist batch 1""#, false), (#""a -- b ---c""#, false),
+    (#""without --offline")"#, true), (#""--force makes it""#, true), (#""`--force`""#, true),
+    ("/// As `cachectl verify` does.", false), (#"static let header = "cachectl plist batch 1""#, false),
+    (#""a -- b ---c""#, false),
   ])
   func theRuleFindsACommandLine(text: String, isFound: Bool) {
     #expect(Self.commandLines(in: text).isEmpty != isFound)

@@ -3,12 +3,10 @@ import HTTPCaching
 import Synchronization
 import TestOrigin
 import Testing
-
 @testable import CurlTransport
 
 /// The flow of data: backpressure to the server, cancellation, connections, threads and descriptors.
-@Suite(.timeLimit(.minutes(10)))
-struct FlowTests {
+@Suite(.timeLimit(.minutes(10))) struct FlowTests {
   /// A transfer, and the thread that carries it.
   private struct Carried {
     let thread: TransferThread
@@ -140,13 +138,6 @@ struct FlowTests {
     #expect(server.connectionCount == 0)
   }
 
-  @Test func aResponseThatIsReleasedEnds() async throws {
-    let server = try TestServer { _ in TestResponse(body: .repeated([1], count: nil)) }
-    let service = HTTPTransferService.plain()
-    #expect(try await service.transfer(HTTPRequest(url: server.url)).head.status == 200)
-    await server.abandoned(1)
-  }
-
   @Test func aResponseOutlivesItsService() async throws {
     let gate = try TestGate()
     let server = try TestServer(script: [TestResponse("hi").chunked().contentHeld(by: gate)])
@@ -191,19 +182,6 @@ struct FlowTests {
     #expect(server.count == 100)
   }
 
-  @Test func tenTransportsAtOnce() async throws {
-    let server = try TestServer { TestResponse($0.path) }
-    try await withThrowingTaskGroup(of: [UInt8].self) { group in
-      for number in 0..<10 {
-        group.addTask {
-          try await HTTPTransferService.plain().get("\(server.url)/\(number)").body
-        }
-      }
-      for try await body in group { #expect(body.count == 2) }
-    }
-    #expect(server.connectionCount == 10)
-  }
-
   /// The thread is joined with the last reference, so nothing of it is left afterwards.
   @Test func theThreadEndsWithItsLastReference() async throws {
     let server = try TestServer { _ in TestResponse("hi") }
@@ -217,5 +195,26 @@ struct FlowTests {
     late.begin()
     let error = await #expect(throws: CacheError.self) { try await late.head() }
     #expect(error?.message.hasPrefix("the network cannot be used") == true)
+  }
+}
+
+/// Connections left open.
+@Suite(.timeLimit(.minutes(10))) struct DescriptorTests {
+  @Test func nothingStaysOpenAfterManyRequests() async throws {
+    let responses: [TestResponse] = [
+      TestResponse("hi"), TestResponse("hi").chunked(), TestResponse("hi").untilClose(), .hangUp,
+      TestResponse("hi").cut(after: 1), .raw("SSH"), TestResponse(body: .repeated([1], count: nil)),
+      TestResponse(status: 304),
+    ]
+    let server = try TestServer { request in responses[(Int(request.path.dropFirst()) ?? 0) % responses.count] }
+    do {
+      let service = HTTPTransferService.plain()
+      for number in 0..<200 {
+        let response = try? await service.transfer(HTTPRequest(url: "\(server.url)/\(number)"))
+        _ = try? await response?.rest?.next()
+      }
+      #expect(server.count >= 200)
+    }
+    #expect(OpenDescriptors.connections(to: server.port) == 0)
   }
 }

@@ -5,8 +5,7 @@ import Testing
 import CurlTransport
 
 /// Proxies: servers of the test that answer requests themselves.
-@Suite(.timeLimit(.minutes(10)))
-struct ProxyTests {
+@Suite(.timeLimit(.minutes(10))) struct ProxyTests {
   /// Environment variables (P stands for the proxy's URL), and whether a request uses the proxy.
   @Test(arguments: [
     (["http_proxy": "P"], "http://example.invalid/a?b", true), (["all_proxy": "P"], "http://example.invalid/a?b", true),
@@ -26,9 +25,7 @@ struct ProxyTests {
       let response = try await service.get(url)
       #expect(isUsed)
       #expect(String(decoding: response.body, as: UTF8.self) == url)
-    } catch {
-      #expect(!isUsed && error.message.contains("is not known"), "\(error)")
-    }
+    } catch { #expect(!isUsed && error.message.contains("is not known"), "\(error)") }
   }
 
   /// The name of a server is in ASCII before libcurl sees it, whatever the locale.

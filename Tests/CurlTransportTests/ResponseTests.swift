@@ -5,8 +5,7 @@ import Testing
 import CurlTransport
 
 /// Responses from good and bad servers: a valid response is returned as it arrived.
-@Suite(.timeLimit(.minutes(10)))
-struct ResponseTests {
+@Suite(.timeLimit(.minutes(10))) struct ResponseTests {
   /// What a server sends, and the result.
   struct Case: Sendable, CustomTestStringConvertible {
     let name: String
@@ -46,9 +45,7 @@ struct ResponseTests {
       },
       Case(
         "order, case and repetition", "HTTP/1.1 200 OK\r\nB: 1\r\na: 2\r\nb:\r\nB: 3, 4\r\nContent-Length: 2\r\n\r\nhi"
-      ) {
-        $0.head.fields = ["B": "1", "a": "2", "b": "", "B": "3, 4", "Content-Length": "2"]
-      },
+      ) { $0.head.fields = ["B": "1", "a": "2", "b": "", "B": "3, 4", "Content-Length": "2"] },
       Case(
         "a Latin-1 byte",
         Array("HTTP/1.1 200 OK\r\nX: caf".utf8) + [0xE9] + Array("\r\nContent-Length: 2\r\n\r\nhi".utf8)
@@ -70,9 +67,7 @@ struct ResponseTests {
       },
       Case(
         "a coding that is not what it says", "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 2\r\n\r\nhi"
-      ) {
-        $0.head.fields = ["Content-Encoding": "gzip", "Content-Length": "2"]
-      },
+      ) { $0.head.fields = ["Content-Encoding": "gzip", "Content-Length": "2"] },
       Case("a redirection without a place", "HTTP/1.1 302 Found\r\nContent-Length: 2\r\n\r\nhi") {
         ($0.head.status, $0.head.reason) = (302, "Found")
       },
@@ -99,9 +94,7 @@ struct ResponseTests {
       Case(
         "a length beside chunks",
         "HTTP/1.1 200 OK\r\nContent-Length: 9\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n"
-      ) {
-        $0.head.fields = ["Transfer-Encoding": "chunked"]
-      },
+      ) { $0.head.fields = ["Transfer-Encoding": "chunked"] },
       Case("the same length twice", "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 2\r\n\r\nhi") {
         $0.head.fields = ["Content-Length": "2", "Content-Length": "2"]
       },
@@ -125,22 +118,17 @@ struct ResponseTests {
       },
       Case("the head alone", "HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n", method: "HEAD") {
         ($0.head.fields, $0.body) = (["Content-Length": "99"], "")
-      },
-      Case("more than was announced", "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi ho"),
+      }, Case("more than was announced", "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi ho"),
       Case("no header fields", "HTTP/1.1 200 OK\r\n\r\nhi") { $0.head.fields = [:] },
       Case(
         "a long line", "HTTP/1.1 200 OK\r\nX: \(String(repeating: "a", count: 90_000))\r\nContent-Length: 2\r\n\r\nhi"
-      ) {
-        $0.head.fields = ["X": String(repeating: "a", count: 90_000), "Content-Length": "2"]
-      },
+      ) { $0.head.fields = ["X": String(repeating: "a", count: 90_000), "Content-Length": "2"] },
     ]
   }
 
-  @Test(arguments: Case.all)
-  func validResponsesAreGivenAsTheyCame(_ example: Case) async throws {
+  @Test(arguments: Case.all) func validResponsesAreGivenAsTheyCame(_ example: Case) async throws {
     let server = try TestServer(script: [.raw(bytes: example.bytes)])
-    let response = try await HTTPTransferService.plain().transfer(
-      HTTPRequest(method: example.method, url: server.url))
+    let response = try await HTTPTransferService.plain().transfer(HTTPRequest(method: example.method, url: server.url))
     var body = response.body
     while let bytes = try await response.rest?.next() { body += bytes }
     #expect(response.head == example.head)

@@ -5,8 +5,7 @@ import Testing
 import CurlTransport
 
 /// Servers that prove their identity, and clients that do.
-@Suite(.timeLimit(.minutes(10)))
-struct SecurityTests {
+@Suite(.timeLimit(.minutes(10))) struct SecurityTests {
   @Test func onlyWhatIsTrustedAnswers() async throws {
     let server = try SelfSignedServer()
     let words = "there is no secure connection to 127.0.0.1:\(server.port): "

@@ -1,3 +1,4 @@
+import TestStorage
 @testable import CacheCore
 import FetchVocabulary
 import HTTPCaching
@@ -29,14 +30,13 @@ struct DamageTests {
       damaged[index] ^= 1
       try await scratch.replace(key, damaged, metadata, isIntact: false)
       let store = scratch.store(try Transforms.named(chain))
-      #expect(await code { () async throws(CacheError) in _ = try await store.payload(key) } == .damaged)
+      #expect(await errorCode { _ = try await store.payload(key) } == .damaged)
     }
     #expect(try await scratch.administration().verify().issues.map(\.kind) == [.checksumMismatch])
   }
 
   /// A program that changes an entry on purpose can make its checksum right.
-  @Test(arguments: chains)
-  func eachForgedByteOfASealedEntryIsAnError(chain: [String]) async throws {
+  @Test(arguments: chains) func eachForgedByteOfASealedEntryIsAnError(chain: [String]) async throws {
     let scratch = try await Scratch()
     let key = try await entry(scratch, chain)
     let (payload, metadata) = try await scratch.stored(key)
@@ -45,14 +45,14 @@ struct DamageTests {
       forged[index] ^= 1
       try await scratch.replace(key, forged, metadata, isIntact: true)
       let store = scratch.store(try Transforms.named(chain))
-      let found = await code { () async throws(CacheError) in _ = try await store.payload(key) }
+      let found = await errorCode { _ = try await store.payload(key) }
       // A frame of zstd has no checksum of its own: some changes only give another text.
       if chain.contains("sealed") { #expect(found == .damaged) } else { #expect(found == nil || found == .damaged) }
     }
     for size in [0, 1, 23, 39, payload.count - 1] {
       try await scratch.replace(key, Array(payload.prefix(size)), metadata, isIntact: true)
       let store = scratch.store(try Transforms.named(chain))
-      #expect(await code { () async throws(CacheError) in _ = try await store.payload(key) } == .damaged)
+      #expect(await errorCode { _ = try await store.payload(key) } == .damaged)
     }
   }
 
@@ -63,7 +63,7 @@ struct DamageTests {
     let frame: [UInt8] = [0x28, 0xB5, 0x2F, 0xFD, 0xC0, 0x00] + Array(repeating: 0x7F, count: 8) + [0x01, 0x00, 0x00]
     try await scratch.replace(key, frame, try await scratch.stored(key).metadata, isIntact: true)
     let store = scratch.store(try Transforms.named(["zstd"]))
-    #expect(await code { () async throws(CacheError) in _ = try await store.payload(key) } == .damaged)
+    #expect(await errorCode { _ = try await store.payload(key) } == .damaged)
   }
 
   @Test func aFrameThatHoldsMoreThanAnEntryMayIsRefused() async throws {
@@ -88,21 +88,20 @@ struct DamageTests {
     let other = try CacheKey("notes/b")
     try await scratch.replace(other, payload, metadata, isIntact: true)
     let store = scratch.store(try Transforms.named(["sealed"]))
-    #expect(await code { () async throws(CacheError) in _ = try await store.payload(other) } == .damaged)
+    #expect(await errorCode { _ = try await store.payload(other) } == .damaged)
   }
 
-  @Test(arguments: TestedEngine.all)
-  func aWrongKeyIsAnErrorThatSaysSo(engine: TestedEngine) async throws {
+  @Test(arguments: TestedEngine.all) func aWrongKeyIsAnErrorThatSaysSo(engine: TestedEngine) async throws {
     let scratch = try await Scratch(engine)
     let key = try await entry(scratch, ["zstd", "sealed"])
     let transforms = try Transforms.named(["sealed"], secrets: [Transforms.otherSecret])
     let store = scratch.store(transforms)
     let codec = PayloadCodec<Int>(
       "count", encode: { _ throws(CacheError) in ([], "") }, decode: { bytes, _, _ throws(CacheError) in bytes.count })
-    #expect(await code { () async throws(CacheError) in _ = try await store.payload(key) } == .wrongKey)
-    #expect(await code { () async throws(CacheError) in _ = try await store.read(key, codec) } == .wrongKey)
+    #expect(await errorCode { _ = try await store.payload(key) } == .wrongKey)
+    #expect(await errorCode { _ = try await store.read(key, codec) } == .wrongKey)
     let administration = scratch.administration(transforms)
-    #expect(await code { () async throws(CacheError) in _ = try await administration.entry(key) } == .wrongKey)
+    #expect(await errorCode { _ = try await administration.entry(key) } == .wrongKey)
     // What needs no key works without it.
     #expect(try await administration.verify().issues.isEmpty)
     #expect(try await administration.list(EntrySelection(), after: nil, limit: 10).entries.map(\.key) == [key])
@@ -136,9 +135,8 @@ struct DamageTests {
     #expect(try await other.variants(of: url) { $0 }.selected.first?.head.head.fields["set-cookie"] == "secret=1")
     #expect(try await other.response(under: key)?.response.body == Self.payload)
     #expect(!"\(try await scratch.stored(try CacheKey(key)).metadata)".contains("secret=1"))
-    let wrong = URLResponses(
-      store: scratch.store(try Transforms.named([], secrets: [Transforms.otherSecret])))
-    #expect(await code { () async throws(CacheError) in _ = try await wrong.response(under: key) } == .wrongKey)
+    let wrong = URLResponses(store: scratch.store(try Transforms.named([], secrets: [Transforms.otherSecret])))
+    #expect(await errorCode { _ = try await wrong.response(under: key) } == .wrongKey)
     // Looking it up, replacing and invalidating it needs to know no more than that it is there.
     let listed = try await wrong.variants(of: url) { $0 }.selected
     #expect(listed.map(\.key) == [key] && listed.allSatisfy { $0.head.head.fields.lines.isEmpty })
@@ -150,9 +148,8 @@ struct DamageTests {
     ("BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwc=", true), ("BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwc", false),
   ]
 
-  @Test(arguments: keys)
-  func aKeyIsThirtyTwoBytes(text: String, isKey: Bool) async {
-    let found = await code { () async throws(CacheError) in _ = try SealedTransform(key: text) }
+  @Test(arguments: keys) func aKeyIsThirtyTwoBytes(text: String, isKey: Bool) async {
+    let found = await errorCode { _ = try SealedTransform(key: text) }
     #expect(found == (isKey ? nil : .invalidOption))
   }
 }

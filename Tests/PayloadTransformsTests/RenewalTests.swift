@@ -1,3 +1,4 @@
+import TestStorage
 @testable import CacheCore
 import FetchVocabulary
 import HTTPCaching
@@ -71,8 +72,7 @@ struct RenewalTests {
     }
   }
 
-  @Test(arguments: TestedEngine.all)
-  func aConfirmedResponseIsTransformedOnce(engine: TestedEngine) async throws {
+  @Test(arguments: TestedEngine.all) func aConfirmedResponseIsTransformedOnce(engine: TestedEngine) async throws {
     let (scratch, work) = (try await Scratch(engine), Work())
     let cache = HTTPCache(
       responses: URLResponses(store: scratch.store(try work.transforms())), transfer: Server(),
@@ -93,11 +93,9 @@ struct RenewalTests {
     var parameters: [(name: String, value: String)] { [] }
   }
 
-  @Test(arguments: TestedEngine.all)
-  func aConfirmedAnswerIsEncodedOnce(engine: TestedEngine) async throws {
+  @Test(arguments: TestedEngine.all) func aConfirmedAnswerIsEncodedOnce(engine: TestedEngine) async throws {
     let (scratch, work) = (try await Scratch(engine), Work())
-    let storage = EngineResponseStorage<Request, String>(
-      store: scratch.store(try work.transforms()), codec: work.codec)
+    let storage = EngineResponseStorage<Request, String>(store: scratch.store(try work.transforms()), codec: work.codec)
     try await storage.store(Self.text, head: head(scratch), for: Request())
     let payload = try await scratch.stored(CacheKey(for: Request())).payload
     for _ in 1...3 {
@@ -119,8 +117,7 @@ struct RenewalTests {
   }
 
   /// A payload that was damaged meanwhile is renewed unnoticed, and its checksum still tells: it was not hashed.
-  @Test(arguments: [[], ["sealed"]])
-  func aRenewalDoesNotHashThePayload(chain: [String]) async throws {
+  @Test(arguments: [[], ["sealed"]]) func aRenewalDoesNotHashThePayload(chain: [String]) async throws {
     let (scratch, key) = (try await Scratch(), try CacheKey("notes/a"))
     let store = scratch.store(try Transforms.named(chain))
     try await store.write(key, payload: Array(Self.text.utf8), metadata: scratch.metadata())
@@ -131,7 +128,7 @@ struct RenewalTests {
     metadata = scratch.metadata(["etag": "2"])
     let (renewed, version) = (metadata, try await scratch.stored(key).metadata.checksum)
     #expect(try await store.renew(key, from: version) { _ in renewed })
-    #expect(await code { () async throws(CacheError) in _ = try await store.payload(key) } == .damaged)
+    #expect(await errorCode { _ = try await store.payload(key) } == .damaged)
     #expect(try await scratch.stored(key).metadata.storedAt == scratch.clock.now)
   }
 

@@ -1,3 +1,4 @@
+import TestStorage
 import FetchVocabulary
 import EngineConformance
 import EngineAPI
@@ -64,8 +65,7 @@ struct SealTests {
     Forgery("freshUntil raised with its limit") { metadata in
       metadata.freshUntil = metadata.freshUntil.advanced(by: SealTests.hour)
       metadata.attributes[":seal"] = "\(metadata.freshUntil.milliseconds) "
-    },
-    Forgery("retainUntil raised") { $0.retainUntil = $0.retainUntil.advanced(by: SealTests.hour) },
+    }, Forgery("retainUntil raised") { $0.retainUntil = $0.retainUntil.advanced(by: SealTests.hour) },
     Forgery("retainUntil lowered") { $0.retainUntil = $0.retainUntil.advanced(by: .milliseconds(-1)) },
     Forgery("storedAt raised") { $0.storedAt = $0.storedAt.advanced(by: .seconds(1)) },
     Forgery("storedAt lowered") { $0.storedAt = $0.storedAt.advanced(by: .seconds(-1)) },
@@ -77,8 +77,7 @@ struct SealTests {
     .attribute(":hidden", nil), .attribute(":hidden", ""), .attribute(":hidden", "AAAA"), .attribute(":hidden", "?"),
     Forgery(":hidden cut off") { metadata in
       metadata.attributes[":hidden"] = metadata.hidden.map { String($0.dropLast(4)) }
-    },
-    .swapped(":hidden") { $0.former }, .swapped(":hidden") { $0.other }, .swapped(":hidden") { $0.foreign },
+    }, .swapped(":hidden") { $0.former }, .swapped(":hidden") { $0.other }, .swapped(":hidden") { $0.foreign },
     .swapped(":seal") { $0.former }, .swapped(":seal") { $0.other },
     Forgery("the payload of the former version") {
       EntryAsStored(payload: $0.former.payload, metadata: $0.present.metadata)
@@ -88,21 +87,17 @@ struct SealTests {
       metadata.attributes[":seal"] = loot.former.metadata.attributes[":seal"]
       return EntryAsStored(payload: loot.former.payload, metadata: metadata)
     },
-    Forgery("the payload of another entry") {
-      EntryAsStored(payload: $0.other.payload, metadata: $0.present.metadata)
-    },
+    Forgery("the payload of another entry") { EntryAsStored(payload: $0.other.payload, metadata: $0.present.metadata) },
     Forgery("the metadata of another entry") {
       EntryAsStored(payload: $0.present.payload, metadata: $0.other.metadata)
-    },
-    Forgery("another entry", .damaged) { $0.other },
+    }, Forgery("another entry", .damaged) { $0.other },
     Forgery("an entry of a store with another key", .wrongKey) { $0.foreign },
     Forgery("the payload cut off") {
       EntryAsStored(payload: Array($0.present.payload.dropLast()), metadata: $0.present.metadata)
     },
     Forgery("the payload without its tag") {
       EntryAsStored(payload: Array($0.present.payload.dropLast(16)), metadata: $0.present.metadata)
-    },
-    Forgery("no payload") { EntryAsStored(payload: [], metadata: $0.present.metadata) },
+    }, Forgery("no payload") { EntryAsStored(payload: [], metadata: $0.present.metadata) },
     Forgery("an entry in the clear", .notSealed) { $0.plain },
     Forgery("in the clear, with the metadata", .notSealed) { loot in
       var metadata = loot.present.metadata
@@ -113,8 +108,7 @@ struct SealTests {
       var metadata = loot.plain.metadata
       metadata.attributes[":transforms"] = "zstd"
       return EntryAsStored(payload: loot.plain.payload, metadata: metadata)
-    },
-    .attribute(":transforms", "sealed:"), .attribute(":transforms", ""),
+    }, .attribute(":transforms", "sealed:"), .attribute(":transforms", ""),
   ]
 
   /// Writes the entries; the last one written is the present version of `notes/a`.
@@ -122,8 +116,7 @@ struct SealTests {
     let (key, other) = (try CacheKey("notes/a"), try CacheKey("notes/b"))
     let transforms = try Transforms.named(chain)
     func stored(_ key: CacheKey, _ transforms: EntryTransforms) async throws -> EntryAsStored {
-      try await scratch.store(transforms).write(
-        key, payload: Self.payload, metadata: scratch.metadata(Self.attributes))
+      try await scratch.store(transforms).write(key, payload: Self.payload, metadata: scratch.metadata(Self.attributes))
       let entry = try await scratch.stored(key)
       return EntryAsStored(payload: entry.payload, metadata: entry.metadata)
     }
@@ -148,9 +141,9 @@ struct SealTests {
     let forged = forgery.change(loot)
     try await scratch.replace(key, forged.payload, forged.metadata, isIntact: true)
     let administration = scratch.administration(transforms)
-    #expect(await code { () async throws(CacheError) in _ = try await store.payload(key) } == forgery.code)
-    #expect(await code { () async throws(CacheError) in _ = try await store.read(key, codec) } == forgery.code)
-    #expect(await code { () async throws(CacheError) in _ = try await administration.entry(key) } == forgery.code)
+    #expect(await errorCode { _ = try await store.payload(key) } == forgery.code)
+    #expect(await errorCode { _ = try await store.read(key, codec) } == forgery.code)
+    #expect(await errorCode { _ = try await administration.entry(key) } == forgery.code)
     // A check names the entry; with another key it cannot tell.
     let report = try await administration.verify()
     let kind: [CacheError.Code: IntegrityIssue.Kind] = [.damaged: .notAuthentic, .notSealed: .notSealed]
@@ -184,15 +177,13 @@ struct SealTests {
     var forged = metadata
     forged.contentType = "text/html"
     try await scratch.replace(key, payload, forged, isIntact: true)
-    #expect(await code { () async throws(CacheError) in _ = try await store.payload(key) } == .damaged)
+    #expect(await errorCode { _ = try await store.payload(key) } == .damaged)
   }
 
-  @Test(arguments: TestedEngine.all)
-  func entriesAreMadeStaleWithoutAKey(engine: TestedEngine) async throws {
+  @Test(arguments: TestedEngine.all) func entriesAreMadeStaleWithoutAKey(engine: TestedEngine) async throws {
     let (scratch, key) = (try await Scratch(engine), try CacheKey("notes/a"))
     let transforms = try Transforms.named(["zstd", "sealed"], required: true)
-    try await scratch.store(transforms).write(
-      key, payload: Self.payload, metadata: scratch.metadata(Self.attributes))
+    try await scratch.store(transforms).write(key, payload: Self.payload, metadata: scratch.metadata(Self.attributes))
     scratch.clock.advance(by: .seconds(10))
     #expect(try await scratch.administration().change(.makeStale, keys: [key], dryRun: false).entries == 1)
     let found = try #require(try await scratch.store(transforms).payload(key))
@@ -216,14 +207,11 @@ struct SealTests {
     }
   }
 
-  @Test(arguments: [true, false])
-  func aRepairDropsForgedEntries(isDryRun: Bool) async throws {
+  @Test(arguments: [true, false]) func aRepairDropsForgedEntries(isDryRun: Bool) async throws {
     let (scratch, repaired) = (try await Scratch(TestedEngine.all[0]), try await Scratch(TestedEngine.all[0]))
     let transforms = try Transforms.named(["sealed"], required: true)
     let keys = try ["notes/a", "notes/b", "notes/c"].map { text throws(CacheError) in try CacheKey(text) }
-    for key in keys {
-      try await scratch.store(transforms).write(key, payload: [1], metadata: scratch.metadata())
-    }
+    for key in keys { try await scratch.store(transforms).write(key, payload: [1], metadata: scratch.metadata()) }
     var (payload, metadata) = try await scratch.stored(keys[0])
     metadata.retainUntil = .distantFuture
     try await scratch.replace(keys[0], payload, metadata, isIntact: true)

@@ -1,3 +1,4 @@
+import TestStorage
 @testable import CacheCore
 import FetchVocabulary
 import HTTPCaching
@@ -37,8 +38,7 @@ struct SealedUseTests {
   enum Change: CaseIterable { case key, chain, forgery }
 
   /// An entry that would be sealed in another way now is not renewed, but written whole.
-  @Test(arguments: Change.allCases)
-  func anythingElseIsSealedAsAWhole(change: Change) async throws {
+  @Test(arguments: Change.allCases) func anythingElseIsSealedAsAWhole(change: Change) async throws {
     let (scratch, key) = (try await Scratch(), try CacheKey("notes/a"))
     try await scratch.store(try Transforms.named(["sealed"], secrets: [Self.old])).write(
       key, payload: Self.payload, metadata: scratch.metadata())
@@ -57,14 +57,13 @@ struct SealedUseTests {
     try await store.write(key, payload: Self.payload, metadata: metadata, expecting: .checksum(version))
     #expect(try await scratch.stored(key).payload != first.payload)
     #expect(try await scratch.store(transforms).payload(key)?.payload == Self.payload)
-    let conflict = await code { () async throws(CacheError) in
+    let conflict = await errorCode {
       _ = try await store.renew(key, from: version) { _ in metadata }
     }
     #expect(conflict == .conflict)
   }
 
-  @Test(arguments: TestedEngine.all)
-  func aKeyIsReplacedWhileItsEntriesStayReadable(engine: TestedEngine) async throws {
+  @Test(arguments: TestedEngine.all) func aKeyIsReplacedWhileItsEntriesStayReadable(engine: TestedEngine) async throws {
     let scratch = try await Scratch(engine)
     let (before, after) = (try CacheKey("notes/a"), try CacheKey("notes/b"))
     func transforms(_ secrets: [[UInt8]]) throws -> EntryTransforms {
@@ -91,7 +90,7 @@ struct SealedUseTests {
   }
 
   @Test func thereIsAtLeastOneKey() async {
-    let found = await code { () async throws(CacheError) in _ = try SealedTransform(keys: []) }
+    let found = await errorCode { _ = try SealedTransform(keys: []) }
     #expect(found == .invalidOption)
   }
 
@@ -107,7 +106,7 @@ struct SealedUseTests {
     var (payload, metadata) = try await scratch.stored(sealed)
     metadata.freshUntil = .distantFuture
     try await scratch.replace(sealed, payload, metadata, isIntact: true)
-    #expect(await code { () async throws(CacheError) in _ = try await store.payload(sealed) } == .damaged)
+    #expect(await errorCode { _ = try await store.payload(sealed) } == .damaged)
     #expect(try await scratch.administration(transforms).verify().issues.map(\.kind) == [.notAuthentic])
     // A confirmed entry is sealed from then on.
     let version = try await scratch.stored(plain).metadata.checksum
@@ -125,7 +124,7 @@ struct SealedUseTests {
       decode: { bytes, _, _ throws(CacheError) in bytes.count })
     try await scratch.store().write(key, payload: [1, 1], metadata: scratch.metadata())
     let store = scratch.store(try Transforms.named(["sealed"], required: true))
-    let found = await code { () async throws(CacheError) in
+    let found = await errorCode {
       try await store.update(key, codec) { current throws(CacheError) in ((current ?? 0) + 1, .distantFuture) }
     }
     #expect(found == .notSealed)
@@ -139,8 +138,7 @@ struct SealedUseTests {
       retainUntil: now + .seconds(600))
     head.selector = try #require(
       VariantSelector(
-        response: fields,
-        request: HTTPRequest(url: "https://example.com/a", fields: ["Accept-Language": language]),
+        response: fields, request: HTTPRequest(url: "https://example.com/a", fields: ["Accept-Language": language]),
         key: CredentialKey { () throws(CacheError) in [1] }))
     return head
   }
@@ -167,7 +165,7 @@ struct SealedUseTests {
     #expect(try await storage.response(under: german)?.response.body == Self.payload)
     let cases: [(String, CacheError.Code)] = [(french, .notSealed), (english, .damaged)]
     for (key, expected) in cases {
-      #expect(await code { () async throws(CacheError) in _ = try await storage.response(under: key) } == expected)
+      #expect(await errorCode { _ = try await storage.response(under: key) } == expected)
     }
   }
 }

@@ -1,3 +1,4 @@
+import TestStorage
 import CacheBase
 import FetchVocabulary
 import Foundation
@@ -34,23 +35,14 @@ final class Scratch: Sendable {
   let plugin: any StoragePlugin
   let configuration: EngineConfiguration
   let engine: any StorageEngine
-  private let folder: String
+  private let folder: TestFolder
 
   init(_ tested: TestedEngine = TestedEngine(plugin: MemoryPlugin())) async throws {
-    folder = NSTemporaryDirectory() + "transform-tests-" + UUID().uuidString
-    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-    var values: [String: OptionValue] = [:]
-    for option in tested.plugin.declaration.options {
-      if option.kind == .path { values[option.name] = .text("\(folder)/store") }
-      // A test needs no more than a crash of the process would leave.
-      if option.name == EngineOption.durability.name { values[option.name] = .text(Durability.relaxed.rawValue) }
-    }
     plugin = tested.plugin
-    configuration = try EngineConfiguration(for: plugin.declaration, values: values, clock: clock)
+    folder = try TestFolder()
+    configuration = try plugin.configuration(in: folder, clock: clock)
     engine = try await plugin.open(configuration)
   }
-
-  deinit { try? FileManager.default.removeItem(atPath: folder) }
 
   /// A store over the engine as another process has it: with nothing loaded.
   func store(_ transforms: EntryTransforms = .none, limits: StoreLimits? = nil) -> EntryStore {
@@ -82,9 +74,7 @@ final class Scratch: Sendable {
   func replace(_ key: CacheKey, _ payload: [UInt8], _ metadata: EntryMetadata, isIntact: Bool) async throws {
     var metadata = metadata
     if isIntact { metadata.setChecksums(key: key, payload: payload.span) }
-    var batch = WriteBatch()
-    batch.put(key, payload: payload, metadata: metadata)
-    try await engine.apply(batch)
+    try await engine.put(key, payload, metadata)
   }
 }
 
@@ -107,8 +97,7 @@ enum Transforms {
 
   /// Seals with the first of `secrets`, and opens what any of them has sealed.
   static func sealed(_ secrets: [[UInt8]] = [secret], required: Bool = true) throws -> SealedTransform {
-    try SealedTransform(
-      keys: secrets.map { String(decoding: Base64.encoded($0), as: UTF8.self) }, required: required)
+    try SealedTransform(keys: secrets.map { String(decoding: Base64.encoded($0), as: UTF8.self) }, required: required)
   }
 
   /// The transforms called `names`, in this order, for writing; and all of them for reading.
@@ -117,9 +106,7 @@ enum Transforms {
   ) throws -> EntryTransforms {
     let all: [any PayloadTransform] = [ZstdTransform(), try sealed(secrets, required: required), ReversedTransform()]
     let written = names.compactMap { name in all.first { $0.name == name } }
-    return EntryTransforms(written, maxEntryBytes: maxEntryBytes) { name in
-      all.first { $0.name == name }
-    }
+    return EntryTransforms(written, maxEntryBytes: maxEntryBytes) { name in all.first { $0.name == name } }
   }
 
   /// Every order that makes a difference.
@@ -132,26 +119,12 @@ enum Transforms {
 struct ReversedTransform: PayloadTransform {
   var name: String { "reversed" }
 
-  func encode(
-    _ bytes: Span<UInt8>, _ context: TransformContext
-  ) throws(CacheError) -> (bytes: [UInt8], parameter: String)? {
-    (bytes.withUnsafeBufferPointer { $0.reversed() }, String(bytes.count))
-  }
+  func encode(_ bytes: Span<UInt8>, _ context: TransformContext) throws(CacheError) -> (
+    bytes: [UInt8], parameter: String
+  )? { (bytes.withUnsafeBufferPointer { $0.reversed() }, String(bytes.count)) }
 
-  func decode(
-    _ bytes: Span<UInt8>, parameter: String, _ context: TransformContext
-  ) throws(CacheError) -> [UInt8] {
+  func decode(_ bytes: Span<UInt8>, parameter: String, _ context: TransformContext) throws(CacheError) -> [UInt8] {
     guard Int(parameter) == bytes.count else { throw CacheError(.damaged, "another length") }
     return bytes.withUnsafeBufferPointer { $0.reversed() }
-  }
-}
-
-/// The code of the error that `body` throws; `nil` if it throws none.
-func code(_ body: () async throws(CacheError) -> Void) async -> CacheError.Code? {
-  do throws(CacheError) {
-    try await body()
-    return nil
-  } catch {
-    return error.code
   }
 }

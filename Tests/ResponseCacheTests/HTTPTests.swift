@@ -119,9 +119,7 @@ import Testing
     server.fail(with: NoNetwork())
     #expect(try await cache.response(to: request, over: server).body == [1, 2])
     try await cache.removeAll()
-    let error = await #expect(throws: CacheError.self) {
-      _ = try await cache.response(to: request, over: server)
-    }
+    let error = await #expect(throws: CacheError.self) { _ = try await cache.response(to: request, over: server) }
     #expect(error?.code == .originUnreachable)
     #expect(error?.cause is NoNetwork)
   }

@@ -118,9 +118,7 @@ import Testing
           do {
             _ = try await weather("Bern")
             return nil
-          } catch {
-            return error
-          }
+          } catch { return error }
         }
       }
       await origin.arrival(of: 1)

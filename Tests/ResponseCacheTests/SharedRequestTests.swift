@@ -1,11 +1,11 @@
+import EngineAPI
 import HTTPCaching
 import MemoryStorage
 import ResponseCache
 import ResponseCacheTesting
-@testable import CacheCore
-import EngineAPI
 import Synchronization
 import Testing
+@testable import CacheCore
 
 /// A request belongs to all who wait for its answer.
 @Suite(.timeLimit(.minutes(30))) struct SharedRequestTests {
@@ -129,9 +129,7 @@ import Testing
     let coalescer = store.coalescer
     let services = FetchServices(
       rules: HTTPCacheRules(freshness: .standard), now: { [clock] in clock.now.sinceEpoch }, coalescer: coalescer)
-    return (
-      Cache(store: store, services: services, warn: warnings.add), coalescer
-    )
+    return (Cache(store: store, services: services, warn: warnings.add), coalescer)
   }
 
   /// One failure is one warning, whether the origin failed or the answer could not be stored, and whether its first
@@ -194,5 +192,177 @@ import Testing
     }
     origin.release()
     for task in tasks { #expect(try await task.value == [.originUnreachable]) }
+  }
+}
+
+/// Callers that ask for the same thing at the same time, where the answer cannot be stored.
+@Suite(.timeLimit(.minutes(30))) struct SharedAnswerTests {
+  private static let callers = 5
+  private static let tooLong = String(repeating: "long", count: 1_000)
+
+  private let coalescer = RequestCoalescer()
+
+  /// A cache for entries of up to 100 bytes.
+  private func cache() async throws -> Cache {
+    let clock = ManualClock()
+    let store = EntryStore(
+      engine: try await StorageLocation.memory.open(clock: clock), clock: clock, limits: StoreLimits(maxBytes: 100))
+    return Cache(
+      store: store,
+      services: FetchServices(
+        rules: HTTPCacheRules(freshness: .standard), now: { clock.now.sinceEpoch }, coalescer: coalescer),
+      warn: { _ in })
+  }
+
+  /// What all callers get of `fetch`, if `origin` answers once one of them has asked and the others wait.
+  private func together<Query, Answer, Value: Sendable>(
+    _ origin: FakeOrigin<Query, Answer>, _ fetch: @escaping @Sendable () async throws -> Value
+  ) async throws -> [Value] {
+    origin.hold()
+    return try await withThrowingTaskGroup(of: Value.self) { group in
+      for _ in 0..<Self.callers { group.addTask { try await fetch() } }
+      await origin.arrival(of: 1)
+      while coalescer.waiters() < Self.callers - 1 {
+        try Task.checkCancellation()
+        await Task.yield()
+      }
+      origin.release()
+      return try await group.reduce(into: []) { $0.append($1) }
+    }
+  }
+
+  @Test(arguments: [("short", 60), (tooLong, 60), ("short", 0), (tooLong, 0)])
+  func aClosureIsCalledOnceWhetherItsValueCanBeKeptOrNot(value: String, lifetime: Int) async throws {
+    let origin = FakeOrigin { (_: Int) in value }
+    let texts = try await cache().resource(
+      "texts", freshFor: .seconds(lifetime), staleIfError: .zero, fetch: origin.fetch)
+    let values = try await together(origin) { try await texts(1) }
+    #expect(values == Array(repeating: value, count: Self.callers))
+    #expect(origin.queries == [1])
+  }
+
+  /// RFC 9111, section 4: a response that the cache may not store, or must validate before each use, answers no other
+  /// request.
+  @Test(arguments: [
+    ("max-age=60", "short", 1), ("max-age=60", tooLong, 1), ("private, max-age=60", tooLong, 1),
+    ("no-store", "short", callers), ("max-age=0", tooLong, callers), ("max-age=60, no-cache", tooLong, callers),
+    ("", tooLong, callers),
+  ])
+  func aResponseIsSharedIfItMayBeReused(directives: String, content: String, requests: Int) async throws {
+    let server = FakeOrigin { (_: HTTPRequest) in
+      HTTPResponse(
+        HTTPResponseHead(status: 200, fields: directives.isEmpty ? [:] : ["cache-control": directives]),
+        body: Array(content.utf8))
+    }
+    let (cache, request) = (try await cache(), HTTPRequest(url: "http://server.example/a"))
+    let responses = try await together(server) { try await cache.response(to: request, over: server) }
+    #expect(responses.map(\.body) == Array(repeating: Array(content.utf8), count: Self.callers))
+    #expect(server.queries.count == requests)
+    // A response that was stored is a hit for the callers that waited for it.
+    let collapsed = responses.filter { ($0.head.fields["cache-status"] ?? "").contains("; collapsed") }
+    #expect(collapsed.count == (content == "short" ? 0 : Self.callers - requests))
+  }
+
+  @Test(arguments: [(false, 1), (true, 2)])
+  func aCacheForSeveralUsersKeepsNoPrivateResponse(isShared: Bool, requests: Int) async throws {
+    let server = FakeOrigin { (_: HTTPRequest) in
+      HTTPResponse(HTTPResponseHead(status: 200, fields: ["cache-control": "private, max-age=60"]), body: [1])
+    }
+    let cache = try await Cache(.memory, isShared: isShared)
+    for _ in 0..<2 { _ = try await cache.response(to: HTTPRequest(url: "http://server.example/a"), over: server) }
+    #expect(server.queries.count == requests)
+  }
+
+  /// Two types of value under one name are a mistake, but each caller gets its own.
+  @Test func anAnswerOfAnotherTypeIsNotShared() async throws {
+    let (cache, origin) = (try await cache(), FakeOrigin { (_: Int) in Self.tooLong })
+    let numbers = FakeOrigin { (_: Int) in Array(0..<1_000) }
+    let texts = cache.resource("texts", fetch: origin.fetch)
+    let others = cache.resource("texts", fetch: numbers.fetch)
+    origin.hold()
+    let first = Task { try await texts(1) }
+    await origin.arrival(of: 1)
+    let second = Task { try await others(1) }
+    while coalescer.waiters() < 1 {
+      try Task.checkCancellation()
+      await Task.yield()
+    }
+    origin.release()
+    #expect(try await first.value == Self.tooLong)
+    #expect(try await second.value.count == 1_000)
+  }
+}
+
+/// Closures that fetch from the cache whose fetch they are.
+@Suite(.timeLimit(.minutes(30))) struct OwnFetchTests {
+  private let gate = FakeOrigin { (name: String) in name }
+
+  /// The resource `name`, whose closure passes the gate and then fetches the resources that `needs` names for it.
+  private func resource(_ name: String, in cache: Cache, needs: [String: [String]]) -> Resource<Int, [String]> {
+    cache.resource(name) { [gate] number in
+      _ = try await gate.fetch(name)
+      return try await withThrowingTaskGroup(of: [String].self) { group in
+        for other in needs[name] ?? [] { group.addTask { try await resource(other, in: cache, needs: needs)(number) } }
+        return try await group.reduce(into: [name]) { $0 += $1 }.sorted()
+      }
+    }
+  }
+
+  @Test(arguments: [
+    ["a": ["a"]], ["a": ["b"], "b": ["a"]], ["a": ["b"], "b": ["c"], "c": ["a"]], ["a": ["b"], "b": ["b"]],
+  ])
+  func aFetchThatNeedsItsOwnAnswerIsAnError(needs: [String: [String]]) async throws {
+    let a = resource("a", in: try await Cache.inMemory(), needs: needs)
+    let error = await #expect(throws: CacheError.self) { try await a(1) }
+    #expect(error?.code == .invalidRequest)
+    #expect(error?.hint.isEmpty == false)
+  }
+
+  @Test func twoFetchesThatNeedEachOtherAreAnError() async throws {
+    let cache = try await Cache.inMemory()
+    let needs = ["a": ["b"], "b": ["a"]]
+    gate.hold()
+    let tasks = ["a", "b"].map { name in Task { try await resource(name, in: cache, needs: needs)(1) } }
+    await gate.arrival(of: 2)
+    gate.release()
+    for task in tasks { await #expect(throws: CacheError.self) { try await task.value } }
+  }
+
+  @Test func fetchesThatNeedTheSameAnswerShareIt() async throws {
+    let cache = try await Cache.inMemory()
+    let a = resource("a", in: cache, needs: ["a": ["b", "c"], "b": ["d"], "c": ["d", "b"]])
+    #expect(try await a(1) == ["a", "b", "b", "c", "d", "d", "d"])
+    #expect(gate.queries.sorted() == ["a", "b", "c", "d"])
+  }
+
+  @Test func aCacheBehindTheCacheMayHaveTheSameNames() async throws {
+    let (near, far) = (try await Cache.inMemory(), try await Cache.inMemory())
+    let source = far.resource("texts") { (number: Int) in "\(number)" }
+    let texts = near.resource("texts") { (number: Int) in try await source(number) }
+    #expect(try await texts(1) == "1")
+  }
+
+  /// A revalidation in the background belongs to no fetch that began it.
+  @Test func aRevalidationMayNeedTheFetchThatBeganIt() async throws {
+    let clock = ManualClock()
+    let cache = try await Cache.inMemory(clock: clock)
+    let outer = FakeOrigin { (_: Int) in "outer" }
+    let needed = cache.resource("needed", freshFor: .seconds(1_000), fetch: outer.fetch)
+    let inner = cache.resource("inner", freshFor: .seconds(10), staleWhileRevalidate: .seconds(100)) { (number: Int) in
+      try await needed(number)
+    }
+    _ = try await inner(1)
+    try await needed.remove(1)
+    clock.advance(by: .seconds(20))
+    let beginning = cache.resource("needed", freshFor: .seconds(1_000)) { (number: Int) in
+      // Serves the stale value, and revalidates it by fetching what is being fetched here.
+      "\(try await inner(number)) again"
+    }
+    #expect(try await beginning(1) == "outer again")
+    while try await inner.snapshots(for: 1).explanation().decision.action != .serve {
+      try Task.checkCancellation()
+      await Task.yield()
+    }
+    #expect(try await inner(1, policy: .cacheOnly) == "outer again")
   }
 }

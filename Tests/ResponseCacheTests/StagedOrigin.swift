@@ -65,8 +65,7 @@ final class StagedOrigin: Sendable {
   }
 
   /// Changes the state, and lets the tests go on that waited for that.
-  @discardableResult
-  private func change<Output: Sendable>(_ body: (inout State) -> Output) -> Output {
+  @discardableResult private func change<Output: Sendable>(_ body: (inout State) -> Output) -> Output {
     let (output, ready) = state.withLock { state in (body(&state), state.takeReady()) }
     for test in ready { test.resume() }
     return output

@@ -8,8 +8,7 @@ import TestOrigin
 import Testing
 
 /// What a session answers from the cache, and how it asks.
-@Suite(.timeLimit(.minutes(10)))
-struct CachingTests {
+@Suite(.timeLimit(.minutes(10))) struct CachingTests {
   private static let fresh: TestFields = ["Cache-Control": "max-age=60", "ETag": "\"1\"", "X-A": "b"]
 
   @Test func aFreshResponseNeedsNoServer() async throws {
@@ -41,16 +40,14 @@ struct CachingTests {
   /// A policy, whether the server is asked for a fresh, a stale and an absent response, and with which directive.
   @Test(
     arguments: [
-      (.useProtocolCachePolicy, [false, true, true], nil),
-      (.reloadIgnoringLocalCacheData, [true, true, true], nil),
+      (.useProtocolCachePolicy, [false, true, true], nil), (.reloadIgnoringLocalCacheData, [true, true, true], nil),
       (.reloadIgnoringLocalAndRemoteCacheData, [true, true, true], "no-cache"),
       (.reloadRevalidatingCacheData, [true, true, true], "no-cache"),
-      (.returnCacheDataElseLoad, [false, false, true], nil),
-      (.returnCacheDataDontLoad, [false, false, false], nil),
+      (.returnCacheDataElseLoad, [false, false, true], nil), (.returnCacheDataDontLoad, [false, false, false], nil),
     ] as [(URLRequest.CachePolicy, [Bool], String?)], [true, false])
-  func policies(_ example: (policy: URLRequest.CachePolicy, asks: [Bool], directive: String?), ofSession: Bool)
-    async throws
-  {
+  func policies(
+    _ example: (policy: URLRequest.CachePolicy, asks: [Bool], directive: String?), ofSession: Bool
+  ) async throws {
     let bench = try await Bench()
     let server = try TestServer { TestResponse(fields: Self.fresh, "hi").validated(for: $0) }
     let filling = bench.session()
@@ -117,8 +114,7 @@ struct CachingTests {
     #expect(server.count == 3)
   }
 
-  @Test(arguments: [true, false])
-  func whatIsTooLargeIsPassedOn(hasLength: Bool) async throws {
+  @Test(arguments: [true, false]) func whatIsTooLargeIsPassedOn(hasLength: Bool) async throws {
     let bench = try await Bench(maxEntryBytes: 10_000)
     let large = String(repeating: "0123456789", count: 100_000)
     let server = try TestServer { _ in
@@ -135,8 +131,7 @@ struct CachingTests {
   }
 
   /// A task whose delegate takes the content as it comes.
-  @Test(arguments: [3, 1_000_000])
-  func delegatesGetWhatCompletionHandlersGet(count: Int) async throws {
+  @Test(arguments: [3, 1_000_000]) func delegatesGetWhatCompletionHandlersGet(count: Int) async throws {
     let bench = try await Bench(maxEntryBytes: 10_000)
     let server = try TestServer { _ in
       TestResponse(fields: Self.fresh, body: .bytes([UInt8](repeating: 7, count: count)))

@@ -5,8 +5,7 @@ import TestOrigin
 import Testing
 
 /// What stays the session's own.
-@Suite(.timeLimit(.minutes(10)))
-struct SessionTests {
+@Suite(.timeLimit(.minutes(10))) struct SessionTests {
   private static let fresh: TestFields = ["Cache-Control": "max-age=60"]
 
   @Test func redirectionsAreFollowedEachByItsOwnRules() async throws {
@@ -48,8 +47,7 @@ struct SessionTests {
     #expect(storage.cookies(for: try #require(URL(string: server.url)))?.map(\.name) == ["a"])
   }
 
-  @Test(arguments: ["Cookie", "Accept"])
-  func cookiesSelectAmongResponses(vary: String) async throws {
+  @Test(arguments: ["Cookie", "Accept"]) func cookiesSelectAmongResponses(vary: String) async throws {
     let bench = try await Bench()
     let server = try TestServer { Self.varied(by: vary, $0) }
     let session = bench.session()
@@ -76,16 +74,13 @@ struct SessionTests {
     #expect(try await session.get(server.url + "/second").text == "/none")
     try session.setCookie("ann", for: server.url)
     let first = "http://localhost:\(server.port)/first"
-    for _ in 1...2 {
-      #expect(try await session.get(first, fields: ["X-Port": "\(server.port)"]).text == "/some")
-    }
+    for _ in 1...2 { #expect(try await session.get(first, fields: ["X-Port": "\(server.port)"]).text == "/some") }
     #expect(server.requests.map(\.path) == ["/second", "/none", "/first", "/second", "/some", "/first"])
     #expect(server.requests.map { $0.fields["Cookie"] } == [nil, nil, nil, "who=ann", "who=ann", nil])
   }
 
   /// A redirection that sets a cookie leads to what is for the new cookie, which is kept for it.
-  @Test(arguments: [true, false])
-  func cookiesOfARedirectionSelectWhatItLeadsTo(isStored: Bool) async throws {
+  @Test(arguments: [true, false]) func cookiesOfARedirectionSelectWhatItLeadsTo(isStored: Bool) async throws {
     let bench = try await Bench()
     let server = try TestServer { request in
       guard request.path == "/login" else { return Self.variedByCookie(request) }
@@ -216,8 +211,7 @@ struct SessionTests {
   }
 
   /// Tasks that are cancelled at any moment of their lives end in one of two ways, and disturb no other.
-  @Test(arguments: ["GET", "POST"])
-  func manyCancelledTasks(method: String) async throws {
+  @Test(arguments: ["GET", "POST"]) func manyCancelledTasks(method: String) async throws {
     let (bench, server) = (try await Bench(maxEntryBytes: 100), try TestServer { TestResponse($0.path) })
     let session = bench.session()
     await withTaskGroup(of: Void.self) { group in

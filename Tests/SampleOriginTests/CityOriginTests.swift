@@ -1,7 +1,8 @@
 import CacheCore
+import CacheData
 import CacheDomain
-import SampleOrigin
 import Testing
+@testable import SampleOrigin
 
 struct CityOriginTests {
   @Test func theRichestCitiesComeFirst() async throws {
@@ -68,17 +69,144 @@ struct CityOriginTests {
     #expect(try await cities(page: 242).cities.count == 6_057 - 242 * 25)
   }
 
-  @Test(arguments: [243, 1_000, Int.max])
-  func beyondTheLastPageIsAnEmptyAnswer(page: Int) async throws {
+  @Test(arguments: [243, 1_000, Int.max]) func beyondTheLastPageIsAnEmptyAnswer(page: Int) async throws {
     let answer = try await cities(page: page)
     #expect(answer == CitiesPage(page: page, totalPages: 243, totalItems: 6_057, cities: []))
   }
 
-  @Test(arguments: [-1, Int.min])
-  func aNegativePageIsRefused(page: Int) async throws {
+  @Test(arguments: [-1, Int.min]) func aNegativePageIsRefused(page: Int) async throws {
     let error = await #expect(throws: CacheError.self) { try await cities(page: page) }
     #expect(error?.code == .invalidRequest)
     #expect(error?.message == "there is no page \(page) of cities")
     #expect(error?.hint.isEmpty == false)
   }
+}
+
+struct PosterOriginTests {
+  @Test(arguments: ["/24871.png", "/2357448.png"], PosterQuery.widths)
+  func aPosterIsTheSamePictureInEveryWidth(path: String, width: Int) async throws {
+    let poster = try await SamplePosterOrigin().response(to: posterRequest(path, width: width))
+    #expect(poster.contentType == "image/png")
+    #expect(poster.bytes.starts(with: [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]))
+    #expect(poster.bytes.suffix(8).starts(with: Array("IEND".utf8)))
+    #expect(try await SamplePosterOrigin().response(to: posterRequest(path, width: 92)) == poster)
+  }
+
+  @Test func moviesShareThreePictures() async throws {
+    var seen: Set<[UInt8]> = []
+    for movie in try await movies("hamlet").movies {
+      let path = try #require(movie.posterPath)
+      seen.insert(try await SamplePosterOrigin().response(to: posterRequest(path)).bytes)
+    }
+    #expect(seen.count == 3)
+  }
+
+  @Test(arguments: ["/0.png", "/.png", "/24871", "/24871.jpg", "/../24871.png", "/٣.png", "/24871\t.png", "/"])
+  func anUnknownPathIsNotFound(path: String) async throws {
+    let error = await #expect(throws: CacheError.self) {
+      try await SamplePosterOrigin().response(to: posterRequest(path))
+    }
+    #expect(error?.code == .notFound)
+    #expect(error?.message == "the sample has no poster \(path)")
+    #expect(error?.hint.isEmpty == false)
+  }
+}
+
+struct ValidatorTests {
+  private static let cityRequests = [
+    CitiesQuery(), CitiesQuery(page: 1), CitiesQuery(order: .name), CitiesQuery(direction: .ascending),
+  ].map { CitiesRequestDTO(origin: "sample", query: $0) }
+
+  @Test func theOriginsAreCalledSample() {
+    #expect(SampleCityOrigin().name == "sample")
+    #expect(SampleMovieOrigin().name == "sample")
+    #expect(SamplePosterOrigin().name == "sample")
+  }
+
+  @Test func aClientThatHasTheAnswerGetsNotModified() async throws {
+    try await isConfirmed(SampleCityOrigin(), CitiesRequestDTO(origin: "sample", query: CitiesQuery()))
+    try await isConfirmed(SampleMovieOrigin(), moviesRequest("heat"))
+    try await isConfirmed(SamplePosterOrigin(), posterRequest("/24871.png"))
+  }
+
+  private func isConfirmed<Origin: ResponseOrigin>(_ origin: Origin, _ request: Origin.Request) async throws {
+    let validator = try await origin.validator(of: request)
+    #expect(validator.hasPrefix("\"sample-2026-10-18-"))
+    let confirmation = try await origin.answer(to: request, conditions: ["If-None-Match": validator])
+    #expect(confirmation.head.status == 304)
+    #expect(confirmation.response == nil)
+    let answer = try await origin.answer(to: request, conditions: ["If-None-Match": "\"sample-2020-01-01\""])
+    #expect(answer.head.status == 200)
+    #expect(answer.head.fields["etag"] == validator)
+    #expect(answer.response != nil)
+  }
+
+  @Test func validatorsDifferFromRequestToRequest() async throws {
+    var validators: Set<String> = []
+    for request in Self.cityRequests { validators.insert(try await SampleCityOrigin().validator(of: request)) }
+    #expect(validators.count == Self.cityRequests.count)
+  }
+
+  /// A request that is wrong stays wrong, whatever validator comes with it.
+  @Test func aWrongRequestIsRefusedWithAnyValidator() async throws {
+    let validator = try await SamplePosterOrigin().validator(of: posterRequest("/24871.png"))
+    await #expect(throws: CacheError.self) {
+      try await SamplePosterOrigin().answer(to: posterRequest("/0.png"), conditions: ["If-None-Match": validator])
+    }
+  }
+
+  @Test func aCancelledTaskGetsNoAnswer() async throws {
+    try await isCancelled(SampleCityOrigin(), CitiesRequestDTO(origin: "sample", query: CitiesQuery()))
+    try await isCancelled(SampleMovieOrigin(), moviesRequest("heat"))
+    try await isCancelled(SamplePosterOrigin(), posterRequest("/24871.png"))
+  }
+
+  private func isCancelled<Origin: ResponseOrigin>(_ origin: Origin, _ request: Origin.Request) async throws {
+    let task = Task {
+      withUnsafeCurrentTask { $0?.cancel() }
+      return try await origin.response(to: request)
+    }
+    let error = await #expect(throws: CacheError.self) { try await task.value }
+    #expect(error?.code == .cancelled)
+  }
+}
+
+extension ResponseOrigin {
+  /// The answer to `request` from a cache that has nothing.
+  func response(to request: Request) async throws -> Response {
+    guard let response = try await answer(to: request, conditions: [:]).response else { throw NoAnswer() }
+    return response
+  }
+
+  /// The validator of the answer to `request`.
+  func validator(of request: Request) async throws -> String {
+    guard let tag = try await answer(to: request, conditions: [:]).head.fields["etag"] else { throw NoAnswer() }
+    return tag
+  }
+}
+
+struct NoAnswer: Error {}
+
+func cities(_ order: CityOrder = .revenue, _ direction: SortDirection? = nil, page: Int = 0) async throws -> CitiesPage
+{
+  let query = CitiesQuery(order: order, direction: direction, page: page)
+  return try await SampleCityOrigin().response(to: CitiesRequestDTO(origin: "sample", query: query)).toDomain()
+}
+
+func allCities(_ order: CityOrder = .revenue, _ direction: SortDirection? = nil) async throws -> [City] {
+  var all: [City] = []
+  for page in 0..<243 { all += try await cities(order, direction, page: page).cities }
+  return all
+}
+
+func moviesRequest(_ text: String, page: Int = 1) throws -> MoviesRequestDTO {
+  MoviesRequestDTO(origin: "sample", query: try #require(MovieQuery(text)), page: page)
+}
+
+func movies(_ text: String, page: Int = 1) async throws -> MoviesPage {
+  try await SampleMovieOrigin().response(to: moviesRequest(text, page: page)).toDomain()
+}
+
+func posterRequest(_ path: String, width: Int = 342) -> PosterRequestDTO {
+  PosterRequestDTO(origin: "sample", query: PosterQuery(path: path, width: width))
 }

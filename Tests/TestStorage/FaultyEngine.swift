@@ -136,9 +136,7 @@ extension FaultyEngine {
 
   /// Calls `body` before each batch from now on.
   package func beforeBatches(_ body: @escaping @Sendable (any StorageEngine) async throws(CacheError) -> Void) {
-    faults.before = { call, base throws(CacheError) in
-      if case .apply = call { try await body(base) }
-    }
+    faults.before = { call, base throws(CacheError) in if case .apply = call { try await body(base) } }
   }
 
   /// Refuses the next `count` batches, as if another writer had been faster.
@@ -152,8 +150,7 @@ extension FaultyEngine {
   /// Applies `batch` just before the next batch, as a faster writer would.
   package func overtake(by batch: WriteBatch) {
     let first = batches.count + 1
-    beforeBatches { [unowned self] base throws(CacheError) in
-      if batches.count == first { try await base.apply(batch) }
+    beforeBatches { [unowned self] base throws(CacheError) in if batches.count == first { try await base.apply(batch) }
     }
   }
 

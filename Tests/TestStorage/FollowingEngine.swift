@@ -12,9 +12,7 @@ package struct FollowingLayer: EngineLayer {
   }
 
   package func wrap(_ engine: any StorageEngine) -> any StorageEngine {
-    FollowingEngine(over: engine) {
-      (try? engine.changeCount()).map { ChangeMark(number: $0, age: .zero) }
-    }
+    FollowingEngine(over: engine) { (try? engine.changeCount()).map { ChangeMark(number: $0, age: .zero) } }
   }
 }
 

@@ -34,11 +34,9 @@ package final class StoreRegistry: Sendable {
   }
 
   /// Lends the store at `path`, which is made where there is none.
-  package func withStore<Output: Sendable>(
-    _ path: String, _ body: (inout Store) throws(CacheError) -> Output
-  ) throws(CacheError) -> Output {
-    try stores.withLock { stores throws(CacheError) in try body(&stores[path, default: Store()]) }
-  }
+  package func withStore<Output: Sendable>(_ path: String, _ body: (inout Store) throws(CacheError) -> Output)
+    throws(CacheError) -> Output
+  { try stores.withLock { stores throws(CacheError) in try body(&stores[path, default: Store()]) } }
 }
 
 /// An engine without files that is persistent and shared for as long as its registry lives. With it the checks of these
@@ -80,8 +78,7 @@ package final class RegistryEngine: StorageEngine {
 
   /// A handle on the store at `path`; by default on an empty one of its own.
   package init(
-    registry: StoreRegistry = StoreRegistry(), path: String = "/registry",
-    clock: any WallClock = SystemWallClock()
+    registry: StoreRegistry = StoreRegistry(), path: String = "/registry", clock: any WallClock = SystemWallClock()
   ) {
     self.registry = registry
     self.path = path
@@ -111,9 +108,7 @@ package final class RegistryEngine: StorageEngine {
     }
   }
 
-  package func changeCount() throws(CacheError) -> UInt64? {
-    try withStore { $0.changes }
-  }
+  package func changeCount() throws(CacheError) -> UInt64? { try withStore { $0.changes } }
 
   package func scan(_ request: ScanRequest) async throws(CacheError) -> ScanPage {
     try withStore { $0.table.scan(request) }
@@ -125,20 +120,14 @@ package final class RegistryEngine: StorageEngine {
     return count
   }
 
-  package func check() async throws(CacheError) -> [IntegrityIssue] {
-    try withStore { _ in [] }
-  }
+  package func check() async throws(CacheError) -> [IntegrityIssue] { try withStore { _ in [] } }
 
   package func compact() async throws(CacheError) {
     let now = clock.now
-    try withStore { store in
-      if store.table.removeExpired(at: now) { store.changes += 1 }
-    }
+    try withStore { store in if store.table.removeExpired(at: now) { store.changes += 1 } }
   }
 
-  package func close() async throws(CacheError) {
-    isClosed.store(true, ordering: .sequentiallyConsistent)
-  }
+  package func close() async throws(CacheError) { isClosed.store(true, ordering: .sequentiallyConsistent) }
 
   /// Lends the store, unless this handle is closed.
   package func withStore<Output: Sendable>(

@@ -15,9 +15,7 @@ package struct UnboundedPlugin: EngineLayer {
     base.subtracting([.bounded]).union([.expiring])
   }
 
-  package var declaration: EngineDeclaration {
-    base.declaration.with(Self.capabilities(base.declaration.capabilities))
-  }
+  package var declaration: EngineDeclaration { base.declaration.with(Self.capabilities(base.declaration.capabilities)) }
 
   package func wrap(_ engine: any StorageEngine) -> any StorageEngine { UnboundedEngine(over: engine) }
 

@@ -1,15 +1,15 @@
-import FetchVocabulary
+import TestStorage
 import CacheCore
-import SeededNumbers
-import EngineConformance
 import EngineAPI
+import EngineConformance
+import FetchVocabulary
+import SeededNumbers
 import Testing
 
 struct ListingTests {
   /// Everything that a selection lists, page by page.
-  private func pages(
-    _ store: GeneratedStore, _ selection: EntrySelection, limit: Int
-  ) async throws -> [[ScannedEntry]] {
+  private func pages(_ store: GeneratedStore, _ selection: EntrySelection, limit: Int) async throws -> [[ScannedEntry]]
+  {
     var (pages, cursor) = ([[ScannedEntry]](), String?.none)
     repeat {
       let listing = try await store.administration.list(selection, after: cursor, limit: limit)
@@ -69,20 +69,7 @@ struct ListingTests {
     #expect(listing.cursor == nil && listing.readAt == store.test.clock.now)
   }
 
-  @Test func aPageOfOneEntryIsAPage() async throws {
-    let store = try await GeneratedStore(seed: 4, count: 30)
-    #expect(try await pages(store, EntrySelection(), limit: 1).map(\.count) == Array(repeating: 1, count: 30))
-  }
-
-  @Test func theLargestLimitListsEverything() async throws {
-    let store = try await GeneratedStore(seed: 5)
-    let listing = try await store.administration.list(EntrySelection(), after: nil, limit: .max)
-    #expect(listing.entries == store.model)
-    #expect(listing.cursor == nil)
-  }
-
-  @Test(arguments: ["a/0", "movies/v1/", "movies/zzz", "zzz/0"])
-  func anyKeyIsACursor(text: String) async throws {
+  @Test(arguments: ["a/0", "movies/v1/", "movies/zzz", "zzz/0"]) func anyKeyIsACursor(text: String) async throws {
     let store = try await GeneratedStore(seed: 6)
     let cursor = try CacheKey(text)
     for selection in [EntrySelection(), EntrySelection(namespace: "movies", state: .expired)] {
@@ -95,10 +82,40 @@ struct ListingTests {
     let store = try await GeneratedStore(seed: 7, count: 3)
     let task = Task {
       withUnsafeCurrentTask { $0?.cancel() }
-      return await errorCode { () async throws(CacheError) in
-        _ = try await store.administration.list(EntrySelection(), after: nil, limit: 1)
-      }
+      return await errorCode { _ = try await store.administration.list(EntrySelection(), after: nil, limit: 1) }
     }
     #expect(await task.value == .cancelled)
+  }
+}
+
+struct StreamedListingTests {
+  @Test(arguments: [1, 999, 1_000, 1_001, 2_600, .max])
+  func aStreamedListingIsWhatTheModelSelects(limit: Int) async throws {
+    let store = try await GeneratedStore(seed: 31)
+    for selection in [
+      EntrySelection(), EntrySelection(namespace: "movies", state: .stale), EntrySelection(prefix: "z"),
+    ] {
+      var pages: [[ScannedEntry]] = []
+      let cursor = try await store.administration.list(selection, after: nil, limit: limit) { page, readAt in
+        #expect(readAt == store.test.clock.now)
+        pages.append(page)
+      }
+      let expected = store.expected(selection)
+      #expect(pages.flatMap(\.self) == Array(expected.prefix(limit)), "seed 31, \(selection)")
+      #expect(cursor == (limit < expected.count ? pages.last?.last?.key.text : nil), "seed 31, \(selection)")
+      #expect(pages.allSatisfy { !$0.isEmpty && $0.count <= 1_000 }, "memory holds one page")
+    }
+  }
+
+  @Test func aReaderThatFailsEndsTheListing() async throws {
+    let store = try await GeneratedStore(seed: 32)
+    var pages = 0
+    let code = await errorCode {
+      _ = try await store.administration.list(EntrySelection(), after: nil, limit: .max) { _, _ throws(CacheError) in
+        pages += 1
+        throw CacheError(.invalidAnswer, "the output is closed")
+      }
+    }
+    #expect(code == .invalidAnswer && pages == 1)
   }
 }

@@ -1,14 +1,14 @@
 import CacheData
 import CacheDomain
-@testable import CacheCore
-import EngineConformance
 import EngineAPI
+import EngineConformance
+import FetchVocabulary
 import TestStorage
 import Testing
+@testable import CacheCore
 
 struct StatisticsTests {
-  @Test(arguments: [0, 1, 999, 1_000, 1_001, 2_600])
-  func statesAreCountedOverAllPages(count: Int) async throws {
+  @Test(arguments: [0, 1, 999, 1_000, 1_001, 2_600]) func statesAreCountedOverAllPages(count: Int) async throws {
     let store = try await GeneratedStore(seed: 21, count: count)
     let report = try await store.administration.statistics()
     for state in EntryState.allCases {
@@ -83,12 +83,7 @@ struct StatisticsTests {
 
   @Test func leasesAreNotCounted() async throws {
     let store = try await GeneratedStore(seed: 23, count: 3)
-    var batch = WriteBatch()
-    batch.put(
-      try CacheKey("leases/v1/a"), payload: [1, 2],
-      metadata: EntryMetadata(
-        storedAt: store.test.clock.now, freshUntil: .distantFuture, retainUntil: .distantFuture, contentType: ""))
-    try await store.test.engine.apply(batch)
+    try await store.test.engine.put(try CacheKey("leases/v1/a"), [1, 2], EntryMetadata(storedAt: store.test.clock.now))
     let report = try await store.administration.statistics()
     #expect(report.entries == 3 && EntryState.allCases.reduce(0) { $0 + (report.count($1) ?? 0) } == 3)
     #expect(try #require(report.count).namespaces["leases"] == nil)
@@ -98,9 +93,7 @@ struct StatisticsTests {
     let test = try await TestStore()
     let table = UseTable(path: "/dev/null/" + String(repeating: "x", count: 300), capacity: 1)
     let store = EntryStore(engine: test.engine, clock: test.clock, uses: StoreUse(table))
-    let code = await errorCode { () async throws(CacheError) in
-      _ = try await StoreAdministration(store).statistics()
-    }
+    let code = await errorCode { _ = try await StoreAdministration(store).statistics() }
     #expect(code?.rawValue == "cannotCreate")
     #expect(try await StoreAdministration(store).statistics(ofAllProcesses: false).operations == OperationCounts())
   }
@@ -112,5 +105,25 @@ struct StatisticsTests {
     _ = try await store.administration.statistics()
     _ = try await store.administration.entry(try CacheKey("cities/none"))
     #expect(store.test.store.uses.counts == OperationCounts())
+  }
+}
+
+/// The state in a listing and the freshness in a fetch follow the same rule, on two sides of a boundary that neither
+/// imports across.
+struct ClockAgreementTests {
+  @Test(arguments: [0, 1_000_000, 253_402_300_799_999] as [Int64], [0, 1, 60_000, 600_000] as [Int64])
+  func aListingAndAFetchCallTheSameFresh(storedAt: Int64, lifetime: Int64) {
+    let stored = Timestamp(milliseconds: storedAt)
+    let metadata = EntryMetadata(
+      storedAt: stored, freshUntil: Timestamp(milliseconds: storedAt + lifetime),
+      retainUntil: .distantFuture, contentType: "")
+    for offset: Int64 in [-864_000_000, -60_001, -60_000, -59_999, -1, 0, 1, 59_999, 60_000, 60_001, 600_000] {
+      let now = Timestamp(milliseconds: storedAt + offset)
+      if now == .distantFuture { continue }
+      let age = EntryAge(storedAt: stored.sinceEpoch, freshUntil: metadata.freshUntil.sinceEpoch, now: now.sinceEpoch)
+      let isFresh = age.map { $0.remainingFreshness > .zero } ?? false
+      #expect((metadata.state(at: now) == .fresh) == isFresh, "\(offset) ms")
+      #expect(stored.isAhead(of: now) == (age == nil), "\(offset) ms")
+    }
   }
 }

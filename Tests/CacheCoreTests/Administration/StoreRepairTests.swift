@@ -56,9 +56,7 @@ struct StoreRepairTests {
         if request.limit > 1 {
           // The payloads of a page are read together.
           guard deadlyToRead.isDisjoint(with: page) else { return items.append(.stopped(reason: "killed")) }
-          guard silent.isDisjoint(with: page) else {
-            return items.append(.stopped(reason: "silent", isSilent: true))
-          }
+          guard silent.isDisjoint(with: page) else { return items.append(.stopped(reason: "silent", isSilent: true)) }
         }
         for number in page {
           if unlisted.contains(number) {
@@ -71,8 +69,7 @@ struct StoreRepairTests {
           if unanswered.contains(number) { continue }
           let isLost = lost.contains(number)
           items.append(
-            isLost
-              ? .lost(StoreRepairTests.key(number), reason: "cut off") : .entry(StoreRepairTests.entry(number)))
+            isLost ? .lost(StoreRepairTests.key(number), reason: "cut off") : .entry(StoreRepairTests.entry(number)))
         }
       }
       items.append(.end)
@@ -100,8 +97,7 @@ struct StoreRepairTests {
     Case(testDescription: "nothing comes of some", reader: Reader(unlisted: [8], unanswered: [5, 7, 2_499])),
     Case(
       testDescription: "one way leads further",
-      reader: Reader(unlisted: [1_498, 1_499], unanswered: [1_501], wall: 1_500)
-    ),
+      reader: Reader(unlisted: [1_498, 1_499], unanswered: [1_501], wall: 1_500)),
     Case(
       testDescription: "reading hangs at many", reader: Reader(silent: [10, 20, 30, 40, 50, 60, 70, 80]),
       missing: Set(31...59)),
@@ -158,7 +154,7 @@ struct StoreRepairTests {
     store.engine.faults.before = { call, _ throws(CacheError) in
       if case .apply = call { throw CacheError(.noSpace, "the disk is full") }
     }
-    let code = await errorCode { () async throws(CacheError) in
+    let code = await errorCode {
       var repair = StoreRepair(Reader(), into: store.store)
       _ = try await repair.run()
     }

@@ -1,9 +1,13 @@
-import FetchVocabulary
-import EngineConformance
 import EngineAPI
+import EngineConformance
+import FetchVocabulary
+import Foundation
+import LMDBStorage
+import MemoryStorage
+import PlistStorage
+import SQLiteStorage
 import TestStorage
 import Testing
-
 @testable import CacheCore
 
 struct ConcurrencyTests {
@@ -48,17 +52,72 @@ struct ConcurrencyTests {
 private let writesOfEach = 60
 
 /// Writes, and says how much was stored. None must fail: that others are faster is no failure.
-private func write(
-  to store: EntryStore, as writer: Int, _ progress: AsyncStream<Void>.Continuation
-) async throws -> Int {
+private func write(to store: EntryStore, as writer: Int, _ progress: AsyncStream<Void>.Continuation) async throws -> Int
+{
   for number in 0..<writesOfEach {
     let now = store.clock.now
-    let metadata = EntryMetadata(
-      storedAt: now, freshUntil: .distantFuture, retainUntil: .distantFuture, contentType: "text/plain")
+    let metadata = EntryMetadata(storedAt: now)
     let key = try CacheKey("url/v1/\(writer)-\(number)")
     try await store.write(key, payload: [UInt8](repeating: 0, count: number * 7 % 200), metadata: metadata)
     progress.yield()
     await Task.yield()
   }
   return writesOfEach
+}
+
+/// An engine over which bounds must hold, as a test's argument.
+struct TestedEngine: Sendable, CustomTestStringConvertible {
+  let plugin: any StoragePlugin
+
+  var testDescription: String { plugin.declaration.name }
+
+  /// For what the core decides, whatever the engine.
+  static let memory = TestedEngine(plugin: MemoryPlugin())
+  /// Every engine that checks the bounds of a batch. A new one is one line here.
+  static let all: [TestedEngine] = [
+    memory, TestedEngine(plugin: PlistPlugin()), TestedEngine(plugin: SQLitePlugin()),
+    TestedEngine(plugin: LMDBPlugin()),
+  ]
+}
+
+/// A store of one test's own, removed when the test lets it go, and handles on it.
+final class Scratch: Sendable {
+  let clock = ManualClock(Timestamp(milliseconds: 1_700_000_000_000))
+  private let plugin: any StoragePlugin
+  private let folder: TestFolder
+
+  init(_ engine: TestedEngine) throws {
+    plugin = engine.plugin
+    folder = try TestFolder()
+  }
+
+  /// What another process knows of the use of the store.
+  var uses: StoreUse { StoreUse(UseTable(path: folder.path + "/uses", capacity: 10_000)) }
+
+  /// `count` handles on the store, which are one and the same where the engine does not share its store.
+  func open(_ count: Int = 1) async throws -> [any StorageEngine] {
+    let isShared = plugin.declaration.capabilities.contains(.shared)
+    var engines: [any StorageEngine] = []
+    for _ in 0..<(isShared ? count : 1) {
+      engines.append(try await plugin.open(try plugin.configuration(in: folder, clock: clock)))
+    }
+    return (0..<count).map { engines[$0 % engines.count] }
+  }
+}
+
+/// All entries of a store, in the order of their keys.
+func allEntries(_ engine: any StorageEngine) async throws -> [ScannedEntry] {
+  var request = ScanRequest(limit: 500)
+  var entries: [ScannedEntry] = []
+  repeat {
+    let page = try await engine.scan(request)
+    entries += page.entries
+    request.position = page.next
+  } while request.position != nil
+  return entries
+}
+
+extension WriteBatch {
+  /// How many entries it removes.
+  var removals: Int { operations.count { operation in if case .remove = operation { true } else { false } } }
 }

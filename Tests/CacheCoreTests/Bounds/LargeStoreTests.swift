@@ -10,9 +10,6 @@ import Testing
 /// Stores that count as large, so that victims are chosen among some of the entries.
 struct LargeStoreTests {
   private static let policies = EvictionPolicy.standard.filter { $0 != .none }
-  /// Engines whose writes do not take longer the more entries there are, for checks with hundreds of writes.
-  private static let quickEngines = TestedEngine.all.filter { $0.testDescription != "plist" }
-
   /// A store over several handles, with what it must hold.
   private struct Subject {
     let scratch: Scratch
@@ -23,7 +20,7 @@ struct LargeStoreTests {
     var model: [CacheKey: (bytes: Int, expiry: Int64)] = [:]
     var evictions = 0
 
-    init(_ tested: TestedEngine, _ limits: StoreLimits, handles: Int = 2) async throws {
+    init(_ limits: StoreLimits, over tested: TestedEngine = .memory, handles: Int = 2) async throws {
       scratch = try Scratch(tested)
       engines = try await scratch.open(handles).map { FaultyEngine(over: $0) }
       self.limits = limits
@@ -43,12 +40,11 @@ struct LargeStoreTests {
 
     func metadata(kept: Int64 = 1_000_000) -> EntryMetadata {
       let end = Timestamp(milliseconds: now + kept)
-      return EntryMetadata(storedAt: scratch.clock.now, freshUntil: end, retainUntil: end, contentType: "text/plain")
+      return EntryMetadata(storedAt: scratch.clock.now, until: end)
     }
 
     func put(_ key: CacheKey, bytes: Int, kept: Int64 = 1_000_000, by handle: Int = 0) async throws(CacheError) {
-      try await stores[handle].write(
-        key, payload: [UInt8](repeating: 0, count: bytes), metadata: metadata(kept: kept))
+      try await stores[handle].write(key, payload: [UInt8](repeating: 0, count: bytes), metadata: metadata(kept: kept))
     }
   }
 
@@ -65,9 +61,8 @@ struct LargeStoreTests {
   }
 
   /// As after an import, which writes beyond the limits.
-  @Test(arguments: TestedEngine.all)
-  func asManyEntriesStayAsMayOfAStoreThatHoldsFarMore(tested: TestedEngine) async throws {
-    var subject = try await Subject(tested, StoreLimits(maxEntries: 500, maxBytes: 1_000_000), handles: 1)
+  @Test func asManyEntriesStayAsMayOfAStoreThatHoldsFarMore() async throws {
+    var subject = try await Subject(StoreLimits(maxEntries: 500, maxBytes: 1_000_000), handles: 1)
     for number in 0..<250 { try await subject.put(Self.key(number), bytes: 1) }
     subject.limits = StoreLimits(maxEntries: 3, maxBytes: 1_000_000)
     subject.reopen()
@@ -86,17 +81,11 @@ struct LargeStoreTests {
     func limits() -> StoreLimits {
       StoreLimits(
         maxEntries: Int.random(in: 70...200, using: &generator),
-        maxBytes: Int.random(in: 4_000...12_000, using: &generator),
-        eviction: policy)
+        maxBytes: Int.random(in: 4_000...12_000, using: &generator), eviction: policy)
     }
-    var subject = try await Subject(tested, limits())
+    var subject = try await Subject(limits(), over: tested)
     let lease = try CacheKey("leases/v1/a")
-    var batch = WriteBatch()
-    batch.put(
-      lease, payload: [1],
-      metadata: EntryMetadata(
-        storedAt: subject.scratch.clock.now, freshUntil: .distantFuture, retainUntil: .distantFuture, contentType: ""))
-    try await subject.engines[0].apply(batch)
+    try await subject.engines[0].put(lease, [1], EntryMetadata(storedAt: subject.scratch.clock.now))
     for step in 0..<350 {
       let handle = Int.random(in: 0..<subject.stores.count, using: &generator)
       let key = try Self.key(.random(in: 0..<400, using: &generator))
@@ -130,8 +119,7 @@ struct LargeStoreTests {
     subject.model = others.filter { held.contains($0.key) }
     subject.model[key] = (bytes, subject.now + kept)
     #expect(held == Set(subject.model.keys), "\(context)")
-    let total = EntryCount(
-      entries: found.count, payloadBytes: found.reduce(0) { $0 + $1.payloadBytes })
+    let total = EntryCount(entries: found.count, payloadBytes: found.reduce(0) { $0 + $1.payloadBytes })
     #expect(total.entries <= subject.limits.maxEntries && total.payloadBytes <= subject.limits.maxBytes, "\(context)")
     let sum = others.values.reduce(bytes) { $0 + $1.bytes }
     let needed = EntryCount(
@@ -150,11 +138,8 @@ struct LargeStoreTests {
   }
 
   /// A store of `count` entries at its limit, stored a millisecond apart in another order than that of their keys.
-  private static func full(
-    _ tested: TestedEngine, _ count: Int, _ policy: EvictionPolicy = .fifo
-  ) async throws -> Subject {
-    let subject = try await Subject(
-      tested, StoreLimits(maxEntries: count, maxBytes: 1 << 30, eviction: policy), handles: 1)
+  private static func full(_ count: Int, _ policy: EvictionPolicy = .fifo) async throws -> Subject {
+    let subject = try await Subject(StoreLimits(maxEntries: count, maxBytes: 1 << 30, eviction: policy), handles: 1)
     // In one batch: engines that write whole files would take long for each entry.
     var batch = WriteBatch()
     for number in 0..<count {
@@ -165,9 +150,8 @@ struct LargeStoreTests {
     return subject
   }
 
-  @Test(arguments: TestedEngine.all)
-  func aWriteLooksAtAFewEntriesHoweverManyThereAre(tested: TestedEngine) async throws {
-    let subject = try await Self.full(tested, 640)
+  @Test func aWriteLooksAtAFewEntriesHoweverManyThereAre() async throws {
+    let subject = try await Self.full(640)
     let engine = subject.engines[0]
     let (scans, batches) = (engine.scans, engine.batches.count)
     for number in 0..<110 { try await subject.put(Self.key(1_000 + number), bytes: 10) }
@@ -180,9 +164,8 @@ struct LargeStoreTests {
     #expect(engine.batches.suffix(120).allSatisfy { $0.removals <= 11 })
   }
 
-  @Test(arguments: quickEngines)
-  func whatGoesIsOldAndWhatIsExpiredGoesFirst(tested: TestedEngine) async throws {
-    var subject = try await Self.full(tested, 640)
+  @Test func whatGoesIsOldAndWhatIsExpiredGoesFirst() async throws {
+    var subject = try await Self.full(640)
     for number in 0..<320 { try await subject.put(Self.key(2_000 + number), bytes: 10) }
     let left = Set(try await allEntries(subject.engines[0]).map(\.key))
     // The order in which they were stored.
@@ -199,9 +182,8 @@ struct LargeStoreTests {
     #expect(subject.stores[0].uses.counts.evictions == 0)
   }
 
-  @Test(arguments: quickEngines)
-  func whatIsUsedStays(tested: TestedEngine) async throws {
-    let subject = try await Self.full(tested, 640, .lru)
+  @Test func whatIsUsedStays() async throws {
+    let subject = try await Self.full(640, .lru)
     subject.scratch.clock.advance(by: .milliseconds(1))
     let used = try (0..<100).map { try Self.key($0 * 6) }
     for number in 0..<600 {
@@ -214,9 +196,8 @@ struct LargeStoreTests {
   }
 
   /// While the victims are removed, another writer stores one of them anew, or takes the room.
-  @Test(arguments: TestedEngine.all)
-  func whereAnotherWriterIsFasterTheChoiceIsMadeAgain(tested: TestedEngine) async throws {
-    let subject = try await Self.full(tested, 320)
+  @Test func whereAnotherWriterIsFasterTheChoiceIsMadeAgain() async throws {
+    let subject = try await Self.full(320)
     let engine = subject.engines[0]
     // From now on the number of entries is known.
     for number in 0..<2 { try await subject.put(Self.key(1_000 + number), bytes: 10) }
@@ -226,9 +207,7 @@ struct LargeStoreTests {
       var other = WriteBatch()
       for case .remove(let key) in batch.operations.suffix(1) {
         changed.withLock { $0 = key }
-        let metadata = EntryMetadata(
-          storedAt: subject.scratch.clock.now, freshUntil: .distantFuture, retainUntil: .distantFuture,
-          contentType: "text/plain", checksum: 99)
+        let metadata = EntryMetadata(storedAt: subject.scratch.clock.now, checksum: 99)
         other.put(key, payload: [9], metadata: metadata)
       }
       try await engine.base.apply(other)
@@ -241,9 +220,8 @@ struct LargeStoreTests {
 
   /// What goes, goes in the batch that writes: where that fails, nothing has changed. Where much has to go, it goes in
   /// several batches, and the next write goes on after the last one made.
-  @Test(arguments: TestedEngine.all)
-  func anEvictionThatBreaksOffLosesNothingElse(tested: TestedEngine) async throws {
-    var subject = try await Self.full(tested, 320)
+  @Test func anEvictionThatBreaksOffLosesNothingElse() async throws {
+    var subject = try await Self.full(320)
     let engine = subject.engines[0]
     for number in 0..<2 { try await subject.put(Self.key(1_000 + number), bytes: 10) }
     for number in 0..<12 {
@@ -251,10 +229,9 @@ struct LargeStoreTests {
       engine.beforeBatches { _ throws(CacheError) in
         if engine.batches.last?.removals ?? 0 > 0 { throw CacheError(.ioFailed, "gone") }
       }
-      let error = await code { () async throws(CacheError) in try await subject.put(Self.key(2_000 + number), bytes: 10)
-      }
+      let error = await errorCode { try await subject.put(Self.key(2_000 + number), bytes: 10) }
       let after = try await allEntries(engine)
-      #expect(error == nil ? after.count == before.count + 1 : error == "ioFailed" && after == before)
+      #expect(error == nil ? after.count == before.count + 1 : error == .ioFailed && after == before)
       engine.beforeBatches { _ throws(CacheError) in }
       if error != nil { try await subject.put(Self.key(2_000 + number), bytes: 10) }
     }
@@ -263,9 +240,7 @@ struct LargeStoreTests {
     for number in 0..<2_500 {
       batch.put(
         try Self.key(10_000 + number), payload: [1],
-        metadata: EntryMetadata(
-          storedAt: subject.scratch.clock.now, freshUntil: .distantFuture, retainUntil: .distantFuture, contentType: "",
-          checksum: UInt64(number)))
+        metadata: EntryMetadata(storedAt: subject.scratch.clock.now, checksum: UInt64(number)))
     }
     try await engine.apply(batch)
     let full = try await allEntries(engine)
@@ -273,8 +248,8 @@ struct LargeStoreTests {
     engine.beforeBatches { _ throws(CacheError) in
       if engine.batches.dropFirst(start).count(where: { $0.removals > 0 }) == 2 { throw CacheError(.ioFailed, "gone") }
     }
-    let error = await code { () async throws(CacheError) in try await subject.put(Self.key(3_000), bytes: 10) }
-    #expect(error == "ioFailed")
+    let error = await errorCode { try await subject.put(Self.key(3_000), bytes: 10) }
+    #expect(error == .ioFailed)
     let left = try await allEntries(engine)
     #expect(left.count < full.count && left.count >= full.count - VictimSearch.maximumVictims)
     #expect(Set(left).isSubset(of: full))
@@ -287,9 +262,8 @@ struct LargeStoreTests {
   }
 
   /// As after an import: the command that has to evict most of a store can be interrupted.
-  @Test(arguments: quickEngines)
-  func evictionsEndWithTheirTask(tested: TestedEngine) async throws {
-    var subject = try await Self.full(tested, 3_000)
+  @Test func evictionsEndWithTheirTask() async throws {
+    var subject = try await Self.full(3_000)
     let engine = subject.engines[0]
     subject.limits = StoreLimits(maxEntries: 100, maxBytes: 1 << 30, eviction: .fifo)
     subject.reopen()
@@ -299,10 +273,8 @@ struct LargeStoreTests {
     let store = subject.stores[0]
     let metadata = subject.metadata()
     let key = try Self.key(5_000)
-    let put = Task {
-      await code { () async throws(CacheError) in try await store.write(key, payload: [1], metadata: metadata) }
-    }
-    #expect(await put.value == "cancelled")
+    let put = Task { await errorCode { try await store.write(key, payload: [1], metadata: metadata) } }
+    #expect(await put.value == .cancelled)
     #expect(try await engine.count().total().entries == 3_000 - VictimSearch.maximumVictims)
     engine.beforeBatches { _ throws(CacheError) in }
     try await store.write(key, payload: [1], metadata: metadata)
@@ -310,9 +282,8 @@ struct LargeStoreTests {
   }
 
   /// What was counted before others removed most of the store does not decide how many entries go.
-  @Test(arguments: TestedEngine.all)
-  func aCountIsNotTrustedAfterTheStoreShrank(tested: TestedEngine) async throws {
-    var subject = try await Self.full(tested, 640)
+  @Test func aCountIsNotTrustedAfterTheStoreShrank() async throws {
+    var subject = try await Self.full(640)
     let engine = subject.engines[0]
     subject.limits = StoreLimits(maxEntries: 640, maxBytes: 7_000, eviction: .fifo)
     subject.reopen()
@@ -334,22 +305,22 @@ struct LargeStoreTests {
   @Test func aRefusedWriteLooksAtABoundedNumberOfEntries() async throws {
     // A choice needs a fifth of these.
     let count = 5 * VictimSearch.entriesPerVictim * VictimSearch.maximumVictims
-    let subject = try await Self.full(TestedEngine.all[0], count, .none)
+    let subject = try await Self.full(count, .none)
     let engine = subject.engines[0]
-    func put(_ number: Int, kept: Int64 = 1_000_000) async -> String? {
-      await code { () async throws(CacheError) in try await subject.put(Self.key(number), bytes: 10, kept: kept) }
+    func put(_ number: Int, kept: Int64 = 1_000_000) async -> CacheError.Code? {
+      await errorCode { try await subject.put(Self.key(number), bytes: 10, kept: kept) }
     }
     let scans = engine.scans
-    #expect(await put(100_000) == "overBounds")
+    #expect(await put(100_000) == .overBounds)
     #expect(engine.scans == scans, "nothing can have expired")
     #expect(await put(0, kept: 5) == nil, "what is replaced needs no room")
     subject.scratch.clock.advance(by: .milliseconds(5))
     var refused = 0
-    while refused < 5, await put(100_000) == "overBounds" { refused += 1 }
+    while refused < 5, await put(100_000) == .overBounds { refused += 1 }
     #expect(refused <= 1, "the next write looks at what the one before did not come to")
     for number in 0..<3 {
       let before = engine.scans
-      #expect(await put(100_001 + number) == "overBounds")
+      #expect(await put(100_001 + number) == .overBounds)
       let seen = engine.requests.dropFirst(before).reduce(0) { $0 + $1.limit }
       let most = VictimSearch.entriesPerVictim * VictimSearch.maximumVictims
       #expect(seen <= most + EvictionSweep.maximumStretches * EvictionSweep.pageSize, "\(seen) of \(count) entries")
@@ -359,18 +330,17 @@ struct LargeStoreTests {
 
   @Test func whatWasTooLittleIsEnoughForASmallerEntry() async throws {
     let limits = StoreLimits(maxEntries: 1_000, maxBytes: 1_000, eviction: .none)
-    let subject = try await Subject(TestedEngine.all[0], limits, handles: 1)
+    let subject = try await Subject(limits, handles: 1)
     for number in 0..<100 { try await subject.put(Self.key(number), bytes: 10, kept: number == 50 ? 5 : 1_000_000) }
     subject.scratch.clock.advance(by: .milliseconds(5))
-    #expect(
-      await code { () async throws(CacheError) in try await subject.put(Self.key(200), bytes: 11) } == "overBounds")
+    #expect(await errorCode { try await subject.put(Self.key(200), bytes: 11) } == .overBounds)
     try await subject.put(Self.key(201), bytes: 10)
     #expect(try await subject.engines[0].count().total().payloadBytes == 1_000)
   }
 
   @Test func whatExpiresDuringAPassIsFoundByTheNext() async throws {
     let limits = StoreLimits(maxEntries: 100, maxBytes: 10_000, eviction: .none)
-    let subject = try await Subject(TestedEngine.all[0], limits, handles: 1)
+    let subject = try await Subject(limits, handles: 1)
     for number in 0..<100 { try await subject.put(Self.key(number), bytes: 10, kept: number == 50 ? 10 : 1_000_000) }
     // The engine's bound stays where this one was.
     try await subject.put(Self.key(0), bytes: 10, kept: 5)
@@ -380,26 +350,20 @@ struct LargeStoreTests {
     subject.engines[0].faults.before = { call, _ throws(CacheError) in
       if case .scan = call { clock.advance(by: .milliseconds(5)) }
     }
-    #expect(
-      await code { () async throws(CacheError) in try await subject.put(Self.key(200), bytes: 10) } == "overBounds")
+    #expect(await errorCode { try await subject.put(Self.key(200), bytes: 10) } == .overBounds)
     try await subject.put(Self.key(201), bytes: 10)
   }
 
   /// One pass evicts 1,000 entries at most: they go, and the next pass looks behind them.
-  @Test(arguments: quickEngines)
-  func whatOnePassDoesNotEvictTheNextDoes(tested: TestedEngine) async throws {
+  @Test func whatOnePassDoesNotEvictTheNextDoes() async throws {
     let count = 6_000
-    let subject = try await Subject(
-      tested, StoreLimits(maxEntries: 10_000, maxBytes: 10 * count, eviction: .fifo), handles: 1)
+    let subject = try await Subject(StoreLimits(maxEntries: 10_000, maxBytes: 10 * count, eviction: .fifo), handles: 1)
     let engine = subject.engines[0]
     let keys = try (0..<count).map { try Self.key($0) }
     var batch = WriteBatch()
     for number in 0..<count {
       let storedAt = subject.scratch.clock.now.advanced(by: .milliseconds(number * 37 % count - count))
-      batch.put(
-        keys[number], payload: [UInt8](repeating: 0, count: 10),
-        metadata: EntryMetadata(
-          storedAt: storedAt, freshUntil: .distantFuture, retainUntil: .distantFuture, contentType: ""))
+      batch.put(keys[number], payload: [UInt8](repeating: 0, count: 10), metadata: EntryMetadata(storedAt: storedAt))
     }
     try await engine.base.apply(batch)
     let needed = 1_500
@@ -418,13 +382,12 @@ struct LargeStoreTests {
 
   /// A process that starts for each write looks where the last one stopped.
   @Test func thePlaceIsKeptFromOneProcessToTheNext() async throws {
-    let subject = try await Self.full(TestedEngine.all[0], 640)
+    let subject = try await Self.full(640)
     for number in 0..<320 {
       let store = EntryStore(
         engine: subject.engines[0], clock: subject.scratch.clock, limits: subject.limits, uses: subject.scratch.uses,
         capabilities: [.ordered, .bounded, .expiring], wholeLook: 20)
-      let metadata = EntryMetadata(
-        storedAt: subject.scratch.clock.now, freshUntil: .distantFuture, retainUntil: .distantFuture, contentType: "")
+      let metadata = EntryMetadata(storedAt: subject.scratch.clock.now)
       // Always behind the last key: a place that starts there each time would see the first entries alone.
       try await store.write(Self.key(10_000 + number), payload: [1], metadata: metadata)
       try await store.uses.write()

@@ -15,8 +15,8 @@ struct WritingTests {
     var store: EntryStore
     var start: Timestamp { Timestamp(milliseconds: 1_700_000_000_000) }
 
-    init(_ tested: TestedEngine, _ limits: StoreLimits?, sweeps: Bool = false) async throws {
-      scratch = try Scratch(tested)
+    init(_ limits: StoreLimits?, sweeps: Bool = false) async throws {
+      scratch = try Scratch(.memory)
       engine = FaultyEngine(over: try await scratch.open()[0])
       store = Self.store(engine, scratch, limits, sweeps: sweeps)
     }
@@ -38,7 +38,7 @@ struct WritingTests {
     ) async throws(CacheError) {
       let storedAt = scratch.clock.now.advanced(by: .milliseconds(-age))
       let end = scratch.clock.now.advanced(by: .milliseconds(kept))
-      let metadata = EntryMetadata(storedAt: storedAt, freshUntil: end, retainUntil: end, contentType: "text/plain")
+      let metadata = EntryMetadata(storedAt: storedAt, until: end)
       try await store.write(
         key(name), payload: [UInt8](repeating: 0, count: bytes), metadata: metadata, expecting: expecting)
     }
@@ -54,15 +54,12 @@ struct WritingTests {
     }
   }
 
-  private static func limits(_ entries: Int, _ bytes: Int, _ policy: EvictionPolicy = .fifo)
-    -> StoreLimits
-  {
+  private static func limits(_ entries: Int, _ bytes: Int, _ policy: EvictionPolicy = .fifo) -> StoreLimits {
     StoreLimits(maxEntries: entries, maxBytes: bytes, eviction: policy)
   }
 
-  @Test(arguments: TestedEngine.all)
-  func whileThereIsRoomAWriteIsOneBatchAndNothingElse(tested: TestedEngine) async throws {
-    let subject = try await Subject(tested, Self.limits(10, 100))
+  @Test func whileThereIsRoomAWriteIsOneBatchAndNothingElse() async throws {
+    let subject = try await Subject(Self.limits(10, 100))
     for name in 0..<10 { try await subject.put(name) }
     #expect(subject.engine.batches.count == 10)
     #expect(subject.engine.scans == 0)
@@ -70,18 +67,18 @@ struct WritingTests {
     #expect(subject.store.uses.counts.evictions == 0)
   }
 
-  @Test(arguments: TestedEngine.all)
-  func aStoreWithoutLimitsTakesAnything(tested: TestedEngine) async throws {
-    let subject = try await Subject(tested, nil)
+  @Test func aStoreWithoutLimitsTakesAnything() async throws {
+    let subject = try await Subject(nil)
     for name in 0..<40 { try await subject.put(name, bytes: 1_000) }
     #expect(try await subject.names().count == 40)
     #expect(subject.engine.scans == 1, "the scan is that of this test")
     #expect(subject.engine.batches.allSatisfy { $0.bounds == nil })
   }
 
-  @Test(arguments: TestedEngine.all, EvictionPolicy.standard)
-  func whatIsLargerThanAllIsRefusedAndNothingGoes(tested: TestedEngine, policy: EvictionPolicy) async throws {
-    let subject = try await Subject(tested, Self.limits(3, 100, policy))
+  @Test(arguments: EvictionPolicy.standard) func whatIsLargerThanAllIsRefusedAndNothingGoes(policy: EvictionPolicy)
+    async throws
+  {
+    let subject = try await Subject(Self.limits(3, 100, policy))
     for name in 0..<3 { try await subject.put(name, bytes: 30, kept: -1) }
     let error = await #expect(throws: CacheError.self) { try await subject.put(9, bytes: 101) }
     #expect(error?.code.rawValue == CacheError.Code.tooLarge.rawValue)
@@ -94,9 +91,8 @@ struct WritingTests {
     #expect(try await subject.names() == [9])
   }
 
-  @Test(arguments: TestedEngine.all)
-  func withPolicyNoneOnlyWhatIsExpiredGoes(tested: TestedEngine) async throws {
-    let subject = try await Subject(tested, Self.limits(3, 1_000, .none))
+  @Test func withPolicyNoneOnlyWhatIsExpiredGoes() async throws {
+    let subject = try await Subject(Self.limits(3, 1_000, .none))
     for (name, kept) in [(0, 1_000_000), (1, -1), (2, 1_000_000)] as [(Int, Int64)] {
       try await subject.put(name, kept: kept)
     }
@@ -112,9 +108,8 @@ struct WritingTests {
     #expect(try await subject.names() == [0, 2, 3])
   }
 
-  @Test(arguments: TestedEngine.all)
-  func oneBatchRemovesAndWrites(tested: TestedEngine) async throws {
-    let subject = try await Subject(tested, Self.limits(5, 1_000))
+  @Test func oneBatchRemovesAndWrites() async throws {
+    let subject = try await Subject(Self.limits(5, 1_000))
     for name in 0..<5 { try await subject.put(name, age: Int64(100 - name)) }
     try await subject.put(5, bytes: 998)
     #expect(try await subject.names() == [3, 4, 5])
@@ -124,9 +119,8 @@ struct WritingTests {
     #expect(subject.store.uses.counts.evictions == 3)
   }
 
-  @Test(arguments: TestedEngine.all)
-  func aConflictOfTheCallersOwnIsReported(tested: TestedEngine) async throws {
-    let subject = try await Subject(tested, Self.limits(2, 1_000))
+  @Test func aConflictOfTheCallersOwnIsReported() async throws {
+    let subject = try await Subject(Self.limits(2, 1_000))
     for name in 0..<2 { try await subject.put(name) }
     for (name, expectation) in [(1, .absent), (7, .checksum(1))] as [(Int, WriteBatch.Expectation)] {
       let error = await #expect(throws: CacheError.self) { try await subject.put(name, expecting: expectation) }
@@ -137,9 +131,8 @@ struct WritingTests {
     #expect(try await subject.names() == [1, 7])
   }
 
-  @Test(arguments: TestedEngine.all)
-  func whereAnotherWriterIsFasterTheChoiceIsMadeAgain(tested: TestedEngine) async throws {
-    let subject = try await Subject(tested, Self.limits(3, 1_000))
+  @Test func whereAnotherWriterIsFasterTheChoiceIsMadeAgain() async throws {
+    let subject = try await Subject(Self.limits(3, 1_000))
     for name in 0..<3 { try await subject.put(name, age: Int64(100 - name)) }
     let others = EntryStore(engine: subject.engine, clock: subject.scratch.clock)
     let (victim, now) = (try subject.key(0), subject.scratch.clock.now)
@@ -147,9 +140,7 @@ struct WritingTests {
     let tried = subject.engine.batches.count
     subject.engine.beforeBatches { _ throws(CacheError) in
       guard subject.engine.batches.count == tried + 2 else { return }
-      let metadata = EntryMetadata(
-        storedAt: now.advanced(by: .seconds(1)), freshUntil: .distantFuture, retainUntil: .distantFuture,
-        contentType: "text/plain")
+      let metadata = EntryMetadata(storedAt: now.advanced(by: .seconds(1)))
       do throws(CacheError) { try await others.write(victim, payload: [1, 2], metadata: metadata) } catch {
         throw CacheError(.failed, error.message)
       }
@@ -159,9 +150,8 @@ struct WritingTests {
     #expect(subject.store.uses.counts.evictions == 1)
   }
 
-  @Test(arguments: TestedEngine.all)
-  func whoeverIsAlwaysTooLateGivesUp(tested: TestedEngine) async throws {
-    let subject = try await Subject(tested, Self.limits(3, 1_000))
+  @Test func whoeverIsAlwaysTooLateGivesUp() async throws {
+    let subject = try await Subject(Self.limits(3, 1_000))
     for name in 0..<3 { try await subject.put(name) }
     subject.engine.beforeBatches { _ throws(CacheError) in throw CacheError(.overBounds, "another writer was faster") }
     let error = await #expect(throws: CacheError.self) { try await subject.put(3) }
@@ -170,15 +160,12 @@ struct WritingTests {
     #expect(try await subject.names() == [0, 1, 2])
   }
 
-  @Test(arguments: TestedEngine.all)
-  func muchIsRemovedInBatchesOfBoundedSize(tested: TestedEngine) async throws {
-    var subject = try await Subject(tested, nil)
+  @Test func muchIsRemovedInBatchesOfBoundedSize() async throws {
+    var subject = try await Subject(nil)
     let (clock, engine) = (subject.scratch.clock, subject.engine)
     var batch = WriteBatch()
     for name in 0..<3_300 {
-      let metadata = EntryMetadata(
-        storedAt: clock.now.advanced(by: .milliseconds(-name)), freshUntil: .distantFuture,
-        retainUntil: .distantFuture, contentType: "text/plain", checksum: UInt64(name))
+      let metadata = EntryMetadata(storedAt: clock.now.advanced(by: .milliseconds(-name)), checksum: UInt64(name))
       batch.put(try subject.key(name), payload: [1], metadata: metadata)
     }
     try await engine.apply(batch)
@@ -194,9 +181,8 @@ struct WritingTests {
     #expect(subject.store.uses.counts.evictions == 3_300 + 1 - names.count)
   }
 
-  @Test(arguments: TestedEngine.all)
-  func choosingIsRareInALargeStore(tested: TestedEngine) async throws {
-    let subject = try await Subject(tested, Self.limits(192, 1_000_000))
+  @Test func choosingIsRareInALargeStore() async throws {
+    let subject = try await Subject(Self.limits(192, 1_000_000))
     for name in 0..<300 { try await subject.put(name, age: Int64(2_000 - name)) }
     let names = try await subject.names()
     #expect(names == Array((300 - names.count)..<300))
@@ -205,9 +191,8 @@ struct WritingTests {
     #expect(subject.engine.scans <= 2 * (108 / 4 + 1) + 2)
   }
 
-  @Test(arguments: TestedEngine.all)
-  func whatIsExpiredGoesBitByBit(tested: TestedEngine) async throws {
-    var subject = try await Subject(tested, nil)
+  @Test func whatIsExpiredGoesBitByBit() async throws {
+    var subject = try await Subject(nil)
     for name in 0..<300 { try await subject.put(name, kept: name % 3 == 0 ? 10 : 1_000_000) }
     subject.scratch.clock.advance(by: .milliseconds(10))
     subject.limit(Self.limits(10_000, 1_000_000), sweeps: true)
@@ -223,17 +208,15 @@ struct WritingTests {
     #expect(subject.store.uses.counts.evictions == 0)
   }
 
-  @Test(arguments: TestedEngine.all)
-  func whileNothingCanHaveExpiredNoWriteLooks(tested: TestedEngine) async throws {
-    let subject = try await Subject(tested, Self.limits(10_000, 1_000_000), sweeps: true)
+  @Test func whileNothingCanHaveExpiredNoWriteLooks() async throws {
+    let subject = try await Subject(Self.limits(10_000, 1_000_000), sweeps: true)
     for name in 0..<250 { try await subject.put(name) }
     #expect(subject.engine.scans == 0)
   }
 
   /// The engine's bound stays too early once an expired entry has gone.
-  @Test(arguments: TestedEngine.all)
-  func ifLooksFindNothingWritesSeldomLook(tested: TestedEngine) async throws {
-    var subject = try await Subject(tested, nil)
+  @Test func ifLooksFindNothingWritesSeldomLook() async throws {
+    var subject = try await Subject(nil)
     try await subject.put(0, kept: 10)
     for name in 1..<20 { try await subject.put(name) }
     subject.scratch.clock.advance(by: .milliseconds(10))
@@ -246,7 +229,7 @@ struct WritingTests {
 
   /// A large LMDB store refuses to remove an entry beside a damaged page.
   @Test func anExpiredEntryThatCannotBeRemovedPreventsNoWrite() async throws {
-    var subject = try await Subject(TestedEngine.all[0], nil)
+    var subject = try await Subject(nil)
     for name in 0..<10 { try await subject.put(name, kept: 10) }
     subject.scratch.clock.advance(by: .milliseconds(10))
     subject.limit(Self.limits(10_000, 1_000_000), sweeps: true)

@@ -1,6 +1,6 @@
-import FetchVocabulary
-import EngineConformance
 import EngineAPI
+import EngineConformance
+import FetchVocabulary
 import Synchronization
 import TestStorage
 import Testing
@@ -38,13 +38,11 @@ struct CoalescingTest {
 
   /// The leases as process `number` uses them; with `nil`, as a process that cannot be identified.
   func table(_ number: Int32?) -> LeaseTable {
-    LeaseTable(
-      engine: test.engine, clock: test.clock, transforms: TransformPipeline(.none), options: options(number))
+    LeaseTable(engine: test.engine, clock: test.clock, transforms: TransformPipeline(.none), options: options(number))
   }
 
   /// Leaves a lease behind that is never renewed.
-  @discardableResult
-  func leaveLease(_ request: String = "a", process number: Int32? = nil) async throws -> CacheKey {
+  @discardableResult func leaveLease(_ request: String = "a", process number: Int32? = nil) async throws -> CacheKey {
     let key = try Lease.key(for: request)
     _ = try #require(try await table(number).take(key, expecting: .absent))
     return key
@@ -127,9 +125,7 @@ final class Flag: Sendable {
 
 extension RequestCoalescer.Joined {
   /// The leader's token; `nil` if the caller does not lead.
-  var token: CoalescingToken? {
-    if case .leading(let token) = self { token } else { nil }
-  }
+  var token: CoalescingToken? { if case .leading(let token) = self { token } else { nil } }
 
   /// Whether another caller's request ended without a failure. A vanished lease says no more than that.
   var hasFinished: Bool {
@@ -140,7 +136,109 @@ extension RequestCoalescer.Joined {
   }
 
   /// The failure of another caller's request; `nil` if there is none.
-  var failure: CacheError? {
-    if case .finished(.failure(let failure), _) = self { failure } else { nil }
+  var failure: CacheError? { if case .finished(.failure(let failure), _) = self { failure } else { nil } }
+}
+
+/// Time that stands still until the test advances it: a sleeping task wakes when enough has passed. The clock advances
+/// with it, and can also be set.
+final class ManualTime: Sendable {
+  private struct Sleeper {
+    let deadline: Duration
+    let duration: Duration
+    let continuation: CheckedContinuation<Void, any Error>
   }
+
+  private struct State {
+    var elapsed = Duration.zero
+    var lastNumber = 0
+    var sleepers: [Int: Sleeper] = [:]
+  }
+
+  private let clock: ManualClock
+  private let state = Mutex(State())
+
+  init(clock: ManualClock) { self.clock = clock }
+
+  /// How long the sleeping tasks sleep.
+  var sleeps: [Duration] { state.withLock { $0.sleepers.values.map(\.duration).sorted() } }
+
+  /// How much time must pass until the first sleeping task wakes; `nil` if none sleeps.
+  var untilNext: Duration? {
+    state.withLock { state in state.sleepers.values.map { $0.deadline - state.elapsed }.min() }
+  }
+
+  /// Returns when `duration` has passed.
+  func sleep(_ duration: Duration) async throws {
+    let number = state.withLock { state in
+      state.lastNumber += 1
+      return state.lastNumber
+    }
+    try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { continuation in
+        let isCancelled = state.withLock { state in
+          if Task.isCancelled { return true }
+          state.sleepers[number] = Sleeper(
+            deadline: state.elapsed + duration, duration: duration, continuation: continuation)
+          return false
+        }
+        if isCancelled { continuation.resume(throwing: CancellationError()) }
+      }
+    } onCancel: {
+      let sleeper = state.withLock { $0.sleepers.removeValue(forKey: number) }
+      sleeper?.continuation.resume(throwing: CancellationError())
+    }
+  }
+
+  /// Lets `duration` pass.
+  func advance(by duration: Duration) {
+    clock.advance(by: duration)
+    let woken = state.withLock { state in
+      state.elapsed += duration
+      let due = state.sleepers.filter { $0.value.deadline <= state.elapsed }
+      for number in due.keys { state.sleepers[number] = nil }
+      return due.values.sorted { $0.deadline < $1.deadline }
+    }
+    for sleeper in woken { sleeper.continuation.resume() }
+  }
+}
+
+/// Processes that run until the test ends them.
+final class FakeProcesses: Sendable {
+  private let ended = Mutex<Set<String>>([])
+
+  private struct View: ProcessTable {
+    let current: String?
+    let processes: FakeProcesses
+
+    func cannotFinish(_ process: String) -> Bool { processes.ended.withLock { $0.contains(process) } }
+  }
+
+  /// The processes as process `number` sees them; with `nil`, as one that cannot be identified.
+  func seen(by number: Int32?) -> any ProcessTable { View(current: number.map { identity($0) }, processes: self) }
+
+  func identity(_ number: Int32) -> String { "this \(number) \(number * 100)" }
+
+  func end(_ number: Int32) { ended.withLock { _ = $0.insert(identity(number)) } }
+}
+
+/// Runs the tests of a suite at high priority. A test that yields to other tasks does so thousands of times. If it shared a
+/// queue with tests that compute for seconds, it would finish last.
+struct TurnsBeforeOthers: SuiteTrait, TestScoping {
+  func provideScope(
+    for test: Test, testCase: Test.Case?, performing function: @Sendable @concurrent () async throws -> Void
+  ) async throws {
+    try await withoutActuallyEscaping(function) { function in
+      let tests = Task(priority: .high) { try await function() }
+      try await withTaskCancellationHandler {
+        try await tests.value
+      } onCancel: {
+        tests.cancel()
+      }
+    }
+  }
+}
+
+extension Trait where Self == TurnsBeforeOthers {
+  /// Runs the tests of a suite ahead of other tests.
+  static var turnsBeforeOthers: Self { Self() }
 }

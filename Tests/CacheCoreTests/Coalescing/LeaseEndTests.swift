@@ -7,13 +7,11 @@ import Testing
 @testable import HTTPCaching
 
 /// Leases whose holders are gone, or seem to be.
-@Suite(.turnsBeforeOthers, .timeLimit(.minutes(30)))
-struct LeaseEndTests {
+@Suite(.turnsBeforeOthers, .timeLimit(.minutes(30))) struct LeaseEndTests {
   /// A lease's duration, plus at most one pause.
   private static let untilRunOut = CoalescingTest.duration...CoalescingTest.duration + .milliseconds(300)
 
-  @Test(arguments: [nil, 9] as [Int32?])
-  func aLeaseThatIsNotRenewedRunsOut(process: Int32?) async throws {
+  @Test(arguments: [nil, 9] as [Int32?]) func aLeaseThatIsNotRenewedRunsOut(process: Int32?) async throws {
     let test = try await CoalescingTest()
     try await test.leaveLease(process: process)
     let coalescer = test.coalescer(2)
@@ -93,8 +91,7 @@ struct LeaseEndTests {
   @Test func anEntryThatIsNoLeaseIsTakenOver() async throws {
     let test = try await CoalescingTest()
     let key = try Lease.key(for: "a")
-    let metadata = EntryMetadata(
-      storedAt: test.test.clock.now, freshUntil: .distantFuture, retainUntil: .distantFuture, contentType: "text/plain")
+    let metadata = EntryMetadata(storedAt: test.test.clock.now)
     try await test.test.store.write(key, payload: [1, 2, 3], metadata: metadata)
     let coalescer = test.coalescer(1)
     await coalescer.finish(try #require(try await coalescer.join("a").token))

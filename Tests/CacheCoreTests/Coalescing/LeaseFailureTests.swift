@@ -1,14 +1,13 @@
-import FetchVocabulary
-import EngineConformance
 import EngineAPI
+import EngineConformance
+import FetchVocabulary
 import TestStorage
 import Testing
 @testable import CacheCore
 @testable import HTTPCaching
 
 /// Requests that end with a failure. Only those who saw the request under way share it.
-@Suite(.turnsBeforeOthers, .timeLimit(.minutes(30)))
-struct LeaseFailureTests {
+@Suite(.turnsBeforeOthers, .timeLimit(.minutes(30))) struct LeaseFailureTests {
   private static let failure = CacheError(.originUnreachable, "the server is away", hint: "try again later")
 
   private func lead(_ coalescer: RequestCoalescer) async throws -> CoalescingToken {
@@ -21,9 +20,7 @@ struct LeaseFailureTests {
     let (here, there) = (test.coalescer(1), test.coalescer(2))
     let token = try await lead(here)
     let followers = [test.joining(here), test.joining(there), test.joining(there)]
-    try await test.expect {
-      here.waiters(for: "a") == 1 && there.waiters(for: "a") == 1 && test.time.sleeps.count == 2
-    }
+    try await test.expect { here.waiters(for: "a") == 1 && there.waiters(for: "a") == 1 && test.time.sleeps.count == 2 }
     await here.finish(token, .failure(failure))
     for follower in followers {
       let told = try #require(await test.outcome(of: follower).joined?.failure)
@@ -39,8 +36,7 @@ struct LeaseFailureTests {
     let token = try await lead(here)
     let (follower, other) = (test.joining(here), test.joining(there))
     try await test.expect { here.waiters(for: "a") == 1 && test.time.sleeps.count == 2 }
-    let failure = CacheError(
-      .originUnreachable, "the answer broke off", cause: OriginFailure(hasBrokenOff: true))
+    let failure = CacheError(.originUnreachable, "the answer broke off", cause: OriginFailure(hasBrokenOff: true))
     await here.finish(token, .failure(failure))
     #expect(await test.outcome(of: follower).joined?.failure?.message == failure.message)
     #expect(await test.outcome(of: other).joined?.hasFinished == true)
@@ -58,8 +54,7 @@ struct LeaseFailureTests {
     #expect(await test.outcome(of: follower).joined?.failure != nil)
   }
 
-  @Test(arguments: [1, 2] as [Int32])
-  func whoComesLaterTakesTheLeaseOverAtOnce(process: Int32) async throws {
+  @Test(arguments: [1, 2] as [Int32]) func whoComesLaterTakesTheLeaseOverAtOnce(process: Int32) async throws {
     let test = try await CoalescingTest()
     let here = test.coalescer(1)
     await here.finish(try await lead(here), .failure(Self.failure))
@@ -98,15 +93,6 @@ struct LeaseFailureTests {
     #expect(await test.outcome(of: follower).joined?.token != nil)
   }
 
-  @Test func aFailedLeaseIsHiddenLikeAnyOther() async throws {
-    let test = try await CoalescingTest()
-    let here = test.coalescer(1)
-    await here.finish(try await lead(here), .failure(Self.failure))
-    let administration = StoreAdministration(test.test.store)
-    #expect(try await administration.list(EntrySelection(), after: nil, limit: 10).entries.isEmpty)
-    #expect(try await administration.statistics().count?.namespaces.isEmpty == true)
-  }
-
   @Test func aStoreThatHidesWhatItsEntriesSayHidesTheFailure() async throws {
     let test = try await CoalescingTest()
     let transforms = EntryTransforms([InvertingTransform()])
@@ -121,14 +107,6 @@ struct LeaseFailureTests {
     #expect(await test.outcome(of: follower).joined?.failure?.message == Self.failure.message)
     let withoutTheKey = test.coalescer(3)
     await withoutTheKey.finish(try await lead(withoutTheKey))
-    #expect(try await test.entries().isEmpty)
-  }
-
-  @Test func aSuccessWritesTwice() async throws {
-    let test = try await CoalescingTest()
-    let (here, batches) = (test.coalescer(1), test.test.engine.batches.count)
-    await here.finish(try await lead(here))
-    #expect(test.test.engine.batches.count == batches + 2)
     #expect(try await test.entries().isEmpty)
   }
 }
@@ -147,4 +125,76 @@ private struct InvertingTransform: PayloadTransform {
   }
 
   private func inverted(_ bytes: Span<UInt8>) -> [UInt8] { bytes.indices.map { ~bytes[$0] } }
+}
+
+/// A failing store never prevents a fetch: coalescer are then shared within this process only.
+@Suite(.turnsBeforeOthers, .timeLimit(.minutes(30))) struct FailingStoreTests {
+  private static let failures: [CacheError.Code] = [.permissionDenied, .busy, .closed, .damaged, .cancelled, .failed]
+
+  @Test(arguments: failures) func withoutAStoreTheTasksOfTheProcessShareTheRequest(code: CacheError.Code) async throws {
+    let test = try await CoalescingTest()
+    let reason = CacheError(code, "no store")
+    let engine = AwaitedEngine(after: reason, clock: ManualClock(Timestamp(milliseconds: 0))) {
+      _ throws(CacheError) in throw reason
+    }
+    let coalescer = test.store(1, engine: engine).coalescer
+    let token = try #require(try await coalescer.join("a").token)
+    let follower = test.joining(coalescer)
+    try await test.expect { coalescer.waiters(for: "a") == 1 }
+    await coalescer.finish(token)
+    #expect(await follower.value?.hasFinished == true)
+    #expect(test.time.sleeps.isEmpty)
+  }
+
+  @Test(arguments: failures) func aStoreThatFailsWhileOneWaitsIsWaitedForNoMore(code: CacheError.Code) async throws {
+    let test = try await CoalescingTest()
+    try await test.leaveLease()
+    let follower = test.joining(test.coalescer(2))
+    try await test.expect { test.time.sleeps.count == 1 }
+    test.test.engine.breakDown(CacheError(code, "no store"))
+    let outcome = await test.outcome(of: follower)
+    #expect(outcome.joined?.token != nil)
+    #expect(outcome.passed == .milliseconds(5))
+  }
+
+  @Test(arguments: failures) func aStoreThatFailsOnLandingKeepsNoCallerWaiting(code: CacheError.Code) async throws {
+    let test = try await CoalescingTest()
+    let coalescer = test.coalescer(1)
+    let token = try #require(try await coalescer.join("a").token)
+    let follower = test.joining(coalescer)
+    try await test.expect { coalescer.waiters(for: "a") == 1 }
+    test.test.engine.breakDown(CacheError(code, "no store"))
+    await coalescer.finish(token)
+    #expect(await follower.value?.hasFinished == true)
+    test.test.engine.breakDown(nil)
+    #expect(try await test.entries().count == 1, "the lease is left to run out")
+    test.test.clock.advance(by: CoalescingTest.duration)
+    await coalescer.finish(try #require(try await coalescer.join("a").token))
+    #expect(try await test.entries().isEmpty)
+  }
+
+  @Test func aRenewalThatFailsIsTriedAgain() async throws {
+    let test = try await CoalescingTest()
+    let coalescer = test.coalescer(1)
+    let token = try #require(try await coalescer.join("a").token)
+    try await test.expect { test.time.sleeps.count == 1 }
+    let before = try await test.entries()
+    for (error, batches) in [(CacheError(.busy, "held"), 2), (nil, 3)] {
+      test.test.engine.breakDown(error)
+      test.time.advance(by: CoalescingTest.duration / 3 + .milliseconds(1))
+      try await test.expect { test.time.sleeps.count == 1 && test.test.engine.batches.count == batches }
+      #expect(try await (test.entries() == before) == (error != nil))
+    }
+    await coalescer.finish(token)
+    #expect(try await test.entries().isEmpty)
+  }
+
+  @Test func aStoreThatRefusesEveryChangeIsGivenUp() async throws {
+    let test = try await CoalescingTest()
+    try await test.leaveLease()
+    test.test.engine.refuse(.max)
+    let outcome = await test.outcome(of: test.joining(test.coalescer(2)))
+    #expect(outcome.joined?.token != nil)
+    #expect(outcome.passed >= CoalescingTest.duration * 2)
+  }
 }

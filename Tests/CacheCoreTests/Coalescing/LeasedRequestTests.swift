@@ -6,8 +6,7 @@ import Testing
 @testable import CacheCore
 @testable import HTTPCaching
 
-@Suite(.turnsBeforeOthers, .timeLimit(.minutes(30)))
-struct LeasedRequestTests {
+@Suite(.turnsBeforeOthers, .timeLimit(.minutes(30))) struct LeasedRequestTests {
   private func lead(_ coalescer: RequestCoalescer, _ key: String = "a") async throws -> CoalescingToken {
     try #require(try await coalescer.join(key).token)
   }
@@ -132,8 +131,7 @@ struct LeasedRequestTests {
     #expect(await test.outcome(of: second).joined?.hasFinished == true)
   }
 
-  @Test(arguments: [true, false])
-  func aCancelledLeaderIsFollowedByExactlyOneOther(hasFollowerHere: Bool) async throws {
+  @Test(arguments: [true, false]) func aCancelledLeaderIsFollowedByExactlyOneOther(hasFollowerHere: Bool) async throws {
     let test = try await CoalescingTest()
     let (here, there) = (test.coalescer(1), test.coalescer(2))
     let token = try await lead(here)

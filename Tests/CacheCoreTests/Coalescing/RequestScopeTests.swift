@@ -1,6 +1,9 @@
-@testable import CacheCore
 import EngineAPI
+import EngineConformance
+import FetchVocabulary
+import TestStorage
 import Testing
+@testable import CacheCore
 
 /// Which coalescer a change ends.
 @Suite struct RequestScopeTests {
@@ -36,8 +39,7 @@ import Testing
 
   @Test(arguments: [
     (city, city, true), (city + " 0a1b", city, true), (city, city + "/x=1", false),
-    (city, "cities/v1/origin=sample", false),
-    (url, "url/v1/url=http%3A%2F%2Fa.example%2Fx,variant=any", true),
+    (city, "cities/v1/origin=sample", false), (url, "url/v1/url=http%3A%2F%2Fa.example%2Fx,variant=any", true),
     (url, "url/v1/url=http%3A%2F%2Fa.example%2Fx,variant=0123", true),
     (url, "url/v1/url=http%3A%2F%2Fa.example%2Fxy,variant=any", false),
   ])
@@ -67,7 +69,36 @@ import Testing
 
   @Test(arguments: ["leases/room", "cities/v1/page=0", "cities/a,b"]) func otherKeysAreNoLeasesOnRequests(key: String)
     throws
-  {
-    #expect(Lease.scope(of: try CacheKey(key)) == nil)
+  { #expect(Lease.scope(of: try CacheKey(key)) == nil) }
+}
+
+/// Leases are hidden from listings, unless their namespace is asked for by name.
+struct HiddenLeasesTests {
+  private static let selections: [(EntrySelection, isShown: Bool, isRemoved: Bool)] = [
+    (EntrySelection(prefix: "lea"), false, false), (EntrySelection(namespace: "cities"), false, false),
+    (EntrySelection(namespace: "leases"), true, true), (EntrySelection(namespace: "leases", state: .fresh), true, true),
+    (EntrySelection(namespace: "leases", prefix: "leases/,a"), true, true),
+    // These end the request, and count its lease as little as they list it.
+    (EntrySelection(), false, true), (EntrySelection(state: .fresh), false, true),
+    (EntrySelection(state: .stale), false, false),
+  ]
+
+  private func administration(_ test: CoalescingTest) -> StoreAdministration { StoreAdministration(test.test.store) }
+
+  @Test(arguments: selections)
+  func theyAreListedByTheirNamespaceOnly(selection: EntrySelection, isShown: Bool, isRemoved: Bool) async throws {
+    let test = try await CoalescingTest()
+    let key = try await test.leaveLease()
+    let listing = try await administration(test).list(selection, after: nil, limit: 10)
+    #expect(listing.entries.map(\.key) == (isShown ? [key] : []))
+    #expect(try await administration(test).change(.remove, selection, dryRun: false).entries == (isShown ? 1 : 0))
+    #expect(try await test.entries().isEmpty == isRemoved)
+  }
+
+  @Test func whoNamesTheKeyOfOneCanRemoveIt() async throws {
+    let test = try await CoalescingTest()
+    let key = try await test.leaveLease()
+    #expect(try await administration(test).change(.remove, keys: [key], dryRun: false).entries == 1)
+    #expect(try await test.entries().isEmpty)
   }
 }

@@ -1,9 +1,10 @@
 import CacheData
 import CacheDomain
 import EngineAPI
+import Foundation
+import HTTPCaching
 import TestStorage
 import Testing
-
 @testable import CacheCore
 
 struct CanonicalKeyTests {
@@ -29,12 +30,10 @@ struct CanonicalKeyTests {
   }
 
   @Test(arguments: [
-    ([], [], "things/v1"),
-    (["a"], [""], "things/v1/a="),
+    ([], [], "things/v1"), (["a"], [""], "things/v1/a="),
     (["sort", "order", "page"], ["desc", "revenue", "0"], "things/v1/order=revenue/page=0/sort=desc"),
     (["b", "B", "a1", "a"], ["1", "2", "3", "4"], "things/v1/B=2/a=4/a1=3/b=1"),
-    (["path"], ["/a/b.png"], "things/v1/path=%2Fa%2Fb.png"),
-    (["query"], ["the wire"], "things/v1/query=the%20wire"),
+    (["path"], ["/a/b.png"], "things/v1/path=%2Fa%2Fb.png"), (["query"], ["the wire"], "things/v1/query=the%20wire"),
     (["query"], ["a=b&c/d?e#f%20+"], "things/v1/query=a%3Db%26c%2Fd%3Fe%23f%2520%2B"),
     (["query"], ["é€😀\u{0}\u{7F}"], "things/v1/query=%C3%A9%E2%82%AC%F0%9F%98%80%00%7F"),
     (["a b"], ["~-._"], "things/v1/a%20b=~-._"),
@@ -77,11 +76,9 @@ struct CanonicalKeyTests {
     let request = MoviesRequestDTO(origin: "o", query: query, page: 1)
     let page = MoviesPageDTO(MoviesPage(page: 1, totalPages: 0, totalItems: 0, movies: []))
     let codes = await [
-      errorCode { () async throws(CacheError) in _ = try await storage.response(for: request) },
-      errorCode { () async throws(CacheError) in
-        try await storage.store(page, head: test.head(), for: request)
-      },
-      errorCode { () async throws(CacheError) in _ = try storage.key(for: request) },
+      errorCode { _ = try await storage.response(for: request) },
+      errorCode { try await storage.store(page, head: test.head(), for: request) },
+      errorCode { _ = try storage.key(for: request) },
     ]
     #expect(codes == [.invalidRequest, .invalidRequest, .invalidRequest])
     #expect(try await test.engine.count().entries == 0)
@@ -103,5 +100,79 @@ struct CanonicalKeyTests {
     #expect(
       try CacheKey(for: PosterRequestDTO(origin: "sample", query: PosterQuery(path: "7.png"))).text
         == "posters/v1/origin=sample/path=%2F7.png/width=342")
+  }
+}
+
+/// The file with the key of digests of credentials.
+struct CredentialKeyTests {
+  private final class Folder {
+    let path = NSTemporaryDirectory() + "credential-key-\(UUID().uuidString)"
+    var file: String { "\(path)/home/a.key" }
+
+    deinit { try? FileManager.default.removeItem(atPath: path) }
+  }
+
+  private static func digest(_ file: String) throws -> String {
+    let request = HTTPRequest(url: "http://a.example/", fields: ["Cookie": "a=1"])
+    return try #require(VariantSelector(response: [:], request: request, key: CredentialKey(file: file))).digest
+  }
+
+  private func failure(_ file: String) -> CacheError? {
+    do throws(CacheError) {
+      try CredentialKey(file: file).require()
+      return nil
+    } catch { return error }
+  }
+
+  @Test func theFirstUseCreatesItForTheUserAlone() throws {
+    let (folder, other) = (Folder(), Folder())
+    let digests = try (1...3).map { _ in try Self.digest(folder.file) }
+    #expect(Set(digests).count == 1)
+    #expect(try Self.digest(other.file) != digests[0])
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path + "/home") == ["a.key"])
+    #expect(try Data(contentsOf: URL(fileURLWithPath: folder.file)).count == 32)
+    for (path, mode) in [(folder.file, 0o600), (folder.path + "/home", 0o700)] {
+      let attributes = try FileManager.default.attributesOfItem(atPath: path)
+      #expect(attributes[.posixPermissions] as? Int == mode)
+    }
+  }
+
+  @Test func manyThatCreateItHaveTheSame() async throws {
+    let folder = Folder()
+    let digests = try await withThrowingTaskGroup(of: String.self) { group in
+      for _ in 0..<20 { group.addTask { [file = folder.file] in try Self.digest(file) } }
+      return try await group.reduce(into: Set()) { $0.insert($1) }
+    }
+    #expect(digests.count == 1)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path + "/home") == ["a.key"])
+  }
+
+  /// What is there and is no key is not replaced.
+  @Test(arguments: [0, 31, 33, 5_000]) func anotherFileIsLeftAlone(count: Int) throws {
+    let folder = Folder()
+    try FileManager.default.createDirectory(atPath: folder.path + "/home", withIntermediateDirectories: true)
+    let content = Data(repeating: 1, count: count)
+    try content.write(to: URL(fileURLWithPath: folder.file))
+    let error = try #require(failure(folder.file))
+    #expect(error.code == .ioFailed && error.message.contains(folder.file) && !error.hint.isEmpty)
+    #expect(try Data(contentsOf: URL(fileURLWithPath: folder.file)) == content)
+  }
+
+  @Test func aFailureIsNotKept() throws {
+    let folder = Folder()
+    try FileManager.default.createDirectory(atPath: folder.file, withIntermediateDirectories: true)
+    let key = CredentialKey(file: folder.file)
+    #expect(throws: CacheError.self) { try key.require() }
+    try FileManager.default.removeItem(atPath: folder.file)
+    try key.require()
+  }
+
+  @Test func whatCannotBeReadOrCreatedIsAnError() throws {
+    let folder = Folder()
+    try FileManager.default.createDirectory(atPath: folder.file, withIntermediateDirectories: true)
+    #expect(failure(folder.file)?.message.contains(folder.file) == true, "a folder")
+    try FileManager.default.createSymbolicLink(atPath: folder.path + "/link", withDestinationPath: "/dev/zero")
+    #expect(failure(folder.path + "/link") != nil, "a link")
+    #expect(failure("/dev/null/a.key") != nil)
   }
 }

@@ -1,3 +1,4 @@
+import TestStorage
 import EngineConformance
 import EngineAPI
 import Testing
@@ -24,8 +25,7 @@ struct EvictionSweepTests {
       return ScanPage(entries, next: keys.endIndex < sorted.endIndex ? keys.last?.text : nil)
     }
 
-    static let metadata = EntryMetadata(
-      storedAt: .distantFuture, freshUntil: .distantFuture, retainUntil: .distantFuture, contentType: "")
+    static let metadata = EntryMetadata(storedAt: .distantFuture)
 
     private func place(after key: CacheKey) -> Int {
       var (low, high) = (0, sorted.count)
@@ -89,8 +89,7 @@ struct EvictionSweepTests {
   }
 
   /// What the sweep visits within a short time comes from all parts of the store.
-  @Test(arguments: [2_000, 30_000])
-  func visitsAreSpreadOverTheStore(count: Int) throws {
+  @Test(arguments: [2_000, 30_000]) func visitsAreSpreadOverTheStore(count: Int) throws {
     let keys = try Keys(0..<count)
     var sweep = EvictionSweep(at: try Keys.key(0))
     while sweep.rounds < 2 { _ = Self.visit(&sweep, keys) }
@@ -106,8 +105,7 @@ struct EvictionSweepTests {
     }
   }
 
-  @Test(arguments: UInt64(1)...6)
-  func entriesThatStayAreVisitedHoweverTheOthersChange(seed: UInt64) throws {
+  @Test(arguments: UInt64(1)...6) func entriesThatStayAreVisitedHoweverTheOthersChange(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
     var keys = try Keys((0..<3_000).map { $0 * 7 })
     let staying = Set(keys.sorted.filter { _ in Int.random(in: 0..<4, using: &generator) == 0 })
@@ -159,9 +157,7 @@ struct EvictionSweepTests {
   }
 
   @Test(arguments: ["", "\n", "sweep-1 0 16\n", "sweep-2 0 16\n. 0 - -\n", "sweep-1 x 16\n. 0 - -\n", "-", "é\n"])
-  func textThatIsNoSweepIsNone(text: String) throws {
-    #expect(EvictionSweep(text: text) == nil)
-  }
+  func textThatIsNoSweepIsNone(text: String) throws { #expect(EvictionSweep(text: text) == nil) }
 
   @Test func placesOfLongKeysAreNotKept() throws {
     let keys = try (100..<130).map { try CacheKey("k/\($0)" + String(repeating: "x", count: 16_000)) }

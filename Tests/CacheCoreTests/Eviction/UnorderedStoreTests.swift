@@ -30,8 +30,7 @@ import Testing
     #expect(sorted.entries.map(\.key) == generated.model.prefix(limit).map(\.key))
   }
 
-  @Test("Entries are exported, migrated, verified and made stale")
-  func transfer() async throws {
+  @Test("Entries are exported, migrated, verified and made stale") func transfer() async throws {
     let test = try await TestStore()
     try await test.engine.store(try GeneratedEntries.entries(seed: 8, count: 2_500, at: test.clock.now))
     let store = EntryStore(engine: UnorderedEngine(over: test.engine), clock: test.clock, capabilities: [.bounded])
@@ -45,8 +44,7 @@ import Testing
     #expect(try await administration.change(.remove, EntrySelection(), dryRun: false).entries == 2_500)
   }
 
-  @Test("An entry that a page has twice is counted, made stale and removed once")
-  func repeated() async throws {
+  @Test("An entry that a page has twice is counted, made stale and removed once") func repeated() async throws {
     let test = try await TestStore()
     try await test.engine.store(try GeneratedEntries.entries(seed: 8, count: 1_500, at: test.clock.now))
     test.engine.faults.page = { page, _ in ScanPage(page.entries + page.entries.prefix(1), next: page.next) }
@@ -61,8 +59,7 @@ import Testing
     #expect(try await store.count()?.entries == 0)
   }
 
-  @Test("Damage ends a walk if the engine does not say where to continue")
-  func damage() async throws {
+  @Test("Damage ends a walk if the engine does not say where to continue") func damage() async throws {
     let test = try await TestStore()
     let entries = try GeneratedEntries.entries(seed: 8, count: 50, at: test.clock.now)
     try await test.engine.store(entries)
@@ -70,9 +67,7 @@ import Testing
     let store = EntryStore(engine: damaged, clock: test.clock, capabilities: [.bounded])
     let administration = StoreAdministration(store)
     #expect(try await administration.verify().issues.map(\.key) == [entries[7].key])
-    let code = await errorCode { () async throws(CacheError) in
-      _ = try await store.export(EntrySelection(), progress: { _, _ in }) { _ in }
-    }
+    let code = await errorCode { _ = try await store.export(EntrySelection(), progress: { _, _ in }) { _ in } }
     #expect(code == .damaged)
   }
 
@@ -101,12 +96,10 @@ import Testing
     for number in 0..<600 {
       test.clock.advance(by: .milliseconds(1))
       let end = test.clock.now.advanced(by: .milliseconds(number.isMultiple(of: 3) ? 90 : 1_000_000))
-      let metadata = EntryMetadata(storedAt: test.clock.now, freshUntil: end, retainUntil: end, contentType: "")
+      let metadata = EntryMetadata(storedAt: test.clock.now, until: end)
       do throws(CacheError) {
         try await store.write(try CacheKey("cities/v1/\(number)"), payload: [1, 2], metadata: metadata)
-      } catch {
-        try #require(policy == .none && error.code == .overBounds, "\(error)")
-      }
+      } catch { try #require(policy == .none && error.code == .overBounds, "\(error)") }
     }
     let total = try await test.engine.count().total()
     #expect(total.entries <= 200 && total.entries > 150)

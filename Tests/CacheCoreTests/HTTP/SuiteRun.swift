@@ -1,8 +1,8 @@
 import CacheCore
+import EngineAPI
+import EngineConformance
 import FetchVocabulary
 import MemoryStorage
-import EngineConformance
-import EngineAPI
 
 /// One case, run as the suite's client runs it, with its own store, clock and origin.
 struct SuiteRun {
@@ -35,8 +35,7 @@ struct SuiteRun {
       now: { [clock] in .milliseconds(clock.now.milliseconds) }, background: background)
     let transfer: any DataTransferService = setting.carrier == .network ? try LoopbackTransfer(origin) : origin
     cache = HTTPCache(
-      responses: URLResponses(store: EntryStore(engine: engine, clock: clock)),
-      transfer: transfer, services: services)
+      responses: URLResponses(store: EntryStore(engine: engine, clock: clock)), transfer: transfer, services: services)
   }
 
   /// Why the case fails; `nil` if it passes.
@@ -52,9 +51,7 @@ struct SuiteRun {
       }
       try SuiteChecks.check(origin.records, of: test, responses)
       return nil
-    } catch {
-      return error
-    }
+    } catch { return error }
   }
 
   /// A shared cache is one that clients reach over HTTP, so it answers 502 if it gets no answer (RFC 9110, section
@@ -82,5 +79,168 @@ struct SuiteRun {
     let url = "\(ScriptedOrigin.base)/test/\(test.id)\(exchange.target)"
     return HTTPRequest(
       method: exchange.method, url: url, fields: setting.delivered(fields), body: Array(exchange.content.utf8))
+  }
+}
+
+/// How to run the cases: for which kind of cache, and over which connection to the origin.
+struct SuiteSetting: Sendable, CustomStringConvertible, CaseIterable {
+  /// The connection to the origin.
+  enum Carrier: String, Sendable, CaseIterable {
+    /// A call in this process, which keeps lines apart.
+    case call
+    /// The same, but joins several lines of one field by commas, as URLSession does.
+    case joiningCall
+    /// The tool's transport, to a server on the loopback interface.
+    case network
+  }
+
+  let isShared: Bool
+  let carrier: Carrier
+
+  static let allCases = [false, true].flatMap { isShared in
+    Carrier.allCases.map { SuiteSetting(isShared: isShared, carrier: $0) }
+  }
+
+  var description: String { "\(isShared ? "shared" : "private") cache, \(carrier)" }
+
+  var cases: [SuiteCase] { SuiteCase.all.filter { $0.applies(toShared: isShared) } }
+
+  /// The number of cases in the suite for this kind of cache.
+  var expectedCount: Int { isShared ? 365 : 300 }
+
+  /// How many of them the best cache in the published results passes: a browser, or a proxy.
+  var bestPublished: Int { isShared ? 262 : 207 }
+
+  /// `response` as this connection delivers it.
+  func delivered(_ response: HTTPResponse) -> HTTPResponse {
+    var delivered = response
+    delivered.head.fields = self.delivered(response.head.fields)
+    return delivered
+  }
+
+  /// `fields` as this connection delivers them.
+  func delivered(_ fields: HTTPFields) -> HTTPFields {
+    guard carrier == .joiningCall else { return fields }
+    var joined = fields
+    for name in Set(fields.lines.map { $0.name.lowercased() }) where fields.values(of: name).count > 1 {
+      joined[name] = fields[name]
+    }
+    return joined
+  }
+}
+
+/// The suite's checks: of each response as it arrives, and of all requests to the origin at the end.
+struct SuiteChecks {
+  typealias Failure = SuiteRun.Failure
+
+  let test: SuiteCase
+  let exchange: SuiteExchange
+  /// The number of the request, from 1.
+  let number: Int
+
+  /// Throws if `response` is not as expected.
+  func check(_ response: HTTPResponse) throws(Failure) {
+    let interim = response.interim.map(\.status)
+    if exchange.interim != interim { throw fail("came after the interim responses \(interim)") }
+    try checkProvenance(response.head)
+    try checkStatus(response.head.status)
+    for line in exchange.shows.lines { try check(line, in: response.head.fields) }
+    for name in exchange.lacks { if let value = response.head.fields[name] { throw fail("has \(name): \(value)") } }
+    try checkText(response)
+  }
+
+  private func checkProvenance(_ head: HTTPResponseHead) throws(Failure) {
+    let count = head.fields["Server-Request-Count"].flatMap { Int($0) }
+    switch exchange.expect {
+    case .cached:
+      let isBare = head.status == 304 && count == nil
+      if !isBare, count.map({ $0 >= number }) ?? true { throw fail("does not come from the cache") }
+    case .notCached: if count != number { throw fail("comes from the cache") }
+    case .tagValidated, .dateValidated, nil: break
+    }
+  }
+
+  private func checkStatus(_ status: Int) throws(Failure) {
+    let expected: Int
+    switch exchange.expectStatus {
+    case .any: return
+    case .exactly(let wanted): expected = wanted
+    case .scripted: expected = exchange.scriptedStatus
+    }
+    if status != expected { throw fail("has the status \(status), not \(expected)") }
+  }
+
+  private func check(_ line: SuiteFields.Line, in fields: HTTPFields) throws(Failure) {
+    guard let value = fields[line.name] else { throw fail("has no \(line.name)") }
+    switch line.value {
+    case .present: return
+    case .above(let bound):
+      if Int(value).map({ $0 <= bound }) ?? true { throw fail("has \(line.name): \(value), not above \(bound)") }
+    case .text, .loose, .date, .obsoleteDate, .place:
+      let madeAt = fields["Server-Now"].flatMap { Int($0) } ?? 0
+      let expected = SuiteFields.text(line.value, datedFrom: .seconds(madeAt))
+      if value != expected { throw fail("has \(line.name): \(value), not \(expected ?? "")") }
+    }
+  }
+
+  private func checkText(_ response: HTTPResponse) throws(Failure) {
+    let expected: String
+    switch exchange.text {
+    case .any: return
+    case .exactly(let text): expected = text
+    case .scripted:
+      let isBare = [204, 304].contains(response.head.status) || exchange.method == "HEAD"
+      if exchange.body == nil, isBare { return }
+      expected = exchange.body ?? test.id
+    }
+    let text = String(decoding: response.body, as: UTF8.self)
+    if text != expected { throw fail("has the content \"\(text)\", not \"\(expected)\"") }
+  }
+
+  private func fail(_ text: String) -> Failure { Failure("response \(number) \(text)") }
+
+  /// Throws if the requests to the origin are not as expected, or `responses` do not match its answers.
+  static func check(_ records: [ScriptedOrigin.Record], of test: SuiteCase, _ responses: [HTTPResponse]) throws(Failure)
+  {
+    var records = records[...]
+    for (index, exchange) in test.exchanges.enumerated() where exchange.expect != .cached {
+      try SuiteChecks(test: test, exchange: exchange, number: index + 1).check(
+        records.popFirst(), responses[index].head.fields)
+    }
+  }
+
+  private func check(_ record: ScriptedOrigin.Record?, _ fields: HTTPFields) throws(Failure) {
+    guard let record else {
+      let isAsked = exchange.expect != nil || !exchange.originSees.lines.isEmpty || exchange.originGets != nil
+      if isAsked { throw Failure("request \(number) did not reach the origin") }
+      return
+    }
+    try checkRequest(record)
+    for line in record.strictFields.lines where fields[line.name] != line.value {
+      throw fail("has \(line.name): \(fields[line.name] ?? ""), not \(line.value)")
+    }
+  }
+
+  private func checkRequest(_ record: ScriptedOrigin.Record) throws(Failure) {
+    if exchange.expect == .notCached, record.number != number {
+      throw Failure("the origin saw request \(record.number) instead of \(number)")
+    }
+    let condition: String? =
+      switch exchange.expect {
+      case .tagValidated: "if-none-match"
+      case .dateValidated: "if-modified-since"
+      case .cached, .notCached, nil: nil
+      }
+    if let condition, !record.request.fields.contains(condition) {
+      throw Failure("request \(number) has no \(condition)")
+    }
+    if let method = exchange.originGets, record.request.method != method {
+      throw Failure("request \(number) was a \(record.request.method)")
+    }
+    for line in exchange.originSees.lines {
+      let expected = SuiteFields.text(line.value, datedFrom: .zero)
+      let value = record.request.fields[line.name]
+      if value != expected { throw Failure("request \(number) had \(line.name): \(value ?? "") not \(expected ?? "")") }
+    }
   }
 }

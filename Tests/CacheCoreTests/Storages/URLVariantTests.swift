@@ -40,11 +40,9 @@ struct URLVariantTests {
     return { [request = request(language)] in rules.selected($0, by: request) }
   }
 
-  @discardableResult
-  private func store(
+  @discardableResult private func store(
     _ language: String?, _ body: String? = nil, in store: EntryStore? = nil,
-    confirming: StoredResponse<HTTPResponse>? = nil,
-    kept: Duration = .seconds(300)
+    confirming: StoredResponse<HTTPResponse>? = nil, kept: Duration = .seconds(300)
   ) async throws -> String {
     try await (store.map { URLResponses(store: $0) } ?? responses).store(
       Array((body ?? language ?? "").utf8), head: head(language, kept: kept), for: Self.url, confirming: confirming,
@@ -62,9 +60,7 @@ struct URLVariantTests {
   }
 
   private func remove(_ key: String) async throws {
-    var batch = WriteBatch()
-    batch.remove(try CacheKey(key))
-    try await test.engine.base.apply(batch)
+    try await test.engine.base.remove(try CacheKey(key))
   }
 
   /// Neither a hit nor a miss scans: an engine that is not ordered would go through all that it has.

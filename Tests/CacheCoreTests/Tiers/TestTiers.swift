@@ -63,9 +63,7 @@ final class TestTiers: Sendable {
   var firstLocal: FaultyEngine? { localEngines.withLock(\.first) }
 
   /// Makes the remote engine say that for its changes; `nil` for nothing.
-  func say(_ number: UInt64?) {
-    mark.withLock { $0 = number.map { ChangeMark(number: $0, age: .zero) } }
-  }
+  func say(_ number: UInt64?) { mark.withLock { $0 = number.map { ChangeMark(number: $0, age: .zero) } } }
 
   /// Moves the clock.
   func advance(by duration: Duration) { clock.advance(by: duration) }
@@ -102,8 +100,7 @@ struct TestPlugin: StoragePlugin {
 
   func inspect(_ configuration: EngineConfiguration) async throws(CacheError) -> StoreInspection {
     let path = try configuration.text("path")
-    return StoreInspection(
-      path: path, exists: inner.registry.all[path] != nil, files: [], format: 1, currentFormat: 1)
+    return StoreInspection(path: path, exists: inner.registry.all[path] != nil, files: [], format: 1, currentFormat: 1)
   }
 
   func removeStore(
@@ -124,8 +121,7 @@ extension StorageEngine {
 
   /// Stores `text` under `key`, with a checksum that says what it is; fresh for ten minutes after `storedAt`, in seconds.
   func store(
-    _ text: String, _ key: String = "cities/a", at storedAt: Int64 = 1_000,
-    expecting: WriteBatch.Expectation? = nil
+    _ text: String, _ key: String = "cities/a", at storedAt: Int64 = 1_000, expecting: WriteBatch.Expectation? = nil
   ) async throws {
     var batch = WriteBatch()
     let key = try CacheKey(key)

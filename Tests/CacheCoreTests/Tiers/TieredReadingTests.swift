@@ -5,8 +5,7 @@ import Testing
 
 @testable import CacheCore
 
-@Suite("A local copy answers if the remote store has the same version")
-struct TieredReadingTests {
+@Suite("A local copy answers if the remote store has the same version") struct TieredReadingTests {
   private let tiers = TestTiers()
 
   @Test func whatTheRemoteStoreAnswersIsCopied() async throws {
@@ -34,8 +33,7 @@ struct TieredReadingTests {
   }
 
   /// The local copy is renewed too, if there is one, and otherwise read.
-  @Test(arguments: [true, false])
-  func aRenewalIsInBoth(hasCopy: Bool) async throws {
+  @Test(arguments: [true, false]) func aRenewalIsInBoth(hasCopy: Bool) async throws {
     if !hasCopy { try await tiers.other().store("a") }
     let engine = try await tiers.open()
     if hasCopy { try await engine.store("a") }
@@ -52,8 +50,7 @@ struct TieredReadingTests {
   }
 
   /// Another machine's change is seen when the copy has answered for long enough, and no later.
-  @Test(arguments: [true, false])
-  func anotherMachinesChangeIsSeenInTime(isRemoval: Bool) async throws {
+  @Test(arguments: [true, false]) func anotherMachinesChangeIsSeenInTime(isRemoval: Bool) async throws {
     let (engine, other) = (try await tiers.open(), try await tiers.other())
     try await other.store("a")
     #expect(try await engine.text("cities/a") == "a")

@@ -1,7 +1,7 @@
-import EngineConformance
 import EngineAPI
+import EngineConformance
+import FetchVocabulary
 import Testing
-
 @testable import CacheCore
 
 struct ExportedEntryTests {
@@ -32,8 +32,7 @@ struct ExportedEntryTests {
     #expect(String(decoding: line, as: UTF8.self) == expected)
   }
 
-  @Test(arguments: [1, 2, 3] as [UInt64])
-  func everyEntryComesBackExactly(seed: UInt64) throws {
+  @Test(arguments: [1, 2, 3] as [UInt64]) func everyEntryComesBackExactly(seed: UInt64) throws {
     for entry in try GeneratedEntries.entries(seed: seed, count: 400, at: Self.now) {
       var line: [UInt8] = []
       entry.encode(to: &line)
@@ -67,8 +66,7 @@ struct ExportedEntryTests {
   }
 
   /// A line that a person or a program writes needs no more than this.
-  @Test(arguments: ["payload", "payloadBase64"])
-  func theMediaTypeAndTheAttributesMayBeMissing(payload: String) throws {
+  @Test(arguments: ["payload", "payloadBase64"]) func theMediaTypeAndTheAttributesMayBeMissing(payload: String) throws {
     let time = "2023-11-14T22:13:20.123Z"
     let line =
       #"{"key":"cities/v1/a","storedAt":"\#(time)","freshUntil":"\#(time)","retainUntil":"\#(time)","\#(payload)":"YQ=="}"#
@@ -102,15 +100,13 @@ struct ExportedEntryTests {
     ("\"payload\":\"{\\\"a\\\":1}\\n\"", "\"uses\":1", "'payload' is missing"),
     ("\"payload\"", "\"uses\":1,\"payload\"", "'lastUsedAt' is missing"),
     ("\"payload\"", "\"uses\":-1,\"payload\"", "not negative"),
-    ("\"payload\"", "\"uses\":1.5,\"payload\"", "whole number"),
-    ("\\\"a\\\"", "\\\"b\\\"", "checksum"), ("\\n\"}", "\\n\"", "expected ',' or '}', found the end of the text"),
-    ("\\n\"}", "\\n\"}}", "expected the end of the text, found '}'"),
-    ("\\n\"}", "\\x\"}", "behind '\\', found 'x'"), ("\\n\"}", "\\ud800\"}", "surrogate"),
-    ("\\n\"}", "\n\"}", "no control character inside a text"),
+    ("\"payload\"", "\"uses\":1.5,\"payload\"", "whole number"), ("\\\"a\\\"", "\\\"b\\\"", "checksum"),
+    ("\\n\"}", "\\n\"", "expected ',' or '}', found the end of the text"),
+    ("\\n\"}", "\\n\"}}", "expected the end of the text, found '}'"), ("\\n\"}", "\\x\"}", "behind '\\', found 'x'"),
+    ("\\n\"}", "\\ud800\"}", "surrogate"), ("\\n\"}", "\n\"}", "no control character inside a text"),
   ]
 
-  @Test(arguments: mistakes)
-  func aMistakeIsNamed(old: String, new: String, message: String) throws {
+  @Test(arguments: mistakes) func aMistakeIsNamed(old: String, new: String, message: String) throws {
     var line = String(decoding: [try Self.sample()].lines, as: UTF8.self)
     line.replaceSubrange(try #require(line.firstRange(of: old)), with: new)
     let result = Self.decoded(Array(line.utf8))
@@ -143,8 +139,7 @@ struct ExportedEntryTests {
     }
   }
 
-  @Test(arguments: [1, 2] as [UInt64])
-  func nonsenseIsRefused(seed: UInt64) throws {
+  @Test(arguments: [1, 2] as [UInt64]) func nonsenseIsRefused(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
     let alphabet = Array("{}[]\",:\\u0e1-.nultrefas ".utf8)
     for _ in 0..<5_000 {
@@ -164,5 +159,49 @@ struct ExportedEntryTests {
       Issue.record("it was taken")
       return
     }
+  }
+}
+
+struct LineSplitterTests {
+  @Test(arguments: ["", "\n", "a", "a\n", "a\nb", "\n\na\n\n", "long line\r\nx\n\nlast"], [1, 2, 3, 7, 100])
+  func linesAreThoseBetweenLineFeeds(text: String, pieceSize: Int) async throws {
+    var rest = Array(text.utf8)[...]
+    var lines = LineSplitter { () throws(CacheError) in
+      defer { rest = rest.dropFirst(pieceSize) }
+      return Array(rest.prefix(pieceSize))
+    }
+    var found: [String] = []
+    while let line = try await lines.next() {
+      found.append(String(decoding: line, as: UTF8.self))
+      #expect(lines.number == found.count)
+    }
+    var expected = text.split(separator: "\n" as Unicode.Scalar, omittingEmptySubsequences: false)
+    if expected.last?.isEmpty == true { expected.removeLast() }
+    #expect(found == expected)
+    #expect(try await lines.next() == nil)
+  }
+
+  @Test(arguments: [1, 2, 3, 100]) func aByteOrderMarkAtTheStartOfALineIsLeftOut(pieceSize: Int) async throws {
+    var rest = Array("\u{FEFF}a\nb\u{FEFF}\n\u{FEFF}c\n\u{FEFF}".utf8)[...]
+    var lines = LineSplitter { () throws(CacheError) in
+      defer { rest = rest.dropFirst(pieceSize) }
+      return Array(rest.prefix(pieceSize))
+    }
+    for line in ["a", "b\u{FEFF}", "c", ""] {
+      #expect(try await lines.next().map { String(decoding: $0, as: UTF8.self) } == line)
+    }
+    #expect(try await lines.next() == nil)
+  }
+
+  @Test func aFailureToReadIsPassedOn() async {
+    var lines = LineSplitter { () throws(CacheError) in throw CacheError(.cancelled, "no") }
+    await #expect(throws: CacheError.self) { _ = try await lines.next() }
+  }
+}
+
+extension String {
+  /// The parts between separators. Unlike characters, scalars do not merge a line feed with the text before it.
+  fileprivate func split(separator: Unicode.Scalar, omittingEmptySubsequences: Bool) -> [String] {
+    unicodeScalars.split(separator: separator, omittingEmptySubsequences: omittingEmptySubsequences).map(String.init)
   }
 }

@@ -12,8 +12,7 @@ struct ImportTests {
     _ lines: [UInt8], into test: TestStore, _ options: TransferOptions = TransferOptions()
   ) async throws(CacheError) -> TransferReport {
     var rest = lines[...]
-    return try await test.store.importLines(of: "FILE", options, progress: { _, _ in }) {
-      () throws(CacheError) in
+    return try await test.store.importLines(of: "FILE", options, progress: { _, _ in }) { () throws(CacheError) in
       defer { rest = rest.dropFirst(1_000) }
       return Array(rest.prefix(1_000))
     }
@@ -28,8 +27,7 @@ struct ImportTests {
     return try GeneratedEntries.sealed(key, Array(text.utf8), metadata)
   }
 
-  @Test(arguments: Thoroughness.seeds(1, of: 2))
-  func whatIsExportedIsImported(seed: UInt64) async throws {
+  @Test(arguments: Thoroughness.seeds(1, of: 2)) func whatIsExportedIsImported(seed: UInt64) async throws {
     let (source, destination) = (try await TestStore(), try await TestStore())
     let entries = try GeneratedEntries.entries(seed: seed, count: 9_000, at: source.clock.now)
     try await source.engine.store(entries)
@@ -73,8 +71,7 @@ struct ImportTests {
     ]
     for (selection, count) in selections {
       var lines = 0
-      let report = try await test.store.export(selection, progress: { _, _ in }) {
-        (piece) throws(CacheError) in
+      let report = try await test.store.export(selection, progress: { _, _ in }) { (piece) throws(CacheError) in
         lines += piece.count { $0 == 0x0A }
       }
       #expect(report.written == count && lines == count, "\(selection)")
@@ -94,8 +91,7 @@ struct ImportTests {
   }
 
   /// A dry run reports what the import then does.
-  @Test(arguments: [false, true])
-  func aDryRunCountsAsTheImportDoes(overwrites: Bool) async throws {
+  @Test(arguments: [false, true]) func aDryRunCountsAsTheImportDoes(overwrites: Bool) async throws {
     let test = try await TestStore()
     let stored = [try entry(test, "1", age: 10), try entry(test, "2", age: 5, key: "cities/v1/b")]
     try await test.engine.store(stored)
@@ -114,8 +110,7 @@ struct ImportTests {
     let lines = try GeneratedEntries.entries(seed: 5, count: count, at: test.clock.now).lines
     var rest = lines[...]
     let error = await #expect(throws: CacheError.self) {
-      try await test.store.importLines(of: "FILE", TransferOptions(), progress: { _, _ in }) {
-        () throws(CacheError) in
+      try await test.store.importLines(of: "FILE", TransferOptions(), progress: { _, _ in }) { () throws(CacheError) in
         if rest.isEmpty { throw .cancelled }
         defer { rest = rest.dropFirst(1_000) }
         return Array(rest.prefix(1_000))
@@ -179,9 +174,7 @@ struct ImportTests {
     do throws(CacheError) {
       _ = try await run(entries.lines + [0x7B], into: test, TransferOptions(isDryRun: true))
       Issue.record("it was taken")
-    } catch {
-      #expect(error.message.contains("line 4101") && error.hint.contains("no entry was"), "\(error)")
-    }
+    } catch { #expect(error.message.contains("line 4101") && error.hint.contains("no entry was"), "\(error)") }
   }
 
   @Test func anotherWriterIsNoticed() async throws {
@@ -190,9 +183,7 @@ struct ImportTests {
     let report = try await run([try entry(test, "1")].lines, into: test)
     #expect(report.written == 1 && test.engine.batches.count == 4)
     test.engine.refuse(1_000)
-    #expect(
-      await errorCode { () async throws(CacheError) in _ = try await run(other(test), into: test) }?.rawValue
-        == "conflict")
+    #expect(await errorCode { _ = try await run(other(test), into: test) }?.rawValue == "conflict")
   }
 
   private func other(_ test: TestStore) throws(CacheError) -> [UInt8] {

@@ -9,11 +9,9 @@ import Testing
 @testable import CacheCore
 
 struct MigrationTests {
-  private func migrate(
-    _ source: TestStore, _ destination: TestStore?, _ options: TransferOptions = TransferOptions()
-  ) async throws(CacheError) -> TransferReport {
-    try await source.store.migrate(to: destination?.store, options) { _, _, _ in }
-  }
+  private func migrate(_ source: TestStore, _ destination: TestStore?, _ options: TransferOptions = TransferOptions())
+    async throws(CacheError) -> TransferReport
+  { try await source.store.migrate(to: destination?.store, options) { _, _, _ in } }
 
   private func stores(_ entries: [ExportedEntry]) async throws -> (source: TestStore, destination: TestStore) {
     let stores = (source: try await TestStore(), destination: try await TestStore())
@@ -32,13 +30,11 @@ struct MigrationTests {
     return try GeneratedEntries.sealed(key, Array(text.utf8), metadata)
   }
 
-  @Test(arguments: Thoroughness.seeds(1, of: 2))
-  func everyEntryArrivesAndIsCompared(seed: UInt64) async throws {
+  @Test(arguments: Thoroughness.seeds(1, of: 2)) func everyEntryArrivesAndIsCompared(seed: UInt64) async throws {
     let entries = try GeneratedEntries.entries(seed: seed, count: 5_000, at: Self.now)
     let (source, destination) = try await stores(entries + [try Self.entry("leases/v1/a")])
     var stages: [MigrationStage] = []
-    let report = try await source.store.migrate(to: destination.store, TransferOptions()) {
-      stage, done, total in
+    let report = try await source.store.migrate(to: destination.store, TransferOptions()) { stage, done, total in
       if stage != stages.last { stages.append(stage) }
       #expect(done <= entries.count && total == entries.count)
     }
@@ -93,7 +89,7 @@ struct MigrationTests {
     let entries = try GeneratedEntries.entries(seed: 3, count: 6_000, at: Self.now)
     let (source, destination) = try await stores(entries)
     let task = Task {
-      await errorCode { () async throws(CacheError) in
+      await errorCode {
         _ = try await source.store.migrate(to: destination.store, TransferOptions()) { _, done, _ in
           if done == 5_000 { withUnsafeCurrentTask { $0?.cancel() } }
         }
@@ -105,8 +101,7 @@ struct MigrationTests {
     #expect(report.written == 6_000 - 4_096 && report.present == 4_096 && report.verified == 6_000)
   }
 
-  @Test(arguments: [false, true])
-  func newerEntriesAreKept(overwrites: Bool) async throws {
+  @Test(arguments: [false, true]) func newerEntriesAreKept(overwrites: Bool) async throws {
     let (source, destination) = try await stores([
       try Self.entry("a/1", "s", age: 5), try Self.entry("a/2", "s", age: 5),
     ])
@@ -162,8 +157,7 @@ struct MigrationTests {
     },
   ]
 
-  @Test(arguments: changes.indices)
-  func aDifferenceIsFound(change: Int) async throws {
+  @Test(arguments: changes.indices) func aDifferenceIsFound(change: Int) async throws {
     let (source, destination) = try await stores([try Self.entry("a/1"), try Self.entry("a/2")])
     destination.engine.alter { $0.key.text == "a/2" ? Self.changes[change]($0) : $0 }
     let report = try await migrate(source, destination)
@@ -187,9 +181,7 @@ struct MigrationTests {
   @Test func aFailureOfTheDestinationIsPassedOn() async throws {
     let (source, destination) = try await stores([try Self.entry("a/1")])
     destination.engine.breakDown(CacheError(.noSpace, "full"))
-    #expect(
-      await errorCode { () async throws(CacheError) in _ = try await migrate(source, destination) }?.rawValue
-        == "noSpace")
+    #expect(await errorCode { _ = try await migrate(source, destination) }?.rawValue == "noSpace")
   }
 
   @Test func useTravelsAndCountsOnce() async throws {

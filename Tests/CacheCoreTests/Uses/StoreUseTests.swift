@@ -86,9 +86,7 @@ import Testing
   /// Looks a key up `count` times, at times `step` milliseconds apart, and waits for what is written meanwhile.
   private func useOften(_ uses: StoreUse, _ count: Int, step: Int64, from start: Int64 = 1_000_000) async throws {
     let digest = AccessRecord.digest(of: try CacheKey("a/1"))
-    for number in 0..<Int64(count) {
-      uses.countLookUp(digest, at: Timestamp(milliseconds: start + number * step))
-    }
+    for number in 0..<Int64(count) { uses.countLookUp(digest, at: Timestamp(milliseconds: start + number * step)) }
     await uses.finishWriting()
   }
 
@@ -165,8 +163,8 @@ import Testing
     }
     await uses.finishWriting()
     try FileManager.default.removeItem(atPath: folder + "/x.uses")
-    #expect(await errorCode { () async throws(CacheError) in try await uses.write() } == .cannotCreate)
-    #expect(await errorCode { () async throws(CacheError) in try await uses.write() } == nil)
+    #expect(await errorCode { try await uses.write() } == .cannotCreate)
+    #expect(await errorCode { try await uses.write() } == nil)
     #expect(try table.counts().hits == StoreUse.maximumPending, "the counts are kept")
   }
 

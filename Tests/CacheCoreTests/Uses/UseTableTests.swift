@@ -102,8 +102,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [UInt64(1), 2, 3])
-  func whatWasAddedIsFoundHoweverTheFileGrows(seed: UInt64) throws {
+  @Test(arguments: [UInt64(1), 2, 3]) func whatWasAddedIsFoundHoweverTheFileGrows(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
     var model: [UInt64: AccessHistory] = [:]
     for round in 0..<40 {
@@ -206,8 +205,7 @@ import Testing
     for offset in start..<whole.count {
       for other in [
         whole[offset] ^ 1, UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: " "), UInt8(ascii: "\n"), 0xFF,
-      ]
-      where other != whole[offset] {
+      ] where other != whole[offset] {
         var damaged = whole
         damaged[offset] = other
         try write(damaged)

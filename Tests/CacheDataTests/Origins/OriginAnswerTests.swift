@@ -1,7 +1,10 @@
-import CacheCore
 import CacheData
 import CacheDomain
+import FetchVocabulary
+import HTTPCaching
+import Synchronization
 import Testing
+@testable import CacheCore
 
 /// How servers' answers are understood before their bodies are read.
 struct OriginAnswerTests {
@@ -10,9 +13,7 @@ struct OriginAnswerTests {
 
   private func answer(_ transfer: FakeTransfer) async throws -> CacheError? {
     let origin = HTTPCityOrigin(try server("https://a.example", transfer))
-    return await failure { () throws(CacheError) in
-      _ = try await origin.answer(to: Asked.cities(), conditions: [:])
-    }
+    return await failure { () throws(CacheError) in _ = try await origin.answer(to: Asked.cities(), conditions: [:]) }
   }
 
   /// Nobody knows what it confirms.
@@ -20,7 +21,7 @@ struct OriginAnswerTests {
     let origin = HTTPCityOrigin(try server("https://a.example", FakeTransfer(304)))
     let error = await #expect(throws: CacheError.self) {
       let snapshots = fetch(
-        Asked.cities(), storage: RepositoryTests.Shelf<CitiesRequestDTO, CitiesPageDTO>(), origin: origin,
+        Asked.cities(), storage: FakeStorage(log: CallLog()), origin: origin,
         services: .at1000(), options: FetchOptions(), toDomain: { $0 })
       for try await _ in snapshots {}
     }
@@ -127,16 +128,14 @@ struct OriginAnswerTests {
     Case(status: 405, code: .invalidAnswer, message: "\(odd) (405)", hint: "check the base URL of this origin"),
   ]
 
-  @Test(arguments: cases)
-  func aFailingStatusSaysWhatFailedAndWhatToDo(example: Case) async throws {
+  @Test(arguments: cases) func aFailingStatusSaysWhatFailedAndWhatToDo(example: Case) async throws {
     let error = try await answer(FakeTransfer(example.status, example.fields, example.body))
     #expect(error?.code == example.code)
     #expect(error?.message == example.message)
     #expect(error?.hint == example.hint)
   }
 
-  @Test(arguments: [401, 403])
-  func aRefusedSecretIsToBeChecked(status: Int) async throws {
+  @Test(arguments: [401, 403]) func aRefusedSecretIsToBeChecked(status: Int) async throws {
     for (credentials, secretFields) in [
       (OriginCredentials.tmdb("k"), HTTPFields()), (.bearerToken("t"), HTTPFields()), (.none, ["X-Key": "k"]),
     ] as [(OriginCredentials, HTTPFields)] {
@@ -178,11 +177,128 @@ struct OriginAnswerTests {
     let origin = HTTPCityOrigin(try server("https://a.example", transfer))
     let task = Task {
       withUnsafeCurrentTask { $0?.cancel() }
-      return await failure { () throws(CacheError) in
-        _ = try await origin.answer(to: Asked.cities(), conditions: [:])
-      }
+      return await failure { () throws(CacheError) in _ = try await origin.answer(to: Asked.cities(), conditions: [:]) }
     }
     #expect(await task.value?.code == .cancelled)
     #expect(transfer.requests.isEmpty)
+  }
+}
+
+/// Reading an origin's JSON: each kind of value, and the position in what is said about a wrong one.
+struct AnswerValueTests {
+  private static let body = #"""
+    {"text": "a", "whole": 2, "fraction": 1.07, "flag": true, "list": [1, "x"], "rates": {"EUR": 1.07, "CHF": "one"},
+     "huge": 1e999}
+    """#
+
+  private func read() throws(CacheError) -> AnswerValue {
+    let response = HTTPResponse(HTTPResponseHead(status: 200, fields: [:]), body: Array(Self.body.utf8))
+    return try AnswerValue(response, origin: "a server")
+  }
+
+  @Test func everyKindOfValue() throws {
+    let json = try read()
+    let fraction = try json.member("fraction").number
+    let whole = try json.member("whole").number
+    let flag = try json.member("flag").boolean
+    let names = try json.member("rates").members.map(\.name)
+    #expect(fraction == 1.07 && whole == 2 && flag && names == ["EUR", "CHF"])
+  }
+
+  @Test(arguments: [
+    ("rates", "'rates.CHF' is not a number"), ("text", "'text' is not an object"), ("list", "'list' is not an object"),
+  ])
+  func aWrongValueIsNamed(member: String, text: String) {
+    let error = #expect(throws: CacheError.self) {
+      _ = try read().member(member).members.map { rate throws(CacheError) in try rate.value.number }
+    }
+    #expect(error?.code == .invalidAnswer && error?.message.contains(text) == true, "\(error?.message ?? "")")
+  }
+
+  @Test(arguments: [
+    ("huge", "'huge' is too large"), ("text", "'text' is not a number"), ("flag", "'flag' is not a number"),
+  ])
+  func whatIsNoNumber(member: String, text: String) {
+    let error = #expect(throws: CacheError.self) { try read().member(member).number }
+    #expect(error?.message.contains(text) == true)
+    #expect(throws: CacheError.self) { try read().member("whole").boolean }
+  }
+}
+
+/// A transfer with an answer for every URL, usually the same one, which records its requests.
+final class FakeTransfer: DataTransferService {
+  private let result: Result<HTTPResponse, CacheError>
+  private let others: [String: HTTPResponse]
+  private let asked = Mutex<[HTTPRequest]>([])
+
+  init(_ status: Int = 200, _ fields: HTTPFields = [:], _ body: String = "") {
+    others = [:]
+    result = .success(HTTPResponse(HTTPResponseHead(status: status, fields: fields), body: Array(body.utf8)))
+  }
+
+  init(_ response: HTTPResponse, but others: [String: HTTPResponse] = [:]) {
+    result = .success(response)
+    self.others = others
+  }
+
+  init(failing error: CacheError) {
+    others = [:]
+    result = .failure(error)
+  }
+
+  /// A transfer that answers with the JSON `body`.
+  static func json(_ body: String, status: Int = 200) -> FakeTransfer {
+    FakeTransfer(status, ["Content-Type": "application/json; charset=utf-8"], body)
+  }
+
+  /// The requests so far, in order.
+  var requests: [HTTPRequest] { asked.withLock { $0 } }
+
+  func transfer(_ request: HTTPRequest) async throws(CacheError) -> HTTPResponse {
+    asked.withLock { $0.append(request) }
+    if let other = others[request.url] { return other }
+    return try result.get()
+  }
+}
+
+/// A server at `url` that answers with `transfer`.
+func server(
+  _ url: String, _ transfer: FakeTransfer = FakeTransfer(), credentials: OriginCredentials = .none,
+  fields: HTTPFields = [:], secretFields: HTTPFields = [:]
+) throws -> OriginServer {
+  OriginServer(
+    try BaseURL(url), fields: fields, secretFields: secretFields, credentials: credentials, transfer: transfer)
+}
+
+extension HTTPOrigin {
+  /// The request as it is sent without conditions, including its credentials.
+  func httpRequest(for request: Request) throws(CacheError) -> HTTPRequest {
+    server.httpRequest(for: try endpoint(for: request))
+  }
+}
+
+/// The error of `body`; `nil` if it succeeds.
+func failure(_ body: () async throws(CacheError) -> Void) async -> CacheError? {
+  do throws(CacheError) {
+    try await body()
+    return nil
+  } catch { return error }
+}
+
+/// Requests to the origins of each kind.
+enum Asked {
+  static let cities = CitiesQuery()
+
+  static func cities(_ query: CitiesQuery = Asked.cities) -> CitiesRequestDTO {
+    CitiesRequestDTO(origin: "o", query: query)
+  }
+
+  static func movies(_ text: String = "wire", page: Int = 1) throws -> MoviesRequestDTO {
+    guard let query = MovieQuery(text) else { throw CacheError(.invalidRequest, "no query") }
+    return MoviesRequestDTO(origin: "o", query: query, page: page)
+  }
+
+  static func poster(_ path: String = "/a.jpg", width: Int = 342) -> PosterRequestDTO {
+    PosterRequestDTO(origin: "o", query: PosterQuery(path: path, width: width))
   }
 }

@@ -7,8 +7,7 @@ import Testing
 @testable import CacheCore
 
 /// One transfer, many readers, and one commit.
-@Suite(.timeLimit(.minutes(10)))
-struct ResponseBroadcastTests {
+@Suite(.timeLimit(.minutes(10))) struct ResponseBroadcastTests {
   private static let piece = [UInt8](repeating: 7, count: 65_536)
 
   @Test func everyReaderGetsEverythingAndOneCommitToo() async throws {

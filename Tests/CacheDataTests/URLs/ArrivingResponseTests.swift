@@ -31,12 +31,10 @@ import Testing
       freshness: FreshnessPolicy(timeToLive: .zero, staleIfError: .seconds(300), staleWhileRevalidate: .zero))
     let services = FetchServices(
       rules: rules, now: { [time] in time.now }, coalescer: storage.coalescer, background: background)
-    let cache = HTTPCache(
-      responses: storage.responses, transfer: server, services: services, maxContentBytes: limit)
+    let cache = HTTPCache(responses: storage.responses, transfer: server, services: services, maxContentBytes: limit)
     var snapshots = cache.responses(
       to: HTTPRequest(url: Self.url, fields: fields), options: FetchOptions(policy: policy)
-    )
-    .makeAsyncIterator()
+    ).makeAsyncIterator()
     return try #require(try await snapshots.next())
   }
 
@@ -110,8 +108,7 @@ import Testing
     _ = try await second.value
   }
 
-  @Test(arguments: [true, false])
-  func contentThatBreaksOffIsAnErrorAfterItsBytes(hasLength: Bool) async throws {
+  @Test(arguments: [true, false]) func contentThatBreaksOffIsAnErrorAfterItsBytes(hasLength: Bool) async throws {
     let fields = hasLength ? HTTPFields(Self.fresh.lines + [HTTPFields.Field("Content-Length", "6")]) : Self.fresh
     let server = StagedServer(HTTPResponseHead(status: 200, fields: fields), length: hasLength ? 6 : nil)
     server.send("ab")
@@ -126,8 +123,7 @@ import Testing
   }
 
   /// It continues what the first process has stored of the content.
-  @Test(arguments: [true, false])
-  func anotherProcessThatWaitsRequestsWhatBrokeOff(hasLength: Bool) async throws {
+  @Test(arguments: [true, false]) func anotherProcessThatWaitsRequestsWhatBrokeOff(hasLength: Bool) async throws {
     let looks = Mutex(0)
     let processes = (0..<2).map { _ in
       ShelfOfResponses(sharing: storage) { duration in
@@ -161,8 +157,7 @@ import Testing
   }
 
   /// A response is gathered if a stale one can be served instead.
-  @Test(arguments: [6, nil])
-  func aStaleResponseIsServedForContentThatBreaksOff(length: Int?) async throws {
+  @Test(arguments: [6, nil]) func aStaleResponseIsServedForContentThatBreaksOff(length: Int?) async throws {
     let server = StagedServer(HTTPResponseHead(status: 200, fields: Self.fresh), length: length)
     server.send("abcdef")
     server.end()
@@ -343,8 +338,7 @@ private final class StagedServer: DataTransferService {
   }
 
   /// The next response has other content, and perhaps another head. Returns what ends the content of the one before.
-  @discardableResult
-  func restart(_ head: HTTPResponseHead? = nil) -> @Sendable () -> Void {
+  @discardableResult func restart(_ head: HTTPResponseHead? = nil) -> @Sendable () -> Void {
     let (stream, source) = AsyncStream.makeStream(of: Piece.self)
     return state.withLock { state in
       let last = state.source
@@ -357,9 +351,7 @@ private final class StagedServer: DataTransferService {
   }
 
   /// Returns once the content has ended or been released.
-  func ended() async {
-    while !state.withLock({ $0.isEnded }), !Task.isCancelled { await Task.yield() }
-  }
+  func ended() async { while !state.withLock({ $0.isEnded }), !Task.isCancelled { await Task.yield() } }
 
   func transfer(_ request: HTTPRequest) async throws(CacheError) -> HTTPResponse {
     let (head, stream) = state.withLock { state in
@@ -370,8 +362,7 @@ private final class StagedServer: DataTransferService {
     while state.withLock({ $0.isHeld }), !Task.isCancelled { await Task.yield() }
     let rest = StreamedContent(
       length: head.status == 206 ? nil : length, whenEnded: { [self] in state.withLock { $0.isEnded = true } }
-    ) {
-      () async throws(CacheError) in
+    ) { () async throws(CacheError) in
       for await piece in stream { return try piece.get() }
       if Task.isCancelled { throw .cancelled }
       return nil

@@ -44,14 +44,12 @@ struct CompletionTests {
     }
 
     private func answer(to request: HTTPRequest, _ behaviour: Behaviour) -> HTTPResponse {
-      let head = HTTPResponseHead(
-        status: 200, fields: ["ETag": behaviour.tag, "Cache-Control": behaviour.control])
+      let head = HTTPResponseHead(status: 200, fields: ["ETag": behaviour.tag, "Cache-Control": behaviour.control])
       let whole = ContentRange(0..<behaviour.text.utf8.count, of: behaviour.text.utf8.count)
       let isSame = request.fields["if-range"].map { $0 == behaviour.tag } ?? true
       let range = isSame ? request.fields["range"].flatMap { ByteRange($0)?.offsets(in: whole.length) } : nil
       let extent = range.map { ContentRange($0, of: whole.length) } ?? whole
-      return HTTPResponse(
-        head.carrying(extent), body: Array(Array(behaviour.text.utf8)[extent.offsets]))
+      return HTTPResponse(head.carrying(extent), body: Array(Array(behaviour.text.utf8)[extent.offsets]))
     }
   }
 
@@ -149,8 +147,7 @@ struct CompletionTests {
     // The rest, with the status of the whole.
     HTTPResponse(
       HTTPResponseHead(status: 200, fields: ["ETag": "\"1\"", "Content-Range": "bytes 2-5/6"]), body: Array("cdef".utf8)
-    ),
-    HTTPResponse(HTTPResponseHead(status: 203, fields: ["Content-Range": "bytes 2-5/6"]), body: Array("cdef".utf8)),
+    ), HTTPResponse(HTTPResponseHead(status: 203, fields: ["Content-Range": "bytes 2-5/6"]), body: Array("cdef".utf8)),
     HTTPResponse(HTTPResponseHead(status: 200, fields: ["Content-Range": "x"]), body: Array("cdef".utf8)),
     HTTPResponse(HTTPResponseHead(status: 200, fields: ["ETag": "\"1\""]), body: Array("cdef".utf8)),
     // The rest in another coding.
@@ -172,8 +169,7 @@ struct CompletionTests {
       HTTPResponseHead(status: 206, fields: ["Content-Range": "bytes 2-5/6", "ETag": "\"1\""]), body: Array("cd".utf8)),
     HTTPResponse(
       HTTPResponseHead(status: 206, fields: ["Content-Range": "bytes 2-5/7", "ETag": "\"1\""]), body: Array("cdef".utf8)
-    ),
-    HTTPResponse(HTTPResponseHead(status: 206, fields: ["ETag": "\"1\""]), body: Array("cdef".utf8)),
+    ), HTTPResponse(HTTPResponseHead(status: 206, fields: ["ETag": "\"1\""]), body: Array("cdef".utf8)),
     HTTPResponse(
       HTTPResponseHead(status: 206, fields: ["Content-Range": "bytes 2-5/6", "ETag": "\"1\""]), body: [],
       rest: StreamedContent { nil }),

@@ -25,8 +25,7 @@ import Testing
   @Test(
     arguments: [
       ("POST", 200), ("PUT", 201), ("DELETE", 204), ("PATCH", 303), ("POST", 500), ("POST", 404), ("GET", 200),
-    ],
-    [CacheError.Code.originUnreachable, .invalidAnswer, .cancelled, .tooLarge])
+    ], [CacheError.Code.originUnreachable, .invalidAnswer, .cancelled, .tooLarge])
   func contentThatBreaksOffInvalidatesByItsStatus(request: (method: String, status: Int), code: CacheError.Code)
     async throws
   {
@@ -53,8 +52,7 @@ import Testing
     let bench = HTTPCacheBench(failing, storage: ShelfOfResponses(failing: CacheError(.noSpace, "the disk is full")))
     let error = await #expect(throws: CacheError.self) { try await bench.get(method: "POST") }
     #expect(error?.code == .originUnreachable)
-    #expect(
-      error?.message == "it broke off; and the cache could not remove what the request changed: the disk is full")
+    #expect(error?.message == "it broke off; and the cache could not remove what the request changed: the disk is full")
   }
 
   /// Another task may replace the stored response before the answer to a HEAD arrives.
@@ -75,8 +73,7 @@ import Testing
   }
 
   /// Another task may replace or remove the stored response before the server confirms it.
-  @Test(arguments: [true, false])
-  func aConfirmationLeavesAloneWhatWasStoredMeanwhile(isReplaced: Bool) async throws {
+  @Test(arguments: [true, false]) func aConfirmationLeavesAloneWhatWasStoredMeanwhile(isReplaced: Bool) async throws {
     let bench = HTTPCacheBench(FakeTransfer(200, ["Cache-Control": "max-age=60", "ETag": "\"1\""], "old"))
     _ = try await bench.get()
     bench.wait(70)
@@ -110,11 +107,9 @@ import Testing
     {}
     services.rules.isInsecure = true
     let second = FakeTransfer(status, ["Cache-Control": "max-age=900", "ETag": "\"2\""], "forged")
-    for try await snapshot in HTTPCache(responses: storage.responses, transfer: second, services: services)
-      .responses(to: HTTPRequest(method: method, url: url), options: FetchOptions(policy: .networkOnly))
-    {
-      #expect(snapshot.value.body == Array("forged".utf8) && snapshot.value.head.status == status)
-    }
+    for try await snapshot in HTTPCache(responses: storage.responses, transfer: second, services: services).responses(
+      to: HTTPRequest(method: method, url: url), options: FetchOptions(policy: .networkOnly))
+    { #expect(snapshot.value.body == Array("forged".utf8) && snapshot.value.head.status == status) }
     #expect(second.requests.map { $0.fields["If-None-Match"] } == [nil])
     let kept = try #require(try await storage.responses.variants(of: url) { $0 }.selected.first)
     #expect(kept.head.head.fields["ETag"] == "\"1\"" && kept.head.freshUntil == .seconds(1_060))

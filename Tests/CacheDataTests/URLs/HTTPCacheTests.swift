@@ -1,4 +1,7 @@
+import TestStorage
+import EngineAPI
 import FetchVocabulary
+import Synchronization
 import Testing
 @testable import CacheCore
 @testable import HTTPCaching
@@ -24,8 +27,7 @@ struct CacheCoreTests {
   }
 
   /// After a file is deployed, an earlier 404 is forgotten; but it still answers if the origin fails.
-  @Test(arguments: [200, 404])
-  func withoutALifetimeEachFetchAsksTheOrigin(status: Int) async throws {
+  @Test(arguments: [200, 404]) func withoutALifetimeEachFetchAsksTheOrigin(status: Int) async throws {
     let bench = HTTPCacheBench(FakeTransfer(status, [:], "a"))
     let first = try #require(try await bench.get().first)
     #expect(
@@ -84,8 +86,7 @@ struct CacheCoreTests {
     #expect(await bench.background.finish().isEmpty)
   }
 
-  @Test(arguments: [429, 500, 502, 503, 504])
-  func aStaleResponseStandsInForAFailure(status: Int) async throws {
+  @Test(arguments: [429, 500, 502, 503, 504]) func aStaleResponseStandsInForAFailure(status: Int) async throws {
     let bench = HTTPCacheBench(FakeTransfer(200, ["ETag": "\"1\""], "a"))
     _ = try await bench.get()
     bench.wait(299)
@@ -166,8 +167,7 @@ struct CacheCoreTests {
   }
 
   /// Joined, they would be larger than the limit: the later one stays.
-  @Test(arguments: [(5, 1), (6, 0)])
-  func partsAreJoinedUpToALimit(limit: Int, requests: Int) async throws {
+  @Test(arguments: [(5, 1), (6, 0)]) func partsAreJoinedUpToALimit(limit: Int, requests: Int) async throws {
     let bench = HTTPCacheBench(FakeTransfer(200, [:], "abcdef"), maxContentBytes: limit)
     for (first, body) in [(0, "abc"), (3, "def")] {
       let fields: HTTPFields = [
@@ -234,8 +234,7 @@ struct CacheCoreTests {
   }
 
   /// The earlier response is removed, even if the new answer cannot be stored.
-  @Test(arguments: [false, true])
-  func aPostThatAnswersWhatAGetWouldGetIsStored(isFull: Bool) async throws {
+  @Test(arguments: [false, true]) func aPostThatAnswersWhatAGetWouldGetIsStored(isFull: Bool) async throws {
     let bench = HTTPCacheBench(FakeTransfer(200, ["Cache-Control": "max-age=60"], "old"))
     _ = try await bench.get()
     let newer = FakeTransfer(200, ["Cache-Control": "max-age=60", "Content-Location": HTTPCacheBench.url], "new")
@@ -265,4 +264,108 @@ struct CacheCoreTests {
     #expect(snapshot.isRevalidated && !snapshot.entry.isStored && snapshot.entry.refusal == "no-store")
     #expect(bench.storage.keys.isEmpty)
   }
+}
+
+/// An HTTP cache over storage in memory, a fake server and a clock that only the test moves.
+final class HTTPCacheBench: Sendable {
+  static let url = "http://a.example/x"
+  static let freshness = FreshnessPolicy(timeToLive: .zero, staleIfError: .seconds(300), staleWhileRevalidate: .zero)
+
+  let storage: ShelfOfResponses
+  let transfer: FakeTransfer
+  let background = BackgroundWork()
+  private let time = Mutex(Duration.seconds(1_000))
+  private let explanations = Mutex<[FetchExplanation]>([])
+
+  private let maxContentBytes: Int
+
+  init(_ transfer: FakeTransfer, storage: ShelfOfResponses = ShelfOfResponses(), maxContentBytes: Int = .max) {
+    self.transfer = transfer
+    self.storage = storage
+    self.maxContentBytes = maxContentBytes
+  }
+
+  func wait(_ seconds: Int) { time.withLock { $0 += .seconds(seconds) } }
+  var observed: [FetchExplanation] { explanations.withLock { $0 } }
+
+  func cache(_ transfer: FakeTransfer? = nil) -> HTTPCache {
+    let services = FetchServices(
+      rules: HTTPCacheRules(freshness: Self.freshness), now: { self.time.withLock { $0 } },
+      background: background, observe: { explanation in self.explanations.withLock { $0.append(explanation) } })
+    return HTTPCache(
+      responses: storage.responses, transfer: transfer ?? self.transfer, services: services,
+      maxContentBytes: maxContentBytes)
+  }
+
+  func get(
+    _ fields: HTTPFields = [:], _ policy: FetchPolicy = .cacheFirst, method: String = "GET",
+    url: String = HTTPCacheBench.url, from other: FakeTransfer? = nil, options: FetchOptions? = nil
+  ) async throws -> [Snapshot<HTTPResponse>] {
+    let request = HTTPRequest(method: method, url: url, fields: fields)
+    var snapshots: [Snapshot<HTTPResponse>] = []
+    let options = options ?? FetchOptions(policy: policy)
+    for try await snapshot in cache(other).responses(to: request, options: options) { snapshots.append(snapshot) }
+    return snapshots
+  }
+}
+
+/// Responses in memory, in a store that fails on demand. Its clock stands at second 1,000, so that nothing expires.
+final class ShelfOfResponses: Sendable {
+  private struct Clock: WallClock { var now: Timestamp { Timestamp(milliseconds: 1_000_000) } }
+
+  private let registry: StoreRegistry
+  private let engine: FaultyEngine
+  private let store: EntryStore
+
+  init(failing error: CacheError? = nil) {
+    registry = StoreRegistry()
+    engine = FaultyEngine(over: RegistryEngine(registry: registry, clock: Clock()))
+    engine.faults.before = { _, _ throws(CacheError) in if let error { throw error } }
+    store = EntryStore(engine: engine, clock: Clock(), capabilities: [.ordered, .bounded, .expiring])
+  }
+
+  /// The store of `other` as another process has it, which takes leases with the given waits between two looks.
+  init(sharing other: ShelfOfResponses, sleep: @escaping @Sendable (Duration) async throws -> Void) {
+    registry = other.registry
+    engine = other.engine
+    store = EntryStore(
+      engine: engine, clock: Clock(), capabilities: [.ordered, .bounded, .expiring], leases: LeaseOptions(sleep: sleep))
+  }
+
+  var responses: URLResponses { URLResponses(store: store) }
+  var coalescer: RequestCoalescer { store.coalescer }
+
+  /// Makes storing fail from now on; what is there can still be removed.
+  func failToStore(_ error: CacheError) {
+    engine.beforeBatches { [engine] _ throws(CacheError) in
+      if engine.batches.last?.finalSizes.values.contains(where: { $0 != nil }) == true { throw error }
+    }
+  }
+
+  /// Makes the response under `key` unreadable from now on.
+  func damage(_ damaged: String) {
+    engine.faults.entry = { key, entry throws(CacheError) in
+      if key.text == damaged { throw CacheError(.damaged, "an entry is damaged") }
+      return entry
+    }
+  }
+
+  func removeAll() { for path in registry.all.keys { registry.remove(path) } }
+
+  private var entries: [ScannedEntry] {
+    registry.all.values.flatMap { store in
+      var table = store.table
+      return table.scan(ScanRequest()).entries
+    }
+  }
+
+  var keys: [String] { entries.map(\.key.text) }
+
+  /// How many responses for `url` there are, without a signpost to them.
+  func count(of url: String) -> Int {
+    entries.count { $0.key.text.hasPrefix(URLResponses.keyPrefix(of: url)) && !$0.metadata.isSignpost }
+  }
+
+  var hits: Int { store.uses.counts.hits }
+  var misses: Int { store.uses.counts.misses }
 }

@@ -46,8 +46,7 @@ struct OutdatedResponseTests {
   }
 
   /// 404 and 410 without a lifetime are stored, and replace it.
-  @Test(arguments: [404, 410])
-  func whatIsGoneIsNotServedAnyMore(status: Int) async throws {
+  @Test(arguments: [404, 410]) func whatIsGoneIsNotServedAnyMore(status: Int) async throws {
     let bench = try await bench()
     _ = try await bench.get([:], .networkOnly, from: FakeTransfer(status, [:], "gone"))
     #expect(try await answers(bench) == ["-", "-", "-"])
@@ -200,12 +199,11 @@ struct OutdatedResponseTests {
   }
 
   /// RFC 9211, section 2: a hit was not forwarded.
-  @Test(
-    arguments: [
-      (FakeTransfer(500), "fwd=stale; fwd-status=500; ttl=-10"),
-      (FakeTransfer(failing: CacheError(.originUnreachable, "it is down")), "fwd=stale; ttl=-10"),
-      (FakeTransfer(failing: CacheError(.invalidAnswer, "that is no HTTP")), "fwd=stale; ttl=-10"),
-    ])
+  @Test(arguments: [
+    (FakeTransfer(500), "fwd=stale; fwd-status=500; ttl=-10"),
+    (FakeTransfer(failing: CacheError(.originUnreachable, "it is down")), "fwd=stale; ttl=-10"),
+    (FakeTransfer(failing: CacheError(.invalidAnswer, "that is no HTTP")), "fwd=stale; ttl=-10"),
+  ])
   func theCacheStatusOfAStaleResponseSaysThatTheOriginFailed(_ origin: FakeTransfer, _ status: String) async throws {
     let bench = try await bench()
     bench.wait(610)

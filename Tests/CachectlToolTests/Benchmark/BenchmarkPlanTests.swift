@@ -1,12 +1,11 @@
-import FetchVocabulary
 import CachePresentation
-import Foundation
 import EngineAPI
+import FetchVocabulary
+import Foundation
 import TestStorage
 import Testing
-
-@testable import CachectlTool
 @testable import CacheConfiguration
+@testable import CachectlTool
 @testable import EngineBenchmark
 
 /// Benchmarks through the composition root.
@@ -24,8 +23,7 @@ struct BenchmarkPlanTests {
       workloads: workloads.compactMap { WorkloadCatalogue.workload(named: $0) }, options: options)
   }
 
-  @Test(arguments: ["typed", "full"])
-  func whatTheCacheStoresIsMeasuredOnEveryEngine(workload: String) async throws {
+  @Test(arguments: ["typed", "full"]) func whatTheCacheStoresIsMeasuredOnEveryEngine(workload: String) async throws {
     let plan = try plan(try TestHome(), workload)
     let report = try await plan.run { _ in }
     #expect(report.isComplete && !report.hasFailure)
@@ -53,8 +51,7 @@ struct BenchmarkPlanTests {
     #expect(report.results.contains { $0.isFailure }, "\(report.results)")
   }
 
-  @Test(arguments: ["typed", "full", "ycsb-a"])
-  func anEngineThatKeepsNothingIsFoundOut(workload: String) async throws {
+  @Test(arguments: ["typed", "full", "ycsb-a"]) func anEngineThatKeepsNothingIsFoundOut(workload: String) async throws {
     let home = try TestHome()
     var behaviour = FakePlugin.Behaviour()
     behaviour.faults.entry = { _, _ in nil }
@@ -96,12 +93,51 @@ struct BenchmarkPlanTests {
     #expect(results.count == 4 && results.allSatisfy { $0.measurement != nil }, "\(results)")
     #expect(results.first { $0.row.phase == "run" }?.measurement?.operations == 60)
   }
+}
 
-  @Test func aSavedRunComparesWithItself() async throws {
-    let before = try await plan(try TestHome(), "read", backends: ["memory"]).run { _ in }
-    let saved = try BenchmarkReport(json: before.json, file: "before.json")
-    let outcome = BenchmarkOutcome(report: before, saved: ("before.json", saved))
-    #expect(!outcome.isWorse)
-    #expect(outcome.comparison?.rows.map(\.verdict) == [.cannotTell])
+/// The records of the workload `typed`.
+struct BenchmarkPagesTests {
+  @Test func moviesAreReadAsTheyWereWritten() async throws {
+    let payload = try await MoviePages.payload()
+    for number in [0, 1, MoviePages.count - 1, MoviePages.count, 1_000_003] {
+      let bytes = try payload.encode(number)
+      #expect(bytes.count > 2_000)
+      #expect(try payload.isRight(number, bytes.span))
+      #expect(try payload.encode(number) == bytes)
+    }
+    let other = try payload.encode(1)
+    #expect(try !payload.isRight(0, other.span))
+    let cut = Array(other.dropLast())
+    #expect(throws: CacheError.self) { try payload.isRight(1, cut.span) }
+  }
+}
+
+/// What the processes of one benchmark tell each other.
+struct BenchmarkMessageTests {
+  @Test func progressArrivesUnchanged() {
+    let progress = BenchmarkProgress(phase: 3, total: 40, item: "lmdb, ycsb-b run, round 2 of 5")
+    #expect(progress.line.last == "\n")
+    #expect(BenchmarkProgress(line: Array(progress.line.dropLast().utf8)) == progress)
+  }
+
+  @Test(arguments: ["", "hello", "1\t2", "x\t2\titem", "1\tx\titem", "1\t2\titem\t3"])
+  func anythingElseIsNone(line: String) { #expect(BenchmarkProgress(line: Array(line.utf8)) == nil) }
+
+  @Test func aShareIsPassedOn() {
+    var (options, others) = (BenchmarkOptions(), BenchmarkOptions())
+    (options.scratchFolder, options.runName) = ("/scratch of/this run", "bench-1f")
+    (options.date, options.process) = (Timestamp(milliseconds: 1_700_000_000_123), 2)
+    others.processes = 3
+    let hasJoined = others.join(options.shareText)
+    #expect(hasJoined && others.process == 2 && others.scratchFolder == options.scratchFolder)
+    #expect(others.runName == "bench-1f" && others.date == options.date)
+  }
+
+  @Test(arguments: ["", "0 1 x", "3 1 x /s", "-1 1 x /s", "0 x bench /s", "a 1 x /s"])
+  func anythingElseIsNoShare(text: String) {
+    var options = BenchmarkOptions()
+    options.processes = 3
+    let hasJoined = options.join(text)
+    #expect(!hasJoined && options.runName.isEmpty)
   }
 }

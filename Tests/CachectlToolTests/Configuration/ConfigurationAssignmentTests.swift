@@ -145,8 +145,7 @@ struct ConfigurationAssignmentTests {
   }
 
   @Test func theOptionsOfALibraryCanBeSet() throws {
-    let loader = Fixtures.loader(
-      engines: Fixtures.engines, libraries: Fixtures.libraries([Fixtures.serverLibrary]))
+    let loader = Fixtures.loader(engines: Fixtures.engines, libraries: Fixtures.libraries([Fixtures.serverLibrary]))
     let flags = ConfigurationFlags(backend: "server", settings: ["backends.server.maxRetryCount=2"])
     #expect(try loader.load(flags).options(of: "server")["maxRetryCount"] == .integer(2))
     #expect(try loader.load(ConfigurationFlags(settings: flags.settings)).backend == "sqlite")
@@ -164,8 +163,7 @@ struct ConfigurationAssignmentTests {
     func loader(_ environment: EnvironmentVariables) -> ConfigurationLoader {
       ConfigurationLoader(
         engines: Fixtures.engines, sections: Fixtures.sections, environment: environment, workingDirectory: "/project",
-        userHome: "/",
-        libraries: EngineLibraries(), readFile: { _ in nil })
+        userHome: "/", libraries: EngineLibraries(), readFile: { _ in nil })
     }
     for environment in [[:], ["CACHECTL_HOME": ""], ["XDG_CACHE_HOME": ""], ["XDG_CACHE_HOME": "relative"]]
       as [[String: String]]

@@ -1,12 +1,11 @@
-import Foundation
-import HTTPCaching
 import CacheCore
 import EngineAPI
+import Foundation
+import HTTPCaching
 import Synchronization
 import Testing
-
-@testable import CachectlTool
 @testable import CacheConfiguration
+@testable import CachectlTool
 
 struct ConfigurationLoaderTests {
   @Test func defaultsHoldWhereNothingIsSaid() throws {
@@ -71,8 +70,7 @@ struct ConfigurationLoaderTests {
       ("plist", nil, nil, "plist", .file(Fixtures.file, SourcePlace(line: 2, column: 14))),
       ("plist", "lmdb", nil, "lmdb", .variable("CACHECTL_BACKEND")),
       ("plist", "", nil, "plist", .file(Fixtures.file, SourcePlace(line: 2, column: 14))),
-      ("plist", "lmdb", "memory", "memory", .flag("--backend")),
-      (nil, nil, "memory", "memory", .flag("--backend")),
+      ("plist", "lmdb", "memory", "memory", .flag("--backend")), (nil, nil, "memory", "memory", .flag("--backend")),
     ] as [(String?, String?, String?, String, ConfigurationSource)])
   func flagBeforeVariableBeforeFileBeforeDefault(
     file: String?, variable: String?, flag: String?, backend: String, source: ConfigurationSource
@@ -95,9 +93,9 @@ struct ConfigurationLoaderTests {
     ("CACHECTL_SERVER_USE_TLS", "true", "server", "useTLS", .boolean(true)),
     ("CACHECTL_SERVER_PASSWORD", "open sesame", "server", "password", .text("open sesame")),
   ])
-  func everyOptionHasAVariable(
-    variable: String, text: String, engine: String, option: String, value: OptionValue
-  ) throws {
+  func everyOptionHasAVariable(variable: String, text: String, engine: String, option: String, value: OptionValue)
+    throws
+  {
     let configuration = try Fixtures.loader(environment: [variable: text]).load()
     #expect(try configuration.options(of: engine)[option] == value)
     let entry = configuration.entries.first { $0.key == "backends.\(engine).\(option)" }
@@ -220,5 +218,28 @@ struct ConfigurationLoaderTests {
       HeaderSetting(name: "Authorization", value: .secret(Secret(variable: "TOKEN", value: nil))),
     ]
     #expect(configuration.movies.transport.headers == headers)
+  }
+}
+
+struct ConfigurationHelperTests {
+  @Test(arguments: [
+    ("path", "PATH"), ("mapSize", "MAP_SIZE"), ("busyTimeout", "BUSY_TIMEOUT"), ("useTLS", "USE_TLS"),
+    ("maxRetryCount", "MAX_RETRY_COUNT"), ("utf8", "UTF8"),
+  ])
+  func theNamesOfVariables(option: String, variable: String) { #expect(Setting.upperSnakeCase(option) == variable) }
+
+  @Test func filesAreReadAbsentOrUnreadable() throws {
+    let folder = FileManager.default.temporaryDirectory.appending(path: "configuration-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let bytes = (0..<40_000).map { UInt8(truncatingIfNeeded: $0) }
+    let file = folder.appending(path: "file")
+    try Data(bytes).write(to: file)
+    #expect(try ConfigurationFiles.contents(of: file.path()) == bytes)
+    #expect(try ConfigurationFiles.contents(of: folder.appending(path: "none").path()) == nil)
+    #expect(try ConfigurationFiles.contents(of: file.path() + "/below") == nil)
+    let error = #expect(throws: ConfigurationError.self) { try ConfigurationFiles.contents(of: folder.path()) }
+    #expect(error?.code == .unreadableFile)
+    #expect(error?.message.hasPrefix(folder.path()) == true)
   }
 }

@@ -18,8 +18,7 @@ struct ConfigurationProblemTests {
     (#"{"tides": {"unit": 1}}"#, "1:2: unknown key 'tides'", "it belongs to no resource of this program"),
     (
       #"{"origin": {"weather": {}}}"#, "1:13: unknown key 'origin.weather'", "it belongs to no resource of this program"
-    ),
-    (#"{"cites": {"kind": "http"}}"#, "1:2: unknown key 'cites'", "nearest known key is 'origin.cities'"),
+    ), (#"{"cites": {"kind": "http"}}"#, "1:2: unknown key 'cites'", "nearest known key is 'origin.cities'"),
     (#"{"sqlite": {"path": "x"}}"#, "1:2: unknown key 'sqlite'", "nearest known key is 'backends.sqlite'"),
     (#"{"origin": {"citeis": {}}}"#, "1:13: unknown key 'origin.citeis'", "nearest known key is 'origin.cities'"),
     (#"{"backends": {"Other!": {}}}"#, "1:15: unknown key 'backends.\"Other!\"'", "known here: sqlite, lmdb, plist"),
@@ -54,9 +53,7 @@ struct ConfigurationProblemTests {
     (#"{"origin": {"cities": {"headers": {"Cookie": "hush"}}}}"#, "1:46: 'origin.cities.headers.Cookie'", "{\"env\""),
     (#"{"origin": {"cities": {"headers": []}}}"#, "is a list, not an object of headers", "header names"),
   ])
-  func aWrongType(text: String, message: String, hint: String) throws {
-    try expect(text, .wrongType, message, hint)
-  }
+  func aWrongType(text: String, message: String, hint: String) throws { try expect(text, .wrongType, message, hint) }
 
   @Test(arguments: [
     (#"{"cache": {"timeToLive": "1x"}}"#, "1:26: 'cache.timeToLive' is not a duration: \"1x\"", "like 1h30m"),
@@ -86,14 +83,12 @@ struct ConfigurationProblemTests {
     (
       #"{"backends": {"notloaded": {"url": "redis://a,b:hush@c"}}}"#,
       "1:36: 'backends.notloaded.url' is an address with a user or a password in it", "give the options user"
-    ),
-    (#"{"origin": {"cities": {"baseURL": "http://a／b"}}}"#, "is not an address of a server", "https://"),
+    ), (#"{"origin": {"cities": {"baseURL": "http://a／b"}}}"#, "is not an address of a server", "https://"),
     (#"{"origin": {"cities": {"baseURL": "https:///x"}}}"#, "is not an address of a server", "https://"),
     (
       #"{"origin": {"cities": {"headers": {"A B": "x"}}}}"#, "1:36: 'origin.cities.headers.\"A B\"' is not",
       "by its name"
-    ),
-    (#"{"origin": {"cities": {"headers": {"A": "x", "a": "y"}}}}"#, "1:46: 'origin.cities.headers.a' is", "once"),
+    ), (#"{"origin": {"cities": {"headers": {"A": "x", "a": "y"}}}}"#, "1:46: 'origin.cities.headers.a' is", "once"),
     (#"{"origin": {"cities": {"headers": {"A": "x\r\ny: z"}}}}"#, "has a control character", "on one line"),
   ])
   func aMalformedValue(text: String, message: String, hint: String) throws {
@@ -104,8 +99,7 @@ struct ConfigurationProblemTests {
     (
       #"{"backend": "sqlit"}"#, "'backend' cannot be \"sqlit\"",
       "sqlite, lmdb, plist, memory, redis, server, tiered; the nearest is sq"
-    ),
-    (#"{"environment": "prod"}"#, "'environment' cannot be \"prod\"", "give one of dev, alpha, real"),
+    ), (#"{"environment": "prod"}"#, "'environment' cannot be \"prod\"", "give one of dev, alpha, real"),
     (#"{"cache": {"eviction": "lrv"}}"#, "'cache.eviction' cannot be \"lrv\"", "the nearest is lru"),
     (#"{"cache": {"maxEntries": 0}}"#, "'cache.maxEntries' is out of range: \"0\"", "from 1 to"),
     (#"{"origin": {"cities": {"timeout": "0s"}}}"#, "1:35: 'origin.cities.timeout' is out of", "1ms to 1h, like 1m30s"),
@@ -199,8 +193,7 @@ struct ConfigurationProblemTests {
     #expect(found.map(\.source) == [.flag("--backend")])
     #expect(found.first?.message == "--backend: there is no backend 'lmbd'")
     #expect(
-      found.first?.hint
-        == "give one of sqlite, lmdb, plist, memory, redis, server, tiered; the nearest is lmdb; "
+      found.first?.hint == "give one of sqlite, lmdb, plist, memory, redis, server, tiered; the nearest is lmdb; "
         + "libcachectl-lmbd.so was looked for in /home/ada/.local/lib/cachectl/plugins")
     let malformed = Fixtures.loader().problems(ConfigurationFlags(backend: "LMDB"))
     #expect(malformed.first?.message == "--backend: 'backend' cannot be \"LMDB\"")
@@ -208,8 +201,7 @@ struct ConfigurationProblemTests {
 
   @Test func aFileMayNotBeTooLargeOrUnreadable() {
     let large = String(repeating: " ", count: ConfigurationLoader.maximumFileSize) + "{}"
-    #expect(
-      Fixtures.problems(large).map(\.message) == ["\(Fixtures.file): larger than 1MiB, the most that is read"])
+    #expect(Fixtures.problems(large).map(\.message) == ["\(Fixtures.file): larger than 1MiB, the most that is read"])
     #expect(Fixtures.problems(large).map(\.hint) == ["shorten it, or name another file"])
     let error = ConfigurationError.unreadable("/x", reason: "it is a folder")
     let loader = ConfigurationLoader(

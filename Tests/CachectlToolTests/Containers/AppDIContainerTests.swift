@@ -1,46 +1,14 @@
-import CacheDomain
-import Foundation
 import CacheCore
-import EngineConformance
+import CacheDomain
 import EngineAPI
+import EngineConformance
+import Foundation
 import Synchronization
 import Testing
-
-@testable import CachectlTool
 @testable import CacheConfiguration
+@testable import CachectlTool
 
 struct AppDIContainerTests {
-  @Test(arguments: Backends.all)
-  func citiesComeFromTheOriginFirstAndFromTheCacheThen(backend: String) async throws {
-    let home = try TestHome()
-    let container = try home.container(backend: backend)
-    let store = try await container.openStore()
-    let first = try await fetchCities(container, store)
-    let second = try await fetchCities(container, store)
-    #expect(first.map(\.source) == [.origin])
-    #expect(second.map(\.source) == [.cache])
-    #expect(first.map(\.value) == second.map(\.value))
-    #expect(first.map(\.value.cities.count) == [25])
-    #expect((first + second).flatMap(\.warnings).isEmpty)
-    let report = try await store.administration.statistics()
-    #expect(report.count(.fresh) == 1)
-    try await store.close()
-  }
-
-  @Test(arguments: Backends.all)
-  func aStaleEntryIsRevalidated(backend: String) async throws {
-    let home = try TestHome()
-    let container = try home.container(backend: backend)
-    let store = try await container.openStore()
-    _ = try await fetchCities(container, store)
-    home.clock.advance(by: .seconds(3_600))
-    let snapshots = try await fetchCities(container, store, FetchOptions(policy: .cachedThenNetwork))
-    #expect(snapshots.map(\.source) == [.cache, .cache])
-    #expect(snapshots.map(\.isRevalidated) == [false, true])
-    #expect(snapshots.map(\.entry.isStale) == [true, false])
-    try await store.close()
-  }
-
   @Test(arguments: Backends.persistent)
   func whatWasFetchedIsThereWhenTheStoreIsOpenedAgain(backend: String) async throws {
     let home = try TestHome()
@@ -55,8 +23,7 @@ struct AppDIContainerTests {
     try await store.close()
   }
 
-  @Test(arguments: Backends.all)
-  func moviesPostersAndQueriesWorkOverEveryEngine(backend: String) async throws {
+  @Test(arguments: Backends.all) func moviesPostersAndQueriesWorkOverEveryEngine(backend: String) async throws {
     let home = try TestHome()
     let container = try home.container(#"{"backend": "\#(backend)", "queries": {"maxCount": 2}}"#)
     let store = try await container.openStore()
@@ -79,21 +46,6 @@ struct AppDIContainerTests {
     let recent = context.makeFetchRecentMovieQueriesUseCase()
     #expect(try await recent.execute().map(\.query.text) == ["dark", "wire"])
     try await store.close()
-  }
-
-  @Test func theEngineIsSwitchedByTheConfigurationAlone() async throws {
-    let home = try TestHome()
-    for round in 0..<2 {
-      for backend in Backends.persistent {
-        let container = try home.container(backend: backend)
-        #expect(container.configuration.backend == backend)
-        let store = try await container.openStore()
-        let sources = try await fetchCities(container, store).map(\.source)
-        // Each engine has a store of its own, in which nothing is found that another one keeps.
-        #expect(sources == [round == 0 ? .origin : .cache], "\(backend)")
-        try await store.close()
-      }
-    }
   }
 
   /// A layer that counts how often it is made.
@@ -127,8 +79,7 @@ struct AppDIContainerTests {
     #expect(CountedSettings.count.load(ordering: .relaxed) == 2)
   }
 
-  @Test(arguments: Backends.all)
-  func aStoreElsewhereThanInTheHomeIsClosedInOrder(backend: String) async throws {
+  @Test(arguments: Backends.all) func aStoreElsewhereThanInTheHomeIsClosedInOrder(backend: String) async throws {
     let home = try TestHome()
     let path = home.folder + "/elsewhere/store"
     let options = Backends.persistent.contains(backend) ? #""\#(backend)": {"path": "\#(path)"}"# : ""
@@ -152,4 +103,60 @@ struct AppDIContainerTests {
     #expect(snapshots.map(\.source) == [.origin])
     #expect(snapshots.flatMap(\.warnings).map(\.code.rawValue) == ["closed"])
   }
+}
+
+/// A folder of one test's own, removed with everything in it when the test lets it go. The home inside it does not
+/// exist at first, as on a new machine.
+final class TestHome: Sendable {
+  let folder: String
+  let clock = ManualClock(Timestamp(milliseconds: 1_700_000_000_000))
+
+  var home: String { folder + "/new/home" }
+
+  init() throws {
+    folder = NSTemporaryDirectory() + "composition-tests-" + UUID().uuidString
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+  }
+
+  deinit { try? FileManager.default.removeItem(atPath: folder) }
+
+  /// The container for the configuration file `text`, in this home or in another one.
+  func container(
+    _ text: String, home: String? = nil, catalogue: PluginCatalogue = .builtIn, environment: [String: String] = [:]
+  ) throws -> AppDIContainer {
+    let loader = ConfigurationLoader(
+      engines: PluginCatalogue.builtIn.declarations, sections: Fixtures.sections,
+      environment: EnvironmentVariables(environment), workingDirectory: folder, userHome: folder,
+      readFile: { path in path.hasSuffix("/config.json") ? Array(text.utf8) : nil })
+    let flags = ConfigurationFlags(file: folder + "/config.json", home: home ?? self.home)
+    return AppDIContainer(configuration: try loader.load(flags), catalogue: catalogue, clock: clock)
+  }
+
+  /// The container for the engine called `backend`, everything else as it is by default.
+  func container(backend: String) throws -> AppDIContainer { try container(#"{"backend": "\#(backend)"}"#) }
+
+  /// The paths of the files of stores, relative to the home.
+  func storeFiles() throws -> [String] {
+    try FileManager.default.subpathsOfDirectory(atPath: home).sorted().filter { path in
+      let type = try FileManager.default.attributesOfItem(atPath: "\(home)/\(path)")[.type] as? FileAttributeType
+      return type == .typeRegular && !path.hasSuffix(".uses") && !path.hasSuffix("/store.lock")
+    }
+  }
+}
+
+/// The snapshots of a fetch of cities through a container and its store.
+func fetchCities(
+  _ container: AppDIContainer, _ store: OpenStore, _ options: FetchOptions = FetchOptions()
+) async throws -> [Snapshot<CitiesPage>] {
+  var snapshots: [Snapshot<CitiesPage>] = []
+  let useCase = try container.context(store).makeFetchCitiesUseCase()
+  for try await snapshot in useCase.execute(CitiesQuery(), options: options) { snapshots.append(snapshot) }
+  return snapshots
+}
+
+/// The built-in engines whose stores are on this machine, and those of them that keep what they store.
+enum Backends {
+  static let declarations = PluginCatalogue.builtIn.declarations.filter { !$0.isOnServer }
+  static let all = declarations.map(\.name)
+  static let persistent = declarations.filter { $0.capabilities.contains(.persistent) }.map(\.name)
 }

@@ -1,11 +1,13 @@
-import CacheDomain
-import Foundation
 import CacheCore
+import CacheDomain
+import CachePresentation
 import EngineAPI
+import EngineConformance
+import FetchVocabulary
+import Foundation
 import Testing
-
-@testable import CachectlTool
 @testable import CacheConfiguration
+@testable import CachectlTool
 
 /// What is wrong with a set-up, an origin or a store, and what the user sees of it.
 struct FailureTests {
@@ -101,8 +103,7 @@ struct FailureTests {
     func next() async throws(CacheError) -> DamagedStoreItem { .end }
   }
 
-  @Test(arguments: Backends.persistent)
-  func aStoreThatCannotBeCreatedIsAnError(backend: String) async throws {
+  @Test(arguments: Backends.persistent) func aStoreThatCannotBeCreatedIsAnError(backend: String) async throws {
     let home = try TestHome()
     let file = home.folder + "/file"
     try Data("a file".utf8).write(to: URL(filePath: file))
@@ -114,5 +115,73 @@ struct FailureTests {
       #expect(try await code { _ = try await container.openStoreForFetching() } == "cannotCreate")
     }
     #expect(try Data(contentsOf: URL(filePath: file)) == Data("a file".utf8))
+  }
+}
+
+struct MaintenanceTests {
+  private let home: TestHome
+
+  init() throws { home = try TestHome() }
+
+  private func container(_ plugin: FakePlugin) throws -> AppDIContainer {
+    // The configuration names an engine that is built in; the catalogue has another one under its name.
+    try home.container(#"{"backend": "memory"}"#, catalogue: PluginCatalogue([plugin]))
+  }
+
+  private func verify(_ container: AppDIContainer) async throws(CacheError) -> VerificationReport {
+    try await Session(container).verify(progress: ProgressDisplay("Verifying", isVisible: false))
+  }
+
+  @Test func aStoreThatCannotBeOpenedIsAnIssueAndRepaired() async throws {
+    let behaviour = FakePlugin.Behaviour(openingFailure: CacheError(.damaged, "torn", hint: "mend it"))
+    let plugin = FakePlugin("memory", behaviour)
+    let container = try container(plugin)
+    let report = try await verify(container)
+    #expect(
+      JSONText.text(report.view(backend: "memory").json)
+        == #"{"backend":"memory","entriesChecked":0,"issues":[{"key":null,"kind":"structure","message":"torn"}]}"#)
+  }
+
+  /// A store of several files is moved with a list of them, for which a full disk has no room.
+  @Test(arguments: [CacheError.Code.noSpace, .busy])
+  func aRepairThatCannotMoveTheStoreSaysThatItIsStillInItsPlace(code: CacheError.Code) async throws {
+    let container = try container(
+      FakePlugin("memory", FakePlugin.Behaviour(removalFailure: CacheError(code, "torn", hint: "wait"))))
+    let error = await #expect(throws: CacheError.self) {
+      try await container.repairStore(isDryRun: false, progress: { _ in }) { _, _ throws(CacheError) in NoReader() }
+    }
+    #expect(error?.code == code)
+    let isFull = code == .noSpace
+    #expect(error?.message == (isFull ? "torn; the damaged store is still in its place" : "torn"))
+    #expect(error?.hint == (isFull ? "free some space, then repeat the repair" : "wait"))
+  }
+
+  private struct NoReader: DamagedStoreReader {
+    func begin(_ request: ScanRequest) throws(CacheError) {}
+    func next() async throws(CacheError) -> DamagedStoreItem { .end }
+  }
+
+  @Test(arguments: [CacheError.Code.busy, .permissionDenied, .unsupportedFormat, .cannotCreate])
+  func whatIsNoDamageIsAnError(code: CacheError.Code) async throws {
+    let failure = CacheError(code, "no")
+    let container = try container(FakePlugin("memory", FakePlugin.Behaviour(openingFailure: failure)))
+    let error = await #expect(throws: CacheError.self) { try await verify(container) }
+    #expect(error?.code.rawValue == code.rawValue)
+  }
+
+  @Test(arguments: Backends.all) func aStoreOfEachEngineIsVerifiedAndCompacted(backend: String) async throws {
+    let container = try home.container(backend: backend)
+    let store = try await container.openStore()
+    _ = try await fetchCities(container, store)
+    var steps: [Int] = []
+    let report = try await store.administration.verify { done, _ in steps.append(done) }
+    let view = report.view(backend: backend)
+    #expect(JSONText.text(view.json) == #"{"backend":"\#(backend)","entriesChecked":1,"issues":[]}"#)
+    #expect(steps == [0, 1])
+    #expect(try await store.administration.compact().removed == 0)
+    home.clock.advance(by: .seconds(365 * 86_400))
+    let compaction = RecordView(try await store.administration.compact(), backend: backend)
+    #expect(compaction.json["removed"] == .integer(1) && compaction.json["entriesAfter"] == .integer(0))
+    try await store.close()
   }
 }

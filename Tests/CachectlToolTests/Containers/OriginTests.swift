@@ -1,11 +1,12 @@
 import CacheCore
 import CacheDomain
-import Foundation
 import EngineConformance
+import FetchVocabulary
+import Foundation
+import Synchronization
 import Testing
-
-@testable import CachectlTool
 @testable import CacheConfiguration
+@testable import CachectlTool
 
 /// The origins that the configuration names, through the whole stack and on every engine.
 struct OriginTests {
@@ -40,8 +41,7 @@ struct OriginTests {
     return snapshots
   }
 
-  @Test(arguments: ["alpha", "real"])
-  func theEnvironmentSelectsThePublicServers(environment: String) async throws {
+  @Test(arguments: ["alpha", "real"]) func theEnvironmentSelectsThePublicServers(environment: String) async throws {
     let (home, server) = (try TestHome(), FakeServer())
     let text = Self.text("memory", environment: environment)
     let container = try home.container(text, ["KEY": Self.key, "PASSWORD": Self.password], server: server)
@@ -66,8 +66,7 @@ struct OriginTests {
     try await store.close()
   }
 
-  @Test(arguments: Backends.all)
-  func answersAreCachedAsTheirServersSay(backend: String) async throws {
+  @Test(arguments: Backends.all) func answersAreCachedAsTheirServersSay(backend: String) async throws {
     let (home, server) = (try TestHome(), FakeServer())
     let variables = ["KEY": Self.token, "PASSWORD": Self.password]
     let container = try home.container(Self.text(backend), variables, server: server)
@@ -88,22 +87,10 @@ struct OriginTests {
     try await store.close()
   }
 
-  @Test(arguments: Backends.all)
-  func noResultsAreKeptToo(backend: String) async throws {
-    let (home, server) = (try TestHome(), FakeServer(status: 404, body: #"{"total_results": 0}"#))
-    let container = try home.container(#"{"backend": "\#(backend)", "environment": "real"}"#, server: server)
-    let store = try await container.openStore()
-    let snapshots = try await fetchCities(container, store) + fetchCities(container, store)
-    #expect(snapshots.map(\.source) == [.origin, .cache])
-    #expect(snapshots.allSatisfy { $0.value == CitiesPage(page: 0, totalPages: 0, totalItems: 0, cities: []) })
-    try await store.close()
-  }
-
   @Test(arguments: Backends.persistent, [key, token])
   func noSecretGetsIntoAStore(backend: String, key: String) async throws {
     let (home, server) = (try TestHome(), FakeServer())
-    let container = try home.container(
-      Self.text(backend), ["KEY": key, "PASSWORD": Self.password], server: server)
+    let container = try home.container(Self.text(backend), ["KEY": key, "PASSWORD": Self.password], server: server)
     let store = try await container.openStore()
     _ = try await (movies(container, store), fetchCities(container, store), poster(container, store))
     try await store.close()
@@ -123,9 +110,9 @@ struct OriginTests {
     (["PASSWORD": "x"], "KEY", "set KEY"), (["KEY": "x"], "PASSWORD", "set PASSWORD"),
     (["KEY": "x", "PASSWORD": "a\r\nX: b"], "PASSWORD", "set PASSWORD to a value of one line"),
   ])
-  func aSecretThatIsMissingMattersWhenTheServerIsAsked(
-    variables: [String: String], name: String, hint: String
-  ) async throws {
+  func aSecretThatIsMissingMattersWhenTheServerIsAsked(variables: [String: String], name: String, hint: String)
+    async throws
+  {
     let (home, server) = (try TestHome(), FakeServer())
     let text = Self.text("sqlite")
     let whole = try home.container(text, ["KEY": "x", "PASSWORD": "y"], server: server)
@@ -146,16 +133,128 @@ struct OriginTests {
   @Test func aServerOfOurOwnProtocolIsAsked() async throws {
     let (home, server) = (try TestHome(), FakeServer())
     let origin = #"{"kind": "http", "baseURL": "http://127.0.0.1:8080/cities"}"#
-    let container = try home.container(
-      #"{"backend": "memory", "origin": {"cities": \#(origin)}}"#, server: server)
+    let container = try home.container(#"{"backend": "memory", "origin": {"cities": \#(origin)}}"#, server: server)
     let store = try await container.openStore()
     let snapshots = try await fetchCities(container, store)
     #expect(snapshots.map(\.value.cities.first?.name) == ["LOUISVILLE"])
     #expect(
-      snapshots.map(\.entry.key) == [
-        "cities/v1/order=revenue/origin=http%40127.0.0.1%3A8080%2Fcities/page=0/sort=desc"
-      ])
+      snapshots.map(\.entry.key) == ["cities/v1/order=revenue/origin=http%40127.0.0.1%3A8080%2Fcities/page=0/sort=desc"]
+    )
     #expect(server.requests.map(\.url) == ["http://127.0.0.1:8080/cities?page=0&order=revenue&sort=desc"])
     try await store.close()
+  }
+}
+
+/// Stands in for the servers of the public interfaces: it answers by path, and remembers what it was asked.
+final class FakeServer: DataTransferService {
+  fileprivate let state = Mutex<(requests: [HTTPRequest], transports: [Configuration.Transport])>(([], []))
+  private let status: Int
+  private let body: String?
+
+  /// A server that answers as the public ones do; or always in one way.
+  init(status: Int = 200, body: String? = nil) {
+    self.status = status
+    self.body = body
+  }
+
+  var requests: [HTTPRequest] { state.withLock(\.requests) }
+
+  /// The limits under which transfers were made.
+  var transports: [Configuration.Transport] { state.withLock(\.transports) }
+
+  func transfer(_ request: HTTPRequest) async throws(CacheError) -> HTTPResponse {
+    state.withLock { $0.requests.append(request) }
+    if request.fields["If-None-Match"] == Self.tag {
+      return HTTPResponse(HTTPResponseHead(status: 304, fields: ["ETag": Self.tag, "Cache-Control": "max-age=60"]))
+    }
+    let (type, body) = Self.content(request.url)
+    let fields: HTTPFields = [
+      "Content-Type": type, "Cache-Control": "public, max-age=60, stale-if-error=600", "ETag": Self.tag,
+      "Vary": "Accept,Accept-Encoding,Content-Type",
+    ]
+    return HTTPResponse(HTTPResponseHead(status: status, fields: fields), body: Array((self.body ?? body).utf8))
+  }
+
+  private static let tag = "W/\"v1\""
+
+  private static func content(_ url: String) -> (type: String, body: String) {
+    switch true {
+    case url.contains("/nonprofits/api/v2/search.json?"): ("application/json; charset=utf-8", organizations)
+    case url.contains("/3/search/movie?"): ("application/json;charset=utf-8", movies)
+    case url.contains("/t/p/w"): ("image/jpeg", "the bytes of an image")
+    default: ("application/json", cities)
+    }
+  }
+
+  private static let organizations = #"""
+    {"total_results": 26, "num_pages": 2, "cur_page": 0, "page_offset": 0, "per_page": 25, "organizations": [
+      {"ein": 1, "city": "Portland", "state": "OR", "score": 1.5}, {"city": "Salem", "state": "Oregon"},
+      {"city": "Portland", "state": "OR", "ntee_code": null}, {"city": null, "state": null}]}
+    """#
+  private static let movies = #"""
+    {"page": 1, "total_pages": 900, "total_results": 18000, "results": [
+      {"id": 7, "title": "The Wire", "overview": "", "release_date": "", "poster_path": "/w.jpg", "genre_ids": [18]}]}
+    """#
+  private static let cities = #"""
+    {"resource": "cities", "page": 0, "totalPages": 1, "totalItems": 1, "items": [
+      {"id": "KY/LOUISVILLE", "name": "LOUISVILLE", "subName": "KY", "revenue": 12, "organizationCount": 3}]}
+    """#
+}
+
+extension TestHome {
+  /// The container for the configuration file `text` with `variables` in the environment, whose origins are `server`.
+  func container(_ text: String, _ variables: [String: String] = [:], server: FakeServer) throws -> AppDIContainer {
+    let loader = ConfigurationLoader(
+      engines: PluginCatalogue.builtIn.declarations, sections: Fixtures.sections,
+      environment: EnvironmentVariables(variables), workingDirectory: folder, userHome: folder,
+      readFile: { path in path.hasSuffix("/config.json") ? Array(text.utf8) : nil })
+    let configuration = try loader.load(ConfigurationFlags(file: folder + "/config.json", home: home))
+    return AppDIContainer(
+      configuration: configuration, clock: clock, userAgent: "cachectl/1.2.3",
+      transfer: { transport in
+        server.make(transport)
+        return server
+      })
+  }
+}
+
+extension FakeServer {
+  fileprivate func make(_ transport: Configuration.Transport) { state.withLock { $0.transports.append(transport) } }
+}
+
+/// The files that say who the client of a server is.
+struct NetworkFilesTests {
+  private static let certificate = "-----BEGIN CERTIFICATE-----\nAAAA\nBBBB\n-----END CERTIFICATE-----\n"
+  private static let key = "-----BEGIN PRIVATE KEY-----\nCCCC\n-----END PRIVATE KEY-----\n"
+  private static let another = "-----BEGIN CERTIFICATE-----\nAAAB\n-----END CERTIFICATE-----\n"
+
+  /// The certificate is what counts, not the file or what else is in it.
+  @Test(arguments: [
+    (certificate + key, true), (key + certificate, true), ("A comment\n" + certificate + another + key, true),
+    (certificate.replacingOccurrences(of: "\n", with: "\r\n") + key, true),
+    ("-----BEGIN CERTIFICATE-----\nAAAABBBB\n-----END CERTIFICATE-----\n" + key, true), (another + key, false),
+    (another + certificate + key, false),
+  ])
+  func aCertificateIsTheSameInAnyFile(text: String, isSame: Bool) throws {
+    let (first, second) = (try files(certificate: Self.certificate, key: Self.key), try files(certificate: text))
+    #expect(first.problem == nil && second.problem == nil && first.clientIdentity != nil)
+    #expect((first.clientIdentity == second.clientIdentity) == isSame)
+  }
+
+  @Test func withoutACertificateThereIsNoIdentity() {
+    let none = NetworkFiles(Configuration.Network())
+    #expect(none.clientIdentity == nil && none.problem == nil)
+  }
+
+  private func files(certificate: String, key: String? = nil) throws -> NetworkFiles {
+    let home = try TestHome()
+    func write(_ text: String, _ name: String) throws -> String {
+      let path = "\(home.folder)/\(name).pem"
+      try Data(text.utf8).write(to: URL(fileURLWithPath: path))
+      return path
+    }
+    let network = Configuration.Network(
+      clientCertificate: try write(certificate, "certificate"), clientKey: try key.map { try write($0, "key") })
+    return withExtendedLifetime(home) { NetworkFiles(network) }
   }
 }

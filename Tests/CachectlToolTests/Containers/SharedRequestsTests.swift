@@ -1,3 +1,4 @@
+import TestStorage
 @testable import CacheCore
 import FetchVocabulary
 import EngineAPI
@@ -9,8 +10,7 @@ import Testing
 
 /// Requests over every engine that several processes can use at once: each store here is opened as by a process of its
 /// own.
-@Suite(.timeLimit(.minutes(30)))
-struct SharedRequestsTests {
+@Suite(.timeLimit(.minutes(30))) struct SharedRequestsTests {
   static let shared = Backends.declarations.filter { $0.capabilities.contains(.shared) }.map(\.name)
 
   private static let request = "cities/v1/a"
@@ -39,19 +39,14 @@ struct SharedRequestsTests {
       try await store.entries.read(key) { _, _ throws(CacheError) in true } != nil
     }
 
-    private var metadata: EntryMetadata {
-      EntryMetadata(
-        storedAt: store.entries.clock.now, freshUntil: .distantFuture, retainUntil: .distantFuture,
-        contentType: "text/plain")
-    }
+    private var metadata: EntryMetadata { EntryMetadata(storedAt: store.entries.clock.now) }
   }
 
   private func leases(_ store: OpenStore) async throws -> [ScannedEntry] {
     try await store.administration.list(EntrySelection(namespace: "leases"), after: nil, limit: 10).entries
   }
 
-  @Test(arguments: shared)
-  func manyFetchesThroughSeveralStoresMakeOneRequest(backend: String) async throws {
+  @Test(arguments: shared) func manyFetchesThroughSeveralStoresMakeOneRequest(backend: String) async throws {
     let home = try TestHome()
     let container = try home.container(backend: backend)
     let requests = RequestCount()
@@ -61,9 +56,7 @@ struct SharedRequestsTests {
     try await withThrowingTaskGroup(of: Bool.self) { group in
       for number in 0..<200 {
         let store = stores[number % 4]
-        group.addTask {
-          try await Fetcher(store: store, key: key) { requests.add() }.fetch()
-        }
+        group.addTask { try await Fetcher(store: store, key: key) { requests.add() }.fetch() }
       }
       for try await isStored in group { #expect(isStored) }
     }
@@ -79,8 +72,7 @@ struct SharedRequestsTests {
     func cannotFinish(_ process: String) -> Bool { false }
   }
 
-  @Test(arguments: shared)
-  func theLeaseOfAProcessThatEndedIsTakenOver(backend: String) async throws {
+  @Test(arguments: shared) func theLeaseOfAProcessThatEndedIsTakenOver(backend: String) async throws {
     let home = try TestHome()
     let container = try home.container(backend: backend)
     let (left, right) = (try await container.openStore(), try await container.openStore())

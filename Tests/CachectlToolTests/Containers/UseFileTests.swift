@@ -21,8 +21,7 @@ struct UseFileTests {
     return counts
   }
 
-  @Test(arguments: Backends.persistent)
-  func twoStoresOfOneEngineInOneHomeCountApart(backend: String) async throws {
+  @Test(arguments: Backends.persistent) func twoStoresOfOneEngineInOneHomeCountApart(backend: String) async throws {
     let home = try TestHome()
     let first = try home.container(backend: backend)
     #expect(try await usage(first, fetching: true) == OperationCounts(misses: 1))
@@ -49,8 +48,7 @@ struct UseFileTests {
   }
 
   /// A store of ours is one by its other mark. What is in the place of the file is neither read nor changed.
-  @Test(arguments: Backends.persistent)
-  func aForeignFileOfThatNameStaysAsItIs(backend: String) async throws {
+  @Test(arguments: Backends.persistent) func aForeignFileOfThatNameStaysAsItIs(backend: String) async throws {
     let home = try TestHome()
     let container = try home.container(backend: backend)
     #expect(try await usage(container, fetching: true) == OperationCounts(misses: 1))
@@ -72,8 +70,7 @@ struct UseFileTests {
   }
 
   /// The mark was not on disk when the power failed. The store is one by its other mark, and gets this one again.
-  @Test(arguments: Backends.persistent)
-  func anEmptyFileBecomesTheMarkAgain(backend: String) async throws {
+  @Test(arguments: Backends.persistent) func anEmptyFileBecomesTheMarkAgain(backend: String) async throws {
     let home = try TestHome()
     let container = try home.container(backend: backend)
     _ = try await usage(container, fetching: true)
@@ -86,8 +83,7 @@ struct UseFileTests {
   }
 
   /// It must not become a mark of what is there.
-  @Test(arguments: Backends.persistent)
-  func aStoreThatCannotBeOpenedGetsNoFile(backend: String) async throws {
+  @Test(arguments: Backends.persistent) func aStoreThatCannotBeOpenedGetsNoFile(backend: String) async throws {
     let home = try TestHome()
     let store = home.home + (backend == "sqlite" ? "/cache.sqlite" : "/\(backend)")
     try FileManager.default.createDirectory(atPath: home.home, withIntermediateDirectories: true)
@@ -116,8 +112,7 @@ struct UseFileTests {
   }
 
   /// The layer `readonly` and the process that reads a damaged store write nothing.
-  @Test(arguments: Backends.persistent)
-  func aStoreThatIsOnlyReadKeepsItsFile(backend: String) async throws {
+  @Test(arguments: Backends.persistent) func aStoreThatIsOnlyReadKeepsItsFile(backend: String) async throws {
     let home = try TestHome()
     _ = try await usage(try home.container(backend: backend), fetching: true)
     let before = try Data(contentsOf: URL(fileURLWithPath: path(home, backend)))
@@ -143,8 +138,7 @@ struct UseFileTests {
   }
 
   /// The uses are in the file with the mark of a store, inside a store that is a folder.
-  @Test(arguments: Backends.persistent)
-  func theUsesAreInTheFileWithTheMark(backend: String) async throws {
+  @Test(arguments: Backends.persistent) func theUsesAreInTheFileWithTheMark(backend: String) async throws {
     let home = try TestHome()
     let container = try home.container(backend: backend)
     _ = try await usage(container, fetching: true)

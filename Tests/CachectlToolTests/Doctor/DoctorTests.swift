@@ -1,12 +1,13 @@
+import CachePresentation
+import EngineAPI
+import EngineConformance
 import FetchVocabulary
 import Foundation
-import CachePresentation
-import EngineConformance
-import EngineAPI
+import Synchronization
+import TestStorage
 import Testing
-
-@testable import CachectlTool
 @testable import CacheConfiguration
+@testable import CachectlTool
 
 struct DoctorTests {
   private let clock = ManualClock(Timestamp(milliseconds: 1_700_000_000_000))
@@ -18,8 +19,7 @@ struct DoctorTests {
     let catalogue = PluginCatalogue([plugin])
     let loader = ConfigurationLoader(
       engines: catalogue.declarations, sections: Fixtures.sections, environment: EnvironmentVariables(environment),
-      workingDirectory: "/w", userHome: "/u",
-      readFile: { path in path == "/w/c.json" ? Array(text.utf8) : nil })
+      workingDirectory: "/w", userHome: "/u", readFile: { path in path == "/w/c.json" ? Array(text.utf8) : nil })
     let doctor = Doctor(loader: loader, catalogue: catalogue, clock: clock, files: files)
     let flags = ConfigurationFlags(file: "/w/c.json", backend: "fake", home: "/u/home")
     let (view, worst) = try await doctor.examine(flags)
@@ -47,8 +47,7 @@ struct DoctorTests {
 
   @Test func aRefusedValueOfAnOptionIsFoundInTheFile() async throws {
     let failure = CacheError(.invalidOption, "option 'url': it is wrong", hint: "mend it")
-    let plugin = FakePlugin(
-      "fake", options: [EngineOption("url", .text, help: "where it is")], .init(failure: failure))
+    let plugin = FakePlugin("fake", options: [EngineOption("url", .text, help: "where it is")], .init(failure: failure))
     let (checks, worst) = try await examine(plugin, file: #"{"backends": {"fake": {"url": "x"}}}"#)
     #expect(worst == .invalidOption)
     #expect(messages(checks).contains(#"/w/c.json:1:31: option \'url\': it is wrong"#), "\(messages(checks))")
@@ -61,8 +60,7 @@ struct DoctorTests {
     (#""keys": [{"env": "KEY"}, {"env": "SHORT"}]"#, ["problem"], .invalidOption, "SHORT: the key"),
   ]
 
-  @Test(arguments: sealings)
-  func whatSealsIsChecked(
+  @Test(arguments: sealings) func whatSealsIsChecked(
     section: String, results expected: [JSONValue], worst: CacheError.Code?, message: String
   ) async throws {
     let plugin = FakePlugin("fake", .init(inspection: Self.inspection, times: [clock.now]))
@@ -79,8 +77,7 @@ struct DoctorTests {
     let (checks, worst) = try await examine(plugin)
     #expect(worst == nil)
     #expect(checks.allSatisfy { $0["result"] == "ok" && $0["hint"] == .null }, "\(messages(checks))")
-    #expect(
-      checks.compactMap { $0["name"] } == ["configuration", "home", "plugins", "space", "fake", "clock"])
+    #expect(checks.compactMap { $0["name"] } == ["configuration", "home", "plugins", "space", "fake", "clock"])
     #expect(messages(checks).contains("1 entry, format version 2"))
     #expect(plugin.log == ["inspect", "open", "close"])
   }
@@ -94,8 +91,7 @@ struct DoctorTests {
   }
 
   /// Whether there is a store yet, or not.
-  @Test(arguments: [true, false])
-  func whatIsToBeKnownOfThePlaceIsAWarning(exists: Bool) async throws {
+  @Test(arguments: [true, false]) func whatIsToBeKnownOfThePlaceIsAWarning(exists: Bool) async throws {
     let inspection = StoreInspection(
       path: "server:1", exists: exists, files: [], format: 2, currentFormat: 2, caution: "it drops what it likes")
     let (checks, worst) = try await examine(FakePlugin("fake", .init(inspection: inspection, times: [clock.now])))
@@ -302,5 +298,74 @@ struct DoctorTests {
     ] as [([String], String?)])
   func theMostSeriousProblemCounts(codes: [String], worst: String?) {
     #expect(CacheError.Code.worst(of: codes.map { CacheError.Code(rawValue: $0) })?.rawValue == worst)
+  }
+}
+
+/// An engine of a test's own: what it finds, what it opens and what it repairs.
+final class FakePlugin: StoragePlugin {
+  /// What the calls do; where nothing else is said, they use the store.
+  struct Behaviour: Sendable {
+    var inspection: StoreInspection?
+    var failure: CacheError?
+    var openingFailure: CacheError?
+    var removalFailure: CacheError?
+    /// When the entries of the store were stored.
+    var times: [Timestamp] = []
+    /// How engines misbehave.
+    var faults = Faults()
+  }
+
+  let declaration: EngineDeclaration
+  private let behaviour: Mutex<Behaviour>
+  private let registry = StoreRegistry()
+  private let calls = Mutex<[String]>([])
+
+  init(
+    _ name: String, capabilities: Set<EngineCapability> = [.persistent, .bounded], options: [EngineOption] = [],
+    _ behaviour: Behaviour = Behaviour()
+  ) {
+    declaration = EngineDeclaration(
+      name: name, version: "1", summary: "for tests", capabilities: capabilities, options: options)
+    self.behaviour = Mutex(behaviour)
+  }
+
+  /// What was called, in order, with the suffixes of repairs.
+  var log: [String] { calls.withLock { $0 } }
+
+  private func note(_ call: String) -> Behaviour {
+    calls.withLock { $0.append(call) }
+    return behaviour.withLock { $0 }
+  }
+
+  func open(_ configuration: EngineConfiguration) async throws(CacheError) -> any StorageEngine {
+    let behaviour = note("open")
+    if let failure = behaviour.openingFailure { throw failure }
+    let store = RegistryEngine(registry: registry, clock: configuration.clock)
+    try await store.apply(try .storing(at: behaviour.times))
+    var faults = behaviour.faults
+    faults.after = { [self] call, _ throws(CacheError) in if case .close = call { _ = note("close") } }
+    return FaultyEngine(over: store, faults)
+  }
+
+  func removeStore(_ configuration: EngineConfiguration, movingAside suffix: String?) async throws(CacheError)
+    -> [String]
+  { throw note("remove").removalFailure ?? CacheError(.unsupported, "cannot remove") }
+
+  func inspect(_ configuration: EngineConfiguration) async throws(CacheError) -> StoreInspection {
+    let behaviour = note("inspect")
+    if let failure = behaviour.failure { throw failure }
+    guard let inspection = behaviour.inspection else { throw CacheError(.unsupported, "cannot look") }
+    return inspection
+  }
+}
+
+extension WriteBatch {
+  /// A batch of entries that were stored at `times`.
+  fileprivate static func storing(at times: [Timestamp]) throws(CacheError) -> WriteBatch {
+    var batch = WriteBatch()
+    for (number, time) in times.enumerated() {
+      batch.put(try CacheKey("cities/v1/page=\(number)"), payload: [1, 2, 3], metadata: EntryMetadata(storedAt: time))
+    }
+    return batch
   }
 }

@@ -10,8 +10,7 @@ struct MaintenanceViewTests {
     OutputRenderer(format, on: screen).text(view)
   }
 
-  static let issue = IntegrityIssue(
-    key: try? CacheKey("cities/v1/a"), kind: .checksumMismatch, message: "changed")
+  static let issue = IntegrityIssue(key: try? CacheKey("cities/v1/a"), kind: .checksumMismatch, message: "changed")
   static let torn = IntegrityIssue(kind: .structure, message: "page 7 is torn")
 
   @Test func moreIssuesThanAreListed() {
@@ -46,8 +45,7 @@ struct MaintenanceViewTests {
         structure  -  page 7 is torn
 
         """)
-    #expect(
-      Self.text(view, .table, on: .terminal(width: 20, hasColor: true)).contains("cities/v1/a"), "however narrow")
+    #expect(Self.text(view, .table, on: .terminal(width: 20, hasColor: true)).contains("cities/v1/a"), "however narrow")
   }
 
   private static func count(entries: Int, payloadBytes: Int, storageBytes: Int) -> StoreCount {
@@ -59,8 +57,7 @@ struct MaintenanceViewTests {
     let view = RecordView(
       CompactionReport(
         before: Self.count(entries: 1_200, payloadBytes: 4_096, storageBytes: 1 << 20),
-        after: Self.count(entries: 1_000, payloadBytes: 2_048, storageBytes: 1 << 19), removed: 150),
-      backend: "sqlite")
+        after: Self.count(entries: 1_000, payloadBytes: 2_048, storageBytes: 1 << 19), removed: 150), backend: "sqlite")
     #expect(
       Self.text(view, .json)
         == #"{"backend":"sqlite","removed":150,"freedBytes":524288,"entriesBefore":1200,"entriesAfter":1000,"#
@@ -80,8 +77,7 @@ struct MaintenanceViewTests {
     let view = RecordView(
       CompactionReport(
         before: Self.count(entries: 1, payloadBytes: 1, storageBytes: 10),
-        after: Self.count(entries: 2, payloadBytes: 2, storageBytes: 20), removed: 0),
-      backend: "sqlite")
+        after: Self.count(entries: 2, payloadBytes: 2, storageBytes: 20), removed: 0), backend: "sqlite")
     #expect(view.json["removed"] == .integer(0) && view.json["freedBytes"] == .integer(0))
   }
 
@@ -108,8 +104,7 @@ struct MaintenanceViewTests {
     let view = Self.repairView(isDryRun: false, movedTo: ["/cache/a.damaged-1", "/cache/a.damaged-1-wal"])
     let torn = #"{"key":null,"kind":"structure","message":"page 7 is torn"}"#
     #expect(
-      Self.text(view, .json)
-        == #"{"backend":"lmdb","entriesChecked":3,"issues":["# + torn
+      Self.text(view, .json) == #"{"backend":"lmdb","entriesChecked":3,"issues":["# + torn
         + #"],"repair":{"dryRun":false,"saved":1000,"lost":["#
         + #"{"key":"cities/v1/a","kind":"checksumMismatch","message":"changed"}],"possiblyLost":["# + torn
         + #"],"movedTo":["/cache/a.damaged-1","/cache/a.damaged-1-wal"]}}"# + "\n")
@@ -229,9 +224,8 @@ struct EntriesListingTests {
 
   @Test func theColumnsOfAPageAreAsWideAsThoseBefore() throws {
     let entries = Array(try Self.entries(6).reversed())
-    let lines = Self.streamed(
-      entries, size: 2, .table, cursor: nil, on: .terminal(width: nil, hasColor: false)
-    ).text.split(separator: "\n")
+    let lines = Self.streamed(entries, size: 2, .table, cursor: nil, on: .terminal(width: nil, hasColor: false)).text
+      .split(separator: "\n")
     #expect(lines.count == 7)
     #expect(lines[0].hasPrefix("Key") && lines.count { $0.hasPrefix("Key") } == 1)
     #expect(Set(lines.dropFirst().map(\.count)).count == 1, "\(lines.joined(separator: "\n"))")

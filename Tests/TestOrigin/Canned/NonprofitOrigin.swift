@@ -10,8 +10,7 @@ public final class NonprofitOrigin: Sendable {
   /// The header fields of a success, without the tag.
   public static var fields: TestFields {
     [
-      "Cache-Control":
-        "public, max-age=86400, s-maxage=31536000, stale-while-revalidate=600, stale-if-error=600",
+      "Cache-Control": "public, max-age=86400, s-maxage=31536000, stale-while-revalidate=600, stale-if-error=600",
       "Vary": "Accept,Accept-Encoding,Content-Type",
     ]
   }
@@ -66,9 +65,8 @@ private struct OrganizationPage {
     return [
       "total_results": total, "organizations": indices.map(organization),
       "num_pages": (total + Self.size - 1) / Self.size, "cur_page": number, "page_offset": number * Self.size,
-      "per_page": Self.size, "search_query": NSNull(),
-      "selected_state": NSNull(), "selected_ntee": NSNull(), "selected_code": NSNull(),
-      "data_source": "made up for tests", "api_version": 2,
+      "per_page": Self.size, "search_query": NSNull(), "selected_state": NSNull(), "selected_ntee": NSNull(),
+      "selected_code": NSNull(), "data_source": "made up for tests", "api_version": 2,
     ]
   }
 

@@ -1,7 +1,7 @@
 import CacheCore
-import FetchVocabulary
-import EngineConformance
 import EngineAPI
+import EngineConformance
+import FetchVocabulary
 import Synchronization
 
 /// One piece of content from a generated origin.
@@ -111,9 +111,8 @@ final class GeneratedOrigin: DataTransferService {
   }
 
   /// The head of the last content sent for the URL.
-  private static func description(
-    _ head: GeneratedHead, of request: HTTPRequest, _ state: inout State
-  ) -> HTTPResponse {
+  private static func description(_ head: GeneratedHead, of request: HTTPRequest, _ state: inout State) -> HTTPResponse
+  {
     state.events.append(.described)
     for index in state.contents.indices where state.contents[index].request.url == request.url {
       state.contents[index].heads.append(head)
@@ -127,5 +126,124 @@ final class GeneratedOrigin: DataTransferService {
   private static func vary(_ url: String, _ generator: inout SeededGenerator) -> String {
     if generator.happens(5) { return "*" }
     return url.hasSuffix("plain") ? "" : url.hasSuffix("foo") ? "Foo" : "Foo, Bar"
+  }
+}
+
+/// What a generated origin says about a response, and when; with the arithmetic of RFC 9111, section 4.2, implemented
+/// again to check the cache.
+struct GeneratedHead: Sendable {
+  /// The directives, with their arguments if they have any.
+  let directives: [String: Int?]
+  /// The `Age`, in seconds.
+  let age: Int
+  /// The `Date`.
+  let madeAt: Duration
+  let receivedAt: Duration
+
+  /// Directives, the probability of each in percent, and the upper bound of its argument.
+  private static let choices: [(name: String, percent: Int, bound: Int?)] = [
+    ("max-age", 50, 30), ("s-maxage", 15, 30), ("no-store", 8, nil), ("no-cache", 8, nil), ("private", 12, nil),
+    ("public", 20, nil), ("must-revalidate", 10, nil), ("proxy-revalidate", 8, nil),
+    ("stale-while-revalidate", 12, 20), ("stale-if-error", 12, 20),
+  ]
+
+  static func random(at now: Duration, _ generator: inout SeededGenerator) -> GeneratedHead {
+    var directives: [String: Int?] = [:]
+    for choice in choices where generator.happens(choice.percent) {
+      directives[choice.name] = .some(choice.bound.map { Int.random(in: 0...$0, using: &generator) })
+    }
+    let skew = generator.happens(80) ? 0 : Int.random(in: -20...20, using: &generator)
+    return GeneratedHead(
+      directives: directives, age: generator.happens(80) ? 0 : Int.random(in: 0...20, using: &generator),
+      madeAt: now + .seconds(skew), receivedAt: now)
+  }
+
+  func has(_ directive: String) -> Bool { directives.keys.contains(directive) }
+
+  func seconds(_ directive: String) -> Duration? { directives[directive].flatMap(\.self).map { .seconds($0) } }
+
+  /// Sends every field each time, so that a confirmation replaces everything said before.
+  var fields: HTTPFields {
+    let members = directives.sorted { $0.key < $1.key }.map { name, argument in argument.map { "\(name)=\($0)" } ?? name
+    }
+    return [
+      "Cache-Control": members.isEmpty ? "unknown" : members.joined(separator: ", "), "Age": String(age),
+      "Date": HTTPDate.text(madeAt),
+    ]
+  }
+
+  /// The age, by a clock that is never set back.
+  func age(at now: Duration) -> Duration {
+    max(receivedAt - madeAt, .seconds(age), .zero) + max(now - receivedAt, .zero)
+  }
+
+  /// How long the response stays fresh.
+  func remaining(at now: Duration, _ setting: HistorySetting) -> Duration {
+    let explicit = setting.isShared ? seconds("s-maxage") ?? seconds("max-age") : seconds("max-age")
+    // Without Last-Modified there is no heuristic lifetime.
+    return (explicit ?? .zero) - age(at: now)
+  }
+
+  /// Whether the response may never be used stale.
+  func forbidsStaleness(_ setting: HistorySetting) -> Bool {
+    has("must-revalidate") || has("no-cache") || setting.isShared && (has("proxy-revalidate") || has("s-maxage"))
+  }
+
+  /// Whether a cache may not store the response at all.
+  func forbidsStoring(_ setting: HistorySetting) -> Bool { has("no-store") || setting.isShared && has("private") }
+}
+
+extension SeededGenerator {
+  /// Returns `true` with a probability of `percent` in a hundred.
+  mutating func happens(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &self) < percent }
+}
+
+/// A request of a history, and its demands on responses.
+struct GeneratedRequest: Sendable {
+  let message: HTTPRequest
+  let maxAge: Duration?
+  /// How stale a response may be; `nil` if it must not be stale.
+  let maxStale: Duration?
+  let minFresh: Duration
+  let flags: Set<String>
+
+  private static let methods = Array(repeating: "GET", count: 16) + ["HEAD", "HEAD", "POST", "DELETE"]
+
+  static func random(_ generator: inout SeededGenerator) -> GeneratedRequest {
+    func number() -> Int { Int.random(in: 0...30, using: &generator) }
+    var directives: [String] = []
+    var (maxAge, maxStale, minFresh, flags) = (Int?.none, Duration?.none, 0, Set<String>())
+    switch Int.random(in: 0..<10, using: &generator) {
+    case 0:
+      let bound = number()
+      (maxAge, directives) = (bound, ["max-age=\(bound)"])
+    case 1:
+      let bound = number()
+      (maxStale, directives) = (.seconds(bound), ["max-stale=\(bound)"])
+    case 2: (maxStale, directives) = (.seconds(Int64.max / 2), ["max-stale"])
+    case 3:
+      minFresh = number()
+      directives = ["min-fresh=\(minFresh)"]
+    case 4:
+      flags = [["no-cache", "no-store", "only-if-cached"].randomElement(using: &generator) ?? "no-cache"]
+      directives = Array(flags)
+    default: break
+    }
+    let message = message(directives, &generator)
+    return GeneratedRequest(
+      message: message, maxAge: maxAge.map { .seconds($0) }, maxStale: maxStale, minFresh: .seconds(minFresh),
+      flags: flags)
+  }
+
+  private static func message(_ directives: [String], _ generator: inout SeededGenerator) -> HTTPRequest {
+    var fields: HTTPFields = [:]
+    if !directives.isEmpty { fields.append("Cache-Control", directives.joined(separator: ", ")) }
+    for name in ["Foo", "Bar"] where generator.happens(70) {
+      fields.append(name, String(Int.random(in: 1...2, using: &generator)))
+    }
+    if generator.happens(15) { fields.append("Authorization", generator.happens(50) ? "Ann" : "Bob") }
+    let path = ["plain", "foo", "foo-and-bar"].randomElement(using: &generator) ?? "plain"
+    return HTTPRequest(
+      method: methods.randomElement(using: &generator) ?? "GET", url: "http://origin.example/\(path)", fields: fields)
   }
 }

@@ -1,0 +1,344 @@
+import CacheCore
+import CurlTransport
+import FetchVocabulary
+import HTTPCaching
+import Synchronization
+import TestOrigin
+import Testing
+
+/// Compression that is asked for and undone.
+struct DecodingTransferServiceTests {
+  private static let text = Array("hello, hello".utf8)
+  private static let gzip = Gzip.compress(text)
+  private static let zlib: [UInt8] = [
+    120, 156, 203, 72, 205, 201, 201, 215, 81, 200, 0, 81, 0, 28, 218, 4, 117,
+  ]
+  /// A frame with one block that is not compressed (RFC 8878, section 3.1.1).
+  private static let zstd: [UInt8] = [0x28, 0xB5, 0x2F, 0xFD, 0x20, 12, 97, 0, 0] + text
+  /// One block of 128 KiB that are all the same, in a window of 128 KiB and in one of 16 MiB.
+  private static let longZstd: [UInt8] = [0x28, 0xB5, 0x2F, 0xFD, 0, 0x38, 3, 0, 0x10, 97]
+  private static let wideZstd: [UInt8] = [0x28, 0xB5, 0x2F, 0xFD, 0, 0x70, 3, 0, 0x10, 97]
+  private static let raw: [UInt8] = [203, 72, 205, 201, 201, 215, 81, 200, 0, 81, 0]
+
+  /// A response, and what becomes of its content and its coding.
+  struct Case: Sendable, CustomTestStringConvertible {
+    let testDescription: String
+    let coding: String
+    let bytes: [UInt8]
+    var content = text
+    var rest: String?
+
+    static let all = [
+      Case(testDescription: "gzip", coding: "gzip", bytes: gzip),
+      Case(testDescription: "gzip by its old name", coding: "X-GZip", bytes: gzip),
+      Case(testDescription: "two members", coding: "gzip", bytes: gzip + gzip, content: text + text),
+      Case(testDescription: "bytes after the end", coding: "gzip", bytes: gzip + [0, 0, 0]),
+      Case(testDescription: "zlib", coding: "deflate", bytes: zlib),
+      Case(testDescription: "deflate without zlib's header", coding: "deflate", bytes: raw),
+      Case(testDescription: "zstd", coding: "zstd", bytes: zstd),
+      Case(testDescription: "two frames", coding: "zstd", bytes: zstd + zstd, content: text + text),
+      Case(testDescription: "zstd in gzip", coding: "zstd, gzip", bytes: Gzip.compress(zstd)),
+      Case(testDescription: "twice", coding: "gzip, gzip", bytes: Gzip.compress(gzip)),
+      Case(testDescription: "below another one", coding: "br, gzip", bytes: gzip, rest: "br"),
+      Case(
+        testDescription: "above another one", coding: "gzip, br", bytes: [1, 2], content: [1, 2], rest: "gzip, br"),
+      Case(testDescription: "identity", coding: "identity", bytes: text, rest: "identity"),
+    ]
+  }
+
+  @Test(arguments: Case.all) func codings(_ example: Case) async throws {
+    let head = HTTPResponseHead(status: 200, fields: ["ETag": "\"1\"", "Content-Encoding": example.coding])
+    let base = FixedTransfer(HTTPResponse(head, body: example.bytes))
+    let response = try await service(base).transfer(HTTPRequest(url: "http://example.com/"))
+    #expect(response.body == example.content)
+    #expect(response.head.fields["Content-Encoding"] == example.rest)
+    let length = example.rest == example.coding ? nil : String(example.content.count)
+    #expect(response.head.fields["Content-Length"] == length)
+    #expect(response.head.fields["ETag"] == "\"1\"")
+    #expect(base.requests.first?.fields["Accept-Encoding"] == "gzip, deflate, zstd")
+  }
+
+  @Test(arguments: [
+    ("gzip", Array(gzip.dropLast(9)), "not compressed"), ("gzip", text, "not compressed"),
+    ("deflate", text, "not compressed"), ("zstd", Array(zstd.dropLast()), "not compressed"),
+    ("zstd", zstd + text, "not compressed"), ("zstd", wideZstd, "not compressed"),
+    ("zstd", longZstd, "larger than 100"), ("gzip", Gzip.compress(Array(repeating: 1, count: 101)), "larger than 100"),
+  ])
+  func contentThatCannotBeDecoded(_ coding: String, _ bytes: [UInt8], _ words: String) async {
+    let head = HTTPResponseHead(status: 200, fields: ["Content-Encoding": coding])
+    let error = await #expect(throws: CacheError.self) {
+      try await service(FixedTransfer(HTTPResponse(head, body: bytes))).transfer(
+        HTTPRequest(url: "http://a:hidden@example.com/?hidden"))
+    }
+    #expect(error?.code == .invalidAnswer)
+    #expect(error?.message.contains(words) == true && error?.message.contains("example.com") == true)
+    #expect(!String(describing: error).contains("hidden"))
+  }
+
+  @Test func partsStayAsTheyAre() async throws {
+    let head = HTTPResponseHead(status: 206, fields: ["Content-Encoding": "gzip"])
+    let base = FixedTransfer(HTTPResponse(head, body: Self.gzip))
+    let request = HTTPRequest(url: "http://example.com/", fields: ["Range": "bytes=0-1"])
+    #expect(try await service(base).transfer(request) == HTTPResponse(head, body: Self.gzip))
+    #expect(base.requests == [request])
+  }
+
+  @Test func whatTheCallerAsksForIsUndoneToo() async throws {
+    let head = HTTPResponseHead(status: 200, fields: ["Content-Encoding": "gzip"])
+    let base = FixedTransfer(HTTPResponse(head, body: Self.gzip))
+    let request = HTTPRequest(url: "http://example.com/", fields: ["accept-encoding": "gzip;q=1"])
+    #expect(try await service(base).transfer(request).body == Self.text)
+    #expect(base.requests == [request])
+  }
+
+  @Test func responsesWithoutContentStay() async throws {
+    let response = HTTPResponse(HTTPResponseHead(status: 304, fields: ["Content-Encoding": "gzip"]))
+    #expect(try await service(FixedTransfer(response)).transfer(HTTPRequest(url: "http://example.com/")) == response)
+  }
+
+  private func service(_ base: FixedTransfer) -> DecodingTransferService {
+    DecodingTransferService(base, maxResponseBytes: 100)
+  }
+}
+
+/// Answers in one way, and remembers what it was asked.
+private final class FixedTransfer: DataTransferService {
+  private let response: HTTPResponse
+  private let received = Mutex<[HTTPRequest]>([])
+
+  init(_ response: HTTPResponse) { self.response = response }
+
+  var requests: [HTTPRequest] { received.withLock(\.self) }
+
+  func transfer(_ request: HTTPRequest) async throws(CacheError) -> HTTPResponse {
+    received.withLock { $0.append(request) }
+    return response
+  }
+}
+
+/// Compression that is undone behind the cache, also of content that is still coming in.
+struct DecodingResponseSourceTests {
+  private static let content = (0..<200_000).map { UInt8(truncatingIfNeeded: $0 &* 7 ^ $0 >> 9) }
+  private static let gzip = Gzip.compress(content)
+
+  @Test(arguments: [1, 2, 7, 1_000, 1 << 20], [0, 1, 1_000, 1 << 20])
+  func contentIsDecodedAsItComes(pieceSize: Int, held: Int) async throws {
+    let answer = Self.answer(["content-encoding": "gzip"], held: held, pieceSize: pieceSize)
+    let decoded = try #require(try await Self.decoded(answer))
+    let (body, rest) = try await Self.whole(decoded)
+    #expect(body + rest == Self.content)
+    // What is still arriving is passed on as it is decoded.
+    #expect(body.isEmpty && decoded.head.fields == answer.head.fields)
+  }
+
+  /// The first piece is decoded before the second one arrives.
+  @Test func aPieceIsDecodedWhenItArrives() async throws {
+    let gzip = Gzip.compress(Array("data: 1\n\n".utf8))
+    let later = AsyncStream.makeStream(of: [UInt8].self)
+    let isFirst = Mutex(true)
+    let rest = StreamedContent { () async throws(CacheError) in
+      if isFirst.withLock({ isFirst in
+        defer { isFirst = false }
+        return isFirst
+      }) {
+        return gzip
+      }
+      for await piece in later.stream { return piece }
+      return nil
+    }
+    let answer = HTTPResponse(HTTPResponseHead(status: 200, fields: ["Content-Encoding": "gzip"]), rest: rest)
+    let decoded = try #require(try await Self.decoded(answer)?.rest)
+    #expect(try await decoded.next() == Array("data: 1\n\n".utf8))
+    later.continuation.yield(Gzip.compress(Array("data: 2\n\n".utf8)))
+    later.continuation.finish()
+    #expect(try await decoded.next() == Array("data: 2\n\n".utf8))
+    #expect(try await decoded.next() == nil)
+  }
+
+  @Test func whatIsShortIsHeldWhole() async throws {
+    let head = HTTPResponseHead(status: 200, fields: ["Content-Encoding": "gzip"])
+    let short = HTTPResponse(head, body: Gzip.compress([1, 2, 3]))
+    let decoded = try await Self.decoded(short)
+    #expect(decoded?.body == [1, 2, 3] && decoded?.rest == nil)
+  }
+
+  /// What came before and after the content stays with it.
+  @Test(arguments: [0, 10, 1 << 20]) func interimAnswersAndTrailersStay(held: Int) async throws {
+    var answer = Self.answer(["Content-Encoding": "gzip"], held: held, pieceSize: 1_000)
+    let (hint, sum) = (HTTPResponseHead(status: 103), ["Sum": "1"] as HTTPFields)
+    answer.interim = [hint]
+    if let rest = answer.rest {
+      answer.rest = StreamedContent(trailers: { sum }) { () async throws(CacheError) in try await rest.next() }
+    } else {
+      answer.trailers = sum
+    }
+    let decoded = try #require(try await Self.decoded(answer))
+    #expect(decoded.interim == [hint])
+    _ = try await Self.whole(decoded)
+    #expect(decoded.rest?.trailers ?? decoded.trailers == sum)
+  }
+
+  @Test func contentThatBreaksOffIsAFailure() async throws {
+    let answer = Self.answer(["Content-Encoding": "gzip"], held: 10, pieceSize: 1_000, count: Self.gzip.count - 5)
+    let error = await #expect(throws: CacheError.self) {
+      guard let decoded = try await Self.decoded(answer) else { return }
+      _ = try await Self.whole(decoded)
+    }
+    #expect(error?.code == .invalidAnswer)
+  }
+
+  @Test(
+    arguments: [
+      ([:], "gzip, deflate, zstd", true), (["accept-encoding": "gzip"], "gzip", true),
+      (["Range": "bytes=0-1"], nil, false),
+    ] as [(HTTPFields, String?, Bool)])
+  func whatIsAskedFor(_ fields: HTTPFields, accepted: String?, isDecoded: Bool) async throws {
+    let asked = Mutex<[HTTPRequest]>([])
+    let answer = Self.answer(["Content-Encoding": "gzip"], held: Self.gzip.count, pieceSize: 1)
+    let decoded = try #require(
+      try await Self.decoded(answer, fields) { request in asked.withLock { $0.append(request) } })
+    #expect(asked.withLock { $0 }.first?.fields["accept-encoding"] == accepted)
+    #expect((try await Self.whole(decoded).body == Self.gzip) == !isDecoded)
+  }
+
+  @Test(arguments: [["Content-Encoding": "identity"], [:]] as [HTTPFields])
+  func contentWithoutACodingStays(fields: HTTPFields) async throws {
+    let answer = Self.answer(fields, held: 10, pieceSize: 10)
+    #expect(try await Self.decoded(answer) == answer)
+  }
+
+  @Test(arguments: ["br", "br, gzip", "gzip, gzip, gzip, gzip, gzip"])
+  func anUnknownCodingIsAFailure(coding: String) async {
+    let answer = Self.answer(["Content-Encoding": coding], held: 10, pieceSize: 10)
+    let error = await #expect(throws: CacheError.self) { try await Self.decoded(answer) }
+    #expect(error?.code == .invalidAnswer && error?.message.contains("coded as") == true)
+  }
+
+  /// The origin is asked once more for what the cache cannot have decoded, unless it was just asked or may not be.
+  @Test(
+    arguments: [
+      (FetchPolicy.cacheFirst, [("cache", "damaged", nil)], [("origin", "sound", nil)], "sound", 2),
+      (.cacheFirst, [("cache", "unknown", nil)], [("origin", "sound", nil)], "sound", 2),
+      (.cacheFirst, [("cache", "damaged", nil)], [("origin", "damaged", nil)], nil, 2),
+      (.cacheFirst, [("origin", "damaged", nil)], [("origin", "sound", nil)], nil, 1),
+      (.cacheFirst, [("cache", "damaged", .originUnreachable)], [("origin", "sound", nil)], nil, 1),
+      (.cacheFirst, [("cache", "damaged", .damaged)], [("origin", "sound", nil)], "sound", 2),
+      (.cacheOnly, [("cache", "damaged", nil)], [("origin", "sound", nil)], nil, 1),
+      (.cachedThenNetwork, [("cache", "damaged", nil), ("origin", "sound", nil)], [], "sound", 1),
+    ] as [(FetchPolicy, [KeptAnswers.Kind], [KeptAnswers.Kind], String?, Int)])
+  fileprivate func whatTheCacheHasDamagedIsFetchedAnew(
+    _ policy: FetchPolicy, _ first: [KeptAnswers.Kind], _ second: [KeptAnswers.Kind], _ expected: String?, _ count: Int
+  ) async throws {
+    for size in [10, 200_000] {
+      let base = KeptAnswers([first, second], content: Array(Self.content.prefix(size)))
+      let source = DecodingResponseSource(base, limit: 1_000)
+      var (found, error) = ([[UInt8]](), CacheError?.none)
+      do throws(CacheError) {
+        var answers = source.followedResponses(
+          to: HTTPRequest(url: "http://a/"), options: FetchOptions(policy: policy), maxRedirects: 5
+        ).makeAsyncIterator()
+        while let snapshot = try await answers.next() {
+          var content = snapshot.value.response.body
+          while let piece = try await snapshot.value.response.rest?.next() { content += piece }
+          found.append(content)
+        }
+      } catch let failure { error = failure }
+      #expect(found == (expected == nil ? [] : [Array(Self.content.prefix(size))]))
+      #expect(error?.code == (expected == nil ? .invalidAnswer : nil))
+      #expect(base.policies == Array([policy, .networkOnly].prefix(count)))
+    }
+  }
+
+  /// An answer with `held` of the first `count` compressed bytes in memory, whose rest comes in pieces.
+  private static func answer(_ fields: HTTPFields, held: Int, pieceSize: Int, count: Int = gzip.count) -> HTTPResponse {
+    let left = Mutex(gzip[..<count].dropFirst(held))
+    let rest = StreamedContent { () throws(CacheError) in
+      left.withLock { left in
+        defer { left = left.dropFirst(pieceSize) }
+        return left.isEmpty ? nil : Array(left.prefix(pieceSize))
+      }
+    }
+    return HTTPResponse(
+      HTTPResponseHead(status: 200, fields: fields), body: Array(gzip[..<count].prefix(held)),
+      rest: held < count ? rest : nil)
+  }
+
+  private static func decoded(
+    _ answer: HTTPResponse, _ fields: HTTPFields = [:], asked: @escaping @Sendable (HTTPRequest) -> Void = { _ in }
+  ) async throws -> HTTPResponse? {
+    let source = DecodingResponseSource(FixedAnswer(answer: answer, asked: asked), limit: 1_000)
+    let request = HTTPRequest(url: "http://a/", fields: fields)
+    for try await snapshot in source.followedResponses(to: request, options: FetchOptions(), maxRedirects: 5) {
+      return snapshot.value.response
+    }
+    return nil
+  }
+
+  private static func whole(_ answer: HTTPResponse) async throws -> (body: [UInt8], rest: [UInt8]) {
+    var rest: [UInt8] = []
+    while let piece = try await answer.rest?.next() { rest += piece }
+    return (answer.body, rest)
+  }
+}
+
+/// Gives one answer.
+private struct FixedAnswer: HTTPResponseSource {
+  let answer: HTTPResponse
+  let asked: @Sendable (HTTPRequest) -> Void
+
+  func followedResponses(
+    to request: HTTPRequest, options: FetchOptions, maxRedirects: Int
+  ) -> Snapshots<LocatedResponse> {
+    asked(request)
+    let answer = LocatedResponse(url: request.url, response: answer)
+    let entry = EntryFacts(key: "k", storedAt: .zero, freshUntil: .zero, now: .zero)
+    return Snapshots(explain: { () throws(CacheError) in throw .cancelled }) { () throws(CacheError) in
+      Snapshots.Step(Snapshot(value: answer, source: .origin, entry: entry))
+    }
+  }
+}
+
+/// Gives the answers of a table, one row for each time it is asked.
+private final class KeptAnswers: HTTPResponseSource {
+  /// Where an answer comes from, what its content is, and what it warns of.
+  fileprivate typealias Kind = (source: String, content: String, warning: CacheError.Code?)
+
+  private let rows: [[Snapshot<LocatedResponse>]]
+  private let asked = Mutex<[FetchPolicy]>([])
+
+  init(_ rows: [[Kind]], content: [UInt8]) {
+    let gzip = Gzip.compress(content)
+    self.rows = rows.map { row in
+      row.map { kind in
+        let head = HTTPResponseHead(
+          status: 200, fields: ["Content-Encoding": kind.content == "unknown" ? "br" : "gzip"])
+        let answer = LocatedResponse(
+          url: "http://a/", response: HTTPResponse(head, body: kind.content == "damaged" ? gzip.dropLast(5) : gzip))
+        return Snapshot(
+          value: answer, source: kind.source == "cache" ? .cache : .origin,
+          entry: EntryFacts(key: "k", storedAt: .zero, freshUntil: .zero, now: .zero),
+          warnings: kind.warning.map { [CacheError($0, "it failed")] } ?? [])
+      }
+    }
+  }
+
+  var policies: [FetchPolicy] { asked.withLock { $0 } }
+
+  func followedResponses(
+    to request: HTTPRequest, options: FetchOptions, maxRedirects: Int
+  ) -> Snapshots<LocatedResponse> {
+    Snapshots(explain: { () throws(CacheError) in throw .cancelled }) { () throws(CacheError) in
+      let row = self.asked.withLock { asked in
+        defer { asked.append(options.policy) }
+        return self.rows[asked.count]
+      }
+      return Self.step(row[...])
+    }
+  }
+
+  private static func step(_ row: ArraySlice<Snapshot<LocatedResponse>>) -> Snapshots<LocatedResponse>.Step {
+    let rest = row.dropFirst()
+    guard !rest.isEmpty else { return Snapshots.Step(row[row.startIndex]) }
+    return Snapshots.Step(row[row.startIndex]) { () throws(CacheError) in step(rest) }
+  }
+}
