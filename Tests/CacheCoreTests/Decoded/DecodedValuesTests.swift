@@ -162,7 +162,7 @@ struct DecodedValuesTests {
     #expect(second.head.head.fields["etag"] == "v2" && second.version != first.version)
     #expect(second.head.storedAt == test.head().storedAt && second.head.retainUntil == test.head().retainUntil)
     #expect(second.response.toDomain() == .sample)
-    let error = await errorCode { () async throws(CacheError) in
+    let error = await errorCode {
       try await test.cities.store(first.response, head: test.head("v3"), for: request, confirming: first, token: nil)
     }
     #expect(error == .conflict)
