@@ -106,6 +106,7 @@ struct ConfigurationAssignmentTests {
     ("backends={}", "--set: 'backends' is a section", "one by one: sqlite, "),
     ("origin.tides.harbour=Bergen", "--set: unknown key 'origin.tides.harbour'", "no resource of this program"),
     ("nope=1", "--set: unknown key 'nope'", "known here: backend, environment"),
+    (".backend=lmdb", "--set: unknown key 'backend'", "'backend'"),
     ("cache.timeToLive", "--set: \"cache.timeToLive\" names no key and value", "write KEY=VALUE"),
     ("=1", "names no key and value", "write KEY=VALUE"),
     ("cache.timeToLive=soon", "--set: 'cache.timeToLive' is not a duration: \"soon\"", "give a duration"),

@@ -129,7 +129,10 @@ public struct SectionReader: Sendable {
 
   /// The key at `path`; `nil` if none has been declared there.
   package subscript(path: String) -> Setting? {
-    guard let end = path.utf8.lastIndex(of: UInt8(ascii: ".")) else { return find(path, in: "", from: 0) }
+    // A path that begins with a full stop is none.
+    guard let end = path.utf8.lastIndex(of: UInt8(ascii: ".")), end > path.startIndex else {
+      return find(path, in: "", from: 0)
+    }
     return find(String(path[path.utf8.index(after: end)...]), in: String(path[..<end]), from: 0)
   }
 
