@@ -223,29 +223,29 @@ extension RedisScan {
   private func keys(
     from first: Int, _ width: Int
   ) async throws(CacheError) -> (slots: [Int: Set<CacheKey>], next: Int) {
-    // A node with few keys names all of them sooner than it looks at many slots.
-    var commands = [RedisCommand("SCAN", "0", "MATCH", "\(names.start)*", "COUNT", String(Self.keysAtOnce))]
-    var (hasFewKeys, end) = (true, RedisNames.slots)
+    let scan = RedisCommand("SCAN", "0", "MATCH", "\(names.start)*", "COUNT", String(Self.keysAtOnce))
     let deadline = ContinuousClock.now.advanced(by: nodes.options.timeout)
     while true {
-      let replies = try await nodes.send(
-        commands + [RedisCommand("CLUSTER", "NODES")], slot: first, isRead: true
-      ).map { reply throws(CacheError) in try checked(reply) }
-      if hasFewKeys, replies[0].elements?.first?.text != "0" {
-        hasFewKeys = false
+      // A node with few keys names all of them sooner than it looks at many slots.
+      var (replies, view) = try await answers(to: [scan], first)
+      var (whole, end) = (view.slots, RedisNames.slots)
+      guard let scanned = replies[0].elements, scanned.count == 2 else { throw otherForm }
+      if scanned[0].text == "0" {
+        replies = [scanned[1]]
+      } else {
         end = try await self.end(from: first, width)
-        commands = (first..<end).map { Self.keys(in: $0) }
-        continue
+        (replies, view) = try await answers(to: (first..<end).map { Self.keys(in: $0) }, first)
+        // A slot that has come meanwhile was perhaps listed before all of its keys had.
+        whole.formIntersection(view.slots)
       }
       var slots: [Int: Set<CacheKey>] = [:]
-      for key in replies.dropLast().flatMap({ keys(hasFewKeys ? $0.elements?.last?.elements : $0.elements) }) {
-        if let slot = names.slot(of: names.name(of: key)), slot >= first { slots[slot, default: []].insert(key) }
+      for reply in replies {
+        guard let found = reply.elements else { throw otherForm }
+        for key in keys(found) {
+          if let slot = names.slot(of: names.name(of: key)), slot >= first { slots[slot, default: []].insert(key) }
+        }
       }
-      // What the node says of its slots afterwards held before as well.
-      let view = RedisClusterView(replies.last?.text ?? "")
-      if let run = view.slots.ranges.first(where: { $0.contains(first) }) {
-        return (slots, min(run.upperBound, end))
-      }
+      if let run = whole.ranges.first(where: { $0.contains(first) }) { return (slots, min(run.upperBound, end)) }
       if let importer = view.importers[first] {
         // Keys that were gone when the node was asked are there by now.
         let reply = try await nodes.node(at: importer).ask(Self.keys(in: first))
@@ -260,14 +260,32 @@ extension RedisScan {
     }
   }
 
-  /// The end of the slots from `first` on that have `width` keys, as their node counts them, or of as many as are asked for at once.
+  /// The replies of the node that has `first` to `commands`, and what it says of its slots after them.
+  private func answers(
+    to commands: [RedisCommand], _ first: Int
+  ) async throws(CacheError) -> (replies: [RedisValue], view: RedisClusterView) {
+    let all = commands + [RedisCommand("CLUSTER", "NODES")]
+    let replies = try await nodes.send(all, slot: first, isRead: true).map { reply throws(CacheError) in
+      try checked(reply)
+    }
+    return (Array(replies.dropLast()), RedisClusterView(replies.last?.text ?? ""))
+  }
+
+  /// The error of a node that lists keys in no form that Redis has.
+  private var otherForm: CacheError {
+    CacheError(.failed, "\(store): a node lists keys in another form than Redis")
+  }
+
+  /// The end of the slots from `first` on that have `width` keys, as their node counts them, or of as many as are asked for
+  /// at once.
   private func end(from first: Int, _ width: Int) async throws(CacheError) -> Int {
     let slots = first..<min(first + Self.slotsAtOnce, RedisNames.slots)
     let commands = slots.map { RedisCommand("CLUSTER", "COUNTKEYSINSLOT", String($0)) }
     let replies = try await nodes.send(commands, slot: first, isRead: true)
     var count: Int64 = 0
     for (slot, reply) in zip(slots, replies) {
-      count += try checked(reply).integer ?? 0
+      guard let number = try checked(reply).integer else { throw otherForm }
+      count += number
       if count >= width { return slot + 1 }
     }
     return slots.upperBound

@@ -132,6 +132,41 @@ struct RedisMigrationTests {
     try await engine.close()
   }
 
+  /// The number of lists of the keys of a slot that `node` has given.
+  private func lists(of node: RedisServer) throws -> Int {
+    let text = try node.ask("INFO", "commandstats").text ?? ""
+    let line = text.split(whereSeparator: \.isNewline).first { $0.hasPrefix("cmdstat_cluster|getkeysinslot:calls=") }
+    return line.flatMap { Int($0.drop { $0 != "=" }.dropFirst().prefix { $0 != "," }) } ?? 0
+  }
+
+  /// The engine still believes that the slot is where it was, and counts its keys there.
+  @Test("A page from a slot that has moved asks its new node for few slots")
+  func listingAfterwards() async throws {
+    let cluster = try Self.cluster.get()
+    let slot = 102
+    let move = try SlotMove(cluster, slot: slot)
+    defer { for node in cluster.nodes { _ = try? node.ask("FLUSHALL") } }
+    // More than a node names at once.
+    for node in [move.source, move.target] {
+      let other = try #require(
+        try (103..<RedisNames.slots).first { try cluster.owner(of: $0, asking: node)?.port == node.port })
+      let tag = tag(slot: other) { "\($0)" }
+      try node.ask(
+        "EVAL", "for i = 1, 5000 do redis.call('SET', KEYS[1] .. i, '') end", "1", "other:{\(tag)}")
+    }
+    let engine = try await RedisPlugin().open(cluster.url, ["prefix": .text("afterwards")])
+    let key = "cities\(tag(slot: slot) { "/\($0)" }),a"
+    try await engine.put(key, "1")
+    try move.begin()
+    try move.end()
+    let before = try lists(of: move.target)
+    let page = try await engine.scan(ScanRequest(after: "c:\(slot)", limit: 1))
+    #expect(page.entries.map(\.key.text) == [key])
+    let count = try lists(of: move.target) - before
+    #expect((1...2).contains(count), "\(count) lists")
+    try await engine.close()
+  }
+
   @Test("Calls continue without an error while slots move to and fro")
   func whileInUse() async throws {
     let cluster = try Self.cluster.get()
