@@ -93,6 +93,17 @@ struct FileEngine: Sendable, CustomTestStringConvertible {
   }
 
   @Test(arguments: FileEngine.all)
+  func wherePlacesCannotBeMadeNoStoreIsCreated(engine: FileEngine) async throws {
+    let place = try Place(engine)
+    try Data("mine".utf8).write(to: URL(fileURLWithPath: place.folder + "/file"))
+    let before = try place.contents()
+    for path in [place.folder + "/file/store", "/proc/none/store"] {
+      #expect(await code { try await place.open(at: path).close() } == .cannotCreate, "\(path)")
+    }
+    #expect(try place.contents() == before)
+  }
+
+  @Test(arguments: FileEngine.all)
   func anInspectionAndARemovalOfNothingCreateNothing(engine: FileEngine) async throws {
     let place = try Place(engine)
     let found = try await engine.plugin.inspect(place.configuration())
