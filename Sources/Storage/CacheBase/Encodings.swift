@@ -177,7 +177,10 @@ package enum PercentEncoding {
   }
 
   /// `text` with every byte encoded except unreserved characters, as in the name or value of a query parameter.
-  package static func text(_ text: String) -> String { encoded(Array(text.utf8), keeping: isUnreserved) }
+  package static func text(_ text: String) -> String { Self.text(Array(text.utf8)) }
+
+  /// `bytes` as text, with every byte encoded except unreserved characters.
+  package static func text(_ bytes: [UInt8]) -> String { encoded(bytes, keeping: isUnreserved) }
 
   /// Encodes `text` as a path, and keeps its slashes.
   package static func path(_ text: String) -> String { encoded(Array(text.utf8), keeping: mayStandInPath) }

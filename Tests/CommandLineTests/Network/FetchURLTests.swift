@@ -167,7 +167,7 @@ import Testing
     let pipe = scratch.path("work/pipe")
     let made = try await scratch.run("/usr/bin/mkfifo", [pipe])
     #expect(made.status == 0)
-    async let posted = scratch.cachectl("fetch", "url", server.url, "--data", "@\(pipe)")
+    async let posted = scratch.cachectl("fetch", "url", server.url, "--data-binary", "@\(pipe)")
     let written = try await scratch.run("/bin/sh", ["-c", "printf 'from a pipe' > \(pipe)"])
     #expect(written.status == 0)
     expectSuccess(try await posted)
@@ -183,7 +183,7 @@ import Testing
   @Test func largeContentIsSentWhole() async throws {
     let (scratch, server) = (try Scratch(), try TestServer { TestResponse("\($0.body.count)") })
     try scratch.write(String(repeating: "0123456789abcdef", count: 1 << 18), to: "work/large")
-    let run = try await scratch.cachectl("fetch", "url", server.url, "-d", "@\(scratch.path("work/large"))")
+    let run = try await scratch.cachectl("fetch", "url", server.url, "--data-binary", "@\(scratch.path("work/large"))")
     #expect(run.text == "\(1 << 22)")
     #expect(server.requests.first?.fields["Content-Length"] == "\(1 << 22)")
   }

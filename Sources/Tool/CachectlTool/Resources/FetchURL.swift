@@ -11,14 +11,14 @@ struct FetchURLCommand: AsyncParsableCommand {
       --out it goes to a file, which is written whole or not at all. With --output json, ndjson or csv facts about the \
       answer are printed. Redirections are followed. An answer is printed while it arrives, and kept once it is \
       complete, unless it is larger than cache.maxEntryBytes or HTTP forbids storing it. What may be stored and reused is \
-      what HTTP allows: see `cachectl explain url`.
+      what HTTP allows: see `cachectl explain url`. Options are spelled as in curl, and the word url may be left out.
 
       Examples:
-        cachectl fetch url https://example.com/data.json | jq
-        cachectl fetch url https://example.com/image.png --out image.png
-        cachectl fetch url https://example.com/ --include --header 'Accept: text/*'
-        cachectl fetch url https://example.com/items --data @item.json
-        cachectl fetch url https://example.com/large.json --compressed --retry 3
+        cachectl fetch https://example.com/data.json | jq
+        cachectl fetch -fsSL -o image.png https://example.com/image.png
+        cachectl fetch -i -H 'Accept: text/*' https://example.com/
+        cachectl fetch --json @item.json https://example.com/items
+        cachectl fetch --compressed --retry 3 https://example.com/large.json
       """)
 
   @OptionGroup
@@ -27,10 +27,16 @@ struct FetchURLCommand: AsyncParsableCommand {
   @Flag(name: [.customShort("i"), .long], help: "Print the status line and the header fields before the content")
   var include = false
 
-  @Option(name: [.customShort("o"), .long], help: "Write the content to FILE", completion: .file())
+  @Option(
+    name: [.customShort("o"), .long], help: ArgumentHelp("Write the content to FILE", valueName: "file"),
+    completion: .file())
   var out: String?
 
-  @Flag(help: "Fail where the status is 400 or more, and print nothing of the answer")
+  @Flag(name: [.customShort("O"), .long], help: "Write the content to a file named like the last part of the URL")
+  var remoteName = false
+
+  @Flag(
+    name: [.customShort("f"), .long], help: "Fail if the HTTP status is 400 or more, and print nothing of the response")
   var fail = false
 
   @Option(
@@ -50,6 +56,8 @@ struct FetchURLCommand: AsyncParsableCommand {
   var global: GlobalOptions
 
   func validate() throws(ValidationError) {
+    if remoteName, out != nil { throw ValidationError("--remote-name and --out exclude each other") }
+    if remoteName, fileName.isEmpty { throw ValidationError("the URL names no file for --remote-name: use --out FILE") }
     if let maxTime, !(maxTime > 0 && maxTime <= 1_000_000) {
       throw ValidationError("--max-time is a number of seconds, such as 30 or 0.5")
     }
@@ -80,6 +88,18 @@ struct FetchURLCommand: AsyncParsableCommand {
     }
   }
 
+  /// The file that takes the content; `nil` for stdout.
+  private var file: String? { remoteName ? fileName : out == "-" ? nil : out }
+
+  /// The last part of the URL's path, as it is written.
+  private var fileName: String {
+    let path = url.url.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
+    guard let slash = path.lastIndex(of: UInt8(ascii: "/")), slash > path.startIndex,
+      path[..<slash].last != UInt8(ascii: "/")
+    else { return "" }
+    return String(Substring(path[slash...].dropFirst()))
+  }
+
   /// Whether to print the head of the answer: a HEAD request gives nothing else.
   private var showsHead: Bool { include || url.head }
 
@@ -94,8 +114,8 @@ struct FetchURLCommand: AsyncParsableCommand {
     guard global.output == .table else { return try await showFacts(snapshot, session) }
     let response = snapshot.value.response
     for warning in view.warnings { global.warn(warning) }
-    if let out, out != "-" {
-      try await write(response, to: out)
+    if let file {
+      try await write(response, to: file)
       global.remark(view.status)
     } else if Console.output.screen.isTerminal, out == nil {
       try await show(response)
@@ -119,7 +139,7 @@ struct FetchURLCommand: AsyncParsableCommand {
   private func showFacts(_ snapshot: Snapshot<LocatedResponse>, _ session: Session) async throws(CacheError) {
     let (url, limit) = (snapshot.value.url, session.configuration.cache.maxEntryBytes)
     let response = try await snapshot.value.response.gathered(limit: limit, for: HTTPRequest(url: url))
-    if let out, out != "-" { try await write(response, to: out) }
+    if let file { try await write(response, to: file) }
     let gathered = snapshot.with(LocatedResponse(url: url, response: response))
     try global.show(SnapshotView(gathered, backend: session.configuration.backend))
   }

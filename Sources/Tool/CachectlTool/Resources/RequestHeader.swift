@@ -1,6 +1,6 @@
 internal import HTTPCaching
 
-/// The header fields that the options `--header`, `--user` and `--cookie` describe, as in curl.
+/// The header fields that the options of `fetch url` describe, as in curl.
 struct RequestHeader {
   /// The largest file with header fields, in bytes.
   private static let maxFileSize = 1 << 20
@@ -16,22 +16,34 @@ struct RequestHeader {
   ///
   /// - Throws: `CacheError`: `ioFailed` if a file cannot be read; `invalidRequest` if one of its lines is not a header
   ///   field, or an environment variable is not set. No message contains a value.
-  init(_ headers: [String], user: String?, cookies: [String]) throws(CacheError) {
-    for header in headers {
+  init(_ options: URLOptions) throws(CacheError) {
+    for header in options.headers {
       if header.hasPrefix("@") {
         try addFile(String(header.dropFirst()))
       } else {
         try add(header, isSecret: false)
       }
     }
-    if let user {
+    if let user = options.user {
       let login = try SecretValue.revealed(user, option: "--user")
       let text = login.utf8.contains(UInt8(ascii: ":")) ? login : "\(login):"
       addDefault("Authorization", "Basic \(String(decoding: Base64.encoded(Array(text.utf8)), as: UTF8.self))")
     }
     var texts: [String] = []
-    for cookie in cookies { texts.append(try SecretValue.revealed(cookie, option: "--cookie")) }
+    for cookie in options.cookies { texts.append(try SecretValue.revealed(cookie, option: "--cookie")) }
     if !texts.isEmpty { addDefault("Cookie", texts.joined(separator: "; ")) }
+    if let referer = options.referer, !referer.isEmpty { addDefault("Referer", referer) }
+    if let agent = options.userAgent {
+      if agent.isEmpty { unwantedNames.insert("user-agent") } else { addDefault("User-Agent", agent) }
+    }
+    // Also if the content is empty.
+    if options.content.isContent, options.content.json.isEmpty {
+      addDefault("Content-Type", "application/x-www-form-urlencoded")
+    }
+    if !options.content.json.isEmpty {
+      addDefault("Content-Type", "application/json")
+      addDefault("Accept", "application/json")
+    }
   }
 
   /// Whether `text` is a line of a header: "Name: value", "Name:" or "Name;".

@@ -67,7 +67,8 @@ struct FetchCommand: ParsableCommand {
       list += index == 0 ? resource.noun : (index == resources.count - 1 ? " or " : ", ") + resource.noun
     }
     return CommandConfiguration(
-      commandName: "fetch", abstract: "Fetch \(list) through the cache", subcommands: resources.map { $0.fetch() })
+      commandName: "fetch", abstract: "Fetch \(list) through the cache", subcommands: resources.map { $0.fetch() },
+      defaultSubcommand: resources.first { $0.noun == ToolResource.url.noun }?.fetch())
   }()
 }
 

@@ -1,6 +1,5 @@
 internal import CacheData
 internal import HTTPCaching
-internal import Synchronization
 
 /// The options that describe the request for a URL, spelled as in curl.
 struct URLOptions: ExplainableOptions {
@@ -26,20 +25,37 @@ struct URLOptions: ExplainableOptions {
     help: ArgumentHelp("The cookies to send; several are joined", valueName: "name=value; ..."))
   var cookies: [String] = []
 
-  @Option(name: [.customShort("X"), .long], help: "The method; GET, or POST where there is data")
-  var method: String?
+  @Option(
+    name: [.customShort("A"), .long],
+    help: ArgumentHelp("Send this User-Agent; an empty one means none", valueName: "name"))
+  var userAgent: String?
+
+  @Option(name: [.customShort("e"), .long], help: ArgumentHelp("Send this Referer", valueName: "url"))
+  var referer: String?
 
   @Option(
-    name: [.customShort("d"), .long],
-    help: ArgumentHelp(
-      "The content to send, or @FILE to read it from; several texts are joined by &", valueName: "text|@file"))
-  var data: [String] = []
+    name: [.customShort("X"), .customLong("request"), .customLong("method")],
+    help: ArgumentHelp("Use this method instead of GET, or of POST if there is content", valueName: "method"))
+  var method: String?
 
-  @Flag(name: [.customShort("I"), .long], help: "Ask for the header alone; the same as --method HEAD")
+  @OptionGroup
+  var content: ContentOptions
+
+  @Flag(name: [.customShort("I"), .long], help: "Request the header alone; the same as --request HEAD")
   var head = false
 
-  @Option(help: ArgumentHelp("Follow N redirections at most; with 0 show a redirection as it is", valueName: "n"))
+  @Option(
+    name: [.customLong("max-redirs"), .customLong("max-redirects")],
+    help: ArgumentHelp("Follow at most N redirects; with 0 show a redirect itself", valueName: "n"))
   var maxRedirects = 5
+
+  @Flag(
+    name: [
+      .customShort("s"), .customLong("silent"), .customShort("S"), .customLong("show-error"), .customShort("L"),
+      .customLong("location"),
+    ],
+    help: "Accepted for curl's sake: cachectl prints no progress in pipes, shows errors and follows redirects")
+  var isLikeCurl = false
 
   @Flag(help: "Keep . and .. in the path of the URL, which are resolved otherwise")
   var pathAsIs = false
@@ -55,11 +71,10 @@ struct URLOptions: ExplainableOptions {
     if cookies.contains(where: { !$0.utf8.contains(UInt8(ascii: "=")) && SecretValue.variable(in: $0) == nil }) {
       throw ValidationError("--cookie is written 'name=value': it reads no file of cookies")
     }
-    if data.count > 1, data.contains(where: { $0.hasPrefix("@") }) {
-      throw ValidationError("--data @FILE is all of the content: give it alone")
+    if head, method != nil || content.isContent {
+      throw ValidationError("--head goes with neither --request nor content")
     }
-    if head, method != nil || !data.isEmpty { throw ValidationError("--head goes with neither --method nor --data") }
-    if !(0...50).contains(maxRedirects) { throw ValidationError("--max-redirects is a number from 0 to 50") }
+    if !(0...50).contains(maxRedirects) { throw ValidationError("--max-redirs is a number from 0 to 50") }
   }
 
   /// Fetches the response to a request through the cache.
@@ -71,10 +86,10 @@ struct URLOptions: ExplainableOptions {
   ///   variable with its value is not set.
   var fetch: Fetch {
     get throws(CacheError) {
-      let header = try RequestHeader(headers, user: user, cookies: cookies)
+      let header = try RequestHeader(self)
       var request = HTTPRequest(
-        method: head ? "HEAD" : method ?? (data.isEmpty ? "GET" : "POST"), url: url, fields: HTTPFields(header.fields),
-        body: text, stream: try stream)
+        method: head ? "HEAD" : method ?? (content.isContent ? "POST" : "GET"), url: try content.applied(to: url),
+        fields: HTTPFields(header.fields), body: try content.bytes(), stream: try content.stream())
       request.keepsDotSegments = pathAsIs
       request.secretFields = header.secretNames
       return { [request, maxRedirects] context, demands, options in
@@ -89,30 +104,6 @@ struct URLOptions: ExplainableOptions {
     _ context: ResourceContext, _ options: FetchOptions
   ) throws(CacheError) -> Snapshots<LocatedResponse> {
     try fetch(context, try network.demands, options)
-  }
-
-  /// The content given on the command line.
-  private var text: [UInt8] { file == nil ? Array(data.joined(separator: "&").utf8) : [] }
-
-  /// The file that holds the content.
-  private var file: Substring? { data.first.flatMap { $0.hasPrefix("@") ? $0.dropFirst() : nil } }
-
-  /// The content of the file, which is read as it is sent.
-  private var stream: StreamedContent? {
-    get throws(CacheError) {
-      guard let name = file else { return nil }
-      let file = try InputFile(String(name))
-      let left = Mutex(file.length ?? .max)
-      // A file that grows meanwhile, such as a log, is sent up to the length it had at the start.
-      return StreamedContent(length: file.length) { () async throws(CacheError) in
-        let bytes = try await file.next()
-        let sent = left.withLock { left in
-          defer { left -= min(left, bytes.count) }
-          return bytes.prefix(left)
-        }
-        return sent.isEmpty ? nil : Array(sent)
-      }
-    }
   }
 }
 
