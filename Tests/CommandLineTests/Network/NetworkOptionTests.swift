@@ -20,7 +20,8 @@ import Testing
     #expect(proved.errors.isEmpty)
     // Nothing is asked then.
     let hit = try await scratch.cachectl("fetch", "url", "-k", "-i", "--max-stale", "1h", server.url)
-    #expect(hit.text.contains("; hit") && hit.errorLines.count == 1 && hit.errors.contains("stale for"), "\(hit.errors)")
+    #expect(
+      hit.text.contains("; hit") && hit.errorLines.count == 1 && hit.errors.contains("stale for"), "\(hit.errors)")
   }
 
   /// It says which option names the file, and asks no server.
