@@ -8,18 +8,16 @@ let features = [
 ]
 let settings: [SwiftSetting] = features.map { .enableUpcomingFeature($0) }
 
-/// One target of a storey. What it may import is `CacheBase` and what is listed here: the build rejects anything else with
-/// `--explicit-target-dependency-import-check error`. A target also lists what it sees only because another one exports it
-/// again: without that SwiftPM may not rebuild it after a change.
-func layer(_ storey: String, _ name: String, _ dependencies: [Target.Dependency]) -> Target {
+/// A target of a level. It may import `CacheBase` and the listed targets: the build rejects anything else. It also lists those
+/// that another target exports again: otherwise SwiftPM may not rebuild it after a change.
+func layer(_ level: String, _ name: String, _ dependencies: [Target.Dependency]) -> Target {
   .target(
-    name: name, dependencies: ["CacheBase"] + dependencies, path: "Sources/\(storey)/\(name)", swiftSettings: settings)
+    name: name, dependencies: ["CacheBase"] + dependencies, path: "Sources/\(level)/\(name)", swiftSettings: settings)
 }
 
 /// What fetches through the cache. `CacheCore` exports the rules, and these the vocabulary.
 let caching: [Target.Dependency] = ["EngineAPI", "FetchVocabulary", "HTTPCaching", "CacheCore"]
 
-/// The articles' app, with its views.
 let app: [Target.Dependency] = ["CacheDomain", "CacheData", "CachePresentation", "SampleOrigin"]
 
 /// The engines in which the program keeps what it fetches.

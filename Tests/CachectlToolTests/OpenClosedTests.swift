@@ -7,15 +7,15 @@ import Testing
 /// The cache and the features on it name no engine: a new one changes none of their files. The libraries and the engines
 /// name no command: another program has others.
 struct OpenClosedTests {
-  static let storeys = ["Caching", "Features"]
+  static let levels = ["Caching", "Features"]
   /// What a program uses without the tool.
   static let libraries =
     ["Storage", "Caching"].map { "Sources/\($0)" }
     + ["CacheDomain", "CacheData", "SampleOrigin"].map { "Sources/Features/\($0)" } + ["Plugins"]
 
   /// The Swift files of a folder of the sources, by name, with their text.
-  private static func files(_ storey: String) throws -> [(name: String, text: String)] {
-    try files(in: "Sources/\(storey)")
+  private static func files(_ level: String) throws -> [(name: String, text: String)] {
+    try files(in: "Sources/\(level)")
   }
 
   private static func files(in folder: String) throws -> [(name: String, text: String)] {
@@ -41,17 +41,17 @@ struct OpenClosedTests {
     return text.range(of: pattern, options: .regularExpression) != nil
   }
 
-  @Test(arguments: storeys) func noFileNamesAnEngine(storey: String) throws {
+  @Test(arguments: levels) func noFileNamesAnEngine(level: String) throws {
     let names = Set(PluginCatalogue.builtIn.declarations.map(\.name)).union([
       "sqlite", "lmdb", "plist", "redis", "hiredis",
     ])
     // The cache of a test is in memory.
-    let files = try Self.files(storey).filter { !$0.name.hasPrefix("ResponseCacheTesting/") }
+    let files = try Self.files(level).filter { !$0.name.hasPrefix("ResponseCacheTesting/") }
     #expect(files.count >= 20, "the sources were found")
     for file in files {
       for name in names {
-        #expect(!Self.namesEngine(name, in: file.text), "\(storey)/\(file.name) names \(name)")
-        #expect(!Self.namesEngine(name, in: file.name), "\(storey)/\(file.name) is named after \(name)")
+        #expect(!Self.namesEngine(name, in: file.text), "\(level)/\(file.name) names \(name)")
+        #expect(!Self.namesEngine(name, in: file.name), "\(level)/\(file.name) is named after \(name)")
       }
     }
   }
@@ -94,7 +94,7 @@ struct OpenClosedTests {
     }
   }
 
-  /// A storey imports only what is below it, and an engine the lowest storey alone.
+  /// A level imports only what is below it, and an engine the lowest level alone.
   @Test(arguments: [
     ("Sources/Storage", ["Caching", "Features", "Tool"]), ("Sources/Caching", ["Features", "Tool"]),
     ("Sources/Features", ["Tool"]), ("Plugins", ["Caching", "Features", "Tool"]),
