@@ -49,21 +49,26 @@ import Testing
     #expect(try byName.document()["path"] == .text(path))
   }
 
-  /// The engine can neither remove its store nor move it aside.
+  /// The engine can neither remove its store nor move it aside. What was moved aside before stays.
   @Test(arguments: [["rm", "--all", "--yes"], ["verify", "--repair"]])
   func thereIsAWayOutOfADamagedStore(command: [String]) async throws {
     let (scratch, path) = try scratch()
-    expectSuccess(try await scratch.cachectl("--backend", path, "fetch", "cities"))
-    try scratch.write(Data(repeating: 1, count: 5_000), to: "home/folder/entries")
-    let listing = try await scratch.cachectl("--backend", path, "ls")
-    #expect(listing.errors.contains("cachectl --backend \(path) verify --repair"), "\(listing.errors)")
-    let run = try await scratch.cachectl(["--backend", path] + command)
-    let start = try #require(run.errors.range(of: "move it aside with: "), "\(run.errors)")
-    #expect(run.status == 65)
-    expectSuccess(try await scratch.shell(String(run.errors[start.upperBound...].prefix { $0 != "\n" })))
-    expectSuccess(try await scratch.cachectl("--backend", path, "fetch", "cities"))
-    expectSuccess(try await scratch.cachectl("--backend", path, "verify"))
-    #expect(scratch.exists("home/folder.damaged/entries"))
+    let options = ["--backend", path, "--set", "backends.folder.path=\(scratch.path("home/my store"))"]
+    expectSuccess(try await scratch.cachectl(options + ["fetch", "cities"]))
+    for size in [5_000, 6_000] {
+      try scratch.write(Data(repeating: 1, count: size), to: "home/my store/entries")
+      let listing = try await scratch.cachectl(options + ["ls"])
+      #expect(listing.errors.contains(" --backend \(path) verify --repair"), "\(listing.errors)")
+      let run = try await scratch.cachectl(options + command)
+      let start = try #require(run.errors.range(of: "move it aside with: "), "\(run.errors)")
+      #expect(run.status == 65)
+      expectSuccess(try await scratch.shell(String(run.errors[start.upperBound...].prefix { $0 != "\n" })))
+      expectSuccess(try await scratch.cachectl(options + ["fetch", "cities"]))
+      expectSuccess(try await scratch.cachectl(options + ["verify"]))
+    }
+    let names = try FileManager.default.contentsOfDirectory(atPath: scratch.home)
+    let moved = names.filter { $0.hasPrefix("my store.damaged-") }.map { "home/\($0)/entries" }
+    #expect(Set(try moved.map { try scratch.read($0).count }) == [5_000, 6_000], "\(names)")
   }
 
   @Test func aFetchIsAnsweredFromALibrary() async throws {

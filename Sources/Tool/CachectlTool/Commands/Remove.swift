@@ -187,11 +187,12 @@ extension Session {
   }
 
   /// The command that makes room for an empty store if the engine can neither remove its store nor move it aside; `nil` for
-  /// a store without a path.
+  /// a store without a path. Nothing has the new name: `mv` would replace a file that was moved aside before.
   var commandToMoveAside: String? {
-    configuration.storePath.map { path in
-      "move it aside with: mv \(EngineDeclaration.shellWord(path)) \(EngineDeclaration.shellWord(path + ".damaged"))"
-    }
+    guard var path = configuration.storePath else { return nil }
+    while path.utf8.count > 1, path.hasSuffix("/") { path.removeLast() }
+    let name = StoreFiles().freeName(path + container.clock.now.damagedSuffix)
+    return "move it aside with: mv \(EngineDeclaration.shellWord(path)) \(EngineDeclaration.shellWord(name))"
   }
 
   /// Removes the store, so that the next opening creates an empty one.
