@@ -15,6 +15,7 @@ import Testing
       environment: ["FAULT": fault])
     let run = try await program.end()
     #expect(scratch.names(below: "temporary").isEmpty, "The scratch stores are removed")
+    #expect(!scratch.exists("home"), "It works on scratch stores only")
     return (run, try run.document())
   }
 
