@@ -16,8 +16,10 @@ import Testing
       #expect(try await scratch.cachectl(Self.command(engine)).document()["source"] == source)
     }
     #expect(server.count == 1)
-    let refreshed = try await scratch.cachectl(Self.command(engine, "--refresh")).document()
-    #expect(refreshed["source"] == "origin" && server.count == 2)
+    for (number, options) in [["--refresh"], ["--policy", "network-only"]].enumerated() {
+      let refreshed = try await scratch.cachectl(Self.command(engine) + options).document()
+      #expect(refreshed["source"] == "origin" && server.count == number + 2, "\(options)")
+    }
   }
 
   @Test func whatIsStaleIsConfirmedByA304() async throws {
@@ -60,8 +62,10 @@ import Testing
     #expect(server.connectionCount == 0)
     expectSuccess(try await scratch.cachectl(Self.command(engine)))
     let connections = server.connectionCount
-    let offline = try await scratch.cachectl(Self.command(engine, "--offline")).document()
-    #expect(offline["source"] == "cache" && offline["stale"] == true)
+    for options in [["--offline"], ["--policy", "cache-only"]] {
+      let offline = try await scratch.cachectl(Self.command(engine) + options).document()
+      #expect(offline["source"] == "cache" && offline["stale"] == true, "\(options)")
+    }
     #expect(server.connectionCount == connections)
   }
 
