@@ -64,6 +64,11 @@ struct URLOptions: ExplainableOptions {
   var network: NetworkOptions
 
   func validate() throws(ValidationError) {
+    if !url.utf8.contains(UInt8(ascii: ":")) {
+      let names = Cachectl.current.resources.map { $0.options.resourceName }.filter { $0 != Self.resourceName }
+      throw ValidationError(
+        "'\(url)' is not a URL such as https://example.com/path, and not a resource (\(names.joined(separator: ", ")))")
+    }
     if headers.contains(where: { !RequestHeader.isLine($0) && (!$0.hasPrefix("@") || $0 == "@") }) {
       throw ValidationError(
         "--header is written 'Name: value', 'Name:' to send none, 'Name;' to send it empty, or @FILE")
