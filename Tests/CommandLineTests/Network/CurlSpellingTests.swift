@@ -86,7 +86,8 @@ import Testing
     #expect(try await scratch.cachectl("fetch", "--", "\(server.url)/c").text == "/c")
     #expect(try await scratch.cachectl("fetch", "\(server.url)/d", "-o", "/dev/stdout").text == "/d")
     expectFailure(try await scratch.cachectl("fetch", "citis"), status: 64, mentioning: ["citis", "cities"])
-    expectFailure(try await scratch.cachectl("fetch", "example.org"), status: 64, mentioning: ["example.org", "https:", "cities"])
+    expectFailure(
+      try await scratch.cachectl("fetch", "example.org"), status: 64, mentioning: ["example.org", "https:", "cities"])
     expectFailure(try await scratch.cachectl("fetch"), status: 64, mentioning: ["missing"])
   }
 
