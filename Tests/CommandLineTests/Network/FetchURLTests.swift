@@ -189,16 +189,16 @@ import Testing
   }
 
   /// An answer that is too large to be kept is passed on, and what is stored of an older one goes.
-  @Test(arguments: [true, false])
-  func anAnswerThatIsTooLargeIsPassedOn(hasLength: Bool) async throws {
-    let content = Array(String(repeating: "0123456789abcdef", count: 1 << 15).utf8)
+  @Test(arguments: [(1 << 19, "64KiB", true), (1 << 19, "64KiB", false), (5_008, "1KiB", true), (5_008, "1KiB", false)])
+  func anAnswerThatIsTooLargeIsPassedOn(bytes: Int, limit: String, hasLength: Bool) async throws {
+    let content = Array(String(repeating: "0123456789abcdef", count: bytes / 16).utf8)
     let scratch = try Scratch()
     let server = try TestServer { request in
       if request.fields["X-Small"] != nil { return TestResponse(fields: Self.fresh, "small") }
       let response = TestResponse(fields: Self.fresh, body: .bytes(content))
       return hasLength ? response : response.chunked(10_000)
     }
-    let command = ["--set", "cache.maxEntryBytes=64KiB", "fetch", "url", server.url]
+    let command = ["--set", "cache.maxEntryBytes=\(limit)", "fetch", "url", server.url]
     expectSuccess(try await scratch.cachectl(command + ["-H", "X-Small: 1"]))
     let run = try await scratch.cachectl(command + ["--refresh"])
     #expect(run.status == 0 && run.output == Data(content))

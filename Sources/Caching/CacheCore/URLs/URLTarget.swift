@@ -237,7 +237,7 @@ struct URLTarget: FetchTarget {
       if !variants.selected.isEmpty { try await cache.stored.remove(variants.selected.map(\.key)) }
       return try key()
     }
-    guard response.rest == nil else { throw .tooLargeToStore }
+    guard response.rest == nil, response.body.count <= cache.maxContentBytes else { throw .tooLargeToStore }
     // A response that took long does not replace one that was received after it. One from the future, by a clock that
     // was set, is not newer.
     let isNewer = { (stored: StoredHead) in
