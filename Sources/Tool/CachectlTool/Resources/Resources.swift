@@ -108,8 +108,8 @@ struct ExplainCommand: ParsableCommand {
     return CommandConfiguration(
       commandName: "explain", abstract: "Say how a fetch would be answered, and why, without doing it",
       discussion: """
-        It takes the options of the fetch that it explains, looks into the cache, and asks no origin. For a URL, \
-        the word url may be left out.
+        It takes the options that select what to fetch and how, looks into the cache, and sends no request. For a \
+        URL, the word url may be left out.
 
         Examples:
           cachectl explain cities --order revenue
