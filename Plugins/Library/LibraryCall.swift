@@ -43,20 +43,10 @@ struct LibraryCall {
 
 /// A read in progress: the context of its callback. It is separate from `LibraryCall` because reads are the hot path.
 struct LibraryRead {
-  /// In a structure, because a function alone has no address.
-  struct Body {
-    let call: (Span<UInt8>, EntryMetadata) throws(CacheError) -> Void
-  }
-
   let key: UnsafeBufferPointer<UInt8>
-  var body: Body
-  private(set) var isFound = false
-  private(set) var error: CacheError?
-
-  init(_ key: UnsafeBufferPointer<UInt8>, _ body: Body) {
-    self.key = key
-    self.body = body
-  }
+  let body: (Span<UInt8>, EntryMetadata) throws(CacheError) -> Void
+  var isFound = false
+  var error: CacheError?
 
   /// Passes the entry, which is `nil` for NULL, to the body of the read, and returns the callback's result.
   @inline(__always)
@@ -73,11 +63,7 @@ struct LibraryRead {
       else { throw .defect("gave another entry than the requested one") }
       let metadata = try EntryMetadata(checking: entry, key.span)
       let payload = try entry.pointee.payload.checked("payload")
-      // Moved out and back, because a copy would be counted.
-      guard let place = read.pointer(to: \.body) else { return stop }
-      let body = place.move()
-      defer { place.initialize(to: body) }
-      try body.call(payload.span, metadata)
+      try read.pointee.body(payload.span, metadata)
       read.pointee.isFound = true
       return 0
     } catch {
@@ -97,7 +83,8 @@ extension LibraryPlugin {
     let error = withoutActuallyEscaping(visit) { visit -> CacheError? in
       var call = LibraryCall(visit: visit)
       let error = self.error(of: { failure in withUnsafeMutablePointer(to: &call) { function($0, failure) } })
-      return call.error.map(named) ?? error
+      if let error = call.error { return named(error) }
+      return error
     }
     if let error { throw error }
   }

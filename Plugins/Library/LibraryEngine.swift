@@ -230,14 +230,15 @@ final class LibraryEngine: StorageEngine, @unchecked Sendable {
     var isFound = false
     let error = withoutActuallyEscaping(body) { body in
       key.withUnsafeBufferPointer { key -> CacheError? in
-        var read = LibraryRead(key, LibraryRead.Body(call: body))
+        var read = LibraryRead(key: key, body: body)
         let error = withUnsafeMutablePointer(to: &read) { read in
           plugin.error(of: { failure in
             plugin.engine.read(store, cachectl_bytes(key), { LibraryRead.callback($0, $1) }, read, failure)
           })
         }
         isFound = read.isFound
-        return read.error.map(plugin.named) ?? error
+        if let error = read.error { return plugin.named(error) }
+        return error
       }
     }
     if let error { throw error }

@@ -53,15 +53,15 @@ struct ReadOnlyTests {
       #expect(try await Contents(of: readOnly) == contents)
       var removal = WriteBatch()
       removal.remove(contents.entries[0].key)
-      #expect(await code { try await readOnly.apply(batch) } == .permissionDenied)
-      #expect(await code { try await readOnly.apply(removal) } == .permissionDenied)
-      #expect(await code { try await readOnly.compact() } == .permissionDenied)
+      #expect(await errorCode { try await readOnly.apply(batch) } == .permissionDenied)
+      #expect(await errorCode { try await readOnly.apply(removal) } == .permissionDenied)
+      #expect(await errorCode { try await readOnly.compact() } == .permissionDenied)
       #expect(try await Contents(of: engine) == contents)
       try await readOnly.close()
-      #expect(await code { _ = try await engine.count() } == .closed)
+      #expect(await errorCode { _ = try await engine.count() } == .closed)
       for suffix in [nil, ".x"] {
         #expect(
-          await code { _ = try await layer.removeStore(configuration, movingAside: suffix) } == .permissionDenied)
+          await errorCode { _ = try await layer.removeStore(configuration, movingAside: suffix) } == .permissionDenied)
       }
       guard plugin.declaration.capabilities.contains(.persistent) else { return }
       let again = try await layer.open(configuration)
@@ -101,15 +101,6 @@ struct ReadOnlyTests {
       for: plugin.declaration, values: hasPath ? ["path": .text(folder.path + "/store")] : [:],
       clock: ManualClock(Timestamp(milliseconds: 2)))
     try await body(plugin, configuration)
-  }
-
-  private func code(_ body: () async throws -> Void) async -> CacheError.Code? {
-    do {
-      try await body()
-      return nil
-    } catch {
-      return (error as? CacheError)?.code
-    }
   }
 }
 

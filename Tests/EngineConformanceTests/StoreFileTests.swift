@@ -4,6 +4,7 @@ import Foundation
 import LMDBStorage
 import PlistStorage
 import SQLiteStorage
+import TestStorage
 import Testing
 
 /// An engine whose stores are files.
@@ -71,15 +72,6 @@ struct FileEngine: Sendable, CustomTestStringConvertible {
     }
   }
 
-  private func code(_ body: () async throws -> Void) async -> CacheError.Code? {
-    do {
-      try await body()
-      return nil
-    } catch {
-      return (error as? CacheError)?.code
-    }
-  }
-
   @Test(arguments: FileEngine.all)
   func aNewStoreIsForTheUserAlone(engine: FileEngine) async throws {
     let place = try Place(engine)
@@ -98,7 +90,7 @@ struct FileEngine: Sendable, CustomTestStringConvertible {
     try Data("mine".utf8).write(to: URL(fileURLWithPath: place.folder + "/file"))
     let before = try place.contents()
     for path in [place.folder + "/file/store", "/proc/none/store"] {
-      #expect(await code { try await place.open(at: path).close() } == .cannotCreate, "\(path)")
+      #expect(await errorCode { try await place.open(at: path).close() } == .cannotCreate, "\(path)")
     }
     #expect(try place.contents() == before)
   }
@@ -140,7 +132,7 @@ struct FileEngine: Sendable, CustomTestStringConvertible {
       let place = try Place(engine)
       try await place.fill()
       try Data(content.utf8).write(to: URL(fileURLWithPath: place.data))
-      let refused = await code {
+      let refused = await errorCode {
         let store = try await place.open()
         _ = try await store.scan(ScanRequest())
       }
@@ -168,7 +160,8 @@ struct FileEngine: Sendable, CustomTestStringConvertible {
     try await store.apply(.putting("cities/a"))
     for suffix in [nil, ".damaged"] {
       #expect(
-        await code { _ = try await engine.plugin.removeStore(place.configuration(), movingAside: suffix) } == .busy)
+        await errorCode { _ = try await engine.plugin.removeStore(place.configuration(), movingAside: suffix) } == .busy
+      )
     }
     #expect(try await store.check() == [])
     #expect(try await store.count().entries == 1)
@@ -223,10 +216,12 @@ struct FileEngine: Sendable, CustomTestStringConvertible {
     let place = try Place(engine)
     try foreign.make(place)
     let before = try place.contents()
-    #expect(await code { try await place.open().close() } == .cannotCreate)
-    #expect(await code { _ = try await engine.plugin.inspect(place.configuration()) } == .cannotCreate)
+    #expect(await errorCode { try await place.open().close() } == .cannotCreate)
+    #expect(await errorCode { _ = try await engine.plugin.inspect(place.configuration()) } == .cannotCreate)
     for suffix in [nil, ".damaged"] {
-      let refused = await code { _ = try await engine.plugin.removeStore(place.configuration(), movingAside: suffix) }
+      let refused = await errorCode {
+        _ = try await engine.plugin.removeStore(place.configuration(), movingAside: suffix)
+      }
       #expect(refused == .cannotCreate)
     }
     #expect(try place.contents() == before)
