@@ -6,9 +6,9 @@ struct Rate: Codable {
   let perEuro: Double
 }
 
-/// Stands for a request to a server.
+/// Simulates a request to a server.
 func askBank(_ currency: String) async throws -> Rate {
-  print("The bank is asked for \(currency).")
+  print("Requesting \(currency) from the bank.")
   try await Task.sleep(for: .seconds(1))
   return Rate(currency: currency, perEuro: 0.94)
 }
