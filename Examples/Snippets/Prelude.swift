@@ -1,4 +1,4 @@
-// What the snippets of README.md and docs/library.md take for granted.
+// The declarations that the snippets of README.md and docs/library.md use.
 import ResponseCache
 
 struct User: Codable, Equatable {

@@ -13,7 +13,7 @@ let package = Package(
     .library(name: "cachectl-notebook", type: .dynamic, targets: ["NotebookLibrary"])
   ],
   dependencies: [
-    // Where the repository of cachectl is: here two folders up, and anywhere else once this package is.
+    // The path of cachectl's repository: two folders up here. Change it if you move this package.
     .package(name: "cachectl", path: "../..")
   ],
   targets: [
@@ -29,7 +29,7 @@ let package = Package(
       dependencies: ["Notebook", .product(name: "EngineExport", package: "cachectl")],
       swiftSettings: settings,
       linkerSettings: [
-        // What FoundationEssentials needs where it is linked statically.
+        // FoundationEssentials needs these if it is linked statically.
         .linkedLibrary("_FoundationCollections"), .linkedLibrary("_FoundationCShims"),
         // The library brings the Swift runtime along and keeps all names but `cachectl_plugin` to itself.
         .unsafeFlags([

@@ -7,7 +7,7 @@ let settings: [SwiftSetting] = [
 
 /// The program as a library. Nothing in it knows of this package.
 let tool = Target.Dependency.product(name: "CachectlTool", package: "cachectl")
-/// What helps to write an engine, or a layer around one.
+/// The support for writing an engine, or a layer around one.
 let engineSupport = Target.Dependency.product(name: "EngineAPI", package: "cachectl")
 
 let package = Package(

@@ -54,7 +54,7 @@ extension CacheError {
 
   /// The error for a store that has to be closed everywhere first.
   ///
-  /// - Parameter what: what is the matter, to follow the store's path.
+  /// - Parameter what: the problem, in words that follow the store's path.
   static func lmdbStoreInUse(
     _ path: String, _ what: String = "is in use, and can be neither removed nor moved meanwhile"
   ) -> CacheError {

@@ -41,7 +41,7 @@ struct LMDBFiles: Sendable {
 
   /// Whether there is a store in the directory, damaged or not. Changes nothing.
   ///
-  /// - Throws: `CacheError`: `cannotCreate` if what is there belongs to someone else, `permissionDenied`, `ioFailed`.
+  /// - Throws: `CacheError`: `cannotCreate` if the directory belongs to someone else, `permissionDenied`, `ioFailed`.
   func isStore() throws(CacheError) -> Bool {
     try StoreMark.isStore(inFolder: directory) { names throws(CacheError) in
       // The lock file stays when a store is removed.

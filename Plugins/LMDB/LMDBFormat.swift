@@ -190,7 +190,7 @@ struct LMDBCountRecord: Equatable {
   private static let fixedSize = 8
   private static let partSize = 56
 
-  /// The transaction that wrote the record; 0, which is no valid number, if the count is known to be wrong.
+  /// The transaction that wrote the record; 0, which is not a valid number, if the count is known to be wrong.
   var transaction: Int
   var count: StoreCount
 

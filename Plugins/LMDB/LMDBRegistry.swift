@@ -23,8 +23,8 @@ final class LMDBRegistry: Sendable {
   /// The environment of the store in the directory `path`, which is created first if there is none.
   ///
   /// - Parameter mapSize: the initial map size; ignored if the environment is already open.
-  /// - Throws: `CacheError`: `cannotCreate` if the directory belongs to someone else; `damaged` if LMDB cannot map what is
-  ///   there; `unsupportedFormat`, `noSpace`, `permissionDenied`, `busy`, `ioFailed`.
+  /// - Throws: `CacheError`: `cannotCreate` if the directory belongs to someone else; `damaged` if LMDB cannot map the
+  ///   file; `unsupportedFormat`, `noSpace`, `permissionDenied`, `busy`, `ioFailed`.
   func environment(
     at path: String, mapSize: Int
   ) throws(CacheError) -> LMDBEnvironmentUse {

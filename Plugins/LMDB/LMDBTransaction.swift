@@ -128,7 +128,7 @@ extension LMDBTransaction {
     try forEachItem(in: LMDBEnvironment.mainDatabase) { item throws(CacheError) in
       if item.key.elementsEqual(LMDBCountRecord.key) { return }
       guard CacheKey.isNamespace(String(decoding: item.key, as: UTF8.self)) else {
-        throw .damagedLMDB(environment.files.directory, "it holds a database that is no namespace")
+        throw .damagedLMDB(environment.files.directory, "it holds a database whose name is not a namespace")
       }
       found.append(LMDBNamespace(item.key, count: item.key.count))
     }

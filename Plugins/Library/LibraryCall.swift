@@ -125,7 +125,7 @@ extension LibraryPlugin {
   /// The error that a function reported by returning `status`, which is not 0.
   private func reported(_ status: Int32, _ failure: LibraryCall.Failure) -> CacheError {
     guard (1...CacheError.interfaceCodes.count).contains(Int(status)) else {
-      return named(.defect("returned \(status), which is no code of the interface"))
+      return named(.defect("returned \(status), which is not a code of the interface"))
     }
     let message = withUnsafeBytes(of: &failure.pointee.message) { Self.line($0) }
     let hint = withUnsafeBytes(of: &failure.pointee.hint) { Self.line($0) }
@@ -140,7 +140,7 @@ extension LibraryPlugin {
   }
 }
 
-// What a library lends, checked as far as it could do harm otherwise.
+// Checks of the memory that a library lends: all that prevent harm.
 
 extension cachectl_bytes {
   /// The most bytes that a library can lend at once.

@@ -59,7 +59,7 @@ final class LibraryEngine: StorageEngine, @unchecked Sendable {
     let memory = malloc(MemoryLayout<Output>.size + MemoryLayout<Output>.alignment)
     defer { free(memory) }
     guard let output = memory?.alignedUp(for: Output.self).assumingMemoryBound(to: Output.self) else {
-      throw CacheError(.failed, "there is no memory for what was read")
+      throw CacheError(.failed, "there is no memory for the result of a read")
     }
     var hasOutput = false
     do throws(CacheError) {

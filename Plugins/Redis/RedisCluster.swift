@@ -22,7 +22,7 @@ struct RedisSlotRange: Sendable {
   }
 }
 
-/// What a node says of its own slots in its reply to CLUSTER NODES.
+/// A node's own slots, from its reply to CLUSTER NODES.
 struct RedisClusterView: Sendable {
   /// The slots that it has with all their keys.
   private(set) var slots = RangeSet<Int>()

@@ -11,7 +11,7 @@ internal import EngineAPI
 /// `@unchecked Sendable`: the lock of `monitor` guards the variables and the TLS session. Only the `reader` takes bytes from
 /// the socket, and uses `replies` and `room`.
 final class RedisConnection: @unchecked Sendable {
-  /// What a server says of itself.
+  /// The role of a server, from its own replies.
   struct Role: Sendable {
     enum Mode: String, Sendable { case standalone, cluster, sentinel }
 
@@ -42,7 +42,7 @@ final class RedisConnection: @unchecked Sendable {
   private let url: String
   private let silence: Duration
   private let patience: Duration
-  /// What to do if the connection breaks before the server has replied.
+  /// The hint for a connection that breaks before the server has replied.
   private let hintWhileNew: String?
   private let onMessage: (@Sendable (RedisValue) -> Void)?
   private let socket: RedisSocket
@@ -250,8 +250,8 @@ final class RedisConnection: @unchecked Sendable {
     return wait
   }
 
-  /// Sends what the socket takes, waits for at most `milliseconds` until it is ready, and hands out what has arrived. Only
-  /// the reader calls this.
+  /// Sends what the socket takes, waits for at most `milliseconds` until it is ready, and hands out the received bytes.
+  /// Only the reader calls this.
   private func serve(for milliseconds: Int32) {
     let (events, isThread) = monitor.withLock {
       let before = sentBefore + sent

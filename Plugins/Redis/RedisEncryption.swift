@@ -59,7 +59,7 @@ final class RedisEncryption: @unchecked Sendable {
       hint: "give a file in the format PEM that this user may read, and a key without a password")
   }
 
-  /// What to do about a server that does not answer a handshake.
+  /// The hint for a server that does not respond to a handshake.
   static let plainHint = "write redis:// in place of rediss:// in the option url if this port does not encrypt"
 }
 
@@ -104,7 +104,7 @@ final class RedisTLSSession {
 
   deinit { openSSL.SSL_free(session) }  // Frees its buffers too.
 
-  /// Continues the handshake, as far as what was received allows, and returns whether it has ended.
+  /// Continues the handshake, as far as the received bytes allow, and returns whether it has ended.
   ///
   /// - Throws: `RedisBreak` if the server's certificate is not trusted, or the server speaks no TLS.
   func shakeHands() throws(RedisBreak) -> Bool {
@@ -132,7 +132,7 @@ final class RedisTLSSession {
     }
   }
 
-  /// What has to be sent to the server.
+  /// Takes the bytes that must be sent to the server.
   func takeOutput() -> [UInt8] {
     let count = openSSL.BIO_ctrl_pending(output)
     return [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
@@ -146,7 +146,7 @@ final class RedisTLSSession {
     _ = openSSL.BIO_write(received, bytes.baseAddress, Int32(clamping: bytes.count))
   }
 
-  /// Calls `body` with what was received, decrypted, piece by piece.
+  /// Decrypts the received bytes, and calls `body` with one piece after another.
   func read(_ body: (UnsafeRawBufferPointer) -> Void) throws(RedisBreak) {
     while true {
       openSSL.ERR_clear_error()

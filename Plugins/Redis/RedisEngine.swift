@@ -54,7 +54,7 @@ final class RedisEngine: StorageEngine {
     try await whileOpen { () throws(CacheError) in try await scan.page(request) }
   }
 
-  /// What a key and an entry take in the server's memory besides the payload and the name, about.
+  /// The approximate size in bytes of a key and its entry in the server's memory, without the payload and the name.
   private static let overhead = 200
 
   func count() async throws(CacheError) -> StoreCount {
@@ -176,7 +176,7 @@ extension RedisEngine {
   }
 }
 
-/// What a plugin asks of a server without an open store.
+/// The commands that a plugin sends without an open store.
 extension RedisEngine {
   func inspect() async throws(CacheError) -> StoreInspection {
     let (limits, caution) = try await limits()
@@ -195,7 +195,7 @@ extension RedisEngine {
     return reply.error == nil ? reply.bytes.first.flatMap(RedisEntry.version) : nil
   }
 
-  /// How the servers bound the store, and what is wrong with that.
+  /// How the servers bound the store, and a warning if that is unsuitable.
   private func limits() async throws(CacheError) -> (limits: String, caution: String?) {
     var (limits, caution) = (Set<String>(), String?.none)
     for node in try await nodes.masters() {

@@ -4,7 +4,7 @@ internal import EngineAPI
 /// Why a connection cannot be used any longer.
 struct RedisBreak: Error {
   let reason: String
-  /// What to do about it, if it is not to start the server.
+  /// The hint, if it is not to start the server.
   let hint: String?
   /// Whether the server has not answered in time, rather than refused or ended the connection.
   let isSilence: Bool

@@ -3,16 +3,16 @@ internal import Synchronization
 
 /// Follows the changes of the entries on one master, from the first question for a mark on, over a connection of its own.
 ///
-/// The server reports each entry that is changed, removed or evicted, or expires (`CLIENT TRACKING` with `BCAST`), to a channel to
-/// which the same connection subscribes. Once a second it is asked for a sign of life. That comes after all messages about earlier
-/// changes, and so proves that none was missed until the question was sent.
+/// The server reports each entry that is changed, removed or evicted, or expires (`CLIENT TRACKING` with `BCAST`), to a
+/// channel to which the same connection subscribes. Once a second the follower sends it a ping. The reply comes after
+/// all messages about earlier changes, and so proves that none was missed until the ping was sent.
 final class RedisFollower: Sendable {
   private struct State {
     var task: Task<Void, Never>?
     var isClosed = false
   }
 
-  /// How long a proof is good before the next one is asked for.
+  /// The age at which the follower requests the next proof.
   private static let interval = Duration.seconds(1)
   private static let none = Int64.min
 
@@ -21,7 +21,8 @@ final class RedisFollower: Sendable {
   private let marks: RedisMarks
   /// Distinguishes this master from others: an entry that moves to another one may have changed on its way.
   private let number: UInt64
-  /// When the last proof was asked for, in nanoseconds since `marks.start`; `none` while the master is not followed.
+  /// The time of the last request for a proof, in nanoseconds since `marks.start`; `none` while the master is not
+  /// followed.
   private let proof = Atomic<Int64>(RedisFollower.none)
   private let state = Mutex(State())
 

@@ -8,7 +8,7 @@ struct RedisNames: Sendable, Hashable {
   let prefix: String
   let isCluster: Bool
 
-  /// What all names begin with.
+  /// The first characters of all names.
   var start: String { prefix + ":" }
 
   /// The server's key for the entry under `key`.
@@ -51,13 +51,13 @@ struct RedisNames: Sendable, Hashable {
     return Int(sum) % slots
   }
 
-  /// What each byte adds to the sum.
+  /// The contribution of each byte to the sum.
   private static let remainders: [UInt16] = (0..<256).map { byte in
     (0..<8).reduce(UInt16(byte) << 8) { sum, _ in sum & 0x8000 == 0 ? sum << 1 : sum << 1 ^ 0x1021 }
   }
 }
 
-/// An entry as the bytes of one string: the payload first, so that a native tool shows it, then what is known of it.
+/// An entry as the bytes of one string: the payload first, so that a native tool shows it, then its metadata.
 ///
 ///     payload · length of the content type · content type · attributes as `EntryMetadata` encodes them
 ///     · storedAt (6) · freshUntil (6) · retainUntil (6) · checksum (8) · payloadChecksum (8)

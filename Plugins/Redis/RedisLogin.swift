@@ -20,7 +20,7 @@ struct RedisLogin: Sendable {
     self.commands = commands
   }
 
-  /// What the server says of itself in `replies`, those to `commands`.
+  /// The server's role, from its replies to `commands`.
   ///
   /// - Throws: `permissionDenied`, `invalidOption` or `busy` if the connection cannot be used.
   func role(_ replies: [RedisValue], url: String) throws(CacheError) -> RedisConnection.Role {
@@ -53,7 +53,7 @@ struct RedisLogin: Sendable {
 }
 
 extension RedisConnection.Role {
-  /// What the reply to HELLO says: names and values in turn.
+  /// Reads the reply to HELLO, in which names and values alternate.
   init?(_ hello: RedisValue) {
     guard let words = hello.elements else { return nil }
     for index in stride(from: 0, to: words.count - 1, by: 2) {

@@ -3,9 +3,9 @@ internal import Synchronization
 
 /// One server: the connection that all calls share, and whether it is down.
 ///
-/// A server that has been silent is down: calls fail at once, and it is asked in the background until it replies. A server
-/// that refuses connections can be asked by every call, which finds it as soon as it is back. But if another server can take its
-/// place, calls wait for that. So it is down too once a call has waited in vain.
+/// A server that has been silent is down: calls fail at once, and a background task tries it until it replies. Every
+/// call tries a server that refuses connections, and so finds it as soon as it is back. But if another server can take
+/// its place, calls wait for that. So it is down too once a call has waited in vain.
 final class RedisNode: Sendable {
   private struct State {
     var connection: RedisConnection?
@@ -78,7 +78,7 @@ final class RedisNode: Sendable {
   /// The connection, which is opened if there is none.
   func connection() async throws(CacheError) -> RedisConnection {
     if isDown {
-      throw .unreachable(options.description, "\(address) does not answer, and is asked again in the background")
+      throw .unreachable(options.description, "\(address) does not respond; cachectl tries it again in the background")
     }
     guard let result = await opening.output({ [self] in await open() }) else { throw .cancelled }
     return try result.get()

@@ -81,7 +81,7 @@ final class RedisNodes: Sendable {
     return node
   }
 
-  /// Uses `connection` for calls; of a server that is no cluster, for all.
+  /// Uses `connection` for calls; for all calls if the server is not a cluster.
   private func use(_ connection: RedisConnection) {
     state.withLock { state in
       let node = node(at: connection.address, &state, connection)
@@ -152,8 +152,8 @@ extension RedisNodes {
         trouble = CacheError(error, store: options.location.url(of: node.address))
         switch (found, error.target(from: node.address)) {
         case (.elsewhere, let target?) where error.word == "ASK":
-          // The importer reports the changes of the entry now, and the master does not: no mark of before holds for what is
-          // found there.
+          // The importer reports the changes of the entry now, and the master does not: no earlier mark holds for the
+          // entry found there.
           marks.raiseAll()
           importer = target
         case (.elsewhere, let target?):
@@ -278,7 +278,7 @@ extension RedisNodes {
     }
   }
 
-  /// The first answer of one of the servers at `addresses`, which are asked one after another. Those that have failed come last
+  /// Tries the servers at `addresses` one after another, and returns the first answer. Those that have failed come last
   /// then, so that a silent one delays only one search.
   private static func firstAnswer<Answer>(
     of addresses: inout [RedisAddress], _ options: RedisOptions,
@@ -337,7 +337,7 @@ extension RedisNodes {
     defer { connection.close() }
     guard connection.role.mode == .sentinel else {
       throw .badURL(
-        "\(address) is no Sentinel",
+        "\(address) is not a Sentinel",
         hint: "name the port of a Sentinel, which usually is 26379, or write \(url) for this server alone")
     }
     let reply = try await connection.ask([RedisCommand("SENTINEL", "GET-MASTER-ADDR-BY-NAME", service)])[0]

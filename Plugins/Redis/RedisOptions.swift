@@ -97,7 +97,7 @@ struct RedisOptions: Sendable {
   /// How long a server may be silent. This must leave time to ask another one, if another one can take its place.
   var silence: Duration { location.addresses.count > 1 || location.service != nil ? timeout / 2 : timeout }
 
-  /// What to do about a server that ends a new connection instead of answering; `nil` for no particular advice.
+  /// The hint for a server that ends a new connection instead of replying; `nil` for no particular advice.
   var hintForNewConnection: String? {
     if location.addresses.first?.isSocket == true { return nil }
     return encryption == nil

@@ -3,8 +3,8 @@ public import EngineAPI
 /// Keeps entries on Redis: on one server, on a Redis Cluster, or on the master that Sentinels name. Any number of machines
 /// can share a store.
 ///
-/// The server evicts, by its `maxmemory`, and drops what has expired. A batch whose keys are in one group is all or nothing;
-/// on one server every batch is.
+/// The server evicts entries, by its `maxmemory`, and drops expired ones. A batch whose keys are in one group is all or
+/// nothing; on one server every batch is.
 public struct RedisPlugin: StoragePlugin {
   /// The engine's name, capabilities and options. The version is that of the format.
   public let declaration = EngineDeclaration(

@@ -67,7 +67,7 @@ struct RedisReader: ~Copyable {
 
   /// Takes what the server has sent.
   func feed(_ bytes: UnsafeRawBufferPointer) {
-    // What cannot be taken is an error of the next reply.
+    // If the reader cannot take the bytes, the next reply is an error.
     _ = hiredis.redisReaderFeed(reader, bytes.baseAddress, bytes.count)
   }
 

@@ -36,7 +36,7 @@ final class RedisScan: Sendable {
     var node: RedisAddress?
   }
 
-  /// What is under a key.
+  /// The content of a key.
   private enum Look {
     case entry(ScannedEntry), gone, unreadable(CacheError)
     /// So much of the end of the value is needed to know, or all of it (`max`).
@@ -91,10 +91,11 @@ final class RedisScan: Sendable {
       return isWanted ? found : nil
     }
     if let kept { return kept }
-    // A server finds a few more than it is asked for. Positions at the ends of its pages are good whatever is changed.
+    // A server finds a few more keys than requested. Changes do not invalidate a position at the end of one of its
+    // pages.
     var width = max(1, limit - limit / 8)
     var found = try await find(request.position, request.prefix, width)
-    // What others have on a server must not divide a small store into several pages, each of another moment.
+    // The keys of other programs must not divide a small store into several pages, which would show different moments.
     while found.items.isEmpty || (!names.isCluster && found.items.count < limit / 2), let next = found.next {
       if Task.isCancelled { throw .cancelled }
       let more = try await find(next, request.prefix, width)
@@ -219,7 +220,7 @@ extension RedisScan {
     return Found(items: items[...], next: next < RedisNames.slots ? "c:\(next)" : nil, node: node)
   }
 
-  /// The keys of the slots from `first` on that one node has, and the slot to go on with.
+  /// The keys of the slots from `first` on that one node has, and the next slot.
   private func keys(
     from first: Int, _ width: Int
   ) async throws(CacheError) -> (slots: [Int: Set<CacheKey>], next: Int) {
@@ -247,7 +248,7 @@ extension RedisScan {
       }
       if let run = whole.ranges.first(where: { $0.contains(first) }) { return (slots, min(run.upperBound, end)) }
       if let importer = view.importers[first] {
-        // Keys that were gone when the node was asked are there by now.
+        // Keys that the node did not have any more have arrived there by now.
         let reply = try await nodes.node(at: importer).ask(Self.keys(in: first))
         slots[first, default: []].formUnion(keys(reply.elements))
         return (slots, first + 1)
@@ -276,8 +277,8 @@ extension RedisScan {
     CacheError(.failed, "\(store): a node lists keys in another form than Redis")
   }
 
-  /// The end of the slots from `first` on that have `width` keys, as their node counts them, or of as many as are asked for
-  /// at once.
+  /// The end of the slots from `first` on that have `width` keys, as their node counts them, or of as many slots as one
+  /// command counts.
   private func end(from first: Int, _ width: Int) async throws(CacheError) -> Int {
     let slots = first..<min(first + Self.slotsAtOnce, RedisNames.slots)
     let commands = slots.map { RedisCommand("CLUSTER", "COUNTKEYSINSLOT", String($0)) }
@@ -297,10 +298,10 @@ extension RedisScan {
   }
 }
 
-/// What is under the keys.
+
 extension RedisScan {
-  /// What is under `keys`; of payloads, as many as a page has. On one server it is the state of one moment, unless there are
-  /// long entries.
+  /// The entries under `keys`, with as many payloads as fit on a page. On one server it is the state of one moment,
+  /// unless there are long entries.
   private func look(
     at keys: [CacheKey], _ includesPayloads: Bool, _ node: RedisAddress?
   ) async throws(CacheError) -> [Look] {
@@ -353,7 +354,7 @@ extension RedisScan {
   }
 
   /// The replies to commands about the keys with these names, of which only `WRONGTYPE` is an error. On one server they
-  /// are those of one moment. On a cluster `node` is asked first.
+  /// are those of one moment. On a cluster the commands go to `node` first.
   private func ask(
     _ commands: [(name: String, command: RedisCommand)], _ node: RedisAddress?, isRead: Bool = true
   ) async throws(CacheError) -> [RedisValue] {

@@ -5,7 +5,7 @@ internal import EngineAPI
 struct RedisSocket: ~Copyable {
   private let descriptor: Int32
 
-  /// Connects to `address`, trying all addresses of the host in turn. It blocks, and a look-up of the host's name cannot
+  /// Connects to `address`, trying all addresses of the host in turn. It blocks, and a lookup of the host's name cannot
   /// be ended early.
   init(_ address: RedisAddress, until deadline: ContinuousClock.Instant) throws(RedisBreak) {
     descriptor = try Self.connected(address, until: deadline)
@@ -119,7 +119,7 @@ struct RedisSocket: ~Copyable {
     }
   }
 
-  /// Takes what has arrived, and returns how many bytes that are.
+  /// Takes the bytes that have arrived, and returns their number.
   func receive(into room: UnsafeMutableRawBufferPointer) throws(RedisBreak) -> Int {
     let count = recv(descriptor, room.baseAddress, room.count, 0)
     if count > 0 { return count }

@@ -21,7 +21,7 @@ enum SQLiteFiles {
   /// The size of the store's file in bytes, whatever its state; `nil` if there is no store: nothing, or an empty file
   /// without a mark or with the draft of a creation that was interrupted, or continues.
   ///
-  /// - Throws: `CacheError`: `cannotCreate` if what is there belongs to someone else, or a link leads nowhere;
+  /// - Throws: `CacheError`: `cannotCreate` if the file belongs to someone else, or a link leads nowhere;
   ///   `permissionDenied`, `ioFailed`.
   static func sizeOfStore(at path: String) throws(CacheError) -> Int? {
     switch try StorePlace(path) {

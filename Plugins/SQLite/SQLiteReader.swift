@@ -27,13 +27,14 @@ final class SQLiteReader: SnapshotHolding, @unchecked Sendable {
       let connection = try SQLiteConnection(
         path: options.path, flags: SQLITE_OPEN_READONLY, busyTimeout: options.busyTimeout, immutable: immutable)
       try connection.mapFile()
-      // SQLite then reads what is left of a file that is shorter than it should be.
+      // SQLite then also reads a file that is shorter than it should be.
       if options.isForRepair { try connection.execute("PRAGMA writable_schema = ON") }
       try SQLiteSchema.verify(connection)
       return connection
     } catch {
-      // On a medium where the log's index cannot be created, the file alone is the whole store if the log is empty. If
-      // it failed only for a temporary reason, such as too many open files, the store may still change at any moment.
+      // If the medium does not allow to create the log's index, the file alone is the whole store if the log is empty.
+      // If it failed only for a temporary reason, such as too many open files, the store may still change at any
+      // moment.
       guard !immutable, [.permissionDenied, .ioFailed].contains(error.code),
         SQLiteFiles.size(of: options.path + "-wal") == 0, access(SQLiteFiles.folder(of: options.path), W_OK) != 0
       else { throw error }

@@ -134,8 +134,8 @@ final class SQLiteStore: SnapshotHolding {
     return wasOnlyRead ?? false
   }
 
-  /// Copies the log and closes. If the file system has no space for the copy, the log keeps what was committed, and a
-  /// later handle copies it.
+  /// Copies the log and closes. If the file system has no space for the copy, the log keeps the commits, and a later
+  /// handle copies them.
   func close() throws(CacheError) {
     try state.withLock { state throws(CacheError) in
       state.isClosed = true

@@ -34,7 +34,7 @@ struct Failure: Sendable {
   let words: String
 
   static let cutOff = Failure(code: .originUnreachable, words: "broke off before its end")
-  static let invalidMessage = Failure(code: .invalidAnswer, words: "is no valid HTTP")
+  static let invalidMessage = Failure(code: .invalidAnswer, words: "is not valid HTTP")
   static let headTooLarge = Failure(code: .invalidAnswer, words: "has a header that is too long")
   static let tls = Failure(code: .originUnreachable, words: "there is no secure connection to")
   static let unusableFile = Failure(code: .originUnavailable, words: "a certificate or key cannot be used")

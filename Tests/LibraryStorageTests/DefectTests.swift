@@ -19,9 +19,9 @@ struct Defect: Sendable {
   }
 
   static let all: [Defect] = [
-    Defect(.read, "code-negative", "backend tiny returned -1, which is no code of the interface"),
-    Defect(.read, "code-99", "backend tiny returned 99, which is no code of the interface"),
-    Defect(.apply, "code-99", "backend tiny returned 99, which is no code of the interface"),
+    Defect(.read, "code-negative", "backend tiny returned -1, which is not a code of the interface"),
+    Defect(.read, "code-99", "backend tiny returned 99, which is not a code of the interface"),
+    Defect(.apply, "code-99", "backend tiny returned 99, which is not a code of the interface"),
     Defect(.read, "no-message", "backend tiny failed without a reason", .ioFailed),
     Defect(.apply, "no-message", "backend tiny failed without a reason", .ioFailed),
     Defect(.read, "unterminated", String(repeating: "x", count: 640), .busy),
@@ -55,7 +55,7 @@ struct Defect: Sendable {
     Defect(.scanUnordered, "next-null-data", "gave a position without its bytes"),
     Defect(.scan, "next-twice", "continued a scan after its next position"),
     Defect(.scan, "next-early", "continued a scan after its next position"),
-    Defect(.count, "code-99", "backend tiny returned 99, which is no code of the interface"),
+    Defect(.count, "code-99", "backend tiny returned 99, which is not a code of the interface"),
     Defect(.count, "count-null", "gave NULL to a callback"),
     Defect(.count, "count-namespace", "counted 3 entries with 4 bytes in namespace \"Not/one\""),
     Defect(.count, "count-namespace-null", "gave a namespace without its bytes"),

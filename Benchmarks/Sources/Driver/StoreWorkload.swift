@@ -10,7 +10,7 @@ struct EntryMissing: Error {
 
 /// A workload of reads, writes or openings, as it was traced: for an engine, or as a file for a program in C.
 struct StoreWorkload {
-  /// What is measured; Floor/floor.h has the same numbers, except the last one.
+  /// The measured operations; Floor/floor.h has the same numbers, except the last one.
   private enum Kind: UInt32 {
     case read, write, mix, open, copy
   }

@@ -8,7 +8,7 @@ internal import EngineAPI
 
 /// Pages of 20 movies, read and decoded as a hit of the cache is; and for comparison by Foundation's decoder.
 ///
-/// What is called for a hit stands in one place: `hit(_:)`.
+/// `hit(_:)` makes all calls of a hit.
 struct TypedHits {
   enum Kind: String {
     /// Stores the pages.
@@ -56,7 +56,7 @@ struct TypedHits {
     keys = try requests.map { try CacheKey(for: $0) }
   }
 
-  /// What a hit calls.
+
   @inline(__always)
   private func hit(_ page: Int) async throws -> MoviesPageDTO {
     guard let found = try await storage.response(for: requests[page]) else {

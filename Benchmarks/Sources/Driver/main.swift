@@ -43,7 +43,7 @@ func run(_ name: String, _ store: Store, _ divisor: Int) async throws {
   try await StoreWorkload(named: name, divisor: divisor).run(store)
 }
 
-/// What the program cannot do.
+/// The error of a request that the program cannot fulfill.
 struct Failed: Error {
   let reason: String
 
@@ -102,8 +102,8 @@ struct Measured {
     cost = (probe.now() - start.0, probe.processorNanoseconds() - start.1)
   }
 
-  /// Prints what `compare` reads: the nanoseconds that an operation took, those of processor time, and the sum of what
-  /// was read.
+  /// Prints the line that `compare` reads: the nanoseconds that an operation took, its processor time in nanoseconds,
+  /// and the sum of all bytes read.
   func print(operations: Int, sum: UInt64) {
     Swift.print(Double(cost.elapsed) / Double(operations), Double(cost.processor) / Double(operations), sum)
   }

@@ -2,8 +2,8 @@ internal import CacheBase
 internal import HTTPCaching
 internal import CurlTransport
 
-// Gets a URL through the transport, one or more times after each other, and writes the content to the standard output.
-// Arguments: URL [COUNT]
+// Gets a URL through the transport, one or more times after each other, and writes the content to stdout. Arguments:
+// URL [COUNT]
 
 let arguments = CommandLine.arguments
 guard arguments.count > 1, let count = Int(arguments.count > 2 ? arguments[2] : "1") else { exit(64) }

@@ -9,7 +9,8 @@ internal import Foundation
 @testable internal import LMDBStorage
 @testable internal import PlistStorage
 
-/// The decoders, each of which is given any bytes. What can be read is written so that the same is read again.
+/// The decoders. Each gets arbitrary bytes. If it can read them, writing and reading the result again must give the
+/// same.
 enum Decoders {
   typealias Decoder = @Sendable (UnsafeBufferPointer<UInt8>) -> Void
 
@@ -31,7 +32,7 @@ enum Decoders {
     guard let table = try? PlistFormat.decode(Array(bytes), namespace: "cities", path: "cities.json") else { return }
     let written = PlistFormat.encode(table, namespace: "cities")
     let again = try? PlistFormat.decode(written, namespace: "cities", path: "cities.json")
-    precondition(again?.entries == table.entries, "what was written is read as something else")
+    precondition(again?.entries == table.entries, "a round trip changed the value")
   }
 
   /// A value of the LMDB engine.
@@ -70,7 +71,7 @@ enum Decoders {
     precondition((configuration != nil) == problems.isEmpty, "there are problems or a configuration")
   }
 
-  /// A stored page of cities or movies: what is in a store may have been written by anybody.
+  /// A stored page of cities or movies: anybody can have written the content of a store.
   private static func storedPage(_ bytes: UnsafeBufferPointer<UInt8>) {
     var json = JSONReader(Array(bytes))
     _ = try? CitiesPageDTO(json: &json)
@@ -101,7 +102,7 @@ enum Decoders {
     guard let entry = try? ExportedEntry.decode(Array(bytes)) else { return }
     var line: [UInt8] = []
     entry.encode(to: &line)
-    precondition((try? ExportedEntry.decode(line)) == entry, "what was written is read as something else")
+    precondition((try? ExportedEntry.decode(line)) == entry, "a round trip changed the value")
   }
 }
 

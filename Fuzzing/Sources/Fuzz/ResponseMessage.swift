@@ -10,10 +10,10 @@ struct ResponseMessage: Equatable {
 
   static func check(_ bytes: UnsafeBufferPointer<UInt8>) {
     guard let message = ResponseMessage(bytes) else { return }
-    precondition(ResponseMessage(message.bytes) == message, "what was written is read as something else")
+    precondition(ResponseMessage(message.bytes) == message, "a round trip changed the value")
   }
 
-  /// `nil` where a line cannot be read.
+  /// `nil` if a line cannot be read.
   private init?(_ bytes: some Collection<UInt8>) {
     var reader = HeadReader()
     var lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)

@@ -109,7 +109,7 @@ public struct ConfigurationEntry: Sendable, Hashable {
   public let text: String
   /// The value as in the configuration file.
   public let json: JSONValue
-  /// Where the value comes from.
+  /// The origin of the value.
   public let source: ConfigurationSource
 
   init?(_ setting: Setting) {

@@ -12,7 +12,7 @@ public enum FetchPolicy: String, Sendable, CaseIterable {
 
 /// How to fetch a value.
 public struct FetchOptions: Sendable, Hashable {
-  /// Where the answer comes from.
+  /// Whether the response comes from the cache or the origin.
   public var policy: FetchPolicy
   /// An entry older than this counts as stale; `nil` for no limit.
   public var maxAge: Duration?
@@ -36,7 +36,7 @@ public struct FetchOptions: Sendable, Hashable {
 
 /// How a request is answered, and why.
 public struct CacheDecision: Sendable, Hashable {
-  /// What to do.
+  /// The action.
   public enum Action: String, Sendable, Hashable {
     /// Answer with the stored response.
     case serve
@@ -46,11 +46,11 @@ public struct CacheDecision: Sendable, Hashable {
     case revalidate
     /// Ask the origin for a response.
     case fetch
-    /// Give no answer, because the origin may not be asked.
+    /// Fail, because the options forbid a request to the origin.
     case fail
   }
 
-  /// Why the origin is asked, in the terms of RFC 9211, section 2.2.
+  /// The reason for a request to the origin, in the terms of RFC 9211, section 2.2.
   public enum ForwardReason: String, Sendable, Hashable {
     /// The cache was configured not to answer.
     case bypass
@@ -68,11 +68,11 @@ public struct CacheDecision: Sendable, Hashable {
     case partial
   }
 
-  /// What to do.
+  /// The action.
   public let action: Action
   /// Why, in one line.
   public let reason: String
-  /// Why the origin is asked, or would have to be; `nil` if the cache answers.
+  /// The reason why a request to the origin is, or would be, necessary; `nil` if the cache serves the response.
   public let forwardReason: ForwardReason?
 
   /// Creates a decision.
@@ -83,11 +83,11 @@ public struct CacheDecision: Sendable, Hashable {
   }
 }
 
-/// One step towards a decision: what was examined, and what was found.
+/// One step towards a decision: the criterion, and the finding.
 public struct CacheCriterion: Sendable, Hashable {
-  /// What was examined, in a few words, such as "freshness".
+  /// The criterion, in a few words, such as "freshness".
   public let name: String
-  /// What was found, in one line.
+  /// The finding, in one line.
   public let finding: String
 
   /// Creates a step.
@@ -97,13 +97,13 @@ public struct CacheCriterion: Sendable, Hashable {
   }
 }
 
-/// How a fetch is answered, and what was examined to decide that.
+/// The decision about a fetch, and the criteria that led to it.
 public struct FetchExplanation: Sendable, Hashable {
   /// The key of the entry that answers, or would answer.
   public let key: String
-  /// What to do, and why.
+  /// The action and its reason.
   public let decision: CacheDecision
-  /// What was examined, in order.
+  /// The examined criteria, in order.
   public private(set) var criteria: [CacheCriterion]
 
   /// Adds a criterion.

@@ -2,9 +2,9 @@
 @_exported public import struct CacheBase.CacheError
 internal import Synchronization
 
-/// A value as it was at some time, and where it came from.
+/// A value at one moment, and its source.
 public struct Snapshot<Value: Sendable>: Sendable {
-  /// Where a value came from.
+
   public enum Source: String, Sendable {
     /// The cache, even if the origin confirmed the entry.
     case cache
@@ -14,7 +14,7 @@ public struct Snapshot<Value: Sendable>: Sendable {
 
   /// The value.
   public var value: Value
-  /// Where the value came from.
+
   public var source: Source
   /// Whether the origin has just confirmed the cached value.
   public var isRevalidated: Bool
@@ -97,7 +97,7 @@ public struct EntryFacts: Sendable, Hashable {
   }
 }
 
-/// What the clock says about a stored entry: how long ago it was stored, and how long it stays fresh.
+/// The times of a stored entry by the clock: how long ago it was stored, and how long it stays fresh.
 ///
 /// Every decision that depends on an entry's age uses this type. Points in time are durations since
 /// 1970-01-01T00:00:00Z.

@@ -124,7 +124,7 @@ extension Snapshots {
 
   /// Replaces a snapshot by the sequence that `continuation` returns for it, for example to follow a redirect. The
   /// replaced snapshot's warnings move to the first snapshot of the other sequence. If a newer snapshot follows,
-  /// `continuation` is asked about that one instead.
+  /// `continuation` gets that one instead.
   public func following(
     _ continuation: @escaping @Sendable (Snapshot<Value>) throws(CacheError) -> Snapshots?
   ) -> Snapshots {

@@ -10,7 +10,7 @@ public import CacheCore
 public struct ZstdTransform: PayloadTransform {
   /// The levels of compression: higher ones take longer to write and no longer to read.
   public static let levels = 1...19
-  /// The level that writes a page of a few kilobytes in some twenty microseconds.
+  /// The level that compresses a page of a few kilobytes in about twenty microseconds.
   public static let defaultLevel = 3
 
   /// The most bytes that one byte of a frame can stand for: the smallest block, 4 bytes, holds up to 128 KiB.

@@ -49,8 +49,7 @@ extension Cache {
     return SnapshotSequence(cache.followedResponses(to: request, options: options, maxRedirects: maxRedirects))
   }
 
-  /// Removes what is cached of `url`: the responses to all requests for it, whatever their other fields select. Returns
-  /// how many there were.
+  /// Removes the responses to all requests for `url`, whatever their other fields select. Returns how many there were.
   ///
   /// - Throws: `CacheError`: `invalidRequest` if `url` is not the URL of a web server, or the engine's failure.
   @concurrent

@@ -9,7 +9,7 @@ internal import EngineAPI
 /// as three. Numbers, texts, arrays and every other `Codable` type are stored as JSON; a `String` as its UTF-8, and
 /// `[UInt8]` and Foundation's `Data` as they are.
 extension Cache {
-  /// Stores `value` under `key`, and replaces what is there.
+  /// Stores `value` under `key`, and replaces an earlier one.
   ///
   /// - Parameters:
   ///   - lifetime: how long the value is kept; `nil` for as long as the limits allow.
@@ -30,7 +30,7 @@ extension Cache {
     _ value: Value, for key: String, expiresAfter lifetime: Duration? = nil, freshFor freshness: Duration? = nil,
     codec: PayloadCodec<Value>
   ) async throws {
-    // What has begun is finished, but a loop of writes has to end.
+    // A write that has begun is finished, but a loop of writes must end.
     try Task.checkCancellation()
     try await forCaller { () async throws(CacheError) in
       let (payload, contentType) = try codec.encode(value)

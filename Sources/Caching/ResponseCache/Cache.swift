@@ -2,8 +2,8 @@ public import FetchVocabulary
 package import HTTPCaching
 public import EngineAPI
 
-// What a caller of the front door names: the core with the messages and the vocabulary, and of the storage the types in
-// the door's own signatures.
+// The types that a caller of this module names: the core with the messages and the vocabulary, and of the storage the
+// types in this module's signatures.
 @_exported public import CacheCore
 @_exported public import enum EngineAPI.Durability
 @_exported public import struct EngineAPI.EntryCount
@@ -46,16 +46,13 @@ public struct Cache: Sendable {
   /// handlers: the process dies of the signal, unless the program has a handler.
   ///
   /// - Parameters:
-  ///   - location: the engine and where its store is, in the short form that the engine's module has.
-  ///   - limits: how much the cache may hold, more than nothing; `nil` for no limits. The entry whose last use is longest
-  ///     ago is evicted first. What other processes have used is known from a small file next to the store, or inside a
-  ///     store that is a directory; for a store on a server without such a file, this process knows its own uses.
+  ///   - location: the engine and the place of its store, in the short form that the engine's module has.
+  ///   - limits: how much the cache can hold, more than nothing; `nil` for no limits. The entry whose last use is longest ago is evicted first. A small file next to the store, or inside a store that is a directory, records the uses of all processes; for a store on a server without such a file, this process knows its own uses.
   ///   - isShared: whether the HTTP responses in it are for several users, as on a server: then responses for one user
   ///     are not stored, and `s-maxage` counts (RFC 9111). Values and resources do not depend on it.
-  ///   - transforms: what changes payloads before they are stored, such as `EntryTransforms([ZstdTransform()])`.
-  ///   - clock: decides what is fresh, stale and expired.
-  ///   - warn: called with failures that cost the caller nothing, such as an origin that a stale value stood in for,
-  ///     a value that could not be stored, a server that is away while the cache is opened: by a mistake in its
+  ///   - transforms: the transforms of payloads before they are stored, such as `EntryTransforms([ZstdTransform()])`.
+  ///   - clock: decides which entries are fresh, stale and expired.
+  ///   - warn: called with failures that cost the caller nothing, such as an origin whose failure a stale value covers, a value that could not be stored, a server that is away while the cache is opened: by a mistake in its
   ///     address too, or a store that was moved aside because its damage had ended a process.
   /// - Throws: `CacheError`: the engine's failure, such as `cannotCreate`, `damaged`, `permissionDenied` or `busy`, but
   ///   not `unreachable`: that is a warning, and the store is opened when its server is there; `invalidOption` if the
@@ -126,11 +123,11 @@ public struct Cache: Sendable {
     self.warn = warn
   }
 
-  /// Waits for revalidations that go on in the background, and closes the cache. Every later call fails with the code
-  /// `closed`, but a resource still calls its closure, with a warning, and stores nothing.
+  /// Waits for revalidations in the background, and closes the cache. Every later call fails with the code `closed`,
+  /// but a resource still calls its closure, with a warning, and stores nothing.
   ///
   /// - Parameter patience: how long to wait. Revalidations that take longer are cancelled, and store nothing; a closure
-  ///   that ignores the cancellation may go on after the cache has closed.
+  ///   that ignores the cancellation can continue after the cache has closed.
   /// - Throws: `CacheError`: the engine could not be closed in order.
   @concurrent
   public func close(waitingFor patience: Duration = .seconds(10)) async throws {

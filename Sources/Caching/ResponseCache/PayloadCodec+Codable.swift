@@ -17,8 +17,8 @@ extension PayloadCodec where Value: Codable {
       decode: { bytes, key, contentType throws(CacheError) in try decodeStandard(bytes, key, contentType) })
   }
 
-  /// What the payload is: the type decides, not the value, as a cast of a value finds a `String` in a `String?`, and
-  /// `[UInt8]` in every empty array.
+  /// The content type of the payload: the type decides, not the value, because a cast of a value finds a `String` in a
+  /// `String?`, and `[UInt8]` in every empty array.
   private static var contentType: String {
     if Value.self == String.self { return "text/plain; charset=utf-8" }
     if Value.self == [UInt8].self || Value.self == Data.self { return "application/octet-stream" }

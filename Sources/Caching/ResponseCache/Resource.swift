@@ -9,9 +9,9 @@ internal import EngineAPI
 ///     let now = try await weather("Bern")
 ///     for try await snapshot in weather.snapshots(for: "Bern", policy: .cachedThenNetwork) { show(snapshot.value) }
 ///
-/// A fresh entry answers without the closure. Callers that ask for the same thing at the same time share one call of
+/// A fresh entry is returned without calling the closure. Simultaneous callers with the same query share one call of
 /// the closure, in this process and, with an engine that processes can share, in all of them. If the closure fails, a
-/// stale entry stands in.
+/// stale entry is served.
 public struct Resource<Query: Sendable, Value: Sendable>: Sendable {
   let cache: Cache
   let name: String
@@ -29,9 +29,10 @@ public struct Resource<Query: Sendable, Value: Sendable>: Sendable {
   ///   - policy: whether the cache or the closure answers. With `cachedThenNetwork` the cached value is the answer if
   ///     there is one, and the closure is not called.
   ///   - maxAge: an entry older than this counts as stale; `nil` for no limit.
-  ///   - maxStale: an entry that has been stale for no longer than this answers too; `nil` if none may.
-  /// - Throws: what the closure throws, if no stale entry may stand in; `CacheError` with the closure's message if a
-  ///   closure in another process failed, `notCached` if only the cache may answer and cannot; `CancellationError`.
+  ///   - maxStale: an entry that has been stale for no longer than this is served too; `nil` to serve none.
+  /// - Throws: the closure's error, if no stale entry can be served; `CacheError` with the closure's message if a
+  ///   closure in another process failed, `notCached` if the policy allows only the cache and it has no entry;
+  ///   `CancellationError`.
   public func callAsFunction(
     _ query: Query, policy: FetchPolicy = .cacheFirst, maxAge: Duration? = nil, maxStale: Duration? = nil
   ) async throws -> Value {
@@ -58,15 +59,15 @@ public struct Resource<Query: Sendable, Value: Sendable>: Sendable {
     }
   }
 
-  /// The values for `query` in the order in which they become known, with where they came from: usually one; with
+  /// The values for `query` in the order in which they become known, each with its source: usually one; with
   /// `cachedThenNetwork` the cached value, and then the closure's.
   ///
-  /// Nothing happens until the first one is asked for.
+  /// Nothing happens until the caller requests the first one.
   ///
   /// - Parameters:
   ///   - policy: whether the cache or the closure answers, or both in turn.
   ///   - maxAge: an entry older than this counts as stale; `nil` for no limit.
-  ///   - maxStale: an entry that has been stale for no longer than this answers too; `nil` if none may.
+  ///   - maxStale: an entry that has been stale for no longer than this is served too; `nil` to serve none.
   public func snapshots(
     for query: Query, policy: FetchPolicy = .cacheFirst, maxAge: Duration? = nil, maxStale: Duration? = nil
   ) -> SnapshotSequence<Value> {
@@ -82,7 +83,7 @@ public struct Resource<Query: Sendable, Value: Sendable>: Sendable {
   }
 
   /// Makes the entry for `query` stale, so that the next fetch calls the closure, and returns whether it was fresh. It
-  /// can still stand in if the closure fails.
+  /// can still be served if the closure fails.
   ///
   /// - Throws: `CacheError`: the engine's failure.
   @discardableResult
@@ -160,11 +161,11 @@ extension Cache {
   ///     `invalidKey`. Two resources of one cache need two names.
   ///   - version: the version of `Value`'s meaning. Raise it when the type changes in a way that old entries must not
   ///     be read by: they are left to expire. An entry that cannot be decoded any more is fetched again, with a warning.
-  ///   - lifetime: how long a value is fresh; `nil` for an hour, or for what a configuration says.
-  ///   - staleIfError: how long after that it may stand in if `fetch` fails; `nil` for a day, or likewise.
-  ///   - staleWhileRevalidate: how long after that it may be served while `fetch` is called in the background; `nil` for
+  ///   - lifetime: how long a value is fresh; `nil` for an hour, or for the configured time.
+  ///   - staleIfError: how long after that it can be served if `fetch` fails; `nil` for a day, or likewise.
+  ///   - staleWhileRevalidate: how long after that it can be served while `fetch` is called in the background; `nil` for
   ///     no time, or likewise.
-  ///   - fetch: asks for the value of a query. Any error but a cancellation lets a stale value stand in.
+  ///   - fetch: requests the value of a query. After any error except a cancellation a stale value can be served.
   public func resource<Query: LosslessStringConvertible & Sendable, Value: Codable & Sendable>(
     _ name: String, version: Int = 1, freshFor lifetime: Duration? = nil,
     staleIfError: Duration? = nil,
@@ -270,8 +271,8 @@ struct ResourceRequest: CacheableRequest {
     }
   }
 
-  /// Throws `invalidKey` if entries under `name` are not the resource's alone. What is wrong with any other name, the
-  /// key says.
+  /// Throws `invalidKey` if entries under `name` are not the resource's alone. The key's initializer reports mistakes
+  /// in any other name.
   func checkName() throws(CacheError) {
     if Self.reservedNames.contains(name) {
       throw CacheError(.invalidKey, "a resource cannot be called '\(name)'", hint: "the cache itself uses that name")

@@ -1,6 +1,6 @@
 public import FetchVocabulary
 
-/// The answers to one fetch, in the order in which they become known, with where each came from.
+/// The results of one fetch, in the order in which they become known, each with its source.
 ///
 /// Iterating it again fetches again. Cancelling the iterating task cancels the fetch.
 public struct SnapshotSequence<Value: Sendable>: AsyncSequence, Sendable {

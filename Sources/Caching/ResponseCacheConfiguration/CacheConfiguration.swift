@@ -13,8 +13,8 @@ public import EngineAPI
 @_exported public import struct CacheConfiguration.SectionReader
 @_exported public import ResponseCache
 
-/// What the users of a program have configured for its cache: the engine, where its store is, how much it may hold, and
-/// how long entries are used.
+/// The configuration of a program's cache by its users: the engine, the place and the limits of its store, and how long
+/// entries are used.
 ///
 ///     let configuration = try CacheConfiguration("weather", engines: engines)
 ///     let cache = try await Cache(configuration)
@@ -33,13 +33,13 @@ public import EngineAPI
 ///
 /// A variable that is named like none of these counts only if it is so similar to one that it must be a mistake.
 public struct CacheConfiguration: Sendable {
-  /// The engine, and where its store is.
+  /// The engine, and the place of its store.
   public let location: StorageLocation
   /// How much the cache may hold.
   public let limits: StoreLimits
   /// The absolute path of the file in use; `nil` if there is none.
   public let file: String?
-  /// Each setting with its value, and where that comes from. Secrets are not shown.
+  /// Each setting with its value and the source of the value. Secrets are not shown.
   public var settings: [ConfigurationEntry] { configuration.entries }
 
   let rules: HTTPCacheRules
@@ -113,8 +113,8 @@ extension Cache {
   /// of their own.
   ///
   /// - Parameters:
-  ///   - transforms: what changes payloads before they are stored, which the program decides.
-  ///   - clock: decides what is fresh, stale and expired.
+  ///   - transforms: the transforms of payloads before they are stored, which the program decides.
+  ///   - clock: decides which entries are fresh, stale and expired.
   ///   - warn: called with failures that cost the caller nothing.
   /// - Throws: `CacheError`: the engine's failure; `CancellationError`. See `init(_:limits:isShared:transforms:clock:warn:)`.
   @concurrent

@@ -55,7 +55,7 @@ public final class FakeOrigin<Query: Sendable, Value: Sendable>: Sendable {
     state = TaskMonitor(State(answer: answer))
   }
 
-  /// The queries that were asked so far, in order.
+  /// The queries received so far, in order.
   public var queries: [Query] { state.withLock { $0.queries } }
 
   /// Answers with what `answer` makes of a query from now on.
@@ -72,7 +72,7 @@ public final class FakeOrigin<Query: Sendable, Value: Sendable>: Sendable {
   /// Keeps every request waiting from now on, until `release()`, even if its task is cancelled.
   public func hold() { state.withLock { $0.isHeld = true } }
 
-  /// Lets the waiting requests and all later ones go on.
+  /// Lets the waiting requests and all later ones continue.
   public func release() {
     state.withLock { state in
       state.isHeld = false

@@ -1,7 +1,7 @@
 public import ResponseCache
 
-/// Checks that a resource behaves as one should: its values come back as they were, two queries have two entries, it
-/// asks its origin when it has to and only then, and a stale value stands in for an origin that fails.
+/// Checks that a resource behaves as one should: its values come back unchanged, two queries have two entries, it sends
+/// requests to its origin only if necessary, and it serves a stale value if the origin fails.
 ///
 ///     try await checkResource(queries: ("Bern", "Quito"), values: (bern, quito)) { cache, fetch in
 ///       cache.resource("weather", freshFor: .seconds(600), fetch: fetch)
@@ -53,7 +53,7 @@ private func check<Query: Sendable, Value: Sendable & Equatable>(
   if !defects.isEmpty { throw ResourceDefects(descriptions: defects) }
 }
 
-/// What is wrong with a resource.
+/// The defects of a resource.
 public struct ResourceDefects: Error, CustomStringConvertible {
   /// Each defect in one line.
   public let descriptions: [String]

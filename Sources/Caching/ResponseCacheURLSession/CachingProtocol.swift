@@ -85,7 +85,7 @@ final class Load: Sendable {
     case failure(any Error)
     /// Load the request without the cache.
     case plain
-    /// What a response that bypassed the cache invalidated has been removed: the task can end.
+    /// The entries that a response which bypassed the cache invalidated have been removed: the task can end.
     case invalidated
   }
 

@@ -83,8 +83,8 @@ final class SessionLink: URLCache, @unchecked Sendable {
       ).makeAsyncIterator()
       guard let snapshot = try await snapshots.next() else { return .failure(URLError(.unknown)) }
       let response = snapshot.value.response
-      // Nothing has been delivered yet, so the task can fetch it again: what is too large, and what another user of the
-      // cache stored with its content coding, which `URLSession` would have undone.
+      // Nothing has been delivered yet, so the task can fetch it again: a response that is too large, or that another
+      // user of the cache stored with its content coding, which `URLSession` would have undone.
       guard response.rest == nil, !response.head.fields.contains("content-encoding") else { return .plain }
       for warning in snapshot.takeWarnings() { cache.warn(warning) }
       guard let head = HTTPURLResponse(response.head, url: snapshot.value.url, of: request) else {

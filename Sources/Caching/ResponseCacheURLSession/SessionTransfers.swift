@@ -146,7 +146,7 @@ struct SessionTransfer: DataTransferService {
   private let transfers: SessionTransfers
   private let template: URLRequest
 
-  /// Creates a transfer whose requests have the settings of `template`, such as its time-out.
+  /// Creates a transfer whose requests have the settings of `template`, such as its timeout.
   init(_ transfers: SessionTransfers, template: URLRequest) {
     self.transfers = transfers
     self.template = template

@@ -1,4 +1,4 @@
-// How a fetch is asked for and answered is part of what the use cases say.
+// The vocabulary of fetches is part of the use cases' interface.
 @_exported public import FetchVocabulary
 
 /// A city, with the revenue of all its organisations.
@@ -57,7 +57,7 @@ public struct CitiesPage: Sendable, Hashable {
 
 /// Which page of cities to fetch, and in what order.
 public struct CitiesQuery: Sendable, Hashable {
-  /// What cities are ordered by.
+  /// The order of the cities.
   public let order: CityOrder
   /// The direction of the order.
   public let direction: SortDirection
@@ -72,7 +72,7 @@ public struct CitiesQuery: Sendable, Hashable {
   }
 }
 
-/// What cities can be ordered by.
+/// The orders of cities.
 public enum CityOrder: String, Sendable, CaseIterable {
   /// The revenue of the city's organisations.
   case revenue
@@ -116,7 +116,7 @@ public struct FetchCitiesUseCase: Sendable {
 
 /// Fetches all cities in an order, page by page.
 ///
-/// Each page is cached as it arrives, so a walk that ended early can be started again and continues where it ended.
+/// Each page is cached as it arrives, so a walk that ended early can be started again and continues from its end.
 public struct FetchAllCitiesUseCase: Sendable {
   private let pages: FetchCitiesUseCase
   private let maxConcurrentRequests: Int

@@ -1,4 +1,4 @@
-/// A summary of many pages: how many there are, where they came from, and what went wrong.
+/// A summary of many pages: how many there are, their sources, and the failures.
 public struct PagesSummary: Sendable {
   /// The number of pages, according to the newest answer.
   public internal(set) var totalPages: Int

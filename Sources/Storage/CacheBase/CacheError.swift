@@ -16,11 +16,11 @@ public struct CacheError: Error, Sendable {
   /// The kind of failure.
   public let code: Code
 
-  /// What went wrong, in one line without a final full stop, naming the file or key.
+  /// The problem in one line, without a final full stop. It names the file or key.
   public let message: String
 
-  /// What to do about it, in one line; empty if there is no advice. An engine's or a library's hint names no command:
-  /// the program adds its own commands, by the code.
+  /// Advice in one line; empty if there is none. An engine's or a library's hint names no command: the program adds its
+  /// own commands, by the code.
   public let hint: String
 
   /// The key of the entry whose removal would end the failure; `nil` if there is no such entry.
@@ -57,11 +57,11 @@ extension CacheError.Code {
 
   /// The text is not a valid key.
   public static let invalidKey = Self(rawValue: "invalidKey")
-  /// The store or an entry is damaged: its content cannot be what was written.
+  /// The store or an entry is damaged: its content differs from the written content.
   public static let damaged = Self(rawValue: "damaged")
   /// The store has a format version that this engine cannot read.
   public static let unsupportedFormat = Self(rawValue: "unsupportedFormat")
-  /// The store, file or folder does not exist and cannot be created; or what is there belongs to someone else.
+  /// The store, file or folder does not exist and cannot be created; or it belongs to someone else.
   public static let cannotCreate = Self(rawValue: "cannotCreate")
   /// The operating system or the server refuses access.
   public static let permissionDenied = Self(rawValue: "permissionDenied")
@@ -69,7 +69,7 @@ extension CacheError.Code {
   public static let noSpace = Self(rawValue: "noSpace")
   /// Reading or writing failed for another reason; nothing was changed.
   public static let ioFailed = Self(rawValue: "ioFailed")
-  /// Another process held the store for longer than the time-out.
+  /// Another process held the store for longer than the timeout.
   public static let busy = Self(rawValue: "busy")
   /// The engine's server cannot be reached.
   public static let unreachable = Self(rawValue: "unreachable")
@@ -115,7 +115,7 @@ extension CacheError.Code {
 
   /// An option of the engine, or another setting, is missing, unknown, of the wrong type or out of range.
   public static let invalidOption = Self(rawValue: "invalidOption")
-  /// The configured origin cannot be asked, because a setting is missing or unusable.
+  /// The configured origin cannot be reached, because a setting is missing or unusable.
   public static let originUnavailable = Self(rawValue: "originUnavailable")
   /// No engine has that name.
   public static let unknownBackend = Self(rawValue: "unknownBackend")

@@ -7,7 +7,7 @@ package struct DynamicLibrary: @unchecked Sendable {
   /// The reason why a library cannot be used.
   package struct Failure: Error, CustomStringConvertible {
     package let library: String
-    /// What is wrong with it, as the rest of a sentence that starts with its name.
+    /// The problem, as the rest of a sentence that starts with the library's name.
     package let problem: String
     /// The command that installs it, in one line; empty if there is none.
     package let hint: String

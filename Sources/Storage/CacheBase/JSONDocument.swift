@@ -3,7 +3,7 @@
 /// Foundation's parser keeps no positions, but an error in a file that a person wrote must name one. Meant for files of
 /// moderate size that are read into a tree; `JSONReader`, which it stands on, reads records fast.
 package struct JSONDocument: Sendable {
-  /// A value, and where it begins.
+  /// A value and its position.
   package struct Node: Sendable {
     package let place: SourcePlace
     package let value: Value
@@ -25,7 +25,7 @@ package struct JSONDocument: Sendable {
     case array([Node])
     case object([Member])
 
-    /// What people call such a value, with its article.
+    /// The noun for such a value in a message, with its article.
     package var noun: String {
       switch self {
       case .null: "null"
@@ -72,7 +72,7 @@ private struct TreeBuilder {
   typealias Failure = JSONReader.Failure
 
   let allowsRepeatedKeys: Bool
-  /// The last position that was asked for, and its offset: the next one is counted from there.
+  /// The last requested position and its offset. Counting for the next one starts there.
   private var last = (place: SourcePlace(), offset: 0)
 
   init(allowsRepeatedKeys: Bool) { self.allowsRepeatedKeys = allowsRepeatedKeys }

@@ -4,9 +4,9 @@
 /// long for a page of records. It builds only what the caller asks for. If the names of an object's members are known
 /// and usually come in the same order, `object(_:_:)` skips them without reading them. Only `skipValue()` recurses.
 public struct JSONReader {
-  /// What is wrong with a document, and where.
+  /// A mistake in a document, and its position.
   public struct Failure: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What is wrong, in one line without a final full stop.
+    /// The mistake, in one line without a final full stop.
     public let message: String
     /// The position, as the number of bytes before it.
     public let offset: Int

@@ -46,7 +46,7 @@ public enum JSONValue: Sendable, Hashable {
     self = .object(texts.sorted { $0.key < $1.key }.map { Member($0.key, .string($0.value)) })
   }
 
-  /// The value of the first member called `name`; `nil` if this is no object or has no such member.
+  /// The value of the first member called `name`; `nil` if this is not an object or has no such member.
   public subscript(name: String) -> JSONValue? {
     guard case .object(let members) = self else { return nil }
     return members.first { $0.name == name }?.value

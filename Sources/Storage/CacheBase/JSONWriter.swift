@@ -147,7 +147,7 @@ public enum JSONString {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// Computed: a stored one would be behind a lock for each byte where nothing is optimized.
+  /// Computed: without optimization, each byte would take the lock of a stored one.
   private static var quote: UInt8 { UInt8(ascii: "\"") }
 
   private static func isEscaped(_ byte: UInt8) -> Bool {

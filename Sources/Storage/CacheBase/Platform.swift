@@ -85,7 +85,7 @@ extension stat {
 }
 
 extension sigaction {
-  /// What handles the signal; `nil` for the default action.
+  /// The function that handles the signal; `nil` for the default action.
   public var handler: (@convention(c) (Int32) -> Void)? {
     #if canImport(Darwin)
       return __sigaction_u.__sa_handler
@@ -169,8 +169,8 @@ public enum Folders {
     return errno == 0 ? names : nil
   }
 
-  /// Removes the file or folder at `path`; if it is a link, only the link. What cannot be removed stays, together with
-  /// its parent folders.
+  /// Removes the file or folder at `path`; if it is a link, only the link. It leaves files that it cannot remove,
+  /// together with their parent folders.
   public static func remove(_ path: String) {
     if unlink(path) == 0 { return }
     // `unlink` fails for a folder: EISDIR on Linux, EPERM in POSIX. A link that may not be removed is not followed either.

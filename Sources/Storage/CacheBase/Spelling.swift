@@ -1,6 +1,6 @@
-/// Finds what was meant by a misspelled name.
+/// Finds the intended name for a misspelled one.
 package enum Spelling {
-  /// The candidate nearest to `name`, where one is near enough to be what was meant.
+  /// The candidate nearest to `name`; `nil` if none is near enough to be the intended one.
   ///
   /// Near enough is a distance of at most a third of the length of the name, and at least one; or a candidate that begins
   /// with `name`. Upper and lower case are not distinguished. Of equally near ones, the first is taken. At most
@@ -37,7 +37,7 @@ package enum Spelling {
 
   private static func letters(_ name: String) -> [Character] { Array(name.lowercased().prefix(64)) }
 
-  /// The distance of two names; `nil` where they are not near.
+  /// The distance of two names; `nil` if they are not near.
   private static func near(_ name: [Character], _ other: [Character]) -> Int? {
     let limit = max(1, name.count / 3)
     guard abs(name.count - other.count) <= limit else { return nil }

@@ -81,7 +81,7 @@ public struct CacheKey: Sendable, Hashable {
     let length = namespaceLength(in: bytes)
     guard isNamespace(bytes.extracting(0..<length)) else {
       let text = bytes.withUnsafeBufferPointer { String(decoding: $0, as: UTF8.self) }
-      throw CacheError(.invalidKey, "'\(text)' is no key: it must begin with a namespace and a slash, like cities/")
+      throw CacheError(.invalidKey, "'\(text)' is not a key: it must begin with a namespace and a slash, like cities/")
     }
     guard bytes.count <= maximumLength, length + 1 < bytes.count else {
       throw CacheError(.invalidKey, "a key has 1 to \(maximumLength) bytes after its namespace and slash")

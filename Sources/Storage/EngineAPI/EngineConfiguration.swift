@@ -1,10 +1,10 @@
-/// What an engine is opened with: a value for each declared option, and the clock.
+/// The arguments for opening an engine: a value for each declared option, and the clock.
 public struct EngineConfiguration: Sendable {
   /// The clock by which the engine decides whether an entry has expired.
   public let clock: any WallClock
 
-  /// Whether the store is opened only to save what can be read of it, after damage. Set by the process that reads it for a
-  /// repair; an engine can then read on where it would otherwise stop.
+  /// Whether the store is opened only to save its readable entries after damage. The process that reads it for a repair
+  /// sets this; an engine can then continue to read after damage that would otherwise stop it.
   package var isForRepair = false
 
   private let engine: String

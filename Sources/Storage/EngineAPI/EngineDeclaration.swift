@@ -4,9 +4,9 @@ public struct EngineDeclaration: Sendable {
   public let name: String
   /// The version of the engine, or of the library under it.
   public let version: String
-  /// What the engine is, in one line without a final full stop.
+  /// A description of the engine, in one line without a final full stop.
   public let summary: String
-  /// What the engine can do.
+
   public let capabilities: Set<EngineCapability>
   /// The engine's options, in display order.
   public let options: [EngineOption]
@@ -95,7 +95,7 @@ public struct EngineOption: Sendable, Hashable {
   public let kind: Kind
   /// The value if none is given; `nil` if there is no default.
   public let defaultValue: OptionValue?
-  /// What the option is for, in one line without a final full stop.
+  /// The purpose of the option, in one line without a final full stop.
   public let help: String
   /// Whether a value must be given.
   public let isRequired: Bool
@@ -136,7 +136,8 @@ public enum OptionValue: Sendable, Hashable {
   case boolean(Bool)
 }
 
-/// What a commit survives. The names mean the same on every engine; each engine's README says how it implements them.
+/// The failures that a commit survives. The names mean the same on every engine; each engine's README says how it
+/// implements them.
 public enum Durability: String, Sendable, CaseIterable {
   /// Every commit survives a power loss.
   case full

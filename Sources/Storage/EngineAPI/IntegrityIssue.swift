@@ -8,7 +8,7 @@ public struct IntegrityIssue: Sendable, Hashable {
     /// The kind called `rawValue`.
     public init(rawValue: String) { self.rawValue = rawValue }
 
-    /// The payload or metadata of an entry differs from what was written.
+    /// The payload or metadata of an entry differs from the written one.
     public static let checksumMismatch = Kind(rawValue: "checksumMismatch")
     /// An entry cannot be decoded.
     public static let undecodable = Kind(rawValue: "undecodable")
@@ -20,7 +20,7 @@ public struct IntegrityIssue: Sendable, Hashable {
   public let key: CacheKey?
   /// The kind of damage.
   public let kind: Kind
-  /// What was found, in one line.
+  /// The finding, in one line.
   public let message: String
 
   /// An issue with one entry, or with the structure of the store if `key` is `nil`.
@@ -36,9 +36,9 @@ public struct UnreadableEntry: Error {
   /// The key of the entry.
   public let key: CacheKey
 
-  /// The position behind the entry, where a scan can continue. `nil` if the engine does not say: if it is `ordered`, a scan
-  /// continues after the key. An engine that is not `ordered` returns a position even if nothing follows: the page from
-  /// there is then empty.
+  /// The position behind the entry, at which a scan can continue. `nil` if the engine does not say: if it is `ordered`,
+  /// a scan continues after the key. An engine that is not `ordered` returns a position even if nothing follows: the
+  /// page from there is then empty.
   public let next: String?
 
   /// The cause for the entry under `key`.

@@ -6,7 +6,7 @@ public struct ScanRequest: Sendable, Hashable {
   /// The prefix of every key; empty for all keys.
   public var prefix: String
 
-  /// Where an earlier page ended (`ScanPage.next`), in this process or another one; `nil` to begin.
+  /// The end of an earlier page (`ScanPage.next`), in this process or another one; `nil` to begin.
   ///
   /// A position stays valid whatever is changed: entries that are there all the time are visited at least once. To an engine
   /// with the capability `ordered` it is the text of a key, and any key will do, whether it has an entry or not: the page
@@ -55,7 +55,7 @@ public struct ScanPage: Sendable, Hashable {
   /// The entries; in the order of their keys if the engine has the capability `ordered`. There may be none although more
   /// follow.
   public var entries: [ScannedEntry]
-  /// Where the next page begins; `nil` if nothing follows.
+  /// The beginning of the next page; `nil` if nothing follows.
   public var next: String?
 
   /// A page.
@@ -82,8 +82,8 @@ extension ScanPage {
     self = builder.page
   }
 
-  /// Decides where a page ends: before the entry that is one too many, or with which its payloads would be larger than
-  /// `ScanRequest.maximumPayloadBytes`.
+  /// Decides about the end of a page: before the entry that exceeds the limit, or with which its payloads would be
+  /// larger than `ScanRequest.maximumPayloadBytes`.
   public struct Builder: Sendable {
     /// The request, with the range of keys that the engine must visit in order.
     public let request: ScanRequest
@@ -130,7 +130,7 @@ public struct ScannedEntry: Sendable, Hashable {
   public let metadata: EntryMetadata
   /// The size of the payload, in bytes.
   public let payloadBytes: Int
-  /// A copy of the payload, if the scan was asked for it.
+  /// A copy of the payload, if the scan's request includes payloads.
   public let payload: [UInt8]?
 
   /// An entry with a copy of its payload, or with the size of the payload alone.

@@ -12,9 +12,9 @@
 /// - **Any bytes.** A payload has 0 bytes to at least 64 MiB of any value, and comes back exactly.
 /// - **Metadata comes back exactly**, every field of it.
 /// - **Expiry is up to the caller.** An engine keeps an entry at least until its `retainUntil`. After that it may drop
-///   the entry, or go on reporting it. The core judges by its own clock.
+///   the entry, or continue to report it. The core judges by its own clock.
 /// - **Reading never writes.**
-/// - **Any number of tasks may call any method at once.** Each call sees a batch whole or not at all.
+/// - **Any number of tasks may call any method at once.** Each call sees all of a batch or nothing of it.
 /// - A call that waits for a disk or a network waits on a thread of the engine's own (`EngineAPI` has a `BlockingExecutor`
 ///   for that); a call that does not wait returns without a thread hop.
 public protocol StorageEngine: AnyObject, Sendable {
@@ -43,10 +43,11 @@ public protocol StorageEngine: AnyObject, Sendable {
   /// the mapped pages of a file, is given back, so that a walk through a large store takes no more than one through a small
   /// one.
   ///
-  /// - Throws: `CacheError`: `damaged` if an entry of the page cannot be decoded, with an `UnreadableEntry` as its cause if
-  ///   the engine knows which, and where the scan continues. A page of one entry must not fail because of the entry behind it:
-  ///   a walk that skips a damaged entry would skip the one before it too. `unreachable` if a part of the store is on a server that cannot be reached,
-  ///   which the message names; `unsupported` if the scan descends and the engine is not `ordered`; `closed`, `ioFailed`.
+  /// - Throws: `CacheError`: `damaged` if an entry of the page cannot be decoded, with an `UnreadableEntry` as its
+  ///   cause if the engine knows the entry and the position after it. A page of one entry must not fail because of the
+  ///   entry behind it: a walk that skips a damaged entry would skip the one before it too. `unreachable` if a part of
+  ///   the store is on a server that cannot be reached, which the message names; `unsupported` if the scan descends and
+  ///   the engine is not `ordered`; `closed`, `ioFailed`.
   func scan(_ request: ScanRequest) async throws(CacheError) -> ScanPage
 
   /// How much the store holds. The cost does not grow with the number of entries, because an engine updates the count
@@ -57,7 +58,7 @@ public protocol StorageEngine: AnyObject, Sendable {
 
   /// Checks the structure of the store, and that every entry can be read. The core checks checksums.
   ///
-  /// - Returns: what is wrong; empty if nothing is.
+  /// - Returns: the issues; empty if the store is intact.
   /// - Throws: `CacheError` only if the check itself failed.
   func check() async throws(CacheError) -> [IntegrityIssue]
 
@@ -92,8 +93,8 @@ public protocol StorageEngine: AnyObject, Sendable {
   /// - Complexity: constant, without a system call, and much cheaper than a read.
   func changeCount() throws(CacheError) -> UInt64?
 
-  /// What the engine knows of changes that others made to the entry under `key`: soon after they are made, but not at
-  /// once. A cache in front of it can use its own copy for as long as the mark stays the same.
+  /// A mark that changes soon after others have changed the entry under `key`, but not at once. A cache in front of it
+  /// can use its own copy for as long as the mark stays the same.
   ///
   /// To keep an entry, get the mark *before* reading it. For engines with the capability `followsChanges`; the default is
   /// `nil`.
@@ -127,7 +128,7 @@ extension StorageEngine {
   public func changeMark(of key: CacheKey) -> ChangeMark? { nil }
 }
 
-/// What an engine knows of changes to an entry.
+/// An engine's knowledge of changes to an entry.
 public struct ChangeMark: Sendable, Hashable {
   /// A number that changes when another handle or process has changed the entry, or one that the engine cannot tell from
   /// it. When the engine may have missed changes, the numbers of all keys change. It has no other meaning.

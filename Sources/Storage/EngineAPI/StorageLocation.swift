@@ -1,4 +1,4 @@
-/// Where a cache keeps its entries: an engine, and the options to open its store with.
+/// The place of a cache's entries: an engine, and the options to open its store with.
 ///
 /// Each engine's module adds a short form of its own:
 ///
@@ -36,15 +36,15 @@ public struct StorageLocation: Sendable {
   /// Removes the store with everything in it, whatever its state: a damaged one too, and on a full disk. Opening it
   /// afterwards creates an empty one.
   ///
-  /// - Throws: `CacheError`: `busy` while the store is open, `cannotCreate` if what is there is not a store of this
-  ///   engine, or the engine's failure; see `StoragePlugin.removeStore(_:movingAside:)`.
+  /// - Throws: `CacheError`: `busy` while the store is open, `cannotCreate` if it is not a store of this engine, or the
+  ///   engine's failure; see `StoragePlugin.removeStore(_:movingAside:)`.
   public func removeStore(clock: any WallClock = SystemWallClock()) async throws(CacheError) {
     let configuration = try configuration(clock)
     _ = try await plugin.removeStore(configuration, movingAside: nil)
     try configuration.removeCrashMark()
   }
 
-  /// What the plugin opens the store with.
+  /// The configuration with which the plugin opens the store.
   ///
   /// - Throws: `CacheError` with the code `invalidOption`.
   package func configuration(_ clock: any WallClock) throws(CacheError) -> EngineConfiguration {

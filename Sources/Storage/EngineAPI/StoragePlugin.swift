@@ -8,15 +8,15 @@ public protocol StoragePlugin: Sendable {
   /// What it creates on disk, including missing parent folders, is accessible to the user alone (folders 0700, files
   /// 0600). Opening a damaged store may fail or succeed, but never changes or removes anything that can still be read.
   ///
-  /// - Throws: `CacheError`: `cannotCreate` if there is no store and none can be created, or if what is there belongs to
-  ///   someone else, which is not changed; `damaged`; `unsupportedFormat` if the store is of a later version;
-  ///   `permissionDenied`, `busy`, `unreachable`.
+  /// - Throws: `CacheError`: `cannotCreate` if there is no store and none can be created, or if the files at its path
+  ///   belong to someone else, which it leaves unchanged; `damaged`; `unsupportedFormat` if the store is of a later
+  ///   version; `permissionDenied`, `busy`, `unreachable`.
   func open(_ configuration: EngineConfiguration) async throws(CacheError) -> any StorageEngine
 
   /// Inspects the store that `configuration` describes, without opening, creating or changing it. An engine whose
   /// stores are on a server asks that server; if it does not answer, this fails like `open(_:)`.
   ///
-  /// - Throws: `CacheError`: `cannotCreate` if what is there belongs to someone else, `permissionDenied`, `ioFailed`,
+  /// - Throws: `CacheError`: `cannotCreate` if the files belong to someone else, `permissionDenied`, `ioFailed`,
   ///   `unreachable`; `unsupported` if the engine cannot tell.
   func inspect(_ configuration: EngineConfiguration) async throws(CacheError) -> StoreInspection
 
@@ -30,12 +30,12 @@ public protocol StoragePlugin: Sendable {
   ///
   /// - Parameter suffix: what to append to the names of moved files, such as ".damaged-20260131T120000Z"; `nil` to
   ///   delete the store.
-  /// - Returns: where the files are now, the file or folder to open first; empty if they were deleted, or there was no
+  /// - Returns: the new paths, that of the file or folder to open first; empty if they were deleted, or there was no
   ///   store.
-  /// - Throws: `CacheError`: `busy` if a handle in this process or another one has the store open, and would go on
-  ///   using the removed files; `cannotCreate` if what is there belongs to someone else; `unsupportedFormat` if the store
-  ///   is of a later version; `permissionDenied`, `ioFailed`; `unsupported` if the engine cannot remove stores, or cannot
-  ///   move them.
+  /// - Throws: `CacheError`: `busy` if a handle in this process or another one has the store open, and would continue
+  ///   to use the removed files; `cannotCreate` if the files belong to someone else; `unsupportedFormat` if the store
+  ///   is of a later version; `permissionDenied`, `ioFailed`; `unsupported` if the engine cannot remove stores, or
+  ///   cannot move them.
   func removeStore(
     _ configuration: EngineConfiguration, movingAside suffix: String?
   ) async throws(CacheError) -> [String]
@@ -69,7 +69,7 @@ extension StoragePlugin {
 
 /// Facts about a store, gathered without opening, creating or changing it.
 public struct StoreInspection: Sendable, Hashable {
-  /// Where the store is, or would be: a file, a folder or an address.
+  /// The actual or intended place of the store: a file, a folder or an address.
   public let path: String
   /// Whether the store exists.
   public let exists: Bool

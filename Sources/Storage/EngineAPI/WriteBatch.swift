@@ -2,7 +2,8 @@
 ///
 /// Operations take effect in the order they were added, and each sees the effects of the earlier ones. If a requirement
 /// does not hold, the whole batch fails with the code `conflict` and changes nothing. That is how two processes update
-/// one entry without losing each other's change: read, require what was read, write, and start over on a conflict.
+/// one entry without losing each other's change: read, require the version that was read, write, and start over on a
+/// conflict.
 public struct WriteBatch: Sendable {
   /// One change or condition.
   public enum Operation: Sendable {
@@ -23,7 +24,7 @@ public struct WriteBatch: Sendable {
     }
   }
 
-  /// What a batch may require of an entry.
+  /// A requirement of a batch about an entry.
   public enum Expectation: Sendable, Hashable {
     /// The engine holds no entry under the key.
     case absent

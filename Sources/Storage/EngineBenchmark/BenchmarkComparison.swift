@@ -9,9 +9,8 @@ internal import CacheBase
 ///   round also times some fixed work that has nothing to do with any engine (`BenchmarkProbe.doReferenceWork`). The
 ///   largest ratio between the intervals of these times is how much the machine may have changed.
 ///
-/// A difference within the noise is no proof of sameness either: the verdict is `cannotTell`. The same holds for fewer
-/// than five rounds.
-/// A row that failed or gave a wrong answer for the first time is worse, whatever it cost.
+/// A difference within the noise does not prove sameness either: the verdict is `cannotTell`. The same holds for fewer
+/// than five rounds. A row that failed or gave a wrong answer for the first time is worse, whatever it cost.
 public struct BenchmarkComparison: Sendable, Hashable {
   /// Differences up to this share always count as noise: the placement of a program in memory differs from run to run.
   static let smallestNoise = 0.05

@@ -23,7 +23,7 @@ public struct BenchmarkOptions: Sendable {
   public var warmUpRounds = 1
   /// The seed of all random choices. Every engine gets the same operations in the same order.
   public var seed: UInt64 = 42
-  /// What a commit must survive, on every engine with such an option.
+  /// The failures that a commit must survive, on every engine with such an option.
   public var durability = Durability.normal
   /// The number of processes that run on the same stores.
   ///

@@ -47,7 +47,7 @@ public struct ConformanceSubject: Sendable {
       case .storeName: values[option.name] = .text(Self.storeName(of: store, run: run))
       default: break
       }
-      // A machine with much else to do is no defect of the engine.
+      // A busy machine is not a defect of the engine.
       if option == .busyTimeout, values[option.name] == nil { values[option.name] = .integer(600_000) }
     }
     values.merge(overrides) { $1 }

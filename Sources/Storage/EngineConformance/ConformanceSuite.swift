@@ -79,7 +79,7 @@ public struct ConformanceCheck: Sendable {
   /// The check's name in kebab case, unique in the suite.
   public let name: String
 
-  /// What the check expects of an engine, in one line without a final full stop.
+  /// The expectation of an engine, in one line without a final full stop.
   public let summary: String
 
   /// The capabilities that an engine needs for the check to apply, in the order in which they are examined.
@@ -103,7 +103,7 @@ extension ConformanceCheck: CustomStringConvertible {
   public var description: String { name }
 }
 
-/// What an engine did against the contract: the expected and the actual behavior, in one line without a final full stop.
+/// A breach of the contract: the expected and the actual behavior, in one line without a final full stop.
 struct ConformanceFailure: Error, CustomStringConvertible {
   let description: String
 

@@ -31,7 +31,7 @@ enum Change: Sendable {
 /// The version of an entry that a change requires.
 enum Version: Sendable {
   case absent
-  /// What there is at this point of the batch.
+  /// The current checksum, at this point of the batch.
   case current
   /// Anything else.
   case other
@@ -140,8 +140,8 @@ struct HistoryRun {
     try await engine.apply(batch)
   }
 
-  /// The operation for `change` on `table`; `nil` if its result would be the engine's choice, because the entry has expired,
-  /// or if it would update what is not there.
+  /// The operation for `change` on `table`; `nil` if its result would be the engine's choice, because the entry has
+  /// expired, or if it would update a missing entry.
   private func operation(_ change: Change, _ table: EntryTable) -> WriteBatch.Operation? {
     switch change {
     case .put(let key, let entry): return .put(key, payload: entry.payload, current(entry.metadata))

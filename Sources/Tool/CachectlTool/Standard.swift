@@ -1,4 +1,4 @@
-// What every file here is written with, and a resource, an engine or a command from outside.
+// The vocabulary of every file here, and of a resource, an engine or a command from outside.
 @_exported public import CommandLineKit
 @_exported public import CacheConfiguration
 @_exported public import CacheData
@@ -7,8 +7,8 @@
 @_exported public import FetchVocabulary
 @_exported public import EngineAPI
 
-/// The lists of `cachectl`. A resource or a command of this package is one more line here; engines, transforms, layers and
-/// policies are listed where their kind is.
+/// The lists of `cachectl`. A resource or a command of this package is one more line here; engines, transforms, layers
+/// and policies are listed next to their protocols.
 extension [any StoragePlugin] {
   /// The engines that are built in; the first is the default.
   public static var standard: Self { PluginCatalogue.builtIn.plugins }

@@ -117,7 +117,7 @@ struct ImportTests {
       }
     }
     #expect(error?.code == .cancelled && error?.message == "the import of FILE was interrupted: \(text)")
-    #expect(error?.hint == "repeat it: what is there already is skipped")
+    #expect(error?.hint == "repeat it: entries that are there already are skipped")
   }
 
   /// The age of the store's entry, whether newer entries are overwritten, and whether the file's entry wins; that one

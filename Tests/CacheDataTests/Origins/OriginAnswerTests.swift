@@ -59,7 +59,7 @@ struct OriginAnswerTests {
   }
 
   private static let refused = "give this origin a key or token in the configuration"
-  private static let asked = "check what was asked for"
+  private static let asked = "check the request"
   private static let odd = "http@a.example answered for \(subject) with a status that means nothing here"
   private static let moved = "set the base URL of this origin to its new address"
 

@@ -91,7 +91,7 @@ struct RedisSentinelTests {
     error = await #expect(throws: CacheError.self) {
       try await RedisNodes.open("redis-sentinel://127.0.0.1:\(server.port)#main")
     }
-    #expect(isMistake(error, "is no Sentinel", " \(server.url)"), "\(error?.description ?? "")")
+    #expect(isMistake(error, "is not a Sentinel", " \(server.url)"), "\(error?.description ?? "")")
   }
 
   @Test("A replica that is named as a server can be read from, and refuses changes")

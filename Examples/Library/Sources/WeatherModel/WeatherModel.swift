@@ -11,7 +11,7 @@ package struct Weather: Codable, Equatable, Sendable {
   }
 }
 
-/// What a window shows: the cached weather at once, then the service's.
+/// The model of a window: it shows the cached weather at once, then the service's.
 @MainActor
 package final class WeatherModel {
   package enum State: Equatable {

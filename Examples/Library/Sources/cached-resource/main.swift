@@ -1,4 +1,4 @@
-// Asks a service through a cache. When the service fails, a stale value stands in.
+// Reads from a service through a cache. When the service fails, the cache serves a stale value.
 import Foundation
 import ResponseCache
 import SQLiteStorage
@@ -18,7 +18,7 @@ actor WeatherService {
 
   func weather(_ city: String) throws -> Weather {
     if isOffline { throw Offline() }
-    print("the service is asked for \(city)")
+    print("request to the service: \(city)")
     return Weather(city: city, celsius: 9)
   }
 }
@@ -33,17 +33,17 @@ let weather = cache.resource("weather", freshFor: .seconds(600), staleIfError: .
   try await service.weather(city)
 }
 
-print(try await weather("Bern").celsius, "°C")  // the service is asked, unless the store has a fresh value
+print(try await weather("Bern").celsius, "°C")  // from the service, unless the store has a fresh value
 print(try await weather("Bern").celsius, "°C")  // from the cache
 
 try await weather.invalidate("Bern")
 await service.goOffline()
-print(try await weather("Bern").celsius, "°C")  // the stale value stands in, with a warning
+print(try await weather("Bern").celsius, "°C")  // the stale value, with a warning
 
 do {
   print(try await weather("Quito").celsius, "°C")
 } catch is WeatherService.Offline {
-  print("nothing stands in for Quito")
+  print("the cache has no value for Quito")
 }
 try await weather.removeAll()
 try await cache.close()

@@ -6,7 +6,7 @@ import SQLiteStorage
 
 /// Stands for the client of a service.
 @Sendable func forecast(for city: String) async throws -> String {
-  print("the service is asked for \(city)")
+  print("request to the service: \(city)")
   return "rain in \(city)"
 }
 

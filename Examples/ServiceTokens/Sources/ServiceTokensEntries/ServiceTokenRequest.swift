@@ -1,6 +1,7 @@
 internal import CacheCore
 
-/// What the key of a token's entry is made of: `servicetokens/v1/name=NAME`. The value is no part of it.
+/// The request from which the key of a token's entry is derived: `servicetokens/v1/name=NAME`. The value is not part of
+/// it.
 struct ServiceTokenRequest: CacheableRequest {
   static let resource = "servicetokens"
 

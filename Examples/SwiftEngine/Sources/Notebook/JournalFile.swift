@@ -6,10 +6,10 @@ final class JournalFile: Sendable {
   private let path: String
   private let descriptor: Int32
 
-  /// Opens the file at `path` with `flags`, after its folder was made where there is none.
+  /// Opens the file at `path` with `flags`, and creates its folder if there is none.
   init(_ path: String, _ flags: Int32) throws(CacheError) {
     for slash in path.indices.dropFirst() where path[slash] == "/" {
-      // What it fails at, opening the file fails at, too.
+      // If this fails, opening the file fails too.
       _ = mkdir(String(path[..<slash]), 0o700)
     }
     descriptor = open(path, flags | O_CLOEXEC, 0o600)
@@ -50,7 +50,7 @@ final class JournalFile: Sendable {
     return bytes
   }
 
-  /// Writes `bytes` at `offset`, where the file ends afterwards.
+  /// Writes `bytes` at `offset`, and cuts the file after them.
   func write(_ bytes: [UInt8], at offset: Int) throws(CacheError) {
     var written = 0
     while written < bytes.count {
@@ -60,7 +60,7 @@ final class JournalFile: Sendable {
       guard count > 0 else { throw error("write", errno == ENOSPC || errno == EDQUOT ? .noSpace : .ioFailed) }
       written += count
     }
-    // What is left of a longer record that was never finished.
+    // This removes the rest of a longer record that was never finished.
     guard ftruncate(descriptor, off_t(offset + bytes.count)) == 0 else { throw error("cut", .ioFailed) }
   }
 

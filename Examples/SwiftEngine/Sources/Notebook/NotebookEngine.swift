@@ -37,8 +37,8 @@ final class NotebookEngine: StorageEngine {
     return true
   }
 
-  /// The changes are made to a copy, which takes the table's place once they are in the file. Copying makes a batch cost
-  /// more the more entries there are: simple, and good enough for some thousands.
+  /// The changes are made to a copy, which takes the table's place once they are in the file. Copying makes a batch
+  /// cost more the more entries there are: simple, and good enough for several thousand.
   func apply(_ batch: WriteBatch) async throws(CacheError) {
     try await change { table, journal throws(CacheError) in
       try table.apply(batch)

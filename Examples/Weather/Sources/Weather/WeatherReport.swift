@@ -1,6 +1,6 @@
 public import CachectlTool
 
-/// What to ask for: the weather of a place. Its parameters make the key of the entry.
+/// A request for the weather of a place. Its parameters are the key of the entry.
 public struct WeatherRequest: CacheableRequest {
   /// The namespace of the entries.
   public static let resource = "weather"
@@ -18,7 +18,7 @@ public struct WeatherRequest: CacheableRequest {
 public struct WeatherReport: Sendable, Hashable {
   /// The place, as its inhabitants write it.
   public let place: String
-  /// What the sky looks like, such as "rain".
+  /// The state of the sky, such as "rain".
   public let sky: String
   /// The temperature in whole degrees Celsius.
   public let celsius: Int

@@ -152,7 +152,7 @@ public struct SectionReader: Sendable {
   }
 
   /// Declares the key called `name`, and returns its value: an argument of the program overrides the environment, which
-  /// overrides the file, which overrides `value`. What each of them says is checked.
+  /// overrides the file, which overrides `value`. It checks the value of each of them.
   ///
   /// - Parameters:
   ///   - value: the default.
@@ -247,7 +247,8 @@ extension SectionReader {
   public mutating func choice<Choice: RawRepresentable & CaseIterable>(
     _ name: String, default value: Choice, help: String
   ) -> Choice where Choice.RawValue == String {
-    // What depends on the type is compiled with it: looking its conformances up would cost each start of a program.
+    // The caller compiles the part that depends on the type: looking up its conformances would cost each start of a
+    // program.
     choice(name, among: Choice.allCases.map(\.rawValue), default: value.rawValue, help: help)
       .flatMap { Choice(rawValue: $0) } ?? value
   }

@@ -221,7 +221,7 @@ extension SettingKind {
 
   private func malformed(_ text: String) -> Mismatch { mistake("is not \(noun): \(text.shown)") }
 
-  /// The mistake `message`; without `hint`, it advises to give what is allowed.
+  /// The mistake `message`; without `hint`, it advises to give an allowed value.
   private func mistake(
     _ message: String, _ code: ConfigurationError.Code = .malformed, hint: String? = nil, part: String = "",
     _ place: SourcePlace? = nil

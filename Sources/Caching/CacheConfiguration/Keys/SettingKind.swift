@@ -26,7 +26,7 @@ package enum SettingKind: Sendable, Hashable {
   /// Whether such a value is a single one, which a variable can hold.
   package var isSingle: Bool { self != .headers && self != .secrets }
 
-  /// What to call such a value in a message, with its article.
+  /// The noun for such a value in a message, with its article.
   var noun: String {
     switch self {
     case .option(.path): "a path"

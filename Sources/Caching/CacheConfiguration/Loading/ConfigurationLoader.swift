@@ -18,9 +18,9 @@ public struct ConfigurationLoader: Sendable {
   package typealias LoadEngines =
     @Sendable ([EngineReference], SectionReader) -> (engines: [LoadedEngine], problems: [ConfigurationError])
 
-  /// What the configuration is called.
+  /// The names of the configuration's parts.
   package let names: ConfigurationNames
-  /// Where the file and the home are looked for.
+  /// The places in which to look for the file and the home.
   package let locations: ConfigurationLocations
   private let engines: [EngineDeclaration]
   private let first: [any ConfigurationSection.Type]
@@ -96,8 +96,8 @@ public struct ConfigurationLoader: Sendable {
     if let defect = declared.defect { throw defect }
   }
 
-  /// The environment variables that are named like those of a known section or engine, but are no setting. They are
-  /// ignored, because they may be another program's; a user who meant a setting wants to know.
+  /// The environment variables that are named like those of a known section or engine, but are not settings. They are
+  /// ignored, because they might be another program's; a user who meant a setting wants to know.
   public var ignoredVariables: [ConfigurationError] {
     declared.unknownVariables(locations.variables).filter { !$0.isMistake }.map { variable in
       let source = ConfigurationSource.variable(names.prefix + variable.name)

@@ -64,7 +64,7 @@ package struct ConfigurationLocations: Sendable {
 public struct ConfigurationFile: Sendable, Hashable {
   /// Its absolute path.
   public let path: String
-  /// Where its name comes from.
+  /// The origin of its name.
   public let source: ConfigurationSource
   /// Whether the user named the file, by a flag or a variable. It must exist then.
   public let isExplicit: Bool
@@ -107,9 +107,9 @@ package struct PathResolver: Sendable {
 package struct ConfigurationNames: Sendable {
   /// The program's name, which is in the names of its files and folders.
   package let program: String
-  /// What the names of its environment variables begin with, such as "WEATHER_".
+  /// The prefix of its environment variables, such as "WEATHER_".
   package let prefix: String
-  /// What users of the program call its arguments, by which they override everything else.
+  /// The program's names for the arguments that override everything else.
   let arguments: (file: String, home: String, engine: String, setting: String)
   /// The hint after a named file that does not exist, in one line.
   let missingFileHint: String

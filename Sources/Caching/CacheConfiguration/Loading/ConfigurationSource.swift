@@ -35,13 +35,13 @@ public enum ConfigurationSource: Sendable, Hashable, CustomStringConvertible {
   }
 }
 
-/// What the program's arguments say about the configuration: they override everything else.
+/// The program's arguments about the configuration: they override everything else.
 public struct ConfigurationFlags: Sendable, Hashable {
   /// The path of the file; `nil` if not given.
   public var file: String?
   /// The name of the engine, or the path of its library; `nil` if not given.
   public var backend: String?
-  /// What messages call `backend`; `nil` for the name of the program's argument.
+  /// The name of `backend` in messages; `nil` for the name of the program's argument.
   public var backendFlag: String?
   /// The folder for stores; `nil` if not given.
   public var home: String?

@@ -1,6 +1,6 @@
 internal import CacheBase
 
-/// What the operating system knows about this process.
+/// Facts about this process from the operating system.
 package enum ProcessEnvironment {
   /// The environment variables. Foundation has them too, but would have to be loaded at each start.
   package static var variables: EnvironmentVariables {

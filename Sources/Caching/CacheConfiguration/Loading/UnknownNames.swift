@@ -78,7 +78,7 @@ extension SectionReader {
   }
 }
 
-/// The objects, and what was meant by a name that is none.
+/// The names of the objects, and suggestions for unknown ones.
 extension SectionReader {
   /// The paths of all keys, and of the objects that may have none.
   private var paths: [String] { settings.map(\.path) + objects }
@@ -125,8 +125,8 @@ extension SectionReader {
     return "known here: " + here.joined(separator: ", ")
   }
 
-  /// Those of `variables`, by their names without the program's prefix, that are no setting but named like one, and what
-  /// they may mean. One that is near to a setting is a mistake. Another one is ignored, because it may be of another
+  /// The variables, by their names without the program's prefix, that are not settings but named like one, and what
+  /// they might mean. A name near to a setting is a mistake. Another one is ignored, because it might be of another
   /// program; a user who meant a setting wants to know.
   func unknownVariables(_ variables: [String]) -> [(name: String, hint: String, isMistake: Bool)] {
     if variables.isEmpty { return [] }

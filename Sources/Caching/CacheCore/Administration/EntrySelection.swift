@@ -3,7 +3,7 @@ public import EngineAPI
 /// Selects the entries of a store that meet every given condition.
 public struct EntrySelection: Sendable, Hashable {
   /// The namespace of the entries. `nil` selects all namespaces but the one for leases of requests: leases are not the
-  /// user's entries, and must be asked for by name.
+  /// user's entries, and only their name selects them.
   public var namespace: String?
   /// The prefix of their keys.
   public var prefix: String?

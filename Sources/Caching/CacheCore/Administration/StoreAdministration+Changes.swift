@@ -1,6 +1,6 @@
 public import EngineAPI
 
-/// What becomes of an entry.
+/// A change of an entry.
 public enum EntryChange: Sendable {
   /// It is removed.
   case remove
@@ -15,8 +15,8 @@ extension StoreAdministration {
   /// How often other writers may be faster before a change gives up, or a removal ignores what they have written.
   static let changeAttempts = 100
 
-  /// Changes the selected entries, in pages; with `dryRun` it only counts them. What is being fetched of the selected
-  /// entries now is not stored.
+  /// Changes the selected entries, in pages; with `dryRun` it only counts them. Responses for the selected entries that
+  /// are being fetched now are not stored.
   ///
   /// Only fresh entries are made stale. Those whose metadata is damaged are left alone and reported. Cost: payloads are
   /// neither read nor written, unless the engine keeps them together with the metadata.
@@ -91,8 +91,8 @@ extension StoreAdministration {
     return report
   }
 
-  /// Changes `entries`, which were selected when they were found, adds them to the report, and returns them. It also removes
-  /// what is under `keys`.
+  /// Changes `entries`, which were selected when they were found, adds them to the report, and returns them. It also
+  /// removes the entries under `keys`.
   ///
   /// An entry that has been written since is changed only if it is still selected, and one that has been removed since is
   /// not returned. An engine may write much more for many changes than for one, so on a full disk they are made in parts.
@@ -162,7 +162,7 @@ extension StoreAdministration {
     try await store.coalescer.endRequests { $0.meets(selection) }
   }
 
-  /// Ends the requests for `url`: what is being fetched of it now is not stored.
+  /// Ends the requests for `url`: responses that are being fetched now are not stored.
   ///
   /// - Throws: `CacheError`: the engine failed.
   public func endRequests(for url: String) async throws(CacheError) {

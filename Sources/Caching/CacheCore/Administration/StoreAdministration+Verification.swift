@@ -57,7 +57,7 @@ extension StoreAdministration {
     guard entry.metadata.isIntact(key: entry.key, payload: payload.span) else {
       return report.add(
         IntegrityIssue(
-          key: entry.key, kind: .checksumMismatch, message: "the payload or the metadata is not what was written"))
+          key: entry.key, kind: .checksumMismatch, message: "the payload or the metadata differs from the written one"))
     }
     let (issue, isUnknown) = store.transforms.check(payload.span, entry.metadata, key: entry.key)
     if let issue { report.add(issue) }
@@ -66,8 +66,8 @@ extension StoreAdministration {
 }
 
 extension TransformPipeline {
-  /// What is wrong with the transforms of the entry under `key`, whose checksums are right, and whether that cannot be told
-  /// because the key that it is sealed with is not set up.
+  /// The problems of the transforms of the entry under `key`, whose checksums are right, and whether they cannot be
+  /// checked because the key of its seal is not configured.
   func check(
     _ payload: Span<UInt8>, _ metadata: EntryMetadata, key: CacheKey
   ) -> (issue: IntegrityIssue?, isUnknown: Bool) {

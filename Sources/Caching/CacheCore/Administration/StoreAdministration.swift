@@ -44,7 +44,7 @@ public struct StoreAdministration: Sendable {
 
 /// An entry with its payload.
 public struct StoredEntry: Sendable {
-  /// The key, the metadata before any transforms, and the size of what is stored.
+  /// The key, the metadata before any transforms, and the size of the stored payload.
   public let summary: ScannedEntry
   /// The payload's bytes, before any transforms.
   public let payload: [UInt8]
@@ -201,7 +201,7 @@ extension StoreAdministration {
 
   /// Lists the first `limit` (1 or more) selected entries in `order`, without their attributes.
   ///
-  /// Cost: a pass over all selected entries. Memory grows with the number of entries listed, by some hundred bytes
+  /// Cost: a pass over all selected entries. Memory grows with the number of entries listed, by about a hundred bytes
   /// each, but not with the others.
   ///
   /// - Throws: `CacheError`: the engine failed, or the use of entries cannot be read; `invalidRequest` if it is not recorded,

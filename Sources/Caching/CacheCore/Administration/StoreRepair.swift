@@ -2,25 +2,25 @@ public import EngineAPI
 
 /// Reads a damaged store, in a process that may die of it.
 public protocol DamagedStoreReader {
-  /// Begins to read what `request` asks for and all that follows, in pages of its limit, and ends what was being read before.
+  /// Begins to read the entries of `request` and all that follow, in pages of its limit, and ends an earlier read.
   ///
   /// - Throws: `CacheError`: no process can be started.
   mutating func begin(_ request: ScanRequest) throws(CacheError)
 
-  /// What comes next; `end` and `stopped` once each.
+  /// The next item; `end` and `stopped` once each.
   ///
   /// - Throws: `CacheError` with the code `cancelled`.
   mutating func next() async throws(CacheError) -> DamagedStoreItem
 }
 
-/// What is met while reading a damaged store.
+/// An item found while reading a damaged store.
 public enum DamagedStoreItem: Sendable {
   /// The entry under the key comes next: if nothing else comes, it is this one that cannot be read. The entries of a page are
   /// announced once they have been read, a single one before that.
   case reading(CacheKey)
   /// An entry whose checksums are right.
   case entry(ExportedEntry)
-  /// An entry that is listed and cannot be read, or is not what was written.
+  /// An entry that is listed and cannot be read, or differs from the written one.
   case lost(CacheKey, reason: String)
   /// The range has no more entries.
   case end
@@ -32,8 +32,8 @@ public enum DamagedStoreItem: Sendable {
 /// the first entry, and where reading stops, backwards from the last one. An engine that is not `ordered` is only read until
 /// reading stops.
 ///
-/// It keeps the entries that are what was written. It drops entries that lack a required transform, or were changed after
-/// they were sealed.
+/// It keeps the intact entries. It drops entries that lack a required transform, or were changed after they were
+/// sealed.
 public struct StoreRepair<Reader: DamagedStoreReader> {
   /// How often to continue behind an entry that cannot be read, in one direction.
   private static var maximumRestarts: Int { 1_000 }
@@ -73,7 +73,7 @@ public struct StoreRepair<Reader: DamagedStoreReader> {
     let (last, isComplete) = try await read(isDescending: false, to: nil)
     if !isComplete, isOrdered { _ = try await read(isDescending: true, to: last) }
     try await writer.flush()
-    // What others have stored meanwhile under the same key is as good as saved.
+    // An entry that others have stored under the same key meanwhile counts as saved.
     report.saved = writer.report.written + writer.report.present + writer.report.kept
     return report
   }
@@ -158,7 +158,7 @@ public struct RepairReport: Sendable {
   public var lost: [IntegrityIssue] = []
   /// Why reading stopped: there may have been more entries behind those places.
   public var possiblyLost: [IntegrityIssue] = []
-  /// Where the damaged store is now; empty after a dry run, or if the engine cannot move it.
+  /// The new paths of the damaged store; empty after a dry run, or if the engine cannot move it.
   public var movedTo: [String] = []
 
   /// A report without anything.
@@ -172,8 +172,8 @@ public struct RepairReport: Sendable {
 extension StoreAdministration {
   /// Passes everything that can be read from `request` on to `body`, for another process to save: see `DamagedStoreReader`.
   ///
-  /// It reads page by page; where a page fails, smaller ones. It skips an entry that cannot be read if the engine names it.
-  /// With a limit of one it lists each entry before it reads it, because reading may end the process.
+  /// It reads page by page; if a page fails, smaller ones. It skips an entry that cannot be read if the engine names
+  /// it. With a limit of one it lists each entry before it reads it, because reading may end the process.
   ///
   /// - Throws: `CacheError`: what `body` throws, or why nothing more can be read.
   public func readDamaged(
@@ -188,7 +188,7 @@ extension StoreAdministration {
     }
     while var page = try await walk.next(skipping: skip) {
       if store.isOrdered {
-        // What a damaged tree has led back to was met before.
+        // A damaged tree has led back to an earlier entry.
         request.position = walk.start
         page = page.filter { request.contains($0.key) }
       }
@@ -202,7 +202,7 @@ extension StoreAdministration {
     try body(.end)
   }
 
-  /// What becomes of an entry that was listed after `position`; if that was without its payload, it is read now.
+  /// The item for an entry that was listed after `position`; if it was listed without its payload, it is read now.
   private func item(
     _ listed: ScannedEntry, _ use: AccessHistory, after position: String?, isDescending: Bool
   ) async -> DamagedStoreItem {

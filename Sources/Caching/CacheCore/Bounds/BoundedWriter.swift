@@ -11,14 +11,14 @@ struct BoundedWriter: Sendable {
   static let maximumAttempts = 100
   /// A store of at most this many entries is looked at whole to choose victims.
   static let wholeLook = 1_000
-  /// How many entries go at once from a large store, so that not every write has to choose.
+  /// The number of entries that a large store evicts at once, so that not every write must choose.
   static let victimsAtOnce = 32
   /// The number of writes from a look that found an expired entry to the next look.
   static let shortestInterval = 8
   /// The largest number of writes between two looks.
   static let longestInterval = 1_024
 
-  /// What an attempt to make room has done.
+  /// The result of an attempt to make room.
   private enum Outcome {
     /// The batch is written.
     case written
@@ -52,8 +52,8 @@ struct BoundedWriter: Sendable {
     batch.bounds = limits?.bounds
     let expired = await expired(near: key)
     let removesOthers = !expired.isEmpty
-    // Anything but a lack of room is the caller's own failure, above all a conflict. The other entries may have changed, or
-    // lie beside damage.
+    // Anything but a lack of room is the caller's own failure, above all a conflict. The other entries might have
+    // changed, or be next to damage.
     let passed: [CacheError.Code] = removesOthers ? [.overBounds, .conflict, .damaged] : [.overBounds]
     if try await engine.apply(batch.removing(expired), unless: passed) { return }
     guard let limits else { return try await engine.apply(batch) }
@@ -101,11 +101,11 @@ struct BoundedWriter: Sendable {
 
   // MARK: Making room
 
-  /// Counts what has to go to make room for `batch`, chooses up to 1,000 victims, and removes them. If that is enough, the
-  /// same batch writes. The entries that `batch` changes are never evicted.
+  /// Counts the evictions that make room for `batch`, chooses up to 1,000 victims, and removes them. If that is enough,
+  /// the same batch writes. The entries that `batch` changes are never evicted.
   ///
-  /// Cost: a look at all entries of a small store; otherwise at some for each that goes, in bounded memory. Up to a
-  /// sixty-fourth of the entries may be evicted beyond the need, and fewer than `victimsAtOnce`.
+  /// Cost: a look at all entries of a small store; otherwise at several for each eviction, in bounded memory. It can
+  /// evict up to a sixty-fourth of the entries beyond the need, and fewer than `victimsAtOnce`.
   ///
   /// - Throws: `CacheError`: what the engine throws; `overBounds` if no entry may be evicted.
   private func evict(

@@ -9,7 +9,7 @@ public struct StoreLimits: Sendable, Hashable {
   /// Which entries are evicted first.
   public let eviction: EvictionPolicy
 
-  /// Creates limits for a store, with those of `standard` for what is left out.
+  /// Creates limits for a store, with the limits of `standard` for omitted arguments.
   public init(maxEntries: Int = 100_000, maxBytes: Int = 1 << 30, eviction: EvictionPolicy = .lru) {
     self.maxEntries = maxEntries
     self.maxBytes = maxBytes
@@ -44,7 +44,7 @@ extension StoreLimits {
       hint: "raise maxBytes")
   }
 
-  /// The store is full, and the policy lets too few entries go.
+  /// The store is full, and the policy evicts too few entries.
   func noRoom(for key: CacheKey) -> CacheError {
     CacheError(
       .overBounds,
@@ -61,10 +61,10 @@ extension StoreLimits {
   }
 }
 
-/// Which entries are evicted first if a store has no room for a new one. Under every policy expired entries go first; a
-/// tie goes by the order of the keys.
+/// Decides which entries a store without room for a new one evicts first. Under every policy it evicts expired entries
+/// first. The order of the keys breaks a tie.
 ///
-/// A policy ranks one candidate at a time, by what is known of it and of the candidates beside it. It needs no engine:
+/// A policy ranks one candidate at a time, by its own data and those of the other candidates. It needs no engine:
 ///
 ///     extension EvictionPolicy {
 ///       static let largestFirst = EvictionPolicy("largest-first", "the entry with the most bytes") { candidate, _ in
@@ -76,7 +76,7 @@ extension StoreLimits {
 public struct EvictionPolicy: Sendable, Hashable, CustomStringConvertible {
   /// The name in the configuration, short and in kebab case.
   public let name: String
-  /// What goes first, in one line without a final full stop.
+  /// The entries that are evicted first, in one line without a final full stop.
   public let summary: String
   /// Whether ranks depend on how entries were used. If not, `EvictionCandidate` says that none was.
   public let dependsOnUse: Bool
@@ -85,7 +85,7 @@ public struct EvictionPolicy: Sendable, Hashable, CustomStringConvertible {
   /// Creates a policy.
   ///
   /// - Parameter rank: the rank of an entry that has not expired; `nil` if it must stay. It is called while a write
-  ///   waits, a few times for each entry that goes, and must be short.
+  ///   waits, a few times for each eviction, and must be short.
   public init(
     _ name: String, _ summary: String, dependsOnUse: Bool = false,
     rank: @escaping @Sendable (EvictionCandidate, EvictionSample) -> EvictionRank?
@@ -113,33 +113,32 @@ extension EvictionPolicy {
     .none,
   ]
 
-  /// The entry whose last use is longest ago goes first, then the one stored longest ago. Storing an entry counts as a
-  /// use.
+  /// Evicts the entry whose last use is longest ago, then the one stored longest ago. Storing an entry counts as a use.
   public static let lru = EvictionPolicy(
     "lru", "the entry whose last use is longest ago", dependsOnUse: true
   ) { candidate, _ in EvictionRank(candidate.lastUsedAt, candidate.storedAt) }
 
-  /// The entry read the fewest times goes first; ties are broken as with `lru`.
+  /// Evicts the entry read the fewest times; ties are broken as with `lru`.
   public static let lfu = EvictionPolicy(
     "lfu", "the entry read the fewest times", dependsOnUse: true
   ) { candidate, _ in EvictionRank(candidate.useCount, candidate.lastUsedAt, candidate.storedAt) }
 
-  /// The entry stored longest ago goes first.
+  /// Evicts the entry stored longest ago.
   public static let fifo = EvictionPolicy(
     "fifo", "the entry stored longest ago"
   ) { candidate, _ in EvictionRank(candidate.storedAt) }
 
-  /// Only expired entries go. If that does not make enough room, the new entry is refused.
-  public static let none = EvictionPolicy("none", "only what has expired; else the new entry is refused") { _, _ in nil
+  /// Evicts only expired entries. If that does not make enough room, the new entry is refused.
+  public static let none = EvictionPolicy("none", "only expired entries; otherwise the new entry is refused") { _, _ in nil
   }
 
-  /// An entry that was never read goes first, the one stored longest ago before others, unless it is among the newest
-  /// fifth. Then `lru` decides. So a scan does not push out what is in use.
+  /// Evicts entries that were never read, the one stored longest ago first, unless it is among the newest fifth. Then
+  /// `lru` decides. So a scan does not evict entries in use.
   ///
-  /// After S3-FIFO (Yang, Zhang, Qiu, Yue, Rashmi: FIFO queues are all you need for cache eviction, SOSP 2023), by what a
-  /// store knows of its entries: what was never read is the small queue, and the uses that outlive their entries are the
-  /// ghost queue. Two things differ: the small queue has a fifth of the entries, not a tenth, because it then follows a
-  /// changing working set as well as `lru` does; and the main queue is in the order of use.
+  /// After S3-FIFO (Yang, Zhang, Qiu, Yue, Rashmi: FIFO queues are all you need for cache eviction, SOSP 2023), by the
+  /// data that a store has about its entries: those never read are the small queue, and the uses that outlive their
+  /// entries are the ghost queue. Two things differ: the small queue has a fifth of the entries, not a tenth, because
+  /// it then follows a changing working set as well as `lru` does; and the main queue is in the order of use.
   public static let s3FIFO = EvictionPolicy(
     "s3-fifo", "the entry stored longest ago of those never read, then by last use", dependsOnUse: true
   ) { candidate, sample in
@@ -147,9 +146,9 @@ extension EvictionPolicy {
     return EvictionRank(candidate.storedAt < sample.newestFifthStoredAt ? 0 : 2, candidate.storedAt)
   }
 
-  /// The entry whose payload, in bytes, times the time since its last use is largest goes first. So an image has to be
-  /// used more often than a small page to stay, and far more entries fit in the bytes of a store whose entries differ in
-  /// size. Entries of one size go as with `lru`.
+  /// Evicts the entry whose payload, in bytes, times the time since its last use is largest. So an image must be used
+  /// more often than a small page to stay, and far more entries fit in the bytes of a store whose entries differ in
+  /// size. With entries of one size it is the same as `lru`.
   ///
   /// After size-adjusted LRU (Aggarwal, Wolf, Yu: Caching on the World Wide Web, IEEE Transactions on Knowledge and Data
   /// Engineering 11(1), 1999).
@@ -162,7 +161,7 @@ extension EvictionPolicy {
   }
 }
 
-/// The place of a candidate: the lowest rank goes first. The first number that differs decides.
+/// The place of a candidate: the lowest rank is evicted first. The first number that differs decides.
 public struct EvictionRank: Sendable, Comparable {
   // Separate numbers, so that no candidate allocates memory.
   private let first, second, third: Int64
@@ -219,8 +218,8 @@ public struct EvictionCandidate: Sendable {
   }
 }
 
-/// What a policy knows of the store: the candidates of one eviction, which come from all parts of a large store, or are
-/// all entries of a small one.
+/// A policy's view of the store: the candidates of one eviction, which come from all parts of a large store, or are all
+/// entries of a small one.
 public struct EvictionSample: Sendable {
   /// The time from which on the newest fifth of the candidates were stored, in milliseconds.
   public let newestFifthStoredAt: Int64

@@ -91,7 +91,7 @@ package struct EvictionSweep: Sendable, Equatable {
     }
   }
 
-  /// Divides the store anew, by the marks of the round that is complete.
+  /// Divides the store again, by the marks of the round that is complete.
   private mutating func beginRound() {
     let marks = stretches.flatMap(\.marks)
     let count = max(1, min(Self.maximumStretches, marks.count / 4))

@@ -3,10 +3,10 @@ package import EngineAPI
 /// Ranks entries by a policy as they are found, and chooses those to evict: as few as are needed, plus a few spare ones, so
 /// that not every write has to choose.
 package struct VictimSearch: Sendable {
-  /// How many entries of a large store are looked at for each one that goes. With 2, `lru` has half a point
-  /// of hit ratio less; with 4, a tenth more.
+  /// The number of entries of a large store that are examined for each eviction. With 2, `lru` has half a point of hit
+  /// ratio less; with 4, a tenth more.
   package static let entriesPerVictim = 3
-  /// How many entries one choice holds. If more have to go, it holds those that go first.
+  /// The number of entries that one choice holds. If more must be evicted, it holds the first of them.
   package static let maximumVictims = 1_000
 
   /// The candidates to evict, out of all that were offered so far.
@@ -92,7 +92,7 @@ package struct VictimSearch: Sendable {
   package mutating func goal(atLeast count: Int) -> Int { Self.entriesPerVictim * max(count, choose().victims.count) }
 }
 
-/// A candidate with its rank. What goes earlier is smaller.
+/// A candidate with its rank. The one that is evicted earlier is smaller.
 package struct Victim: Sendable, Comparable {
   package let key: CacheKey
   package let payloadBytes: Int

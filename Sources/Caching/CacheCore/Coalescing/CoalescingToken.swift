@@ -28,7 +28,7 @@ public final class CoalescingToken: Sendable, Hashable {
     state = TaskMonitor(State(callers: callers))
   }
 
-  /// The requests that the current task makes, the outermost first. What it fetches meanwhile must not wait for them.
+  /// The requests that the current task makes, the outermost first. Its other fetches must not wait for them.
   static let led = TaskLocal<[CoalescingToken]>(wrappedValue: [])
 
   /// Whether a change has made the response outdated.

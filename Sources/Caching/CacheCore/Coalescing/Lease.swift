@@ -19,9 +19,9 @@ struct Lease: Sendable {
   /// abandoned.
   var failure: CacheError?
 
-  /// The key of the lease for `request`, which is the key of the entry that it fetches, and more after a space. The lease is
-  /// in the group of the entry. After the comma follow the namespace of the entry with what is after the space, encoded, and
-  /// the rest of the entry's key unchanged: it may be long, and have many percent codes.
+  /// The key of the lease for `request`, which is the key of the entry that it fetches, and more after a space. The
+  /// lease is in the group of the entry. After the comma follow the namespace of the entry with the part after the
+  /// space, encoded, and the rest of the entry's key unchanged: it can be long, and have many percent codes.
   static func key(for request: String) throws(CacheError) -> CacheKey {
     let entry = request.utf8.prefix { $0 != UInt8(ascii: " ") }
     let namespace = entry.prefix { $0 != UInt8(ascii: "/") }
@@ -216,7 +216,7 @@ struct LeaseTable: Sendable {
   /// Ends the lease under `key`, if it still has the version `version`: removes it after a success, and leaves a failure
   /// in it. With `nil` the request was abandoned. Returns whether the lease was still there, or could not be reached.
   ///
-  /// A response that has broken off is no failure for other processes: one of them requests it, or the rest of it.
+  /// A response that has broken off is not a failure for other processes: one of them requests it, or the rest of it.
   ///
   /// It runs in its own task, so it also works if the caller's task was cancelled. If it fails, the lease expires.
   func end(_ key: CacheKey, version: UInt64, _ result: RequestCoalescer.SharedResult?) async -> Bool {

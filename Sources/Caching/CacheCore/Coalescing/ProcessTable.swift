@@ -48,7 +48,7 @@ public struct SystemProcessTable: ProcessTable {
   }
 }
 
-/// What the system knows of a process: on Linux the contents of /proc/PID/stat.
+/// The system's data about a process: on Linux the contents of /proc/PID/stat.
 package struct ProcessStatus: Hashable {
   /// Whether the process has neither ended, with a parent that has not collected its status yet, nor been stopped.
   package let canRun: Bool

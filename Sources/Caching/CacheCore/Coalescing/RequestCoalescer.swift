@@ -22,8 +22,8 @@ internal import Synchronization
 /// Cost: one dictionary access under a lock for joining, and one for finishing. With leases, joining and finishing each
 /// write a small entry; waiting reads it. Nothing happens before the first request.
 public final class RequestCoalescer: Sendable {
-  /// What the callers that wait for a request share: its failure, or a response that is not stored yet or could not be
-  /// stored, which only callers in this process get. With `nil` they look into the cache.
+  /// The result for the callers that wait for a request: its failure, or a response that is not stored yet or could not
+  /// be stored, which only callers in this process get. With `nil` they look into the cache.
   typealias SharedResult = Result<(any Sendable)?, CacheError>
 
   /// The result of joining a request.
@@ -184,9 +184,9 @@ public final class RequestCoalescer: Sendable {
     for waiter in waiters { waiter.joined.set(.finished(.success(response), of: token)) }
   }
 
-  /// Ends the requests for which `isChanged` returns `true`, in this process and in others: what they fetch is not
-  /// stored, and later callers do not wait for it. On return none of them is being stored. Call it before what has
-  /// changed is removed or made stale.
+  /// Ends the requests for which `isChanged` returns `true`, in this process and in others: their responses are not
+  /// stored, and later callers do not wait for them. On return none of them is being stored. Call it before you remove
+  /// changed entries or make them stale.
   ///
   /// The leader stores its response only if its lease is still there, and other processes do not wait for a lease that is
   /// gone. So removing the lease is all that other processes need. A lease that cannot be listed because of damage, or

@@ -29,7 +29,7 @@ extension CacheKey {
     guard bytes.count <= Self.maximumRequestLength else {
       throw CacheError(
         .invalidRequest, "the key of a request has at most \(Self.maximumRequestLength) bytes",
-        hint: "shorten what is asked for")
+        hint: "shorten the request")
     }
     // With a slash it would be a key, but of another namespace.
     let isName = !namespace.utf8.contains(UInt8(ascii: "/"))

@@ -51,7 +51,7 @@ extension StoredHead {
     Dictionary(uniqueKeysWithValues: Self.cachingFields.compactMap { name in head.fields[name].map { (name, $0) } })
   }
 
-  /// Attributes for what is neither an entry time nor a header field. Leaves out the usual values.
+  /// The attributes that are neither an entry time nor a header field, without usual values.
   fileprivate var ownAttributes: [String: String] {
     var attributes: [String: String] = [:]
     if head.status != Self.usualStatus { attributes[AttributeName.status] = String(head.status) }

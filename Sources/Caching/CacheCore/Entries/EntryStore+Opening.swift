@@ -65,7 +65,8 @@ package struct CrashedStore: Sendable {
   private let configuration: EngineConfiguration
   /// The path of the file.
   private let mark: String
-  /// Whether this process runs the command again that the store has ended: the file may not be there for want of room.
+  /// Whether this process runs the command again that the store has ended: the disk might have had no space for the
+  /// file.
   private static let isRetried = getenv("_CRASHED_STORE") != nil
 
   /// The store that `plugin` opens with `configuration`; `nil` if it has not ended a process. Cost: one system call.
@@ -122,8 +123,8 @@ package struct CrashedStore: Sendable {
 }
 
 extension EngineDeclaration {
-  /// The commands, for a shell, that save what can be read of a damaged store at `path`, which is not the configured one:
-  /// a repair makes it intact where it is.
+  /// The commands, for a shell, that save the readable entries of a damaged store at `path`, which is not the
+  /// configured one: a repair makes it intact in place.
   package func commandsToSave(storeAt path: String) -> String {
     let store = "cachectl --backend \(name) --set \(Self.shellWord("backends.\(name).path=\(path)"))"
     return "\(store) verify --repair; \(store) export | cachectl --backend \(name) import"
@@ -141,7 +142,7 @@ extension EngineDeclaration {
 }
 
 extension Timestamp {
-  /// What the names of damaged files end with that are moved aside at this time, such as ".damaged-20260131T120000Z": a
+  /// The suffix of the names of damaged files that are moved aside at this time, such as ".damaged-20260131T120000Z": a
   /// shell needs no quotes for it, and names sort by it.
   package var damagedSuffix: String {
     ".damaged-" + RFC3339.text(milliseconds).prefix { $0 != "." }.filter { $0 != "-" && $0 != ":" } + "Z"

@@ -23,7 +23,7 @@ public struct EntryStore: Sendable {
   /// Coalesces the requests whose responses this store keeps.
   public let coalescer: RequestCoalescer
 
-  /// What entries are written with, and how to read those written with something else.
+  /// The transforms with which entries are written. It can also read entries written with others.
   let transforms: TransformPipeline
 
   /// `nil` if the engine is not `bounded`.
@@ -118,10 +118,10 @@ public struct EntryStore: Sendable {
     }
   }
 
-  /// Counts a look-up: a hit, and a use of the entry under `key`; with `nil`, a miss.
+  /// Counts a lookup: a hit, and a use of the entry under `key`; with `nil`, a miss.
   public func countLookUp(_ key: CacheKey?) { countLookUp(digest: key.map { AccessRecord.digest(of: $0) }) }
 
-  /// Counts a look-up in the same way, by the digest of the key.
+  /// Counts a lookup in the same way, by the digest of the key.
   func countLookUp(digest: UInt64?) { uses.countLookUp(digest, at: clock.now) }
 
   /// Stores an entry together with the changes of `batch`, if the present entry is as expected. If there is no room, it

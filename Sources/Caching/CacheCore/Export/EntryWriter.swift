@@ -55,7 +55,7 @@ struct EntryWriter {
   private var pendingKeys: Set<CacheKey> = []
   private var pendingBytes = 0
 
-  /// What became of all entries that are no longer pending.
+  /// The results of all entries that are no longer pending.
   var report = TransferReport()
 
   /// Creates a writer to `store`. It keeps an entry that was stored later than the given one, unless `options` say to
@@ -65,12 +65,12 @@ struct EntryWriter {
     self.options = options
   }
 
-  /// What has been written, as a phrase such as "12 entries were imported".
+  /// The number of written entries, as a phrase such as "12 entries were imported".
   func summary(_ verb: String) -> String { EntryProgress.text(options.isDryRun ? 0 : report.written, verb) }
 
   /// The error for `work` that was cancelled, with the progress it made.
   func interruption(of work: String, _ verb: String) -> CacheError {
-    .interruption(of: work, summary(verb), hint: "repeat it: what is there already is skipped")
+    .interruption(of: work, summary(verb), hint: "repeat it: entries that are there already are skipped")
   }
 
   /// Writes `entry`, now or later, in a batch with others, unless it has expired at `time`.
@@ -92,7 +92,7 @@ struct EntryWriter {
 
   /// Writes the pending entries, all or none.
   mutating func flush() async throws(CacheError) {
-    // A new store has none of them: it need not be asked for each one.
+    // A new store has none of them: no lookup is needed for each one.
     var presumesAbsence = !options.isDryRun
     var attempt = 1
     while true {

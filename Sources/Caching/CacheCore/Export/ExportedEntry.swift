@@ -94,7 +94,7 @@ extension ExportedEntry {
       case "attributes":
         attributes = try json.attributes()
         if let name = EntryMetadata.nameOfBrokenHead(in: attributes) {
-          throw json.failure("the attribute '\(name)' is no part of a header: it has a line end in it")
+          throw json.failure("the attribute '\(name)' is not part of a header: it contains a line end")
         }
       case "checksum":
         checksum = Hexadecimal.number(try json.string().utf8, as: UInt64.self)

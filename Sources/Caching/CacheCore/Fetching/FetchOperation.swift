@@ -127,10 +127,10 @@ struct FetchOperation<Target: FetchTarget>: Sendable {
 
   /// The result of a request.
   private struct Outcome: Sendable {
-    /// What the caller gets.
+    /// The result for the caller.
     let result: Result<Snapshot<Value>, CacheError>
-    /// What the callers get that wait for this one: the origin's failure, even if this caller gets a stale response
-    /// instead, or a response that the cache could not store.
+    /// The result for the callers that wait for this one: the origin's failure, even if this caller gets a stale
+    /// response instead, or a response that the cache could not store.
     var shared: RequestCoalescer.SharedResult = .success(nil)
     /// Whether the response still arrives: `settle(_:_:_:)` then finishes the request.
     var isArriving = false
@@ -214,8 +214,8 @@ struct FetchOperation<Target: FetchTarget>: Sendable {
     return try outcome.result.get()
   }
 
-  /// What another fetch stored while this one waited; it counts as fresh as a response from the origin. `nil` if there is
-  /// nothing new: a response received before this fetch began could be stored only after its lookup.
+  /// The response that another fetch stored while this one waited; it counts as fresh as a response from the origin.
+  /// `nil` if there is nothing new: a response received before this fetch began could be stored only after its lookup.
   private func storedMeanwhile() async throws(CacheError) -> Snapshot<Value>? {
     var operation = self
     guard let found = try await operation.newlyFound(), found.head.storedAt >= startedAt else { return nil }
@@ -223,7 +223,7 @@ struct FetchOperation<Target: FetchTarget>: Sendable {
     return operation.snapshot(of: found)
   }
 
-  /// What a second lookup finds and the first one did not. A failure becomes a warning.
+  /// The response that a second lookup finds and the first one did not. A failure becomes a warning.
   private mutating func newlyFound() async throws(CacheError) -> Stored? {
     do throws(CacheError) {
       let new = try await target.lookUp(isCounted: false)
@@ -275,7 +275,7 @@ struct FetchOperation<Target: FetchTarget>: Sendable {
     let conditions = base.map { rules.believesServer(of: message) ? rules.conditions(on: $0.head) : [:] } ?? [:]
     let requestTime = services.now()
     let answer = try await target.request(conditions, completing: lookup.part, token)
-    // What changed at the origin must change the cache, even if the caller no longer waits for the response.
+    // A change at the origin must change the cache, even if the caller no longer waits for the response.
     if Task.isCancelled, message.isSafe { throw .cancelled }
     let exchange = OriginExchange(
       head: answer.head, status: answer.status, requestTime: requestTime, responseTime: services.now())
@@ -440,7 +440,8 @@ struct FetchOperation<Target: FetchTarget>: Sendable {
       return try await target.store(try response.get(), head, confirming: base, token)
     } catch {
       if error.code == .conflict, await isReplaced(since: base?.head.storedAt ?? head.storedAt) { return nil }
-      // What the response should have replaced is outdated. If it cannot be removed either, the error says enough.
+      // The entry that the response should have replaced is outdated. If it cannot be removed either, the error says
+      // enough.
       if base == nil, error.isOfRoom { try? await target.applySideEffects(exchange, token) }
       throw error
     }
@@ -531,6 +532,6 @@ extension CacheError {
     [.originUnreachable, .invalidAnswer, .notFound, .invalidRequest].contains(code)
   }
 
-  /// Whether an entry could not be stored for want of room or because of its size, so that removing one can succeed.
+  /// Whether an entry could not be stored because of its size or the lack of room. Removing one can succeed then.
   fileprivate var isOfRoom: Bool { [.noSpace, .tooLarge, .overBounds, .ioFailed].contains(code) }
 }

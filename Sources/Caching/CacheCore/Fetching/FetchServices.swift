@@ -25,8 +25,8 @@ public struct FetchServices: Sendable {
   }
 }
 
-/// Work that goes on after the caller has its answer, such as revalidating a stale entry. The owner of the store calls
-/// `finish()` before closing it.
+/// Work that continues after the caller has its response, such as revalidating a stale entry. The owner of the store
+/// calls `finish()` before closing it.
 public final class BackgroundWork: Sendable {
   /// A task under way. A dictionary of tasks would make the runtime build their type even if there is no work.
   private final class Work: Sendable {
@@ -79,8 +79,8 @@ public final class BackgroundWork: Sendable {
     }
   }
 
-  /// Reports `failure`, which kept the cache from storing a response that its caller already has. A conflict is no failure
-  /// of the cache: `finish()` returns it, and it is no warning.
+  /// Reports `failure`, which kept the cache from storing a response that its caller already has. A conflict is not a
+  /// failure of the cache: `finish()` returns it, and it causes no warning.
   func report(_ failure: CacheError) {
     let isOpen = state.withLock { state in
       if warn == nil, !state.isAbandoned { state.failures.append(failure) }
@@ -97,9 +97,9 @@ public final class BackgroundWork: Sendable {
 
   /// Waits until all the work has ended. If the calling task is cancelled, cancels the work too.
   ///
-  /// - Parameter patience: how long to wait; `nil` for as long as it takes. Work that goes on after that is cancelled,
-  ///   and its failures are dropped.
-  /// - Returns: the errors that kept the cache from storing what it fetched, unless `warn` got them.
+  /// - Parameter patience: how long to wait; `nil` for as long as it takes. Work that is not finished then is
+  ///   cancelled, and its failures are dropped.
+  /// - Returns: the errors that kept the cache from storing responses, unless `warn` got them.
   @discardableResult
   public func finish(within patience: Duration? = nil) async -> [CacheError] {
     let timer = patience.map { patience in

@@ -125,7 +125,7 @@ struct OriginExchange: Sendable {
   let responseTime: Duration
 }
 
-/// A response on its way to the caller, and where it came from.
+/// A response on its way to the caller, and its source.
 struct Delivery<Response: Sendable>: Sendable {
   var response: Response
   /// The key of the entry that it has, or would have.

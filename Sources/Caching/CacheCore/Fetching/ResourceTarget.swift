@@ -48,7 +48,7 @@ extension ResponseOrigin {
   /// `false`: by default, an origin is not in this process.
   public var isInProcess: Bool { false }
 
-  /// A stand-in for the request to an origin that is not reached over HTTP.
+  /// A placeholder for the request to an origin that is not reached over HTTP.
   public func message(for request: Request) throws(CacheError) -> HTTPRequest {
     HTTPRequest(url: "\(name):\(Request.resource)")
   }
@@ -74,12 +74,13 @@ public struct OriginAnswer<Response: Sendable>: Sendable {
 /// Fetches a typed resource through the cache: by the policy of `options`, with one request for all callers that ask for
 /// the same thing, and with a stale response if the origin fails.
 ///
-/// Nothing happens until the first snapshot is asked for. Storage and origin may be existentials: this call opens them.
+/// Nothing happens until the caller requests the first snapshot. Storage and origin can be existentials: this call
+/// opens them.
 /// - Parameters:
-///   - request: what is asked for, from which the key of the entry is made.
-///   - storage: where responses are kept.
+///   - request: the request, from which the key of the entry is derived.
+///   - storage: the storage of the responses.
 ///   - origin: the source of responses that the cache does not have.
-///   - services: the rules, the clock, and what coalesces requests.
+///   - services: the rules, the clock, and the coalescer of requests.
 ///   - options: the policy and the limits of this fetch.
 ///   - mayKeep: whether a response may be stored; one for which it returns `false` is returned all the same.
 ///   - toDomain: makes the value that callers see of a response.
@@ -161,7 +162,7 @@ where Origin.Request == Storage.Request, Origin.Response == Response, Storage.Re
 
   /// Removes what the response replaces: a typed resource is only ever read, and as a whole.
   func applySideEffects(_ exchange: OriginExchange, _ token: CoalescingToken?) async throws(CacheError) {
-    // What was fetched before a change removes nothing that came after it.
+    // A response fetched before a change must not remove entries that came after it.
     if token?.isOutdated != true { try await storage.remove(request) }
   }
 

@@ -5,7 +5,7 @@
 /// Content above the limit will not be stored: the buffer then releases what all readers have taken, and the task waits
 /// for the slowest of them.
 final class ResponseBroadcast: Sendable {
-  /// What becomes of the content, for its owner.
+  /// The result of the transfer, for the owner of the content.
   enum Outcome: Sendable {
     /// This is all of it.
     case complete([UInt8])
@@ -155,7 +155,7 @@ final class ResponseBroadcast: Sendable {
     continueInBackground()
   }
 
-  /// Has whoever closes the store wait for what is still to be done, if no reader does.
+  /// Makes the closing of the store wait for the rest of the work, if no reader does.
   private func continueInBackground() {
     let pump = state.withLock { state in state.readers.isEmpty && state.end == nil ? state.pump : nil }
     if let pump { background.add(pump) }

@@ -66,8 +66,8 @@ extension OriginServer {
             ? "give this origin a key or token in the configuration"
             : "check the key, token or headers that the configuration gives this origin"
         )
-      case 404, 410: (.notFound, "has no \(subject)", "check what was asked for")
-      case 400, 414, 422: (.invalidRequest, "rejected \(subject)", "check what was asked for")
+      case 404, 410: (.notFound, "has no \(subject)", "check the request")
+      case 400, 414, 422: (.invalidRequest, "rejected \(subject)", "check the request")
       case 429: (.originUnreachable, "allows no more requests for now", Self.retry(head))
       case 408, 425, 500...599: (.originUnreachable, "failed to answer for \(subject)", Self.retry(head))
       case 300...399:

@@ -55,7 +55,7 @@ public struct StoredResponse<Response: Sendable>: Sendable {
   public let key: String
   /// The response.
   public let response: Response
-  /// What decides how the response may be used.
+  /// The header and times that decide how the response can be used.
   public var head: StoredHead
   /// The entry's version, which changes with each write; `nil` if the storage does not tell.
   public let version: UInt64?

@@ -81,7 +81,8 @@ public struct URLResponses: Sendable {
     }
   }
 
-  /// Counts a look-up in the store's usage, and a use of what it has read of `url`, if it found a response under `key`.
+  /// Counts a lookup in the store's usage, and, if it found a response under `key`, a use of the entries that it read
+  /// for `url`.
   func countLookUp(_ key: String?, of url: String) {
     store.countLookUp(key.flatMap { try? CacheKey($0) })
     guard let key, let first = try? Self.key(of: url), first.text != key else { return }
@@ -228,7 +229,7 @@ public struct URLResponses: Sendable {
     try await store.engine.apply(batch)
   }
 
-  /// Removes all responses for `urls`: all or none. What is being fetched of them now, in this process or another, is
+  /// Removes all responses for `urls`: all or none. Responses that this process or another is fetching for them now are
   /// not stored.
   func invalidate(_ urls: [String]) async throws(CacheError) {
     let prefixes = urls.map(Self.keyPrefix)
@@ -278,7 +279,7 @@ public struct URLResponses: Sendable {
     do throws(CacheError) {
       return try CacheKey(text)
     } catch {
-      throw CacheError(.invalidRequest, error.message, hint: "shorten what is asked for", cause: error)
+      throw CacheError(.invalidRequest, error.message, hint: "shorten the request", cause: error)
     }
   }
 }
@@ -308,7 +309,7 @@ struct StoredVariants: Sendable, Equatable {
 struct StoredVariant: Sendable, Hashable {
   /// The key of its entry.
   let key: String
-  /// What decides how the response may be used.
+  /// The header and times that decide how the response can be used.
   let head: StoredHead
 }
 

@@ -77,8 +77,8 @@ final class Confirmations: Sendable {
     }
   }
 
-  /// Begins a change of the entry whose key has that digest. No copy of it answers until it is read again after
-  /// `endChange(_:)`: meanwhile the remote store is read, where a batch is seen whole or not at all.
+  /// Begins a change of the entry whose key has that digest. No copy of it is served until it is read again after
+  /// `endChange(_:)`: meanwhile the remote store is read, which shows all of a batch or nothing of it.
   func beginChange(_ digest: UInt64) {
     let part = part(digest)
     part.state.withLock { state in

@@ -100,8 +100,8 @@ package final class TieredEngine: WrappingEngine {
     metadata.state(at: moment.time) == .fresh && confirmations.isConfirmed(metadata.checksum, moment)
   }
 
-  /// Counts a hit. One in eight is recorded as a use of the entry, by which the limits choose: that is enough to know what is
-  /// used much. Which one it is does not follow the order of the reads.
+  /// Counts a hit. One in eight is recorded as a use of the entry, by which the limits choose: that is enough to find
+  /// frequently used entries. The choice does not depend on the order of the reads.
   private func countLocalHit(_ moment: Confirmations.Moment) {
     let hits = localHits.add(1, ordering: .relaxed).newValue
     guard (moment.digest &+ hits &* 0x9E37_79B9_7F4A_7C15) >> 61 == 0 else { return }
@@ -246,7 +246,7 @@ extension TieredEngine {
     return [copies, shared]
   }
 
-  /// Where the entry under `key` is, in a few words. It changes nothing. Cost: a read of the local store.
+  /// The place of the entry under `key`, in a few words. It changes nothing. Cost: a read of the local store.
   package func tier(of key: CacheKey) async -> String {
     let moment = moment(key)
     let isCurrent = try? await local.read(key) { _, metadata in self.isCurrent(metadata, moment) }
@@ -254,7 +254,7 @@ extension TieredEngine {
     return isCurrent ? "a local copy, confirmed by the remote store" : "a local copy, not confirmed by the remote store"
   }
 
-  /// What users should know now, such as that the remote engine is away; `nil` if all is well. Cost: a lock.
+  /// A warning for users, such as that the remote engine is unreachable; `nil` if all is well. Cost: a lock.
   package var tierWarning: CacheError? {
     if let failure = local.failure { return failure }
     guard let reason = absence.withLock({ $0?.reason }) else { return nil }

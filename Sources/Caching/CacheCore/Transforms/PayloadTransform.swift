@@ -52,7 +52,7 @@ extension PayloadTransform {
   public var isRequired: Bool { false }
 }
 
-/// What a transform is working on.
+/// The entry that a transform processes.
 public struct TransformContext: Sendable {
   /// A part of an entry.
   public enum Part: String, Sendable, CaseIterable {
@@ -83,7 +83,7 @@ public struct TransformContext: Sendable {
 
 /// The transforms of a store.
 public struct EntryTransforms: Sendable {
-  /// What entries are written with, in this order; reading undoes it in reverse. Compression belongs before sealing.
+  /// The transforms of new entries, in this order; reading undoes them in reverse. Compression belongs before sealing.
   public let written: [any PayloadTransform]
   /// The most bytes that may be compressed, and that a decompressed payload may have: a few stored bytes must not claim
   /// all memory.
@@ -117,7 +117,7 @@ public struct EntryTransforms: Sendable {
       guard TransformStep.isName(name) else {
         throw CacheError(
           .invalidOption, "no transform can be called '\(name)'",
-          hint: "begin its name with a lower-case letter, and go on with lower-case letters and digits, 32 at most")
+          hint: "use at most 32 lowercase letters and digits, of which the first is a letter")
       }
       guard names.insert(name).inserted else {
         throw CacheError(

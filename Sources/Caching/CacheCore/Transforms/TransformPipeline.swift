@@ -15,7 +15,8 @@ final class TransformPipeline: Sendable {
   let transforms: EntryTransforms
   /// The names of the transforms that no entry may lack.
   private let required: [String]
-  /// What to undo, in order, by the record of entries that were read: looking for it would take as long as small pages take.
+  /// The transforms to undo, in order, by the record of entries that were read: finding them again would take as long
+  /// as a small page.
   private let known = Mutex<[String: [Undoing]]>([:])
 
   init(_ transforms: EntryTransforms) {
@@ -66,8 +67,8 @@ final class TransformPipeline: Sendable {
   /// payload stays as it is, and only the metadata is hidden and sealed again. `nil` if the entry would be written in
   /// another way now.
   ///
-  /// The seal of the payload binds it to its key, and its tag is in the seal of the metadata. So this needs no payload, but
-  /// a proof that the tag is what was written: the present metadata is opened.
+  /// The seal of the payload binds it to its key, and its tag is in the seal of the metadata. So this needs no payload,
+  /// but a proof that the tag is unchanged: it opens the present metadata.
   ///
   /// - Throws: `CacheError`: what a transform throws, and as `revealed(_:key:)` does.
   func renewed(
@@ -140,7 +141,7 @@ final class TransformPipeline: Sendable {
     return (try undo(undoings[...], payload, metadata, key), try revealed(metadata, undoings, key))
   }
 
-  /// The metadata of the entry under `key` as it was before the transforms, with the checksum of what is stored.
+  /// The metadata of the entry under `key` as it was before the transforms, with the checksum of the stored payload.
   ///
   /// - Throws: `CacheError`, as `opened(_:_:key:)` does.
   func revealed(_ stored: EntryMetadata, key: CacheKey) throws(CacheError) -> EntryMetadata {
@@ -203,11 +204,11 @@ final class TransformPipeline: Sendable {
   }
 
   private static func damagedAttributes(of key: CacheKey) -> CacheError {
-    CacheError(.damaged, "entry \(key) is damaged: its attributes are not what was written", key: key.text)
+    CacheError(.damaged, "entry \(key) is damaged: its attributes differ from the written ones", key: key.text)
   }
 
-  /// What to undo for the entry under `key`, in order. Leases may lack required transforms: they are in the clear, so that
-  /// processes without the key can wait for a request too, and no value is made from them.
+  /// The transforms to undo for the entry under `key`, in order. Leases may lack required transforms: they are in the
+  /// clear, so that processes without the key can wait for a request too, and no value is made from them.
   private func undoings(of metadata: EntryMetadata, _ key: CacheKey) throws(CacheError) -> [Undoing] {
     if let text = metadata.transforms, !key.isLease, let undoings = known.withLock({ $0[text] }) { return undoings }
     guard let steps = metadata.transformSteps else { throw Self.damagedAttributes(of: key) }

@@ -59,8 +59,8 @@ public struct HTTPCache: HTTPResponseSource {
 
   /// Like `followedResponses(to:options:maxRedirects:)`, with requests that are completed on the way.
   ///
-  /// - Parameter completing: turns a request that follows a redirect into what is sent, for example by adding cookies
-  ///   for its URL. It is not called for `request` itself, which is complete.
+  /// - Parameter completing: turns a request that follows a redirect into the request to send, for example by adding
+  ///   cookies for its URL. It is not called for `request` itself, which is complete.
   public func followedResponses(
     to request: HTTPRequest, options: FetchOptions, maxRedirects: Int,
     completing: @escaping @Sendable (HTTPRequest) -> HTTPRequest

@@ -168,7 +168,7 @@ struct URLTarget: FetchTarget {
     var start = response
     start.body = []
     start.rest = nil
-    // What the broadcast calls must not hold the content that still arrives.
+    // The closure must not hold the content that still arrives.
     let broadcast = ResponseBroadcast(response, limit: cache.maxContentBytes, background: cache.services.background) {
       [start] outcome in
       var response = start
@@ -222,7 +222,7 @@ struct URLTarget: FetchTarget {
     _ response: HTTPResponse, _ head: StoredHead, confirming base: StoredResponse<HTTPResponse>?,
     _ token: CoalescingToken?
   ) async throws(CacheError) -> String {
-    // What was fetched before a change removes nothing that came after it.
+    // A response fetched before a change must not remove entries that came after it.
     if head.retainUntil <= head.storedAt, token?.isOutdated == true { return try key() }
     return try await store(response, head, confirming: base, token, endsLease: true)
   }
@@ -304,7 +304,7 @@ struct URLTarget: FetchTarget {
       case .removed: outdated.append(variant.key)
       }
     }
-    // What was fetched before a change removes nothing that came after it.
+    // A response fetched before a change must not remove entries that came after it.
     if !outdated.isEmpty, token?.isOutdated != true { try await cache.stored.remove(outdated) }
   }
 

@@ -1,9 +1,9 @@
 public import EngineAPI
 internal import Synchronization
 
-/// How a store is used: when and how often each entry was, the numbers of hits, misses and evictions, and where the next
-/// eviction looks. It gathers this in memory, because reading never writes, and adds it to a `UseTable`: every ten seconds
-/// while the store is used, after uses of 65,536 entries, and before the store is closed.
+/// The usage of a store: when and how often each entry was used, the numbers of hits, misses and evictions, and the
+/// position of the next eviction. It gathers this in memory, because reading never writes, and adds it to a `UseTable`:
+/// every ten seconds while the store is used, after uses of 65,536 entries, and before the store is closed.
 ///
 /// The uses of an entry outlive it, so that an entry that comes back is known.
 public final class StoreUse: Sendable {
@@ -69,7 +69,7 @@ public final class StoreUse: Sendable {
     state.withLock { state in add(digest, at: now, to: &state) }
   }
 
-  /// Counts a look-up: a hit, and a use of the entry whose key has this digest; with `nil`, a miss. Cost: a lock.
+  /// Counts a lookup: a hit, and a use of the entry whose key has this digest; with `nil`, a miss. Cost: a lock.
   func countLookUp(_ digest: UInt64?, at now: Timestamp) {
     state.withLock { state in
       guard let digest else {
@@ -109,7 +109,7 @@ public final class StoreUse: Sendable {
   public func histories(of keys: [CacheKey]) throws(CacheError) -> [AccessHistory] {
     guard recordsUses else { return keys.map { _ in AccessHistory() } }
     let digests = keys.map { AccessRecord.digest(of: $0) }
-    // What is on its way to the file may be counted twice, but not missed.
+    // Uses on their way to the file can be counted twice, but not missed.
     let waiting = state.withLock { state in
       gather(&state)
       return digests.map { state.history(of: $0, isSum: writes) }
@@ -156,8 +156,8 @@ public final class StoreUse: Sendable {
     state.recent.removeAll(keepingCapacity: true)
   }
 
-  /// What stays in memory is in two tables. When the first is full it becomes the second, and what was only in the second is
-  /// forgotten: the entries unused for longest, at no cost.
+  /// Memory holds two tables. When the first is full it becomes the second, and the records that were only in the
+  /// second are dropped: those of the entries unused for longest, at no cost.
   private func add(_ record: AccessRecord, to state: inout State) {
     if !writes, state.pending[record.digest] == nil {
       if state.pending.count >= capacity {
@@ -189,7 +189,7 @@ extension StoreUse {
 
 /// Writing the file.
 extension StoreUse {
-  /// What is to be added to the file.
+  /// The uses to add to the file.
   private struct News {
     let recent: [AccessRecord]
     let uses: [UInt64: AccessHistory]
@@ -225,7 +225,7 @@ extension StoreUse {
     }
   }
 
-  /// Adds what was gathered to the file.
+  /// Adds the gathered uses to the file.
   ///
   /// - Throws: `CacheError`: the file could not be written, now or earlier in the background.
   func write() async throws(CacheError) {
@@ -241,10 +241,10 @@ extension StoreUse {
     if let failure { throw failure }
   }
 
-  /// Waits for what is being written in the background.
+  /// Waits for writes in the background.
   func finishWriting() async { await state.withLock(\.writing)?.value }
 
-  /// Adds what was gathered to the file, on a thread that may block.
+  /// Adds the gathered uses to the file, on a thread that can block.
   private func startWriting(_ state: inout State, at now: Timestamp?) {
     guard writes, state.leaving.isEmpty else { return }
     gather(&state)

@@ -1,8 +1,9 @@
 internal import CChecksum
 package import EngineAPI
 
-/// The one file next to a store: how its entries were used, how often it was, and where the next eviction looks. It is not
-/// part of the store, and also the store's second mark (`StoreMark`): losing it loses an order and one of the two marks.
+/// The one file next to a store: the uses of its entries, its own counters, and the position of the next eviction. It
+/// is not part of the store, and also the store's second mark (`StoreMark`): losing it loses an order and one of the
+/// two marks.
 ///
 /// - 72 bytes of little-endian numbers: the mark, the number of blocks, the number of records, hits, misses, evictions, the
 ///   length and the checksum of the text of the sweep, and a checksum of all these;
@@ -65,7 +66,7 @@ package struct UseTable: Sendable {
   /// The numbers of all processes.
   func counts() throws(CacheError) -> OperationCounts { try read { $0.counts } ?? OperationCounts() }
 
-  /// Where the last eviction looked; `nil` if that is not known.
+  /// The position of the last eviction; `nil` if that is not known.
   func sweep() -> EvictionSweep? {
     let text = try? read { table throws(CacheError) in try table.sweepText() }
     return text?.flatMap { String(validating: $0, as: UTF8.self) }.flatMap { EvictionSweep(text: $0) }
@@ -117,7 +118,7 @@ package struct UseTable: Sendable {
 
 /// The names of such files.
 extension UseTable {
-  /// What the paths of files next to that store begin with: its own path, or one in `home` that is named after the engine
+  /// The prefix of the paths of files next to that store: its own path, or one in `home` that is named after the engine
   /// and, unless the store is in the usual place, a digest of its address. `nil` if it has neither.
   ///
   /// - Parameter value: the value of an option.
@@ -236,7 +237,7 @@ private struct OpenUseTable {
     try insert(records)
   }
 
-  /// Makes the table larger where it is. If the process dies meanwhile, uses are lost.
+  /// Makes the table larger in place. If the process dies meanwhile, uses are lost.
   private mutating func grow(to blocks: Int) throws(CacheError) {
     var kept: [AccessRecord] = []
     for place in 0..<self.blocks { kept += try block(place).records }
@@ -294,7 +295,7 @@ private struct OpenUseTable {
   }
 }
 
-/// A block of the table: records in no order, with zeros where there is none.
+/// A block of the table: records in no order, with zeros in unused places.
 private struct UseBlock {
   /// The size of a block in bytes.
   static let size = 4_096
@@ -303,7 +304,7 @@ private struct UseBlock {
 
   private(set) var bytes: [UInt8]
 
-  /// The block with the content `bytes`. What is missing at the end counts as empty.
+  /// The block with the content `bytes`. A missing end counts as empty.
   init(_ bytes: [UInt8]) {
     self.bytes = bytes + [UInt8](repeating: 0, count: Self.size - bytes.count)
   }

@@ -9,7 +9,7 @@ struct StoreWalk {
   private let pageSize: Int
   /// The next page; `nil` at the end.
   private var request: ScanRequest?
-  /// Where the last page began.
+  /// The position at which the last page began.
   private(set) var start: String?
 
   /// A walk that begins with `request`; through no entries if that is `nil`.
@@ -25,7 +25,7 @@ struct StoreWalk {
     pageSize = request?.limit ?? 1
   }
 
-  /// Where the next page begins; `nil` at the end.
+  /// The position at which the next page begins; `nil` at the end.
   var position: String? { request?.position }
 
   /// The next entries; `nil` at the end.
@@ -55,7 +55,7 @@ struct StoreWalk {
         self.request = request
         continue
       }
-      // A damaged tree may lead back to where it came from.
+      // A damaged tree can lead back to an earlier position.
       if isOrdered, let position = request.position, let next = page.next,
         request.isDescending ? next >= position : next <= position
       {

@@ -91,8 +91,8 @@ struct HeadReader {
       version: version, status: status, reason: reason.isEmpty ? nil : FieldText.decode(reason))
   }
 
-  /// Checks that it is clear what the content is and where it ends: there is only one length, and no transfer coding
-  /// but chunked (RFC 9112, section 6). The transport asks for no other codings, and libcurl does not remove them.
+  /// Checks that the content and its end are unambiguous: there is only one length, and no transfer coding but chunked
+  /// (RFC 9112, section 6). The transport asks for no other codings, and libcurl does not remove them.
   private static func checkFraming(_ fields: HTTPFields) throws(Failure) {
     if let coding = fields["transfer-encoding"] {
       guard ["chunked", "identity"].contains(where: { HTTPFields.isSame($0, coding) }) else {

@@ -7,7 +7,7 @@ final class OutgoingContent: Sendable {
   /// If fewer bytes than this wait to be sent, more are requested.
   private static let lowWater = 65536
 
-  /// What there is to send.
+  /// The next part of the content to send.
   enum Portion: Equatable {
     /// This many bytes.
     case bytes(Int)

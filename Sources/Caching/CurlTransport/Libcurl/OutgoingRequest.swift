@@ -21,7 +21,7 @@ struct OutgoingRequest: Sendable {
       if !isValid { throw .unsendable(reason) }
     }
     try check(!request.url.utf8.contains { $0 <= 32 || $0 == 127 }, "the URL has spaces or control characters")
-    guard let server = ServerAddress(request) else { throw .unsendable("this is no URL of a web server") }
+    guard let server = ServerAddress(request) else { throw .unsendable("this is not a URL of a web server") }
     let isASCII = server.host.utf8.allSatisfy { $0 < 0x80 }
     try check(isASCII, ServerName.missingLibrary.map { "\($0)" } ?? "the URL has no valid name of a server")
     try check(!server.hasCredentials, "the URL has credentials: send them as a header field Authorization")

@@ -4,8 +4,8 @@ internal import HTTPCaching
 
 /// A request and its response, shared by the tasks that wait for it and the thread that carries it.
 ///
-/// The thread puts in what arrives (`receive`, `finish`) and takes out what is to be sent (`content`); tasks take
-/// out the head and the content. Both sides only lock this state, and never wait for each other while holding the lock.
+/// The thread puts in received data (`receive`, `finish`) and takes out the data to send (`content`); tasks take out
+/// the head and the content. Both sides only lock this state, and never wait for each other while holding the lock.
 final class Transfer: Sendable {
   private enum End { case whole, failure(CacheError) }
 
@@ -81,7 +81,7 @@ final class Transfer: Sendable {
     return try unlessCancelled(next?.piece).get()
   }
 
-  /// What a task has waited for; with `nil` the task was cancelled, and with it the transfer.
+  /// The result that a task has waited for; with `nil` the task was cancelled, and with it the transfer.
   private func unlessCancelled<Output>(_ output: Output?) throws(CacheError) -> Output {
     if let output { return output }
     cancel()
@@ -134,8 +134,8 @@ final class Transfer: Sendable {
     }
   }
 
-  /// Ends the transfer with libcurl's result, unless it has already ended. Readers then get what is still waiting, and
-  /// then the end.
+  /// Ends the transfer with libcurl's result, unless it has already ended. Readers then get the waiting data, and then
+  /// the end.
   func finish(_ error: CacheError?, trailers: HTTPFields = [:]) {
     state.withLock { state in
       guard state.end == nil else { return }

@@ -78,7 +78,7 @@ struct TransferFailure {
     .unreachable(
       "there is no secure connection to \(server.authority): \(words)",
       "check its certificate, the clock of this machine, and the certificates that are trusted: those of the"
-        + " configuration, of SSL_CERT_FILE, or of the package ca-certificates; and the client's own, where it wants one"
+        + " configuration, of SSL_CERT_FILE, or of the package ca-certificates; and the client's own, if the server requires one"
     )
   }
 
@@ -165,7 +165,7 @@ extension CacheError {
 
   static func invalidMessage(of server: String, _ reason: String) -> CacheError {
     CacheError(
-      .invalidAnswer, "the answer of \(server) is no valid HTTP: \(reason)", hint: "check the address and its port")
+      .invalidAnswer, "the response of \(server) is not valid HTTP: \(reason)", hint: "check the address and its port")
   }
 
   static func headTooLarge(of server: String) -> CacheError {

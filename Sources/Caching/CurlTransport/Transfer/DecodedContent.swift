@@ -93,7 +93,7 @@ actor DecodedContent {
 
   private var damage: CacheError {
     CacheError(
-      .invalidAnswer, "the answer of \(server) is not compressed in the way that it says",
-      hint: "fetch it again, or take it as it came")
+      .invalidAnswer, "the response of \(server) is not compressed as its header says",
+      hint: "fetch it again, or without decoding")
   }
 }

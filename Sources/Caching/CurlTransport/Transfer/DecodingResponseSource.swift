@@ -6,7 +6,7 @@ public import HTTPCaching
 ///
 /// It adds `Accept-Encoding` to requests without one. The header of a response stays as it arrived, and so does partial
 /// content, which cannot be decompressed. Damaged content and unknown codings are errors. If such content came from the
-/// cache, the server is asked for it once more.
+/// cache, it is requested from the server once more.
 public struct DecodingResponseSource: HTTPResponseSource {
   private let base: any HTTPResponseSource
   private let limit: Int
@@ -50,7 +50,7 @@ public struct DecodingResponseSource: HTTPResponseSource {
     guard !response.body.isEmpty || response.rest != nil else { return located }
     if let rest {
       throw CacheError(
-        .invalidAnswer, "the answer is coded as '\(rest)', which cannot be undone here", hint: "take it as it came")
+        .invalidAnswer, "the response is encoded as '\(rest)', which this program cannot decode", hint: "fetch it without decoding")
     }
     if codings.isEmpty { return located }
     let pieces = { DecodedContent.pieces(of: response, without: codings, to: HTTPRequest(url: located.url)) }
@@ -62,7 +62,7 @@ public struct DecodingResponseSource: HTTPResponseSource {
     while let piece = try await next() {
       body += piece
       guard body.count > limit else { continue }
-      // Check the content to its end first: what has been passed on cannot be taken back.
+      // Check the content to its end first: bytes that have been passed on cannot be taken back.
       while try await next() != nil {}
       return located.with([], rest: StreamedContent(trailers: { response.trailers }, pieces()))
     }

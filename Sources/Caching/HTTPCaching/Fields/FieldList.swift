@@ -78,7 +78,7 @@ extension HTTPFields {
   /// The names in the list that is the value of the field `name`, in lower case; empty if there is no such field.
   func names(in name: String) -> [String] { self[name].map(FieldList.names) ?? [] }
 
-  /// Whether there is a validator, with which the origin can be asked if a response still holds.
+  /// Whether there is a validator, which allows to revalidate a response with the origin.
   var hasValidator: Bool { contains("etag") || contains("last-modified") }
 
   /// The media type in `Content-Type`, in lower case and without parameters; `nil` if there is none.

@@ -147,7 +147,7 @@ extension HTTPRequest {
     }
     // Do not repeat the text: it may contain a password.
     throw CacheError(
-      .invalidRequest, "that is no URL of a web server", hint: "write it as https://example.com/path")
+      .invalidRequest, "that is not a URL of a web server", hint: "write it as https://example.com/path")
   }
 
   /// This request with its URL in the form of `normalizedURL`, if that is possible without losing credentials.
@@ -166,7 +166,7 @@ extension HTTPRequest {
   }
 }
 
-/// What a request is for, if its field Host names another server than its URL (RFC 9110, section 7.1).
+/// The target of a request whose field Host names another server than its URL (RFC 9110, section 7.1).
 extension HTTPRequest {
   /// The URL of the resource: `url`, with the host of the field Host if there is one. The request still goes to the
   /// server of `url`.

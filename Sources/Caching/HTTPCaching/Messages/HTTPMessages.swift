@@ -117,7 +117,7 @@ public enum HTTPVersion: String, Sendable, Hashable, CaseIterable {
   case http3 = "HTTP/3"
 }
 
-/// What the parts of messages may consist of (RFC 9110, section 5).
+/// The syntax of the parts of messages (RFC 9110, section 5).
 package enum HTTPSyntax {
   /// Whether `text` is a token (section 5.6.2), as methods and the names of fields are.
   package static func isToken(_ text: String) -> Bool { !text.isEmpty && text.utf8.allSatisfy(isTokenByte) }

@@ -1,6 +1,6 @@
 internal import FetchVocabulary
 
-/// What a request and the options of its fetch allow of a stored response (RFC 9111, section 5.2.1).
+/// The conditions that a request and the options of its fetch set for a stored response (RFC 9111, section 5.2.1).
 struct RequestDirectives: Sendable, Hashable {
   /// Whether the request says `no-cache`.
   let mustRevalidate: Bool
@@ -51,10 +51,10 @@ struct RequestDirectives: Sendable, Hashable {
   }
 }
 
-/// What a response demands of a cache (RFC 9111, section 5.2.2; RFC 9213; RFC 5861).
+/// The directives of a response for a cache (RFC 9111, section 5.2.2; RFC 9213; RFC 5861).
 package struct ResponseDirectives: Sendable, Hashable {
   let control: CacheControl
-  /// Whether there is an `Expires` that counts: beside directives for shared caches it is ignored.
+  /// Whether there is an `Expires` that counts: it is ignored if there are directives for shared caches.
   let hasExpires: Bool
   private let isShared: Bool
 

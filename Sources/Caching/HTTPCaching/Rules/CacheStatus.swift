@@ -6,7 +6,7 @@ package struct CacheStatus: Sendable, Hashable {
   let cacheName: String
   /// Whether the cache answered without asking the origin.
   package var isHit: Bool
-  /// Why the origin was asked; `nil` if it was not.
+  /// The reason for the request to the origin; `nil` if there was none.
   var forwardReason: CacheDecision.ForwardReason?
   /// The status of the origin's answer; `nil` if the origin was not asked or did not answer.
   package var forwardStatus: Int?
@@ -21,7 +21,7 @@ package struct CacheStatus: Sendable, Hashable {
   package init(_ decision: CacheDecision, cacheName: String) {
     self.cacheName = cacheName
     isHit = decision.action == .serve || decision.action == .serveThenRevalidate
-    // If the origin may not be asked, the decision gives the reason why it would have to be.
+    // If a request to the origin is not allowed, the decision gives the reason why one would be necessary.
     forwardReason = decision.action == .fail ? nil : decision.forwardReason
   }
 

@@ -9,7 +9,7 @@ extension HTTPCacheRules {
   ///   - isReadable: whether the storage could be read: otherwise something may be stored all the same.
   ///   - options: what the user allows.
   ///   - now: the current time.
-  ///   - trace: records what was examined; `nil` to record nothing.
+  ///   - trace: records the examined criteria; `nil` to record nothing.
   public func decision(
     for request: HTTPRequest, stored: StoredHead?, missing: CacheDecision.ForwardReason = .uriMiss,
     isReadable: Bool = true, options: FetchOptions, now: Duration, trace: CacheTrace? = nil

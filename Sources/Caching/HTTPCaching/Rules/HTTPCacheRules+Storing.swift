@@ -13,7 +13,7 @@ extension HTTPCacheRules {
   /// - Parameters:
   ///   - requestTime: when the request was sent.
   ///   - responseTime: when the head of the response arrived.
-  ///   - trace: records what was examined; `nil` to record nothing.
+  ///   - trace: records the examined criteria; `nil` to record nothing.
   public func stored(
     _ response: HTTPResponseHead, for request: HTTPRequest, requestTime: Duration, responseTime: Duration,
     trace: CacheTrace? = nil
@@ -112,7 +112,7 @@ extension HTTPCacheRules {
 
   /// Whether a stored response may stay once a confirmation has turned it into `response`.
   package func mayStay(_ response: HTTPResponseHead, for request: HTTPRequest) -> Bool {
-    // What the request says about storing applies to the confirmation, not to the response stored earlier.
+    // The request's directives about storing apply to the confirmation, not to the response stored earlier.
     var request = request
     request.method = "GET"
     request.fields["cache-control"] = nil
@@ -141,7 +141,7 @@ extension HTTPCacheRules {
   static func seconds(_ duration: Duration) -> String { "\(duration.components.seconds) s" }
 }
 
-/// What a request that changes its origin invalidates (RFC 9111, section 4.4).
+/// The URLs that a request invalidates by changing its origin (RFC 9111, section 4.4).
 extension HTTPCacheRules {
   /// The URLs whose stored responses become invalid when `request` gets `response`: the request's own, and those of the
   /// same origin that the response names.

@@ -51,7 +51,7 @@ extension HTTPCacheRules {
     ["etag", "last-modified"].allSatisfy { name in news[name].map { $0 == old[name] } ?? true }
   }
 
-  /// What a response that is not stored does to a stored one.
+  /// The effect of a response that is not stored on a stored one.
   package enum Supersession: Sendable, Hashable {
     /// The response says nothing about the stored one.
     case none

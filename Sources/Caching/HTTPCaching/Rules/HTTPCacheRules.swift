@@ -35,7 +35,7 @@ public struct HTTPCacheRules: Sendable {
     self.freshness = freshness
   }
 
-  /// Whether the answer of `request`'s server may change what is stored.
+  /// Whether a response of `request`'s server is allowed to change stored responses.
   package func believesServer(of request: HTTPRequest) -> Bool { !isInsecure || !request.isSecure }
 
   /// The demands that `response` makes on this cache.
@@ -88,7 +88,7 @@ public struct StoredHead: Sendable, Hashable {
     EntryAge(storedAt: storedAt, freshUntil: freshUntil, now: now)
   }
 
-  /// Whether the response has a validator, with which the origin can be asked if it still holds.
+  /// Whether the response has a validator, which allows to revalidate it with the origin.
   public var hasValidator: Bool {
     head.fields.hasValidator
   }
@@ -119,7 +119,7 @@ public struct FreshnessPolicy: Sendable, Hashable {
   /// How long a stale answer may be served while it is revalidated (RFC 5861, section 3).
   public let staleWhileRevalidate: Duration
 
-  /// An hour of freshness, then a day in which a stale answer may stand in for an origin that fails.
+  /// An hour of freshness, then a day in which a stale response can be served if the origin fails.
   public static let standard = FreshnessPolicy(timeToLive: .seconds(3_600))
 
   /// Creates a policy; no duration may be negative.

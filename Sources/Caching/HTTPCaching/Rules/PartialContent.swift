@@ -197,7 +197,7 @@ struct StrongValidator: Sendable, Hashable {
 /// Combining two responses that carry parts of the same content (RFC 9111, section 3.4; RFC 9110, section 15.3.7.3).
 extension HTTPCacheRules {
   /// Adds the partial response `new`, which arrived at `now`, to `stored`, whose content is `content`. `nil` if the two
-  /// cannot be combined: they do not share a strong validator, or they leave a gap. Where they overlap, the new bytes win.
+  /// cannot be combined: they do not share a strong validator, or they leave a gap. If they overlap, the new bytes win.
   package func combined(
     _ stored: StoredHead, _ content: [UInt8], with new: HTTPResponse, now: Duration
   ) -> (StoredHead, [UInt8])? {
@@ -227,9 +227,9 @@ extension HTTPCacheRules {
 /// Asking the origin for the part that a stored response lacks (RFC 9111, section 3.4; RFC 9110, sections 13.1.5 and
 /// 14).
 extension HTTPCacheRules {
-  /// A request for the bytes that `request` asks for and `stored` lacks, conditional on unchanged content. `nil` if the
-  /// origin must be asked for everything: without a strong validator, for several ranges, across a gap, or if the
-  /// result would have more than `limit` bytes.
+  /// A request for the bytes that `request` asks for and `stored` lacks, conditional on unchanged content. `nil` if
+  /// everything must be requested from the origin: without a strong validator, for several ranges, across a gap, or if
+  /// the result would have more than `limit` bytes.
   ///
   /// - Parameter count: the number of stored content bytes.
   package func completing(_ request: HTTPRequest, _ stored: StoredHead, count: Int, limit: Int = .max) -> HTTPRequest? {

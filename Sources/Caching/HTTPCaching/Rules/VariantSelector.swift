@@ -2,9 +2,9 @@ internal import CacheBase
 public import FetchVocabulary
 internal import Synchronization
 
-/// Decides which requests one of several responses to the same URL answers (RFC 9111, section 4.1). It compares the
+/// Decides which requests can reuse one of several responses to the same URL (RFC 9111, section 4.1). It compares the
 /// request header fields that the response's `Vary` names, the credentials, even if `Vary` does not name them, and the
-/// server that was asked, if `Host` named another one.
+/// server that got the request, if `Host` named another one.
 ///
 /// It keeps only a digest of the values. If one of them is a secret, the digest is made with a key.
 public struct VariantSelector: Sendable, Hashable {
@@ -134,7 +134,7 @@ extension HTTPCacheRules {
   }
 }
 
-/// What identifies the client in a request.
+/// The parts of a request that identify its client.
 extension HTTPRequest {
   /// The fields whose values are always secrets.
   private static let credentialFields = ["authorization", "cookie", "proxy-authorization"]
@@ -179,7 +179,7 @@ public final class CredentialKey: Sendable {
     self.load = load
   }
 
-  /// A random key that ends with the process. What is stored with it answers no later process.
+  /// A random key that ends with the process. No later process can reuse a response stored with it.
   public static let ofProcess = CredentialKey { () throws(CacheError) in random() }
 
   /// The number of bytes of a key.
@@ -213,7 +213,7 @@ public final class CredentialKey: Sendable {
       if let loaded { return loaded }
       let result: Result<[UInt8], CacheError>
       do throws(CacheError) { result = .success(try load()) } catch { result = .failure(error) }
-      // What failed once, such as a full disk, need not fail again.
+      // The cause of a failure, such as a full disk, might be gone the next time.
       if case .success = result { loaded = result }
       return result
     }

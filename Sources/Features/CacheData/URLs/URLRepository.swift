@@ -3,7 +3,7 @@ public import CacheCore
 
 /// Responses to requests for URLs from an HTTP cache.
 ///
-/// A URL is no entity of the domain, and a response is stored and shown as it came: nothing is mapped.
+/// A URL is not an entity of the domain, and a response is stored and shown unchanged: nothing is mapped.
 public struct URLRepository: Sendable {
   private let source: any HTTPResponseSource
   private let userAgent: String

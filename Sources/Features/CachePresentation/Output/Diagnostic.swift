@@ -1,15 +1,15 @@
 public import FetchVocabulary
 internal import CacheBase
 
-/// A message of a command besides its data, on the standard error.
+/// A message of a command besides its data, on stderr.
 public enum Diagnostic: Sendable, Hashable {
   /// Why the command failed.
   case error(ErrorView)
   /// A problem that did not stop the command.
   case warning(ErrorView)
-  /// A remark about what was printed or done.
+  /// A remark about the output or the work.
   case status(StatusLine)
-  /// A detail of what is used or done, under its topic, which `--verbose` adds.
+  /// A detail about the work, under its topic, which `--verbose` adds.
   case detail(topic: String, text: String)
   /// A yes-or-no question.
   case question(String)
@@ -42,9 +42,9 @@ public enum Diagnostic: Sendable, Hashable {
 public struct ErrorView: Sendable, Hashable {
   /// The kind of the failure, in camel case.
   public let code: String
-  /// What went wrong, in one line without a final full stop.
+  /// The problem, in one line without a final full stop.
   public let message: String
-  /// What to do about it; empty if there is no advice.
+  /// Advice; empty if there is none.
   public let hint: String
 
   /// A failure with its kind, message and hint.
@@ -102,7 +102,7 @@ public struct ErrorView: Sendable, Hashable {
 
 /// The commands that help after a failure, by its code. The libraries below know no command and say only what went wrong.
 enum CommandAdvice {
-  /// What to do about `error`: its own hint if it has one, otherwise the command that helps; empty if there is none.
+  /// Advice about `error`: its own hint if it has one, otherwise the command that helps; empty if there is none.
   ///
   /// - Parameter backend: the engine of the store that failed; `nil` for the configured one.
   static func hint(for error: CacheError, backend: String?) -> String {

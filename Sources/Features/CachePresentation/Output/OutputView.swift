@@ -43,7 +43,7 @@ public struct OutputRenderer: Sendable {
     self.screen = screen
   }
 
-  /// The text of `view` for the standard output, ending in a line end; empty if there is nothing to write.
+  /// The text of `view` for stdout, ending in a line end; empty if there is nothing to write.
   ///
   /// With `hasHeader` false the text continues an earlier one: tables and CSV then have no heading.
   public func text(_ view: some OutputView, hasHeader: Bool = true) -> String {

@@ -23,12 +23,13 @@ public protocol PresentablePage: Sendable {
   var columns: [Column<Item>] { get }
 }
 
-/// A fetched value, and where it came from. It is one of several if the cached value is shown while the origin is asked.
+/// A fetched value and its source. It is one of several if the cached value is shown while the value is requested from
+/// the origin.
 public struct SnapshotView: OutputView {
   private let content: any OutputView
   let origin: SnapshotOrigin
   private let extent: [String]
-  /// Where the value came from, such as "from cache (ENGINE), stored 3 min ago, fresh for 57 min".
+  /// The source of the value, such as "from cache (ENGINE), stored 3 min ago, fresh for 57 min".
   public internal(set) var status: StatusLine?
   /// The failures on the way to this value.
   public internal(set) var warnings: [ErrorView]
@@ -96,8 +97,8 @@ public struct SnapshotView: OutputView {
 }
 
 extension PresentablePage {
-  /// What the page is of all, such as "Page 1 of 243" and "6,057 cities", if `count` of its items are shown. People count
-  /// pages from 1, whatever the origin's first number.
+  /// The position of the page among all, such as "Page 1 of 243" and "6,057 cities", if `count` of its items are shown.
+  /// People count pages from 1, whatever the origin's first number.
   fileprivate func extent(shown count: Int) -> [String] {
     guard totalItems > 0 else { return ["No \(Self.nouns.plural)"] }
     // The origin supplies the number: it must not overflow.
@@ -109,7 +110,7 @@ extension PresentablePage {
   }
 }
 
-/// Where a fetched value came from and its state in the cache: the part that all fetched resources share.
+/// The source of a fetched value and its state in the cache: the part that all fetched resources share.
 struct SnapshotOrigin: Sendable {
   private let isFromCache: Bool
   private let isRevalidated: Bool
@@ -145,7 +146,7 @@ struct SnapshotOrigin: Sendable {
     StatusLine(parts + ["\(source), \(freshness)"], style: isStale ? .yellow : .dim)
   }
 
-  /// Where the value came from, such as "from cache (ENGINE), stored 3 min ago".
+  /// The source of the value, such as "from cache (ENGINE), stored 3 min ago".
   var source: String {
     guard isFromCache else { return "from the origin" }
     let age = RelativeTimeText.past(age: entry.age)

@@ -24,7 +24,7 @@ public struct Column<Item>: Sendable {
     self.cell = { item, _ in cell(item) }
   }
 
-  /// A column of the table that is no member of the records.
+  /// A column of the table that is not a member of the records.
   public init(table column: Table.Column, cell: @escaping @Sendable (Item) -> Table.Cell) {
     name = nil
     value = { _ in .null }
@@ -51,8 +51,8 @@ extension Array {
 extension Table {
   /// The table of `items`, with those of `columns` that tables have.
   package init<Item>(_ items: [Item], _ columns: [CachePresentation.Column<Item>]) {
-    // Loops over numbers: where the type of the items is not known, `map` and the like make types, and look for
-    // conformances in the whole program, at each start.
+    // These are loops over numbers: without specialization, `map` and the like create types, and search the whole
+    // program for conformances, at each start.
     var shown: [Table.Column] = []
     var cells: [Cell] = []
     cells.reserveCapacity(columns.count * items.count)

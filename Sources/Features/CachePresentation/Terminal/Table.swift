@@ -64,7 +64,7 @@ public struct Table: Sendable {
     }
   }
 
-  /// What becomes of texts that are too long for the screen.
+  /// The treatment of texts that are too long for the screen.
   public enum Layout: Sendable {
     /// They are cut, and if that is not enough, columns are left out.
     case cut
@@ -188,9 +188,9 @@ public struct Table: Sendable {
 
 /// Tables on a screen too narrow for columns.
 extension Table {
-  /// The rows stacked instead of in columns, if `screen` is narrower than `narrow` cells and the columns do not fit: the
-  /// first `leading` cells of a row on a line, the others beside them if they fit, otherwise below, indented and broken
-  /// between words. `nil` if columns are to be drawn.
+  /// The rows stacked instead of in columns, if `screen` is narrower than `narrow` cells and the columns do not fit:
+  /// the first `leading` cells of a row on a line, the others next to them if they fit, otherwise below, indented and
+  /// broken between words. `nil` if columns are to be drawn.
   ///
   /// In less than 60 cells, columns of names and sentences leave each other no space.
   package func stackedText(on screen: Screen, leading: Int = 1, below narrow: Int = 60) -> String? {
@@ -224,9 +224,10 @@ enum ColumnWidths {
   /// The widths of `columns` in a line of `limit` cells, given the width of each one's widest text; -1 for a column that
   /// is left out.
   ///
-  /// Columns of the lowest priority go first, the last of equal ones first, until the rest fits with each shrinkable
-  /// column at its minimum. Then the columns that stay get their natural widths, and those of the lowest priority shrink
-  /// first, the widest of equal ones first. One column always stays. A text alone on the line is cut, a number is not.
+  /// Columns of the lowest priority are dropped first, the last of equal ones first, until the rest fits with each
+  /// shrinkable column at its minimum. Then the columns that stay get their natural widths, and those of the lowest
+  /// priority shrink first, the widest of equal ones first. One column always stays. A text alone on the line is cut,
+  /// but a number is not.
   static func fit(_ natural: [Int], of columns: [Table.Column], limit: Int) -> [Int] {
     let least = columns.indices.map { columns[$0].isShrinkable ? min(natural[$0], columns[$0].minimum) : natural[$0] }
     var kept = Array(columns.indices)

@@ -139,7 +139,8 @@ public enum ElapsedTimeText {
   ]
 }
 
-/// Writes comma-separated values (RFC 4180): a header, lines that end in CR LF, and quotes where they are required.
+/// Writes comma-separated values (RFC 4180): a header, lines that end in CR LF, and quotes around cells that require
+/// them.
 ///
 /// A field that begins with "=", "+", "-" or "@" is not altered: the text is data for programs, and a change would help
 /// only spreadsheets.

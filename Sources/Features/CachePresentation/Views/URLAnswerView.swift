@@ -27,8 +27,8 @@ extension SnapshotView {
 }
 
 extension HTTPResponse {
-  /// The status line and the header fields as they came, in the form of HTTP/1.1 and with an empty line at the end.
-  /// Those of interim responses come first.
+  /// The status line and the unchanged header fields, in the form of HTTP/1.1 and with an empty line at the end. Those
+  /// of interim responses come first.
   package var headText: String { (interim + [head]).map(Self.text).joined() }
 
   /// The fields after the content, in the form of HTTP/1.1. Content that is still coming in has them only at its end.

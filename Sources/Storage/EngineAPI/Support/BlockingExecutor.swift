@@ -3,7 +3,7 @@ internal import Synchronization
 /// Runs blocking calls (a disk's fsync, a server's answer) one after another on a thread of its own, so that they do
 /// not block a thread of the cooperative pool.
 ///
-/// The thread lives only while there is work. A call costs some 20 microseconds, so an engine uses the executor only
+/// The thread lives only while there is work. A call costs about 20 microseconds, so an engine uses the executor only
 /// for calls that really wait. (It is not a Dispatch queue because Dispatch's module also declares `struct stat`, which
 /// engines need from Glibc: which of the two wins then depends on the build order.)
 public final class BlockingExecutor: Sendable {

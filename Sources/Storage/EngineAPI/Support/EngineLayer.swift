@@ -92,7 +92,7 @@ public struct ReadOnlyLayer: EngineLayer {
     do throws(CacheError) {
       let found = try await base.inspect(configuration)
       if !found.exists, base.declaration.capabilities.contains(.persistent) {
-        throw Self.refusal("there is no store at \(found.path), and none may be created")
+        throw Self.refusal("there is no store at \(found.path), and this process must not create one")
       }
     } catch {
       if error.code != .unsupported { throw error }

@@ -4,9 +4,9 @@ public import Synchronization
 /// write.
 ///
 /// Each thread counts itself in a slot of its own, so that readers do not slow each other down; the sum of all slots is
-/// the number of threads inside. A thread that waits to be alone goes first, so that a stream of reads cannot starve it.
-/// Therefore no thread may enter twice. Entering and leaving cost an atomic addition each, being alone some hundred
-/// nanoseconds.
+/// the number of threads inside. A thread that waits to be alone overtakes others, so that a stream of reads cannot
+/// starve it. Therefore no thread must enter twice. Entering and leaving cost an atomic addition each, being alone
+/// about a hundred nanoseconds.
 public final class Gate: Sendable {
   @usableFromInline let inside = ThreadSlots()
   @usableFromInline let isShut = Atomic<Bool>(false)
@@ -51,8 +51,9 @@ public final class Gate: Sendable {
 
   /// Whether no thread is inside; called while the gate is shut.
   ///
-  /// No thread that is inside is missed: it counted before the gate was shut. One that finds the gate shut may count for
-  /// a moment, and takes that off where it was added: a sum that saw only the second half would hide another thread.
+  /// No thread that is inside is missed: it counted before the gate was shut. One that finds the gate shut can count
+  /// for a moment. It subtracts that from the same slot: otherwise a sum that saw only the subtraction would hide
+  /// another thread.
   private var isEmpty: Bool {
     var sum: UInt = 0
     for slot in 0..<ThreadSlots.count { sum &+= inside[slot].load(ordering: .sequentiallyConsistent) }
@@ -73,7 +74,7 @@ public final class Gate: Sendable {
 }
 
 /// A number for each thread, so far apart in memory that threads do not slow each other down: what a processor writes
-/// for one thread, the others need not fetch. Where there are many threads, some share a number.
+/// for one thread, the others need not fetch. If there are many threads, some share a number.
 public struct ThreadSlots: ~Copyable, Sendable {
   /// The number of slots.
   @inlinable public static var count: Int { 16 }

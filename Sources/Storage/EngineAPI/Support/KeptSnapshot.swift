@@ -143,7 +143,7 @@ public final class SnapshotKeeper: Sendable {
   /// Records that a kept transaction has ended.
   func didEnd() { kept.wrappingSubtract(1, ordering: .sequentiallyConsistent) }
 
-  /// The thread: ends what is kept, until it finds nothing.
+  /// The body of the thread: ends kept snapshots until it finds none.
   private func watch() {
     repeat {
       pause()

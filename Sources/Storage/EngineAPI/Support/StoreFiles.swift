@@ -243,8 +243,9 @@ extension StoreFiles {
   }
 }
 
-/// How long calls wait for a lock that another process holds: for the time-out, but not again right after one of them has
-/// waited in vain. A fetch makes several calls, one after the other, and its response must not wait for each of them.
+/// How long calls wait for a lock that another process holds: for the timeout, but not again right after one of them
+/// has waited in vain. A fetch makes several calls, one after the other, and its response must not wait for each of
+/// them.
 public final class LockPatience: Sendable {
   private let timeout: Duration
   private let now: @Sendable () -> Duration

@@ -54,7 +54,7 @@ public struct StoreMark: Sendable {
   ///
   /// - Parameter content: what a folder with these names holds, by the marks inside the format of the files. It is only
   ///   called for a folder that is not empty, and has no mark.
-  /// - Throws: `CacheError`: `cannotCreate` if what is there belongs to someone else, `permissionDenied`, `ioFailed`.
+  /// - Throws: `CacheError`: `cannotCreate` if the files belong to someone else, `permissionDenied`, `ioFailed`.
   public static func isStore(
     inFolder store: String, _ content: (Set<String>) throws(CacheError) -> FolderContent
   ) throws(CacheError) -> Bool {
@@ -77,18 +77,18 @@ public struct StoreMark: Sendable {
     }
   }
 
-  /// What a folder without a mark holds.
+  /// The content of a folder without a mark.
   public enum FolderContent: Sendable {
     /// No more than what a store leaves that was removed: a new one can be created.
     case nothing
     /// A store, damaged or not.
     case store
-    /// What belongs to someone else.
+    /// Files that belong to someone else.
     case others
   }
 }
 
-/// What is at the path of a store, with links followed.
+/// The kind of file at the path of a store, with links followed.
 public enum StorePlace: Sendable, Hashable {
   /// Nothing. A store can be created there, unless the system refuses.
   case nothing
@@ -145,7 +145,7 @@ public enum StorePlace: Sendable, Hashable {
 }
 
 extension CacheError {
-  /// The error for what is at `path` and belongs to someone else.
+  /// The error for files at `path` that belong to someone else.
   public static func notAStore(_ path: String, _ reason: String) -> CacheError {
     CacheError(
       .cannotCreate, "\(path) is not a store of cachectl: \(reason)", hint: "give another path; nothing was changed")

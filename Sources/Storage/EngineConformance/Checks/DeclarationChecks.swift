@@ -111,7 +111,7 @@ enum CallChecks {
         conflicts += [.require(key, .checksum(other)), .update(key, entry.metadata, from: other)]
       }
       for operation in conflicts {
-        try await expectError(.conflict, "\(operation), where the checksum is \(checksum)") {
+        try await expectError(.conflict, "\(operation) of an entry with checksum \(checksum)") {
           try await engine.apply(WriteBatch([operation]))
         }
       }

@@ -59,7 +59,7 @@ enum ScanChecks {
   /// Stores entries, some under long keys that are alike, and walks through small pages of them in each direction. Throws a
   /// failure unless the walk visits each entry that is there from its beginning on.
   ///
-  /// - Parameter change: changes the store after a page, and returns the engine to go on with.
+  /// - Parameter change: changes the store after a page, and returns the engine for the rest of the scan.
   /// - Returns: the keys that were visited.
   @discardableResult
   private static func walk(

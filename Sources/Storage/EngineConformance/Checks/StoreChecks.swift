@@ -99,7 +99,7 @@ enum StoreChecks {
       try await context.expectHolds(first, [key: Sample.entry(1)])
     },
     ConformanceCheck(
-      "moving-aside", "a store that is moved aside leaves an empty one, and can be opened where it is",
+      "moving-aside", "a store that is moved aside leaves an empty one, and can be opened at its new path",
       requires: [.persistent], movingAside),
     ConformanceCheck(
       "durability-modes", "the store opens and keeps its entries in each mode of durability", requires: [.persistent],

@@ -104,13 +104,13 @@ extension CompletionKind {
   }
 }
 
-/// What is known of an engine, or of a library that is not loaded.
+/// Facts about an engine, or about a library that is not loaded.
 struct Backend {
   let name: String
   /// The version of the engine, or of the library under it; `nil` if it is not loaded.
   var version: String?
   let summary: String
-  /// Where its library is; `nil` if it is built in.
+  /// The path of its library; `nil` if it is built in.
   let path: String?
   /// Its capabilities, in the order of display.
   var capabilities: [String] = []

@@ -22,8 +22,8 @@ struct CompactCommand: AsyncParsableCommand {
 }
 
 extension RecordView {
-  /// The result of compacting the store of `backend`: what was removed and freed, then the figures before and after, `null`
-  /// if they are not known.
+  /// The result of compacting the store of `backend`: the removed entries and the freed bytes, then the figures before
+  /// and after, `null` if they are not known.
   init(_ report: CompactionReport, backend: String) {
     let (before, after) = (report.before, report.after)
     var freed: Int?

@@ -130,8 +130,8 @@ extension GlobalOptions {
 }
 
 extension AppDIContainer {
-  /// What limits the configured store if its engine is not `bounded`; `nil` if the limits of the cache do. It asks the
-  /// server, and says why if that does not answer.
+  /// The limits of the configured store if its engine is not `bounded`; `nil` if those of the cache apply. It asks the
+  /// server, and says why if that does not respond.
   func limitsOfServer() async -> String? {
     guard let (plugin, options) = try? engine(configuration.backend) else { return nil }
     if plugin.declaration.capabilities.contains(.bounded) { return nil }

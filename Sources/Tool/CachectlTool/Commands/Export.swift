@@ -21,7 +21,7 @@ struct ExportCommand: AsyncParsableCommand {
   @OptionGroup(title: "Global options")
   var global: GlobalOptions
 
-  /// The path of the file; `nil` for the standard output.
+  /// The path of the file; `nil` for stdout.
   private var path: String? { file?.meansOutput == true ? nil : file }
 
   func run() async throws {

@@ -49,7 +49,7 @@ struct ListCommand: AsyncParsableCommand {
         }
       }
     } catch {
-      // What was listed before the damage is a whole document.
+      // The entries listed before the damage are a complete document.
       if error.code == .damaged, listing.hasBegun { try Console.output.write(listing.end(cursor: nil)) }
       throw error
     }

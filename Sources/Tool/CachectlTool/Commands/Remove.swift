@@ -120,7 +120,7 @@ struct RemoveCommand: AsyncParsableCommand {
   }
 }
 
-/// What was removed, or made stale.
+/// The result of a removal, or of making entries stale.
 struct Removal {
   var report = RemovalReport()
   /// The keys and URLs without entries.

@@ -26,8 +26,8 @@ struct ShowCommand: AsyncParsableCommand {
 
   /// The entry called `name`, a key or a URL, and how it was used; `nil` if uses are not recorded.
   ///
-  /// - Throws: `CacheError`: `notFound` if there is none, `damaged` if it is not what was written, `invalidRequest` if
-  ///   a URL has several.
+  /// - Throws: `CacheError`: `notFound` if there is none, `damaged` if it differs from the written one,
+  ///   `invalidRequest` if a URL has several.
   static func entry(
     _ name: String, in store: OpenStore
   ) async throws(CacheError) -> (entry: StoredEntry, use: AccessHistory?) {

@@ -50,7 +50,7 @@ struct TestBackend: AsyncParsableCommand {
     let checks = try test.run(
       arguments + global.arguments, limit: timeout?.duration ?? .seconds(120), in: scratch, global, progress: progress)
     guard let checks else {
-      // What keeps the other process from starting is no crash, and stops this process too.
+      // A failure to start the other process is not a crash, and stops this process too.
       _ = try subject(in: scratch)
       throw CacheError(.failed, "the test of \(name) could not begin")
     }

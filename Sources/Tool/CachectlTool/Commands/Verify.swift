@@ -117,11 +117,11 @@ extension AppDIContainer {
   /// new one.
   ///
   /// - Parameters:
-  ///   - isDryRun: whether to leave the store as it is, and only find out what would be saved.
-  ///   - reader: makes what reads the store of the engine with a name at a path.
+  ///   - isDryRun: whether to leave the store unchanged, and only find out which entries would be saved.
+  ///   - reader: creates the reader for the store at a path, of the engine with a name.
   /// - Throws: `CacheError`: `unsupported` if the engine cannot move a store; `busy` if the store is gone;
-  ///   `unsupportedFormat` if a later version wrote it. If the store cannot be moved for want of room, or the new one cannot
-  ///   be written, the message says where the damaged one is.
+  ///   `unsupportedFormat` if a later version wrote it. If the disk has no room to move the store or to write the new
+  ///   one, the message names the path of the damaged one.
   func repairStore(
     isDryRun: Bool, progress: @escaping (Int) -> Void,
     reader: (_ engine: String, _ path: String) throws(CacheError) -> some DamagedStoreReader
@@ -146,7 +146,7 @@ extension AppDIContainer {
       try? await store?.close()
       if isDryRun { throw error }
       let message = "\(error.message); what could not be written is still in \(path)"
-      // A full disk may keep the new store from being created, which is no mistake in the set-up.
+      // A full disk can keep the new store from being created, which is not a mistake in the setup.
       throw CacheError(
         error.code == .cannotCreate ? .noSpace : error.code, message,
         hint: "then save it with: \(plugin.declaration.commandsToSave(storeAt: path))", cause: error)
@@ -205,8 +205,8 @@ extension VerificationReport {
     return StatusLine([checked, found] + listed + unknown, style: issueCount > 0 ? .red : .green)
   }
 
-  /// The repair that followed this check of `backend`, or its dry run: what was saved, where the damaged store is, and what
-  /// was found and lost. The document is that of the check, and the member "repair".
+  /// The repair that followed this check of `backend`, or its dry run: the numbers of saved, found and lost entries,
+  /// and the path of the damaged store. The document is that of the check, and the member "repair".
   func view(
     of repair: RepairReport, isDryRun: Bool, backend: String
   ) -> ListView<(issue: IntegrityIssue, outcome: String)> {

@@ -124,7 +124,7 @@ extension Configuration {
     public let network: Network
     /// The section of the origin, such as "origin.cities"; `nil` if its limits are not settings.
     public var section: String?
-    /// What the command asks for beyond the configuration.
+    /// The command's demands beyond the configuration.
     var demands = TransferDemands()
     /// Whether an answer is streamed as it is read, whatever its size. The time limit then applies to each wait.
     var isStreamed = false
@@ -164,8 +164,8 @@ extension Configuration.Network {
 
 /// The keys that several sections have in common.
 extension SectionReader {
-  /// Declares `kind`, which implementation of the origin is used: `value` where the key `environment` is "dev", and
-  /// `outsideDevelopment` elsewhere.
+  /// Declares `kind`, the implementation of the origin. The default is `value` if the key `environment` is "dev", and
+  /// `outsideDevelopment` otherwise.
   public mutating func kind<Kind: RawRepresentable & CaseIterable>(
     default value: Kind, outsideDevelopment: Kind, help: String
   ) -> Kind where Kind.RawValue == String {

@@ -14,7 +14,7 @@ public struct AppDIContainer: Sendable {
   public let configuration: Configuration
   let catalogue: PluginCatalogue
   let clock: any WallClock
-  /// What entries are written with, and what those that were written with something else are read with.
+  /// The transforms for writing entries, and for reading entries written with others.
   let entryTransforms: EntryTransforms
   /// Why entries cannot be written; `nil` if they can.
   private let transformProblem: CacheError?
@@ -72,7 +72,7 @@ public struct AppDIContainer: Sendable {
     return try found.engine.get()
   }
 
-  /// What to open a store of the engine with, outside of the configured layers.
+  /// The arguments for opening a store of the engine outside of the configured layers.
   func engineConfiguration(for declaration: EngineDeclaration) throws(CacheError) -> EngineConfiguration {
     try configuration.engineConfiguration(for: declaration, clock)
   }
@@ -136,10 +136,10 @@ public struct AppDIContainer: Sendable {
     }
   }
 
-  /// Opens the store for fetching. Fetches go on without a damaged or unreachable store, because it must not keep an
-  /// answer from the user; each fetch then carries the reason as a warning.
+  /// Opens the store for fetching. Fetches continue without a damaged or unreachable store, because it must not keep a
+  /// response from the user; each fetch then carries the reason as a warning.
   ///
-  /// - Throws: `CacheError` if the store cannot be created at all, or the set-up has another mistake.
+  /// - Throws: `CacheError` if the store cannot be created at all, or the setup has another mistake.
   public func openStoreForFetching() async throws(CacheError) -> OpenStore {
     try requireTransforms()
     do throws(CacheError) {
@@ -163,7 +163,7 @@ public struct AppDIContainer: Sendable {
   /// The current time, since 1970-01-01T00:00:00Z.
   public var now: Duration { clock.now.sinceEpoch }
 
-  /// What the container of a resource over `store` is made of.
+  /// The parts of the container of a resource over `store`.
   public func context(_ store: OpenStore) -> ResourceContext {
     let cache = configuration.cache
     var rules = HTTPCacheRules(isShared: cache.isShared, freshness: cache.freshness)
@@ -178,7 +178,7 @@ public struct AppDIContainer: Sendable {
 }
 
 extension Configuration {
-  /// What to open the store of the engine that declares `declaration` with.
+  /// The arguments for opening the store of the engine that declares `declaration`.
   fileprivate func engineConfiguration(
     for declaration: EngineDeclaration, _ clock: any WallClock
   ) throws(CacheError) -> EngineConfiguration {
@@ -191,7 +191,7 @@ public struct OpenStore: Sendable {
   /// The entries of the store, including those of other storages.
   public let entries: EntryStore
   let background = BackgroundWork()
-  /// A warning for the user: what was at the place of the store.
+  /// A warning for the user about the files at the place of the store.
   public let warning: CacheError?
 
   init(_ entries: EntryStore, warning: CacheError? = nil) {
@@ -202,7 +202,7 @@ public struct OpenStore: Sendable {
   /// The administration of the store.
   public var administration: StoreAdministration { StoreAdministration(entries) }
 
-  /// What users should know of the tiers of the store now; `nil` if all is well, or it has none.
+  /// A warning about the tiers of the store; `nil` if all is well, or it has none.
   var tierWarning: CacheError? { entries.tiered?.tierWarning }
 
   /// In which tier of the store the entry under `key` is, in a few words; `nil` if it has no tiers.
@@ -213,7 +213,7 @@ public struct OpenStore: Sendable {
 
   /// Waits for background work, such as the revalidation of a stale entry.
   ///
-  /// - Returns: the failures to store what was fetched.
+  /// - Returns: the failures to store responses.
   public func finishBackgroundWork() async -> [CacheError] { await background.finish() }
 
   /// Waits for background work, and closes the store.

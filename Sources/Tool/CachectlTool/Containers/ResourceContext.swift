@@ -5,7 +5,7 @@ internal import CurlTransport
 internal import FetchVocabulary
 internal import SampleOrigin
 
-/// What the container of a resource is made of: the store, the services of every fetch, and its servers.
+/// The parts of the container of a resource: the store, the services of every fetch, and its servers.
 public struct ResourceContext: Sendable {
   /// The open store.
   public let store: EntryStore
@@ -21,7 +21,7 @@ public struct ResourceContext: Sendable {
   /// The server at `address`, for an origin that asks one.
   ///
   /// Its requests carry the configured headers, and `credentials` made of the configured `secret`. A secret that is not
-  /// set fails the first request, not this call: the cache still answers with what was stored without it.
+  /// set fails the first request, not this call: the cache still serves the responses stored without it.
   ///
   /// - Throws: `CacheError` if `address` is not the address of a server.
   public func server(

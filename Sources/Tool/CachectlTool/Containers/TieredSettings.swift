@@ -10,7 +10,7 @@ struct TieredSettings: ConfigurationSection {
   static let path = "backends.tiered"
   /// Its summary.
   static let summary = "two of these, a local store in front of a remote one; see backends.tiered.local and .remote"
-  /// What to do if the name of a single engine is needed.
+  /// The hint if the name of a single engine is needed.
   static let advice =
     "it is made of two engines: name one of these, see backends.tiered.local and backends.tiered.remote"
 

@@ -5,8 +5,8 @@ internal import CachePresentation
 internal import EngineAPI
 internal import FetchVocabulary
 
-/// Examines the set-up: the configuration, permissions, space, each store, and the clock. It changes nothing and
-/// creates no store.
+/// Examines the setup: the configuration, permissions, space, each store, and the clock. It changes nothing and creates
+/// no store.
 struct Doctor: Sendable {
   private let loader: ConfigurationLoader
   private let libraries: EngineLibraries
@@ -50,7 +50,7 @@ struct Doctor: Sendable {
     return (ListView(findings), CacheError.Code.worst(of: findings.compactMap(\.code)))
   }
 
-  /// All mistakes in the configuration, or where it comes from.
+  /// All mistakes in the configuration, or its source.
   private func configuration(_ problems: [ConfigurationError], _ flags: ConfigurationFlags) -> [Finding] {
     let name = "configuration"
     let path = loader.file(flags).path
@@ -150,9 +150,9 @@ struct Finding: Sendable {
   let name: String
   /// How serious the finding is.
   let result: Result
-  /// What was found, in one line.
+  /// The finding, in one line.
   let message: String
-  /// What to do about it; empty if nothing.
+  /// Advice; empty if there is none.
   let hint: String
   /// The kind of failure that the user would see; `nil` unless the result is a problem.
   let code: CacheError.Code?
@@ -177,7 +177,7 @@ struct Finding: Sendable {
 }
 
 extension ListView<Finding> {
-  /// The result of each check, in their order. People see the hint below what was found.
+  /// The result of each check, in their order. People see the hint below the finding.
   init(_ checks: [Finding]) {
     let count = { @Sendable (result: Finding.Result) in checks.count { $0.result == result } }
     let columns: [Column<Finding>] = [

@@ -1,8 +1,8 @@
 internal import CacheBase
 internal import CachePresentation
 
-/// Checks files and folders: who may change what the tool trusts, the free space, what was set aside, and which processes use
-/// a store.
+/// Checks files and folders: who can change the files that the tool trusts, the free space, stores that were moved
+/// aside, and which processes use a store.
 struct FileChecks: Sendable {
   /// Below this nothing works for long: engines write a batch next to the data it replaces.
   static let leastSpace = 64 << 20
@@ -94,7 +94,7 @@ struct FileChecks: Sendable {
     ]
   }
 
-  /// Checks that this process may write what is at `path`.
+  /// Checks that this process has the right to write the file or folder at `path`.
   private func readOnly(_ path: String, _ name: String) -> [Finding] {
     if files.mayWrite(path) { return [] }
     return [.warning(name, "\(path) may only be read: nothing new is stored", hint: "chmod u+w \(path), if you own it")]
@@ -155,8 +155,8 @@ struct FileChecks: Sendable {
     return .ok(name, free)
   }
 
-  /// Names what was moved aside next to the stores at `paths`, and its size. An engine moves a store aside next to the target
-  /// of a link, and not next to the link.
+  /// Names the stores that were moved aside next to those at `paths`, and their size. An engine moves a store aside
+  /// next to the target of a link, and not next to the link.
   func setAside(_ paths: [String]) -> [Finding] {
     Set(paths.map { files.target(of: $0) == nil ? $0 : files.realPath(of: $0) ?? $0 }).sorted().compactMap {
       path -> Finding? in

@@ -11,7 +11,7 @@ struct StoreCheck: Sendable {
   /// The result of the check.
   struct Result: Sendable {
     var findings: [Finding] = []
-    /// Where the store is, or would be; `nil` if the engine cannot tell.
+    /// The actual or intended path of the store; `nil` if the engine cannot tell.
     var path: String?
     /// The sum of the sizes of the payloads, in bytes.
     var payloadBytes = 0
@@ -91,7 +91,7 @@ struct StoreCheck: Sendable {
       hint: "use the cachectl that wrote it, or another path")
   }
 
-  /// Opens the store, reads the first entries, and counts all of them, except on a server, where that takes long.
+  /// Opens the store, reads the first entries, and counts all of them, except on a server, because that takes long.
   private func open(_ configuration: EngineConfiguration, _ inspection: StoreInspection, _ result: inout Result) async {
     do throws(CacheError) {
       let engine = try await plugin.open(configuration)

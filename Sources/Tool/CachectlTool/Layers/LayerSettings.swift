@@ -14,11 +14,11 @@ public import CacheConfiguration
 public protocol LayerSettings: ConfigurationSection {
   /// Makes the layer around `plugin`, usually an `EngineLayer`. Its name is the last one of `path`.
   ///
-  /// - Throws: `CacheError`: what is missing in the settings.
+  /// - Throws: `CacheError`, which names the missing setting.
   func makeLayer(over plugin: any StoragePlugin) throws(CacheError) -> any StoragePlugin
 }
 
-/// What the paths of the sections of layers begin with.
+/// The prefix of the paths of layers' sections.
 let layersPrefix = "layers."
 
 extension [any LayerSettings.Type] {

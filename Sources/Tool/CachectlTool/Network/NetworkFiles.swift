@@ -2,10 +2,10 @@ internal import CacheBase
 internal import CacheCore
 internal import FetchVocabulary
 
-/// The files named by the network settings, examined before any server is asked.
+/// The files named by the network settings, examined before any request.
 struct NetworkFiles: Sendable {
-  /// A digest of the client certificate; `nil` if there is none. The same certificate in another file, or with other
-  /// content beside it, is the same client.
+  /// A digest of the client certificate; `nil` if there is none. The same certificate in another file, or together with
+  /// other content, is the same client.
   private(set) var clientIdentity: String?
   /// Why one of the files cannot be used; `nil` if all can.
   private(set) var problem: CacheError?
@@ -41,7 +41,7 @@ struct NetworkFiles: Sendable {
     }
   }
 
-  /// What a file must contain, by the lines before and after it (RFC 7468).
+  /// The required content of a file, by the lines before and after it (RFC 7468).
   private enum Content: String {
     case certificate = "CERTIFICATE-----"
     case privateKey = "PRIVATE KEY-----"

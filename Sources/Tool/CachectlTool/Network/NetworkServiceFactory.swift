@@ -51,7 +51,7 @@ extension Configuration.Transport {
   }
 }
 
-/// What a command asks of its transfers beyond the configuration; by default nothing.
+/// A command's demands on its transfers beyond the configuration; by default none.
 struct TransferDemands: Hashable {
   /// The time limit for a whole transfer; `nil` for none.
   var maxTime: Duration?

@@ -32,7 +32,7 @@ public struct GlobalOptions: ParsableArguments, Sendable {
   /// The options with their defaults.
   public init() {}
 
-  /// Where the configuration and the stores are, for another process of this program.
+  /// The paths of the configuration and the stores, as arguments for another process of this program.
   var arguments: [String] {
     let single = [("--config", config), ("--home", home)].flatMap { name, value in value.map { [name, $0] } ?? [] }
     return single + settings.flatMap { ["--set", $0] }
@@ -42,8 +42,8 @@ public struct GlobalOptions: ParsableArguments, Sendable {
     ConfigurationFlags(file: config, backend: backend, home: home, settings: settings)
   }
 
-  /// Prints a view in the requested format, its remark and its warnings on the standard error. A heading sets it apart
-  /// from other views on the same output.
+  /// Prints a view in the requested format, and its remark and its warnings on stderr. A heading sets it apart from
+  /// other views on the same output.
   public func show(_ view: some OutputView, under heading: StatusLine? = nil) throws(CacheError) {
     for warning in view.warnings { warn(warning) }
     if let heading { try Console.output.write(heading.line(on: Console.output.screen)) }
@@ -51,7 +51,7 @@ public struct GlobalOptions: ParsableArguments, Sendable {
     if output == .table { remark(view.status) }
   }
 
-  /// Prints a remark about what was printed.
+  /// Prints a remark about the output.
   func remark(_ status: StatusLine?) {
     if !quiet, let status { Diagnostics.standard.write(.status(status)) }
   }

@@ -6,8 +6,7 @@ internal import RedisStorage
 internal import SQLiteStorage
 public import EngineAPI
 
-/// The engines that can be chosen by name. What follows is the only place that names them: a new engine is one
-/// more line.
+/// The engines that can be chosen by name. Only the following lines name them: a new engine is one more line.
 public struct PluginCatalogue: Sendable {
   /// The engines that are part of this program.
   public static let builtIn = PluginCatalogue([

@@ -128,7 +128,8 @@ struct FetchURLCommand: AsyncParsableCommand {
     for warning in origin(of: snapshot, session).warnings.dropFirst(view.warnings.count) { global.warn(warning) }
   }
 
-  /// Where the answer came from, without its content: a text of that, for a document, takes as long to make as to print it.
+  /// The source of the response, without its content: converting that to text, for a document, takes as long as
+  /// printing it.
   private func origin(of snapshot: Snapshot<LocatedResponse>, _ session: Session) -> SnapshotView {
     SnapshotView(
       snapshot, of: URLOptions.resourceName, backend: session.configuration.backend, [],
@@ -200,7 +201,7 @@ extension CacheError {
     self = .refusedByProxy(HTTPRequest(url: answer.url).authority ?? "the server")
   }
 
-  /// The error for the status of `answer`, for a caller who asked for failures; `nil` if it is no failure.
+  /// The error for the status of `answer`, for a caller who asked for failures; `nil` if it is not a failure.
   fileprivate init?(failing answer: LocatedResponse) {
     guard answer.response.head.status >= 400 else { return nil }
     if let error = CacheError(refusedByProxy: answer) {
@@ -226,7 +227,7 @@ final class Deadline: Sendable {
   private let passed = Mutex(false)
 
   /// A deadline of `limit` and a little more from now, for the calling task, which must be the command's: that one
-  /// lasts as long as the process. A transfer with the same limit ends sooner, so that a stale answer can stand in.
+  /// lasts as long as the process. A transfer with the same limit ends sooner, so that a stale response can be served.
   init(_ limit: Duration) {
     self.limit = limit
     let command = withUnsafeCurrentTask { task in task.map { RunningTask(task: $0) } }

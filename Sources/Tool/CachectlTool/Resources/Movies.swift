@@ -118,7 +118,7 @@ struct FetchPosterCommand: AsyncParsableCommand {
     }
   }
 
-  /// The path of the file; `nil` for the standard output.
+  /// The path of the file; `nil` for stdout.
   private var file: String? { out?.meansOutput == true ? nil : out }
 
   private func deliver(_ snapshot: Snapshot<Poster>, _ session: Session) throws(CacheError) {

@@ -6,7 +6,7 @@ public struct ToolResource: Sendable {
   let fetch: @Sendable () -> any ParsableCommand.Type
   let explain: @Sendable () -> any ParsableCommand.Type
   let sections: [any ConfigurationSection.Type]
-  /// What selects it: the name of the resource, and the type that the author of the program knows it by.
+  /// The keys by which it is found: the name of the resource, and the type that the author of the program knows.
   let options: any ExplainableOptions.Type
 
   /// The resource that `options` selects, with the keys of `sections`.

@@ -85,7 +85,7 @@ struct URLOptions: ExplainableOptions {
   /// Fetches the response to a request through the cache.
   typealias Fetch = @Sendable (ResourceContext, TransferDemands, FetchOptions) -> Snapshots<LocatedResponse>
 
-  /// What fetches the response to the request.
+  /// The repository that fetches the response to the request.
   ///
   /// - Throws: `CacheError`: `ioFailed` if a file cannot be read; `invalidRequest` if a header field is malformed, or the
   ///   variable with its value is not set.
@@ -149,7 +149,7 @@ struct NetworkOptions: ParsableArguments {
     if insecure, authorityFile != nil { throw ValidationError("--insecure and --cacert exclude each other") }
   }
 
-  /// What the options ask of a transfer.
+  /// The options' demands on a transfer.
   ///
   /// - Throws: `CacheError` with the code `invalidRequest`: a named file cannot be used.
   var demands: TransferDemands {

@@ -62,7 +62,7 @@ final class DamagedStoreProcess: DamagedStoreReader {
     }
   }
 
-  /// What the end of the process means: damage has ended it, or it has failed for another reason.
+  /// The item for the end of the process: damage has ended it, or it has failed for another reason.
   private func stopped(by end: ToolProcess.End) throws(CacheError) -> DamagedStoreItem {
     let subject = "the process that read the store"
     if case .exited(let status) = end, status != ExitCode.dataError.rawValue {
@@ -118,7 +118,7 @@ struct DamagedStoreCommand: AsyncParsableCommand {
       }
       try await store.entries.close()
     } catch {
-      // Any other failure is no damage, and would look like the loss of everything.
+      // Any other failure is not damage, and would look like the loss of everything.
       guard error.isOfData else { throw error }
       try Self.write(.stopped(reason: error.message))
     }

@@ -3,7 +3,8 @@ internal import CachePresentation
 internal import EngineConformance
 internal import FetchVocabulary
 
-/// A test of an engine in a separate process: an engine that crashes or hangs fails the current check, and the test goes on.
+/// A test of an engine in a separate process: an engine that crashes or hangs fails the current check, and the test
+/// continues.
 struct IsolatedTest {
   private let names = ConformanceSuite.checks.map(\.name)
   /// The results of the checks made so far.

@@ -4,7 +4,7 @@ internal import CachePresentation
 internal import CacheBase
 internal import Synchronization
 
-/// What every command on a store needs: the configuration, and a way to print.
+/// The parts that every command on a store needs: the configuration, and a way to print.
 struct Session {
   let global: GlobalOptions
   let container: AppDIContainer
@@ -71,7 +71,8 @@ struct Session {
   /// Opens the store for a fetch, passes it to `body`, and closes it. A damaged or unreachable store does not stop the
   /// fetch.
   ///
-  /// - Throws: `CacheError`: also if `flags` require every answer to be kept, and one was not.
+  /// - Throws: `CacheError`, even after a successful fetch if `flags` require every response to be stored, and one was
+  ///   not.
   func fetching(
     _ flags: FetchFlags, _ body: (OpenStore, inout WriteFailures) async throws(CacheError) -> Void
   ) async throws(CacheError) {
@@ -80,7 +81,7 @@ struct Session {
     try await using(backend, isFetching: true) { store throws(CacheError) in
       try await body(store, &writes)
       for failure in await store.finishBackgroundWork() {
-        // What was changed meanwhile is not to be kept: that is a failure only with `--require-store`.
+        // A response that was changed meanwhile must not be stored: that is a failure only with `--require-store`.
         if failure.code != .conflict { warn(failure, of: backend) }
         writes.note(failure)
       }

@@ -27,7 +27,7 @@ struct ToolProcess: ~Copyable {
 
   private let identifier: pid_t
   private let output: Int32
-  /// The descriptor that leads to the standard input of the process; -1 if it gets no input from here.
+  /// The descriptor for the stdin of the process; -1 if it gets no input from here.
   private var input: Int32
   private var buffer: [UInt8] = []
   /// How much of the buffer has no line end in it.
@@ -79,10 +79,10 @@ struct ToolProcess: ~Copyable {
   /// The `poll` request that waits for the next line.
   var pollDescriptor: pollfd { pollfd(fd: output, events: Int16(POLLIN), revents: 0) }
 
-  /// Writes `text` to the standard input of the process. Does nothing if the process has ended.
+  /// Writes `text` to the stdin of the process. Does nothing if the process has ended.
   func write(_ text: String) { _ = CacheBase.write(input, text, text.utf8.count) }
 
-  /// Closes the standard input of the process.
+  /// Closes the stdin of the process.
   mutating func closeInput() {
     if input >= 0 { CacheBase.close(input) }
     input = -1

@@ -85,7 +85,7 @@ struct AtomicFile: ~Copyable {
 
   /// Puts the file in its place. With `replacing` false an existing file stays.
   ///
-  /// - Throws: `CacheError`: `ioFailed`, also if the file exists and may not be replaced; `noSpace`.
+  /// - Throws: `CacheError`: `ioFailed`, for example because the file exists and must not be replaced; `noSpace`.
   consuming func commit(replacing: Bool = true) throws(CacheError) {
     guard let temporary else { return }
     guard fsync(output.descriptor) == 0 else { throw Self.failure(path) }
@@ -95,7 +95,7 @@ struct AtomicFile: ~Copyable {
 
   /// Writes `bytes` to `path`. With `replacing` false an existing file stays.
   ///
-  /// - Throws: `CacheError`: `ioFailed`, also if the file exists and may not be replaced; `noSpace`.
+  /// - Throws: `CacheError`: `ioFailed`, for example because the file exists and must not be replaced; `noSpace`.
   static func write(_ bytes: [UInt8], to path: String, replacing: Bool = true) throws(CacheError) {
     let file = try AtomicFile(path)
     try file.write(bytes)

@@ -4,9 +4,9 @@ internal import CacheBase
 
 /// One of the standard streams, or another one that may block, and the screen it shows texts on.
 struct Console: Sendable {
-  /// The standard output: data, and nothing else.
+  /// stdout: data, and nothing else.
   static let output = Console(descriptor: STDOUT_FILENO, name: "the standard output")
-  /// The standard error: everything else.
+  /// stderr: everything else.
   static let error = Console(descriptor: STDERR_FILENO, name: "the standard error")
 
   let descriptor: Int32
@@ -53,7 +53,8 @@ struct Console: Sendable {
   private func room(for count: Int) -> Int {
     // A file takes everything; pieces let an interruption in between.
     if isFile { return min(count, 1 << 20) }
-    // Any pipe takes this, see pipe(7). A large answer would take as many calls as all else, so a pipe is asked for its room.
+    // Any pipe takes this, see pipe(7). A large response would take as many calls as all else, so this reads the pipe's
+    // capacity.
     let least = Int(PIPE_BUF)
     if count <= least { return count }
     #if os(Linux)

@@ -5,7 +5,7 @@ internal import CommandLineKit
 internal import EngineAPI
 internal import Synchronization
 
-/// Writes to the standard error: lines for people, or with `--output json` one JSON object per line and nothing else.
+/// Writes to stderr: lines for people, or with `--output json` one JSON object per line and nothing else.
 struct Diagnostics: Sendable {
   /// The writer of this process.
   ///
@@ -90,7 +90,8 @@ struct GivenOptions: Sendable {
     values(of: name).flatMap { [name, EngineDeclaration.shellWord($0)] }
   }
 
-  /// What finds the engine called `name` again: its path, if it is in a library that was not found by its name.
+  /// The name by which the user finds the engine called `name` again: its path, if it is in a library that was not
+  /// found by its name.
   private func reference(_ name: String) -> String {
     let references = ["--backend", "--from", "--to"].flatMap(values)
     if references.contains(name) { return name }

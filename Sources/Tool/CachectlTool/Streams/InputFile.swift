@@ -8,7 +8,7 @@ final class InputFile: Sendable {
   private let path: String
   private let file: Int32
 
-  /// Opens the file at `path`; `-` means the standard input.
+  /// Opens the file at `path`; `-` means stdin.
   ///
   /// - Throws: `CacheError`: `ioFailed`; `invalidRequest` if `path` is empty.
   init(_ path: String) throws(CacheError) {
@@ -58,7 +58,7 @@ final class InputFile: Sendable {
     return piece
   }
 
-  /// All bytes of the file at `path`; `-` means the standard input.
+  /// All bytes of the file at `path`; `-` means stdin.
   ///
   /// - Parameters:
   ///   - limit: the maximum number of bytes.

@@ -1,6 +1,6 @@
 internal import CachePresentation
 
-/// A progress bar on the standard error, drawn over itself.
+/// A progress bar on stderr, drawn over itself.
 final class ProgressDisplay {
   let label: String
   private let start = ContinuousClock.now
@@ -33,7 +33,7 @@ final class ProgressDisplay {
   func finish() { line.clear() }
 }
 
-/// A line on the standard error that is redrawn in place, and removed in the end.
+/// A line on stderr that is redrawn in place, and finally removed.
 struct TransientLine {
   /// Whether the line is wanted and can be seen.
   let isVisible: Bool

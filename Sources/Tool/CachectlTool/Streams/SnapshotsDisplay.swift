@@ -4,9 +4,9 @@ internal import CachePresentation
 extension GlobalOptions {
   /// Shows each of `snapshots` as `view` presents it, as they become known.
   ///
-  /// A terminal shows the cached table at once, and updates it in place when the origin answers. Where that is not
-  /// possible, one table follows the other, each under a line that says where it came from. Records cannot say which
-  /// snapshot they belong to: only the records of the last one are written.
+  /// A terminal shows the cached table at once, and updates it in place when the origin responds. If that is not
+  /// possible, one table follows the other, each under a line that names its source. Records cannot say which snapshot
+  /// they belong to: only the records of the last one are written.
   ///
   /// - Throws: `CacheError`: the fetch failed, and the cached snapshot stays on screen; `ioFailed`.
   func show<Value>(
@@ -79,7 +79,7 @@ private struct SnapshotPair {
     guard screen == drawn.screen,
       let text = drawn.replacement(by: OutputRenderer(.table, on: screen).text(last))
     else {
-      // After a resize the drawn table is no longer where it was.
+      // After a resize the drawn table is no longer at its old position.
       global.tell(first)
       return try global.show(last, under: last.heading)
     }

@@ -1,6 +1,6 @@
 internal import CacheBase
 
-/// What the doctor reads from the file system. It changes nothing.
+/// The doctor's reads of the file system. They change nothing.
 protocol FileInspection: Sendable {
   /// The number of the user whose permissions apply to this process.
   var user: UInt32 { get }

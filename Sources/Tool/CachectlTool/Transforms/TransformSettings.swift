@@ -16,7 +16,7 @@ internal import CacheBase
 public protocol TransformSettings: ConfigurationSection {
   /// Makes the transform, whose name is the last one of `path`.
   ///
-  /// - Throws: `CacheError`: what is missing in the settings.
+  /// - Throws: `CacheError`, which names the missing setting.
   func makeTransform() throws(CacheError) -> any PayloadTransform
 
   /// Whether entries that lack the transform are refused while entries are written with it. The default is `false`.
@@ -28,7 +28,7 @@ extension TransformSettings {
   public var isRequired: Bool { false }
 }
 
-/// What the paths of the sections of transforms begin with.
+/// The prefix of the paths of transforms' sections.
 let transformsPrefix = "transforms."
 
 extension [any TransformSettings.Type] {

@@ -12,7 +12,7 @@ public struct CompletionKind: Sendable {
   /// The kind.
   let kind: Kind
 
-  /// What a path names, with its article; `nil` if the value is no path.
+  /// The kind of file that a path names, with its article; `nil` if the value is not a path.
   var pathNoun: String? {
     switch kind {
     case .file: "a file"

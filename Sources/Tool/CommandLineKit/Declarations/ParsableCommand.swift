@@ -72,7 +72,7 @@ public struct ValidationError: Error, Sendable, Hashable {
 public struct CommandConfiguration: Sendable {
   /// The name on the command line; `nil` for the name of the type in kebab case.
   public var commandName: String?
-  /// What the command does, in one line.
+  /// A description of the command in one line.
   public var abstract: String
   /// Further explanations, such as examples. Paragraphs are wrapped; lines that begin with a space stay as they are.
   public var discussion: String

@@ -1,4 +1,4 @@
-/// What the help and the manual page of a command show, before either lays it out.
+/// The content of the help and the manual page of a command, before either lays it out.
 struct HelpContent {
   /// A title with its rows.
   typealias Section = (title: String, rows: [HelpLayout.Row])
@@ -13,7 +13,7 @@ struct HelpContent {
     set = ArgumentSet(path.command)
   }
 
-  /// What the built-in command `help` does.
+
   static let abstractOfHelp = "Show the help of a command"
 
   /// The parts of the synopsis that follow the command's name.

@@ -58,8 +58,8 @@ public struct ManualPage: Sendable {
     lines += explanation.map { [".TP", reference, Roff.sentence($0)] } ?? [".PP", reference]
   }
 
-  /// Adds a synopsis: a command and what follows it, which is indented to the end of the command where it takes more than
-  /// one line.
+  /// Adds a synopsis: a command and its parts, which are indented to the end of the command if they take more than one
+  /// line.
   mutating func addSynopsis(_ command: String, _ parts: [String], groups: [String]) {
     // Behind stops, `\&` says that no sentence ends there.
     let marked =

@@ -39,7 +39,7 @@ enum Roff {
     return line.hasPrefix(".") ? "\\&" + line : line
   }
 
-  /// Part of a command line, such as `[--limit <n>]`: what is typed is bold, placeholders are italic and lose their
+  /// Part of a command line, such as `[--limit <n>]`: literal text is bold, placeholders are italic and lose their
   /// angle brackets.
   static func synopsis(_ text: String) -> String {
     var (result, font, isPlaceholder) = ("", Character("R"), false)

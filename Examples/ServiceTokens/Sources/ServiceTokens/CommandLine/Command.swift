@@ -1,11 +1,11 @@
 internal import CachectlTool
 
-/// What the command line asks for.
+/// The parsed command line.
 struct Command: Sendable, Equatable {
   enum Action: Sendable, Equatable {
-    /// Adds a token; the value "-" is read from the standard input.
+    /// Adds a token; for "-" it reads the value from stdin.
     case insert(name: String, value: String, expiresAfter: Duration?)
-    /// Lists the tokens, with their values where these are to be shown.
+    /// Lists the tokens, with their values on request.
     case list(showsValues: Bool)
     /// Explains the program.
     case help
@@ -15,7 +15,7 @@ struct Command: Sendable, Equatable {
   let flags: ConfigurationFlags
 
   static let usage = """
-    usage: service-tokens insert NAME VALUE [--expires DURATION]   (VALUE - is read from the standard input)
+    usage: service-tokens insert NAME VALUE [--expires DURATION]   (VALUE - is read from stdin)
            service-tokens list [--show]
     options of both: --backend NAME|PATH, --config FILE, --home DIR: as for cachectl
 

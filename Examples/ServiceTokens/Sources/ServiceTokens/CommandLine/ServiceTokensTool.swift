@@ -14,7 +14,7 @@ public struct ServiceTokensTool: Sendable {
   /// - Parameters:
   ///   - environment: the environment variables.
   ///   - workingDirectory: the absolute path of the current directory.
-  ///   - readLine: reads a line of the standard input; `nil` at its end.
+  ///   - readLine: reads a line of stdin; `nil` at its end.
   public init(
     environment: [String: String], workingDirectory: String, readLine: @escaping @Sendable () -> String?
   ) {
@@ -23,11 +23,11 @@ public struct ServiceTokensTool: Sendable {
     self.readLine = readLine
   }
 
-  /// What the program writes, and the status to exit with.
+  /// The output of the program, and its exit code.
   public struct Outcome: Sendable, Hashable {
-    /// For the standard output.
+    /// For stdout.
     public let output: String
-    /// For the standard error: one line, which never holds a token's value.
+    /// For stderr: one line, which never holds a token's value.
     public let error: String
     /// As for cachectl.
     public let status: Int32
@@ -66,7 +66,7 @@ public struct ServiceTokensTool: Sendable {
       try await store.close()
       return text
     } catch {
-      // What went wrong first is what the user has to know; closing twice does nothing.
+      // The user must know the first failure; closing twice does nothing.
       try? await store.close()
       throw error
     }

@@ -1,20 +1,20 @@
 public import FetchVocabulary
 
-/// What a service is asked with: a name to know it by, a secret value, and an end.
+/// The credentials for a service: a name, a secret value, and an end.
 public struct ServiceToken: Sendable, Hashable {
   /// The longest name, in characters.
   public static let maximumNameLength = 128
 
-  /// What the token is called; each name is there once.
+  /// The unique name of the token.
   public let name: String
   /// The secret.
   public let value: TokenValue
-  /// From when on the token is of no use, since 1970-01-01T00:00:00Z; `nil` where it has no end.
+  /// The end of the token's validity, since 1970-01-01T00:00:00Z; `nil` if it has none.
   public let expiresAt: Duration?
 
   /// A token with the given fields.
   ///
-  /// - Throws: `CacheError` with the code `invalidRequest` where the name is empty, too long, or holds white space or
+  /// - Throws: `CacheError` with the code `invalidRequest` if the name is empty, too long, or contains white space or
   ///   control characters.
   public init(name: String, value: TokenValue, expiresAt: Duration? = nil) throws(CacheError) {
     guard (1...Self.maximumNameLength).contains(name.count), name.unicodeScalars.allSatisfy(\.isVisible) else {

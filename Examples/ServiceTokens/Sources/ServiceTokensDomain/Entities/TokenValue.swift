@@ -3,7 +3,7 @@ public import FetchVocabulary
 /// The secret part of a token. It is shown masked wherever a value is turned into text; to see it, code has to say
 /// so.
 public struct TokenValue: Sendable, Hashable {
-  /// What stands for any value, whatever its length.
+  /// The text shown instead of any value, of the same length for all.
   public static let mask = "********"
 
   private let text: String

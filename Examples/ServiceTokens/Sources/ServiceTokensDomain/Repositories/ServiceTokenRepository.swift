@@ -1,10 +1,10 @@
 public import FetchVocabulary
 
-/// Keeps the tokens that services are asked with.
+/// Keeps the tokens for requests to services.
 public protocol ServiceTokenRepository: Sendable {
   /// Adds a token.
   ///
-  /// - Throws: `CacheError`: `tokenExists` where there is one of that name, or it cannot be kept.
+  /// - Throws: `CacheError`: `tokenExists` if there is one of that name, or the error that kept it from being stored.
   func insert(_ token: ServiceToken) async throws(CacheError)
 
   /// All tokens that have not expired, by name.

@@ -11,7 +11,7 @@ public struct InsertServiceTokenUseCase: Sendable {
 
   /// Adds `token`.
   ///
-  /// - Throws: `CacheError`: `tokenExists` where there is one of that name, or it cannot be kept.
+  /// - Throws: `CacheError`: `tokenExists` if there is one of that name, or the error that kept it from being stored.
   public func execute(_ token: ServiceToken) async throws(CacheError) {
     try await repository.insert(token)
   }
