@@ -298,7 +298,6 @@ extension RedisScan {
   }
 }
 
-
 extension RedisScan {
   /// The entries under `keys`, with as many payloads as fit on a page. On one server it is the state of one moment,
   /// unless there are long entries.

@@ -56,7 +56,6 @@ struct TypedHits {
     keys = try requests.map { try CacheKey(for: $0) }
   }
 
-
   @inline(__always)
   private func hit(_ page: Int) async throws -> MoviesPageDTO {
     guard let found = try await storage.response(for: requests[page]) else {

@@ -4,7 +4,7 @@ internal import Synchronization
 
 /// A value at one moment, and its source.
 public struct Snapshot<Value: Sendable>: Sendable {
-
+  /// The source of a value.
   public enum Source: String, Sendable {
     /// The cache, even if the origin confirmed the entry.
     case cache
@@ -14,7 +14,7 @@ public struct Snapshot<Value: Sendable>: Sendable {
 
   /// The value.
   public var value: Value
-
+  /// The cache or the origin.
   public var source: Source
   /// Whether the origin has just confirmed the cached value.
   public var isRevalidated: Bool

@@ -7,6 +7,7 @@ public struct EngineDeclaration: Sendable {
   /// A description of the engine, in one line without a final full stop.
   public let summary: String
 
+  /// The engine promises them to the core, and the conformance suite checks each of them.
   public let capabilities: Set<EngineCapability>
   /// The engine's options, in display order.
   public let options: [EngineOption]

@@ -129,7 +129,8 @@ extension EvictionPolicy {
   ) { candidate, _ in EvictionRank(candidate.storedAt) }
 
   /// Evicts only expired entries. If that does not make enough room, the new entry is refused.
-  public static let none = EvictionPolicy("none", "only expired entries; otherwise the new entry is refused") { _, _ in nil
+  public static let none = EvictionPolicy("none", "only expired entries; otherwise the new entry is refused") { _, _ in
+    nil
   }
 
   /// Evicts entries that were never read, the one stored longest ago first, unless it is among the newest fifth. Then

@@ -50,7 +50,8 @@ public struct DecodingResponseSource: HTTPResponseSource {
     guard !response.body.isEmpty || response.rest != nil else { return located }
     if let rest {
       throw CacheError(
-        .invalidAnswer, "the response is encoded as '\(rest)', which this program cannot decode", hint: "fetch it without decoding")
+        .invalidAnswer, "the response is encoded as '\(rest)', which this program cannot decode",
+        hint: "fetch it without decoding")
     }
     if codings.isEmpty { return located }
     let pieces = { DecodedContent.pieces(of: response, without: codings, to: HTTPRequest(url: located.url)) }

@@ -39,6 +39,6 @@ extension DurationText: ExpressibleByArgument {
   /// The duration that `argument` spells, such as `1h30m`.
   public init?(argument: String) { self.init(argument) }
 
-
+  /// Shown with examples when a value cannot be read.
   public static var argumentExpectation: String? { "a duration such as 90s, 5m or 1h30m" }
 }

@@ -13,7 +13,6 @@ struct HelpContent {
     set = ArgumentSet(path.command)
   }
 
-
   static let abstractOfHelp = "Show the help of a command"
 
   /// The parts of the synopsis that follow the command's name.
