@@ -27,7 +27,7 @@ struct LMDBDataFile {
   /// - Throws: `CacheError`: `damaged`, `unsupportedFormat` if it is of a later version.
   @discardableResult
   func check() throws(CacheError) -> Bool {
-    // Another process may be writing a meta page right now, so a fault counts only if it persists.
+    // Another process might be writing a meta page right now, so a fault counts only if it persists.
     for _ in 0..<8 {
       guard let latest = latestMetaPage() else { continue }
       guard let format = latest.format else { return false }
@@ -54,7 +54,7 @@ struct LMDBDataFile {
     let isMarked = second.format == first.format || min(first.transaction, second.transaction) == 0
     guard second.pageSize == first.pageSize, isMarked else { return nil }
     let latest = first.transaction < second.transaction ? second : first
-    // After the meta pages: another process may extend the file meanwhile.
+    // After the meta pages: another process can extend the file meanwhile.
     guard let size = try? LMDBFiles.system.status(of: file).size else { return nil }
     let pages = UInt64(size / latest.pageSize)
     return latest.roots.allSatisfy { $0 == LMDBMetaPage.noRoot || $0 < pages } ? latest : nil

@@ -29,7 +29,7 @@ final class LMDBEnvironment: @unchecked Sendable {
   let snapshots: SnapshotKeeper
   /// Runs commits that wait for the disk.
   let writing = BlockingExecutor()
-  /// Runs checks of the whole store, which may have to read all of it from disk.
+  /// Runs checks of the whole store, which might have to read all of it from disk.
   let checking = BlockingExecutor()
 
   /// The databases whose handles are known. Transactions that begin from now on can use these and no others. The list
@@ -135,7 +135,7 @@ final class LMDBEnvironment: @unchecked Sendable {
   func requireWholeFile() throws(CacheError) {
     gate.enter()
     defer { gate.leave() }
-    // In this order, because other processes may extend the file meanwhile.
+    // In this order, because other processes can extend the file meanwhile.
     let pages = mapUse.used / pageSize
     let transaction = try growingMap { () throws(CacheError) in try LMDBTransaction(self, flags: MDB_RDONLY) }
     defer { transaction.abort() }
@@ -176,7 +176,7 @@ final class LMDBEnvironment: @unchecked Sendable {
   ///
   /// First ends the transactions that idle readers keep open, so that the writer can reuse the pages they saw.
   ///
-  /// What a commit waits for is a property of the environment, but its handles may want different durabilities. This
+  /// What a commit waits for is a property of the environment, but its handles might want different durabilities. This
   /// sets it here because the write transaction that has just begun is the only one: no other thread sets or reads the
   /// property.
   func beginWriting(_ durability: Durability) throws(CacheError) -> LMDBTransaction {

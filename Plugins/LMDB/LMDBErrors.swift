@@ -67,7 +67,7 @@ extension CacheError {
     .lmdbStoreInUse(path, "was replaced while it was in use")
   }
 
-  /// Whether a commit may have failed for lack of room: a quota or a file size limit also cuts writes short.
+  /// Whether a commit might have failed for lack of room: a quota or a file size limit also cuts writes short.
   var isWantOfRoom: Bool { code == .noSpace || lmdbStatus == EIO }
 
   /// The LMDB status that caused the error, if there is one.

@@ -31,7 +31,7 @@ struct LMDBFiles: Sendable {
   private var draft: String { directory + "/store.draft" }
   private var mark: StoreMark { StoreMark(inFolder: directory) }
 
-  /// The disk space of the files: their allocated blocks, since LMDB may leave holes.
+  /// The disk space of the files: their allocated blocks, since LMDB can leave holes.
   var allocatedBytes: Int { Self.allocatedBytes(data) + Self.allocatedBytes(lock) }
 
   private static func allocatedBytes(_ path: String) -> Int {
@@ -49,7 +49,7 @@ struct LMDBFiles: Sendable {
       guard names.contains("data.mdb") else { return .others }
       do throws(CacheError) {
         guard let file = try LMDBDataFile(in: directory) else { return .nothing }
-        // Another process may be writing right now.
+        // Another process might be writing right now.
         return (0..<8).contains { _ in file.format != nil } ? .store : .others
       } catch {
         // Something that is not a file has the name of the data file.
@@ -68,7 +68,7 @@ struct LMDBFiles: Sendable {
   /// Reserves disk space for the lock file. LMDB maps it and then writes to it, and without space that ends the
   /// process. At least the first page is reserved, which holds most readers.
   ///
-  /// No environment of the store may be open in this process: it would lose its locks.
+  /// No environment of the store must be open in this process: it would lose its locks.
   ///
   /// - Throws: `noSpace`. LMDB reports everything else.
   func reserveLocks() throws(CacheError) {
@@ -142,7 +142,7 @@ struct LMDBFiles: Sendable {
 
   /// Moves the data file and the mark, with the uses in it, into a new directory. The store can be opened there.
   private func moveAside(_ suffix: String) throws(CacheError) -> String {
-    // A directory that a link leads to may be on another file system than the link.
+    // A directory that a link leads to can be on another file system than the link.
     var path = StorePlace.resolved(directory)
     while path.count > 1, path.hasSuffix("/") { path.removeLast() }
     let aside = LMDBFiles(Self.system.freeName(path + suffix))

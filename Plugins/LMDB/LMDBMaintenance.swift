@@ -13,7 +13,7 @@ extension LMDBEnvironment {
       return try withDatabases { transaction, databases throws(CacheError) in
         var issues: [IntegrityIssue] = []
         for database in databases { issues += try transaction.issues(in: database) }
-        // An undecodable entry may be in the count, and has been reported already.
+        // An undecodable entry might be in the count, and has been reported already.
         let kept = try issues.isEmpty ? transaction.keptCount() : nil
         if let kept, try !kept.isRight(for: transaction.counted(databases)) {
           issues.append(
@@ -65,10 +65,11 @@ extension LMDBTransaction {
 /// Returns free pages to the file system. LMDB itself reuses them, but keeps them in the file.
 ///
 /// The pages become holes in the file, which take up no space and read as zeros. This is safe while other processes use
-/// the store, under two conditions. No process may start to reuse a page meanwhile: so it holds the write transaction,
-/// of which there is only one at a time. And no state that a reader sees, or that LMDB may fall back to after a crash,
-/// may contain the page. Transaction N lists the pages that are not part of state N and later ones. So only the lists
-/// of transactions before the last one and before every reader are used, just as LMDB does when it reuses pages.
+/// the store, under two conditions. No process must start to reuse a page meanwhile: so it holds the write
+/// transaction, of which there is only one at a time. And no state that a reader sees, or that LMDB can fall back to
+/// after a crash, can contain the page. Transaction N lists the pages that are not part of state N and later ones. So
+/// only the lists of transactions before the last one and before every reader are used, just as LMDB does when it
+/// reuses pages.
 extension LMDBEnvironment {
   /// Removes the entries that are expired at `time`, and turns free pages into holes. If there is no room to remove
   /// anything, it makes the holes first, to gain some.

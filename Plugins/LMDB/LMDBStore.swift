@@ -136,7 +136,7 @@ final class LMDBWriter {
       try put(key, payload, metadata)
     case .update(let key, let metadata, let checksum):
       guard let entry = try entry(under: key), entry.checksum == checksum else { throw .conflict(on: key) }
-      // A copy, because LMDB may move the value before it is written again.
+      // A copy, because LMDB can move the value before it is written again.
       try put(key, Array(entry.payload), metadata)
     case .remove(let key):
       try remove(key)

@@ -119,7 +119,7 @@ extension LibraryPlugin {
     guard error.cause is InterfaceDefect else { return error }
     return CacheError(
       error.code, "backend \(declaration.name) \(error.message)",
-      hint: "this is a defect of its library: the conformance suite may find more of them", cause: error.cause)
+      hint: "this is a defect of its library: the conformance suite might find more of them", cause: error.cause)
   }
 
   /// The error that a function reported by returning `status`, which is not 0.

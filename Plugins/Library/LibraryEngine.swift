@@ -75,7 +75,7 @@ final class LibraryEngine: StorageEngine, @unchecked Sendable {
     return hasOutput ? output.move() : nil
   }
 
-  /// Reads on a thread that may wait. The entry is copied, because copying is much faster than waiting.
+  /// Reads on a thread that can wait. The entry is copied, because copying is much faster than waiting.
   private func readCopy<Output>(
     _ key: CacheKey, _ body: (Span<UInt8>, EntryMetadata) throws(CacheError) -> Output
   ) async throws(CacheError) -> Output? {

@@ -59,7 +59,7 @@ struct LibraryFile {
     let isSticky = mayBeSticky && status.st_mode & S_ISVTX != 0
     guard status.st_mode & (S_IWGRP | S_IWOTH) == 0 || isSticky else {
       throw CacheError(
-        .permissionDenied, "\(what) \(path) of an engine may be changed by others", hint: "run: chmod go-w \(path)")
+        .permissionDenied, "\(what) \(path) of an engine can be changed by others", hint: "run: chmod go-w \(path)")
     }
     return status
   }

@@ -12,8 +12,8 @@ public struct LibraryPlugin: StoragePlugin {
   public let declaration: EngineDeclaration
   /// The absolute path of the library, without symbolic links.
   public let path: String
-  /// A copy of the library's table: constants of the library, which by the rules of the interface any thread may call. All
-  /// required functions are present.
+  /// A copy of the library's table: constants of the library, which by the rules of the interface any thread can call.
+  /// All required functions are present.
   nonisolated(unsafe) let engine: cachectl_engine
 
   /// Loads the library at `path`. Its file name must be libcachectl-NAME.so, where NAME is the engine's name.
@@ -41,7 +41,7 @@ public struct LibraryPlugin: StoragePlugin {
     }
   }
 
-  /// Opens a store of the library's engine, on a thread that may block.
+  /// Opens a store of the library's engine, on a thread that can block.
   ///
   /// - Throws: `CacheError`: the library's error; `failed` if the library breaks the rules of the interface.
   public func open(_ configuration: EngineConfiguration) async throws(CacheError) -> any StorageEngine {
@@ -93,8 +93,8 @@ public struct LibraryPlugin: StoragePlugin {
     return Array(paths)
   }
 
-  /// Calls `body` on a thread that may block, with the configuration as a library receives it, and with the clock that must
-  /// be there as long as the store is open.
+  /// Calls `body` on a thread that can block, with the configuration as a library receives it, and with the clock that
+  /// must be there as long as the store is open.
   ///
   /// - Throws: `CacheError` with the code `invalidOption` if a text contains a zero byte, which a C string cannot; what
   ///   `body` throws.

@@ -58,7 +58,7 @@ enum PlistFormat {
 
   /// The entries in `bytes`, the file of `namespace`.
   ///
-  /// Rejects everything that differs in meaning from what `encode` writes. White space, member order and escapes may
+  /// Rejects everything that differs in meaning from what `encode` writes. White space, member order and escapes can
   /// vary, so it accepts files that were edited by hand or by `jq`. The result depends only on the arguments, whatever the
   /// bytes. Cost: proportional to their number; nothing recurses.
   static func decode(_ bytes: [UInt8], namespace: String, path: String) throws(CacheError) -> EntryTable {

@@ -69,8 +69,8 @@ struct RedisBatch: Sendable {
 }
 
 extension RedisBatch {
-  /// How long the server keeps an entry at least, whatever its `retainUntil`: the server's clock may be so far ahead, and
-  /// a lease that has run out must still be seen.
+  /// How long the server keeps an entry at least, whatever its `retainUntil`: the server's clock might be so far ahead,
+  /// and a lease that has run out must still be seen.
   private static let shortestStay = Timestamp.clockTolerance
 
   /// The command that makes the changes, if each entry is as wanted. Its reply is for `conflict(_:)`.

@@ -99,7 +99,7 @@ final class RedisConnection: @unchecked Sendable {
   ///
   /// - Parameter onMessage: what takes each message of a subscription, in order, on the thread that reads. Such a
   ///   connection must be closed explicitly.
-  /// - Throws: `unreachable` or `busy` if a retry or another server may help; anything else if not.
+  /// - Throws: `unreachable` or `busy` if a retry or another server might help; anything else if not.
   static func open(
     _ address: RedisAddress, _ options: RedisOptions, onMessage: (@Sendable (RedisValue) -> Void)? = nil
   ) async throws(CacheError) -> RedisConnection {

@@ -56,7 +56,7 @@ final class RedisEncryption: @unchecked Sendable {
     let reason = access(path, R_OK) == 0 ? openSSL.reason : String(cString: strerror(errno))
     return CacheError(
       .invalidOption, "option '\(option)': \(path) cannot be used: \(reason)",
-      hint: "give a file in the format PEM that this user may read, and a key without a password")
+      hint: "give a file in the format PEM that this user can read, and a key without a password")
   }
 
   /// The hint for a server that does not respond to a handshake.
@@ -153,7 +153,7 @@ final class RedisTLSSession {
       var count = 0
       let result = room.withUnsafeMutableBytes { openSSL.SSL_read_ex(session, $0.baseAddress, $0.count, &count) }
       guard result == 1 else {
-        // The server may end the connection after its last reply: then the socket says so next.
+        // The server can end the connection after its last reply: then the socket says so next.
         if [SSL_ERROR_WANT_READ, SSL_ERROR_ZERO_RETURN].contains(openSSL.SSL_get_error(session, result)) { return }
         throw failure
       }

@@ -61,7 +61,7 @@ final class RedisEngine: StorageEngine {
     try await whileOpen { () throws(CacheError) in
       var (count, counted) = (StoreCount(), Set<CacheKey>())
       try await scan.visit { entries throws(CacheError) in
-        // A scan may visit an entry twice.
+        // A scan can visit an entry twice.
         for entry in try entries.get() where counted.insert(entry.key).inserted {
           count[entry.key.namespace].add(
             payloadBytes: entry.payloadBytes, retainUntil: entry.metadata.retainUntil)

@@ -6,7 +6,7 @@ struct RedisBreak: Error {
   let reason: String
   /// The hint, if it is not to start the server.
   let hint: String?
-  /// Whether the server has not answered in time, rather than refused or ended the connection.
+  /// Whether the server has not responded in time, rather than refused or ended the connection.
   let isSilence: Bool
 
   init(_ reason: String, hint: String? = nil, isSilence: Bool = false) {
@@ -15,19 +15,19 @@ struct RedisBreak: Error {
     self.isSilence = isSilence
   }
 
-  /// The server has not answered in time.
+  /// The server has not responded in time.
   static let silence = RedisBreak(
-    "no answer in time", hint: "start the server, or raise the option timeout", isSilence: true)
+    "no reply in time", hint: "start the server, or raise the option timeout", isSilence: true)
 
   /// The error of the last call of the system.
   static var ofSystem: RedisBreak { RedisBreak(String(cString: strerror(errno))) }
 }
 
-/// Why a connection has no answer to commands. The connection is closed.
+/// Why a connection has no reply to commands. The connection is closed.
 enum RedisDisconnection: Error, Sendable {
   /// The server was sent nothing of them.
   case notSent(CacheError)
-  /// They were sent, at least in part: the server may have executed them.
+  /// They were sent, at least in part: the server might have executed them.
   case unanswered(CacheError)
 
   /// The error itself.
@@ -63,12 +63,12 @@ extension CacheError {
     unreachable(url, "it replies: \(error)", hint: "see the server's configuration")
   }
 
-  /// Whether the server has not answered in time: later calls should not wait for it too.
+  /// Whether the server has not responded in time: later calls should not wait for it too.
   var isOfSilence: Bool { (cause as? RedisBreak)?.isSilence == true }
 
-  /// The error for a change that was sent and not answered.
+  /// The error for a change that was sent but got no reply.
   var notingThatItMayBeDone: CacheError {
-    let advice = "when the server answers again, see whether the change is there, or repeat the command"
+    let advice = "when the server responds again, see whether the change is there, or repeat the command"
     // A cancelled call has changed nothing.
     return CacheError(
       code == .cancelled ? .unreachable : code, "\(message), so it is not known whether the server made the change",
@@ -84,10 +84,10 @@ extension CacheError {
       return
     }
     let code = Self.code(of: error)
-    // A server's message about a login may repeat it. One about a command or a key says what the user may not do.
+    // A server's message about a login might repeat it. One about a command or a key says what the user must not do.
     let isAboutLogin = code == .permissionDenied && error.word != "NOPERM" && !Self.isDeniedToScript(error)
     let text = isAboutLogin ? String(error.word) : error.description
-    self.init(code, "\(store): the server answers: \(text)", hint: Self.hint(for: code), cause: nil)
+    self.init(code, "\(store): the server replies: \(text)", hint: Self.hint(for: code), cause: nil)
   }
 
   /// Whether a command of a script is not allowed to the user. The server gives no code for that.
@@ -109,7 +109,7 @@ extension CacheError {
 
   private static func hint(for code: Code) -> String {
     switch code {
-    case .permissionDenied: "see the options user and password, and what the user may do on the server"
+    case .permissionDenied: "see the options user and password, and what the user is allowed to do on the server"
     case .busy: "try again later, or raise the option timeout"
     case .noSpace: "raise the server's maxmemory, or set its maxmemory-policy to allkeys-lru"
     case .ioFailed: "see the server's log: it does not take changes because it cannot keep them"

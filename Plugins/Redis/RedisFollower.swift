@@ -19,7 +19,7 @@ final class RedisFollower: Sendable {
   private let address: RedisAddress
   private let options: RedisOptions
   private let marks: RedisMarks
-  /// Distinguishes this master from others: an entry that moves to another one may have changed on its way.
+  /// Distinguishes this master from others: an entry that moves to another one might have changed on its way.
   private let number: UInt64
   /// The time of the last request for a proof, in nanoseconds since `marks.start`; `none` while the master is not
   /// followed.
@@ -84,7 +84,7 @@ final class RedisFollower: Sendable {
       let replies = try? await connection.send([tracking, RedisCommand("SUBSCRIBE", "__redis__:invalidate")]),
       replies.allSatisfy({ $0.error == nil })
     else { return false }
-    // Changes of before may have been missed.
+    // Changes of before might have been missed.
     marks.raiseAll()
     repeat {
       let asked = ContinuousClock.now
@@ -115,7 +115,7 @@ final class RedisMarks: @unchecked Sendable {
 
   let start = ContinuousClock.now
   private let counters = UnsafeMutablePointer<Atomic<UInt32>>.allocate(capacity: RedisMarks.stripeCount)
-  /// Counts the times after which changes may have been missed.
+  /// Counts the times after which changes might have been missed.
   private let epoch = Atomic<UInt32>(0)
   private let followers = Atomic<UInt64>(0)
 
@@ -134,7 +134,7 @@ final class RedisMarks: @unchecked Sendable {
     return UInt64(epoch.load(ordering: .relaxed)) << 32 | UInt64(counter)
   }
 
-  /// Records that any entry may have changed.
+  /// Records that any entry might have changed.
   func raiseAll() { epoch.wrappingAdd(1, ordering: .relaxed) }
 
   /// Records the changes that a message of the channel reports.

@@ -126,7 +126,7 @@ enum RedisEntry {
     let endLength: Int
     private let start: Int
 
-    /// Reads them at the end of `bytes`, which may lack the beginning of the entry.
+    /// Reads them at the end of `bytes`, which can lack the beginning of the entry.
     init(_ bytes: Span<UInt8>, of key: CacheKey) throws(CacheError) {
       start = bytes.count - tailLength
       guard !bytes.isEmpty, let version = version(bytes[bytes.count - 1]) else { throw .notAnEntry(key) }

@@ -21,7 +21,7 @@ enum RedisLibraries {
     try load("libssl", version: version, package: "libssl\(version)") {
       credis_find_openssl($0, &functions).map { String(cString: $0) }
     }
-    // At the end of the process a thread may still be using OpenSSL.
+    // At the end of the process a thread might still be using OpenSSL.
     _ = functions.OPENSSL_init_ssl(UInt64(OPENSSL_INIT_NO_ATEXIT), nil)
     return functions
   }

@@ -58,7 +58,7 @@ struct RedisLocation: Sendable, Hashable, CustomStringConvertible {
   /// `redis://`; `redis-sentinel://host:port,host:port/database#service`; either with `rediss` for encrypted connections;
   /// or `unix:///path?db=database`.
   ///
-  /// - Throws: `CacheError` with the code `invalidOption`. The message does not repeat the URL, which may contain a
+  /// - Throws: `CacheError` with the code `invalidOption`. The message does not repeat the URL, which can contain a
   ///   misplaced password.
   init(url: String) throws(CacheError) {
     let scheme = url.prefix { $0 != ":" }.lowercased()
@@ -82,7 +82,7 @@ struct RedisLocation: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// Parses addresses separated by commas, each of which may begin with `start` and end with a database.
+  /// Parses addresses separated by commas, each of which can begin with `start` and end with a database.
   private static func servers(
     _ text: Substring, _ start: String, port: Int32
   ) throws(CacheError) -> (addresses: [RedisAddress], database: Int) {

@@ -7,7 +7,7 @@ struct RedisLogin: Sendable {
   private let hasAuthentication: Bool
   private let database: Int
 
-  /// Reads the files with the user and the password, which may change while the store is open.
+  /// Reads the files with the user and the password, which can change while the store is open.
   ///
   /// - Throws: `CacheError` with the code `invalidOption` if a file cannot be read.
   init(_ options: RedisOptions) throws(CacheError) {
@@ -29,7 +29,7 @@ struct RedisLogin: Sendable {
     // A Sentinel has no databases, and need not have the server's password.
     if let role, role.mode == .sentinel { return role }
     if hasAuthentication, replies[0].error != nil {
-      // Servers differ in what they call a wrong password. The message may repeat it.
+      // Servers differ in what they call a wrong password. The message might repeat it.
       throw CacheError(
         .permissionDenied, "\(url): the server refuses the user or the password",
         hint: "see the options user and password, or userFile and passwordFile")
@@ -73,7 +73,7 @@ extension RedisOptions {
   fileprivate func authentication() throws(CacheError) -> RedisCommand? {
     let user = if let userFile { try Self.firstLine(of: userFile, "userFile") } else { user }
     let password = if let passwordFile { try Self.firstLine(of: passwordFile, "passwordFile") } else { password }
-    // A user may need no password; but without a login the connection would use the default user.
+    // A user can need no password; but without a login the connection would use the default user.
     if !user.isEmpty { return RedisCommand("AUTH", user, password ?? "") }
     return password.map { RedisCommand("AUTH", $0) }
   }
@@ -81,7 +81,7 @@ extension RedisOptions {
   /// The longest user or password in a file, in bytes.
   private static let maximumLength = 1_024
 
-  /// The first line of a file, which another program may be writing just now.
+  /// The first line of a file, which another program might be writing just now.
   private static func firstLine(of path: String, _ option: String) throws(CacheError) -> String {
     for attempt in 1...2 {
       let line = SmallFile.text(path)?.prefix { !$0.isNewline } ?? ""

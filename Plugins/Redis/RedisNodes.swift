@@ -7,9 +7,10 @@ internal import Synchronization
 final class RedisNodes: Sendable {
   /// Which servers there are, and which of them has what.
   private struct State {
-    /// Who says which servers are the masters: the nodes of the cluster, or Sentinels. The one that answered last comes first.
+    /// Who says which servers are the masters: the nodes of the cluster, or Sentinels. The one that responded last
+    /// comes first.
     var informants: [RedisAddress]
-    /// The servers to which there may be connections.
+    /// The servers to which there might be connections.
     var nodes: [RedisAddress: RedisNode] = [:]
     /// The master of each slot of a cluster, `nil` for one without a master; else a single one.
     var masters: [RedisNode?]
@@ -125,12 +126,12 @@ extension RedisNodes {
   /// of them was executed, or if they are removals.
   ///
   /// - Parameters:
-  ///   - slot: the slot of all keys in the commands. On a cluster only one of several commands may have keys, because those of a
+  ///   - slot: the slot of all keys in the commands. On a cluster only one of several commands can have keys, because those of a
   ///     slot that is migrated are on two nodes.
   ///   - isRead: whether the commands change nothing.
   /// - Returns: the replies in order. They can be errors of other kinds.
-  /// - Throws: `CacheError`: `unreachable`, and its message says so if a change may have been made; `busy`; `cancelled`; and the
-  ///   errors of `RedisConnection.open`.
+  /// - Throws: `CacheError`: `unreachable`, and its message says so if a change might have been made; `busy`;
+  ///   `cancelled`; and the errors of `RedisConnection.open`.
   func send(_ commands: [RedisCommand], slot: Int?, isRead: Bool) async throws(CacheError) -> [RedisValue] {
     let deadline = ContinuousClock.now.advanced(by: options.timeout)
     // Calls that begin while the loss of the master is known do not wait for its successor.
@@ -246,7 +247,7 @@ extension RedisNodes {
 
   /// Asks the nodes of the cluster or the Sentinels for the masters. Calls that ask at the same time share an answer.
   ///
-  /// - Throws: `CacheError` if none answers.
+  /// - Throws: `CacheError` if none responds.
   func findMasters() async throws(CacheError) {
     guard let result = await searching.output({ [self] in await search() }) else { throw .cancelled }
     if let result { throw result }
@@ -293,7 +294,7 @@ extension RedisNodes {
         addresses.append(addresses.removeFirst())
       }
     }
-    throw failure ?? .unreachable(options.description, "no server answers")
+    throw failure ?? .unreachable(options.description, "no server responds")
   }
 
   /// Which nodes have which slots according to `node`.

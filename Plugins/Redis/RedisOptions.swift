@@ -28,7 +28,7 @@ struct RedisOptions: Sendable {
     "connectTimeout", .duration(1...3_600_000), default: .integer(2_000), help: "how long to wait for a connection")
   private static let timeout = EngineOption(
     "timeout", .duration(1...3_600_000), default: .integer(5_000),
-    help: "how long to wait for an answer, and to try again while a cluster is changing")
+    help: "how long to wait for a reply, and to try again while a cluster is changing")
 
   static let all = [
     url, user, password, userFile, passwordFile, ca, certificate, certificateKey, prefix, clientName, connectTimeout,
@@ -47,13 +47,13 @@ struct RedisOptions: Sendable {
   let prefix: String
   /// The longest wait for a connection.
   let connectTimeout: Duration
-  /// The longest wait for an answer, and the longest time for which a call is retried.
+  /// The longest wait for a reply, and the longest time for which a call is retried.
   let timeout: Duration
 
   init(_ configuration: EngineConfiguration) throws(CacheError) {
     location = try RedisLocation(url: try configuration.text(Self.url.name))
     user = try configuration.text(Self.user.name)
-    // Options without a default: they may not be given.
+    // Options without a default, which might be missing.
     password = try? configuration.text(Self.password.name)
     userFile = try Self.file(Self.userFile, configuration)
     passwordFile = try Self.file(Self.passwordFile, configuration)
@@ -94,7 +94,7 @@ struct RedisOptions: Sendable {
     return path
   }
 
-  /// How long a server may be silent. This must leave time to ask another one, if another one can take its place.
+  /// How long a server can be silent. This must leave time to ask another one, if another one can take its place.
   var silence: Duration { location.addresses.count > 1 || location.service != nil ? timeout / 2 : timeout }
 
   /// The hint for a server that ends a new connection instead of replying; `nil` for no particular advice.

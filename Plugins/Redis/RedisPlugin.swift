@@ -17,7 +17,7 @@ public struct RedisPlugin: StoragePlugin {
 
   /// Connects to the server; at a cluster or Sentinels, to the nodes that they name. Cost: a connection and two round trips.
   ///
-  /// - Throws: `CacheError`: `unreachable` if no server of the address answers, `permissionDenied` if one refuses the
+  /// - Throws: `CacheError`: `unreachable` if no server of the address responds, `permissionDenied` if one refuses the
   ///   user or the password, `invalidOption` if the options cannot be used or do not fit the server.
   public func open(_ configuration: EngineConfiguration) async throws(CacheError) -> any StorageEngine {
     try await engine(configuration)

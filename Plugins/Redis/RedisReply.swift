@@ -185,7 +185,7 @@ struct RedisServerError: Error, Sendable, CustomStringConvertible {
   /// The first word, such as "MOVED".
   var word: Substring { description.prefix { $0 != " " } }
 
-  /// The other node in `MOVED 3999 host:port` or `ASK 3999 host:port`. An empty host means the host of the answering
+  /// The other node in `MOVED 3999 host:port` or `ASK 3999 host:port`. An empty host means the host of the responding
   /// node.
   func target(from answering: RedisAddress) -> RedisAddress? {
     let words = description.split(separator: " ")

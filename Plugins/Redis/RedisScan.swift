@@ -32,7 +32,7 @@ final class RedisScan: Sendable {
     var items: ArraySlice<Item>
     /// The position behind them; `nil` if nothing follows.
     var next: String?
-    /// The node of a cluster that has named them, which may have moved some of them since.
+    /// The node of a cluster that has named them, which might have moved some of them since.
     var node: RedisAddress?
   }
 
@@ -51,7 +51,7 @@ final class RedisScan: Sendable {
     }
   }
 
-  /// The most keys to look for at once, during which a server answers no other client.
+  /// The most keys to look for at once, during which a server serves no other client.
   private static let keysAtOnce = 1_000
   /// The same if their payloads are wanted.
   private static let payloadsAtOnce = 250
@@ -86,7 +86,7 @@ final class RedisScan: Sendable {
     let kept = rest.withLock { rest -> Found? in
       guard let (prefix, position, found) = rest else { return nil }
       let isWanted = prefix == request.prefix && position == request.position
-      // A scan that begins may know of later entries.
+      // A scan that begins might know of later entries.
       if isWanted || request.position == nil { rest = nil }
       return isWanted ? found : nil
     }
@@ -137,7 +137,7 @@ final class RedisScan: Sendable {
     return name
   }
 
-  /// Removes everything under the names of entries. Entries that others put meanwhile may stay.
+  /// Removes everything under the names of entries. Entries that others put meanwhile might stay.
   func removeAll() async throws(CacheError) {
     try await visitFound { found throws(CacheError) in
       let named = found.items.map { names.name(of: $0.key) }
@@ -161,7 +161,7 @@ final class RedisScan: Sendable {
 extension RedisScan {
   /// The next keys, about `width` of them.
   private func find(_ position: String?, _ prefix: String, _ width: Int) async throws(CacheError) -> Found {
-    // No character of a position is special to a shell: users copy it. A key, the last part, may contain colons.
+    // No character of a position is special to a shell: users copy it. A key, the last part, can contain colons.
     let words = (position ?? "").split(separator: ":", maxSplits: names.isCluster ? 2 : 4).map(String.init)
     return try await names.isCluster
       ? findInSlots(words, prefix, width) : findOnServer(words, prefix, width)
@@ -181,7 +181,7 @@ extension RedisScan {
     let replies = try await nodes.send(commands, slot: nil, isRead: true)
     guard let reply = try checked(replies[0]).elements, reply.count == 2, let end = reply[0].text,
       let run = try checked(replies[1]).fact("run_id")
-    else { throw CacheError(.failed, "\(store): the server answers SCAN or INFO in another form than Redis") }
+    else { throw CacheError(.failed, "\(store): the server replies to SCAN or INFO in another form than Redis") }
     // The cursor of another run of the server, or of another server, means nothing.
     if isPosition, words[1] != run { return try await findOnServer([], prefix, width) }
     var keys = Set(keys(reply[1].elements)).sorted()

@@ -95,7 +95,7 @@ struct RedisSocket: ~Copyable {
       let rest = max(ContinuousClock.now.duration(to: deadline), .zero)
       let count = poll(&request, 1, Int32((rest / .milliseconds(1)).rounded(.up)))
       if count > 0 { return }
-      if count == 0 { throw RedisBreak("no answer in time", hint: hint, isSilence: true) }
+      if count == 0 { throw RedisBreak("no reply in time", hint: hint, isSilence: true) }
       if errno != EINTR { throw .ofSystem }
     }
   }

@@ -10,7 +10,7 @@ internal import EngineAPI
 /// The copy in memory is read again only after another connection's commit, and is then written with the next change. As
 /// long as several processes write in turn, no rows remain after the mark for any of them.
 final class SQLiteCounter {
-  /// The most rows that may be after the mark.
+  /// The most rows that can be after the mark.
   private static let stride: Int64 = 128
 
   private let connection: SQLiteConnection

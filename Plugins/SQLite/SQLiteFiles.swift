@@ -150,7 +150,7 @@ enum SQLiteFiles {
 
   /// Gives the store's files new names that belong together as the present ones do. The log is renamed before the database:
   /// a crash in between leaves a store without its last commits, and their log under its new name. The mark is renamed
-  /// last, because a damaged database may have no other.
+  /// last, because a damaged database might have no other.
   private static func moveAside(_ path: String, _ suffix: String) throws(CacheError) -> [String] {
     let endings = companions + ["", ".uses"]
     let target = files.freeName(path + suffix, endings: endings)

@@ -135,7 +135,7 @@ enum SQLiteSchema {
     guard csqlite_control(connection.handle, SQLITE_FCNTL_HAS_MOVED, 0) == 0 else {
       throw CacheError(sqlite: SQLITE_BUSY, message: "it was replaced meanwhile", path: path)
     }
-    // The log may have a newer header.
+    // The log might have a newer header.
     let isMarked = try header.isMarked ? true : connection.integer("PRAGMA application_id") == applicationID
     guard isMarked, version > 0 else {
       throw CacheError(.damaged, "\(path): its marks are damaged")
@@ -193,8 +193,8 @@ struct SQLiteHeader {
     throw .notAStore(path, "it is a \(kind)")
   }
 
-  /// Throws if the file at `path`, which is a store, may have been written by another version. The definitions act as a
-  /// second copy of the version: if they are those of this version, its number is damaged.
+  /// Throws if the file at `path`, which is a store, might have been written by another version. The definitions act as
+  /// a second copy of the version: if they are those of this version, its number is damaged.
   func requireRemovable(_ path: String) throws(CacheError) {
     guard isMarked, version > 0, version != SQLiteSchema.version else { return }
     let found = Self.definitions(inFile: path)

@@ -24,7 +24,7 @@ public struct SQLitePlugin: StoragePlugin {
   ///   someone else; `unsupportedFormat` if it is of another version; `damaged`, `permissionDenied`, `busy`.
   public func open(_ configuration: EngineConfiguration) async throws(CacheError) -> any StorageEngine {
     let options = try SQLiteOptions(configuration)
-    // A file too short to be a store may be one that another process creates just now: creation looks under its lock.
+    // A file too short to be a store might be one that another process creates just now: creation looks under its lock.
     if SQLiteFiles.size(of: options.path) < SQLiteFiles.smallestPage {
       try await BlockingExecutor().run { () throws(CacheError) in try SQLiteFiles.createStore(options) }
     }

@@ -2,9 +2,9 @@ internal import CSQLite
 internal import EngineAPI
 internal import CacheBase
 
-/// Reads through a connection, and may keep its read transaction open.
+/// Reads through a connection, and can keep its read transaction open.
 ///
-/// `@unchecked Sendable`: one caller uses it at a time, and a connection without thread affinity may move between
+/// `@unchecked Sendable`: one caller uses it at a time, and a connection without thread affinity can move between
 /// threads.
 final class SQLiteReader: SnapshotHolding, @unchecked Sendable {
   let connection: SQLiteConnection
@@ -33,7 +33,7 @@ final class SQLiteReader: SnapshotHolding, @unchecked Sendable {
       return connection
     } catch {
       // If the medium does not allow to create the log's index, the file alone is the whole store if the log is empty.
-      // If it failed only for a temporary reason, such as too many open files, the store may still change at any
+      // If it failed only for a temporary reason, such as too many open files, the store might still change at any
       // moment.
       guard !immutable, [.permissionDenied, .ioFailed].contains(error.code),
         SQLiteFiles.size(of: options.path + "-wal") == 0, access(SQLiteFiles.folder(of: options.path), W_OK) != 0

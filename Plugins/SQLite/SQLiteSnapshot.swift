@@ -61,7 +61,7 @@ struct SQLiteSnapshot: ~Copyable {
     kept.ended()
   }
 
-  /// The change count that shows whether a kept transaction sees the latest state; `nil` if none may be kept.
+  /// The change count that shows whether a kept transaction sees the latest state; `nil` if none is allowed to be kept.
   private mutating func changeCount() throws(CacheError) -> UInt64? {
     guard let log else {
       // A caller that reads one entry and closes the store needs none of this.
@@ -85,7 +85,7 @@ struct SQLiteSnapshot: ~Copyable {
 /// The log's index in shared memory, which tells the store's state without a system call. It keeps the connection open that
 /// has mapped it: if it were rebuilt meanwhile, the change count could return to an earlier value.
 ///
-/// `@unchecked Sendable`: it only reads, and a connection without thread affinity may be closed by any thread.
+/// `@unchecked Sendable`: it only reads, and a connection without thread affinity can be closed by any thread.
 final class SQLiteLogIndex: @unchecked Sendable {
   private let connection: SQLiteConnection
   private let index: UnsafePointer<UInt32>?

@@ -147,7 +147,7 @@ final class SQLiteStore: SnapshotHolding {
 
 /// The writing connection with its prepared statements.
 ///
-/// `@unchecked Sendable`: the store keeps it behind a lock, and a connection without thread affinity may move between
+/// `@unchecked Sendable`: the store keeps it behind a lock, and a connection without thread affinity can move between
 /// threads.
 final class SQLiteWriter: @unchecked Sendable {
   let connection: SQLiteConnection
@@ -176,7 +176,7 @@ final class SQLiteWriter: @unchecked Sendable {
       case .relaxed: "OFF"
       }
     // The file stores the journal mode, so setting it again matters only if something has changed it. The limit is how
-    // much disk space an empty log may keep.
+    // much disk space an empty log can keep.
     try connection.execute(
       "PRAGMA journal_mode = WAL; PRAGMA synchronous = \(synchronous); PRAGMA journal_size_limit = 16777216")
     try connection.mapFile()
@@ -325,7 +325,7 @@ final class SQLiteWriter: @unchecked Sendable {
   func compact(at time: Timestamp) throws(CacheError) {
     // From here on the log is written from its start, in the space that it already has.
     try Self.ignoringFullDisk(checkpoint)
-    // If nothing has expired it writes nothing: there may be no room for it.
+    // If nothing has expired it writes nothing: there might be no room for it.
     try transaction { () throws(CacheError) in
       let statement = try SQLiteStatement(SQLiteSchema.removeExpired, on: connection)
       try statement.bind(time.milliseconds, at: 1)

@@ -98,7 +98,7 @@ import Testing
   @Test func silentServer() async throws {
     let server = try TestServer(script: [TestResponse("never").held(by: try TestGate())])
     let service = HTTPTransferService.plain(timeout: .milliseconds(200), content: .whole(limit: 100))
-    Failure(code: .originUnreachable, words: "did not answer within 0.2 seconds")
+    Failure(code: .originUnreachable, words: "did not respond within 0.2 seconds")
       .expect(await failure(server.url, service))
     await server.abandoned(1)
   }
@@ -114,7 +114,7 @@ import Testing
   /// The limit for each wait is one for the connection too.
   @Test func serverThatNeverShakesHands() async throws {
     let server = try SilentPort()
-    Failure(code: .originUnreachable, words: "did not answer within 0.2 seconds")
+    Failure(code: .originUnreachable, words: "did not respond within 0.2 seconds")
       .expect(await failure("https://127.0.0.1:\(server.port)", .plain(timeout: .milliseconds(200))))
   }
 

@@ -66,7 +66,7 @@ enum GeneratedTrace: String {
     }
   }
 
-  /// The share of the trace that a cache of `capacity` entries answers if it evicts exactly the least recently used.
+  /// The share of the trace that a cache of `capacity` entries serves if it evicts exactly the least recently used.
   func leastRecentlyUsedHitRatio(capacity: Int) -> Double {
     let numbers = numbers
     // When each key that is held was looked up last; -1 for the others.
@@ -88,8 +88,8 @@ enum GeneratedTrace: String {
     return Double(hits) / Double(numbers.count)
   }
 
-  /// The share of the trace that the cache answers with room for `capacity` entries, by the policy called `policy`. It is
-  /// the real cache over an engine in memory, with a clock that advances by a millisecond with each lookup.
+  /// The share of the trace that the cache serves with room for `capacity` entries, by the policy called `policy`. It
+  /// is the real cache over an engine in memory, with a clock that advances by a millisecond with each lookup.
   func hitRatio(_ policy: String, capacity: Int) async throws -> Double {
     guard let policy = EvictionPolicy.standard.first(where: { $0.name == policy }) else {
       throw Failed("there is no policy '\(policy)'")

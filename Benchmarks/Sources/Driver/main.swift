@@ -58,7 +58,7 @@ struct FixedClock: WallClock {
 /// Which store is worked on. Its commits do not wait for the disk: SQLite's are `normal`, LMDB's `relaxed`. A store in
 /// memory has no path.
 struct Store {
-  /// How much the local store of `tiered` may hold.
+  /// How much the local store of `tiered` can hold.
   static let limits = StoreLimits(maxEntries: 1_000_000, maxBytes: 1 << 30)
 
   let location: StorageLocation

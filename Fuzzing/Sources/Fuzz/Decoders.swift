@@ -49,7 +49,7 @@ enum Decoders {
 
   private static let folder = FileManager.default.temporaryDirectory.appendingPathComponent("FuzzLMDBFile-\(getpid())")
 
-  /// A data file of LMDB as the engine checks it before LMDB may see it.
+  /// A data file of LMDB as the engine checks it before LMDB can see it.
   private static func lmdbFile(_ bytes: UnsafeBufferPointer<UInt8>) {
     try? FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     try? Data(bytes).write(to: folder.appendingPathComponent("data.mdb"))
@@ -79,7 +79,7 @@ enum Decoders {
     _ = try? MoviesPageDTO(json: &json)
   }
 
-  /// The values of header fields: everything that a server may send and the rules of caching read.
+  /// The values of header fields: everything that a server can send and the rules of caching read.
   private static func httpFields(_ bytes: UnsafeBufferPointer<UInt8>) {
     let text = String(decoding: bytes, as: UTF8.self)
     let now = Duration.seconds(1_700_000_000)
@@ -97,7 +97,7 @@ enum Decoders {
     _ = (ContentRange(text), EntityTag(text))
   }
 
-  /// A line of an export, which anybody may have written.
+  /// A line of an export, which anybody can have written.
   private static func exportedEntry(_ bytes: UnsafeBufferPointer<UInt8>) {
     guard let entry = try? ExportedEntry.decode(Array(bytes)) else { return }
     var line: [UInt8] = []

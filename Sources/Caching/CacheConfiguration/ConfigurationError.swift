@@ -24,7 +24,7 @@ public struct ConfigurationError: Error, Sendable, Hashable {
     case invalidPlugin
     /// The task was cancelled while it waited for a file.
     case cancelled
-    /// Other users may change a library.
+    /// Other users can change a library.
     case permissionDenied
     /// The declarations of the program contradict each other.
     case defect

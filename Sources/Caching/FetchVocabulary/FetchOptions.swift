@@ -1,6 +1,6 @@
-/// Whether an answer comes from the cache, from the origin, or from both in turn.
+/// Whether a response comes from the cache, from the origin, or from both in turn.
 public enum FetchPolicy: String, Sendable, CaseIterable {
-  /// A fresh entry answers without the origin; a stale one is revalidated.
+  /// A fresh entry is served without the origin; a stale one is revalidated.
   case cacheFirst = "cache-first"
   /// The cached value first, then the origin's.
   case cachedThenNetwork = "cached-then-network"
@@ -16,10 +16,10 @@ public struct FetchOptions: Sendable, Hashable {
   public var policy: FetchPolicy
   /// An entry older than this counts as stale; `nil` for no limit.
   public var maxAge: Duration?
-  /// An entry that has been stale for no longer than this answers without revalidation; `nil` if none may. An entry that
-  /// has been stale for longer is not used even if the origin fails, or if only the cache may answer.
+  /// An entry that has been stale for no longer than this is served without revalidation; `nil` to serve none. An entry
+  /// that has been stale for longer is not used even if the origin fails, or if only the cache can be used.
   public var maxStale: Duration?
-  /// Whether to fail rather than answer with a stale entry, whatever else allows it: the origin, the configuration,
+  /// Whether to fail rather than serve a stale entry, whatever else allows it: the origin, the configuration,
   /// `maxStale` or the policy.
   public var requiresFresh: Bool
 
@@ -34,13 +34,13 @@ public struct FetchOptions: Sendable, Hashable {
   }
 }
 
-/// How a request is answered, and why.
+/// How a request is served, and why.
 public struct CacheDecision: Sendable, Hashable {
   /// The action.
   public enum Action: String, Sendable, Hashable {
-    /// Answer with the stored response.
+    /// Serve the stored response.
     case serve
-    /// Answer with the stored response, and then ask the origin to update it.
+    /// Serve the stored response, and then ask the origin to update it.
     case serveThenRevalidate
     /// Ask the origin whether the stored response still holds.
     case revalidate
@@ -52,9 +52,9 @@ public struct CacheDecision: Sendable, Hashable {
 
   /// The reason for a request to the origin, in the terms of RFC 9211, section 2.2.
   public enum ForwardReason: String, Sendable, Hashable {
-    /// The cache was configured not to answer.
+    /// The cache was configured not to serve requests.
     case bypass
-    /// Caches do not answer requests with this method.
+    /// Caches do not serve requests with this method.
     case method
     /// Nothing is stored for the URL.
     case uriMiss = "uri-miss"
@@ -99,7 +99,7 @@ public struct CacheCriterion: Sendable, Hashable {
 
 /// The decision about a fetch, and the criteria that led to it.
 public struct FetchExplanation: Sendable, Hashable {
-  /// The key of the entry that answers, or would answer.
+  /// The key of the entry that is served, or would be.
   public let key: String
   /// The action and its reason.
   public let decision: CacheDecision

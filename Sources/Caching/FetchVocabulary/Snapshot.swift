@@ -20,7 +20,7 @@ public struct Snapshot<Value: Sendable>: Sendable {
   public var isRevalidated: Bool
   /// The facts about the cache entry.
   public var entry: EntryFacts
-  /// Failures that did not prevent the answer.
+  /// Failures that did not prevent the response.
   public var warnings: [CacheError]
   /// Those of the warnings that other callers see too, because they shared a request, and what chooses the caller that reports
   /// them.
@@ -76,7 +76,7 @@ public struct EntryFacts: Sendable, Hashable {
   /// Whether there is an entry. If not, the value was not meant to be stored, and all times are now; or the storage
   /// failed, and these are the times that the entry would have.
   public let isStored: Bool
-  /// Why the value may not be stored, in a few words; `nil` if it may. One that was changed meanwhile may not.
+  /// Why the value must not be stored, in a few words; `nil` if it can. One that was changed meanwhile must not.
   public let refusal: String?
 
   /// Whether the entry was stale when it was read.
@@ -102,7 +102,7 @@ public struct EntryFacts: Sendable, Hashable {
 /// Every decision that depends on an entry's age uses this type. Points in time are durations since
 /// 1970-01-01T00:00:00Z.
 public struct EntryAge: Sendable, Hashable {
-  /// How far ahead of the clock an entry's time may be and still count as now. The clocks of machines that share a
+  /// How far ahead of the clock an entry's time can be and still count as now. The clocks of machines that share a
   /// store differ by less.
   public static let tolerance = Duration.seconds(60)
 
@@ -122,7 +122,7 @@ public struct EntryAge: Sendable, Hashable {
 }
 
 extension CacheError {
-  /// Whether the origin failed in a way that allows a stale value to answer in its place. A warning for which this is
+  /// Whether the origin failed in a way that permits a stale value in its place. A warning for which this is
   /// `false` comes from the storage.
   public var mayBeStoodInFor: Bool { [.originUnreachable, .invalidAnswer].contains(code) }
 

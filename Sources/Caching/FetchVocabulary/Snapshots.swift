@@ -1,4 +1,4 @@
-/// The answers to one fetch, in the order in which they become known: usually one; with `FetchPolicy.cachedThenNetwork`
+/// The results to one fetch, in the order in which they become known: usually one; with `FetchPolicy.cachedThenNetwork`
 /// the cached value, then the origin's.
 ///
 /// Nothing happens until the first snapshot is requested, and work on each further one starts only when that one is
@@ -22,7 +22,7 @@ public struct Snapshots<Value: Sendable>: AsyncSequence, Sendable {
   /// Makes the next step.
   public typealias Producer = @Sendable () async throws(CacheError) -> Step
 
-  /// Explains how the fetch would be answered.
+  /// Explains how the fetch would be served.
   public typealias Explainer = @Sendable () async throws(CacheError) -> FetchExplanation
 
   let first: Producer
@@ -70,7 +70,7 @@ public struct Snapshots<Value: Sendable>: AsyncSequence, Sendable {
   public struct Iterator: AsyncIteratorProtocol, Sendable {
     fileprivate var next: Producer?
 
-    /// Whether to ask for another snapshot. That may still fail.
+    /// Whether to ask for another snapshot. That might still fail.
     public var hasNext: Bool { next != nil }
 
     /// Returns the next snapshot; `nil` after the last one or after an error.

@@ -40,7 +40,7 @@ public struct ZstdTransform: PayloadTransform {
   /// "zstd".
   public var name: String { "zstd" }
 
-  /// Compresses `bytes`; `nil` if that saves too little, or they are more than an entry may have to be decompressed.
+  /// Compresses `bytes`; `nil` if that saves too little, or they are more than an entry can have to be decompressed.
   public func encode(
     _ bytes: Span<UInt8>, _ context: TransformContext
   ) throws(CacheError) -> (bytes: [UInt8], parameter: String)? {

@@ -4,10 +4,10 @@ internal import EngineAPI
 
 /// The cache as a whole.
 extension Cache {
-  /// Removes everything: values, the answers of all resources, and responses.
+  /// Removes everything: values, the responses of all resources, and responses.
   ///
   /// - Throws: `CacheError`: the engine's failure, such as `noSpace`, as on most engines a removal takes up space before it
-  ///   frees any; `damaged` if part of the store cannot be removed. Some entries may be gone.
+  ///   frees any; `damaged` if part of the store cannot be removed. Some entries might be gone.
   @concurrent
   public func removeAll() async throws {
     do throws(CacheError) {
@@ -21,7 +21,7 @@ extension Cache {
     }
   }
 
-  /// How much the cache holds, and how often it answered since it was opened.
+  /// How much the cache holds, and how many requests it has served since it was opened.
   ///
   /// Cost: a scan of all entries, without their payloads, to count the fresh, stale and expired ones. In a store of more than
   /// 100,000 entries it does not count these (`StoreReport.states` is `nil`), and the cost is then independent of the number

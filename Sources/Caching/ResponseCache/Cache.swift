@@ -29,7 +29,7 @@ public import EngineAPI
 ///
 /// The location is one of an engine, whose module is imported too; `StorageLocation` shows how.
 ///
-/// A cache is a value: copies of it are the same cache. Any number of tasks may use it at once, and with an engine that
+/// A cache is a value: copies of it are the same cache. Any number of tasks can use it at once, and with an engine that
 /// processes can share, any number of processes. Two caches with different locations never meet.
 ///
 /// Methods throw `CacheError`, or `CancellationError` if the calling task was cancelled; a resource also throws the

@@ -50,7 +50,7 @@ extension PayloadCodec where Value: Codable {
   private static func decodeStandard(
     _ bytes: Span<UInt8>, _ key: CacheKey, _ storedType: String
   ) throws(CacheError) -> Value {
-    // A text may look like JSON, and JSON is a text.
+    // A text can look like JSON, and JSON is a text.
     guard storedType == contentType else { throw notThisType(key, "it is \(storedType)") }
     if Value.self == String.self {
       guard let text = bytes.withUnsafeBufferPointer({ String(validating: $0, as: UTF8.self) }) as? Value else {

@@ -23,10 +23,10 @@ public struct Resource<Query: Sendable, Value: Sendable>: Sendable {
 
   /// The value for `query`: from the cache if it is fresh there, otherwise from the closure.
   ///
-  /// Failures that did not prevent the answer go to the cache's `warn`.
+  /// Failures that did not prevent the response go to the cache's `warn`.
   ///
   /// - Parameters:
-  ///   - policy: whether the cache or the closure answers. With `cachedThenNetwork` the cached value is the answer if
+  ///   - policy: whether the cache or the closure provides the value. With `cachedThenNetwork` the cached value is the result if
   ///     there is one, and the closure is not called.
   ///   - maxAge: an entry older than this counts as stale; `nil` for no limit.
   ///   - maxStale: an entry that has been stale for no longer than this is served too; `nil` to serve none.
@@ -65,7 +65,7 @@ public struct Resource<Query: Sendable, Value: Sendable>: Sendable {
   /// Nothing happens until the caller requests the first one.
   ///
   /// - Parameters:
-  ///   - policy: whether the cache or the closure answers, or both in turn.
+  ///   - policy: whether the cache or the closure provides the value, or both in turn.
   ///   - maxAge: an entry older than this counts as stale; `nil` for no limit.
   ///   - maxStale: an entry that has been stale for no longer than this is served too; `nil` to serve none.
   public func snapshots(
@@ -153,7 +153,7 @@ extension Resource where Query == Void {
 extension Cache {
   /// A resource that `fetch` fetches, for queries that are texts or numbers.
   ///
-  /// A resource is a value, and making one costs nothing: it may be a constant of the program or made for one call.
+  /// A resource is a value, and making one costs nothing: it can be a constant of the program or made for one call.
   ///
   /// - Parameters:
   ///   - name: the resource's name, and the namespace of its entries: a lower-case letter, then at most 31 lower-case
@@ -213,7 +213,7 @@ extension Cache {
   /// `resource(_:version:freshFor:staleIfError:staleWhileRevalidate:fetch:)`.
   ///
   /// - Parameters:
-  ///   - key: what tells a query from others, with everything that the answer depends on and no secrets, such as
+  ///   - key: what tells a query from others, with everything that the value depends on and no secrets, such as
   ///     `\.description` or `{ "\($0.city)/\($0.unit)" }`.
   public func resource<Query: Sendable, Value: Codable & Sendable>(
     _ name: String, version: Int = 1, freshFor lifetime: Duration? = nil,
@@ -245,7 +245,7 @@ extension Cache {
   }
 }
 
-/// The request for a closure's answer.
+/// The request for a closure's result.
 struct ResourceRequest: CacheableRequest {
   static let resource = "resource"
   /// The namespaces of everything else that a cache keeps.
@@ -261,7 +261,7 @@ struct ResourceRequest: CacheableRequest {
   var namespace: String { name }
   var parameters: [(name: String, value: String)] { [("query", query), ("version", String(version))] }
 
-  /// The key of the entry that answers this request.
+  /// The key of the entry for this request.
   ///
   /// - Throws: `CacheError`: `invalidKey` if no resource can have that name, `invalidRequest` if the key is too long.
   var cacheKey: CacheKey {
@@ -280,7 +280,7 @@ struct ResourceRequest: CacheableRequest {
   }
 }
 
-/// A closure as the origin of one answer.
+/// A closure as the origin of one value.
 struct ClosureOrigin<Query: Sendable, Value: Sendable>: ResponseOrigin {
   typealias Request = ResourceRequest
 

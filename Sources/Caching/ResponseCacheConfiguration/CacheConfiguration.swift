@@ -35,7 +35,7 @@ public import EngineAPI
 public struct CacheConfiguration: Sendable {
   /// The engine, and the place of its store.
   public let location: StorageLocation
-  /// How much the cache may hold.
+  /// How much the cache can hold.
   public let limits: StoreLimits
   /// The absolute path of the file in use; `nil` if there is none.
   public let file: String?
@@ -52,7 +52,7 @@ public struct CacheConfiguration: Sendable {
   ///     folders have it, and in upper case the variables, in which hyphens are underscores.
   ///   - engines: the engines to choose from, the default first.
   ///   - sections: the program's own sections of the file.
-  ///   - policies: the eviction policies that users may choose, the default first.
+  ///   - policies: the eviction policies that users can choose, the default first.
   ///   - settings: texts as in the file, by the paths of their keys, such as `["cache.maxBytes": "64MiB"]`.
   ///   - file: the path of the file to read in place of all others. It must exist.
   ///   - home: the folder for stores.

@@ -29,7 +29,7 @@ extension ManualClock {
   public convenience init() { self.init(.start) }
 }
 
-/// An origin for tests, which answers, waits or fails as the test says, and counts its requests.
+/// An origin for tests, which responds, waits or fails as the test says, and counts its requests.
 ///
 ///     let origin = FakeOrigin { (city: String) in Weather(city: city, celsius: 9) }
 ///     let weather = cache.resource("weather", fetch: origin.fetch)
@@ -50,7 +50,7 @@ public final class FakeOrigin<Query: Sendable, Value: Sendable>: Sendable {
 
   private let state: TaskMonitor<State>
 
-  /// An origin that answers with what `answer` makes of a query.
+  /// An origin that responds with the result of `answer` for a query.
   public init(_ answer: @escaping @Sendable (Query) throws -> Value) {
     state = TaskMonitor(State(answer: answer))
   }
@@ -58,7 +58,7 @@ public final class FakeOrigin<Query: Sendable, Value: Sendable>: Sendable {
   /// The queries received so far, in order.
   public var queries: [Query] { state.withLock { $0.queries } }
 
-  /// Answers with what `answer` makes of a query from now on.
+  /// Responds with the result of `answer` for a query from now on.
   public func answer(with answer: @escaping @Sendable (Query) throws -> Value) {
     state.withLock { state in
       state.answer = answer
@@ -66,7 +66,7 @@ public final class FakeOrigin<Query: Sendable, Value: Sendable>: Sendable {
     }
   }
 
-  /// Fails every request with `error` from now on; with `nil` it answers again.
+  /// Fails every request with `error` from now on; with `nil` it responds again.
   public func fail(with error: (any Error)?) { state.withLock { $0.failure = error } }
 
   /// Keeps every request waiting from now on, until `release()`, even if its task is cancelled.
@@ -85,7 +85,7 @@ public final class FakeOrigin<Query: Sendable, Value: Sendable>: Sendable {
   /// a test runs out of time.
   public func arrival(of count: Int) async { _ = await state.wait { $0.queries.count >= count ? true : nil } }
 
-  /// Answers `query`: what a resource under test calls.
+  /// Responds to `query`: what a resource under test calls.
   public func fetch(_ query: Query) async throws -> Value {
     let releases = state.withLock { state in
       state.queries.append(query)
@@ -101,7 +101,7 @@ public final class FakeOrigin<Query: Sendable, Value: Sendable>: Sendable {
 }
 
 extension FakeOrigin: DataTransferService where Query == HTTPRequest, Value == HTTPResponse {
-  /// Answers `request` like a server; any error but a `CacheError` is the failure to reach it.
+  /// Responds to `request` like a server; any error but a `CacheError` is the failure to reach it.
   public func transfer(_ request: HTTPRequest) async throws(CacheError) -> HTTPResponse {
     do {
       return try await fetch(request)

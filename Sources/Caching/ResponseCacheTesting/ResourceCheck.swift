@@ -89,7 +89,7 @@ private struct ResourceCheck<Query: Sendable, Value: Sendable & Equatable> {
     if !defects.isEmpty { return defects }
     defects += try await requests(1, "ten fetches at the same time") { try await tenAtOnce() }
     let freshness = resource.freshness
-    // A stale entry that may be served first is revalidated in the background: go past that time.
+    // A stale entry that can be served first is revalidated in the background: go past that time.
     clock.advance(by: freshness.timeToLive + freshness.staleWhileRevalidate)
     if freshness.staleIfError > freshness.staleWhileRevalidate {
       origin.fail(with: OriginFailure())
@@ -108,7 +108,7 @@ private struct ResourceCheck<Query: Sendable, Value: Sendable & Equatable> {
     return defects
   }
 
-  /// Fetches without an entry, with an origin that answers only once the first request is there.
+  /// Fetches without an entry, with an origin that responds only once the first request is there.
   private func tenAtOnce() async throws -> Bool {
     try await resource.remove(query)
     let arrived = origin.queries.count + 1

@@ -12,14 +12,14 @@ public import ResponseCache
 ///     let cache = try await Cache(location)
 ///     let session = URLSession(configuration: .default.cached(by: cache))
 ///
-/// Nothing else in the program changes. GET and HEAD data tasks are answered from the cache where HTTP allows it.
+/// Nothing else in the program changes. GET and HEAD data tasks are served from the cache where HTTP allows it.
 /// Uploads, downloads and other methods go to the server as before, and what they change there is removed from the
 /// cache. `URLRequest.cachePolicy` is obeyed, errors are `URLError`s, and cookies, credentials, time-outs and proxies
 /// are the session's. The `Cache-Status` field (RFC 9211) of a response says where it came from. A response whose server
-/// does not say how long it may be used is fresh for a tenth of the time since its last change, up to a day; stale
+/// does not say how long it can be used is fresh for a tenth of the time since its last change, up to a day; stale
 /// responses are used only if the server allows it.
 ///
-/// Any number of sessions may share a cache, with each other and with the rest of the program. Once it is closed, they
+/// Any number of sessions can share a cache, with each other and with the rest of the program. Once it is closed, they
 /// work without it, with a warning for each response.
 ///
 /// Differences from a session without the cache:
@@ -30,8 +30,8 @@ public import ResponseCache
 ///   known, and so is streamed as usual.
 /// - A response that requires an authentication challenge to be answered bypasses the cache, and is not kept.
 ///   Credentials in the `Authorization` field or in the URL cause no challenge.
-/// - A response to a request with cookies answers only requests with the same cookies. If the requests need none, set
-///   `httpShouldSetCookies` to `false`.
+/// - A response to a request with cookies is used for only requests with the same cookies. If the requests need none,
+///   set `httpShouldSetCookies` to `false`.
 /// - `URLSession` undoes content codings (gzip and so on). The cache keeps the content without a coding, with a weak
 ///   entity tag.
 /// - If another process asks for the same thing at the same time and fails, the error is `cannotConnectToHost`, whatever
@@ -47,7 +47,7 @@ extension URLSessionConfiguration {
   ///
   /// Call it last: later changes to the result do not affect the cache's own transfers.
   ///
-  /// - Parameter maxEntryBytes: the largest response to keep. Each task may hold this much in memory.
+  /// - Parameter maxEntryBytes: the largest response to keep. Each task can hold this much in memory.
   public func cached(by cache: Cache, maxEntryBytes: Int = 16 << 20) -> URLSessionConfiguration {
     let (outer, inner) = (duplicate, duplicate)
     let others = (protocolClasses ?? []).filter { $0 != CachingProtocol.self }

@@ -9,7 +9,7 @@ internal import Synchronization
 
 /// Loads the requests of a session through its cache.
 ///
-/// `URLSession` calls `startLoading` and `stopLoading` on the task's work queue, and only there may its records of the
+/// `URLSession` calls `startLoading` and `stopLoading` on the task's work queue, and only there can its records of the
 /// task be changed. So only these two methods call the client: when an outcome is ready, `Load` makes `URLSession` call
 /// `startLoading` again.
 final class CachingProtocol: URLProtocol {
@@ -32,7 +32,7 @@ final class CachingProtocol: URLProtocol {
     if let plain { return plain.startLoading() }
     guard let link else { return startPlain(client) }
     let request = request
-    // A cache can answer no other requests.
+    // A cache can serve no other requests.
     guard !(task is URLSessionUploadTask), HTTPRequest.retrieves(request.httpMethod ?? "GET"),
       request.httpBody == nil, request.httpBodyStream == nil
     else {
@@ -43,7 +43,7 @@ final class CachingProtocol: URLProtocol {
 
   override func stopLoading() {
     guard let task else { return }
-    // This may also be the short suspension by `Load`, which is over by now.
+    // This can also be the short suspension by `Load`, which is over by now.
     let isCancelled = task.state == .canceling && task.error != nil
     if let plain {
       if isCancelled || task.state == .suspended, !load.isUnderWay { plain.stopLoading() }
@@ -56,7 +56,7 @@ final class CachingProtocol: URLProtocol {
     switch outcome {
     case .response(let response, let content):
       client?.urlProtocol(self, didReceive: response, cacheStoragePolicy: .notAllowed)
-      // A completion handler gets only the last piece, so there may be only one.
+      // A completion handler gets only the last piece, so there can be only one.
       if !content.isEmpty { client?.urlProtocol(self, didLoad: content) }
       client?.urlProtocolDidFinishLoading(self)
     case .failure(let error): client?.urlProtocol(self, didFailWithError: error)
@@ -168,9 +168,9 @@ final class InvalidatingClient: NSObject, URLProtocolClient {
     return true
   }
 
-  /// The answer to the request of `task`, treated as a success: the request may be repeated with credentials, and even
-  /// a failed request may have changed something. The task does not have a redirect that `URLSession` followed, only
-  /// the response to the last request.
+  /// The response to the request of `task`, treated as a success: the request can be repeated with credentials, and
+  /// even a failed request can have changed something. The task does not have a redirect that `URLSession` followed,
+  /// only the response to the last request.
   private static func answer(_ task: URLSessionTask) -> HTTPResponseHead? {
     if let current = task.currentRequest, current != task.originalRequest {
       return HTTPResponseHead(status: 200, fields: ["Location": current.url?.absoluteString ?? ""])

@@ -41,8 +41,8 @@ extension HTTPResponseHead {
 }
 
 extension HTTPURLResponse {
-  /// Creates the response that a program gets, with the head `head` from `url`; `nil` if that is not a URL. The answer
-  /// to `request` itself has the request's own URL.
+  /// Creates the response that a program gets, with the head `head` from `url`; `nil` if that is not a URL. The
+  /// response to `request` itself has the request's own URL.
   convenience init?(_ head: HTTPResponseHead, url text: String, of request: URLRequest) {
     let isOwn = request.url.map { (try? HTTPRequest.normalizedURL($0.absoluteString)) == text } ?? false
     guard let url = isOwn ? request.url : URL(string: text) else { return nil }
@@ -91,7 +91,7 @@ extension URLError {
       case .invalidRequest: .badURL
       case .invalidAnswer: error.underlying(TooManyRedirects.self) == nil ? .badServerResponse : .httpTooManyRedirects
       case .originUnreachable: .cannotConnectToHost
-      // The store failed when it alone was to answer.
+      // The store failed when only it was allowed.
       default: .cannotOpenFile
       }
     var userInfo: [String: Any] = [NSLocalizedDescriptionKey: error.message, NSUnderlyingErrorKey: error]

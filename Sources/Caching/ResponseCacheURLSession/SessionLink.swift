@@ -17,7 +17,7 @@ final class SessionLink: URLCache, @unchecked Sendable {
   /// The number that `URLSession` follows.
   private static let maxRedirects = 20
 
-  /// How long responses may be used if their servers do not say: a tenth of the time since their last change, up to a
+  /// How long responses might be used if their servers do not say: a tenth of the time since their last change, up to a
   /// day. Stale responses are used only if the server allows it.
   private static let freshness = FreshnessPolicy(
     timeToLive: .seconds(86_400), staleIfError: .zero, staleWhileRevalidate: .zero)
@@ -96,7 +96,7 @@ final class SessionLink: URLCache, @unchecked Sendable {
     }
   }
 
-  /// Removes what `request`, which bypassed the cache and got the answer `response`, invalidated.
+  /// Removes what `request`, which bypassed the cache and got the response `response`, invalidated.
   func invalidate(by response: HTTPResponseHead, to request: URLRequest) async {
     do throws(CacheError) {
       try await responses(for: request).invalidate(by: response, to: try message(request))

@@ -27,7 +27,7 @@ final class SessionTransfers: Sendable {
   /// Ends the session, which otherwise keeps its delegate and itself alive.
   deinit { session.finishTasksAndInvalidate() }
 
-  /// The response to `request`. If there is more content than may be held in memory, the transfer ends, and the
+  /// The response to `request`. If there is more content than can be held in memory, the transfer ends, and the
   /// response has a `rest` that fails.
   func response(to request: URLRequest) async throws(CacheError) -> HTTPResponse {
     let task = session.dataTask(with: request)

@@ -35,7 +35,7 @@ public struct CitiesPage: Sendable, Hashable {
   /// The cities of this page, in the requested order.
   public let cities: [City]
 
-  /// Whether this page is beyond the last one. Origins answer requests for such pages too, without cities.
+  /// Whether this page is beyond the last one. Origins respond to requests for such pages too, without cities.
   public var isBeyondLast: Bool { page > 0 && cities.isEmpty && page >= totalPages }
 
   /// - Throws: `CacheError` with the code `notFound` if this page is beyond the last one.
@@ -155,7 +155,7 @@ public struct FetchAllCitiesUseCase: Sendable {
     return try result.get()
   }
 
-  /// The answer for one page.
+  /// The response for one page.
   private struct Answer: Sendable {
     let page: Int
     let result: Result<Snapshot<CitiesPage>, CacheError>
@@ -193,7 +193,7 @@ extension FetchCitiesUseCase {
       var last: Snapshot<CitiesPage>?
       for try await snapshot in repository.cities(query, options: options) { last = snapshot }
       if let last { return .success(last) }
-      throw CacheError(.invalidAnswer, "page \(query.page) has no answer")
+      throw CacheError(.invalidAnswer, "page \(query.page) has no response")
     } catch {
       return .failure(error)
     }

@@ -37,7 +37,7 @@ public struct MoviesPage: Sendable, Hashable {
   /// The movies of this page.
   public let movies: [Movie]
 
-  /// Whether this page is beyond the last one. Origins answer requests for such pages too, without movies.
+  /// Whether this page is beyond the last one. Origins respond to requests for such pages too, without movies.
   public var isBeyondLast: Bool { page > 1 && movies.isEmpty && page > totalPages }
 
   /// - Throws: `CacheError` with the code `notFound` if this page is beyond the last one.

@@ -1,11 +1,11 @@
 /// A summary of many pages: how many there are, their sources, and the failures.
 public struct PagesSummary: Sendable {
-  /// The number of pages, according to the newest answer.
+  /// The number of pages, according to the newest response.
   public internal(set) var totalPages: Int
-  /// The number of items on all pages, according to the newest answer.
+  /// The number of items on all pages, according to the newest response.
   public internal(set) var totalItems: Int
-  /// The number of answered pages, in any order, that are in the cache as far as is known. Others may not be stored, or
-  /// could not be.
+  /// The number of received pages, in any order, that are in the cache as far as is known. Others might not be stored,
+  /// or could not be.
   public internal(set) var keptPages = 0
   /// The number of pages from the cache that the origin was not asked about.
   public private(set) var cachedPages = 0
@@ -18,7 +18,7 @@ public struct PagesSummary: Sendable {
   /// The page that determines the freshness of the whole: the cached one that becomes stale first, or, if none is
   /// cached, the one of all pages that does.
   public private(set) var worst: Snapshot<CitiesPage>
-  /// Failures that did not prevent an answer, the first of each kind.
+  /// Failures that did not prevent a response, the first of each kind.
   public private(set) var warnings: [CacheError] = []
   /// The number of failures of each kind in `warnings`.
   public private(set) var warningCounts: [CacheError.Code: Int] = [:]
@@ -83,9 +83,9 @@ extension Snapshot {
   }
 }
 
-/// The state of a walk over pages: which page to request next, and which answers are waiting for their turn.
+/// The state of a walk over pages: which page to request next, and which responses are waiting for their turn.
 ///
-/// Pages may arrive in any order and are delivered in order. At most `width` requests run at once, and at most twice as
+/// Pages can arrive in any order and are delivered in order. At most `width` requests run at once, and at most twice as
 /// many pages are requested or waiting, so memory is bounded, however slow one page is.
 struct PageWalk {
   private let width: Int
@@ -110,7 +110,7 @@ struct PageWalk {
   /// Whether the origin has failed, so that the remaining pages come from the cache only.
   var isOffline: Bool { originFailure != nil }
 
-  /// The page to request now; `nil` if the walk must wait for an answer, or needs no more pages.
+  /// The page to request now; `nil` if the walk must wait for a response, or needs no more pages.
   mutating func start() -> Int? {
     guard failure == nil, pagesUnderWay < width, nextPage < nextTurn + 2 * width, isWanted(nextPage) else { return nil }
     defer { nextPage += 1 }
@@ -118,8 +118,8 @@ struct PageWalk {
     return nextPage
   }
 
-  /// A summary of the pages so far; `nil` until the first is answered. A failure counts only if its page is missing:
-  /// the walk may have turned out to end before it.
+  /// A summary of the pages so far; `nil` until the first has arrived. A failure counts only if its page is missing:
+  /// the walk might have turned out to end before it.
   var summary: PagesSummary? {
     guard var summary = known else { return nil }
     if let failure, failure.page < summary.totalPages, !isLimitReached { summary.failure = failure.error }
@@ -139,7 +139,7 @@ struct PageWalk {
     return limit.map { expected < $0 } ?? true
   }
 
-  /// Accepts the answer for a requested page.
+  /// Accepts the response for a requested page.
   mutating func receive(_ answer: Result<Snapshot<CitiesPage>, CacheError>, for page: Int) {
     pagesUnderWay -= 1
     switch answer {
@@ -148,7 +148,7 @@ struct PageWalk {
     }
   }
 
-  /// The next page in order; `nil` if its answer has not arrived.
+  /// The next page in order; `nil` if its response has not arrived.
   mutating func takeNext() -> Snapshot<CitiesPage>? {
     // Deliver the first page even if it is empty.
     guard nextTurn < max(known?.totalPages ?? 1, 1), let page = waiting.removeValue(forKey: nextTurn) else {
@@ -176,7 +176,7 @@ struct PageWalk {
     waiting[page] = snapshot
   }
 
-  /// The number of pages may change during the walk. A page beyond the last is empty, and some origins then report that
+  /// The number of pages can change during the walk. A page beyond the last is empty, and some origins then report that
   /// there are no pages at all. A page with cities exists, whatever an origin reports.
   private static func update(_ summary: inout PagesSummary, by answer: CitiesPage, of page: Int) {
     if answer.cities.isEmpty, answer.totalPages <= page {

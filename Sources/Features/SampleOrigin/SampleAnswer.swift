@@ -5,10 +5,10 @@ internal import CZlib
 internal import CacheCore
 internal import FetchVocabulary
 
-/// The common part of the three sample origins: every answer has a validator, and a cache that already has the answer
-/// learns that it is unchanged.
+/// The common part of the three sample origins: every response has a validator, and a cache that already has the
+/// response learns that it is unchanged.
 enum SampleAnswer {
-  /// The answer of `make` to `request`, unless `conditions` show that the cache already has it.
+  /// The response of `make` to `request`, unless `conditions` show that the cache already has it.
   static func to<Request: CacheableRequest, Response: Sendable>(
     _ request: Request, _ conditions: HTTPFields, make: () throws(CacheError) -> Response
   ) throws(CacheError) -> OriginAnswer<Response> {
@@ -21,18 +21,18 @@ enum SampleAnswer {
   }
 }
 
-/// The validators of the sample's answers.
+/// The validators of the sample's responses.
 enum SampleVersion {
   /// The name of the sample origins.
   static let origin = "sample"
 
-  /// Raise it whenever the program makes a different answer from the same data, such as another overview or another
+  /// Raise it whenever the program makes a different response from the same data, such as another overview or another
   /// poster.
   private static let revision = 1
 
   private static let data = EmbeddedText(csample_version())
 
-  /// The validator of the answer to `request`: it changes with the data, with `revision` and with the request.
+  /// The validator of the response to `request`: it changes with the data, with `revision` and with the request.
   static func validator(of request: some CacheableRequest) -> String {
     let version = data.string(0..<data.count)
     return "sample-\(version)-\(revision)-\(String(fingerprint(of: request), radix: 16))"

@@ -160,7 +160,7 @@ void ccrash_end(int store) {
 
 static void handle(int number, siginfo_t *info, void *context) {
   (void)context;
-  // Another process may send these signals too, and then there is no address.
+  // Another process can send these signals too, and then there is no address.
   int is_fault = info->si_code > 0;
   if (is_fault && (number == SIGSEGV || number == SIGBUS)) ccrash_end(ccrash_find(info->si_addr));
   // What a damaged page makes a library write can also break the memory of the process, which ends itself then.

@@ -96,7 +96,7 @@ extension CacheError.Code {
 
   // MARK: Fetches
 
-  /// Only the cache was allowed to answer, and it has no usable answer.
+  /// Only the cache was allowed, and it has no usable entry.
   public static let notCached = Self(rawValue: "notCached")
   /// The request makes no sense.
   public static let invalidRequest = Self(rawValue: "invalidRequest")
@@ -106,7 +106,7 @@ extension CacheError.Code {
   public static let originUnreachable = Self(rawValue: "originUnreachable")
   /// The origin refused the credentials.
   public static let originRefused = Self(rawValue: "originRefused")
-  /// The origin's answer cannot be understood.
+  /// The origin's response cannot be understood.
   public static let invalidAnswer = Self(rawValue: "invalidAnswer")
   /// The server did not have to prove its identity. Only ever a warning.
   public static let insecure = Self(rawValue: "insecure")

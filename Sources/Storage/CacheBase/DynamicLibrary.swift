@@ -2,7 +2,7 @@
 ///
 /// It is never unloaded: its functions can be called for as long as the process lives.
 ///
-/// `@unchecked Sendable`: the handle is set once, and any thread may look for functions.
+/// `@unchecked Sendable`: the handle is set once, and any thread can look for functions.
 package struct DynamicLibrary: @unchecked Sendable {
   /// The reason why a library cannot be used.
   package struct Failure: Error, CustomStringConvertible {

@@ -44,7 +44,7 @@ package struct JSONDocument: Sendable {
     package let message: String
   }
 
-  /// How deep arrays and objects may be nested. It limits the recursion.
+  /// How deep arrays and objects can be nested. It limits the recursion.
   static let maximumDepth = 32
 
   /// The value of the whole text.
@@ -52,7 +52,7 @@ package struct JSONDocument: Sendable {
 
   /// Parses UTF-8 text. Ignores a byte order mark at the beginning. Cost: linear.
   ///
-  /// - Parameter allowsRepeatedKeys: whether a key may occur more than once in an object, as RFC 8259 allows.
+  /// - Parameter allowsRepeatedKeys: whether a key can occur more than once in an object, as RFC 8259 allows.
   /// - Throws: `SyntaxError` if the bytes are not UTF-8 or not JSON, a key is repeated, or the nesting is deeper than
   ///   `maximumDepth`.
   package init(parsing bytes: [UInt8], allowsRepeatedKeys: Bool = false) throws(SyntaxError) {

@@ -15,7 +15,7 @@ public struct JSONReader {
     public var description: String { "\(message) (at byte \(offset))" }
   }
 
-  /// How deep skipped values may be nested.
+  /// How deep skipped values can be nested.
   public static let maximumDepth = 128
 
   let bytes: JSONBytes

@@ -173,7 +173,8 @@ public enum Folders {
   /// together with their parent folders.
   public static func remove(_ path: String) {
     if unlink(path) == 0 { return }
-    // `unlink` fails for a folder: EISDIR on Linux, EPERM in POSIX. A link that may not be removed is not followed either.
+    // `unlink` fails for a folder: EISDIR on Linux, EPERM in POSIX. A link that must not be removed is not followed
+    // either.
     guard errno == EISDIR || errno == EPERM, SmallFile.target(path) == nil else { return }
     for name in names(in: path) ?? [] { remove("\(path)/\(name)") }
     rmdir(path)

@@ -16,7 +16,7 @@ public enum TerminalText {
     return escaped(lines.joined(separator: "\n")) { $0 == "\n" || $0 == "\t" }
   }
 
-  /// Whether `scalar` may act on a terminal or reorder the text around it: the control characters C0, DEL and C1, line
+  /// Whether `scalar` can act on a terminal or reorder the text around it: the control characters C0, DEL and C1, line
   /// and paragraph separators, and the bidirectional embeddings, overrides and isolates (Unicode Standard Annex 9,
   /// section 2, and https://trojansource.codes).
   public static func isHarmful(_ scalar: Unicode.Scalar) -> Bool {

@@ -1,6 +1,6 @@
 /// A lock, and the means to wait for what other threads do under it.
 ///
-/// `@unchecked Sendable`: the pointers are set once, and any thread may call the functions of POSIX mutexes and
+/// `@unchecked Sendable`: the pointers are set once, and any thread can call the functions of POSIX mutexes and
 /// conditions.
 public final class Monitor: @unchecked Sendable {
   private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
@@ -41,7 +41,7 @@ public final class Monitor: @unchecked Sendable {
 
 /// A thread of the operating system.
 ///
-/// `@unchecked Sendable`: the handle is set once, and any thread may compare handles, join and detach.
+/// `@unchecked Sendable`: the handle is set once, and any thread can compare handles, join and detach.
 public struct SystemThread: @unchecked Sendable {
   private let handle: pthread_t
 

@@ -11,7 +11,7 @@ package struct URLParts: Sendable {
   package private(set) var host: Substring?
   /// The port, from 0 to 65,535; `nil` if there is none.
   package private(set) var port: Int?
-  /// The path: empty, or everything from the slash after the authority on. In a relative reference it may begin without
+  /// The path: empty, or everything from the slash after the authority on. In a relative reference it can begin without
   /// a slash.
   package private(set) var path: Substring
   /// The text after the question mark; `nil` if there is none.

@@ -58,7 +58,7 @@ public struct CacheKey: Sendable, Hashable {
     return 0
   }
 
-  /// The part before the first slash. An engine may use it to name a file, table or database.
+  /// The part before the first slash. An engine can use it to name a file, table or database.
   public var namespace: String { String(Substring(text.utf8.prefix(namespaceLength))) }
 
   /// The keys that belong together: the text after the namespace's slash, up to the first comma, or all of it.

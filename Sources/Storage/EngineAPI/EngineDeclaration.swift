@@ -142,8 +142,8 @@ public enum OptionValue: Sendable, Hashable {
 public enum Durability: String, Sendable, CaseIterable {
   /// Every commit survives a power loss.
   case full
-  /// A crash of the process loses nothing; a power loss may lose the last commits, but never consistency.
+  /// A crash of the process loses nothing; a power loss can lose the last commits, but never consistency.
   case normal
-  /// As fast as the engine can be: a crash of the process does not corrupt the store, but a power loss may.
+  /// As fast as the engine can be: a crash of the process does not corrupt the store, but a power loss can.
   case relaxed
 }

@@ -1,10 +1,11 @@
-/// A number of entries, and the sum of the sizes of their payloads. In a difference both may be negative.
+/// A number of entries, and the sum of the sizes of their payloads. In a difference both can be negative.
 public struct EntryCount: Sendable, Hashable {
   /// The number of entries.
   public var entries: Int
   /// The sum of the sizes of their payloads, in bytes.
   public var payloadBytes: Int
-  /// No entry has a `retainUntil` before this time; it may be earlier than that of any. `distantFuture` if there are none.
+  /// No entry has a `retainUntil` before this time; it can be earlier than that of any. `distantFuture` if there are
+  /// none.
   ///
   /// An engine lowers it with each put and raises it when it compacts the store or the last entry goes, because the next
   /// one to expire is not known when an entry goes.

@@ -8,7 +8,7 @@ public struct EntryMetadata: Sendable, Hashable {
   /// From this instant on the entry is stale: the core revalidates it, or serves it while the origin is down.
   public var freshUntil: Timestamp
 
-  /// From this instant on, and never before, the entry is expired and an engine may drop it.
+  /// From this instant on, and never before, the entry is expired and an engine can drop it.
   public var retainUntil: Timestamp
 
   /// The media type of the payload, such as "application/json".
@@ -182,6 +182,6 @@ public enum EntryState: String, Sendable, CaseIterable {
   case fresh
   /// Needs revalidation; can be served if the origin is down.
   case stale
-  /// No longer usable; an engine may drop it at any moment.
+  /// No longer usable; an engine can drop it at any moment.
   case expired
 }

@@ -1,6 +1,6 @@
 /// A problem that an integrity check found.
 public struct IntegrityIssue: Sendable, Hashable {
-  /// A kind of damage. Engines may add their own.
+  /// A kind of damage. Engines can add their own.
   public struct Kind: RawRepresentable, Sendable, Hashable {
     /// The kind's name, in camel case.
     public let rawValue: String
@@ -49,6 +49,6 @@ public struct UnreadableEntry: Error {
 }
 
 extension CacheError {
-  /// Whether the error says that this one entry cannot be read back. Other entries may still be readable.
+  /// Whether the error says that this one entry cannot be read back. Other entries might still be readable.
   public var isUnreadableEntry: Bool { code == .damaged || code == .unsupportedFormat }
 }

@@ -52,8 +52,8 @@ public struct ScanRequest: Sendable, Hashable {
 
 /// Some entries of a store, as a scan finds them.
 public struct ScanPage: Sendable, Hashable {
-  /// The entries; in the order of their keys if the engine has the capability `ordered`. There may be none although more
-  /// follow.
+  /// The entries; in the order of their keys if the engine has the capability `ordered`. There might be none although
+  /// more follow.
   public var entries: [ScannedEntry]
   /// The beginning of the next page; `nil` if nothing follows.
   public var next: String?

@@ -11,10 +11,10 @@
 ///   prints, and never ends the process.
 /// - **Any bytes.** A payload has 0 bytes to at least 64 MiB of any value, and comes back exactly.
 /// - **Metadata comes back exactly**, every field of it.
-/// - **Expiry is up to the caller.** An engine keeps an entry at least until its `retainUntil`. After that it may drop
+/// - **Expiry is up to the caller.** An engine keeps an entry at least until its `retainUntil`. After that it can drop
 ///   the entry, or continue to report it. The core judges by its own clock.
 /// - **Reading never writes.**
-/// - **Any number of tasks may call any method at once.** Each call sees all of a batch or nothing of it.
+/// - **Any number of tasks can call any method at once.** Each call sees all of a batch or nothing of it.
 /// - A call that waits for a disk or a network waits on a thread of the engine's own (`EngineAPI` has a `BlockingExecutor`
 ///   for that); a call that does not wait returns without a thread hop.
 public protocol StorageEngine: AnyObject, Sendable {
@@ -22,7 +22,7 @@ public protocol StorageEngine: AnyObject, Sendable {
   ///
   /// - Parameters:
   ///   - key: the entry's key.
-  ///   - body: called once if there is an entry. It must be short, because the engine may hold a lock or a read
+  ///   - body: called once if there is an entry. It must be short, because the engine might hold a lock or a read
   ///     transaction meanwhile, and it must not call the engine.
   /// - Returns: what `body` returned; `nil` if there is no entry.
   /// - Throws: `CacheError`: what `body` threw, `damaged` if the entry cannot be read back, `closed`, `ioFailed`.
@@ -36,7 +36,7 @@ public protocol StorageEngine: AnyObject, Sendable {
   ///   batch's bounds, `tooLarge`, `noSpace`, `busy`, `closed`, `ioFailed`. On any error the store is unchanged.
   func apply(_ batch: WriteBatch) async throws(CacheError)
 
-  /// A page of entries. Each call sees one state of the store, which may change between calls. The cost grows with the
+  /// A page of entries. Each call sees one state of the store, which can change between calls. The cost grows with the
   /// page, not with the store.
   ///
   /// To continue, scan again from the position `next` of the page. Memory that the engine took for the page alone, such as
@@ -51,7 +51,8 @@ public protocol StorageEngine: AnyObject, Sendable {
   func scan(_ request: ScanRequest) async throws(CacheError) -> ScanPage
 
   /// How much the store holds. The cost does not grow with the number of entries, because an engine updates the count
-  /// with each batch. An engine that is not `bounded` may count by a scan: the core does not call this on such an engine.
+  /// with each batch. An engine that is not `bounded` can count by a scan: the core does not call this on such an
+  /// engine.
   ///
   /// - Throws: `CacheError`: what `scan` throws.
   func count() async throws(CacheError) -> StoreCount
@@ -69,7 +70,7 @@ public protocol StorageEngine: AnyObject, Sendable {
   func compact() async throws(CacheError)
 
   /// Does what `read(_:_:)` does, at once, if that needs no wait for a disk or a network, nor for more than a short lock.
-  /// The default always answers `nil`.
+  /// The default always returns `nil`.
   ///
   /// A server and the C interface stand on it: it needs neither a task nor a text.
   ///
@@ -116,7 +117,7 @@ extension StorageEngine {
   /// `nil`: the engine is not a layer.
   public var wrapped: (any StorageEngine)? { nil }
 
-  /// `nil`: reads may wait.
+  /// `nil`: reads can wait.
   public func readNow(
     _ key: Span<UInt8>, _ body: (Span<UInt8>, EntryMetadata) throws(CacheError) -> Void
   ) throws(CacheError) -> Bool? { nil }
@@ -131,7 +132,7 @@ extension StorageEngine {
 /// An engine's knowledge of changes to an entry.
 public struct ChangeMark: Sendable, Hashable {
   /// A number that changes when another handle or process has changed the entry, or one that the engine cannot tell from
-  /// it. When the engine may have missed changes, the numbers of all keys change. It has no other meaning.
+  /// it. When the engine might have missed changes, the numbers of all keys change. It has no other meaning.
   public let number: UInt64
 
   /// How long ago the engine last made sure that it has missed no change.

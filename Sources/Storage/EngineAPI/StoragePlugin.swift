@@ -6,7 +6,7 @@ public protocol StoragePlugin: Sendable {
   /// Opens the store that `configuration` describes, and creates it first if there is none.
   ///
   /// What it creates on disk, including missing parent folders, is accessible to the user alone (folders 0700, files
-  /// 0600). Opening a damaged store may fail or succeed, but never changes or removes anything that can still be read.
+  /// 0600). Opening a damaged store can fail or succeed, but never changes or removes anything that can still be read.
   ///
   /// - Throws: `CacheError`: `cannotCreate` if there is no store and none can be created, or if the files at its path
   ///   belong to someone else, which it leaves unchanged; `damaged`; `unsupportedFormat` if the store is of a later
@@ -14,7 +14,7 @@ public protocol StoragePlugin: Sendable {
   func open(_ configuration: EngineConfiguration) async throws(CacheError) -> any StorageEngine
 
   /// Inspects the store that `configuration` describes, without opening, creating or changing it. An engine whose
-  /// stores are on a server asks that server; if it does not answer, this fails like `open(_:)`.
+  /// stores are on a server asks that server; if it does not respond, this fails like `open(_:)`.
   ///
   /// - Throws: `CacheError`: `cannotCreate` if the files belong to someone else, `permissionDenied`, `ioFailed`,
   ///   `unreachable`; `unsupported` if the engine cannot tell.

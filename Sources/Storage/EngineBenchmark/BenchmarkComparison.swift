@@ -7,7 +7,7 @@ internal import CacheBase
 /// - the rounds of each run: `Spread.interval`, which contains the median with a probability of 93 %;
 /// - what differs between the runs and not between rounds, such as a busy machine. Rounds say nothing about that, so each
 ///   round also times some fixed work that has nothing to do with any engine (`BenchmarkProbe.doReferenceWork`). The
-///   largest ratio between the intervals of these times is how much the machine may have changed.
+///   largest ratio between the intervals of these times is how much the machine might have changed.
 ///
 /// A difference within the noise does not prove sameness either: the verdict is `cannotTell`. The same holds for fewer
 /// than five rounds. A row that failed or gave a wrong answer for the first time is worse, whatever it cost.
@@ -53,7 +53,7 @@ public struct BenchmarkComparison: Sendable, Hashable {
 
   /// The rows in the order of the new report, then the rows that only the saved one has.
   public let rows: [Row]
-  /// The differences in how the reports were made that may make their figures incomparable, one name each, such as
+  /// The differences in how the reports were made that can make their figures incomparable, one name each, such as
   /// "threads".
   public let differences: [String]
 

@@ -172,7 +172,7 @@ public struct BenchmarkStore: Sendable {
   public let engine: any StorageEngine
   /// The capabilities of the engine.
   public let capabilities: Set<EngineCapability>
-  /// The most entries that the store may hold.
+  /// The most entries that the store can hold.
   public let maximumEntries: Int
   /// The key of the entry with the given number. Other processes of the run have other keys.
   public let key: @Sendable (Int) throws(CacheError) -> CacheKey

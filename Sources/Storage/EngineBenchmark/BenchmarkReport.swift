@@ -115,7 +115,7 @@ public struct BenchmarkMeasurement: Sendable, Hashable {
     public var storageBytes = 0
     /// The time of the reference work right before.
     public var referenceSeconds = 0.0
-    /// The number of operations that the store answered; `nil` unless the store was bounded.
+    /// The number of operations that the store served; `nil` unless the store was bounded.
     public var hits: Int?
 
     /// The throughput; 0 if no time passed.
@@ -154,7 +154,7 @@ public struct BenchmarkMeasurement: Sendable, Hashable {
   public var operationsPerCall: Int {
     latencies.count > 0 ? max(1, Int((Double(operations) / Double(latencies.count)).rounded())) : 1
   }
-  /// The share of operations that the store answered, from 0 to 1; `nil` unless the store was bounded.
+  /// The share of operations that the store served, from 0 to 1; `nil` unless the store was bounded.
   public var hitRatio: Double? {
     let hits = rounds.compactMap(\.hits)
     return hits.isEmpty || operations == 0 ? nil : Double(hits.reduce(0, +)) / Double(operations)

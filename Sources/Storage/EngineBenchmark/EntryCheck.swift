@@ -81,7 +81,7 @@ final class EntryCheck: Sendable {
   /// The key of the entry for messages.
   private func name(_ number: Int) -> String { "entry " + ((try? keys.key(number).text) ?? "number \(number)") }
 
-  /// Looks for a fault with all versions that the entry may have while another worker is writing it.
+  /// Looks for a fault with all versions that the entry can have while another worker is writing it.
   private func slowFault(
     _ number: Int, _ payload: Span<UInt8>, _ metadata: EntryMetadata, floor: UInt32
   ) throws(CacheError) -> CacheError? {

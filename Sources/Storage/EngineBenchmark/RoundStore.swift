@@ -56,8 +56,8 @@ struct RoundStore {
     return cost
   }
 
-  /// Closes the store and removes it. If other processes may still be using it, removes only the entries of this one, and
-  /// leaves the folder. A leftover folder goes with the scratch folder.
+  /// Closes the store and removes it. If other processes can still be using it, removes only the entries of this one,
+  /// and leaves the folder. A leftover folder goes with the scratch folder.
   mutating func remove() async throws(CacheError) {
     defer { if !isShared { Folders.remove(folder) } }
     if let engine, plugin.declaration.isOnServer { try await removeEntries(of: engine) }
@@ -201,7 +201,7 @@ final class PhaseRun: Sendable {
         switch result {
         case .success(let worker): ended.append(worker)
         case .failure(let error):
-          // Those after the first may only have been cancelled.
+          // Those after the first might only have been cancelled.
           failure = failure ?? error
           group.cancelAll()
         }

@@ -16,7 +16,7 @@ struct Worker: Sendable {
   private(set) var latencies = LatencyHistogram()
   /// The number of operations done; each operation of a batch counts.
   private(set) var operations = 0
-  /// The number of reads that the store answered.
+  /// The number of reads that the store served.
   private(set) var hits = 0
   /// When the worker started.
   let began: UInt64

@@ -51,7 +51,7 @@ public struct Workload: Sendable, Hashable {
   /// The number of operations of a phase.
   public func operations(of phase: WorkloadPhase) -> Int { phase.isLoad ? entries : operations }
 
-  /// The most entries that the store may hold while `processes` use it; `nil` for any number.
+  /// The most entries that the store can hold while `processes` use it; `nil` for any number.
   func maximumEntries(processes: Int) -> Int? {
     payload == .bounded ? max(1, (entries * processes + 5) / 10) : nil
   }

@@ -68,7 +68,7 @@ struct ConformanceContext: Sendable {
   let check: String
   /// The seed of the run.
   let seed: UInt64
-  /// A number unique to this run, for the names of stores: two runs may use one server at the same time.
+  /// A number unique to this run, for the names of stores: two runs can use one server at the same time.
   let run: UInt64
   /// How much work to do, 1 or more.
   let rounds: Int

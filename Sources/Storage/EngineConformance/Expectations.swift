@@ -66,7 +66,7 @@ extension EntryMetadata {
 /// The entries on all pages of a scan that begins with `request`; `scan` returns the page of a request.
 ///
 /// Throws a failure if a page breaks a rule: its limits, its order, its prefix, and that something follows if it says so.
-/// Without `isOrdered` an entry may come twice, and is returned once.
+/// Without `isOrdered` an entry can come twice, and is returned once.
 func walk(
   _ request: ScanRequest, isOrdered: Bool, _ scan: (ScanRequest) async throws -> ScanPage
 ) async throws -> [ScannedEntry] {
@@ -111,7 +111,7 @@ extension ConformanceContext {
   }
 
   /// Throws a failure unless the store contains exactly `table`, by scans, by reads and by count, and nothing under the
-  /// keys `absent`. An expired entry may be gone, and is then removed from the table, so that it must stay away.
+  /// keys `absent`. An expired entry might be gone, and is then removed from the table, so that it must stay away.
   func expectHolds(
     _ engine: any StorageEngine, _ table: inout EntryTable, absent: Set<CacheKey>
   ) async throws {
@@ -159,16 +159,16 @@ extension ConformanceContext {
       entries.count == (found == true ? 1 : 0),
       "readNow of \(key.abbreviated) returns \(found.map(String.init) ?? "nil") and has called its closure \(entries.count) times"
     )
-    // An expired entry may be dropped between two calls.
+    // An expired entry can be dropped between two calls.
     guard let found, found || expected?.metadata.state(at: clock.now) != .expired else { return }
     try expectEqual(entries.first, expected, at: key)
   }
 
-  /// Throws a failure unless the engine counts exactly `table`; expired entries may be gone.
+  /// Throws a failure unless the engine counts exactly `table`; expired entries might be gone.
   private func expectCounted(_ engine: any StorageEngine, _ table: inout EntryTable) async throws {
     let got = try await engine.count()
     if got.summaries != table.count.summaries, table.hasExpired(at: clock.now) {
-      // An expired entry may have been dropped since it was seen.
+      // An expired entry might have been dropped since it was seen.
       let there = Set(try await entries(of: engine).map(\.key))
       for key in table.entries.keys where !there.contains(key) { _ = forget(key, in: &table) }
       try expectEqual(try await engine.count().summaries, table.count.summaries, "the count")

@@ -28,7 +28,7 @@ final class CallingThread: TaskExecutor, @unchecked Sendable {
       } catch {
         result = .failure(error)
       }
-      // It may have ended on any thread, so wake the waiting one.
+      // It might have ended on any thread, so wake the waiting one.
       thread.monitor.withLock {
         thread.hasEnded = true
         thread.monitor.signal()

@@ -20,7 +20,7 @@ public enum PluginExport {
   /// - Parameters:
   ///   - plugin: the plugin; only the first call evaluates it.
   ///   - abi: the version of the interface that the host passes.
-  ///   - readsWait: whether a read may wait for a disk or a network. If so, the host calls it on a separate thread,
+  ///   - readsWait: whether a read can wait for a disk or a network. If so, the host calls it on a separate thread,
   ///     which costs about 20 microseconds. Pass `false` if the engine implements `readNow`.
   ///   - changesWait: the same for `apply`. Pass `false` if it returns without being suspended.
   public static func table(
@@ -132,7 +132,7 @@ extension EngineConfiguration {
 
 /// The host's clock.
 ///
-/// `@unchecked Sendable`: any thread may call the host's function until the store is closed.
+/// `@unchecked Sendable`: any thread can call the host's function until the store is closed.
 private struct HostClock: WallClock, @unchecked Sendable {
   let configuration: cachectl_configuration
 

@@ -60,7 +60,7 @@ struct OriginAnswerTests {
 
   private static let refused = "give this origin a key or token in the configuration"
   private static let asked = "check the request"
-  private static let odd = "http@a.example answered for \(subject) with a status that means nothing here"
+  private static let odd = "http@a.example responded for \(subject) with a status that means nothing here"
   private static let moved = "set the base URL of this origin to its new address"
 
   static let cases: [Case] = [
@@ -97,25 +97,25 @@ struct OriginAnswerTests {
       message: "http@a.example allows no more requests for now (429)", hint: "try again later"),
     Case(
       status: 503, fields: ["Retry-After": "Fri, 31 Dec 1999 23:59:59 GMT", "Date": "Fri, 31 Dec 1999 23:58:29 GMT"],
-      code: .originUnreachable, message: "http@a.example failed to answer for \(subject) (503)",
+      code: .originUnreachable, message: "http@a.example failed to serve \(subject) (503)",
       hint: "try again in 90 seconds"),
     Case(
       status: 503, fields: ["Retry-After": "Fri, 31 Dec 1999 23:59:59 GMT", "Date": "Sat, 01 Jan 2000 00:00:00 GMT"],
-      code: .originUnreachable, message: "http@a.example failed to answer for \(subject) (503)",
+      code: .originUnreachable, message: "http@a.example failed to serve \(subject) (503)",
       hint: "try again later"),
     Case(
       status: 500, body: #"{"error": {"message": "it\nbroke\u0007 ."}}"#, code: .originUnreachable,
-      message: "http@a.example failed to answer for \(subject) (500): it broke", hint: "try again later"),
+      message: "http@a.example failed to serve \(subject) (500): it broke", hint: "try again later"),
     Case(
       status: 503, body: "<!DOCTYPE html><html><body>Down</body></html>", fields: ["Content-Type": "text/html"],
-      code: .originUnreachable, message: "http@a.example failed to answer for \(subject) (503)",
+      code: .originUnreachable, message: "http@a.example failed to serve \(subject) (503)",
       hint: "try again later"),
     Case(
       status: 504, body: #"{"status_code": 24, "status_message": ""}"#, code: .originUnreachable,
-      message: "http@a.example failed to answer for \(subject) (504)", hint: "try again later"),
+      message: "http@a.example failed to serve \(subject) (504)", hint: "try again later"),
     Case(
       status: 408, body: #"{"title": "Timeout", "detail": "too slow"}"#, code: .originUnreachable,
-      message: "http@a.example failed to answer for \(subject) (408): too slow", hint: "try again later"),
+      message: "http@a.example failed to serve \(subject) (408): too slow", hint: "try again later"),
     Case(
       status: 301, fields: ["Location": "http://b.example:8080/new?q=1"], code: .invalidAnswer,
       message: "http@a.example redirects \(subject) elsewhere (301)", hint: "\(moved) http://b.example:8080"),

@@ -111,24 +111,25 @@ struct ProPublicaCityOriginTests {
   @Test(arguments: [500, 502, 503]) func pagesOfHTMLOnFailureAreNotQuoted(status: Int) async throws {
     let error = await failure(of: FakeTransfer(status, ["Content-Type": "text/html"], "<html><h1>Oops</h1></html>"))
     #expect(error?.code == .originUnreachable)
-    #expect(error?.message == "propublica@a.example failed to answer for page 0 of cities (\(status))")
+    #expect(error?.message == "propublica@a.example failed to serve page 0 of cities (\(status))")
   }
 
   @Test(arguments: [
-    ("", "an empty answer"), ("  <!doctype HTML><p>Sign in", "a page of HTML instead of JSON"),
-    ("{", "an answer that is not understood: it is not valid JSON"),
-    ("[]", "an answer that is not understood: the whole is not an object"),
-    ("{}", "an answer that is not understood: 'organizations' is missing"),
-    (#"{"total_results": 1, "organizations": null}"#, "an answer that is not understood: 'organizations' is null"),
-    (#"{"organizations": {}}"#, "an answer that is not understood: 'organizations' is not a list"),
-    (#"{"organizations": [1]}"#, "an answer that is not understood: 'organizations[0]' is not an object"),
+    ("", "an empty response"), ("  <!doctype HTML><p>Sign in", "a page of HTML instead of JSON"),
+    ("{", "a response that is not understood: it is not valid JSON"),
+    ("[]", "a response that is not understood: the whole is not an object"),
+    ("{}", "a response that is not understood: 'organizations' is missing"),
+    (#"{"total_results": 1, "organizations": null}"#, "a response that is not understood: 'organizations' is null"),
+    (#"{"organizations": {}}"#, "a response that is not understood: 'organizations' is not a list"),
+    (#"{"organizations": [1]}"#, "a response that is not understood: 'organizations[0]' is not an object"),
     (
       #"{"organizations": [{}, {"city": 7}]}"#,
-      "an answer that is not understood: 'organizations[1].city' is not a text"
+      "a response that is not understood: 'organizations[1].city' is not a text"
     ),
-    (#"{"organizations": [], "total_results": -1}"#, "an answer that is not understood: 'total_results' is negative"),
+    (#"{"organizations": [], "total_results": -1}"#, "a response that is not understood: 'total_results' is negative"),
     (
-      #"{"organizations": [], "num_pages": "3"}"#, "an answer that is not understood: 'num_pages' is not a whole number"
+      #"{"organizations": [], "num_pages": "3"}"#,
+      "a response that is not understood: 'num_pages' is not a whole number"
     ),
   ])
   func whatIsNotUnderstoodIsSaid(body: String, reason: String) async throws {
@@ -241,7 +242,7 @@ struct TMDBMovieOriginTests {
   func whatIsNotUnderstoodIsSaid(body: String, reason: String) async throws {
     let error = await #expect(throws: CacheError.self) { _ = try await answer(.json(body)) }
     #expect(error?.code == .invalidAnswer)
-    #expect(error?.message == "tmdb@a.example sent an answer that is not understood: \(reason)")
+    #expect(error?.message == "tmdb@a.example sent a response that is not understood: \(reason)")
   }
 
   /// The failures that TMDB documents, with and without `success`.
@@ -278,7 +279,7 @@ struct TMDBPosterOriginTests {
 
   @Test(
     arguments: [
-      ("image/jpeg", "", "an empty answer for an image"),
+      ("image/jpeg", "", "an empty response for an image"),
       ("text/html; charset=utf-8", "<p>Hello", "a page of HTML instead of an image"),
       ("image/jpeg", "\n<!DOCTYPE html><html></html>", "a page of HTML instead of an image"),
       ("application/json", "{}", "something else than an image for a poster"),
@@ -334,7 +335,7 @@ struct HTTPCityOriginTests {
     #expect(page == CitiesPage(page: 0, totalPages: 0, totalItems: 0, cities: []))
   }
 
-  private static let notUnderstood = "http@a.example/cities sent an answer that is not understood: "
+  private static let notUnderstood = "http@a.example/cities sent a response that is not understood: "
 
   @Test(arguments: [
     (#"{"totalPages": 0, "totalItems": 0, "items": []}"#, notUnderstood + "'page' is missing"),

@@ -176,7 +176,7 @@ struct OutdatedResponseTests {
       try await bench.get(from: FakeTransfer(500), options: options)
     }
     #expect(failed?.code == .originUnreachable)
-    #expect(failed?.message == "a.example answered with status 500; only a stale copy is in the cache")
+    #expect(failed?.message == "a.example responded with status 500; only a stale copy is in the cache")
     let offline = await #expect(throws: CacheError.self) {
       try await bench.get(options: FetchOptions(policy: .cacheOnly, requiresFresh: true))
     }

@@ -242,7 +242,7 @@ import Testing
     let server = try TestServer { _ in TestResponse(fields: fields, "hello") }
     expectSuccess(try await scratch.cachectl("fetch", "url", server.url))
     let stale = try await scratch.cachectl("fetch", "url", server.url, "--offline")
-    expectFailure(stale, status: 66, mentioning: ["\(server.url)/ may not be used"])
+    expectFailure(stale, status: 66, mentioning: ["\(server.url)/ cannot be used"])
     let large = try TestServer { _ in TestResponse(fields: Self.fresh, body: .bytes(Self.bytes)) }
     let warned = try await scratch.cachectl("--set", "cache.maxBytes=1KiB", "fetch", "url", large.url)
     #expect(warned.errors.contains("entry \(large.url)/ has 10000 bytes"), "\(warned.errors)")

@@ -38,12 +38,12 @@ import Testing
     let new = try await scratch.cachectl("fetch", "cities", "--page", "1", "--output", "json")
     expectSuccess(new)
     #expect(try new.document()["source"] == "origin")
-    #expect(new.errorLines.count == 1 && new.errors.contains("the store may only be read"), "\(new.errors)")
+    #expect(new.errorLines.count == 1 && new.errors.contains("the store is read-only"), "\(new.errors)")
     #expect(try await scratch.cachectl("fetch", "cities", "--page", "1", "--require-store").status == 74)
     for command in Self.writing {
       let run = try await scratch.cachectl(command)
       #expect(
-        run.status == 77 && run.errorLines.last?.contains("may only be read") == true, "\(command): \(run.errors)")
+        run.status == 77 && run.errorLines.last?.contains("is read-only") == true, "\(command): \(run.errors)")
     }
     let destination = engine == "lmdb" ? "sqlite" : "lmdb"
     let migration = try await scratch.cachectl("migrate", "--from", engine, "--to", destination)

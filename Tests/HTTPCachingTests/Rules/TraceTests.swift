@@ -27,7 +27,7 @@ struct TraceTests {
     ("max-age=60", "", -61, ["stored response", "age", "freshness"], "age of the stored response is unknown"),
     (
       "max-age=60", "only-if-cached", 70, ["stored response", "age", "lifetime", "freshness"],
-      "only the cache may be used"
+      "only the cache is allowed"
     ),
   ])
   func namesTheCriteria(
@@ -51,7 +51,7 @@ struct TraceTests {
       ([:], "GET", FetchOptions(), "stored response", "nothing is stored"),
       ([:], "POST", FetchOptions(), "method", "the method is POST"),
       ([:], "GET", FetchOptions(policy: .networkOnly), "policy", "the policy is network-only"),
-      (["Cache-Control": "only-if-cached"], "GET", FetchOptions(), "stored response", "only the cache may be used"),
+      (["Cache-Control": "only-if-cached"], "GET", FetchOptions(), "stored response", "only the cache is allowed"),
     ] as [(HTTPFields, String, FetchOptions, String, String)])
   func namesWhatForbidsToUseTheCache(
     _ request: HTTPFields, _ method: String, _ options: FetchOptions, _ name: String, _ reason: String

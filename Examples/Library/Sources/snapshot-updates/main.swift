@@ -3,7 +3,7 @@ import MemoryStorage
 import ResponseCache
 import WeatherModel
 
-/// Stands for the client of a service whose answers change.
+/// Stands for the client of a service whose responses change.
 actor WeatherService {
   var celsius = 8
 

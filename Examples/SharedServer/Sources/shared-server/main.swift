@@ -44,7 +44,7 @@ func listenLocally() -> Int32 {
   return listener
 }
 
-/// Reads one request, and answers it.
+/// Reads one request, and responds to it.
 func serve(_ client: FileHandle) async {
   let words = String(decoding: client.availableData, as: UTF8.self).split(separator: " ", maxSplits: 2)
   if words.count == 3 { try? client.write(contentsOf: Data(await answer(words[1]))) }

@@ -3,7 +3,7 @@ public import CachectlTool
 /// An origin of weather: a server or the sample.
 public protocol WeatherOrigin: ResponseOrigin where Request == WeatherRequest, Response == WeatherReport {}
 
-/// A server that answers `GET BASE?place=bern` with `{"place": "Bern", "sky": "rain", "celsius": 9}`.
+/// A server that responds to `GET BASE?place=bern` with `{"place": "Bern", "sky": "rain", "celsius": 9}`.
 public struct HTTPWeatherOrigin: WeatherOrigin, HTTPOrigin {
   /// The server.
   public let server: OriginServer

@@ -5,7 +5,7 @@ public struct WeatherRequest: CacheableRequest {
   /// The namespace of the entries.
   public static let resource = "weather"
 
-  /// The origin's name, so that answers of two origins never mix.
+  /// The origin's name, so that responses of two origins never mix.
   let origin: String
   /// The place, in lower case.
   let place: String

@@ -5,7 +5,7 @@ package import HTTPCaching
 
 /// A section of the configuration: the one place that declares its keys and the typed values they become.
 ///
-/// What the file, the environment variables and the program's arguments may say follows from the declaration:
+/// What the file, the environment variables and the program's arguments can say follows from the declaration:
 ///
 ///     struct TidesSettings: ConfigurationSection {
 ///       static let path = "origin.tides"
@@ -14,7 +14,7 @@ package import HTTPCaching
 ///
 ///       init(_ keys: inout SectionReader) {
 ///         harbour = keys.optionalText("harbour", help: "the harbour that is shown by default")
-///         timeout = keys.duration("timeout", default: .seconds(5), help: "how long a request may take")
+///         timeout = keys.duration("timeout", default: .seconds(5), help: "how long a request can take")
 ///       }
 ///     }
 public protocol ConfigurationSection: Sendable {
@@ -37,7 +37,7 @@ public struct SectionReader: Sendable {
   package let sectionPaths: [String]
   /// The engines whose options are keys: those that are built in, and then those that were loaded.
   package internal(set) var engines: [EngineDeclaration]
-  /// Whether the configuration may name engines that are not built in.
+  /// Whether the configuration can name engines that are not built in.
   let loadsEngines: Bool
 
   /// The keys declared so far, with their values, in the order of display.
@@ -323,7 +323,7 @@ extension SectionReader {
 package struct CacheKeys: Sendable, Hashable {
   /// How long an entry is used.
   package let freshness: FreshnessPolicy
-  /// How much the store may hold, and which entries are evicted first.
+  /// How much the store can hold, and which entries are evicted first.
   package let limits: StoreLimits
   /// Whether this is a shared cache as defined by RFC 9111.
   package let isShared: Bool

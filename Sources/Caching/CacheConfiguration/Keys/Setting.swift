@@ -151,7 +151,7 @@ public struct Secret: Sendable, Hashable, CustomStringConvertible, CustomDebugSt
 public struct HeaderSetting: Sendable, Hashable {
   /// The value to send.
   public enum Value: Sendable, Hashable {
-    /// A text that may be shown.
+    /// A text that can be shown.
     case text(String)
     /// A secret, such as a token.
     case secret(Secret)

@@ -43,7 +43,7 @@ extension SettingKind {
     }
   }
 
-  /// The checked value of a text that is written as in the file. It is not shown: it may be a secret.
+  /// The checked value of a text that is written as in the file. It is not shown: it might be a secret.
   private func value(json text: String, _ environment: EnvironmentVariables) throws(Mismatch) -> SettingValue {
     guard let document = try? JSONDocument(parsing: Array(text.utf8)) else {
       throw mistake("is not \(noun)")
@@ -140,13 +140,13 @@ extension SettingKind {
     throw mistake("has a null character in it: \(text.shown)")
   }
 
-  /// A malformed address is not shown: it may contain a password.
+  /// A malformed address is not shown: it might contain a password.
   private func url(_ text: String) throws(Mismatch) -> String {
     if (try? BaseURL(text)) != nil { return text }
     throw mistake("is not an address of a server")
   }
 
-  /// A malformed address is not shown: it may contain a password.
+  /// A malformed address is not shown: it might contain a password.
   private func proxy(_ text: String) throws(Mismatch) -> String {
     guard text.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F && $0 != UInt8(ascii: "@") }) else {
       throw mistake("is not the address of a proxy")

@@ -126,7 +126,7 @@ package enum SettingKind: Sendable, Hashable {
 package enum ProxyAddress {
   private static let schemes = ["http", "https", "socks4", "socks4a", "socks5", "socks5h"]
 
-  /// The message for an address with an unknown scheme. The address is not shown: it may contain a password.
+  /// The message for an address with an unknown scheme. The address is not shown: it might contain a password.
   package static let mistake = "there is no such kind of proxy"
   /// The hint for that message.
   package static let hint = "begin its address with one of \(schemes.map { "\($0)://" }.joined(separator: ", "))"

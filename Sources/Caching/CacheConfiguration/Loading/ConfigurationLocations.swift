@@ -60,7 +60,7 @@ package struct ConfigurationLocations: Sendable {
   }
 }
 
-/// A file that may hold the configuration.
+/// A file that can hold the configuration.
 public struct ConfigurationFile: Sendable, Hashable {
   /// Its absolute path.
   public let path: String

@@ -94,7 +94,7 @@ public enum ConfigurationFiles {
     return bytes
   }
 
-  /// How long a cancellation may go unnoticed, in milliseconds.
+  /// How long a cancellation can go unnoticed, in milliseconds.
   private static let interval: Int32 = 50
 
   /// Waits until there is something to read, or the end.
@@ -110,6 +110,6 @@ public enum ConfigurationFiles {
   private static func failure(_ path: String, _ error: Int32) -> ConfigurationError {
     let isRefused = error == EACCES || error == EPERM
     return .unreadable(
-      path, reason: String(cString: strerror(error)), hint: isRefused ? "make it a file that you may read" : nil)
+      path, reason: String(cString: strerror(error)), hint: isRefused ? "make it a file that you can read" : nil)
   }
 }

@@ -1,13 +1,13 @@
 internal import CacheBase
 internal import EngineAPI
 
-/// The names in the file, the environment and the arguments that no declaration has, and what they may mean.
+/// The names in the file, the environment and the arguments that no declaration has, and what they might mean.
 extension SectionReader {
   /// The key that tells editors the JSON Schema of the file. It is not a setting.
   package static let schemaKey = "$schema"
 
-  /// Reports the names that no declaration has. An environment variable that is named like none is not reported: it may be
-  /// another program's, or say where a service is.
+  /// Reports the names that no declaration has. An environment variable that is named like none is not reported: it
+  /// might be another program's, or say where a service is.
   mutating func reportUnknownNames() {
     if let file = sources.file { reportUnknown(in: file.root, at: "", file.path) }
     for (name, hint, isMistake) in unknownVariables(sources.variables) where isMistake {
@@ -80,7 +80,7 @@ extension SectionReader {
 
 /// The names of the objects, and suggestions for unknown ones.
 extension SectionReader {
-  /// The paths of all keys, and of the objects that may have none.
+  /// The paths of all keys, and of the objects that can have none.
   private var paths: [String] { settings.map(\.path) + objects }
 
   /// The paths of the objects of engines, and of the sections.
@@ -96,7 +96,7 @@ extension SectionReader {
   /// The names of the keys and objects in the object at `section`, in the order of the declarations.
   package func children(of section: String) -> [String] { JSONValue.names(of: paths, in: section) }
 
-  /// Whether `name` may belong to an engine whose library is not loaded. A name close to a known one is more likely a
+  /// Whether `name` might belong to an engine whose library is not loaded. A name close to a known one is more likely a
   /// mistake.
   private func mayBelongToLibrary(_ name: String) -> Bool {
     loadsEngines && EngineName.isValid(name) && !engines.contains { Spelling.isNear(name, $0.name) }
@@ -105,7 +105,7 @@ extension SectionReader {
 
   /// A hint with the known key or object that is nearest to `name`, which the object at `section` does not have: one in
   /// the same object, otherwise one in another object, otherwise all that are known there. An object that is similar to
-  /// none may be for a program with more resources.
+  /// none might be for a program with more resources.
   private func hint(forUnknown name: String, in section: String, isObject: Bool) -> String {
     let here = children(of: section)
     if let near = Spelling.nearest(to: name, among: here) {

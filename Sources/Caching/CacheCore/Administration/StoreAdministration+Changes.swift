@@ -12,7 +12,7 @@ public enum EntryChange: Sendable {
 
 /// Removing entries, and making them stale.
 extension StoreAdministration {
-  /// How often other writers may be faster before a change gives up, or a removal ignores what they have written.
+  /// How often other writers can be faster before a change gives up, or a removal ignores what they have written.
   static let changeAttempts = 100
 
   /// Changes the selected entries, in pages; with `dryRun` it only counts them. Responses for the selected entries that
@@ -94,8 +94,9 @@ extension StoreAdministration {
   /// Changes `entries`, which were selected when they were found, adds them to the report, and returns them. It also
   /// removes the entries under `keys`.
   ///
-  /// An entry that has been written since is changed only if it is still selected, and one that has been removed since is
-  /// not returned. An engine may write much more for many changes than for one, so on a full disk they are made in parts.
+  /// An entry that has been written since is changed only if it is still selected, and one that has been removed since
+  /// is not returned. An engine can write much more for many changes than for one, so on a full disk they are made in
+  /// parts.
   ///
   /// The requests for the entries must have been ended before.
   ///
@@ -174,18 +175,19 @@ extension StoreAdministration {
   /// is left.
   ///
   /// - Parameter held: called with what the store held, before anything is removed, if its engine is `bounded`; and again,
-  ///   once all is removed, with what this call has removed. Others may have removed the rest.
-  /// - Throws: `CacheError`: the engine failed, or part of the store is `damaged`; some entries may have been removed.
+  ///   once all is removed, with what this call has removed. Others might have removed the rest.
+  /// - Throws: `CacheError`: the engine failed, or part of the store is `damaged`; some entries might have been
+  ///   removed.
   public func removeAll(held: (EntryCount) -> Void) async throws(CacheError) {
     if let count = try await store.count() { held(count.total()) }
     let report = try await change(.remove, EntrySelection(), dryRun: false)
     held(EntryCount(entries: report.entries, payloadBytes: report.payloadBytes))
-    // If another process is using the store, that may be impossible, but the entries are gone all the same.
+    // If another process is using the store, that might be impossible, but the entries are gone all the same.
     do throws(CacheError) { try await store.engine.compact() } catch { if error.code != .busy { throw error } }
     if let issue = try await store.engine.check().first { throw CacheError(.damaged, issue.message) }
   }
 
-  /// Checks that the emptied store can hold an entry: on a full disk a removal may take up more space than it frees.
+  /// Checks that the emptied store can hold an entry: on a full disk a removal can take up more space than it frees.
   ///
   /// - Throws: `CacheError`: the engine cannot store an entry.
   public func requireRoom() async throws(CacheError) {

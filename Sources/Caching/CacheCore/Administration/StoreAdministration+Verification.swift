@@ -35,9 +35,9 @@ extension StoreAdministration {
         progress(report.entriesChecked, total)
       }
     } catch {
-      // A later version of the program may read what this one does not know.
+      // A later version of the program might read what this one does not know.
       guard error.isOfData, error.code != .unsupportedFormat else { throw error }
-      // The check of the structure may have said it, or named the entry that stops the listing.
+      // The check of the structure might have said it, or named the entry that stops the listing.
       if report.issueCount == 0 { report.add(IntegrityIssue(kind: .structure, message: error.message)) }
     }
     return report

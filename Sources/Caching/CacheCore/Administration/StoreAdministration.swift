@@ -217,7 +217,7 @@ extension StoreAdministration {
     var first: [(rank: Int64, entry: ScannedEntry)] = []
     func keepFirst() {
       first.sort { $0.rank == $1.rank ? $0.entry.key < $1.entry.key : $0.rank > $1.rank }
-      // An engine that is not `ordered` may list an entry twice.
+      // An engine that is not `ordered` can list an entry twice.
       var last: CacheKey?
       first.removeAll { ranked in
         defer { last = ranked.entry.key }

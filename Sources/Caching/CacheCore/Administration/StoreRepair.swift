@@ -1,6 +1,6 @@
 public import EngineAPI
 
-/// Reads a damaged store, in a process that may die of it.
+/// Reads a damaged store, in a process that can die of it.
 public protocol DamagedStoreReader {
   /// Begins to read the entries of `request` and all that follow, in pages of its limit, and ends an earlier read.
   ///
@@ -28,17 +28,17 @@ public enum DamagedStoreItem: Sendable {
   case stopped(reason: String, isSilent: Bool = false)
 }
 
-/// Saves what can be read of a damaged store, which may be more than an engine returns in order: it reads forwards from
-/// the first entry, and where reading stops, backwards from the last one. An engine that is not `ordered` is only read until
-/// reading stops.
+/// Saves what can be read of a damaged store, which might be more than an engine returns in order: it reads forwards
+/// from the first entry, and where reading stops, backwards from the last one. An engine that is not `ordered` is only
+/// read until reading stops.
 ///
 /// It keeps the intact entries. It drops entries that lack a required transform, or were changed after they were
 /// sealed.
 public struct StoreRepair<Reader: DamagedStoreReader> {
   /// How often to continue behind an entry that cannot be read, in one direction.
   private static var maximumRestarts: Int { 1_000 }
-  /// How often reading may stop because nothing comes, in one direction: each takes a minute. The first time it is a page
-  /// that hangs, and does not say at which entry.
+  /// How often reading can stop because nothing comes, in one direction: each takes a minute. The first time it is a
+  /// page that hangs, and does not say at which entry.
   private static var maximumSilences: Int { 4 }
 
   private var reader: Reader
@@ -117,7 +117,7 @@ public struct StoreRepair<Reader: DamagedStoreReader> {
           last = key
           report.addLost(.undecodable(key, reason))
         }
-        // A page may fail because of its last entry: read one by one, until even the next entry cannot be listed.
+        // A page can fail because of its last entry: read one by one, until even the next entry cannot be listed.
         guard isOrdered, restarts == 0 || last != begun, restarts < Self.maximumRestarts,
           silences < Self.maximumSilences
         else {
@@ -156,7 +156,7 @@ public struct RepairReport: Sendable {
   public var saved = 0
   /// The first 10,000 entries that are known to be lost.
   public var lost: [IntegrityIssue] = []
-  /// Why reading stopped: there may have been more entries behind those places.
+  /// Why reading stopped: there might have been more entries behind those places.
   public var possiblyLost: [IntegrityIssue] = []
   /// The new paths of the damaged store; empty after a dry run, or if the engine cannot move it.
   public var movedTo: [String] = []
@@ -173,7 +173,7 @@ extension StoreAdministration {
   /// Passes everything that can be read from `request` on to `body`, for another process to save: see `DamagedStoreReader`.
   ///
   /// It reads page by page; if a page fails, smaller ones. It skips an entry that cannot be read if the engine names
-  /// it. With a limit of one it lists each entry before it reads it, because reading may end the process.
+  /// it. With a limit of one it lists each entry before it reads it, because reading can end the process.
   ///
   /// - Throws: `CacheError`: what `body` throws, or why nothing more can be read.
   public func readDamaged(

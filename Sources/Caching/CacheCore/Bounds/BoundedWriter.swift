@@ -43,7 +43,7 @@ struct BoundedWriter: Sendable {
   /// Makes all the changes of `batch`, or none. The batch stores the entry under `key`, which has `bytes` bytes.
   ///
   /// - Throws: `CacheError`: what the engine throws; `tooLarge` if the entry alone exceeds the limits, `overBounds`
-  ///   if no entry may be evicted, `busy` if other writers keep filling the store, `cancelled`.
+  ///   if no entry can be evicted, `busy` if other writers keep filling the store, `cancelled`.
   func apply(
     _ batch: WriteBatch, storing key: CacheKey, bytes: Int
   ) async throws(CacheError) {
@@ -65,7 +65,7 @@ struct BoundedWriter: Sendable {
       switch try await evict(for: batch, storing: key, limits) {
       case .written: return
       case .evicted:
-        // Far more than one choice evicts may have to go, as after an import.
+        // Many more evictions than one choice makes can be necessary, as after an import.
         if Task.isCancelled { throw .cancelled }
         isStale = false
       case .outrun:
@@ -107,7 +107,7 @@ struct BoundedWriter: Sendable {
   /// Cost: a look at all entries of a small store; otherwise at several for each eviction, in bounded memory. It can
   /// evict up to a sixty-fourth of the entries beyond the need, and fewer than `victimsAtOnce`.
   ///
-  /// - Throws: `CacheError`: what the engine throws; `overBounds` if no entry may be evicted.
+  /// - Throws: `CacheError`: what the engine throws; `overBounds` if no entry can be evicted.
   private func evict(
     for batch: WriteBatch, storing key: CacheKey, _ limits: StoreLimits
   ) async throws(CacheError) -> Outcome {
@@ -131,7 +131,7 @@ struct BoundedWriter: Sendable {
       return .outrun
     }
     var removal = choice.isEnough ? batch : WriteBatch()
-    // An engine that is not ordered may list an entry twice.
+    // An engine that is not ordered can list an entry twice.
     var seen: Set<CacheKey> = []
     for victim in choice.victims where seen.insert(victim.key).inserted {
       removal.remove(victim.key, ifStill: victim.checksum)
@@ -152,7 +152,7 @@ struct BoundedWriter: Sendable {
       if let newSize { own += EntryCount(entries: 1, payloadBytes: newSize) }
     }
     after += own
-    // A batch may store several entries, which may not fit even into an empty store.
+    // A batch can store several entries, which might not fit even into an empty store.
     guard own.entries <= limits.maxEntries, own.payloadBytes <= limits.maxBytes else { throw limits.noRoom(for: key) }
     return EntryCount(
       entries: max(0, after.entries - limits.maxEntries), payloadBytes: max(0, after.payloadBytes - limits.maxBytes))
@@ -169,7 +169,7 @@ struct BoundedWriter: Sendable {
   }
 
   /// Offers `search` the next entries of the sweep, until it has chosen enough among enough of them, or has seen all, or
-  /// three times as many as one choice holds: a policy may keep most of them.
+  /// three times as many as one choice holds: a policy can keep most of them.
   private func sweep(near key: CacheKey, _ search: inout VictimSearch) async throws(CacheError) {
     var sweep = uses.sweep(near: key, isOrdered: isOrdered)
     defer { uses.keep(sweep) }

@@ -1,6 +1,6 @@
 public import EngineAPI
 
-/// How much a store may hold, and what it evicts to stay within that.
+/// How much a store can hold, and what it evicts to stay within that.
 public struct StoreLimits: Sendable, Hashable {
   /// The largest number of entries, 1 or more. The leases of requests do not count.
   public let maxEntries: Int
@@ -180,7 +180,7 @@ public struct EvictionRank: Sendable, Comparable {
   }
 }
 
-/// An entry that may be evicted, as a policy sees it.
+/// An entry that can be evicted, as a policy sees it.
 ///
 /// Times are in milliseconds since 1970-01-01T00:00:00Z. A time ahead of the clock is negative, and so comes before all
 /// others: otherwise entries stored before the clock was set back would keep their places until the clock catches up.

@@ -23,7 +23,7 @@ package struct VictimSearch: Sendable {
   private let now: Timestamp
   /// How much must go.
   private let needed: EntryCount
-  /// How many more may go.
+  /// How many more can be evicted.
   private let spareCount: Int
   /// The entries that must stay.
   private let excluded: [CacheKey]

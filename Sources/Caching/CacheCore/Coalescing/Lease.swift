@@ -10,7 +10,7 @@ struct Lease: Sendable {
 
   /// The name of the process that holds it (`ProcessTable`); `nil` if it has none.
   let process: String?
-  /// From this time on, other processes may take the lease over.
+  /// From this time on, other processes can take the lease over.
   let until: Timestamp
   /// Distinguishes this version of the lease from all others, even of the same millisecond: a holder must not take the
   /// lease of another one for its own.
@@ -200,7 +200,7 @@ struct LeaseTable: Sendable {
     found.lease.flatMap { clock.now < $0.until ? $0.failure : nil }
   }
 
-  /// Whether another holder may take the lease: it has run out, its request failed, or its holder's process cannot
+  /// Whether another holder can take the lease: it has run out, its request failed, or its holder's process cannot
   /// finish it.
   private func hasEnded(_ found: Found) -> Bool {
     guard let lease = found.lease, clock.now < lease.until, lease.failure == nil else { return true }

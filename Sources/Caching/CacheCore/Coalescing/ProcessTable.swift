@@ -70,7 +70,7 @@ package struct ProcessStatus: Hashable {
   }
 
   /// The status in the format of proc(5): the state is field 3, the start time field 22. Field 2 is the program's name
-  /// in parentheses, and may itself contain spaces and parentheses: count fields from the last parenthesis.
+  /// in parentheses, and can itself contain spaces and parentheses: count fields from the last parenthesis.
   package init?(_ text: String) {
     guard let end = text.utf8.lastIndex(of: UInt8(ascii: ")")) else { return nil }
     let fields = text[end...].split(separator: " ").dropFirst()

@@ -265,7 +265,7 @@ extension CacheError {
   /// A task asks for `key` while it fetches what that fetch waits for.
   fileprivate static func ownFetch(_ key: String) -> CacheError {
     CacheError(
-      .invalidRequest, "the fetch of \(key) needs its own answer, and would wait for itself for ever",
+      .invalidRequest, "the fetch of \(key) needs its own response, and would wait for itself for ever",
       hint: "do not ask the cache for it in the closure that fetches it, nor in one that this closure asks for")
   }
 }

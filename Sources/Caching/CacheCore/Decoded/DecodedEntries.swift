@@ -60,7 +60,7 @@ extension EntryStore {
     _ key: CacheKey, _ codec: String, where isUsed: (Decoded<Value>) -> Bool = { _ in true }
   ) throws(CacheError) -> Decoded<Value>? {
     let digest = AccessRecord.digest(of: key)
-    // Without a count, this is the entry's second read: the engine may have to open a file to count changes.
+    // Without a count, this is the entry's second read: the engine might have to open a file to count changes.
     guard let decodedEntries, let (kept, then): (Decoded<Value>, UInt64?) = decodedEntries.find(key, digest, codec),
       let then, try engine.changeCount() == then, kept.metadata.state(at: clock.now) != .expired, isUsed(kept)
     else { return nil }
@@ -86,7 +86,7 @@ extension EntryStore {
     let (now, digest) = (clock.now, AccessRecord.digest(of: key))
     let found: (kept: Decoded<Value>, changeCount: UInt64?)? = decodedEntries?.find(key, digest, codec)
     // Get the count before the read, so that the value read belongs to this count or a later one. Only for entries
-    // read again: an engine may have to open a file for it, which a process that reads one entry should not pay for.
+    // read again: an engine might have to open a file for it, which a process that reads one entry should not pay for.
     let count = found == nil ? nil : try engine.changeCount()
     if let found, let count, count == found.changeCount {
       return found.kept.metadata.state(at: now) == .expired ? nil : found.kept

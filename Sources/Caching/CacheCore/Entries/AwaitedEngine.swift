@@ -3,7 +3,7 @@ internal import Synchronization
 
 /// Takes the place of an engine that could not be opened, such as one whose server is away. A call opens the store if that
 /// is possible by then, and fails with the reason if not. During an attempt, and for a second after it, all other calls
-/// fail with the reason of the one before: none of them waits for a server that may be silent.
+/// fail with the reason of the one before: none of them waits for a server that can be silent.
 package final class AwaitedEngine: StorageEngine {
   private enum State {
     case away(CacheError, since: Timestamp?)
@@ -12,7 +12,7 @@ package final class AwaitedEngine: StorageEngine {
     case closed
   }
 
-  /// How long after an attempt the next one may be made: each may take until a connection times out.
+  /// How long after an attempt the next one can be made: each can take until a connection times out.
   package static let pause = Duration.seconds(1)
 
   private let clock: any WallClock

@@ -4,7 +4,7 @@ extension CacheKey {
   /// The version of the key scheme. Entries under keys of another version are never found, and expire.
   static let schemeVersion = "v1"
 
-  /// The key of the entry that answers `request`: `resource/version/name=value/name=value`, with parameters sorted by
+  /// The key of the entry for `request`: `resource/version/name=value/name=value`, with parameters sorted by
   /// name, and names and values percent-encoded.
   ///
   /// - Throws: `CacheError` with the code `invalidRequest` if the key would be too long, `invalidKey` if the resource's

@@ -25,7 +25,7 @@ extension EntryMetadata {
     return stored
   }
 
-  /// Which requests the stored response answers.
+  /// The requests that can reuse the stored response.
   var selector: VariantSelector {
     attribute(named: AttributeName.selector).flatMap { VariantSelector(text: $0[...]) } ?? .always
   }
@@ -41,7 +41,7 @@ extension StoredHead {
   /// The status of an entry that has no attribute for it.
   fileprivate static let usualStatus = 200
 
-  /// The header fields that decide how a response may be used. A typed response keeps no others.
+  /// The header fields that decide how a response can be used. A typed response keeps no others.
   static let cachingFields = [
     "age", "cache-control", "cdn-cache-control", "date", "etag", "expires", "last-modified", "vary",
   ]

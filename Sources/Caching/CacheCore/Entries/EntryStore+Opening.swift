@@ -6,7 +6,7 @@ extension EntryStore {
   /// store is moved aside, and an empty one is opened.
   ///
   /// - Parameters:
-  ///   - limits: how much it may hold; `nil` for no limits. They do not apply to an engine that is not `bounded`.
+  ///   - limits: how much it can hold; `nil` for no limits. They do not apply to an engine that is not `bounded`.
   ///   - transforms: what entries are written with, such as compression.
   ///   - home: the directory for the file of a store without a path; `nil` if there is none: then uses stay in memory.
   /// - Returns: also a warning, if the store was moved.
@@ -20,7 +20,7 @@ extension EntryStore {
     let engine = try await plugin.open(configuration)
     let declaration = plugin.declaration
     let isReadOnly = configuration.isForRepair || declaration.capabilities.contains(.readOnly)
-    // The engine may have created the file as its mark.
+    // The engine might have created the file as its mark.
     let table = UseTable(of: declaration, configuration, home: home, maxEntries: limits?.maxEntries ?? 0)
     let store = EntryStore(
       over: engine, of: plugin, configuration.clock, limits: limits, transforms: transforms,
@@ -89,8 +89,8 @@ package struct CrashedStore: Sendable {
   /// Moves the store aside, and removes the mark.
   ///
   /// - Returns: a warning that says where the store is now; `nil` if another process has moved it, or there is none.
-  /// - Throws: `CacheError`: `busy` if the store is open, or another process is moving it; `damaged` if the store may only
-  ///   be read; `permissionDenied` if the mark cannot be opened or removed; the engine's failure.
+  /// - Throws: `CacheError`: `busy` if the store is open, or another process is moving it; `damaged` if the store can
+  ///   only be read; `permissionDenied` if the mark cannot be opened or removed; the engine's failure.
   package func moveAside() async throws(CacheError) -> CacheError? {
     if plugin.declaration.capabilities.contains(.readOnly) { throw error }
     let file = open(mark, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)

@@ -2,7 +2,7 @@ public import EngineAPI
 
 /// Entries whose values belong to a resource, in this library or another one.
 extension EntryStore {
-  /// How often other writers may be faster before an update gives up: then they are writing without pause.
+  /// How often other writers can be faster before an update gives up: then they are writing without pause.
   private static let maximumAttempts = 1_000
 
   /// The value under `key`, with its entry's metadata; `nil` if there is none, or an expired one. Reuses a decoded
@@ -33,7 +33,7 @@ extension EntryStore {
   ///   - key: the key of the entry.
   ///   - codec: encodes and decodes the value.
   ///   - change: receives the value, `nil` if there is none or an expired one, and returns the new one with the time
-  ///     from which it may be dropped. It is called once per attempt; an error ends the update.
+  ///     from which it can be dropped. It is called once per attempt; an error ends the update.
   /// - Throws: `CacheError`: what `change` throws, the engine failed, the entry is `damaged`, or other writers kept
   ///   changing it (`conflict`); then nothing has changed.
   public func update<Value: Sendable>(
@@ -68,7 +68,7 @@ extension EntryStore {
   public func keys(prefix: String) async throws(CacheError) -> [CacheKey] {
     let now = clock.now
     var walk = StoreWalk(self, ScanRequest(prefix: prefix))
-    // An engine that is not ordered may return a key twice.
+    // An engine that is not ordered can return a key twice.
     var keys: Set<CacheKey> = []
     while let page = try await walk.next() {
       for entry in page where entry.metadata.state(at: now) != .expired { keys.insert(entry.key) }

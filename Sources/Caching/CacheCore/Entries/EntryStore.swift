@@ -41,7 +41,7 @@ public struct EntryStore: Sendable {
   /// Creates a store over `engine`.
   ///
   /// - Parameters:
-  ///   - limits: how much it may hold; `nil` for no limits.
+  ///   - limits: how much it can hold; `nil` for no limits.
   ///   - uses: records how it is used, for eviction.
   ///   - capabilities: those of the engine. If it is not `bounded`, `limits` do not apply; if it is not `expiring`, writes
   ///     also remove a few expired entries.
@@ -86,7 +86,7 @@ public struct EntryStore: Sendable {
   }
 
   /// Does the same, unless `byMetadata` can make the value from the metadata alone: then transforms are not undone. It gets
-  /// the metadata as stored, of which a transform may hide attributes.
+  /// the metadata as stored, of which a transform can hide attributes.
   func read<Value: Sendable>(
     _ key: CacheKey, byMetadata: @Sendable (EntryMetadata) -> Value?,
     _ decode: @Sendable (Span<UInt8>, EntryMetadata) throws(CacheError) -> Value
@@ -137,7 +137,7 @@ public struct EntryStore: Sendable {
   ///   - endsLease: whether the same commit removes the lease of that request.
   /// - Throws: `CacheError` with the code of the engine's failure, `conflict` if the request is outdated or its lease is
   ///   lost, `tooLarge` if the entry alone exceeds the store's
-  ///   limits, `overBounds` if no other entry may be evicted, `busy` if other writers keep filling the store; then
+  ///   limits, `overBounds` if no other entry can be evicted, `busy` if other writers keep filling the store; then
   ///   nothing has changed.
   public func write(
     _ key: CacheKey, payload: [UInt8], metadata: EntryMetadata, expecting: WriteBatch.Expectation? = nil,
@@ -167,7 +167,7 @@ public struct EntryStore: Sendable {
   ///   - key: the entry's key.
   ///   - version: the checksum that the entry must have; with `nil`, nothing is done.
   ///   - batch, token, endsLease: as for `write`.
-  ///   - renewed: makes the new metadata from the present one, of which a transform may hide attributes.
+  ///   - renewed: makes the new metadata from the present one, of which a transform can hide attributes.
   /// - Returns: `false` if the entry must be written whole, and nothing has changed: it cannot be read, or would be
   ///   written with other transforms now.
   /// - Throws: `CacheError`: as `write`; `conflict` if the entry has another version or

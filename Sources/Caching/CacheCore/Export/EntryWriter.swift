@@ -1,6 +1,6 @@
 internal import EngineAPI
 
-/// How to write entries to a store that may already have entries under the same keys.
+/// How to write entries to a store that might already have entries under the same keys.
 public struct TransferOptions: Sendable, Hashable {
   /// Whether to overwrite entries that were stored later than the new ones.
   public let overwrites: Bool
@@ -107,7 +107,7 @@ struct EntryWriter {
       attempt += 1
     }
     if !options.isDryRun {
-      // Also of entries that the store already had: an interrupted transfer may not have written their uses.
+      // Also of entries that the store already had: an interrupted transfer might not have written their uses.
       let uses = pending.reduce(into: [CacheKey: AccessHistory]()) { $0[$1.key] = $1.history }
       if !uses.isEmpty { try store?.uses.restore(uses) }
     }

@@ -62,7 +62,7 @@ extension ExportedEntry {
 
   /// Decodes `line`, one line of an export with or without its line end.
   ///
-  /// Members may be in any order. Repeated or unknown members are errors, and so is a missing key, time or payload,
+  /// Members can be in any order. Repeated or unknown members are errors, and so is a missing key, time or payload,
   /// because an entry must arrive complete; so is a checksum that does not match. A line without a checksum, which editing
   /// a line requires, gets a new one.
   ///
@@ -131,7 +131,7 @@ extension ExportedEntry {
 }
 
 extension JSONReader {
-  /// Reads the key of an entry that may be imported.
+  /// Reads the key of an entry that can be imported.
   fileprivate mutating func exportedKey() throws(Failure) -> CacheKey {
     let text = try string()
     let key: CacheKey

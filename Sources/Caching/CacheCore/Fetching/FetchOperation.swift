@@ -344,7 +344,7 @@ struct FetchOperation<Target: FetchTarget>: Sendable {
     // Without a stored entry, the failure itself is the response. It is not shared: each waiting fetch requests its own.
     if Self.passingFailures.contains(exchange.head.status), canServeStale() {
       throw CacheError(
-        .originUnreachable, "\(target.origin) answered with status \(exchange.head.status)", hint: "try again later",
+        .originUnreachable, "\(target.origin) responded with status \(exchange.head.status)", hint: "try again later",
         cause: OriginFailure(status: exchange.status))
     }
     let head = services.rules.stored(

@@ -1,6 +1,6 @@
 /// The services that all fetches share.
 public struct FetchServices: Sendable {
-  /// Decides what may be stored and reused.
+  /// Decides what can be stored and reused.
   public var rules: HTTPCacheRules
   /// The current time, since 1970-01-01T00:00:00Z.
   public let now: @Sendable () -> Duration

@@ -61,7 +61,7 @@ protocol FetchTarget: Sendable {
     _ response: Response, _ head: StoredHead, confirming base: StoredResponse<Response>?, _ token: CoalescingToken?
   ) async throws(CacheError) -> String
 
-  /// Whether concurrent callers may use `response` too, which the cache may store, as `head`, but could not.
+  /// Whether concurrent callers can use `response` too, which the cache can store, as `head`, but could not.
   func isShareable(_ response: Response, _ head: StoredHead) -> Bool
 
   /// Changes the cache as a response demands that is not stored itself: removes what it replaces, or what a POST made
@@ -145,7 +145,7 @@ struct Delivery<Response: Sendable>: Sendable {
   /// Whether the storage kept the response, or will keep it once it is complete; `false` if it failed, or had nothing to
   /// keep.
   var isKept = true
-  /// Why the response may not be stored; `nil` if it may.
+  /// Why the response must not be stored; `nil` if it can.
   var refusal: String?
   /// Whether the response is that to another caller's request, which this caller waited for.
   var isCollapsed = false
@@ -157,18 +157,18 @@ struct OriginFailure: Error {
   var status: Int?
   /// Whether the failed request was another caller's.
   var isShared = false
-  /// Whether the origin began to respond, so that another attempt may succeed, or continue.
+  /// Whether the origin began to respond, so that another attempt can succeed, or continue.
   var hasBrokenOff = false
 }
 
 extension CacheError {
-  /// The error if only the cache may answer for `name`, and it cannot.
+  /// The error if only the cache can be used for `name`, and it cannot.
   static func notCached(_ name: String, _ decision: CacheDecision, _ options: FetchOptions) -> CacheError {
     guard decision.isAboutStoredResponse else { return CacheError(.notCached, "\(name) is not in the cache") }
     if options.requiresFresh {
       return CacheError(.originUnreachable, "only a stale copy of \(name) is in the cache: \(decision.reason)")
     }
-    return CacheError(.notCached, "\(name) may not be used: \(decision.reason)")
+    return CacheError(.notCached, "\(name) cannot be used: \(decision.reason)")
   }
 }
 

@@ -1,4 +1,4 @@
-/// A request whose answer can be stored. Its parts make the canonical key of the entry.
+/// A request whose response can be stored. Its parts make the canonical key of the entry.
 public protocol CacheableRequest: Sendable, Hashable {
   /// The kind of resource, and the namespace of its entries: lower-case letters and digits.
   static var resource: String { get }
@@ -6,7 +6,7 @@ public protocol CacheableRequest: Sendable, Hashable {
   /// The namespace of this request's entry; by default `resource`.
   var namespace: String { get }
 
-  /// Everything that the answer depends on, including the origin, and no secrets. The order does not matter, but keys
+  /// Everything that the response depends on, including the origin, and no secrets. The order does not matter, but keys
   /// are made faster if the names are sorted.
   var parameters: [(name: String, value: String)] { get }
 }
@@ -16,14 +16,14 @@ extension CacheableRequest {
   public var namespace: String { Self.resource }
 }
 
-/// A source of answers that the cache does not have: a server, or the sample data in the program.
+/// A source of responses that the cache does not have: a server, or the sample data in the program.
 public protocol ResponseOrigin<Request, Response>: Sendable {
   /// The kind of request.
   associatedtype Request: CacheableRequest
-  /// The kind of answer.
+  /// The kind of response.
   associatedtype Response: Sendable
 
-  /// The origin's name. It is part of every entry's key, so that answers of two origins never mix.
+  /// The origin's name. It is part of every entry's key, so that responses of two origins never mix.
   var name: String { get }
 
   /// Whether asking the origin is so cheap that concurrent fetches need not share one request.
@@ -54,16 +54,16 @@ extension ResponseOrigin {
   }
 }
 
-/// The answer of an origin.
+/// The response of an origin.
 public struct OriginAnswer<Response: Sendable>: Sendable {
-  /// The status and the header fields, which decide how the answer may be stored and reused.
+  /// The status and the header fields, which decide how the response can be stored and reused.
   public let head: HTTPResponseHead
-  /// The whole, valid answer; `nil` if the origin confirms the stored response (status 304).
+  /// The whole, valid response; `nil` if the origin confirms the stored response (status 304).
   public let response: Response?
   /// The status that the origin sent. It differs from that of `head` if the origin only completed the stored response.
   public let status: Int
 
-  /// Creates an answer. By default its status is that of `head`.
+  /// Creates a response. By default its status is that of `head`.
   public init(head: HTTPResponseHead, response: Response?, status: Int? = nil) {
     self.head = head
     self.response = response
@@ -82,7 +82,7 @@ public struct OriginAnswer<Response: Sendable>: Sendable {
 ///   - origin: the source of responses that the cache does not have.
 ///   - services: the rules, the clock, and the coalescer of requests.
 ///   - options: the policy and the limits of this fetch.
-///   - mayKeep: whether a response may be stored; one for which it returns `false` is returned all the same.
+///   - mayKeep: whether a response can be stored; one for which it returns `false` is returned all the same.
 ///   - toDomain: makes the value that callers see of a response.
 public func fetch<Storage: ResponseStore, Origin: ResponseOrigin, Value: Sendable>(
   _ request: Storage.Request, storage: Storage, origin: Origin, services: FetchServices, options: FetchOptions,

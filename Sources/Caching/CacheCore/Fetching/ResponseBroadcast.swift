@@ -24,7 +24,7 @@ final class ResponseBroadcast: Sendable {
     var dropped = 0
     /// The number of bytes in the buffer, and of those that have arrived.
     var held = 0, arrived = 0
-    /// Whether there may be more than the limit, so that the buffer need not hold everything.
+    /// Whether there can be more than the limit, so that the buffer need not hold everything.
     var isTooLarge = false
     /// Whether all that will come has arrived. Readers still wait for the owner, unless there is an `end`.
     var hasArrived = false
@@ -56,7 +56,7 @@ final class ResponseBroadcast: Sendable {
     }
   }
 
-  /// The number of bytes that may wait for the slowest reader of content above the limit.
+  /// The number of bytes that can wait for the slowest reader of content above the limit.
   private static let window = 256 * 1024
 
   private let length: Int?

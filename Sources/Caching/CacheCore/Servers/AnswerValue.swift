@@ -11,7 +11,7 @@ public struct AnswerValue {
   ///
   /// - Throws: `CacheError` with the code `invalidAnswer`.
   public init(_ response: HTTPResponse, origin: String) throws(CacheError) {
-    if response.body.isEmpty { throw .invalidAnswer(origin, "an empty answer") }
+    if response.body.isEmpty { throw .invalidAnswer(origin, "an empty response") }
     if response.isHTML { throw .invalidAnswer(origin, "a page of HTML instead of JSON") }
     guard let document = try? JSONDocument(parsing: response.body, allowsRepeatedKeys: true) else {
       throw Self.misunderstood("it is not valid JSON", origin)
@@ -37,11 +37,11 @@ public struct AnswerValue {
 
   private static func misunderstood(_ reason: String, _ origin: String) -> CacheError {
     .invalidAnswer(
-      origin, "an answer that is not understood: \(reason)",
+      origin, "a response that is not understood: \(reason)",
       hint: "check the base URL of this origin; if it is right, its server is at fault")
   }
 
-  /// The member `name`, which must exist but may be null.
+  /// The member `name`, which must exist but can be null.
   public func member(_ name: String) throws(CacheError) -> AnswerValue {
     guard let member = try anyMember(name) else { throw missing(name) }
     return member
@@ -69,7 +69,7 @@ public struct AnswerValue {
     }
   }
 
-  /// The value as a whole number. It may be written with a zero fraction.
+  /// The value as a whole number. It can be written with a zero fraction.
   public var wholeNumber: Int {
     get throws(CacheError) {
       guard case .number(let digits) = value else { throw unexpected("a whole number") }
@@ -169,7 +169,7 @@ enum ServerMessage {
     "status_message", "errors", "detail", "error_description", "message", "error", "title",
   ]
 
-  /// The first text in the members of the object `value` that may hold a message, or in objects among those members.
+  /// The first text in the members of the object `value` that can hold a message, or in objects among those members.
   private static func text(_ value: JSONDocument.Value) -> String? {
     guard case .object(let members) = value else { return nil }
     return names.lazy.compactMap { name in
@@ -189,7 +189,7 @@ enum ServerMessage {
 }
 
 extension CacheError {
-  /// The error for an origin called `origin` that sent `what` as its answer.
+  /// The error for an origin called `origin` that sent `what` as its response.
   package static func invalidAnswer(
     _ origin: String, _ what: String, hint: String = "check the base URL of this origin, or try again later"
   ) -> CacheError {

@@ -5,11 +5,11 @@ public protocol HTTPOrigin: ResponseOrigin {
 
   /// The resource to request for `request`.
   ///
-  /// - Throws: `CacheError` with the code `invalidRequest` if the server cannot answer such a request.
+  /// - Throws: `CacheError` with the code `invalidRequest` if the server cannot respond to such a request.
   func endpoint(for request: Request) throws(CacheError) -> Endpoint
 
-  /// Whether `response` is an answer, rather than a failure reported by its status. By default every status from 200 to
-  /// 299 is an answer, except 206, because no part was requested.
+  /// Whether `response` is a result, rather than a failure reported by its status. By default every status from 200 to
+  /// 299 is a result, except 206, because no part was requested.
   func isAnswer(_ response: HTTPResponse) -> Bool
 
   /// Decodes `response`, for which `isAnswer` returned `true`.
@@ -24,7 +24,7 @@ extension HTTPOrigin {
 
   /// The request as the caching rules examine it: without a key in its URL, and without conditions.
   ///
-  /// - Throws: `CacheError` with the code `invalidRequest` if the server cannot answer such a request.
+  /// - Throws: `CacheError` with the code `invalidRequest` if the server cannot respond to such a request.
   public func message(for request: Request) throws(CacheError) -> HTTPRequest {
     server.message(for: try endpoint(for: request))
   }
@@ -69,7 +69,7 @@ extension OriginServer {
       case 404, 410: (.notFound, "has no \(subject)", "check the request")
       case 400, 414, 422: (.invalidRequest, "rejected \(subject)", "check the request")
       case 429: (.originUnreachable, "allows no more requests for now", Self.retry(head))
-      case 408, 425, 500...599: (.originUnreachable, "failed to answer for \(subject)", Self.retry(head))
+      case 408, 425, 500...599: (.originUnreachable, "failed to serve \(subject)", Self.retry(head))
       case 300...399:
         (
           .invalidAnswer, "redirects \(subject) elsewhere",
@@ -77,7 +77,7 @@ extension OriginServer {
         )
       default:
         (
-          .invalidAnswer, "answered for \(subject) with a status that means nothing here",
+          .invalidAnswer, "responded for \(subject) with a status that means nothing here",
           "check the base URL of this origin"
         )
       }
@@ -92,7 +92,7 @@ extension OriginServer {
     return "try again in \(seconds) \(seconds == 1 ? "second" : "seconds")"
   }
 
-  /// The server of the new address, after a space. The rest of the address may repeat a secret.
+  /// The server of the new address, after a space. The rest of the address might repeat a secret.
   private func newServer(_ head: HTTPResponseHead, _ endpoint: Endpoint) -> String {
     let target = head.fields["location"].flatMap { URLReference.resolve($0, against: endpoint.request.url) }
     let server = target.flatMap { URLReference($0)?.server }.map { " \($0)" } ?? ""

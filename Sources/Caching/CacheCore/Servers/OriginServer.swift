@@ -128,7 +128,7 @@ struct SecretTexts: Sendable {
     return texts.contains { text.holds($0) }
   }
 
-  /// `error`, or what may be said of it if its texts or its cause contain a secret.
+  /// `error`, or what can be said of it if its texts or its cause contain a secret.
   func withheld(from error: CacheError, origin: String) -> CacheError {
     if occur(in: "\(error.message)\n\(error.hint)") {
       return CacheError(

@@ -18,7 +18,7 @@ public struct PayloadCodec<Value: Sendable>: Sendable {
   ///     alike: a value that one has decoded is reused by the others. Up to 15 bytes are compared fastest.
   ///   - encode: makes the payload and its media type; throws `invalidAnswer` if a value cannot be encoded.
   ///   - decode: decodes the value from the payload, the key and the media type; throws `wrongType` if `encode` cannot
-  ///     have made the payload. It may rely on a checked checksum: a damaged payload does not get here.
+  ///     have made the payload. It can rely on a checked checksum: a damaged payload does not get here.
   public init(
     _ identifier: String,
     encode: @escaping @Sendable (Value) throws(CacheError) -> (payload: [UInt8], contentType: String),
@@ -32,7 +32,7 @@ public struct PayloadCodec<Value: Sendable>: Sendable {
 
 /// A value that is stored as JSON.
 ///
-/// Reading and writing are coded by hand. Every answer from the cache pays for reading, and `Decodable` takes ten times
+/// Reading and writing are coded by hand. Every hit pays for reading, and `Decodable` takes ten times
 /// as long, plus half a millisecond the first time in a process.
 public protocol JSONPayload: Sendable {
   /// Reads what `write` has written. It must skip members that it does not know.
@@ -80,7 +80,7 @@ extension PayloadCodec where Value: JSONPayload {
 
 extension CacheError {
   /// The error for an entry that is as it was written, but by another codec, or with a value of another type. Its hint does
-  /// not advise removal: the entry may be good for its own reader.
+  /// not advise removal: the entry might be good for its own reader.
   package static func wrongType(_ key: CacheKey, _ reason: String, cause: (any Error)?) -> CacheError {
     CacheError(
       .wrongType, "entry \(key) \(reason)", hint: "read it as the type that was stored, or fetch or store it again",

@@ -7,10 +7,10 @@ public protocol ResponseStore<Request, Response>: Sendable {
   /// The kind of response.
   associatedtype Response: Sendable
 
-  /// The response stored for `request`, fresh or stale; `nil` if there is none that may still be used.
+  /// The response stored for `request`, fresh or stale; `nil` if there is none that can still be used.
   ///
   /// - Parameters:
-  ///   - request: the request to answer.
+  ///   - request: the request to serve.
   ///   - isCounted: whether to count this lookup as a hit or a miss: only a fetch's first one.
   /// - Throws: `CacheError`: the storage failed, or the entry is damaged (`damaged`).
   func response(for request: Request, isCounted: Bool) async throws(CacheError) -> StoredResponse<Response>?
@@ -34,7 +34,7 @@ public protocol ResponseStore<Request, Response>: Sendable {
   /// - Throws: `CacheError`: the storage failed, and nothing has changed.
   func remove(_ request: Request) async throws(CacheError)
 
-  /// The key of the entry that answers `request`.
+  /// The key of the entry for `request`.
   ///
   /// - Throws: `CacheError` with the code `invalidRequest` if the key would be too long.
   func key(for request: Request) throws(CacheError) -> String
@@ -69,7 +69,7 @@ public struct StoredResponse<Response: Sendable>: Sendable {
   }
 }
 
-/// Stores answers as entries of any engine. A request becomes a key, a response a payload, and the origin's caching
+/// Stores responses as entries of any engine. A request becomes a key, a response a payload, and the origin's caching
 /// header fields become attributes.
 ///
 /// Each resource has its own name for this type, in its own file. Resources know no engine and engines know no
@@ -84,7 +84,7 @@ public struct EngineResponseStorage<Request: CacheableRequest, Response: Sendabl
     self.codec = codec
   }
 
-  /// The answer stored for `request`, fresh or stale; `nil` if there is none, or an expired one.
+  /// The response stored for `request`, fresh or stale; `nil` if there is none, or an expired one.
   ///
   /// - Throws: `CacheError`: the engine failed, or the entry is `damaged`.
   public func response(
@@ -135,7 +135,7 @@ public struct EngineResponseStorage<Request: CacheableRequest, Response: Sendabl
     try await store.engine.apply(batch)
   }
 
-  /// The key of the entry that answers `request`.
+  /// The key of the entry for `request`.
   ///
   /// - Throws: `CacheError` with the code `invalidRequest` if the key would be too long.
   public func key(for request: Request) throws(CacheError) -> String {
@@ -144,7 +144,7 @@ public struct EngineResponseStorage<Request: CacheableRequest, Response: Sendabl
 }
 
 extension EntryStore {
-  /// The answer that an `EngineResponseStorage` with `codec` finds for `request`, if that is at hand, decoded and
+  /// The response that an `EngineResponseStorage` with `codec` finds for `request`, if that is at hand, decoded and
   /// unchanged since, and `isUsed` returns `true` for its head; otherwise `nil`. Counts a hit.
   ///
   /// Cost: see `kept(_:_:where:)`.

@@ -10,7 +10,7 @@ internal import EngineAPI
 /// *signpost*: an entry without content that lists the selectors of all responses, each of which has a variant named by its
 /// digest. So a lookup takes one read, or two, and never a scan.
 ///
-/// A signpost may list responses that are gone. A response that is not listed, because its signpost was evicted, is not
+/// A signpost can list responses that are gone. A response that is not listed, because its signpost was evicted, is not
 /// found again, so that an invalidation need not know it: it expires, or is replaced.
 public struct URLResponses: Sendable {
   /// Chooses the responses that a request selects.
@@ -18,7 +18,7 @@ public struct URLResponses: Sendable {
 
   /// The most responses for one URL. With one more, the one that was added first is removed.
   static let maximumVariants = 64
-  /// How often other writers may change the list before storing gives up.
+  /// How often other writers can change the list before storing gives up.
   private static let maximumAttempts = 100
   /// The text in a key after the prefix that all keys of a URL share.
   private static let variantName = "variant="
@@ -351,7 +351,7 @@ extension EntryMetadata {
   }
 
   fileprivate var httpHead: StoredHead {
-    // Split by bytes: a value may begin with a combining mark, which would merge with the space before it.
+    // Split by bytes: a value can begin with a combining mark, which would merge with the space before it.
     let lines = (attribute(named: Self.blockName) ?? "").utf8.split(separator: UInt8(ascii: "\n")).compactMap { line in
       line.firstIndex(of: UInt8(ascii: ":")).map { colon in
         let value = line[line.index(after: colon)...].dropFirst()

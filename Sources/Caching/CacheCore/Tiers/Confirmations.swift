@@ -3,15 +3,15 @@ internal import Synchronization
 
 /// The versions of entries that this process has seen in the remote store of a `TieredEngine`.
 ///
-/// A local copy is never trusted by itself: other machines change the remote store, a write to the local store may fail, and
-/// other processes may share the local store. A copy answers only if a read of this process has found the same version
-/// in the remote store, and the remote engine says that nothing has changed since.
+/// A local copy is never trusted by itself: other machines change the remote store, a write to the local store might
+/// fail, and other processes can share the local store. A copy is served only if a read of this process has found the
+/// same version in the remote store, and the remote engine says that nothing has changed since.
 ///
 /// A version is the `checksum` of an entry: two entries with the same key and checksum are the same version.
 ///
 /// It remembers about 260,000 entries, and takes memory for as many as were confirmed.
 final class Confirmations: Sendable {
-  /// The state before the remote store is read. The read may find an entry that has changed by the time it returns.
+  /// The state before the remote store is read. The read can find an entry that has changed by the time it returns.
   struct Moment: Sendable {
     /// The digest of the key.
     let digest: UInt64
@@ -65,7 +65,7 @@ final class Confirmations: Sendable {
   }
 
   /// Records that a read that began at `moment` has found that version. Returns `false` if this process has changed an entry
-  /// meanwhile: then the remote store may have another version by now.
+  /// meanwhile: then the remote store might have another version by now.
   func confirm(_ version: UInt64, _ moment: Moment) -> Bool {
     let part = part(moment.digest)
     return part.state.withLock { state in
@@ -88,7 +88,7 @@ final class Confirmations: Sendable {
     }
   }
 
-  /// Ends a change. A read that began before may have found the entry as it was before the change.
+  /// Ends a change. A read that began before might have found the entry as it was before the change.
   func endChange(_ digest: UInt64) {
     let part = part(digest)
     part.state.withLock { state in

@@ -4,12 +4,12 @@ internal import Synchronization
 /// An engine over two: a local store on this machine, in front of a remote store that several machines share. See
 /// `TieredLayer`.
 ///
-/// The remote engine decides: it judges each batch, and each read that no local copy may answer. A local copy answers while it
-/// is fresh and `Confirmations` says that the remote store has the same version. A stale entry is read from the remote store
-/// in any case, since another machine may have revalidated it.
+/// The remote engine decides: it judges each batch, and each read that no local copy can serve. A local copy is served
+/// while it is fresh and `Confirmations` says that the remote store has the same version. A stale entry is read from
+/// the remote store in any case, since another machine might have revalidated it.
 ///
-/// The local engine may fail: the remote one answers then. A local store that turns out to be damaged is removed, and filled
-/// again by reads.
+/// The local engine can fail: the remote one serves then. A local store that turns out to be damaged is removed, and
+/// filled again by reads.
 package final class TieredEngine: WrappingEngine {
   /// The remote engine.
   package let base: any StorageEngine
@@ -18,12 +18,12 @@ package final class TieredEngine: WrappingEngine {
   private let writer: BoundedWriter
   private let confirmations: Confirmations
   private let clock: any WallClock
-  /// Whether the remote engine is bounded. Counting the entries of one that is not may cost a scan.
+  /// Whether the remote engine is bounded. Counting the entries of one that is not might cost a scan.
   private let isBounded: Bool
   /// Whether the remote engine counts all changes, or follows those that others make.
   private let isCounting: Bool
   private let isFollowing: Bool
-  /// The number of reads that a local copy has answered.
+  /// The number of reads that a local copy has served.
   let localHits = Atomic<UInt64>(0)
   /// Why the remote engine was away at its last call, and when that was; `nil` if it was not away.
   private let absence = Mutex<(reason: CacheError, since: Timestamp)?>(nil)
@@ -59,7 +59,7 @@ package final class TieredEngine: WrappingEngine {
         if isAnswered { output = try body(bytes, metadata) } else { held = metadata }
       }
     } catch {
-      // It may be `body` that failed. If the copy is damaged, the entry in the remote store may be intact.
+      // It might be `body` that failed. If the copy is damaged, the entry in the remote store might be intact.
       if !isAnswered { await noteLocal(error) } else if error.code != .damaged { throw error }
     }
     if let output {
@@ -69,7 +69,7 @@ package final class TieredEngine: WrappingEngine {
     return try await readRemote(key, moment, held: held, body)
   }
 
-  /// Serves a local copy that may answer. Everything else may wait.
+  /// Serves a usable local copy. Everything else can wait.
   package func readNow(
     _ key: Span<UInt8>, _ body: (Span<UInt8>, EntryMetadata) throws(CacheError) -> Void
   ) throws(CacheError) -> Bool? {
@@ -95,7 +95,7 @@ package final class TieredEngine: WrappingEngine {
     return confirmations.moment(AccessRecord.digest(of: key), change, clock.now)
   }
 
-  /// Whether a local copy with that metadata may answer.
+  /// Whether a local copy with that metadata can be served.
   private func isCurrent(_ metadata: EntryMetadata, _ moment: Confirmations.Moment) -> Bool {
     metadata.state(at: moment.time) == .fresh && confirmations.isConfirmed(metadata.checksum, moment)
   }
@@ -108,7 +108,7 @@ package final class TieredEngine: WrappingEngine {
     writer.uses.record(digest: moment.digest, at: moment.time)
   }
 
-  /// Reads the remote store, and stores a local copy. While the remote engine is away, a copy of any version answers.
+  /// Reads the remote store, and stores a local copy. While the remote engine is away, a copy of any version is served.
   ///
   /// - Parameter held: the metadata of the local copy; `nil` if there is none that can be read.
   private func readRemote<Output: Sendable>(
@@ -221,8 +221,8 @@ package final class TieredEngine: WrappingEngine {
     absence.withLock { $0 = error.map { ($0, now) } }
   }
 
-  /// Whether the remote engine was away less than a second ago: each call may take until a connection times out. Otherwise
-  /// the caller is the next to find out.
+  /// Whether the remote engine was away less than a second ago: each call can take until a connection times out.
+  /// Otherwise the caller is the next to find out.
   private func wasJustAway(at now: Timestamp) -> Bool {
     absence.withLock { absence in
       guard let since = absence?.since else { return false }
@@ -279,6 +279,7 @@ public struct TierReport: Sendable {
 }
 
 extension CacheError {
-  /// Whether the engine is away, such as a server that cannot be reached or still loads its data, and may be back later.
+  /// Whether the engine is away, such as a server that cannot be reached or still loads its data, and can be back
+  /// later.
   var isAway: Bool { code == .unreachable || code == .busy }
 }

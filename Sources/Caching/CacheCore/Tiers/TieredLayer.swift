@@ -9,12 +9,12 @@ public import EngineAPI
 ///     let tiered = TieredLayer(over: sharedEngine, local: StorageLocation(localEngine, ["path": .text("/var/cache/app")]))
 ///     let cache = try await Cache(StorageLocation(tiered, options))
 ///
-/// While the remote store can be reached, a local copy answers only after this process has seen the remote store hold
-/// that version, and while the remote engine says that nothing has changed. An engine that counts its changes says so at
-/// once, one that follows changes as soon as a message takes. Of one that does neither, and in any case, a copy answers
-/// for no longer than `localMaxAge` before the remote store is read again.
+/// While the remote store can be reached, a local copy is served only after this process has seen the remote store hold
+/// that version, and while the remote engine says that nothing has changed. An engine that counts its changes says so
+/// at once, one that follows changes as soon as a message takes. Of one that does neither, and in any case, a copy is
+/// served for no longer than `localMaxAge` before the remote store is read again.
 ///
-/// **While the remote store is away** (`unreachable` or `busy`), local copies answer, and writes fail as they do
+/// **While the remote store is away** (`unreachable` or `busy`), local copies are served, and writes fail as they do
 /// without them.
 ///
 /// **If the local store is damaged**, reads use the remote store, and the local store is removed and filled again. An
@@ -24,9 +24,9 @@ public struct TieredLayer: StoragePlugin {
   public let base: any StoragePlugin
   /// The local store.
   public let local: StorageLocation
-  /// How much the local store may hold, and which entries are evicted first.
+  /// How much the local store can hold, and which entries are evicted first.
   public let limits: StoreLimits
-  /// How long a local copy answers after the remote store was seen to hold the same version.
+  /// How long a local copy can be served after the remote store was seen to hold the same version.
   public let localMaxAge: Duration
 
   /// The layer around `base`.
@@ -51,14 +51,15 @@ public struct TieredLayer: StoragePlugin {
     return isExact ? inner : inner.with(inner.capabilities.subtracting([.shared]))
   }
 
-  /// Opens both stores. The remote one may be away: then each call tries to open it.
+  /// Opens both stores. The remote one can be away: then each call tries to open it.
   ///
-  /// Without a local store, the remote engine answers, and a warning says why.
+  /// Without a local store, the remote engine serves reads, and a warning says why.
   ///
   /// - Throws: `CacheError`: the remote engine's failure unless it is away; see `StoragePlugin.open(_:)`.
   public func open(_ configuration: EngineConfiguration) async throws(CacheError) -> any StorageEngine {
     let clock = configuration.clock
-    // First, because the local store may be next to the remote one: none is created next to what belongs to someone else.
+    // First, because the local store might be next to the remote one: none is created next to what belongs to someone
+    // else.
     let remote: any StorageEngine
     do throws(CacheError) { remote = try await base.open(configuration) } catch {
       guard error.isAway else { throw error }

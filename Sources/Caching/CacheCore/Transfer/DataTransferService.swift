@@ -42,19 +42,19 @@ public struct LimitedTransferService: DataTransferService {
   }
 }
 
-/// A transfer as it may be logged: without anything that could be a secret.
+/// A transfer as it can be logged: without anything that could be a secret.
 public struct TransferRecord: Sendable, Hashable {
   /// The method.
   public let method: String
-  /// The URL without credentials, and with `?...` instead of the query, which may contain a key.
+  /// The URL without credentials, and with `?...` instead of the query, which might contain a key.
   public let url: String
-  /// The status of the answer; `nil` if there was none.
+  /// The status of the response; `nil` if there was none.
   public let status: Int?
   /// The number of content bytes that arrived.
   public let byteCount: Int
   /// The duration of the transfer.
   public let duration: Duration
-  /// The kind of failure; `nil` if there was an answer.
+  /// The kind of failure; `nil` if there was a response.
   public let failure: CacheError.Code?
 }
 

@@ -1,6 +1,6 @@
-/// Repeats requests that a server is too busy to answer (429 and 503), if they change nothing. With more patience, also
-/// repeats requests after other failures that may pass. A response whose head has been passed on is never replaced, even
-/// if its content breaks off.
+/// Repeats requests that a server is too busy to serve (429 and 503), if they change nothing. With more patience, also
+/// repeats requests after other failures that can pass. A response whose head has been passed on is never replaced,
+/// even if its content breaks off.
 ///
 /// It waits as long as `Retry-After` says, or without one a little longer each time. If that would be too long, or the
 /// last attempt fails too, it returns the server's response unchanged.
@@ -27,7 +27,7 @@ public struct RetryingTransferService: DataTransferService {
       self.longestPause = longestPause
     }
 
-    /// Creates the patience for `retries` further attempts. As with `curl --retry`, all statuses and failures that may
+    /// Creates the patience for `retries` further attempts. As with `curl --retry`, all statuses and failures that can
     /// pass count, and a pause lasts at most ten minutes.
     public init(retries: Int) {
       self.init(attempts: retries + 1, firstPause: .seconds(1), longestPause: .seconds(600))
@@ -60,7 +60,7 @@ public struct RetryingTransferService: DataTransferService {
     self.sleep = sleep
   }
 
-  /// Sends `request`, repeatedly if necessary and `patience` allows, and returns the answer.
+  /// Sends `request`, repeatedly if necessary and `patience` allows, and returns the response.
   ///
   /// - Throws: `CacheError`: what `base` throws, from the last attempt if `patience` covers failures; `cancelled`.
   public func transfer(_ request: HTTPRequest) async throws(CacheError) -> HTTPResponse {
@@ -102,8 +102,8 @@ public struct RetryingTransferService: DataTransferService {
 
 /// When to ask a server again, according to its `Retry-After` field (RFC 9110, section 10.2.3).
 package enum RetryAfter {
-  /// How long to wait after the answer with `head`; `nil` if it does not say. A date is compared with the answer's own
-  /// date, because the server's clock may differ from ours; without one, with `now`.
+  /// How long to wait after the response with `head`; `nil` if it does not say. A date is compared with the response's
+  /// own date, because the server's clock can differ from ours; without one, with `now`.
   package static func delay(_ head: HTTPResponseHead, now: Duration? = nil) -> Duration? {
     guard let value = head.fields["retry-after"] else { return nil }
     if let delay = DeltaSeconds.duration(value) { return delay }

@@ -6,8 +6,8 @@ public import EngineAPI
 /// transforms, or with none, stay readable. Engines see the result only: limits, sizes and checksums are about the bytes
 /// that are stored.
 ///
-/// A transform keeps no state that results depend on, and any number of tasks may call it at once. It runs while an engine
-/// lends an entry, so it must not wait.
+/// A transform keeps no state that results depend on, and any number of tasks can call it at once. It runs while an
+/// engine lends an entry, so it must not wait.
 public protocol PayloadTransform: Sendable {
   /// The name in metadata, and in the configuration: a lower-case letter, then lower-case letters and digits, at most 32.
   /// It stands for the format that `encode` writes. A new format needs a new name.
@@ -66,7 +66,8 @@ public struct TransformContext: Sendable {
   public let key: CacheKey
   /// The part of the entry.
   public let part: Part
-  /// The most bytes that may be compressed, and that a decompressed payload may have. A larger payload is stored as it is.
+  /// The most bytes that can be compressed, and that a decompressed payload can have. A larger payload is stored as it
+  /// is.
   public let maxEntryBytes: Int
   /// The bytes to authenticate with those of the part, besides the key and the part: for attributes the rest of the
   /// metadata, for a payload none.
@@ -85,7 +86,7 @@ public struct TransformContext: Sendable {
 public struct EntryTransforms: Sendable {
   /// The transforms of new entries, in this order; reading undoes them in reverse. Compression belongs before sealing.
   public let written: [any PayloadTransform]
-  /// The most bytes that may be compressed, and that a decompressed payload may have: a few stored bytes must not claim
+  /// The most bytes that can be compressed, and that a decompressed payload can have: a few stored bytes must not claim
   /// all memory.
   public let maxEntryBytes: Int
   let find: @Sendable (String) throws(CacheError) -> (any PayloadTransform)?
@@ -94,7 +95,7 @@ public struct EntryTransforms: Sendable {
   ///
   /// - Parameters:
   ///   - written: what entries are written with, in this order. Their names differ.
-  ///   - maxEntryBytes: the most bytes that may be compressed, and that a decompressed payload may have.
+  ///   - maxEntryBytes: the most bytes that can be compressed, and that a decompressed payload can have.
   ///   - find: returns a transform by its name, for entries that were written with others; `nil` if there is none. It is
   ///     called when the first such entry is read.
   public init(

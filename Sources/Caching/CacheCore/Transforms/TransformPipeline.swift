@@ -13,7 +13,7 @@ final class TransformPipeline: Sendable {
   private static let maximumUndoings = 64
 
   let transforms: EntryTransforms
-  /// The names of the transforms that no entry may lack.
+  /// The names of the transforms that every entry must have.
   private let required: [String]
   /// The transforms to undo, in order, by the record of entries that were read: finding them again would take as long
   /// as a small page.
@@ -207,7 +207,7 @@ final class TransformPipeline: Sendable {
     CacheError(.damaged, "entry \(key) is damaged: its attributes differ from the written ones", key: key.text)
   }
 
-  /// The transforms to undo for the entry under `key`, in order. Leases may lack required transforms: they are in the
+  /// The transforms to undo for the entry under `key`, in order. Leases can lack required transforms: they are in the
   /// clear, so that processes without the key can wait for a request too, and no value is made from them.
   private func undoings(of metadata: EntryMetadata, _ key: CacheKey) throws(CacheError) -> [Undoing] {
     if let text = metadata.transforms, !key.isLease, let undoings = known.withLock({ $0[text] }) { return undoings }

@@ -61,15 +61,15 @@ extension EntryMetadata {
   /// with the attributes, which are hidden apart from the payload: metadata can be renewed while the payload stays as it is
   /// stored.
   ///
-  /// It has the latest time up to which the entry may be fresh, so that an entry can be made stale without a key, and the
-  /// tag of the hidden payload, in base 64; that is empty if its transform proves nothing.
+  /// It has the latest time up to which the entry can be fresh, so that an entry can be made stale without a key, and
+  /// the tag of the hidden payload, in base 64; that is empty if its transform proves nothing.
   var seal: (freshUntil: Timestamp, tag: String)? {
     let words = attribute(named: Self.sealName)?.split(separator: " ", omittingEmptySubsequences: false) ?? []
     guard words.count == 2, let milliseconds = Int64(words[0]) else { return nil }
     return (Timestamp(milliseconds: milliseconds), String(words[1]))
   }
 
-  /// Whether an attribute stays readable if the others are hidden, because it decides how the entry may be used.
+  /// Whether an attribute stays readable if the others are hidden, because it decides how the entry can be used.
   static func isAlwaysReadable(attribute name: String) -> Bool {
     StoredHead.cachingFields.contains(name) || AttributeName.ofHead.contains(name)
       || name == transformsName || name == sealName
@@ -85,8 +85,8 @@ extension EntryMetadata {
   }
 
   /// The bytes that are authenticated together with the hidden attributes: the rest of the metadata, except
-  /// `freshUntil`, which the seal bounds, and the checksum. With the payload's checksum among them, a decoded value may be
-  /// used again by it.
+  /// `freshUntil`, which the seal bounds, and the checksum. With the payload's checksum among them, a decoded value can
+  /// be used again by it.
   var authenticatedBytes: [UInt8] {
     var bytes: [UInt8] = []
     let checksum = Int64(bitPattern: payloadChecksum)

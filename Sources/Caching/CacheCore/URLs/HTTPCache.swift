@@ -68,7 +68,7 @@ public struct HTTPCache: HTTPResponseSource {
     followedResponses(to: request.normalized, options: options, maxRedirects: maxRedirects, completing, followed: 0)
   }
 
-  /// Removes the entries that `head`, the answer to `request`, invalidates. For a request that bypassed the cache.
+  /// Removes the entries that `head`, the response to `request`, invalidates. For a request that bypassed the cache.
   ///
   /// - Throws: `CacheError`: the storage failed.
   public func invalidate(by head: HTTPResponseHead, to request: HTTPRequest) async throws(CacheError) {
@@ -100,8 +100,9 @@ public struct HTTPCache: HTTPResponseSource {
 public struct TooManyRedirects: Error {}
 
 extension HTTPRequest {
-  /// The request that follows the redirect in `head`, the answer to this one, if that is safe without asking (RFC 9110, section
-  /// 15.4): to a GET or HEAD, and not from https to http. `nil` if it is not a redirect, or must not be followed.
+  /// The request that follows the redirect in `head`, the response to this one, if that is safe without asking (RFC
+  /// 9110, section 15.4): to a GET or HEAD, and not from https to http. `nil` if it is not a redirect, or must not be
+  /// followed.
   ///
   /// Another origin gets neither a field with a secret, nor the field Host, nor the client's identity, unless it is the same
   /// host over https: that one gets the identity.

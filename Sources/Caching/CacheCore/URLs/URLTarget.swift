@@ -46,7 +46,7 @@ struct URLTarget: FetchTarget {
     guard let content = PartialContent(found.head.head, count: found.response.body.count),
       content.answer(to: request, now: now) != .missing
     else { return Lookup(missing: .partial, part: found) }
-    // Only the origin may answer these preconditions.
+    // Only the origin can evaluate these preconditions.
     if Preconditions(request).outcome(for: found.head, now: now) == .forward { return Lookup(missing: .request) }
     return Lookup(found: found)
   }
@@ -86,7 +86,7 @@ struct URLTarget: FetchTarget {
     of part: StoredResponse<HTTPResponse>, _ token: CoalescingToken?
   ) async throws(CacheError) -> OriginAnswer<HTTPResponse>? {
     let (stored, content) = (part.head, part.response.body)
-    // Do not complete a response that may not be stored: the client would get bytes that it did not ask for.
+    // Do not complete a response that must not be stored: the client would get bytes that it did not ask for.
     guard rules.believesServer(of: request), !CacheControl(request.fields).contains("no-store"),
       let rest = rules.completing(request, stored, count: content.count, limit: cache.maxContentBytes)
     else { return nil }
@@ -208,7 +208,7 @@ struct URLTarget: FetchTarget {
     guard request.method == "GET", let beginning = rules.beginning(of: response, now: responseTime),
       let head = rules.stored(
         beginning.head, for: request, requestTime: requestTime, responseTime: responseTime),
-      // A complete stored response can still answer if the origin fails, and a part cannot.
+      // A complete stored response can still be served if the origin fails, and a part cannot.
       !(try await variants()).selected.contains(where: { $0.head.head.status != 206 })
     else { return false }
     // The request ends with a failure, which its lease has to say.
@@ -274,7 +274,7 @@ struct URLTarget: FetchTarget {
     try await ifReadable { () async throws(CacheError) in try await cache.stored.response(under: key) }
   }
 
-  /// RFC 9111, section 4: a response answers other requests only if it may be reused for them without validation.
+  /// RFC 9111, section 4: a response is used for other requests only if it can be reused for them without validation.
   func isShareable(_ response: HTTPResponse, _ head: StoredHead) -> Bool {
     let decision = rules.decision(
       for: request, stored: head, options: FetchOptions(), now: head.storedAt)

@@ -297,7 +297,7 @@ public struct OperationCounts: Sendable, Hashable {
   /// Unexpired entries that were evicted to keep the cache within its limits.
   public var evictions = 0
 
-  /// Creates counts; none may be negative.
+  /// Creates counts, none of them negative.
   public init(hits: Int = 0, misses: Int = 0, evictions: Int = 0) {
     self.hits = hits
     self.misses = misses

@@ -28,9 +28,9 @@ package struct UseTable: Sendable {
     maximumBlocks = OpenUseTable.blocks(for: capacity)
   }
 
-  /// The table of the store that is open with `configuration`; `nil` if the store does not outlive the process, or has no
-  /// path and there is no `home`. It remembers as many evicted entries as the store may hold, so that one that comes back
-  /// is known.
+  /// The table of the store that is open with `configuration`; `nil` if the store does not outlive the process, or has
+  /// no path and there is no `home`. It remembers as many evicted entries as the store can hold, so that one that comes
+  /// back is known.
   init?(
     of declaration: EngineDeclaration, _ configuration: EngineConfiguration, home: String?, maxEntries: Int
   ) {

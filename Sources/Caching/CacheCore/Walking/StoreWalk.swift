@@ -64,7 +64,7 @@ struct StoreWalk {
       start = request.position
       request.position = page.next
       self.request = page.next == nil ? nil : request
-      // A batch may change an entry once, and a page of an engine that is not ordered may have it twice.
+      // A batch can change an entry once, and a page of an engine that is not ordered can have it twice.
       var keys: Set<CacheKey> = []
       if !isOrdered { page.entries.removeAll { !keys.insert($0.key).inserted } }
       if !page.entries.isEmpty { return page.entries }
@@ -126,7 +126,7 @@ extension StoreCount {
 }
 
 extension CacheError {
-  /// Whether the failure concerns the stored data and not the call, so that other entries may still be readable.
+  /// Whether the failure concerns the stored data and not the call, so that other entries might still be readable.
   package var isOfData: Bool { [.damaged, .unsupportedFormat, .ioFailed, .failed].contains(code) }
 
   /// The error for `work` that was cancelled, with the progress it made.

@@ -2,18 +2,18 @@ internal import CCurl
 internal import FetchVocabulary
 internal import HTTPCaching
 
-/// A transfer in libcurl: its handle and callbacks. Only the loop's thread may use it.
+/// A transfer in libcurl: its handle and callbacks. Only the loop's thread can use it.
 final class ActiveTransfer {
   /// The largest total size of header lines in bytes, for all heads and trailers: libcurl's own limit for one head.
   private static let headLimit = 300 * 1024
-  /// How much content may arrive before readers are woken.
+  /// How much content can arrive before readers are woken.
   private static let batchSize = 256 * 1024
 
   let transfer: Transfer
   let easy: UnsafeMutableRawPointer
   /// How much content has arrived since readers were last woken.
   private var unannounced = 0
-  /// Whether there may be news for readers since they were last woken.
+  /// Whether there might be news for readers since they were last woken.
   private var hasNews = false
   /// Whether content has arrived since the last check.
   private var isGrowing = false

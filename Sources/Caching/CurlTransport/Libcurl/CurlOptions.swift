@@ -74,7 +74,7 @@ struct CurlOptions {
     if !limits.isForEachWait { return try set(CURLOPT_TIMEOUT_MS, min(timeout, total ?? timeout)) }
     try set(CURLOPT_CONNECTTIMEOUT_MS, timeout)
     if let total { try set(CURLOPT_TIMEOUT_MS, total) }
-    // While content of unknown length is being sent, the caller's source may be the slow part.
+    // While content of unknown length is being sent, the caller's source might be the slow part.
     guard !request.hasContent || request.contentLength != nil else { return }
     try set(CURLOPT_LOW_SPEED_LIMIT, 1)
     try set(CURLOPT_LOW_SPEED_TIME, max(1, timeout / 1000))

@@ -13,7 +13,7 @@ struct HeadReader {
 
   private enum Place { case start, fields, trailers }
 
-  /// How many lines may continue others: each costs as much as the whole field.
+  /// How many lines can continue others: each costs as much as the whole field.
   private static let foldLimit = 100
 
   private var place = Place.start
@@ -46,7 +46,7 @@ struct HeadReader {
     place = head.isInterim ? .start : .trailers
     if head.isInterim { return head }
     try Self.checkFraming(head.fields)
-    // Transfer-Encoding overrides the length (RFC 9112, section 6.3), which may be a lie.
+    // Transfer-Encoding overrides the length (RFC 9112, section 6.3), which might be a lie.
     if head.fields.contains("transfer-encoding") { head.fields["content-length"] = nil }
     return head
   }

@@ -28,7 +28,7 @@ final class Transfer: Sendable {
   private let bufferSize: Int
   private let state = TaskMonitor(State())
 
-  /// Creates a transfer of which `bufferSize` bytes may wait for their reader. When there are as many, reading from the
+  /// Creates a transfer of which `bufferSize` bytes can wait for their reader. When there are as many, reading from the
   /// connection stops until half of them have been taken.
   init(_ request: OutgoingRequest, loop: TransferLoop, bufferSize: Int = 1 << 20) {
     self.request = request

@@ -6,7 +6,7 @@ internal import HTTPCaching
 /// The limits of a transfer, and the settings from which they come.
 struct TransferLimits: Sendable {
   let timeout: Duration
-  /// How long a whole transfer may take; `nil` for no further limit.
+  /// How long a whole transfer can take; `nil` for no further limit.
   let totalTimeout: Duration?
   /// Whether `timeout` is for each wait for the server, rather than for the whole response.
   let isForEachWait: Bool
@@ -15,8 +15,8 @@ struct TransferLimits: Sendable {
 
 /// A failure that libcurl reports, and how far the transfer had come.
 ///
-/// The error for it names only the server, because the rest of a URL may contain secrets, and contains libcurl's text only
-/// if that can repeat no part of the URL except the host.
+/// The error for it names only the server, because the rest of a URL can contain secrets, and contains libcurl's text
+/// only if that can repeat no part of the URL except the host.
 struct TransferFailure {
   let code: CURLcode
   /// libcurl's words for people; empty if it has none.
@@ -84,21 +84,21 @@ struct TransferFailure {
 
   // MARK: Servers and proxies that do not respond
 
-  /// Whether a proxy was used and nothing came through it: the failure may be the proxy's or the server's.
+  /// Whether a proxy was used and nothing came through it: the failure might be the proxy's or the server's.
   private var mayBeOfProxy: Bool { usesProxy && !hasHead && port != server.port }
   private var suspect: String { mayBeOfProxy ? "\(server.authority) or the proxy before it" : server.authority }
   private var patience: String { mayBeOfProxy ? "try again later, or check the proxy" : "try again later" }
 
-  private var brokenOff: CacheError { .unreachable("the answer of \(suspect) broke off before its end", patience) }
+  private var brokenOff: CacheError { .unreachable("the response of \(suspect) broke off before its end", patience) }
 
   private var timeout: CacheError {
-    // libcurl may stop a moment before the limit; no wait can have ended before its own.
+    // libcurl can stop a moment before the limit; no wait can have ended before its own.
     let isTotal = limits.totalTimeout.map { duration < limits.timeout || duration + .milliseconds(50) >= $0 } ?? false
     let total = isTotal ? limits.totalTimeout : nil
     let limit = total ?? limits.timeout
     let message =
       !hasHead
-      ? "\(suspect) did not answer within \(limit)"
+      ? "\(suspect) did not respond within \(limit)"
       : total == nil && limits.isForEachWait
         ? "\(suspect) sent nothing more for \(limit)"
         : "the response of \(suspect) was not complete within \(limit)"
@@ -112,7 +112,7 @@ struct TransferFailure {
       let status = text.split(separator: " ").compactMap { Int($0) }.first { (100...599).contains($0) }
       return status == 407 ? .refusedByProxy(server.authority) : proxyRefusal(status.map { "status \($0)" } ?? "")
     }
-    // A server may reject or miss the client's certificate after TLS has been set up.
+    // A server can reject or miss the client's certificate after TLS has been set up.
     return text.holds("alert") ? insecure : brokenOff
   }
 
@@ -120,7 +120,7 @@ struct TransferFailure {
   private var refusal: CacheError {
     let refusal = CacheError.unreachable(
       "\(server.authority) refuses the connection", "check the address and port, and that it is running")
-    // Do not pass the text on: it shows the proxy's address, which may contain a password.
+    // Do not pass the text on: it shows the proxy's address, which might contain a password.
     if text.hasPrefix("Unsupported proxy") { return proxyRefusal("there is no such kind of proxy") }
     let words = text.split(separator: " ")
     guard usesProxy, let start = words.firstIndex(of: "connect"), words.count > start + 4, words[start + 3] == "port",
@@ -170,7 +170,7 @@ extension CacheError {
 
   static func headTooLarge(of server: String) -> CacheError {
     CacheError(
-      .invalidAnswer, "the answer of \(server) has a header that is too long",
+      .invalidAnswer, "the response of \(server) has a header that is too long",
       hint: "have the server send less: at most 100 KiB in a line and 300 KiB in all")
   }
 
@@ -180,7 +180,7 @@ extension CacheError {
   ) -> CacheError {
     let advice = settings.size.map { "raise \($0) if the content is right" }
     return CacheError(
-      .invalidAnswer, "the answer of \(request.authority ?? "the server") is larger than \(limit) bytes",
+      .invalidAnswer, "the response of \(request.authority ?? "the server") is larger than \(limit) bytes",
       hint: advice ?? "raise the limit if the content is right"
     ).after(head, of: request)
   }

@@ -9,7 +9,7 @@ internal import Synchronization
 /// Other threads post commands and wake the thread up.
 ///
 /// `@unchecked Sendable`: only the thread uses `transfers` and libcurl's handles. The one exception is
-/// `curl_multi_wakeup`, which any thread may call at any time.
+/// `curl_multi_wakeup`, which any thread can call at any time.
 final class TransferLoop: @unchecked Sendable {
   /// A command for the thread.
   enum Command: Sendable {
@@ -162,7 +162,7 @@ final class TransferThread: Sendable {
 
   deinit {
     loop.post(.quit)
-    // The thread itself may release the last reference, captured by a caller's closure.
+    // The thread itself can release the last reference, captured by a caller's closure.
     if thread.isCurrent { thread.detach() } else { thread.join() }
   }
 }

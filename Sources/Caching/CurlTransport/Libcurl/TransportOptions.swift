@@ -1,6 +1,6 @@
 /// How a transfer service reaches servers.
 public struct TransportOptions: Sendable, Hashable {
-  /// The URL of the proxy (`http`, `https`, `socks5h`, ...), which may contain credentials; empty for no proxy. `nil`
+  /// The URL of the proxy (`http`, `https`, `socks5h`, ...), which can contain credentials; empty for no proxy. `nil`
   /// means the environment's: `http_proxy`, `https_proxy` or `all_proxy`, the latter two also in capitals. Servers in
   /// `no_proxy` are always reached without a proxy.
   public var proxy: String?
@@ -56,7 +56,7 @@ struct NetworkSettings: Sendable {
     let isSilent = !hasAuthorities && !options.isInsecure
     authorityFile = isSilent ? first("SSL_CERT_FILE") : options.authorityFile
     authorityFolder = isSilent ? first("SSL_CERT_DIR") : options.authorityFolder
-    // Ignore `HTTP_PROXY`: in a program that answers web requests, it is the `Proxy` field of a request.
+    // Ignore `HTTP_PROXY`: in a program that serves web requests, it is the `Proxy` field of a request.
     plainProxy = options.proxy ?? first("http_proxy", "all_proxy", "ALL_PROXY") ?? ""
     secureProxy = options.proxy ?? first("https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY") ?? ""
     noProxy = first("no_proxy", "NO_PROXY") ?? ""

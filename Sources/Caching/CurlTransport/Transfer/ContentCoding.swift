@@ -57,7 +57,7 @@ enum Decompressor: ~Copyable {
     let used: Int
     /// The bytes decoded from them.
     let output: [UInt8]
-    /// Whether a complete part of the content has ended here. More may follow.
+    /// Whether a complete part of the content has ended here. More might follow.
     let isAtEnd: Bool
   }
 
@@ -126,7 +126,7 @@ struct ZlibStream: ~Copyable {
     // Z_BUF_ERROR: there is no more input for now.
     guard [Z_OK, Z_STREAM_END, Z_BUF_ERROR].contains(code) else { throw Decompressor.Damage() }
     let used = size - Int(state.pointee.avail_in)
-    // Another member may follow, as gzip allows.
+    // Another member can follow, as gzip allows.
     if code == Z_STREAM_END { inflateReset(state) }
     return Decompressor.Step(used: used, output: output, isAtEnd: code == Z_STREAM_END)
   }

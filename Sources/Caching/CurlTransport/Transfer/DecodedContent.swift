@@ -45,7 +45,7 @@ actor DecodedContent {
   private func next() async throws(CacheError) -> [UInt8]? {
     while true {
       if isPartComplete, try await isComplete() { return nil }
-      // After a full piece there may be more output from the input already read.
+      // After a full piece there might be more output from the input already read.
       if !hasMoreOutput { try await read(decompressor == nil ? 2 : 1) }
       let step = try step()
       hasMoreOutput = step.output.count == Decompressor.pieceSize
@@ -77,7 +77,7 @@ actor DecodedContent {
   }
 
   /// Whether no further part follows a complete one, as gzip and Zstandard allow. Then reads the source to its end: it
-  /// may be waiting for that.
+  /// might be waiting for that.
   private func isComplete() async throws(CacheError) -> Bool {
     try await read(2)
     let rest = input[offset...]

@@ -72,7 +72,7 @@ public struct DecodingResponseSource: HTTPResponseSource {
 }
 
 extension Snapshot {
-  /// Whether the answer is from the cache, and the origin has not just failed to answer.
+  /// Whether the response is from the cache, and the origin has not just failed to respond.
   fileprivate var isFromCacheAlone: Bool { source == .cache && !warnings.contains(where: \.mayBeStoodInFor) }
 }
 

@@ -21,7 +21,7 @@ public struct DecodingTransferService: DataTransferService {
     self.settings = settings
   }
 
-  /// The answer of `base`, decompressed.
+  /// The response of `base`, decompressed.
   ///
   /// - Throws: `CacheError`: what `base` throws; `invalidAnswer` if the content does not match its coding, or is too
   ///   long.

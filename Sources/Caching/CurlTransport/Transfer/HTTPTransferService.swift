@@ -12,7 +12,7 @@ internal import Synchronization
 ///
 /// The thread that carries the transfers starts with the first request, which loads libcurl: until then the service costs
 /// nothing. It uses no processor time while it waits, and ends with the service and its responses. Any number of requests
-/// may be under way at once: see `LimitedTransferService`.
+/// can be under way at once: see `LimitedTransferService`.
 public final class HTTPTransferService: DataTransferService {
   /// How the content of a response is returned.
   public enum Content: Sendable, Hashable {
@@ -37,8 +37,8 @@ public final class HTTPTransferService: DataTransferService {
   /// Creates a service.
   ///
   /// - Parameters:
-  ///   - timeout: how long the server may take: for everything, or for each piece, depending on `content`.
-  ///   - totalTimeout: how long a whole transfer may take, with the time that its reader spends between reads; `nil` for
+  ///   - timeout: how long the server can take: for everything, or for each piece, depending on `content`.
+  ///   - totalTimeout: how long a whole transfer can take, with the time that its reader spends between reads; `nil` for
   ///     no further limit.
   ///   - settings: the settings of these limits.
   ///   - options: the proxy and the trusted certificates.

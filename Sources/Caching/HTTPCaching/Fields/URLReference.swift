@@ -33,7 +33,7 @@ package struct URLReference: Sendable, Hashable {
     query = parts.query.map { PercentEncoding.completed($0, isQuery: true) }
   }
 
-  /// Parses the value `value` of a header field, in which bytes may stand that are not text.
+  /// Parses the value `value` of a header field, in which bytes can stand that are not text.
   private init?(field value: String) {
     self.init(value.utf8.allSatisfy { $0 < 0x80 } ? value : PercentEncoding.ascii(FieldText.encode(value)))
   }
@@ -145,7 +145,7 @@ extension HTTPRequest {
         .originUnavailable, "the name of the server is not ASCII, and \(problem)",
         hint: problem.hint)
     }
-    // Do not repeat the text: it may contain a password.
+    // Do not repeat the text: it might contain a password.
     throw CacheError(
       .invalidRequest, "that is not a URL of a web server", hint: "write it as https://example.com/path")
   }

@@ -12,12 +12,12 @@ public struct HTTPRequest: Sendable, Hashable {
   public var body: [UInt8]
   /// The content, instead of `body`, if it is not held in memory. It can be sent only once.
   public var stream: StreamedContent?
-  /// A digest of the client's certificate, by which a server may recognise it; `nil` if the client has none. It is
+  /// A digest of the client's certificate, by which a server can recognise it; `nil` if the client has none. It is
   /// never sent: it stands for the certificate when requests are compared, as `Authorization` does for itself.
   public var clientIdentity: String?
   /// The names of the fields whose values are secrets, besides `Authorization`, `Cookie` and `Proxy-Authorization`,
-  /// which always are. A response to a request with such fields answers only requests with the same ones, and they are
-  /// not sent to another origin.
+  /// which always are. A response to a request with such fields is used for only requests with the same ones, and they
+  /// are not sent to another origin.
   public var secretFields: Set<String> = []
   /// The secrets that `url` leaves out of its query, by the names of their parameters. They are not sent: they stand for
   /// themselves when requests are compared.

@@ -60,7 +60,7 @@ package enum ServerName {
     return strlen(text) <= maximumLength ? String(cString: text).lowercased() : nil
   }
 
-  /// Only the root, after the last dot, may have no name.
+  /// Only the root, after the last dot, can have no name.
   private static func hasEmptyLabel(_ name: String) -> Bool {
     name.split(separator: ".", omittingEmptySubsequences: false).dropLast().contains { $0.isEmpty }
   }

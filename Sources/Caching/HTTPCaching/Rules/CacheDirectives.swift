@@ -11,9 +11,9 @@ struct RequestDirectives: Sendable, Hashable {
   /// which is pointless for a response that never changes (RFC 8246, section 2).
   let maxAgeOfImmutable: Duration?
   let minFresh: Duration
-  /// For how long a response may have been stale: `anyStaleness` for no limit, `nil` if it must not be stale.
+  /// For how long a response can have been stale: `anyStaleness` for no limit, `nil` if it must not be stale.
   let maxStale: Duration?
-  /// How long after it became stale a response may be used if the origin fails; `nil` if the request does not say.
+  /// How long after it became stale a response can be used if the origin fails; `nil` if the request does not say.
   let staleIfError: Duration?
 
   /// Whether the caller accepts no stale response at all.
@@ -89,9 +89,9 @@ package struct ResponseDirectives: Sendable, Hashable {
   /// Whether the response itself says for how long it is fresh.
   var hasLifetime: Bool { lifetimeName != nil || hasExpires }
 
-  /// How long the response may be used stale while it is revalidated; `nil` if it does not say.
+  /// How long the response can be used stale while it is revalidated; `nil` if it does not say.
   var staleWhileRevalidate: Duration? { control.seconds("stale-while-revalidate") }
 
-  /// How long the response may be used stale if the origin fails; `nil` if it does not say.
+  /// How long the response can be used stale if the origin fails; `nil` if it does not say.
   var staleIfError: Duration? { control.seconds("stale-if-error") }
 }

@@ -4,15 +4,15 @@ internal import FetchVocabulary
 package struct CacheStatus: Sendable, Hashable {
   /// This cache's name in the field: a token, as RFC 8941 defines it.
   let cacheName: String
-  /// Whether the cache answered without asking the origin.
+  /// Whether the cache served the response without a request to the origin.
   package var isHit: Bool
   /// The reason for the request to the origin; `nil` if there was none.
   var forwardReason: CacheDecision.ForwardReason?
-  /// The status of the origin's answer; `nil` if the origin was not asked or did not answer.
+  /// The status of the origin's response; `nil` if the origin was not asked or did not respond.
   package var forwardStatus: Int?
-  /// Whether the origin's answer was stored.
+  /// Whether the origin's response was stored.
   package var isStored = false
-  /// Whether the request waited for another request's answer instead of asking the origin.
+  /// Whether the request waited for another request's response instead of sending its own.
   package var isCollapsed = false
   /// How long the response stays fresh, negative if it is stale; `nil` if unknown.
   package var timeToLive: Duration?

@@ -3,12 +3,12 @@ extension HTTPCacheRules {
   /// How long a response is fresh after the origin made it, and what says so.
   typealias FreshnessLifetime = (duration: Duration, source: String)
 
-  /// Statuses whose responses may be reused without an explicit lifetime (RFC 9110, section 15.1).
+  /// Statuses whose responses can be reused without an explicit lifetime (RFC 9110, section 15.1).
   private static let heuristicallyCacheableStatuses: Set = [
     200, 203, 204, 206, 300, 301, 308, 404, 405, 410, 414, 501,
   ]
 
-  /// Whether a response without an explicit lifetime may be fresh.
+  /// Whether a response without an explicit lifetime can be fresh.
   func allowsHeuristics(_ response: HTTPResponseHead) -> Bool {
     Self.heuristicallyCacheableStatuses.contains(response.status)
       || directives(response).control.contains("public")

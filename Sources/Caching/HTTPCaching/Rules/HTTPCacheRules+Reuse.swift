@@ -2,11 +2,11 @@ public import FetchVocabulary
 
 /// Deciding how far a stored response can be used (RFC 9111, section 4; RFC 5861, section 3).
 extension HTTPCacheRules {
-  /// Decides how to answer `request`, if it selects `stored`; `nil` if it selects no stored response.
+  /// Decides how to serve `request`, if it selects `stored`; `nil` if it selects no stored response.
   ///
   /// - Parameters:
   ///   - missing: why there is none: nothing is stored, nothing for such a request, or not the part that it asks for.
-  ///   - isReadable: whether the storage could be read: otherwise something may be stored all the same.
+  ///   - isReadable: whether the storage could be read: otherwise something might be stored all the same.
   ///   - options: what the user allows.
   ///   - now: the current time.
   ///   - trace: records the examined criteria; `nil` to record nothing.
@@ -51,7 +51,7 @@ extension HTTPCacheRules {
 
   private static let fresh = CacheDecision(.serve, "the stored response is fresh")
 
-  /// Whether `stored` is fresh, and that is all that counts, as for most typed answers: no header field and no option
+  /// Whether `stored` is fresh, and that is all that counts, as for most typed responses: no header field and no option
   /// sets other terms. It spares a repeated hit the search for directives.
   private func isFresh(
     _ stored: StoredHead, at now: Duration, unlimitedBy request: HTTPRequest, _ options: FetchOptions
@@ -117,9 +117,9 @@ extension HTTPCacheRules {
     let left = (directives.staleWhileRevalidate ?? freshness.staleWhileRevalidate) + remaining
     // A limit on staleness that does not accept the response forbids this, too.
     if !allowed.wantsFresh, allowed.maxStale == nil, left > .zero {
-      trace?.note("stale-while-revalidate", "may be served for \(Self.seconds(left)) more")
+      trace?.note("stale-while-revalidate", "can be served for \(Self.seconds(left)) more")
       return CacheDecision(
-        allowed.isOnlyIfCached ? .serve : .serveThenRevalidate, "\(fault), and may be served while it is revalidated")
+        allowed.isOnlyIfCached ? .serve : .serveThenRevalidate, "\(fault), and can be served while it is revalidated")
     }
     return asked(fault)
   }
@@ -137,7 +137,7 @@ extension HTTPCacheRules {
     _ allowed: RequestDirectives
   ) -> CacheDecision {
     if allowed.isOnlyIfCached {
-      return CacheDecision(.fail, "\(reason), and only the cache may be used", forward: forward)
+      return CacheDecision(.fail, "\(reason), and only the cache is allowed", forward: forward)
     }
     return CacheDecision(action, reason, forward: forward)
   }
@@ -151,7 +151,7 @@ extension HTTPCacheRules {
     }
   }
 
-  /// Whether `stored` may be served at `now` because the origin failed (RFC 5861, section 4).
+  /// Whether `stored` can be served at `now` because the origin failed (RFC 5861, section 4).
   ///
   /// A request that says `no-cache` gets no response that the origin has not confirmed (RFC 9111, section 5.2.1.4). A
   /// limit on staleness in the request or in `options` holds here too. `options.requiresFresh` does not count: the caller
@@ -172,7 +172,7 @@ extension HTTPCacheRules {
       // With an unknown age, no limit on staleness can be checked.
       let isAllowed = window > .zero && [nil, RequestDirectives.anyStaleness].contains(allowed.maxStale)
       trace?.note(
-        "stale-if-error", isAllowed ? "may be served, its age unknown" : "must not be served, its age unknown")
+        "stale-if-error", isAllowed ? "can be served, its age unknown" : "must not be served, its age unknown")
       return isAllowed
     }
     let staleness = max(.zero - remaining, allowed.maxAge.map { age - $0 } ?? .zero)
@@ -181,7 +181,7 @@ extension HTTPCacheRules {
       return false
     }
     let left = window + remaining
-    trace?.note("stale-if-error", left > .zero ? "may be served for \(Self.seconds(left)) more" : "stale for too long")
+    trace?.note("stale-if-error", left > .zero ? "can be served for \(Self.seconds(left)) more" : "stale for too long")
     return left > .zero
   }
 }

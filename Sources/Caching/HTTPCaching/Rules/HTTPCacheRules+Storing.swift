@@ -5,10 +5,10 @@ extension HTTPCacheRules {
     200, 203, 204, 206, 300, 301, 302, 303, 304, 307, 308, 400, 401, 403, 404, 405, 410, 414, 500, 501, 502, 503, 504,
   ]
 
-  /// Statuses that answer one request's condition or range, and mean nothing to another request.
+  /// Statuses that are about one request's condition or range, and mean nothing to another request.
   private static let dependentStatuses: Set = [304, 412, 416]
 
-  /// The head to store for the final response `response` to `request`; `nil` if the response may not be stored.
+  /// The head to store for the final response `response` to `request`; `nil` if the response must not be stored.
   ///
   /// - Parameters:
   ///   - requestTime: when the request was sent.
@@ -59,11 +59,11 @@ extension HTTPCacheRules {
     return stored
   }
 
-  /// How long a response with a validator is kept at least, even if it may never be used stale: confirming it costs
+  /// How long a response with a validator is kept at least, even if it can never be used stale: confirming it costs
   /// less than sending it again.
   private static let revalidationTime: Duration = .seconds(86_400)
 
-  /// How long after it becomes stale a response may still be of use.
+  /// How long after it becomes stale a response can still be of use.
   private func retention(_ response: HTTPResponseHead) -> Duration {
     let directives = directives(response)
     return [
@@ -72,7 +72,7 @@ extension HTTPCacheRules {
     ].reduce(.zero, max)
   }
 
-  /// Why `response` to `request` may not be stored, in a few words; `nil` if it may.
+  /// Why `response` to `request` must not be stored, in a few words; `nil` if it can.
   package func refusal(to response: HTTPResponseHead, for request: HTTPRequest) -> String? {
     let directives = directives(response)
     let control = directives.control
@@ -100,7 +100,7 @@ extension HTTPCacheRules {
     }
   }
 
-  /// Whether `response` answers a POST and is also what a GET would return (RFC 9110, section 9.3.3).
+  /// Whether `response` is the response to a POST and is also what a GET would return (RFC 9110, section 9.3.3).
   private func answersGet(
     _ response: HTTPResponseHead, _ directives: ResponseDirectives, to request: HTTPRequest
   ) -> Bool {
@@ -110,7 +110,7 @@ extension HTTPCacheRules {
       && named(in: places, by: request).contains { HTTPRequest.isSameURL($0, request.normalized.target) }
   }
 
-  /// Whether a stored response may stay once a confirmation has turned it into `response`.
+  /// Whether a stored response can stay once a confirmation has turned it into `response`.
   package func mayStay(_ response: HTTPResponseHead, for request: HTTPRequest) -> Bool {
     // The request's directives about storing apply to the confirmation, not to the response stored earlier.
     var request = request
@@ -119,20 +119,20 @@ extension HTTPCacheRules {
     return refusal(to: response, for: request) == nil
   }
 
-  /// Whether a response to a request with credentials may be stored (section 3.5).
+  /// Whether a response to a request with credentials can be stored (section 3.5).
   private func isAllowed(_ directives: ResponseDirectives, withCredentials: Bool) -> Bool {
     !isShared || !withCredentials
       || ["public", "must-revalidate", "s-maxage"].contains { directives.control.contains($0) }
   }
 
   /// Whether `no-cache` names fields, which need a confirmation at each use, or `private` names fields that a shared
-  /// cache may give to one user only (sections 5.2.2.4 and 5.2.2.7).
+  /// cache can give to one user only (sections 5.2.2.4 and 5.2.2.7).
   package func hasFieldsOfOneUse(_ fields: HTTPFields) -> Bool {
     !ResponseDirectives(fields, isShared: isShared).fieldsOfOneUse.isEmpty
   }
 
   /// Leaves out fields about the connection, fields that need a confirmation at each use, and fields that a shared
-  /// cache may not store (section 3.1).
+  /// cache must not store (section 3.1).
   func storedFields(_ fields: HTTPFields) -> HTTPFields {
     let omitted = fields.connectionFields.union(ResponseDirectives(fields, isShared: isShared).fieldsOfOneUse)
     return HTTPFields(fields.lines.filter { !omitted.contains($0.name.lowercased()) })

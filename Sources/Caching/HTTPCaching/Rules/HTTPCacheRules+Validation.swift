@@ -1,4 +1,4 @@
-/// Asking the origin whether a stored response still holds, and acting on its answer (RFC 9111, section 4.3).
+/// Asking the origin whether a stored response still holds, and acting on its response (RFC 9111, section 4.3).
 extension HTTPCacheRules {
   /// Fields that describe how the stored content was sent. A confirmation does not change them (section 3.2).
   private static let contentFields: Set = ["content-length", "content-encoding", "content-range"]
@@ -55,7 +55,7 @@ extension HTTPCacheRules {
   package enum Supersession: Sendable, Hashable {
     /// The response says nothing about the stored one.
     case none
-    /// The stored response may be outdated: it must not be used as fresh, but while the origin fails, or offline.
+    /// The stored response might be outdated: it must not be used as fresh, but while the origin fails, or offline.
     case stale
     /// The stored response is outdated, and must not be used any more.
     case removed
@@ -87,8 +87,8 @@ extension HTTPCacheRules {
 
   /// Keeps the lines of `stored` in order, replaces the ones that `head` also has, and appends the other lines of `head`.
   func merged(_ stored: HTTPFields, with head: HTTPResponseHead) -> HTTPFields {
-    // The stored tag belongs to the stored bytes: the 304 may have a strong tag although the compressed 200 had a weak
-    // one.
+    // The stored tag belongs to the stored bytes: the 304 might have a strong tag although the compressed 200 had a
+    // weak one.
     let kept = stored.contains("etag") ? Self.contentFields.union(["etag"]) : Self.contentFields
     var news = storedFields(head.fields).lines.filter { !kept.contains($0.name.lowercased()) }
     // A message without a date was made when it arrived, and one without an age is new.
@@ -109,11 +109,11 @@ extension HTTPCacheRules {
 package struct Preconditions: Sendable, Hashable {
   /// The result of the evaluation.
   package enum Outcome: Sendable, Hashable {
-    /// The preconditions hold, or there are none: answer with the stored response.
+    /// The preconditions hold, or there are none: serve the stored response.
     case pass
-    /// The client already has the stored response: answer with this head, without content.
+    /// The client already has the stored response: serve this head, without content.
     case notModified(HTTPResponseHead)
-    /// A precondition fails, and only the origin may say so: ask it.
+    /// A precondition fails, and only the origin can say so: ask it.
     case forward
   }
 
@@ -132,7 +132,7 @@ package struct Preconditions: Sendable, Hashable {
   /// Whether the request has no preconditions.
   var isEmpty: Bool { !Self.names.contains(where: fields.contains) }
 
-  /// Evaluates the preconditions against `stored`, a response that may be used at `now`.
+  /// Evaluates the preconditions against `stored`, a response that can be used at `now`.
   package func outcome(for stored: StoredHead, now: Duration) -> Outcome {
     guard isRead, stored.head.status == 200 || stored.head.status == 206 else { return .pass }
     // A cache does not send a 412 for the origin, but neither does it return a response that fails the condition.

@@ -15,14 +15,14 @@ public struct HTTPCacheRules: Sendable {
   public var freshness: FreshnessPolicy
   /// How to find the lifetime of such a response.
   public var heuristic = Heuristic.timeToLive
-  /// Whether https servers are trusted without proof of their identity. If so, their answers are not stored.
+  /// Whether https servers are trusted without proof of their identity. If so, their responses are not stored.
   public var isInsecure = false
   /// The key of the digests that stand for credentials; by default one that ends with the process.
   public var credentialKey = CredentialKey.ofProcess
 
   /// How to find the lifetime of a response whose origin does not give one.
   public enum Heuristic: Sendable, Hashable {
-    /// The configured time to live: what users expect of an API whose answers do not mention caching.
+    /// The configured time to live: what users expect of an API whose responses do not mention caching.
     case timeToLive
     /// A tenth of the time since the last change, but at most the configured time to live. A response without a
     /// `Last-Modified` is stale at once (RFC 9111, section 4.2.2).
@@ -44,7 +44,7 @@ public struct HTTPCacheRules: Sendable {
   }
 }
 
-/// The part of a stored response that decides how it may be used. Points in time are durations since
+/// The part of a stored response that decides how it can be used. Points in time are durations since
 /// 1970-01-01T00:00:00Z.
 public struct StoredHead: Sendable, Hashable {
   /// The status and the header fields, updated by each confirmation.
@@ -57,10 +57,10 @@ public struct StoredHead: Sendable, Hashable {
   public var retainUntil: Duration
   /// The age on arrival (RFC 9111, section 4.2.3: `corrected_initial_age`).
   public var initialAge: Duration
-  /// Decides which requests the response answers, among those for its URL.
+  /// Decides for which requests the response can be used, among those for its URL.
   public var selector: VariantSelector
 
-  /// Creates a head; by default it was new on arrival and answers every request for its URL.
+  /// Creates a head; by default it was new on arrival and is used for every request for its URL.
   public init(
     head: HTTPResponseHead, storedAt: Duration, freshUntil: Duration, retainUntil: Duration,
     initialAge: Duration = .zero, selector: VariantSelector = .always
@@ -110,19 +110,19 @@ public final class CacheTrace: Sendable {
   }
 }
 
-/// How long answers may be used if their origin does not say.
+/// How long responses can be used if their origin does not say.
 public struct FreshnessPolicy: Sendable, Hashable {
-  /// How long an answer is fresh.
+  /// How long a response is fresh.
   public let timeToLive: Duration
-  /// How long a stale answer may be used if the origin fails (RFC 5861, section 4).
+  /// How long a stale response can be used if the origin fails (RFC 5861, section 4).
   public let staleIfError: Duration
-  /// How long a stale answer may be served while it is revalidated (RFC 5861, section 3).
+  /// How long a stale response can be served while it is revalidated (RFC 5861, section 3).
   public let staleWhileRevalidate: Duration
 
   /// An hour of freshness, then a day in which a stale response can be served if the origin fails.
   public static let standard = FreshnessPolicy(timeToLive: .seconds(3_600))
 
-  /// Creates a policy; no duration may be negative.
+  /// Creates a policy. A duration must not be negative.
   public init(
     timeToLive: Duration, staleIfError: Duration = .seconds(86_400), staleWhileRevalidate: Duration = .zero
   ) {

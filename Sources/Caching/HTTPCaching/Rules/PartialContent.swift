@@ -6,7 +6,7 @@ enum ByteRange: Sendable, Hashable {
   case from(Int, through: Int?)
   /// The last bytes of the content, this many.
   case suffix(Int)
-  /// Several ranges, which only the origin answers.
+  /// Several ranges, which only the origin serves.
   case several
 
   /// Reads the value of a `Range` field; `nil` if that is malformed, or in another unit (section 14.2: it is ignored).
@@ -76,7 +76,7 @@ struct ContentRange: Sendable, Hashable {
 
 /// The stored content of a response: all of it, or one part (RFC 9110, section 14; RFC 9111, section 3.3).
 package struct PartialContent: Sendable, Hashable {
-  /// How stored content answers a request.
+  /// How stored content serves a request.
   package enum Answer: Sendable, Hashable {
     /// All of it, with the stored head.
     case whole
@@ -105,7 +105,7 @@ package struct PartialContent: Sendable, Hashable {
   /// Whether the whole content is stored.
   var isComplete: Bool { extent.offsets == 0..<extent.length }
 
-  /// Answers `request`, if its other preconditions hold. A request for several ranges goes to the origin.
+  /// Serves `request`, if its other preconditions hold. A request for several ranges goes to the origin.
   package func answer(to request: HTTPRequest, now: Duration) -> Answer {
     guard let range = range(in: request, now: now) else { return isComplete ? .whole : .missing }
     if range == .several { return .missing }
@@ -144,7 +144,7 @@ package struct PartialContent: Sendable, Hashable {
     return .part(part, place)
   }
 
-  /// The head of the answer if no byte of the range exists (section 15.5.17).
+  /// The head of the response if no byte of the range exists (section 15.5.17).
   private var unsatisfiableHead: HTTPResponseHead {
     var fields = HTTPFields(head.fields.lines.filter { HTTPFields.isSame($0.name, "date") })
     fields.append("Content-Range", "bytes */\(extent.length)")
@@ -218,7 +218,7 @@ extension HTTPCacheRules {
     return (result, before + new.body + after)
   }
 
-  /// Whether `new` is coded as `old` is. A part may leave out fields that the client has (RFC 9110, section 15.3.7).
+  /// Whether `new` is coded as `old` is. A part can leave out fields that the client has (RFC 9110, section 15.3.7).
   private func hasSameCoding(_ old: HTTPFields, _ new: HTTPFields) -> Bool {
     !new.contains("content-encoding") || new.names(in: "content-encoding") == old.names(in: "content-encoding")
   }
@@ -248,8 +248,9 @@ extension HTTPCacheRules {
     return result
   }
 
-  /// Joins `stored`, whose content is `content`, with the origin's answer to the request for the rest, into a response
-  /// that has everything `request` asks for. `nil` if the two do not belong together, or bytes are still missing.
+  /// Joins `stored`, whose content is `content`, with the origin's response to the request for the rest, into a
+  /// response that has everything `request` asks for. `nil` if the two do not belong together, or bytes are still
+  /// missing.
   package func completed(
     _ stored: StoredHead, _ content: [UInt8], with answer: HTTPResponse, for request: HTTPRequest, now: Duration
   ) -> HTTPResponse? {
@@ -271,7 +272,7 @@ extension HTTPCacheRules {
     return validator != StrongValidator(answer.head.fields, now: now) || answer.body.count == length
   }
 
-  /// The part of `response` that may be kept although its content broke off: the bytes that arrived, as a 206. `nil` if
+  /// The part of `response` that can be kept although its content broke off: the bytes that arrived, as a 206. `nil` if
   /// that part could never be completed.
   package func beginning(of response: HTTPResponse, now: Duration) -> HTTPResponse? {
     let (head, count) = (response.head, response.body.count)

@@ -13,7 +13,7 @@ public struct VariantSelector: Sendable, Hashable {
   /// A digest of the compared values; empty if there are none.
   public let digest: String
 
-  /// The selector of a response that answers every request for its URL.
+  /// The selector of a response that is used for every request for its URL.
   public static let always = VariantSelector(names: [], digest: "")
 
   /// Recreates a stored selector.
@@ -32,7 +32,7 @@ public struct VariantSelector: Sendable, Hashable {
   /// further request.
   ///
   /// - Parameters:
-  ///   - isShared: whether the cache is shared. A shared cache stores an answer to a request with credentials only if
+  ///   - isShared: whether the cache is shared. A shared cache stores a response to a request with credentials only if
   ///     the origin allows it for all users (RFC 9111, section 3.5).
   ///   - key: the key of digests of secrets.
   public init?(response: HTTPFields, request: HTTPRequest, isShared: Bool = false, key: CredentialKey) {
@@ -94,12 +94,12 @@ public struct VariantSelector: Sendable, Hashable {
 
 /// Telling requests apart by their credentials.
 extension HTTPCacheRules {
-  /// The selector of a response with those names that may answer `request`.
+  /// The selector of a response with those names that can be used for `request`.
   package func selector(_ names: [String], of request: HTTPRequest) -> VariantSelector {
     VariantSelector(names: names, request: request, key: credentialKey)
   }
 
-  /// Those of `selectors` whose responses may answer `request`. Cost: a digest for each list of names.
+  /// Those of `selectors` whose responses can be used for `request`. Cost: a digest for each list of names.
   package func selected(_ selectors: [VariantSelector], by request: HTTPRequest) -> [VariantSelector] {
     var own: VariantSelector?
     return selectors.filter { stored in
@@ -110,7 +110,7 @@ extension HTTPCacheRules {
     }
   }
 
-  /// Whether the response with `selector` may answer `request`.
+  /// Whether the response with `selector` can be used for `request`.
   package func selects(_ selector: VariantSelector, _ request: HTTPRequest) -> Bool {
     self.selector(selector.names, of: request) == selector
   }

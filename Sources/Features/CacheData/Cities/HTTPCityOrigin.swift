@@ -3,14 +3,14 @@ public import CacheDomain
 /// Cities from any server that speaks this package's own protocol.
 ///
 /// The request is `GET BASE?page=0&order=revenue&sort=desc`, where BASE is the configured base URL; `page` counts from
-/// 0, `order` is `revenue`, `organizations` or `name`, `sort` is `asc` or `desc`. The answer is the JSON document that
-/// `fetch cities --output json` prints:
+/// 0, `order` is `revenue`, `organizations` or `name`, `sort` is `asc` or `desc`. The response is the JSON document
+/// that `fetch cities --output json` prints:
 ///
 ///     {"resource": "cities", "page": 0, "totalPages": 1, "totalItems": 1, "items": [
 ///       {"id": "KY/LOUISVILLE", "name": "LOUISVILLE", "subName": "KY", "revenue": 12, "organizationCount": 3}]}
 ///
 /// `page` is the requested page, and an item's `id` and `name` are strings; `subName`, `revenue`, `organizationCount`
-/// and `resource` may be null or missing. Other members are ignored. Beyond the last page there are no items. The
+/// and `resource` can be null or missing. Other members are ignored. Beyond the last page there are no items. The
 /// status reports failures; a `message` in a JSON object is shown to the user.
 public struct HTTPCityOrigin: CityOrigin, HTTPOrigin {
   /// The server.

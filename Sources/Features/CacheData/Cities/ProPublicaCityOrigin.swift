@@ -1,9 +1,9 @@
 public import CacheDomain
 
-/// Cities from ProPublica's Nonprofit Explorer API, version 2, or from a server that answers like it.
+/// Cities from ProPublica's Nonprofit Explorer API, version 2, or from a server that responds like it.
 ///
 /// The server searches organisations. A page of organisations becomes a page of their cities, in order of first
-/// occurrence, each with the number of its organisations on that page. So a city may occur on several pages. The totals
+/// occurrence, each with the number of its organisations on that page. So a city can occur on several pages. The totals
 /// count organisations and their pages. The order is sent, but the server ignores it, and it knows no city's revenue.
 public struct ProPublicaCityOrigin: CityOrigin, HTTPOrigin {
   /// The address of the public server.
@@ -51,7 +51,7 @@ public struct ProPublicaCityOrigin: CityOrigin, HTTPOrigin {
   }
 }
 
-/// A page of organisations, as ProPublica's search returns it. Any key may be missing; the organisations only if there
+/// A page of organisations, as ProPublica's search returns it. Any key can be missing; the organisations only if there
 /// are none.
 struct ProPublicaSearchDTO: Sendable {
   /// The city of each organisation; `nil` if it has none.
@@ -77,7 +77,7 @@ struct ProPublicaSearchDTO: Sendable {
     return CitiesPageDTO(page: number, totalPages: totalPages(of: total), totalItems: total, items: cities)
   }
 
-  /// The number of pages. The page size comes from the answer, because the server has changed it before.
+  /// The number of pages. The page size comes from the response, because the server has changed it before.
   private func totalPages(of total: Int) -> Int {
     if let pages { return pages }
     guard total > 0 else { return 0 }

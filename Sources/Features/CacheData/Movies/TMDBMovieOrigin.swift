@@ -1,7 +1,7 @@
 internal import CacheBase
 public import CacheDomain
 
-/// Movies from The Movie Database API, version 3, or from a server that answers like it.
+/// Movies from The Movie Database API, version 3, or from a server that responds like it.
 public struct TMDBMovieOrigin: MovieOrigin, HTTPOrigin {
   /// The address of the public server.
   public static var address: String { "https://api.themoviedb.org/" }
@@ -54,7 +54,7 @@ extension OriginCredentials {
 }
 
 /// A page of movies, as TMDB's search returns it. It must have results, and a movie must have an identifier and a
-/// title; any other key may be missing or null.
+/// title; any other key can be missing or null.
 extension MoviesPageDTO {
   /// Page `number`, from 1. Of the server's page count it has no more than can be requested.
   fileprivate init(_ json: AnswerValue, page number: Int) throws(CacheError) {

@@ -70,7 +70,7 @@ public struct DefaultPosterImagesRepository: PosterImagesRepository {
   }
 }
 
-/// Posters from The Movie Database's image server, or from one that answers like it. It needs no key.
+/// Posters from The Movie Database's image server, or from one that responds like it. It needs no key.
 public struct TMDBPosterOrigin: PosterOrigin, HTTPOrigin {
   /// The address of the public server.
   public static var address: String { "https://image.tmdb.org/" }
@@ -106,7 +106,7 @@ public struct TMDBPosterOrigin: PosterOrigin, HTTPOrigin {
   ///
   /// - Throws: `CacheError` with the code `invalidAnswer` if it is empty, or is not labelled as an image.
   public func decode(_ response: HTTPResponse, for request: PosterRequestDTO) throws(CacheError) -> Poster {
-    if response.body.isEmpty { throw .invalidAnswer(name, "an empty answer for an image") }
+    if response.body.isEmpty { throw .invalidAnswer(name, "an empty response for an image") }
     if response.isHTML { throw .invalidAnswer(name, "a page of HTML instead of an image") }
     guard let type = response.head.fields.mediaType, type.hasPrefix("image/"), type != "image/" else {
       throw .invalidAnswer(name, "something else than an image for a poster")

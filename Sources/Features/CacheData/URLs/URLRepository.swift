@@ -44,7 +44,8 @@ extension HTTPRequest {
     guard HTTPSyntax.isToken(method) else {
       throw CacheError(.invalidRequest, "'\(method)' is no method", hint: "use one such as GET or POST")
     }
-    // RFC 9110, section 9.3.1: the content would have no meaning. The entry stored under the URL would answer anyway.
+    // RFC 9110, section 9.3.1: the content would have no meaning. The entry stored under the URL would be served
+    // anyway.
     let hasContent = !body.isEmpty || stream != nil
     guard !hasContent || !Self.retrieves(method) else {
       throw CacheError(

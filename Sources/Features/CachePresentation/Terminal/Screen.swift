@@ -1,10 +1,10 @@
 /// The screen, file or pipe that will show the text.
 public struct Screen: Sendable, Hashable {
-  /// The number of cells in a line; `nil` if lines may have any length, as in a file or a pipe.
+  /// The number of cells in a line; `nil` if lines can have any length, as in a file or a pipe.
   public let width: Int?
   /// The number of lines; `nil` if unknown, or if the cursor cannot move between lines.
   public let height: Int?
-  /// Whether colour sequences may be sent.
+  /// Whether colour sequences can be sent.
   public let hasColor: Bool
   /// Whether this is a terminal, to which control characters must never be sent.
   public let isTerminal: Bool

@@ -22,7 +22,7 @@ public struct Table: Sendable {
     /// - Parameters:
     ///   - priority: how much the column matters: if the line is too short, columns of the lowest priority are the first
     ///     to shrink, and the first to be left out.
-    ///   - isShrinkable: whether the column may become narrower than its texts. Do not set this for numbers: a number
+    ///   - isShrinkable: whether the column can become narrower than its texts. Do not set this for numbers: a number
     ///     that was cut reads as another number.
     ///   - minimum: the width in cells to which the column shrinks at most; in less it would say too little.
     ///   - isCutInMiddle: whether texts are cut in the middle, because their end says more, and not at the end.
@@ -261,8 +261,8 @@ enum ColumnWidths {
 
 /// Breaks text into lines.
 enum LineWrap {
-  /// `text` broken at spaces into lines of at most `width` cells; at least one line. A longer word stays whole: it may
-  /// be a key or an address that people copy.
+  /// `text` broken at spaces into lines of at most `width` cells; at least one line. A longer word stays whole: it
+  /// might be a key or an address that people copy.
   static func lines(_ text: String, width: Int) -> [String] {
     var lines: [String] = []
     var line = ""

@@ -1,8 +1,8 @@
 public import FetchVocabulary
 
 extension RecordView {
-  /// How a fetch would be answered, and why. The member "forward" is the reason to send a request to the origin, in the terms
-  /// of RFC 9211, or null.
+  /// How a fetch would be served, and why. The member "forward" is the reason to send a request to the origin, in the
+  /// terms of RFC 9211, or null.
   public init(_ explanation: FetchExplanation) {
     let decision = explanation.decision
     let criteria = ListView(

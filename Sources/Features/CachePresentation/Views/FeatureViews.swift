@@ -39,7 +39,7 @@ extension CitiesPage: PresentablePage {
 
 extension SnapshotView {
   /// The view of all `cities`, which came on the pages of `summary` through the store called `backend` (`nil` if there was
-  /// no store). Shows only the first `limit`, or all without a limit. `cities` may be empty if they were shown page by
+  /// no store). Shows only the first `limit`, or all without a limit. `cities` can be empty if they were shown page by
   /// page: the view then describes only the pages.
   public init(_ cities: [City], _ summary: PagesSummary, backend: String?, limit: Int? = nil) {
     self.init(summary.snapshot(of: cities), backend: backend, limit: limit)

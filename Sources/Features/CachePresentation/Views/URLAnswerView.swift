@@ -43,8 +43,8 @@ extension HTTPResponse {
     fields.lines.map { "\($0.name): \(oneLine($0.value))\r\n" }.joined()
   }
 
-  /// `text`, in which a space replaces each character that would end the line (RFC 9110, 5.5): a damaged store may have
-  /// one.
+  /// `text`, in which a space replaces each character that would end the line (RFC 9110, 5.5): a damaged store might
+  /// have one.
   private static func oneLine(_ text: String) -> String {
     guard text.utf8.contains(where: { $0 == 13 || $0 == 10 || $0 == 0 }) else { return text }
     return String(decoding: text.utf8.map { $0 == 13 || $0 == 10 || $0 == 0 ? 32 : $0 }, as: UTF8.self)
@@ -76,7 +76,7 @@ public struct ArrivingText: Sendable {
   /// The text that no more bytes complete; `nil` if it is not text.
   public mutating func end() -> String? { Self.shown(rest[...]) }
 
-  /// The end of the complete characters of `bytes`. A line feed may follow a carriage return.
+  /// The end of the complete characters of `bytes`. A line feed can follow a carriage return.
   private static func end(of bytes: [UInt8]) -> Int {
     if bytes.last == UInt8(ascii: "\r") { return bytes.count - 1 }
     guard let start = bytes.suffix(3).lastIndex(where: { $0 < 0x80 || $0 >= 0xC0 }) else { return bytes.endIndex }

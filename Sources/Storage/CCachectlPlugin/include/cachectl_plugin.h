@@ -14,8 +14,8 @@
  * Bytes.   Memory behind a pointer is lent only until the function that received the pointer returns. Nothing needs to
  *   be freed; copy what you want to keep. The table, and everything behind its pointers, stays valid for as long as the
  *   process lives: a library is never unloaded.
- * Texts.   UTF-8. A `cachectl_bytes` is not terminated; a `const char *` is. A pointer may be NULL if the length is 0.
- * Threads. Any number of threads may call any function of a store at once, except `close`: it is called once, after
+ * Texts.   UTF-8. A `cachectl_bytes` is not terminated; a `const char *` is. A pointer can be NULL if the length is 0.
+ * Threads. Any number of threads can call any function of a store at once, except `close`: it is called once, after
  *   all other calls have returned. Callbacks are called on the thread of the call, before it returns.
  * Callbacks. A callback returns CACHECTL_OK to continue. If it returns anything else, the function stops at once and
  *   returns that value. It must not call a callback again after that. A callback calls no function of the engine.
@@ -111,7 +111,7 @@ typedef struct cachectl_scan_request {
                             * capability "ordered" it is any key: the scan begins after it, or below it if it descends */
   size_t limit;            /* the most entries, 1 or more */
   /* 1 if the payloads are wanted: the scan then also ends before it would visit more than 4 MiB of them, but not before
-   * its first entry. If it is 0 only the lengths of payloads count, and their `data` may be NULL. */
+   * its first entry. If it is 0 only the lengths of payloads count, and their `data` can be NULL. */
   uint32_t has_payloads;
   uint32_t is_descending; /* 1 to visit from the last key to the first; only for engines with the capability "ordered" */
 } cachectl_scan_request;
@@ -167,11 +167,11 @@ typedef int32_t (*cachectl_visit_entry)(void *context, const cachectl_entry *ent
 typedef int32_t (*cachectl_visit_count)(void *context, const cachectl_count *count);
 typedef int32_t (*cachectl_visit_text)(void *context, cachectl_bytes text);
 
-/* An engine. Functions marked as optional may be NULL. */
+/* An engine. Functions marked as optional can be NULL. */
 typedef struct cachectl_engine {
   uint32_t abi;        /* CACHECTL_PLUGIN_ABI */
-  /* 1 if a call of `read` or of `apply` may wait for a disk or a network, otherwise 0: it is then also called on threads
-   * that must not block. Unless noted, other functions are called on threads that may block. */
+  /* 1 if a call of `read` or of `apply` can wait for a disk or a network, otherwise 0: it is then also called on threads
+   * that must not block. Unless noted, other functions are called on threads that can block. */
   uint32_t reads_wait, changes_wait;
   const char *name;    /* the one in the file's name: lower-case letters and digits */
   const char *version; /* of the engine, or of the library under it */

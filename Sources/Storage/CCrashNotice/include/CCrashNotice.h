@@ -5,7 +5,7 @@
 /// leaves a mark next to it and ends the process with a status. Any other crash stays one.
 ///
 /// An engine adds the stores that it has mapped. Only a program installs handlers; without them the table has no effect.
-/// All functions may be called from any thread, and accept -1 for a store.
+/// All functions can be called from any thread, and accept -1 for a store.
 
 /// Adds a store that maps the open file `file`, wherever and as often as it likes.
 ///

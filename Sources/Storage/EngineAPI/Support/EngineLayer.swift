@@ -108,7 +108,7 @@ public struct ReadOnlyLayer: EngineLayer {
     _ configuration: EngineConfiguration, movingAside suffix: String?
   ) async throws(CacheError) -> [String] { throw Self.refusal() }
 
-  fileprivate static func refusal(_ message: String = "the store may only be read") -> CacheError {
+  fileprivate static func refusal(_ message: String = "the store is read-only") -> CacheError {
     CacheError(.permissionDenied, message, hint: "take the layer readonly away to change the store")
   }
 }

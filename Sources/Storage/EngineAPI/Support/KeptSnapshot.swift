@@ -70,7 +70,7 @@ public struct KeptSnapshot: ~Copyable {
   }
 }
 
-/// A reader whose read transaction may stay open while the reader is idle, or a pool of such readers.
+/// A reader whose read transaction can stay open while the reader is idle, or a pool of such readers.
 public protocol SnapshotHolding: AnyObject, Sendable {
   /// Ends the transaction if it is open although the reader is idle. The reader stays idle during the call.
   func endKeptSnapshot()
@@ -129,7 +129,7 @@ public final class SnapshotKeeper: Sendable {
   /// Records that a transaction stays open. It takes no lock and wakes nobody: where every twentieth call writes, this
   /// happens as often.
   ///
-  /// - Returns: whether it may; `false` if no thread could be started.
+  /// - Returns: whether it can; `false` if no thread could be started.
   func willKeep() -> Bool {
     // First, so that a thread that is about to end finds it, or else has already said that it ends.
     kept.wrappingAdd(1, ordering: .sequentiallyConsistent)

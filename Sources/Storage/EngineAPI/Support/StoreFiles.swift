@@ -8,7 +8,7 @@ public struct StoreFiles: Sendable {
   package var failure: (@Sendable (_ action: String, _ path: String) -> Int32?)?
   /// The time since a fixed moment, unaffected by changes of the clock.
   package var now = LockPatience.elapsed
-  /// Blocks the thread. A signal may end the pause early; then the next attempt just comes sooner.
+  /// Blocks the thread. A signal can end the pause early; then the next attempt just comes sooner.
   package var pause: @Sendable (Duration) -> Void = { usleep(UInt32($0 / .microseconds(1))) }
   /// The most bytes that one call reads or writes: systems accept less than 2 GiB.
   package var largestTransfer = 1 << 30
@@ -133,7 +133,7 @@ public struct StoreFiles: Sendable {
   }
 
   /// Creates a file with the content `bytes`, whole and on disk, unless another process is faster. If the file system has
-  /// no links, it may replace the file of the other process.
+  /// no links, it can replace the file of the other process.
   public func create(_ path: String, _ bytes: [UInt8]) throws(CacheError) {
     let draft = "\(path).\(UInt64.random(in: .min ... .max))"
     defer { _ = unlink(draft) }
@@ -172,10 +172,10 @@ public struct StoreFiles: Sendable {
     try call("make directory", path, accepting: EEXIST) { mkdir(path, 0o700) }
   }
 
-  /// Whether the file system of `path` is full, except for a few pages. A library may report that as another failure.
+  /// Whether the file system of `path` is full, except for a few pages. A library can report that as another failure.
   public func isFull(at path: String) -> Bool {
     var status = statvfs()
-    // A file system that does not know its size may report so much that a product overflows.
+    // A file system that does not know its size can report so much that a product overflows.
     return statvfs(path, &status) == 0 && UInt(min(status.f_bavail, 65_536)) * UInt(status.f_frsize) < 65_536
   }
 
@@ -205,7 +205,7 @@ extension StoreFiles {
       try wait(for: path, within: timeout) { _ throws(CacheError) in try lock(file, exclusively: exclusively) ? () : nil
       }
       defer { unlock(file) }
-      // The holder before may have replaced the file.
+      // The holder before might have replaced the file.
       if try status(of: path)?.identity == status(of: file).identity { return try body(file) }
     }
   }
@@ -266,7 +266,7 @@ public final class LockPatience: Sendable {
     return { start.duration(to: .now) }
   }()
 
-  /// Calls `body`, which needs the lock, with the time for which it may wait. That is a fiftieth of the timeout for as
+  /// Calls `body`, which needs the lock, with the time for which it can wait. That is a fiftieth of the timeout for as
   /// long as the timeout after a call that has waited and failed with `busy`: a lock that others hold for a moment is not
   /// a failure.
   ///

@@ -36,7 +36,7 @@ public struct StoreMark: Sendable {
     let files = StoreFiles()
     let flags = O_RDWR | O_CREAT | O_NOFOLLOW
     try files.withLock(on: path, flags, within: .seconds(60)) { file throws(CacheError) in
-      // Another process may have created it meanwhile, and already use it.
+      // Another process might have created it meanwhile, and already use it.
       if isPresent { return }
       let status = try files.status(of: file)
       guard status.isRegular, status.size == 0 else {
@@ -70,7 +70,7 @@ public struct StoreMark: Sendable {
     if try StorePlace(mark.path) == .file(size: 0) { names.remove("store.uses") }
     switch names.isEmpty ? .nothing : try content(names) {
     case .store: return true
-    // Another process may have created the store since: its mark was there before its files.
+    // Another process might have created the store since: its mark was there before its files.
     case .nothing: return mark.isPresent
     case .others where mark.isPresent: return true
     case .others: throw .notAStore(store, "it is a directory with other files, such as \(names.min() ?? "")")
@@ -101,8 +101,8 @@ public enum StorePlace: Sendable, Hashable {
 
   /// Looks at `path`.
   ///
-  /// - Throws: `CacheError`: `cannotCreate` if a link there, or above it, leads nowhere: the disk that it leads to may
-  ///   not be mounted. `permissionDenied` if the system does not allow to look.
+  /// - Throws: `CacheError`: `cannotCreate` if a link there, or above it, leads nowhere: the disk that it leads to
+  ///   might not be mounted. `permissionDenied` if the system does not allow to look.
   public init(_ path: String) throws(CacheError) {
     var status = stat()
     guard stat(path, &status) == 0 else {

@@ -15,7 +15,7 @@ enum ChangeChecks {
       let key = try CacheKey("cities/a")
       try await engine.put(key, entry: Sample.entry(1))
       _ = try await mark(of: key, engine)
-      // The engine may begin to follow again now and then.
+      // The engine can begin to follow again now and then.
       let isSame = (0..<100).contains { _ in engine.changeMark(of: key)?.number == engine.changeMark(of: key)?.number }
       try expect(isSame, "each mark is another one, although nothing changes")
     },
@@ -73,7 +73,7 @@ enum ChangeChecks {
     }
   }
 
-  /// How long an engine may take to connect, and to make sure that it has missed nothing.
+  /// How long an engine can take to connect, and to make sure that it has missed nothing.
   private static let patience = Duration.seconds(30)
 
   /// The mark of `key` as soon as the engine has one.

@@ -2,7 +2,7 @@ internal import CacheBase
 internal import EngineAPI
 internal import Synchronization
 
-/// Any number of tasks may call an engine at the same time, and each sees a batch whole or not at all.
+/// Any number of tasks can call an engine at the same time, and each sees a batch whole or not at all.
 enum ConcurrencyChecks {
   static let all: [ConformanceCheck] = [
     ConformanceCheck("concurrent-counter", "of concurrent read-require-put none is lost, and one always gets on") {

@@ -64,7 +64,7 @@ enum CallChecks {
       }
     },
     ConformanceCheck("read-passes-error-through", "an error that the closure throws reaches the caller", bodyError),
-    ConformanceCheck("large-batch", "a batch may have a thousand operations") { context in
+    ConformanceCheck("large-batch", "a batch can have a thousand operations") { context in
       let engine = try await context.open()
       let entries = try Sample.keys(1_000).enumerated().map { ($1, Sample.entry($0)) }
       try await engine.put(entries)

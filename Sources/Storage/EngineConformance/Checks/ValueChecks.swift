@@ -126,7 +126,7 @@ enum ValueChecks {
 
   private static let times: [EntryMetadata] = {
     let instants = [Timestamp(milliseconds: 0), Timestamp(milliseconds: 1), Sample.start, .distantFuture]
-    // These times are in the future: an expired entry may be dropped at once.
+    // These times are in the future: an expired entry can be dropped at once.
     let ends = [Sample.start.advanced(by: .milliseconds(1)), .distantFuture]
     return instants.flatMap { storedAt in
       instants.flatMap { freshUntil in

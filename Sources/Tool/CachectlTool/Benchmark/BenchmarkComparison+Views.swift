@@ -5,7 +5,7 @@ internal import EngineBenchmark
 extension BenchmarkComparison {
   private static let columns = ["Workload", "Entries", "Backend", "Verdict", "Change", "Noise", "Saved", "Now"]
 
-  /// Why the results may not be comparable, or cannot be judged.
+  /// Why the results might not be comparable, or cannot be judged.
   func warnings(file: String) -> [ErrorView] {
     var warnings: [ErrorView] = []
     if hasUnknownNoise {

@@ -132,7 +132,7 @@ extension BenchmarkPlan {
     var count: Int
     repeat { count = read(STDIN_FILENO, &byte, 1) } while count < 0 && errno == EINTR
     guard count <= 0 else { return }
-    // The other process closes the input when it interrupts this one, and the signal may come later.
+    // The other process closes the input when it interrupts this one, and the signal might come later.
     withUnsafeCurrentTask { $0?.cancel() }
     throw .cancelled
   }

@@ -27,7 +27,7 @@ extension RecordView {
   init(_ report: CompactionReport, backend: String) {
     let (before, after) = (report.before, report.after)
     var freed: Int?
-    // Other processes may have written meanwhile, so the store may even have grown.
+    // Other processes might have written meanwhile, so the store might even have grown.
     if let before, let after { freed = max(0, before.storageBytes - after.storageBytes) }
     let entries = NumberText.count(report.removed, "expired entry", "expired entries")
     let space = freed.map { ", freed \(ByteCountText.text($0))" } ?? ""

@@ -131,8 +131,8 @@ struct EntriesListing {
     return StatusLine(parts + (cursor.map { ["more with --cursor \($0)"] } ?? []))
   }
 
-  /// The entries, with what decides whether they can answer. The other formats and `show` have the rest. On a terminal
-  /// of known width keys are cut in the middle, elsewhere they are whole.
+  /// The entries, with what decides whether they can be served. The other formats and `show` have the rest. On a
+  /// terminal of known width keys are cut in the middle, elsewhere they are whole.
   private mutating func table(_ entries: [ScannedEntry], _ now: Timestamp, hasHeader: Bool) -> String {
     typealias Entries = Column<ScannedEntry>
     let time = now.sinceEpoch

@@ -69,7 +69,7 @@ struct RemoveCommand: AsyncParsableCommand {
     if hasConditions, removal.report.entries == 0 { throw nothingMatches }
   }
 
-  /// The error that no entry meets the conditions: one of them may be misspelled.
+  /// The error that no entry meets the conditions: one of them might be misspelled.
   private var nothingMatches: CacheError {
     let age = olderThan.map { ["--older-than \($0)"] } ?? []
     let conditions = (entries.conditions + age).joined(separator: " ")
@@ -94,7 +94,7 @@ struct RemoveCommand: AsyncParsableCommand {
     var (named, missing) = ([CacheKey](), [String]())
     for name in keys {
       let name = try EntryName(name)
-      // It may be fetched for the first time now.
+      // It might be fetched for the first time now.
       if !dryRun { for url in name.urls { try await store.administration.endRequests(for: url) } }
       let found = try await name.keys(in: store)
       if found.isEmpty { missing.append(name.text) }

@@ -22,7 +22,7 @@ struct StatsCommand: AsyncParsableCommand {
 }
 
 extension RecordView {
-  /// How much the store called `backend` at `path`, or on the server at `address`, contains, and how often it answers.
+  /// How much the store called `backend` at `path`, or on the server at `address`, contains, and its hits.
   init(_ report: StoreReport, backend: String, path: String?, address: String? = nil) {
     let place = address.map { Field(line: "Address", .init($0)) } ?? Field(line: "Path", .init(path))
     let states = EntryState.allCases.compactMap { state in

@@ -60,7 +60,7 @@ struct TestBackend: AsyncParsableCommand {
 
   /// The engine with its configured options, over stores below `scratch` and stores with names of their own.
   private func subject(in scratch: ScratchFolder) throws -> ConformanceSubject {
-    // Without a crash notice: a crash is one of the results a test may have.
+    // Without a crash notice: a crash is one of the results a test can have.
     let container = try AppDIContainer.ofProcess(flags, loader: .ofProcess(EngineLibraries()))
     let backend = container.configuration.backend
     return try ConformanceSubject(

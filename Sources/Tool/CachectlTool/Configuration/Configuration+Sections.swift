@@ -56,7 +56,7 @@ extension Configuration {
     public static var path: String { "cache" }
 
     private let keys: CacheKeys
-    /// The maximum number of payload bytes of a stored URL answer. A larger answer is only passed on.
+    /// The maximum number of payload bytes of a stored URL response. A larger response is only passed on.
     public let maxEntryBytes: Int
     /// The names of the transforms that entries are written with, in this order.
     public let transforms: [String]
@@ -80,7 +80,7 @@ extension Configuration {
 
     /// How long an entry is used.
     package var freshness: FreshnessPolicy { keys.freshness }
-    /// How much the store may hold, and which entries are evicted first.
+    /// How much the store can hold, and which entries are evicted first.
     public var limits: StoreLimits { keys.limits }
     /// Whether this is a shared cache as defined by RFC 9111.
     public var isShared: Bool { keys.isShared }
@@ -114,7 +114,7 @@ extension Configuration {
   public struct Transport: Sendable, Hashable {
     /// The time limit of a request.
     public let timeout: Duration
-    /// The size limit of an answer, in bytes.
+    /// The size limit of a response, in bytes.
     public let maxResponseBytes: Int
     /// The maximum number of concurrent requests, 1 to 64.
     public let maxConcurrentRequests: Int
@@ -126,7 +126,7 @@ extension Configuration {
     public var section: String?
     /// The command's demands beyond the configuration.
     var demands = TransferDemands()
-    /// Whether an answer is streamed as it is read, whatever its size. The time limit then applies to each wait.
+    /// Whether a response is streamed as it is read, whatever its size. The time limit then applies to each wait.
     var isStreamed = false
 
     /// The limits of URL requests: 30 seconds for each wait, or the whole of a longer `maxTime`, since its user chose to

@@ -6,7 +6,7 @@ public struct CitiesSettings: ConfigurationSection, Hashable {
   public enum Kind: String, Sendable, CaseIterable {
     /// The bundled sample.
     case sample
-    /// A server that answers in the sample's format.
+    /// A server that responds in the sample's format.
     case http
     /// ProPublica's Nonprofit Explorer.
     case propublica

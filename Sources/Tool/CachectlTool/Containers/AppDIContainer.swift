@@ -124,7 +124,7 @@ public struct AppDIContainer: Sendable {
 
   /// Whether the engine called `backend` has a store; `nil` if only opening it would tell. Never creates a store.
   ///
-  /// - Throws: `CacheError` with the code of the engine's failure, such as a server's that does not answer, or
+  /// - Throws: `CacheError` with the code of the engine's failure, such as a server's that does not respond, or
   ///   `unknownBackend`.
   func hasStore(backend: String) async throws(CacheError) -> Bool? {
     do throws(CacheError) {

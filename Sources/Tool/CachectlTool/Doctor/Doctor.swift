@@ -59,7 +59,7 @@ struct Doctor: Sendable {
       let code = problem.code == .permissionDenied ? CacheError.Code.permissionDenied : .invalidOption
       return Finding.problem(name, code, problem.message, hint: problem.hint)
     }
-    // A user who may change the file decides where plugins and answers come from.
+    // A user who can change the file decides where plugins and responses come from.
     if let file { findings += checks.writable(file, path, name) }
     if findings.isEmpty {
       findings.append(.ok(name, file == nil ? "no file: every setting has its default" : "\(path) is valid"))

@@ -38,7 +38,7 @@ struct FileChecks: Sendable {
     return .ok("home", "\(path) is not there yet: the first store makes it")
   }
 
-  /// Checks the folders that are searched for plugins, and their contents: a user who may change them can run code as
+  /// Checks the folders that are searched for plugins, and their contents: a user who can change them can run code as
   /// this user.
   func plugins(_ paths: [String]) -> [Finding] {
     let name = "plugins"
@@ -84,7 +84,7 @@ struct FileChecks: Sendable {
     return findings
   }
 
-  /// Checks that no other user may change `file` at `path`.
+  /// Checks that no other user can change `file` at `path`.
   func writable(_ file: InspectedFile, _ path: String, _ name: String) -> [Finding] {
     guard file.isWritableByOthers else { return [] }
     return [
@@ -100,8 +100,8 @@ struct FileChecks: Sendable {
     return [.warning(name, "\(path) may only be read: nothing new is stored", hint: "chmod u+w \(path), if you own it")]
   }
 
-  /// Checks the folders on the way to `path`: one in which any user may exchange names is as unsafe as the last one.
-  /// With `mayBeOfGroup` false, as for code that runs as this user, one that its group may change is unsafe too.
+  /// Checks the folders on the way to `path`: one in which any user can exchange names is as unsafe as the last one.
+  /// With `mayBeOfGroup` false, as for code that runs as this user, one that its group can change is unsafe too.
   private func ancestors(of path: String, _ name: String, mayBeOfGroup: Bool = true) -> [Finding] {
     var (findings, folder) = ([Finding](), path)
     while folder != "/" {
@@ -132,7 +132,7 @@ struct FileChecks: Sendable {
     }
   }
 
-  /// Checks the file system of the home at `path`, which may have to hold `maximumBytes` of payload, `usedBytes` of
+  /// Checks the file system of the home at `path`, which might have to hold `maximumBytes` of payload, `usedBytes` of
   /// them stored already.
   func space(home path: String, maximumBytes: Int, usedBytes: Int) -> Finding {
     let name = "space"

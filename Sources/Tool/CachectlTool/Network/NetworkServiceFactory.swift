@@ -60,9 +60,9 @@ struct TransferDemands: Hashable {
   var retries: Int?
   /// The settings that override the configured ones.
   var network = Configuration.Network()
-  /// Whether to accept servers without proof of their identity. Their answers are not stored.
+  /// Whether to accept servers without proof of their identity. Their responses are not stored.
   var isInsecure = false
-  /// Whether to ask for compressed answers, and decompress them after they leave the cache.
+  /// Whether to ask for compressed responses, and decompress them after they leave the cache.
   var isCompressed = false
 }
 
@@ -82,7 +82,7 @@ struct TransferLines: TransferLogger {
   }
 }
 
-/// Warns of each answer from a server whose identity was not proved.
+/// Warns of each response from a server whose identity was not proved.
 struct UnprovedTransfer: DataTransferService {
   let base: any DataTransferService
   let warn: @Sendable (CacheError) -> Void

@@ -177,7 +177,7 @@ extension EngineLibraries {
     let searchPath = settings.section(Configuration.Plugins.self).searchPath
     let builtIn = settings.engines.map(\.name)
     let found = Set(all(in: searchPath).map(\.name)).subtracting(builtIn).sorted()
-    // The configured engine may be made of others.
+    // The configured engine might be made of others.
     let known = builtIn + found + (key == Setting.engine ? [TieredSettings.name] : [])
     let nearest = Spelling.nearest(to: name, among: known).map { "; the nearest is \($0)" } ?? ""
     let folders = searchPath.isEmpty ? "nowhere" : "in " + searchPath.joined(separator: ", ")

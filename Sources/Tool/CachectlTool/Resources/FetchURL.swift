@@ -79,7 +79,7 @@ struct FetchURLCommand: AsyncParsableCommand {
           last = snapshot
         }
         guard let last else { return }
-        // An answer that is still arriving is kept when it is complete.
+        // A response that is still arriving is kept when it is complete.
         defer { writes.note(last) }
         try await deliver(last, session)
       }
@@ -100,7 +100,7 @@ struct FetchURLCommand: AsyncParsableCommand {
     return String(Substring(path[slash...].dropFirst()))
   }
 
-  /// Whether to print the head of the answer: a HEAD request gives nothing else.
+  /// Whether to print the head of the response: a HEAD request gives nothing else.
   private var showsHead: Bool { include || url.head }
 
   private func deliver(_ snapshot: Snapshot<LocatedResponse>, _ session: Session) async throws(CacheError) {
@@ -136,7 +136,7 @@ struct FetchURLCommand: AsyncParsableCommand {
       extent: ["HTTP \(snapshot.value.response.head.status)"])
   }
 
-  /// Prints facts about the answer, for which its content is gathered up to the size of an entry.
+  /// Prints facts about the response, for which its content is gathered up to the size of an entry.
   private func showFacts(_ snapshot: Snapshot<LocatedResponse>, _ session: Session) async throws(CacheError) {
     let (url, limit) = (snapshot.value.url, session.configuration.cache.maxEntryBytes)
     let response = try await snapshot.value.response.gathered(limit: limit, for: HTTPRequest(url: url))
@@ -145,7 +145,7 @@ struct FetchURLCommand: AsyncParsableCommand {
     try global.show(SnapshotView(gathered, backend: session.configuration.backend))
   }
 
-  /// Warns of a redirection that is printed instead of being followed: it would pass for the expected answer.
+  /// Warns of a redirection that is printed instead of being followed: it would pass for the expected response.
   private func warnOfRedirect(_ head: HTTPResponseHead) {
     guard url.maxRedirects > 0, HTTPResponseHead.redirectStatuses.contains(head.status) else { return }
     global.warn(
@@ -157,14 +157,14 @@ struct FetchURLCommand: AsyncParsableCommand {
         )))
   }
 
-  /// Writes the answer to the file at `path`, which is complete or not there.
+  /// Writes the response to the file at `path`, which is complete or not there.
   private func write(_ response: HTTPResponse, to path: String) async throws(CacheError) {
     let file = try AtomicFile(path)
     try await write(response) { bytes throws(CacheError) in try file.write(bytes) }
     try file.commit()
   }
 
-  /// Passes the answer to `write` while it arrives.
+  /// Passes the response to `write` while it arrives.
   private func write(
     _ response: HTTPResponse, _ write: ([UInt8]) throws(CacheError) -> Void
   ) async throws(CacheError) {
@@ -174,7 +174,7 @@ struct FetchURLCommand: AsyncParsableCommand {
     if showsHead { try write(FieldText.encode(response.trailerText)) }
   }
 
-  /// Shows the answer on a terminal while it arrives, if it is text.
+  /// Shows the response on a terminal while it arrives, if it is text.
   private func show(_ response: HTTPResponse) async throws(CacheError) {
     let notText = CacheError(
       .invalidRequest, "the answer is not text", hint: "redirect it to a file, or use --out FILE")
@@ -195,7 +195,7 @@ struct FetchURLCommand: AsyncParsableCommand {
 }
 
 extension CacheError {
-  /// The error for an `answer` from a proxy that wants credentials; `nil` for any other answer.
+  /// The error for an `response` from a proxy that wants credentials; `nil` for any other response.
   fileprivate init?(refusedByProxy answer: LocatedResponse) {
     guard answer.response.head.status == 407 else { return nil }
     self = .refusedByProxy(HTTPRequest(url: answer.url).authority ?? "the server")

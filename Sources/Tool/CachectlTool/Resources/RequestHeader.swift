@@ -92,7 +92,7 @@ struct RequestHeader {
       if Self.trimmed(line[...]).isEmpty { continue }
       guard let parts = Self.parts(line), HTTPSyntax.isToken(parts.name), HTTPSyntax.isFieldValue(parts.value ?? "")
       else {
-        // Do not repeat the line: it may hold a secret.
+        // Do not repeat the line: it might hold a secret.
         throw CacheError(
           .invalidRequest, "\(path == "-" ? "the standard input" : path), line \(index + 1), is not a header field",
           hint: "write each field on a line of its own, as Name: value")

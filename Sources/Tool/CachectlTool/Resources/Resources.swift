@@ -100,7 +100,7 @@ struct FetchResourceCommand<Resource: FetchableOptions>: AsyncParsableCommand {
   }
 }
 
-/// `explain`: how a fetch would be answered.
+/// `explain`: how a fetch would be served.
 struct ExplainCommand: ParsableCommand {
   static let configuration: CommandConfiguration = {
     let resources = Cachectl.current.resources

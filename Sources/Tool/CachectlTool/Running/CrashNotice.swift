@@ -4,7 +4,7 @@ internal import CacheBase
 internal import Synchronization
 
 /// The last line of a process that crashes: it names the damaged store that ended it, or else the loaded libraries, one
-/// of which may be the cause. The texts are made in advance, because a signal handler must not allocate, and stay.
+/// of which might be the cause. The texts are made in advance, because a signal handler must not allocate, and stay.
 enum CrashNotice {
   private static let libraries = Mutex<[EngineLibrary]>([])
 

@@ -6,7 +6,7 @@ internal import EngineAPI
 
 /// Reads a damaged store in another process of this program, which writes a line for each thing it meets.
 final class DamagedStoreProcess: DamagedStoreReader {
-  /// How long the process may take for one line: it may have to read a whole file first.
+  /// How long the process can take for one line: it might have to read a whole file first.
   private static let limit = Duration.seconds(60)
 
   private let arguments: [String]
@@ -19,7 +19,7 @@ final class DamagedStoreProcess: DamagedStoreReader {
   init(_ engine: String, at path: String, _ configuration: Configuration, _ global: GlobalOptions) throws(CacheError) {
     scratch = try ScratchFolder()
     let name = configuration.loadedEngines.first { $0.plugin.declaration.name == engine }?.path ?? engine
-    // This process may have read it from a pipe.
+    // This process might have read it from a pipe.
     let file = try? configuration.file.flatMap(ConfigurationLoader.contents)
     let copy = scratch.path + "/config.json"
     var global = global
@@ -125,7 +125,7 @@ struct DamagedStoreCommand: AsyncParsableCommand {
   }
 
   private static func write(_ item: DamagedStoreItem) throws(CacheError) {
-    // The reader may take its time.
+    // The reader can take its time.
     alarm(0)
     try Console.output.write(item.line)
     alarm(secondsAllowed)

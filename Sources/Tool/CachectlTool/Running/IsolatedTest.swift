@@ -15,7 +15,7 @@ struct IsolatedTest {
 
   /// Makes all checks of the engine of `library` in the process of `arguments`, with scratch stores in `scratch`.
   ///
-  /// - Parameter limit: how long a check may take.
+  /// - Parameter limit: how long a check can take.
   /// - Returns: the checks; `nil` if the other process refused to start, with a status that says why.
   /// - Throws: `CacheError`: `cancelled`, or the other process cannot be started.
   mutating func run(

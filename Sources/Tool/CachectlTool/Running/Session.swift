@@ -177,8 +177,8 @@ extension ConfigurationLoader {
       readFile: contents)
   }
 
-  /// The configuration files that this process has read: a command may look at one several times, and a pipe can be read
-  /// only once.
+  /// The configuration files that this process has read: a command can look at one several times, and a pipe can be
+  /// read only once.
   private static let filesRead = Mutex<[(path: String, bytes: [UInt8])]>([])
 
   /// The bytes of the configuration file at `path`; `nil` if there is none.

@@ -12,7 +12,7 @@ struct AtomicFile: ~Copyable {
   private let temporary: String?
   private let output: Console
 
-  /// Begins to write the file at `path`. With `isPrivate` only the user may read it; otherwise an existing file keeps
+  /// Begins to write the file at `path`. With `isPrivate` only the user can read it; otherwise an existing file keeps
   /// its permissions.
   ///
   /// - Throws: `CacheError`: `ioFailed`, even if `path` is a folder, or `-`, which never means a file; `noSpace`;
@@ -31,13 +31,13 @@ struct AtomicFile: ~Copyable {
     guard let path = Self.target(of: path) else { throw Self.failure(path) }
     // Not the process number: in a container the next process has the same, and a crash's leftover file would block it.
     let temporary = "\(path).\(String(UInt64.random(in: 0 ... .max), radix: 36)).new"
-    // The owner of an existing file has decided who may read it. That holds from the start: others see the name.
+    // The owner of an existing file has decided who can read it. That holds from the start: others see the name.
     var status = stat()
     let isThere = !isPrivate && stat(path, &status) == 0
     let mode = isThere ? status.st_mode & 0o777 : isPrivate ? 0o600 : 0o644
     let file = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
     guard file >= 0 else { throw Self.failure(path) }
-    // The mask of the process (umask) may have taken some permissions away.
+    // The mask of the process (umask) might have taken some permissions away.
     if isThere { fchmod(file, mode) }
     self.path = path
     self.temporary = temporary

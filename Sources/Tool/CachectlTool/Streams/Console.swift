@@ -2,7 +2,7 @@ internal import FetchVocabulary
 internal import CachePresentation
 internal import CacheBase
 
-/// One of the standard streams, or another one that may block, and the screen it shows texts on.
+/// One of the standard streams, or another one that can block, and the screen it shows texts on.
 struct Console: Sendable {
   /// stdout: data, and nothing else.
   static let output = Console(descriptor: STDOUT_FILENO, name: "the standard output")
@@ -23,7 +23,7 @@ struct Console: Sendable {
     screen = Self.screen(of: descriptor)
   }
 
-  /// The screen as it is now: the terminal may have been resized.
+  /// The screen as it is now: the terminal might have been resized.
   var currentScreen: Screen { Self.screen(of: descriptor) }
 
   /// Writes all of `text`.
@@ -63,7 +63,7 @@ struct Console: Sendable {
       var unread: CInt = 0
       guard capacity > 0, ioctl(descriptor, UInt(FIONREAD), &unread) == 0 else { return least }
       // A write that does not fit into the last page begins a new one. So any two pages in a row hold more than one
-      // page of data, except at the front, where part of the first page may have been read.
+      // page of data, except at the front, where part of the first page might have been read.
       let pageSize = Int(sysconf(Int32(_SC_PAGESIZE)))
       let used = unread == 0 ? 0 : Int(unread) / pageSize * 2 + 2
       return min(count, max(least, capacity - used * pageSize))
@@ -126,21 +126,21 @@ extension Console {
   }
 }
 
-/// Remembers whether an answer was not kept in the cache. The answer is shown all the same, with a warning if the cache
-/// failed; only `--require-store` makes that an error.
+/// Remembers whether a response was not kept in the cache. The response is shown all the same, with a warning if the
+/// cache failed; only `--require-store` makes that an error.
 struct WriteFailures {
   private let isStoreRequired: Bool
   private var error: CacheError?
 
   init(_ flags: FetchFlags) { isStoreRequired = flags.requireStore }
 
-  /// Notes whether a fetched answer was kept.
+  /// Notes whether a fetched response was kept.
   mutating func note<Value>(_ snapshot: Snapshot<Value>) {
     note(snapshot.writeFailure)
     if let refusal = snapshot.entry.refusal { note(refusal: refusal) }
   }
 
-  /// Notes a failure to keep an answer; `nil` means there was none.
+  /// Notes a failure to keep a response; `nil` means there was none.
   mutating func note(_ failure: CacheError?) {
     guard let failure else { return }
     if failure.code == .conflict { return note(refusal: "it was changed while it was fetched") }
@@ -160,7 +160,7 @@ struct WriteFailures {
     error = CacheError(.ioFailed, message, hint: hint, cause: cause)
   }
 
-  /// - Throws: `CacheError` with the code `ioFailed` if an answer had to be kept and was not.
+  /// - Throws: `CacheError` with the code `ioFailed` if a response had to be kept and was not.
   func check() throws(CacheError) {
     if let error { throw error }
   }

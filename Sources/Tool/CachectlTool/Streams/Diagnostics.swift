@@ -48,7 +48,7 @@ struct Diagnostics: Sendable {
   }
 }
 
-/// The options of this command line, which may be malformed. A command in a hint repeats those that select the
+/// The options of this command line, which might be malformed. A command in a hint repeats those that select the
 /// configuration and the store: without them it would act on another store.
 struct GivenOptions: Sendable {
   /// The options of this process.

@@ -17,7 +17,7 @@ final class ProgressDisplay {
   /// Shows that `done` of `total`, if that is known, are done; at most twenty times a second.
   func update(done: Int, total: Int?) { update(done: done, total: total, item: nil) }
 
-  /// Shows the same, and that `item` is being worked on: a new one at once, because it may take long.
+  /// Shows the same, and that `item` is being worked on: a new one at once, because it might take long.
   func update(done: Int, total: Int?, item: String?) {
     let now = ContinuousClock.now
     let isDue = lastDrawn.map { now - $0 > .milliseconds(50) } ?? true

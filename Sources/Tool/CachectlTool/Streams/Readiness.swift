@@ -1,9 +1,9 @@
 internal import FetchVocabulary
 internal import CacheBase
 
-/// Waits for a stream that may block indefinitely, such as a pipe or a terminal.
+/// Waits for a stream that can block indefinitely, such as a pipe or a terminal.
 enum Readiness {
-  /// How long a cancellation may go unnoticed, in milliseconds.
+  /// How long a cancellation can go unnoticed, in milliseconds.
   private static let interval: Int32 = 50
 
   /// Waits as `wait` does, but keeps no thread: the task polls after pauses that get longer.

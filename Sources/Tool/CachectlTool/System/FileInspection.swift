@@ -8,7 +8,7 @@ protocol FileInspection: Sendable {
   /// The file at `path`, following links; `nil` if there is none, or it cannot be reached.
   func file(at path: String) -> InspectedFile?
 
-  /// Whether this process may create files in the folder at `path`, or change the file there.
+  /// Whether this process can create files in the folder at `path`, or change the file there.
   func mayWrite(_ path: String) -> Bool
 
   /// The names in the folder at `path`, sorted; none if it cannot be read.
@@ -42,13 +42,13 @@ struct InspectedFile: Sendable, Hashable {
   /// Its size in bytes.
   var size: Int
 
-  /// Whether users other than the owner may change it.
+  /// Whether users other than the owner can change it.
   var isWritableByOthers: Bool { mode & 0o022 != 0 }
-  /// Whether users other than the owner may read it or look into it.
+  /// Whether users other than the owner can read it or look into it.
   var isReadableByOthers: Bool { mode & 0o055 != 0 }
-  /// Whether any user may add names to the folder and remove other users' names.
+  /// Whether any user can add names to the folder and remove other users' names.
   var isOpenToAll: Bool { mode & 0o002 != 0 && !isSticky }
-  /// Whether users may remove only their own names from the folder.
+  /// Whether users can remove only their own names from the folder.
   var isSticky: Bool { mode & 0o1000 != 0 }
   /// The permissions in the octal notation of chmod(1).
   var modeText: String { String(mode & 0o777, radix: 8) }

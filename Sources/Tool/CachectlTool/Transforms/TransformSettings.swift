@@ -129,7 +129,7 @@ private struct UnavailableTransform: PayloadTransform {
   let name: String
   let isRequired: Bool
   let reason: CacheError
-  /// It may be one that hides: nothing is written in the clear in its place.
+  /// It might be one that hides: nothing is written in the clear in its place.
   var hidesContent: Bool { true }
 
   func encode(

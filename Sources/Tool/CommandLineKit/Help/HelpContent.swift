@@ -50,7 +50,7 @@ struct HelpContent {
     }
   }
 
-  /// The positional arguments, then the options with one section per group; sections may be empty.
+  /// The positional arguments, then the options with one section per group; sections can be empty.
   var arguments: [Section] {
     let titles = Self.titles(of: set.named)
     let options = (titles.isEmpty ? [""] : titles).map { title in

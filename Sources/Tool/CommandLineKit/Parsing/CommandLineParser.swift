@@ -79,7 +79,7 @@ struct CommandLineParser {
     }
   }
 
-  /// Reads one word; a request for help may end the parsing.
+  /// Reads one word; a request for help can end the parsing.
   private mutating func step() throws(CommandLineError) -> ParsedCommandLine? {
     let word = arguments[index]
     switch Token(word) {

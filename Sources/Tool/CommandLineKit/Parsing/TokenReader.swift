@@ -59,7 +59,7 @@ struct TokenReader {
     }
   }
 
-  /// Reads `-abc`: flags; the last may be an option with its value after it.
+  /// Reads `-abc`: flags; the last can be an option with its value after it.
   private mutating func cluster(_ letters: String) throws(CommandLineError) {
     var rest = Substring(letters)
     while let letter = rest.popFirst() {
@@ -105,7 +105,7 @@ enum Token: Equatable {
   case terminator
   /// `--name` or `--name=value`.
   case long(String, value: String?)
-  /// `-abc`: one-letter flags; the last may be an option, followed by its value.
+  /// `-abc`: one-letter flags; the last can be an option, followed by its value.
   case cluster(String)
 
   /// Classifies `text`.
