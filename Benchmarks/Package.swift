@@ -11,7 +11,7 @@ func products(_ names: String...) -> [Target.Dependency] {
   names.map { .product(name: $0, package: "cachectl") }
 }
 
-/// The benchmarks are a package of their own, so that building and testing the project does not build them.
+/// The benchmarks are a separate package, so that building and testing the project does not build them.
 let package = Package(
   name: "benchmarks",
   // The name of the file is that of the engine.

@@ -9,7 +9,7 @@ let products = [
   "CacheFeatures", "CachectlTool", "CurlTransport", "EngineAPI", "LMDBStorage", "PlistStorage", "ResponseCache",
 ]
 
-/// The fuzzers are a package of their own, because all of it has to be built with `--sanitize=fuzzer`, and one program,
+/// The fuzzers are a separate package, because all of it must be built with `--sanitize=fuzzer`, and one program,
 /// because each would take as long to link. libFuzzer brings `main`: hence the flag. See `run`.
 let package = Package(
   name: "fuzzing",

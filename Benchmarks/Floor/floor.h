@@ -1,5 +1,5 @@
-/// What a floor program consists of, whichever library it stands on. The library's part is declared here and defined by
-/// the file that includes this one; what is done with it stands here.
+/// The parts of a floor program, the same for all libraries. The library's part is declared here and defined by the
+/// file that includes this one; the operations with it are here.
 #pragma once
 #include <fcntl.h>
 #include <inttypes.h>
@@ -16,15 +16,15 @@ static void close_store(void);
 /// Begins and ends the one read transaction in which all reads then are.
 static void hold_state(void);
 static void release_state(void);
-/// Reads an entry, which has to be there, and returns what is added up of it.
+/// Reads an entry, which must be there, and returns its part of the sum.
 static uint64_t read_entry(const char *key, int key_size, int examines_all);
 /// Begins a batch of as many writes, and commits it.
 static void begin_batch(int size);
 static void commit_batch(int size);
 static void put(const char *key, int key_size, const uint8_t *payload, int payload_size, uint64_t checksum);
 
-/// What `Driver trace` writes: this head, the operations, the key of each, the keys of all entries, and the payloads of
-/// the operations that write. The times are those of all entries.
+/// The output of `Driver trace`: this head, the operations, the key of each, the keys of all entries, and the payloads
+/// of the operations that write. The times are those of all entries.
 typedef struct {
   int64_t stored_at, fresh_until, retain_until;
   uint32_t kind, entries, operations, key_size, payload_size, batch;
@@ -32,7 +32,7 @@ typedef struct {
 
 enum { kind_read, kind_write, kind_mix, kind_open };
 
-/// One operation: a read where the version is 0, otherwise the write of that version of the entry.
+/// One operation: a read if the version is 0, otherwise the write of that version of the entry.
 typedef struct {
   uint32_t number, version;
   uint64_t checksum;
@@ -146,7 +146,7 @@ static void end_time(void) {
 }
 
 /// Arguments: the trace, the store, and "held" if all reads are in one transaction. Prints the nanoseconds that an
-/// operation took, those of processor time, and the sum of what was read.
+/// operation took, its processor time in nanoseconds, and the sum of all bytes read.
 int main(int count, char **arguments) {
   if (count < 3) return 64;
   read_trace(arguments[1]);

@@ -17,7 +17,7 @@ static sqlite3_stmt *prepared(const char *sql) {
 
 static void prepare_writing(void) {
   execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA journal_size_limit = 16777216");
-  // The triggers let the project's engine notice that others have written, and count anew.
+  // The triggers let the project's engine notice that others have written, and count again.
   sqlite3_db_config(database, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
   insertion = prepared(
       "INSERT INTO entries (stored_at, fresh_until, retain_until, content_type, attributes, checksum, "
@@ -49,7 +49,7 @@ static void close_store(void) {
 static void hold_state(void) { execute("BEGIN"); }
 static void release_state(void) { execute("COMMIT"); }
 
-/// The type and the attributes are looked at, too: a caller who hands out metadata has to.
+/// The type and the attributes are looked at, too: a caller who hands out metadata must do that.
 static uint64_t read_entry(const char *key, int key_size, int examines_all) {
   sqlite3_bind_text(selection, 1, key, key_size, SQLITE_STATIC);
   if (sqlite3_step(selection) != SQLITE_ROW) fail("sqlite3_step");

@@ -29,7 +29,7 @@ struct head {
   uint64_t count;
 };
 
-/* All entries as one call sees them. What they point to is in the mapped file, or in the batch that puts them. */
+/* All entries as one call sees them. Their pointers lead into the mapped file, or into the batch that puts them. */
 struct table {
   uint8_t *file;
   size_t size, count;

@@ -23,7 +23,7 @@ let package = Package(
         .product(name: "CacheBase", package: "cachectl"), .product(name: "EngineAPI", package: "cachectl"),
       ],
       swiftSettings: settings),
-    // The engine as a library. Its settings are not for tests, which are linked otherwise: hence a target of its own.
+    // The engine as a library. Its settings are not for tests, which are linked otherwise: hence its own target.
     .target(
       name: "NotebookLibrary",
       dependencies: ["Notebook", .product(name: "EngineExport", package: "cachectl")],

@@ -52,7 +52,7 @@ extension CacheError {
     CacheError(.damaged, "entry \(key) is damaged: \(what)", cause: UnreadableEntry(key))
   }
 
-  /// The error for a store that has to be closed everywhere first.
+  /// The error for a store that must be closed everywhere first.
   ///
   /// - Parameter what: the problem, in words that follow the store's path.
   static func lmdbStoreInUse(

@@ -86,8 +86,8 @@ struct LMDBFiles: Sendable {
   /// Creates an empty store, unless another process has just created one: first the directory with its parents,
   /// accessible to the user alone, then the mark, then the data file.
   ///
-  /// The data file appears whole or not at all, when it is on disk. LMDB itself creates the file first and then fills it, so
-  /// that an empty file could be an interrupted creation, or a store that something has emptied.
+  /// The data file appears complete or not at all, when it is on disk. LMDB itself creates the file first and then
+  /// fills it, so that an empty file could be an interrupted creation, or a store that something has emptied.
   func create(mapSize: Int) throws(CacheError) {
     do throws(CacheError) {
       try Self.system.makeDirectory(directory)

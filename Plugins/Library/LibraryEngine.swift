@@ -51,8 +51,8 @@ final class LibraryEngine: StorageEngine, @unchecked Sendable {
     reading.isEmpty ? try lend(key, body) : nil
   }
 
-  /// Not asynchronous, so that its locals are on the stack. The result has memory of its own, because a variable or a closure
-  /// of the type `Output?` costs a lookup of that type's metadata, which takes longer.
+  /// Not asynchronous, so that its locals are on the stack. The result has its own memory, because a variable or a
+  /// closure of the type `Output?` costs a lookup of that type's metadata, which takes longer.
   private func readInPlace<Output>(
     _ key: CacheKey, _ body: (Span<UInt8>, EntryMetadata) throws(CacheError) -> Output
   ) throws(CacheError) -> Output? {

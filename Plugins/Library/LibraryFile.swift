@@ -19,7 +19,7 @@ struct LibraryFile {
     guard CacheKey.isNamespace(engineName) else {
       throw CacheError(
         .invalidPlugin, "'\(path)' is not called libcachectl-NAME.so",
-        hint: "NAME is the engine's: a lower-case letter, then lower-case letters and digits")
+        hint: "NAME is the engine's: a lowercase letter, then lowercase letters and digits")
     }
     self.engineName = String(engineName)
     self.path = try Self.resolved(path)

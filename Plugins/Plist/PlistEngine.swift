@@ -1,7 +1,7 @@
 internal import EngineAPI
 internal import Synchronization
 
-/// Serves from memory if a namespace's file is loaded and unchanged; all other work runs on a thread of its own.
+/// Serves from memory if a namespace's file is loaded and unchanged; all other work runs on its own thread.
 final class PlistEngine: StorageEngine {
   private let store: PlistStore
   private let clock: any WallClock

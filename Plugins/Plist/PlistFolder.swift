@@ -164,7 +164,7 @@ extension PlistFolder {
 
 /// The lock on a store, which excludes other handles in this process and in others.
 ///
-/// It is `flock` on a file of its own. The kernel releases it when the process ends. Handles of one process exclude
+/// It is `flock` on its own file. The kernel releases it when the process ends. Handles of one process exclude
 /// each other, because each opens the file separately. The file is never removed.
 extension PlistFolder {
   /// Runs `body` while holding the lock.

@@ -86,7 +86,7 @@ extension PlistFolder {
     return StoreInspection(path: path, files: files.sorted(), format: format, currentFormat: PlistFormat.version)
   }
 
-  /// Removes a store's files, whatever their state, or moves them into a new folder with a mark of its own, and returns
+  /// Removes a store's files, whatever their state, or moves them into a new folder with its own mark, and returns
   /// that folder. Without a folder to move to it writes nothing, so it works on a full disk.
   func removeStore(movingAside suffix: String?) throws(CacheError) -> [String] {
     guard try isStore() else { return [] }

@@ -147,7 +147,7 @@ final class RedisConnection: @unchecked Sendable {
 
   // MARK: Sending
 
-  /// Sends `bytes`, as far as the socket takes them, and returns whether the caller has to read its replies.
+  /// Sends `bytes`, as far as the socket takes them, and returns whether the caller must read its replies.
   private func enqueue(_ bytes: [UInt8], _ call: RedisCall) -> Bool {
     monitor.withLock {
       // If the server has ended an idle connection, the call can go over another one. At a login its reply says why.
@@ -370,7 +370,7 @@ private final class RedisCall: @unchecked Sendable {
 
   init(_ count: Int) { self.count = count }
 
-  /// Ends the call unless it has ended, and returns whether somebody has to be woken up by `resume()`.
+  /// Ends the call unless it has ended, and returns whether somebody must be woken up by `resume()`.
   func finish(_ outcome: Outcome) -> Bool {
     guard self.outcome == nil else { return false }
     self.outcome = outcome

@@ -142,7 +142,7 @@ extension RedisEngine {
     // Each part is all or nothing. They fail together only if no other process writes meanwhile.
     for (slot, part) in parts where !part.wanted.isEmpty { try await send(part.requirements, slot) }
     if Task.isCancelled { throw .cancelled }
-    // In a task of its own: a call that is cancelled now still makes all parts.
+    // In its own task: a call that is cancelled now still makes all parts.
     let failure = await Task {
       await withTaskGroup(of: CacheError?.self) { group in
         for (slot, part) in parts {

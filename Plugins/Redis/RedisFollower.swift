@@ -1,7 +1,7 @@
 internal import EngineAPI
 internal import Synchronization
 
-/// Follows the changes of the entries on one master, from the first question for a mark on, over a connection of its own.
+/// Follows the changes of the entries on one master, from the first question for a mark on, over its own connection.
 ///
 /// The server reports each entry that is changed, removed or evicted, or expires (`CLIENT TRACKING` with `BCAST`), to a
 /// channel to which the same connection subscribes. Once a second the follower sends it a ping. The reply comes after

@@ -66,7 +66,7 @@ final class RedisScan: Sendable {
     var found = try await keys(for: request, limit)
     let looks = try await look(at: found.items.prefix(limit).map(\.key), request.includesPayloads, found.node)
     let readable = looks.prefix { if case .unreadable = $0 { false } else { true } }
-    // The first one of all is a page of its own if it cannot be read.
+    // The first one of all is a separate page if it cannot be read.
     let items = found.items.prefix(max(readable.count, 1))
     found.items.removeFirst(items.count)
     var next = found.next

@@ -1,7 +1,7 @@
 internal import CacheBase
 internal import EngineAPI
 
-/// A socket that is connected to a server. It never blocks; to wait is a call of its own.
+/// A socket that is connected to a server. It never blocks; waiting is a separate call.
 struct RedisSocket: ~Copyable {
   private let descriptor: Int32
 

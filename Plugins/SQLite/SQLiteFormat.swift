@@ -18,7 +18,7 @@ enum SQLiteSchema {
   static let definitions = [entriesTable, readableView, countsTable] + triggers
 
   /// The payload comes last, so that reading the other columns of a large entry does not touch the payload's pages. `VACUUM`
-  /// keeps the numbers of rows because they have a column of their own.
+  /// keeps the numbers of rows because they have their own column.
   private static let entriesTable = """
     CREATE TABLE entries (
       id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE,

@@ -60,7 +60,7 @@ public struct SQLitePlugin: StoragePlugin {
 /// The options of the SQLite engine: their declarations and their values.
 struct SQLiteOptions: Sendable {
   static let path = EngineOption(
-    "path", .path, default: .text("cache.sqlite"), help: "the database file; its log lies next to it")
+    "path", .path, default: .text("cache.sqlite"), help: "the database file; its log is next to it")
 
   static let all: [EngineOption] = [path, .durability, .busyTimeout]
 

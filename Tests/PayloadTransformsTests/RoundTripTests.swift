@@ -182,8 +182,8 @@ struct RecordTests {
   }
 
   @Test(arguments: [
-    (["reversed", "reversed"], "name each transform once"), (["Reversed"], "begin its name with a lower-case letter"),
-    ([""], "begin its name"), (["a b"], "begin its name"), (["a:b"], "begin its name"),
+    (["reversed", "reversed"], "name each transform once"), (["Reversed"], "use at most 32 lowercase letters"),
+    ([""], "use at most 32"), (["a b"], "use at most 32"), (["a:b"], "use at most 32"),
   ])
   func namesAreCheckedWhenACacheIsOpened(names: [String], hint: String) {
     let transforms = EntryTransforms(names.map { NamedTransform(name: $0, parameter: "") })

@@ -11,7 +11,7 @@ struct RedisCalls {
     case hit = "redis-hit"
     /// Reads entries by fifty tasks at once.
     case hits = "redis-hits"
-    /// Stores entries, each in a batch of its own.
+    /// Stores entries, each in its own batch.
     case put = "redis-put"
     /// The same in a batch that also ends a lease, which must be there.
     case leasedPut = "redis-leased-put"

@@ -41,7 +41,7 @@ struct StoreWorkload {
     ]
   }
 
-  /// An operation that is ready to be done: nothing has to be made while time is taken.
+  /// An operation that is ready to be done: nothing need be created while time is taken.
   private struct Step {
     let key: CacheKey
     /// The value to write, and its metadata; `nil` for a read.

@@ -23,7 +23,7 @@ static inline int clmdb_reserve(int fd, off_t count) {
 }
 
 // Gives the disk space of a part of a file back to the system; the part then reads as zeros. 0, or -1 with errno set:
-// EOPNOTSUPP or ENOSYS where the file system cannot.
+// EOPNOTSUPP or ENOSYS if the file system cannot.
 static inline int clmdb_punch_hole(int fd, off_t offset, off_t count) {
 #ifdef __linux__
   return fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, offset, count);

@@ -5,7 +5,7 @@ public import CacheCore
 
 /// Compresses payloads by Zstandard (RFC 8878).
 ///
-/// Each payload is a frame of its own, which the tool `zstd` reads. A payload stays as it is if compression saves too
+/// Each payload is a separate frame, which the tool `zstd` reads. A payload stays unchanged if compression saves too
 /// little: less than 48 bytes, or less than a sixteenth.
 public struct ZstdTransform: PayloadTransform {
   /// The levels of compression: higher ones take longer to write and no longer to read.

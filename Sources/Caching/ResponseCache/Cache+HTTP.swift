@@ -24,8 +24,8 @@ extension Cache {
   ///   - maxAge: an entry older than this counts as stale; `nil` for no limit.
   ///   - maxStale: an entry that has been stale for no longer than this is served too; `nil` to serve none.
   ///   - maxRedirects: how many redirects in a row to follow; 0 returns a redirect as the response.
-  /// - Throws: `CacheError`: `originUnreachable`, `invalidAnswer`, `invalidRequest`, `notCached` if only the cache can
-  ///   answer and cannot; `CancellationError`.
+  /// - Throws: `CacheError`: `originUnreachable`, `invalidAnswer`, `invalidRequest`, `notCached` if the policy allows
+  ///   only the cache and it has no response; `CancellationError`.
   @concurrent
   public func response(
     to request: HTTPRequest, over transport: some DataTransferService, policy: FetchPolicy = .cacheFirst,

@@ -7,7 +7,7 @@ internal import EngineAPI
 ///
 /// Any text is a key, as long as it has at most 16,000 bytes once every byte but letters, digits and `-._~` counts
 /// as three. Numbers, texts, arrays and every other `Codable` type are stored as JSON; a `String` as its UTF-8, and
-/// `[UInt8]` and Foundation's `Data` as they are.
+/// `[UInt8]` and Foundation's `Data` unchanged.
 extension Cache {
   /// Stores `value` under `key`, and replaces an earlier one.
   ///

@@ -69,7 +69,7 @@ public struct Cache: Sendable {
       location, limits: limits, transforms: transforms, rules: rules, clock: clock, warn: warn)
   }
 
-  /// Opens the cache at `location` with `rules`, whose times are also those of resources without times of their own.
+  /// Opens the cache at `location` with `rules`, whose times are also those of resources without their own times.
   @concurrent
   package init(
     _ location: StorageLocation, limits: StoreLimits?, transforms: EntryTransforms, rules: HTTPCacheRules,

@@ -9,7 +9,7 @@ internal import EngineAPI
 #endif
 
 extension PayloadCodec where Value: Codable {
-  /// Stores a `String` as its UTF-8, `[UInt8]` and Foundation's `Data` as they are, and everything else as JSON: by the
+  /// Stores a `String` as its UTF-8, `[UInt8]` and Foundation's `Data` unchanged, and everything else as JSON: by the
   /// value's own functions if it is a `JSONPayload`, which is several times faster, otherwise by Foundation's coder.
   public static var codable: PayloadCodec {
     PayloadCodec(

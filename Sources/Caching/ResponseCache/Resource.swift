@@ -41,7 +41,7 @@ public struct Resource<Query: Sendable, Value: Sendable>: Sendable {
     return try await fetched(query, options)
   }
 
-  /// A function of its own, because the types of a fetch would cost a kept value an eighth of its time.
+  /// A separate function, because the types of a fetch would cost a kept value an eighth of its time.
   @concurrent
   @inline(never)
   private func fetched(_ query: Query, _ options: FetchOptions) async throws -> Value {
@@ -156,7 +156,7 @@ extension Cache {
   /// A resource is a value, and making one costs nothing: it can be a constant of the program or made for one call.
   ///
   /// - Parameters:
-  ///   - name: the resource's name, and the namespace of its entries: a lower-case letter, then at most 31 lower-case
+  ///   - name: the resource's name, and the namespace of its entries: a lowercase letter, then at most 31 lowercase
   ///     letters and digits. With another name, or `values`, `url` and `leases`, every fetch fails with the code
   ///     `invalidKey`. Two resources of one cache need two names.
   ///   - version: the version of `Value`'s meaning. Raise it when the type changes in a way that old entries must not

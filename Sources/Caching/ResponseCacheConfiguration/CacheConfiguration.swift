@@ -48,7 +48,7 @@ public struct CacheConfiguration: Sendable {
   /// The configuration of this process.
   ///
   /// - Parameters:
-  ///   - program: the program's name: 1 to 64 lower-case letters, digits and hyphens, the first a letter. Files and
+  ///   - program: the program's name: 1 to 64 lowercase letters, digits and hyphens, the first a letter. Files and
   ///     folders have it, and in upper case the variables, in which hyphens are underscores.
   ///   - engines: the engines to choose from, the default first.
   ///   - sections: the program's own sections of the file.
@@ -152,7 +152,7 @@ extension ConfigurationNames {
     guard EngineOption.isStoreName(program) else {
       throw CacheError(
         .invalidOption, "a program with a configuration cannot be called '\(program)'",
-        hint: "call it by 1 to 64 lower-case letters, digits and hyphens, the first a letter")
+        hint: "call it by 1 to 64 lowercase letters, digits and hyphens, the first a letter")
     }
     let prefix = String(program.uppercased().map { $0 == "-" ? "_" : $0 }) + "_"
     self.init(

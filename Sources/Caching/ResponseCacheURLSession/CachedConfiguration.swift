@@ -14,7 +14,7 @@ public import ResponseCache
 ///
 /// Nothing else in the program changes. GET and HEAD data tasks are served from the cache where HTTP allows it.
 /// Uploads, downloads and other methods go to the server as before, and what they change there is removed from the
-/// cache. `URLRequest.cachePolicy` is obeyed, errors are `URLError`s, and cookies, credentials, time-outs and proxies
+/// cache. `URLRequest.cachePolicy` is obeyed, errors are `URLError`s, and cookies, credentials, timeouts and proxies
 /// are the session's. The `Cache-Status` field (RFC 9211) of a response says where it came from. A response whose server
 /// does not say how long it can be used is fresh for a tenth of the time since its last change, up to a day; stale
 /// responses are used only if the server allows it.

@@ -20,7 +20,7 @@ final class SessionTransfers: Sendable {
     // looks for its response.
     configuration.urlCache = nil
     receiver = Receiver(limit: limit)
-    // A queue of its own: work on the program's queue must not delay responses.
+    // A separate queue: work on the program's queue must not delay responses.
     session = URLSession(configuration: configuration, delegate: receiver, delegateQueue: nil)
   }
 
@@ -93,7 +93,7 @@ final class Receiver: NSObject, URLSessionDataDelegate {
     conclude(task, error, withoutResponse: .badServerResponse)
   }
 
-  /// Returns each redirect as a response of its own, cached by its own rules. The cache follows it.
+  /// Returns each redirect as its own response, cached by its own rules. The cache follows it.
   func urlSession(
     _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
     newRequest request: URLRequest, completionHandler: @escaping (URLRequest?) -> Void

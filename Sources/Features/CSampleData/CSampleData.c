@@ -58,8 +58,8 @@ CSampleText csample_cities(void) { return (CSampleText){cities, sizeof cities}; 
 
 CSampleText csample_city_orders(void) { return (CSampleText){city_orders, sizeof city_orders}; }
 
-// What stands in `data` behind the four bytes of its length, in memory that is never freed; nothing where there is no
-// memory.
+// Decompresses `data`, which follows the four bytes of its length, into memory that is never freed. Empty if there is
+// no memory.
 static CSampleText decompressed(const uint8_t *data, size_t size) {
   uLongf count = (uLongf)data[0] << 24 | (uLongf)data[1] << 16 | (uLongf)data[2] << 8 | data[3];
   uint8_t *text = malloc(count);

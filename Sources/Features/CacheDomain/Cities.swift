@@ -1,7 +1,7 @@
 // The vocabulary of fetches is part of the use cases' interface.
 @_exported public import FetchVocabulary
 
-/// A city, with the revenue of all its organisations.
+/// A city, with the revenue of all its organizations.
 public struct City: Sendable, Hashable, Identifiable {
   /// The city's identifier, unique within its origin.
   public let id: String
@@ -9,9 +9,9 @@ public struct City: Sendable, Hashable, Identifiable {
   public let name: String
   /// The state; `nil` if the origin does not know it.
   public let subName: String?
-  /// The total yearly revenue of its organisations in whole US dollars; `nil` if the origin does not know it.
+  /// The total yearly revenue of its organizations in whole US dollars; `nil` if the origin does not know it.
   public let revenue: Int?
-  /// The number of organisations; `nil` if the origin does not know it.
+  /// The number of organizations; `nil` if the origin does not know it.
   public let organizationCount: Int?
 
   /// Creates a city.
@@ -74,9 +74,9 @@ public struct CitiesQuery: Sendable, Hashable {
 
 /// The orders of cities.
 public enum CityOrder: String, Sendable, CaseIterable {
-  /// The revenue of the city's organisations.
+  /// The revenue of the city's organizations.
   case revenue
-  /// The number of the city's organisations.
+  /// The number of the city's organizations.
   case organizations
   /// The city's name.
   case name

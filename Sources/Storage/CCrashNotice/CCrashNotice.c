@@ -163,7 +163,7 @@ static void handle(int number, siginfo_t *info, void *context) {
   // Another process can send these signals too, and then there is no address.
   int is_fault = info->si_code > 0;
   if (is_fault && (number == SIGSEGV || number == SIGBUS)) ccrash_end(ccrash_find(info->si_addr));
-  // What a damaged page makes a library write can also break the memory of the process, which ends itself then.
+  // A library that uses a damaged page can also write over the memory of the process, which ends itself then.
   if (number == SIGABRT && info->si_pid == getpid()) ccrash_end(entered_store());
   const char *line = atomic_exchange(&otherwise, NULL);
   if (line) say(line);

@@ -18,7 +18,7 @@ void cenginebenchmark_trim_memory(void) {
 #endif
 }
 
-// Writes `count` bytes to a file without a name in `folder`, where the system has such files, and waits for the disk.
+// Writes `count` bytes to a file without a name in `folder`, if the system has such files, and waits for the disk.
 static void write_nameless(const char *folder, const void *bytes, size_t count) {
 #ifdef O_TMPFILE
   int file = open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
@@ -39,7 +39,7 @@ void cenginebenchmark_do_reference_work(const char *folder) {
     number = number * 6364136223846793005 + 1442695040888963407;
     table[number >> 45] += number;
   }
-  // What is read through this pointer has to be calculated.
+  // This read makes the compiler calculate the table.
   (void)*(volatile uint64_t *)table;
   if (folder) write_nameless(folder, table, written);
   munmap(table, size);

@@ -147,7 +147,7 @@ public enum Base64 {
 }
 
 /// Percent-encoding (RFC 3986, section 2): writes a byte that must not occur in a part of a URL or key as `%XX`, with
-/// upper-case digits.
+/// uppercase digits.
 package enum PercentEncoding {
   private static let percent = UInt8(ascii: "%")
 

@@ -1,7 +1,7 @@
 /// A JSON text (RFC 8259) that knows the positions of its keys and values.
 ///
 /// Foundation's parser keeps no positions, but an error in a file that a person wrote must name one. Meant for files of
-/// moderate size that are read into a tree; `JSONReader`, which it stands on, reads records fast.
+/// moderate size that are read into a tree; `JSONReader`, which it is based on, reads records fast.
 package struct JSONDocument: Sendable {
   /// A value and its position.
   package struct Node: Sendable {

@@ -144,7 +144,7 @@ public enum HomeFolder {
     }
   }
 
-  /// `path` with `home` in the place of a leading `~`; any other path as it is. The home folder of another user, as in
+  /// `path` with `home` in the place of a leading `~`; any other path unchanged. The home folder of another user, as in
   /// `~ann`, is not known.
   public static func expanded(_ path: String, home: @autoclosure () -> String = HomeFolder.path) -> String {
     guard path == "~" || path.hasPrefix("~/") else { return path }

@@ -71,7 +71,7 @@ public struct CacheKey: Sendable, Hashable {
   /// The byte that ends the group in the text of a key. Percent-encoding hides it in the names and values of parameters.
   private static let groupEnd = UInt8(ascii: ",")
 
-  /// Whether `name` can be a namespace: a lower-case letter, then lower-case letters and digits.
+  /// Whether `name` can be a namespace: a lowercase letter, then lowercase letters and digits.
   public static func isNamespace(_ name: some StringProtocol) -> Bool {
     let bytes = Array(name.utf8)
     return isNamespace(bytes.span)

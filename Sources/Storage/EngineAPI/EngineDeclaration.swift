@@ -1,6 +1,6 @@
 /// An engine's description of itself. Its flags, help and configuration are all derived from it.
 public struct EngineDeclaration: Sendable {
-  /// The engine's name in the configuration and after `--backend`: lower-case letters and digits.
+  /// The engine's name in the configuration and after `--backend`: lowercase letters and digits.
   public let name: String
   /// The version of the engine, or of the library under it.
   public let version: String
@@ -49,7 +49,7 @@ public struct EngineCapability: RawRepresentable, Sendable, Hashable {
   public static let shared = EngineCapability(rawValue: "shared")
   /// A scan visits the keys in their order, or backwards, and can begin after any key.
   public static let ordered = EngineCapability(rawValue: "ordered")
-  /// The engine checks the bounds of a batch in its commit. Without this it ignores them: its store has bounds of its own,
+  /// The engine checks the bounds of a batch in its commit. Without this it ignores them: its store has its own bounds,
   /// such as the memory of a server, and evicts at any time what it chooses.
   public static let bounded = EngineCapability(rawValue: "bounded")
   /// The engine drops expired entries on its own, not only when it is compacted.
@@ -85,7 +85,7 @@ public struct EngineOption: Sendable, Hashable {
     case boolean
     /// One of the names.
     case choice([String])
-    /// The name of one of several stores in one place, such as on a server: 1 to 64 lower-case letters, digits and
+    /// The name of one of several stores in one place, such as on a server: 1 to 64 lowercase letters, digits and
     /// hyphens, starting with a letter. Stores with different names share no entries.
     case storeName
   }

@@ -23,7 +23,7 @@ public struct EntryCount: Sendable, Hashable {
     self += EntryCount(entries: 1, payloadBytes: payloadBytes, earliestExpiry: retainUntil)
   }
 
-  /// Stops counting an entry. `earliestExpiry` stays as it is.
+  /// Stops counting an entry. `earliestExpiry` stays unchanged.
   public mutating func remove(payloadBytes: Int) {
     self += EntryCount(entries: -1, payloadBytes: -payloadBytes)
   }

@@ -36,8 +36,8 @@ public struct ScanRequest: Sendable, Hashable {
 
   /// The texts of keys that a scan of an engine with the capability `ordered` visits: from `lower` on, and below `upper`.
   public var bounds: (lower: String, upper: String) {
-    // Keys consist of bytes from 0x21 to 0x7E. So nothing lies between a key and that key followed by 0x01, and
-    // everything with the prefix lies before the prefix followed by 0x7F.
+    // Keys consist of bytes from 0x21 to 0x7E. So nothing sorts between a key and that key followed by 0x01, and
+    // everything with the prefix sorts before the prefix followed by 0x7F.
     let end = prefix + "\u{7F}"
     guard let position else { return (prefix, end) }
     return isDescending ? (prefix, min(end, position)) : (max(prefix, position + "\u{01}"), end)

@@ -72,7 +72,7 @@ public protocol StorageEngine: AnyObject, Sendable {
   /// Does what `read(_:_:)` does, at once, if that needs no wait for a disk or a network, nor for more than a short lock.
   /// The default always returns `nil`.
   ///
-  /// A server and the C interface stand on it: it needs neither a task nor a text.
+  /// A server and the C interface use it: it needs neither a task nor a text.
   ///
   /// - Parameters:
   ///   - key: the bytes of a key's text, which the caller has validated.

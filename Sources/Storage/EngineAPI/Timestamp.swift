@@ -25,7 +25,7 @@ public struct Timestamp: Sendable, Hashable, Comparable {
     return Timestamp(milliseconds: milliseconds + duration.wholeMilliseconds)
   }
 
-  /// How far a time can lie ahead of the clock and still count as now. Machines that share a store have clocks that
+  /// How far a time can be ahead of the clock and still count as now. Machines that share a store have clocks that
   /// differ by less than this.
   public static let clockTolerance = Duration.seconds(60)
 

@@ -55,7 +55,7 @@ public struct WriteBatch: Sendable {
     operations.append(.put(key, payload: payload, metadata))
   }
 
-  /// Adds an operation that replaces the metadata of an entry, whose payload stays as it is.
+  /// Adds an operation that replaces the metadata of an entry, whose payload stays unchanged.
   ///
   /// - Parameters:
   ///   - metadata: the new metadata, with the `payloadChecksum` of the entry.

@@ -2,7 +2,7 @@ internal import CacheBase
 
 /// Compares the rows of a report with those of a saved one.
 ///
-/// **The rule.** A row is better or worse only if the throughputs of both runs lie apart by more than the noise. The
+/// **The rule.** A row is better or worse only if the throughputs of both runs differ by more than the noise. The
 /// noise has two parts, and the factors are multiplied:
 /// - the rounds of each run: `Spread.interval`, which contains the median with a probability of 93 %;
 /// - what differs between the runs and not between rounds, such as a busy machine. Rounds say nothing about that, so each

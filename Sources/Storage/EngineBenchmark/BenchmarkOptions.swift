@@ -4,7 +4,7 @@ public import EngineAPI
 public struct BenchmarkOptions: Sendable {
   /// The absolute path of a folder for the stores, for this benchmark alone. The caller removes it.
   public var scratchFolder = ""
-  /// The prefix of store names on servers, unique to this run: lower-case letters, digits and hyphens, first a letter,
+  /// The prefix of store names on servers, unique to this run: lowercase letters, digits and hyphens, first a letter,
   /// at most 48.
   public var runName = ""
   /// The date of the run, which is also the current time for expiry.

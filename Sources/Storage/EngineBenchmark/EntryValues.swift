@@ -58,7 +58,7 @@ struct KeySpace: Sendable {
 }
 
 /// The contents of an entry in each of its versions: a function of the seed, the number and the version, computed at
-/// the speed of reading memory. Every byte that comes back can be checked, and none has to be remembered.
+/// the speed of reading memory. Every byte that comes back can be checked, and none need be remembered.
 ///
 /// The bytes come from the sequence `tag`, `tag + step`, `tag + 2 * step` and so on: the lower half of each byte, as
 /// one of the letters "`abc...o": text without anything that a textual format would have to escape.

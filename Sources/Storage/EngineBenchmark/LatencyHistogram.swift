@@ -116,8 +116,8 @@ public struct Spread: Sendable, Hashable {
   ///
   /// Its ends are two of the figures (Hahn and Meeker, "Statistical Intervals", 1991, 5.2): the k-th smallest and the
   /// k-th largest of n figures miss the median as often as n throws of a coin show one side fewer than k times. Of five
-  /// figures these are the smallest and the largest: 93.75 %. Two such intervals of one distribution lie apart in 0.8 %
-  /// of all cases.
+  /// figures these are the smallest and the largest: 93.75 %. Two such intervals of one distribution do not overlap in
+  /// 0.8 % of all cases.
   public let interval: ClosedRange<Double>?
 
   /// The spread of `figures`; `nil` if there are none.

@@ -20,7 +20,7 @@ public struct Workload: Sendable, Hashable {
   /// The allowed sizes of values, in bytes: every engine accepts them.
   public static let valueSizeRange = 0...(64 << 20)
 
-  /// The name: lower-case letters, digits and hyphens.
+  /// The name: lowercase letters, digits and hyphens.
   public let name: String
   /// The number of entries that a load stores, within `entriesRange`.
   public var entries: Int
@@ -80,7 +80,7 @@ public struct WorkloadPhase: Sendable, Hashable {
   /// The number of entries that a scan requests.
   public static let scanLength = 100
 
-  /// The name, unique in the workload: lower-case letters, digits and hyphens.
+  /// The name, unique in the workload: lowercase letters, digits and hyphens.
   public let name: String
   /// The kind of work.
   public let kind: Kind

@@ -87,7 +87,7 @@ extension StorageEngine {
     try await apply(batch)
   }
 
-  /// Removes the entry under `key`, in a batch of its own.
+  /// Removes the entry under `key`, in its own batch.
   func remove(_ key: CacheKey) async throws(CacheError) {
     var batch = WriteBatch()
     batch.remove(key)

@@ -2,7 +2,7 @@ internal import Synchronization
 
 /// The program `cachectl`: an engine, a resource and a command is each one line in a list.
 ///
-/// A program with a resource of its own is this one with a longer list:
+/// A program with its own resource is this one with a longer list:
 ///
 ///     import CachectlTool
 ///     import Tides

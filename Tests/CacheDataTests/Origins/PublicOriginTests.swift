@@ -117,7 +117,7 @@ struct ProPublicaCityOriginTests {
   @Test(arguments: [
     ("", "an empty response"), ("  <!doctype HTML><p>Sign in", "a page of HTML instead of JSON"),
     ("{", "a response that is not understood: it is not valid JSON"),
-    ("[]", "a response that is not understood: the whole is not an object"),
+    ("[]", "a response that is not understood: the document is not an object"),
     ("{}", "a response that is not understood: 'organizations' is missing"),
     (#"{"total_results": 1, "organizations": null}"#, "a response that is not understood: 'organizations' is null"),
     (#"{"organizations": {}}"#, "a response that is not understood: 'organizations' is not a list"),
@@ -375,11 +375,11 @@ struct HTTPCityOriginTests {
       #"{"page": 0, "totalPages": 1, "totalItems": 1e30, "items": []}"#,
       notUnderstood + "'totalItems' is not a whole number, or is too large"
     ), (#"{"page": 0, "totalPages": 1, "totalItems": 0, "items": {}}"#, notUnderstood + "'items' is not a list"),
-    ("[]", notUnderstood + "the whole is not an object"),
+    ("[]", notUnderstood + "the document is not an object"),
     (
       #"{"page": 1, "totalPages": 2, "totalItems": 0, "items": []}"#,
       "http@a.example/cities sent page 1 of cities for page 0"
-    ), ("null", notUnderstood + "the whole is null"), ("{} {}", notUnderstood + "it is not valid JSON"),
+    ), ("null", notUnderstood + "the document is null"), ("{} {}", notUnderstood + "it is not valid JSON"),
   ])
   func whatIsNotUnderstoodIsSaid(body: String, message: String) async throws {
     let error = await #expect(throws: CacheError.self) { _ = try await answer(body) }

@@ -16,7 +16,7 @@ public struct NotebookPlugin: StoragePlugin {
   public func open(_ configuration: EngineConfiguration) async throws(CacheError) -> any StorageEngine {
     let path = try configuration.text(Self.path.name)
     let durability = try configuration.durability()
-    // A call that waits for a disk runs on a thread of its own.
+    // A call that waits for a disk runs on its own thread.
     let executor = BlockingExecutor()
     return try await executor.run { () throws(CacheError) in
       try NotebookEngine(path, durability, clock: configuration.clock, executor)

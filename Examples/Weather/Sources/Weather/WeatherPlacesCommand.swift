@@ -1,6 +1,6 @@
 public import CachectlTool
 
-/// `weather-places`: a command of its own.
+/// `weather-places`: a separate command.
 public struct WeatherPlacesCommand: AsyncParsableCommand {
   /// The name and the help.
   public static var configuration: CommandConfiguration {

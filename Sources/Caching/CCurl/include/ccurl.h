@@ -1,9 +1,9 @@
-/// libcurl as Swift can call it, and loaded when it is first used.
+/// libcurl, in a form that Swift can call, and loaded at its first use.
 ///
-/// libcurl brings some thirty other libraries along; to load them takes longer than everything else that a start takes.
-/// So nothing is linked against it, and a process that makes no request never loads it. Swift calls its functions by their
-/// pointers, and the variadic ones by a function here for each type of argument. All but `ccurl_link` can be called only
-/// after that has returned null.
+/// libcurl brings about thirty other libraries along; loading them takes longer than everything else at a start. So
+/// nothing is linked against it, and a process that makes no request never loads it. Swift calls its functions by their
+/// pointers, and the variadic ones by a function here for each type of argument. All but `ccurl_link` can be called
+/// only after that has returned null.
 
 #pragma once
 
@@ -36,7 +36,7 @@ struct ccurl_functions {
 
 /// Finds the functions of the loaded `library`, a handle of dlopen(3), and prepares libcurl. Call it once.
 ///
-/// Returns null, or what is wrong with the library: a text that is never freed.
+/// Returns null, or the problem of the library: a text that is never freed.
 const char *_Nullable ccurl_link(void *_Nonnull library);
 
 const struct ccurl_functions *_Nonnull ccurl_table(void);
@@ -51,7 +51,7 @@ CURLcode ccurl_get_number(CURL *_Nonnull easy, CURLINFO info, long *_Nonnull val
 CURLcode ccurl_get_pointer(CURL *_Nonnull easy, CURLINFO info, void *_Nullable *_Nonnull value);
 CURLMcode ccurl_multi_set_long(CURLM *_Nonnull multi, CURLMoption option, long value);
 
-/// A transfer that has ended, and how; null where there is none that was not returned before.
+/// A transfer that has ended, and how; null if there is none that was not returned before.
 CURL *_Nullable ccurl_multi_next_done(CURLM *_Nonnull multi, CURLcode *_Nonnull result);
 
 /// Lets no signal interrupt the calling thread: they are for the program's own threads. A connection that has been

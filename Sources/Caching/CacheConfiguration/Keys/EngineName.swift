@@ -18,7 +18,7 @@ public enum EngineName {
   /// Whether `reference` is a path instead of a name.
   package static func isPath(_ reference: String) -> Bool { reference.utf8.contains(UInt8(ascii: "/")) }
 
-  /// Whether `name` is a valid engine name: a lower-case letter, then lower-case letters and digits, at most 32.
+  /// Whether `name` is a valid engine name: a lowercase letter, then lowercase letters and digits, at most 32.
   ///
   /// "plugin", "cache" and the like are not valid, because their variables would begin like those of other settings.
   package static func isValid(_ name: some StringProtocol) -> Bool {

@@ -9,11 +9,11 @@ package import HTTPCaching
 ///
 ///     struct TidesSettings: ConfigurationSection {
 ///       static let path = "origin.tides"
-///       let harbour: String?
+///       let harbor: String?
 ///       let timeout: Duration
 ///
 ///       init(_ keys: inout SectionReader) {
-///         harbour = keys.optionalText("harbour", help: "the harbour that is shown by default")
+///         harbor = keys.optionalText("harbor", help: "the harbor that is shown by default")
 ///         timeout = keys.duration("timeout", default: .seconds(5), help: "how long a request can take")
 ///       }
 ///     }
@@ -95,7 +95,7 @@ public struct SectionReader: Sendable {
       begin(Setting.engines + "." + engine.name, nil)
       for option in engine.options {
         let kind = option.isSecret ? SettingKind.secret : .option(option.kind)
-        // On a server, programs have stores of their own.
+        // On a server, programs have their own stores.
         let isName = option.kind == .storeName && option.defaultValue != nil
         let value = isName ? .text(sources.names.program) : option.isSecret ? nil : option.defaultValue
         _ = key(option.name, kind, default: value.map(SettingValue.option), help: option.help)

@@ -194,7 +194,7 @@ extension SettingKind {
     return headers
   }
 
-  /// The lower-case names of headers whose value must be a secret.
+  /// The lowercase names of headers whose value must be a secret.
   private static var secretHeaders: Set<String> { ["authorization", "proxy-authorization", "cookie"] }
 
   private func secrets(_ nodes: [Node], _ environment: EnvironmentVariables) throws(Mismatch) -> [Secret] {

@@ -56,7 +56,7 @@ package enum SettingKind: Sendable, Hashable {
       allowed(range, like: [5_400_000, 90_000, 250]) { DurationText(milliseconds: $0).description }
     case .option(.boolean): "true or false"
     case .option(.choice(let names)): names.count == 1 ? names[0] : "one of " + names.joined(separator: ", ")
-    case .option(.storeName): "1 to 64 lower-case letters, digits and hyphens, the first a letter"
+    case .option(.storeName): "1 to 64 lowercase letters, digits and hyphens, the first a letter"
     case .backend(let names): "one of \(names.joined(separator: ", ")), or the name or path of a library"
     case .url: "an address that begins with https:// or http://, without user, query and fragment"
     case .proxy:

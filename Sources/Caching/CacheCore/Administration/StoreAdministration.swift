@@ -63,7 +63,7 @@ extension StoreAdministration {
   /// - Parameters:
   ///   - countsStates: whether to count the fresh, stale and expired entries, by a walk through all entries; `nil` if only in
   ///     a store of at most `StoreReport.scannedEntries`.
-  ///   - isOfAll: whether look-ups and evictions are those of all processes, or of this one since it opened the store.
+  ///   - isOfAll: whether lookups and evictions are those of all processes, or of this one since it opened the store.
   /// - Throws: `CacheError`: the engine failed, or the file next to the store cannot be read.
   public func statistics(
     countingStates countsStates: Bool? = nil, ofAllProcesses isOfAll: Bool = true
@@ -115,7 +115,7 @@ public struct StoreReport: Sendable {
   public internal(set) var count: StoreCount?
   /// How many entries are in each state, without states that have none; `nil` if they were not counted.
   public internal(set) var states: [EntryState: Int]?
-  /// The numbers of look-ups and evictions.
+  /// The numbers of lookups and evictions.
   public let operations: OperationCounts
   /// The content of each tier, the nearest first; empty for an engine without tiers. The rest of the report is about the last
   /// one.

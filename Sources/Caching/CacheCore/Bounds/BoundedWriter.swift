@@ -22,7 +22,7 @@ struct BoundedWriter: Sendable {
   private enum Outcome {
     /// The batch is written.
     case written
-    /// As many entries as one choice evicts are gone, and more have to go.
+    /// As many entries as one choice evicts are gone, and more must be evicted.
     case evicted
     /// Nothing has changed: another writer has changed the store meanwhile.
     case outrun
@@ -193,7 +193,7 @@ struct BoundedWriter: Sendable {
       }
       search.offer(entries, histories)
       choice = search.choose()
-      // If more have to go than one choice evicts, these are the best of as many entries as that takes.
+      // If more must be evicted than one choice evicts, these are the best of as many entries as that takes.
     } while search.seen < VictimSearch.entriesPerVictim * VictimSearch.maximumVictims
       && (!choice.isEnough && !choice.isBeginning || search.seen < search.goal(atLeast: 0))
   }

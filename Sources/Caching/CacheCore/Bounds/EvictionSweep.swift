@@ -68,7 +68,7 @@ package struct EvictionSweep: Sendable, Equatable {
   /// - Returns: how many of the first entries belong to the stretch.
   package mutating func note(_ page: ScanPage, in index: Int) -> Int {
     let entries = page.entries
-    // From the end: almost all pages lie in their stretch as a whole.
+    // From the end: almost all pages are completely in their stretch.
     let end = stretches[index].end
     let own = entries.count - (end.map { end in entries.reversed().prefix { $0.key > end }.count } ?? 0)
     stretches[index].position = own == entries.count ? page.next : entries.prefix(own).last?.key.text

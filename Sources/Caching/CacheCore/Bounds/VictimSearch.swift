@@ -1,7 +1,7 @@
 package import EngineAPI
 
 /// Ranks entries by a policy as they are found, and chooses those to evict: as few as are needed, plus a few spare ones, so
-/// that not every write has to choose.
+/// that not every write must choose.
 package struct VictimSearch: Sendable {
   /// The number of entries of a large store that are examined for each eviction. With 2, `lru` has half a point of hit
   /// ratio less; with 4, a tenth more.
@@ -15,7 +15,7 @@ package struct VictimSearch: Sendable {
     package let victims: [Victim]
     /// Whether evicting them makes enough room.
     package let isEnough: Bool
-    /// Whether more have to go than one choice can hold.
+    /// Whether more must be evicted than one choice can hold.
     package var isBeginning: Bool { !isEnough && victims.count == VictimSearch.maximumVictims }
   }
 

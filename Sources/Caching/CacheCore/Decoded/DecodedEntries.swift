@@ -78,7 +78,7 @@ extension EntryStore {
   ///   - codec: distinguishes `decode` from other functions whose values have the same type.
   ///   - decode: makes the value of the payload and the metadata. If the metadata alone is new, it gets the earlier value,
   ///     and must not use the bytes: they are not decoded again, and no transform is undone.
-  /// - Throws: `CacheError`: what `decode` throws; `damaged` if the entry is not as it was written.
+  /// - Throws: `CacheError`: what `decode` throws; `damaged` if the entry is not intact.
   func decoded<Value: Sendable>(
     _ key: CacheKey, _ codec: String,
     _ decode: @Sendable (Span<UInt8>, EntryMetadata, _ earlier: Value?) throws(CacheError) -> Value

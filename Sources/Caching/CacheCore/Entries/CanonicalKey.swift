@@ -65,7 +65,7 @@ extension CacheKey {
     if let index = sorted.indices.dropFirst().first(where: { sorted[$0 - 1].name == sorted[$0].name }) {
       throw CacheError(
         .invalidKey, "the resource '\(namespace)' has two parameters called '\(sorted[index].name)'",
-        hint: "give each parameter a name of its own, in the property 'parameters' of the request")
+        hint: "give each parameter its own name, in the property 'parameters' of the request")
     }
     return sorted
   }

@@ -18,12 +18,12 @@ extension EntryMetadata {
     checksum = computedChecksum(key: key)
   }
 
-  /// Whether the entry is as it was written, by its checksums.
+  /// Whether the entry is intact, by its checksums.
   package func isIntact(key: CacheKey, payload: Span<UInt8>) -> Bool {
     computedChecksum(key: key) == checksum && Self.computedPayloadChecksum(payload) == payloadChecksum
   }
 
-  /// Checks that the entry is as it was written, and returns whether that was without transforms.
+  /// Checks that the entry is intact, and returns whether that was without transforms.
   ///
   /// - Throws: `CacheError` with the code `damaged` if it is not.
   @discardableResult

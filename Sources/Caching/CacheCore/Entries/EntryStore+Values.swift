@@ -8,7 +8,7 @@ extension EntryStore {
   /// The value under `key`, with its entry's metadata; `nil` if there is none, or an expired one. Reuses a decoded
   /// value while its entry stays the same; see `DecodedLimits`.
   ///
-  /// - Throws: `CacheError`: the engine failed; `damaged` if the entry is not as it was written.
+  /// - Throws: `CacheError`: the engine failed; `damaged` if the entry is not intact.
   public func read<Value: Sendable>(
     _ key: CacheKey, _ codec: PayloadCodec<Value>
   ) async throws(CacheError) -> (value: Value, metadata: EntryMetadata)? {

@@ -3,8 +3,8 @@ public import EngineAPI
 /// An engine, with what the core adds to every entry: absolute times, and checksums that are computed on each write and
 /// verified on each read. No write exceeds the store's limits, if it has any.
 ///
-/// A store whose engine is not `bounded` has limits of its own, and evicts what it chooses. It is never counted except by a
-/// walk on demand, nothing is evicted from it or removed with a write, and no uses of its entries are recorded.
+/// A store whose engine is not `bounded` has its own limits, and evicts what it chooses. It is never counted except by
+/// a walk on demand, nothing is evicted from it or removed with a write, and no uses of its entries are recorded.
 public struct EntryStore: Sendable {
   let engine: any StorageEngine
 
@@ -76,7 +76,7 @@ public struct EntryStore: Sendable {
   /// The value that `decode` makes from the entry under `key`, with its metadata; `nil` if there is none, or an expired
   /// one.
   ///
-  /// - Throws: `CacheError`: what `decode` throws; `damaged` if the entry is not as it was written; `wrongKey` if it is
+  /// - Throws: `CacheError`: what `decode` throws; `damaged` if the entry is not intact; `wrongKey` if it is
   ///   sealed with another key; `notSealed` if it lacks a required transform; `unsupported` if a transform that it was
   ///   written with is not set up.
   public func read<Value: Sendable>(
@@ -107,7 +107,7 @@ public struct EntryStore: Sendable {
   /// The metadata under `key`, even if the entry has expired, without a look at its payload; `nil` if there is none. If a
   /// transform hides attributes from this process, they are missing.
   ///
-  /// - Throws: `CacheError`: the engine failed, or the metadata is not as it was written (`damaged`).
+  /// - Throws: `CacheError`: the engine failed, or the metadata is not intact (`damaged`).
   func metadata(_ key: CacheKey) async throws(CacheError) -> EntryMetadata? {
     try await engine.read(key) { [transforms] _, stored throws(CacheError) in
       try stored.verifyMetadata(key: key)

@@ -153,7 +153,7 @@ struct EntryWriter {
 extension EntryStore {
   /// The metadata of the entry under `key`; `nil` if there is none.
   ///
-  /// - Throws: `CacheError`: `damaged` if the entry is not as it was written, or the engine's failure.
+  /// - Throws: `CacheError`: `damaged` if the entry is not intact, or the engine's failure.
   func intactMetadata(_ key: CacheKey) async throws(CacheError) -> EntryMetadata? {
     try await engine.read(key) { bytes, metadata throws(CacheError) in
       try metadata.verify(key: key, payload: bytes)

@@ -15,7 +15,7 @@ public struct ExportedEntry: Sendable, Hashable {
 extension ExportedEntry {
   /// The entry that a scan with payloads has found, and its use.
   ///
-  /// - Throws: `CacheError`: `damaged` if the entry is not as it was written.
+  /// - Throws: `CacheError`: `damaged` if the entry is not intact.
   init(_ entry: ScannedEntry, _ history: AccessHistory) throws(CacheError) {
     let payload = entry.payload ?? []
     try entry.metadata.verify(key: entry.key, payload: payload.span)

@@ -1,6 +1,6 @@
 /// A request whose response can be stored. Its parts make the canonical key of the entry.
 public protocol CacheableRequest: Sendable, Hashable {
-  /// The kind of resource, and the namespace of its entries: lower-case letters and digits.
+  /// The kind of resource, and the namespace of its entries: lowercase letters and digits.
   static var resource: String { get }
 
   /// The namespace of this request's entry; by default `resource`.
@@ -96,7 +96,7 @@ public func fetch<Storage: ResponseStore, Origin: ResponseOrigin, Value: Sendabl
 
 /// A typed resource: one entry for each request.
 ///
-/// `Response` is a parameter of its own because otherwise the runtime would search the program for `Storage`'s
+/// `Response` is its own parameter because otherwise the runtime would search the program for `Storage`'s
 /// conformance at each start.
 private struct ResourceTarget<Storage: ResponseStore, Origin: ResponseOrigin, Response: Sendable, Value: Sendable>:
   FetchTarget

@@ -27,7 +27,7 @@ public struct AnswerValue {
 
   /// The error that this value is wrong, with a predicate such as "is negative".
   public func mistake(_ what: String) -> CacheError {
-    Self.misunderstood("\(path.isEmpty ? "the whole" : "'\(path)'") \(what)", origin)
+    Self.misunderstood("\(path.isEmpty ? "the document" : "'\(path)'") \(what)", origin)
   }
 
   /// The error that the member `name` is missing.
@@ -146,7 +146,7 @@ enum ServerMessage {
 
   /// The message in the JSON object in the body of `response`; `nil` if there is none, as in an HTML page.
   ///
-  /// Recognises the `detail` and `title` of RFC 9457, the `error_description` of RFC 6749, and `error`, `errors`,
+  /// Recognizes the `detail` and `title` of RFC 9457, the `error_description` of RFC 6749, and `error`, `errors`,
   /// `message` and `status_message`, which many servers use.
   static func text(in response: HTTPResponse) -> String? {
     guard response.body.count <= maximumBytes else { return nil }

@@ -79,7 +79,7 @@ extension PayloadCodec where Value: JSONPayload {
 }
 
 extension CacheError {
-  /// The error for an entry that is as it was written, but by another codec, or with a value of another type. Its hint does
+  /// The error for an intact entry, but by another codec, or with a value of another type. Its hint does
   /// not advise removal: the entry might be good for its own reader.
   package static func wrongType(_ key: CacheKey, _ reason: String, cause: (any Error)?) -> CacheError {
     CacheError(

@@ -198,7 +198,7 @@ public struct URLResponses: Sendable {
     return key.text
   }
 
-  /// Makes the only response for `url` one of several: it gets a key of its own, and a signpost takes its place. If it
+  /// Makes the only response for `url` one of several: it gets its own key, and a signpost takes its place. If it
   /// cannot be read, or there is no room for both, another response can replace it.
   ///
   /// - Returns: the responses that are stored now.

@@ -9,7 +9,7 @@ public import EngineAPI
 /// A transform keeps no state that results depend on, and any number of tasks can call it at once. It runs while an
 /// engine lends an entry, so it must not wait.
 public protocol PayloadTransform: Sendable {
-  /// The name in metadata, and in the configuration: a lower-case letter, then lower-case letters and digits, at most 32.
+  /// The name in metadata, and in the configuration: a lowercase letter, then lowercase letters and digits, at most 32.
   /// It stands for the format that `encode` writes. A new format needs a new name.
   var name: String { get }
 
@@ -28,7 +28,7 @@ public protocol PayloadTransform: Sendable {
   /// Changes `bytes`.
   ///
   /// - Returns: the bytes to store, and a parameter that `decode` gets back: up to 64 letters and digits, empty for none.
-  ///   `nil` if it is not worth it: the bytes then stay as they are.
+  ///   `nil` if it is not worth it: the bytes then stay unchanged.
   /// - Throws: `CacheError`, which ends the write.
   func encode(
     _ bytes: Span<UInt8>, _ context: TransformContext
@@ -42,7 +42,7 @@ public protocol PayloadTransform: Sendable {
 }
 
 extension PayloadTransform {
-  /// `false`: payloads stay recognisable.
+  /// `false`: payloads stay recognizable.
   public var hidesContent: Bool { false }
 
   /// 0: the transform proves nothing.
@@ -107,7 +107,7 @@ public struct EntryTransforms: Sendable {
     self.find = find
   }
 
-  /// No transforms: entries are written as they are, and those written with a transform cannot be read.
+  /// No transforms: entries are written unchanged, and those written with a transform cannot be read.
   public static var none: EntryTransforms { EntryTransforms() }
 
   /// - Throws: `CacheError` with the code `invalidOption` if two transforms have the same name, or one has a name that

@@ -64,7 +64,7 @@ final class TransformPipeline: Sendable {
   }
 
   /// The metadata for the payload of `stored`, with its checksum, if `metadata` takes the place of what `stored` says: the
-  /// payload stays as it is, and only the metadata is hidden and sealed again. `nil` if the entry would be written in
+  /// payload stays unchanged, and only the metadata is hidden and sealed again. `nil` if the entry would be written in
   /// another way now.
   ///
   /// The seal of the payload binds it to its key, and its tag is in the seal of the metadata. So this needs no payload,

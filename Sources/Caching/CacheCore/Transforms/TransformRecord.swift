@@ -57,9 +57,9 @@ extension EntryMetadata {
   /// The hidden attributes, in base 64; `nil` if the entry's content is not hidden.
   var hidden: String? { attribute(named: Self.hiddenName) }
 
-  /// The seal; `nil` if the entry's content is not hidden, or the attribute is not what the core writes. It is authenticated
-  /// with the attributes, which are hidden apart from the payload: metadata can be renewed while the payload stays as it is
-  /// stored.
+  /// The seal; `nil` if the entry's content is not hidden, or the attribute is not what the core writes. It is
+  /// authenticated with the attributes, which are hidden apart from the payload: metadata can be renewed while the
+  /// payload stays stored unchanged.
   ///
   /// It has the latest time up to which the entry can be fresh, so that an entry can be made stale without a key, and
   /// the tag of the hidden payload, in base 64; that is empty if its transform proves nothing.

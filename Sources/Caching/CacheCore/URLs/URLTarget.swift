@@ -211,7 +211,7 @@ struct URLTarget: FetchTarget {
       // A complete stored response can still be served if the origin fails, and a part cannot.
       !(try await variants()).selected.contains(where: { $0.head.head.status != 206 })
     else { return false }
-    // The request ends with a failure, which its lease has to say.
+    // The request ends with a failure, which its lease must report.
     _ = try await store(beginning, head, confirming: nil, token, endsLease: false)
     return true
   }

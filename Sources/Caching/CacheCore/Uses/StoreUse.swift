@@ -103,7 +103,7 @@ public final class StoreUse: Sendable {
 
   /// The uses of the entries under `keys`, in that order; a use with count zero if nothing is known.
   ///
-  /// Cost: a few look-ups for each key, however many uses are known.
+  /// Cost: a few lookups for each key, however many uses are known.
   ///
   /// - Throws: `CacheError`: the file cannot be read.
   public func histories(of keys: [CacheKey]) throws(CacheError) -> [AccessHistory] {
@@ -288,7 +288,7 @@ public struct AccessHistory: Sendable, Hashable {
   }
 }
 
-/// How many look-ups hit or missed, and how many entries were evicted.
+/// How many lookups hit or missed, and how many entries were evicted.
 public struct OperationCounts: Sendable, Hashable {
   /// Look-ups that found an entry, fresh or stale.
   public var hits = 0

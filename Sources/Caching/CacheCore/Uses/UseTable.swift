@@ -379,7 +379,7 @@ struct AccessRecord: Sendable, Hashable {
 }
 
 extension AccessRecord {
-  /// Reads the record in the first `size` bytes of `bytes`; `nil` if they are not as they were written.
+  /// Reads the record in the first `size` bytes of `bytes`; `nil` if they are not intact.
   init?(_ bytes: UnsafeRawBufferPointer) {
     guard bytes.count >= Self.size, Self.number(in: bytes, at: 24) == Self.check(bytes) else { return nil }
     let time = Int64(bitPattern: Self.number(in: bytes, at: 8))

@@ -4,7 +4,7 @@ internal import CacheBase
 internal import HTTPCaching
 internal import Synchronization
 
-/// Carries transfers with libcurl's multi interface, on a thread of its own. The last reference closes the connections.
+/// Carries transfers with libcurl's multi interface, on its own thread. The last reference closes the connections.
 ///
 /// Other threads post commands and wake the thread up.
 ///

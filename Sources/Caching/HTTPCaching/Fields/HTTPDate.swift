@@ -31,7 +31,7 @@ public enum HTTPDate {
     ].joined(separator: " ")
   }
 
-  /// The day on which the time `seconds` after 1970-01-01T00:00:00Z lies.
+  /// The day on which the time `seconds` after 1970-01-01T00:00:00Z falls.
   private static func date(of seconds: Int) -> CivilDate { CivilDate(days: seconds.flooredQuotient(86_400)) }
 
   /// `sun, 06 nov 1994 08:49:37 gmt`

@@ -2,7 +2,7 @@ internal import CacheBase
 public import FetchVocabulary
 
 /// A URL reference (RFC 3986, section 4.1) as it is sent, without the fragment: scheme and host in their normal form,
-/// and characters that a part must not contain percent-encoded. Codes stay as they are written; `PercentEncoding`
+/// and characters that a part must not contain percent-encoded. Codes stay as they are; `PercentEncoding`
 /// has the form in which URLs are compared (`normalized`).
 package struct URLReference: Sendable, Hashable {
   /// `nil` in a relative reference.
@@ -33,7 +33,7 @@ package struct URLReference: Sendable, Hashable {
     query = parts.query.map { PercentEncoding.completed($0, isQuery: true) }
   }
 
-  /// Parses the value `value` of a header field, in which bytes can stand that are not text.
+  /// Parses the value `value` of a header field, which can contain bytes that are not text.
   private init?(field value: String) {
     self.init(value.utf8.allSatisfy { $0 < 0x80 } ? value : PercentEncoding.ascii(FieldText.encode(value)))
   }

@@ -12,7 +12,7 @@ public struct HTTPRequest: Sendable, Hashable {
   public var body: [UInt8]
   /// The content, instead of `body`, if it is not held in memory. It can be sent only once.
   public var stream: StreamedContent?
-  /// A digest of the client's certificate, by which a server can recognise it; `nil` if the client has none. It is
+  /// A digest of the client's certificate, by which a server can recognize it; `nil` if the client has none. It is
   /// never sent: it stands for the certificate when requests are compared, as `Authorization` does for itself.
   public var clientIdentity: String?
   /// The names of the fields whose values are secrets, besides `Authorization`, `Cookie` and `Proxy-Authorization`,

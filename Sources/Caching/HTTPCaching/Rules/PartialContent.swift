@@ -80,7 +80,7 @@ package struct PartialContent: Sendable, Hashable {
   package enum Answer: Sendable, Hashable {
     /// All of it, with the stored head.
     case whole
-    /// The bytes at these offsets of the stored content, with a head of their own (206).
+    /// The bytes at these offsets of the stored content, with their own head (206).
     case part(HTTPResponseHead, Range<Int>)
     /// None of it, because the content ends before the range begins (416).
     case unsatisfiable(HTTPResponseHead)

@@ -17,14 +17,14 @@ CSampleText csample_cities(void);
 /// The numbers of the cities in each of six orders, in columns of fixed width.
 CSampleText csample_city_orders(void);
 
-/// The movies, the best known first, one a line, fields separated by tabs. The first call decompresses them, in some
-/// milliseconds; where there is no memory for them, there are none.
+/// The movies, the best known first, one a line, fields separated by tabs. The first call decompresses them, in a few
+/// milliseconds; the text is empty if there is no memory for it.
 CSampleText csample_movies(void);
 
 /// For each movie the offset of its line and the text that is searched; decompressed likewise.
 CSampleText csample_movie_titles(void);
 
-/// What characters beyond ASCII are folded to for a search, in the order of their UTF-8 bytes.
+/// The folding of characters beyond ASCII for a search, in the order of their UTF-8 bytes.
 CSampleText csample_folding(void);
 
 /// One of three pictures in PNG, which `number` chooses.
@@ -33,7 +33,7 @@ CSampleText csample_poster(uint64_t number);
 /// The version of the texts.
 CSampleText csample_version(void);
 
-/// The offset of the first `needle` in `text`; `count`, the length of the text, where there is none.
+/// The offset of the first `needle` in `text`; `count`, the length of the text, if there is none.
 size_t csample_find(const uint8_t *_Nonnull text, size_t count, const uint8_t *_Nonnull needle, size_t needle_count);
 
 /// The offset at which the line begins that has the byte at `index`.

@@ -2,9 +2,9 @@ public import CacheDomain
 
 /// Cities from ProPublica's Nonprofit Explorer API, version 2, or from a server that responds like it.
 ///
-/// The server searches organisations. A page of organisations becomes a page of their cities, in order of first
-/// occurrence, each with the number of its organisations on that page. So a city can occur on several pages. The totals
-/// count organisations and their pages. The order is sent, but the server ignores it, and it knows no city's revenue.
+/// The server searches organizations. A page of organizations becomes a page of their cities, in order of first
+/// occurrence, each with the number of its organizations on that page. So a city can occur on several pages. The totals
+/// count organizations and their pages. The order is sent, but the server ignores it, and it knows no city's revenue.
 public struct ProPublicaCityOrigin: CityOrigin, HTTPOrigin {
   /// The address of the public server.
   public static var address: String { "https://projects.propublica.org/" }
@@ -39,7 +39,7 @@ public struct ProPublicaCityOrigin: CityOrigin, HTTPOrigin {
     return (try? search(response))?.totalResults == 0
   }
 
-  /// Decodes the cities of the organisations in `response`.
+  /// Decodes the cities of the organizations in `response`.
   ///
   /// - Throws: `CacheError` with the code `invalidAnswer`.
   public func decode(_ response: HTTPResponse, for request: CitiesRequestDTO) throws(CacheError) -> CitiesPageDTO {
@@ -51,10 +51,10 @@ public struct ProPublicaCityOrigin: CityOrigin, HTTPOrigin {
   }
 }
 
-/// A page of organisations, as ProPublica's search returns it. Any key can be missing; the organisations only if there
+/// A page of organizations, as ProPublica's search returns it. Any key can be missing; the organizations only if there
 /// are none.
 struct ProPublicaSearchDTO: Sendable {
-  /// The city of each organisation; `nil` if it has none.
+  /// The city of each organization; `nil` if it has none.
   private let places: [Place?]
   let totalResults: Int?
   private let pages: Int?
@@ -71,7 +71,7 @@ struct ProPublicaSearchDTO: Sendable {
     places = try list?.elements.map { element throws(CacheError) in try Place(element) } ?? []
   }
 
-  /// Page `number`, from 0, of the cities of these organisations.
+  /// Page `number`, from 0, of the cities of these organizations.
   func page(_ number: Int) -> CitiesPageDTO {
     let total = totalResults ?? (pageOffset ?? 0).addingSaturated(places.count)
     return CitiesPageDTO(page: number, totalPages: totalPages(of: total), totalItems: total, items: cities)
@@ -85,7 +85,7 @@ struct ProPublicaSearchDTO: Sendable {
     return (total - 1) / size + 1
   }
 
-  /// The cities, in order of their first organisations. Skips organisations without a city.
+  /// The cities, in order of their first organizations. Skips organizations without a city.
   private var cities: [CitiesPageDTO.CityDTO] {
     var order: [Place] = []
     var counts: [Place: Int] = [:]
@@ -101,7 +101,7 @@ struct ProPublicaSearchDTO: Sendable {
     let name: String
     let state: String?
 
-    /// The city of an organisation; `nil` if it has none.
+    /// The city of an organization; `nil` if it has none.
     init?(_ organization: AnswerValue) throws(CacheError) {
       let city = try organization.optionalMember("city")?.text
       let state = try organization.optionalMember("state")?.text

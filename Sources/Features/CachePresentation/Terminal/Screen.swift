@@ -4,7 +4,7 @@ public struct Screen: Sendable, Hashable {
   public let width: Int?
   /// The number of lines; `nil` if unknown, or if the cursor cannot move between lines.
   public let height: Int?
-  /// Whether colour sequences can be sent.
+  /// Whether color sequences can be sent.
   public let hasColor: Bool
   /// Whether this is a terminal, to which control characters must never be sent.
   public let isTerminal: Bool
@@ -17,7 +17,7 @@ public struct Screen: Sendable, Hashable {
   /// This screen with lines of any length, for text that must not be cut.
   package var unlimited: Screen { Screen(width: nil, height: height, hasColor: hasColor, isTerminal: isTerminal) }
 
-  /// A file or a pipe: no colours, lines of any length.
+  /// A file or a pipe: no colors, lines of any length.
   public static let file = Screen(width: nil, height: nil, hasColor: false, isTerminal: false)
 }
 

@@ -152,7 +152,7 @@ public struct Table: Sendable {
     }
   }
 
-  /// Whether nothing has to be cut on `screen`.
+  /// Whether nothing needs to be cut on `screen`.
   package func fits(on screen: Screen) -> Bool {
     ColumnWidths.total(naturalWidths(of: [columns.map { Cell($0.title) }] + rows)) <= screen.width ?? .max
   }

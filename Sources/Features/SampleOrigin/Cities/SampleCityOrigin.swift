@@ -2,7 +2,7 @@ internal import CSampleData
 public import CacheData
 internal import CacheDomain
 
-/// The bundled cities: 6,057 cities of the US with the total revenue of their tax-exempt organisations.
+/// The bundled cities: 6,057 cities of the US with the total revenue of their tax-exempt organizations.
 ///
 /// Unlike the public API it knows every city's revenue and really orders by it. The identifier breaks ties, ascending
 /// in both directions. A city's identifier is its state and name, such as `KY/LOUISVILLE`.

@@ -107,7 +107,7 @@ struct MovieRecord: Sendable, Hashable {
       posterPath: "/\(id).png", genres: genres)
   }
 
-  /// Names separated by a comma and a space. The "Jr." in "George Tillman, Jr." is not a name of its own.
+  /// Names separated by a comma and a space. The "Jr." in "George Tillman, Jr." is not a separate name.
   private static func names(_ field: String) -> [String] {
     var names: [String] = []
     for name in field.split(separator: ",") {

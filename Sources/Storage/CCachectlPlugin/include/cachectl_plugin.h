@@ -131,7 +131,7 @@ typedef enum cachectl_option_kind {
   CACHECTL_DURATION,  /* milliseconds, likewise; users write it like "5s" */
   CACHECTL_BOOLEAN,   /* "true" or "false" */
   CACHECTL_CHOICE,    /* one of `choices` */
-  CACHECTL_STORE_NAME /* which of several stores in one place; lower-case letters, digits and hyphens */
+  CACHECTL_STORE_NAME /* which of several stores in one place; lowercase letters, digits and hyphens */
 } cachectl_option_kind;
 
 /* An option, declared once: flags, variables, validation, the schema and the help are derived from it. */
@@ -148,7 +148,7 @@ typedef struct cachectl_option {
 /* The configuration that a store is opened with. */
 typedef struct cachectl_configuration {
   const char *const *values; /* one for each option, in the order of the engine's `options`; NULL for none */
-  /* The current time, by which the engine decides what has expired. Call this only until `close` has returned. */
+  /* The current time, by which the engine decides which entries have expired. Call this only until `close` has returned. */
   int64_t (*now)(void *clock);
   void *clock;
 } cachectl_configuration;
@@ -173,7 +173,7 @@ typedef struct cachectl_engine {
   /* 1 if a call of `read` or of `apply` can wait for a disk or a network, otherwise 0: it is then also called on threads
    * that must not block. Unless noted, other functions are called on threads that can block. */
   uint32_t reads_wait, changes_wait;
-  const char *name;    /* the one in the file's name: lower-case letters and digits */
+  const char *name;    /* the one in the file's name: lowercase letters and digits */
   const char *version; /* of the engine, or of the library under it */
   const char *summary; /* what it is, in one line without a final full stop */
   const char *const *capabilities; /* "persistent", "shared", "ordered", "bounded", "expiring", "atomic-batches",
@@ -215,7 +215,7 @@ typedef struct cachectl_engine {
     const cachectl_configuration *configuration, cachectl_visit_text visit, void *context,
     cachectl_inspection *inspection, cachectl_failure *failure);
   /* Optional: deletes the store with everything in it, whatever its state, without needing disk space. If `suffix` is not
-   * NULL, moves all that aside instead, and calls `moved` with where it is now, the file or directory to open first. A
+   * NULL, moves all that aside instead, and calls `moved` with the new paths, the file or directory to open first. A
    * store that is a file NAME is moved to NAME with the suffix, and its side files to that name with their own endings; a
    * store that is a directory moves its own files into a new directory of that name. If the name is taken, "-2", "-3" and
    * so on is appended to it. The store can then be opened there. Fails with CACHECTL_BUSY if another handle has the store

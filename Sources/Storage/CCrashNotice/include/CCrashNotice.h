@@ -34,8 +34,8 @@ void ccrash_end(int store);
 /// its engine and `after`, which must stay in memory. `status` is the exit status.
 void ccrash_install(int status, const char *before, const char *between, const char *after);
 
-/// Runs `program` with `arguments`, which end with NULL, in place of a notice: a program that does not open the store then
-/// can do its work. Its environment variable _CRASHED_STORE says so, also where the mark could not be created, and
+/// Runs `program` with `arguments`, which end with NULL, in place of a notice: a program that does not open the store
+/// then can do its work. Its environment variable _CRASHED_STORE says so, even if the mark could not be created, and
 /// keeps it from being run another time. Both must stay in memory.
 void ccrash_retry(const char *program, char *const *arguments);
 

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Runs blocking calls (a disk's fsync, a server's response) one after another on a thread of its own, so that they do
+/// Runs blocking calls (a disk's fsync, a server's response) one after another on its own thread, so that they do
 /// not block a thread of the cooperative pool.
 ///
 /// The thread lives only while there is work. A call costs about 20 microseconds, so an engine uses the executor only

@@ -1,4 +1,4 @@
-/// An engine around another one: it opens the stores of `base`, each behind an engine of its own.
+/// An engine around another one: it opens the stores of `base`, each behind its own engine.
 ///
 /// A layer implements what it changes; every other call goes to `base`. Layers can be put around each other, and users
 /// name them in the configuration.

@@ -24,7 +24,7 @@ public struct EntryTable: Sendable {
   public private(set) var count = StoreCount()
 
   /// The keys in order; `nil` in a table that started with entries and was not scanned yet. One that started empty
-  /// keeps them from its first entry on, so that no scan has to sort a large table.
+  /// keeps them from its first entry on, so that no scan needs to sort a large table.
   private var orderedKeys: OrderedKeys?
 
   /// A table of `entries`; empty by default.

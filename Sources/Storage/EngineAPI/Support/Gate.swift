@@ -3,7 +3,7 @@ public import Synchronization
 /// Admits any number of threads at once, or a single one: a readers-writer lock whose readers share nothing that they
 /// write.
 ///
-/// Each thread counts itself in a slot of its own, so that readers do not slow each other down; the sum of all slots is
+/// Each thread counts itself in its own slot, so that readers do not slow each other down; the sum of all slots is
 /// the number of threads inside. A thread that waits to be alone overtakes others, so that a stream of reads cannot
 /// starve it. Therefore no thread must enter twice. Entering and leaving cost an atomic addition each, being alone
 /// about a hundred nanoseconds.

@@ -2,7 +2,7 @@ internal import CacheBase
 internal import EngineAPI
 internal import Synchronization
 
-/// Any number of tasks can call an engine at the same time, and each sees a batch whole or not at all.
+/// Any number of tasks can call an engine at the same time, and each sees all of a batch or nothing of it.
 enum ConcurrencyChecks {
   static let all: [ConformanceCheck] = [
     ConformanceCheck("concurrent-counter", "of concurrent read-require-put none is lost, and one always gets on") {
@@ -11,7 +11,7 @@ enum ConcurrencyChecks {
     ConformanceCheck("concurrent-calls", "calls of all kinds at once all succeed, and no change is lost", everything),
     ConformanceCheck(
       "concurrent-batches-whole",
-      "during writes each value and batch is seen whole, at least if its keys are in one group",
+      "during writes each value and batch is seen complete, at least if its keys are in one group",
       batches),
     ConformanceCheck("cancelled-call", "a cancelled call does all or nothing", cancelled),
     ConformanceCheck(

@@ -23,7 +23,7 @@ enum DeclarationChecks {
 
   private static func declaration(_ context: ConformanceContext) async throws {
     let declaration = context.subject.plugin.declaration
-    try expect(CacheKey.isNamespace(declaration.name), "'\(declaration.name)' must be lower-case letters and digits")
+    try expect(CacheKey.isNamespace(declaration.name), "'\(declaration.name)' must be lowercase letters and digits")
     for option in declaration.options {
       let isWord = option.name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) }
       let isCamelCase = isWord && option.name.first?.isLowercase == true

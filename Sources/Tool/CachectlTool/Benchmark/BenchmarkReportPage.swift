@@ -75,7 +75,7 @@ struct BenchmarkReportPage: Sendable {
     groups.reduce(into: []) { titles, group in if !titles.contains(group.title) { titles.append(group.title) } }
   }
 
-  /// The number of a backend's colour, dashes and marks: the same in all figures.
+  /// The number of a backend's color, dashes and marks: the same in all figures.
   private func number(of backend: String) -> Int { backends.firstIndex(of: backend) ?? 0 }
 
   /// The operations per second of each backend, as bars labelled with their numbers.
@@ -185,7 +185,7 @@ extension BenchmarkResult {
 
 /// The style of the report page.
 ///
-/// A colour has one meaning: each backend has one of six in all figures, green is faster than before, and red is slower
+/// A color has one meaning: each backend has one of six in all figures, green is faster than before, and red is slower
 /// or failed. The best of a group is in bold. The six have a contrast of at least 3 to 1 against both backgrounds (WCAG
 /// 2.2, 1.4.11). On paper all are black, and dashes and marks tell the lines apart.
 enum BenchmarkReportStyle {

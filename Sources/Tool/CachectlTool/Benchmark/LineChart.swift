@@ -2,7 +2,7 @@ internal import CachePresentation
 internal import CacheBase
 
 /// Lines over one axis, as SVG that fills the available width. Each line has its own dashes and marks, so that lines
-/// can be told apart without colours.
+/// can be told apart without colors.
 struct LineChart: Sendable {
   /// One line.
   struct Series: Sendable {

@@ -67,7 +67,7 @@ extension RecordView {
 
 extension Session {
   /// Moving entries ignores the limits of the store, so that no entry is lost on the way. The next fetch will evict: this
-  /// warns of that, unless the engine has limits of its own.
+  /// warns of that, unless the engine has its own limits.
   func limitWarnings(of store: OpenStore, _ backend: String) async throws(CacheError) -> [ErrorView] {
     guard let count = try await store.entries.count() else { return [] }
     let limits = configuration.cache.limits

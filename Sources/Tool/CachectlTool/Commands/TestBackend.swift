@@ -58,7 +58,7 @@ struct TestBackend: AsyncParsableCommand {
     if checks.contains(where: { $0.result == .failed }) { throw ExitCode.failure }
   }
 
-  /// The engine with its configured options, over stores below `scratch` and stores with names of their own.
+  /// The engine with its configured options, over stores below `scratch` and stores with their own names.
   private func subject(in scratch: ScratchFolder) throws -> ConformanceSubject {
     // Without a crash notice: a crash is one of the results a test can have.
     let container = try AppDIContainer.ofProcess(flags, loader: .ofProcess(EngineLibraries()))

@@ -2,7 +2,7 @@
 public struct ToolResource: Sendable {
   /// What `fetch` fetches, for its help, such as "a poster".
   let noun: String
-  /// The commands. They are made when they are needed: generic ones are types that the runtime has to create.
+  /// The commands. They are made when they are needed: generic ones are types that the runtime must create.
   let fetch: @Sendable () -> any ParsableCommand.Type
   let explain: @Sendable () -> any ParsableCommand.Type
   let sections: [any ConfigurationSection.Type]

@@ -59,7 +59,7 @@ struct RunningTask: @unchecked Sendable {
 }
 
 extension Interruption {
-  /// Starts to watch for signals, on a thread of its own. If there is no thread, a signal ends the process.
+  /// Starts to watch for signals, on its own thread. If there is no thread, a signal ends the process.
   private func startWatching() {
     var signals = Self.signals
     pthread_sigmask(SIG_BLOCK, &signals, nil)

@@ -1,9 +1,9 @@
 internal import FetchVocabulary
 internal import CacheBase
 
-/// A file written for the user, whole or not at all: a temporary file next to it takes its place at the end. Only a process
-/// that is killed leaves that behind. A symbolic link stays: its target is written, as any program that opens the path
-/// would do.
+/// A file written for the user, complete or not at all: a temporary file next to it takes its place at the end. Only a
+/// process that is killed leaves that behind. A symbolic link stays: its target is written, as any program that opens
+/// the path would do.
 ///
 /// A device such as /dev/null, a named pipe and a standard stream such as /dev/stdout are written as the bytes come.
 struct AtomicFile: ~Copyable {

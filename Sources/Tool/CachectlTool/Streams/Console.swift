@@ -97,7 +97,7 @@ struct Console: Sendable {
     return .terminal(width: isKnown ? Int(size.ws_col) : nil, height: height, hasColor: allowsColor)
   }
 
-  /// Colours are for terminals that have them, unless the user turns them off (see no-color.org).
+  /// Colors are for terminals that have them, unless the user turns them off (see no-color.org).
   private static var allowsColor: Bool {
     (environment("NO_COLOR") ?? "").isEmpty && hasCursor && !CommandLine.arguments.contains("--no-color")
   }

@@ -65,7 +65,7 @@ enum ArgumentName: Sendable, Hashable {
 
 extension String {
   /// A camel-case name in kebab case: `maxAge` becomes `max-age`, `baseURL` becomes `base-url`. Letters outside ASCII
-  /// stay as they are: handling characters is slow, and every start derives the names of its command.
+  /// stay unchanged: handling characters is slow, and every start derives the names of its command.
   var kebabCased: String {
     guard utf8.contains(where: \.isCapital) else { return self }
     let bytes = Array(utf8)

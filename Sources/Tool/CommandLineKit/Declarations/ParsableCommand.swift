@@ -74,7 +74,7 @@ public struct CommandConfiguration: Sendable {
   public var commandName: String?
   /// A description of the command in one line.
   public var abstract: String
-  /// Further explanations, such as examples. Paragraphs are wrapped; lines that begin with a space stay as they are.
+  /// Further explanations, such as examples. Paragraphs are wrapped; lines that begin with a space stay unchanged.
   public var discussion: String
   /// The answer to `--version`; empty for no such option. Only the root command's counts.
   public var version: String

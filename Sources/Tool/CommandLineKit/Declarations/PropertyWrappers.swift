@@ -180,7 +180,7 @@ extension Argument {
 ///     var globals: GlobalOptions
 @propertyWrapper
 public struct OptionGroup<Value> {
-  // The initialisers constrain the value, and the type does not: the runtime would look up the conformance for the type
+  // The initializers constrain the value, and the type does not: the runtime would look up the conformance for the type
   // at each start of the program.
 
   /// The values of the group.

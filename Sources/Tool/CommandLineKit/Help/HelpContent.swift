@@ -87,7 +87,7 @@ struct HelpContent {
     return HelpLayout.Row(label(definition), definition.help.abstract, notes)
   }
 
-  /// All names with the placeholder, with the short names first in a column of their own.
+  /// All names with the placeholder, with the short names first in their own column.
   private func label(_ definition: ArgumentDefinition) -> String {
     guard definition.kind != .positional else { return definition.synopsis }
     let ordered = definition.names.filter(\.isShort) + definition.names.filter { !$0.isShort }

@@ -29,7 +29,7 @@ public struct ManualPage: Sendable {
   /// Begins a section of the page.
   public mutating func addHeading(_ title: String) { lines.append(".SH " + Roff.quoted(title)) }
 
-  /// Adds paragraphs. Lines that begin with a space stay as they are, and words between backticks are bold.
+  /// Adds paragraphs. Lines that begin with a space stay unchanged, and words between backticks are bold.
   public mutating func addText(_ text: String) {
     var isExample = false
     for line in text.split(separator: "\n") {

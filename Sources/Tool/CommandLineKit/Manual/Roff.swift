@@ -28,7 +28,7 @@ enum Roff {
     String(repeating: "0", count: max(0, 4 - digits.count)) + digits
   }
 
-  /// A sentence, in which what stands between backticks is bold. It is one line of the source.
+  /// A sentence, in which the text between backticks is bold. It is one line of the source.
   static func sentence(_ text: String) -> String {
     let parts = text.split(separator: "`", omittingEmptySubsequences: false)
     guard parts.count > 2, parts.count % 2 == 1 else { return escaped(text) }

@@ -1,6 +1,6 @@
 public import FetchVocabulary
 
-/// The secret part of a token. It is shown masked wherever a value is turned into text; to see it, code has to say
+/// The secret part of a token. It is shown masked wherever a value is turned into text; to see it, code must say
 /// so.
 public struct TokenValue: Sendable, Hashable {
   /// The text shown instead of any value, of the same length for all.
