@@ -24,7 +24,8 @@ test_packages=(
   lmdb-utils  # mdb_stat and mdb_dump read the LMDB engine's stores
   jq          # reads the plist engine's files
   file        # recognises posters
-  nginx       # a server whose answers are compared with what curl gets
+  nginx       # a server whose answers are compared with what curl gets, and the one of the README's tour
+  python3     # runs the tour (Scripts/tour)
   zsh fish    # run the completion scripts
   curl        # a client that the server for tests is tried with
   redis-server    # the servers that the Redis engine is tested with, and redis-cli
