@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2034,SC2086
 # Sourced from the top level by what builds, tests and installs: finds the toolchain, installs what is missing of the
-# system's packages, and knows how a release is built.
-# Everything it says goes to the standard error.
+# system's packages, and copies programs.
+# Everything it says goes to stderr.
 
 # What the program is built with. Where several names stand in one line, any of them will do, and the first is installed.
 build_packages=(
@@ -42,12 +42,14 @@ test_packages=(
 # of OpenSSL.
 redis_packages=("libhiredis0.14|libhiredis1.1.0" "libssl3|libssl3t64")
 
-# What Debian packages are made and checked with besides.
-debian_packages=(
-  dpkg-dev    # finds the packages that a program depends on
-  binutils    # strip
+# What the files of a release are made with besides, and what they are tried with.
+release_packages=(
+  dpkg-dev  # finds the packages that a program depends on
+  binutils  # strip
+)
+trial_packages=(
   lintian     # checks packages
-  mmdebstrap  # makes the system that the packages are tried in
+  mmdebstrap  # makes the system in which they are tried
 )
 
 # What the examples are built with besides.
@@ -68,28 +70,6 @@ strict_flags=(
 # At most this many tests run at once. By default all of them do, and hundreds that share two cores hold each other up
 # until a time-out passes that no test is about.
 export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=64
-
-# How a release of the program is built.
-#
-# Its own names are hidden from plugins, so that each plugin is bound to the code that it brought along. And generic types
-# are made out of what the compiler knows of them: to read their mangled names, and to search the whole program for the
-# proofs of what they require, was two fifths of a warm fetch.
-#
-# Files do not import the module for regular expressions by default. It has a `contains` that looks like the standard
-# library's, and a single call of it adds 1.3 MB to the program.
-#
-# A section for each function lets the linker leave out what nothing calls, and keep one of several equal ones: a tenth of
-# the program. It leaves out public functions too: of this program, because no other is linked with it
-# (internalize-at-link), and of the standard library, of which gather_library makes a copy; the names of all characters,
-# for which nothing asks; and what release.ld says.
-release_flags=(
-  -c release --product cachectl --static-swift-stdlib --disable-local-rpath -Xlinker --no-export-dynamic
-  -Xswiftc -Xfrontend -Xswiftc -disable-concrete-type-metadata-mangled-name-accessors
-  -Xswiftc -Xfrontend -Xswiftc -disable-implicit-string-processing-module-import
-  -Xswiftc -gnone -Xswiftc -Xfrontend -Xswiftc -function-sections -Xswiftc -use-ld=lld -Xlinker --icf=all
-  -Xswiftc -Xfrontend -Xswiftc -internalize-at-link -Xswiftc -resource-dir -Xswiftc "$PWD/.build/swift_static"
-  -Xlinker --defsym=_swift_stdlib_getScalarName=0 -Xlinker -T -Xlinker "$PWD/Scripts/release.ld"
-)
 
 say() { echo "cachectl: $*" >&2; }
 
@@ -119,24 +99,6 @@ gather_archives() {
   for library in sqlite3 lmdb stdc++; do
     archive=$("$compiler" -print-file-name="lib$library.a")
     if [ -e "$archive" ]; then ln -s "$(readlink -f "$archive")" "$archives/lib$library.a"; fi
-  done
-}
-
-# Makes .build/swift_static, the compiler's folder of static libraries with a standard library of which the linker can leave
-# out what nothing calls: see unretain.c.
-gather_library() {
-  local folder=.build/swift_static original entry
-  original=$(swiftc -print-target-info -static-stdlib | sed -n 's/.*"runtimeResourcePath": *"\(.*\)".*/\1/p')
-  [ -d "$original/linux" ] || give_up "the toolchain has no static libraries: it looks for them in ${original:-no folder}"
-  rm -rf "$folder"
-  mkdir -p "$folder/linux"
-  "$(command -v clang || command -v cc)" -O1 -o "$folder/unretain" Scripts/unretain.c
-  for entry in "$original"/* "$original"/linux/*; do
-    case $entry in
-    */linux) ;;
-    */linux/libswift*.a) "$folder/unretain" "$entry" "$folder/linux/${entry##*/}" ;;
-    *) ln -s "$entry" "$folder/${entry#"$original"/}" ;;
-    esac
   done
 }
 

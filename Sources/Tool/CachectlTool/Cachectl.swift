@@ -9,7 +9,7 @@ internal import Synchronization
 ///
 ///     Cachectl(resources: .standard + [.tides]).run()
 public struct Cachectl: Sendable {
-  static let version = "0.1.0"
+  static let version = "0.2.0"
 
   /// The engines that can be chosen by name; the first is the default.
   let catalogue: PluginCatalogue
