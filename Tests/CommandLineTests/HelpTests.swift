@@ -43,6 +43,24 @@ import Testing
     #expect(run.text.wholeMatch(of: /cachectl \d+\.\d+\.\d+\n/) != nil, "\(run.text)")
   }
 
+  /// `Scripts/release` takes the version from the program, and its notes from the changelog.
+  @Test func manualChangelogAndReadmeHaveTheVersionOfTheProgram() async throws {
+    let scratch = try Scratch()
+    let program = try await scratch.cachectl("--version").text.trimmingCharacters(in: .newlines)
+    let version = String(program.dropFirst("cachectl ".count))
+    for page in ["cachectl.1", "cachectl-ls.1", "cachectl.json.5"] {
+      #expect(try await scratch.cachectl("__manual", page).text.contains("\"\(program)\""), "\(page)")
+    }
+    let root = URL(fileURLWithPath: #filePath).appendingPathComponent("../../..").standardized
+    func page(_ name: String) throws -> String {
+      try String(contentsOf: root.appendingPathComponent(name), encoding: .utf8)
+    }
+    let section = try #require(
+      page("CHANGELOG.md").firstMatch(of: /(?m)^## (\S+) - (?:unreleased|\d{4}-\d{2}-\d{2})$/))
+    #expect(section.1 == version)
+    #expect(try page("README.md").contains("\nVersion \(version)"))
+  }
+
   /// How a shell runs a completion script and prints what it offers for `cachectl ` and the words.
   private static let shells = [
     (
