@@ -48,7 +48,9 @@ struct RedisLoadTests {
     let cluster = try Self.cluster.get()
     let load = try RedisLoad(cluster.url)
     try await load.goesOn()
+    // Any of them: the order of a dictionary differs from run to run.
     let groups = Dictionary(grouping: try load.entries.map { ($0, try slot(of: $0)) }, by: \.1)
+      .prefix(Load.isThorough ? .max : 4)
     for (slot, entries) in groups {
       let move = try SlotMove(cluster, slot: slot)
       try move.begin()
