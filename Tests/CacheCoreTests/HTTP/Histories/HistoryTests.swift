@@ -3,6 +3,7 @@ import EngineAPI
 import EngineConformance
 import FetchVocabulary
 import MemoryStorage
+import SeededNumbers
 import Testing
 
 /// Random histories of requests to the real cache, and the conditions that all of them must meet.
@@ -22,7 +23,9 @@ struct HistorySetting: Sendable, CustomStringConvertible {
   let seed: UInt64
   let isShared: Bool
 
-  static let all = (1...12).flatMap { seed in [false, true].map { HistorySetting(seed: seed, isShared: $0) } }
+  static let all = Thoroughness.seeds(4, of: 12).flatMap { seed in
+    [false, true].map { HistorySetting(seed: seed, isShared: $0) }
+  }
 
   /// How long responses without a lifetime are fresh.
   var timeToLive: Duration { seed.isMultiple(of: 2) ? .seconds(10) : .zero }
