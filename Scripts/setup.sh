@@ -36,7 +36,6 @@ test_packages=(
   binutils  # nm lists the names that a library exports
   bsdutils  # script gives a program a terminal
   groff man-db  # check and show the manual pages
-  python3  # runs the tour of the README
 )
 
 # What the Redis engine loads when it opens its first connection: the library of hiredis that the headers are for, and that
