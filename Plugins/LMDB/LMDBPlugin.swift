@@ -17,10 +17,10 @@ public struct LMDBPlugin: StoragePlugin {
       summary: "a memory-mapped B+ tree, the fastest to read, shared by processes",
       capabilities: [.persistent, .shared, .ordered, .bounded, .atomicBatches, .countsChanges],
       options: [
-        EngineOption("path", .path, default: .text("lmdb"), help: "the directory that holds the store"),
+        EngineOption("path", .path, default: .text("lmdb"), help: "the directory of the store"),
         EngineOption(
           "mapSize", .size(1_048_576...70_368_744_177_664), default: .integer(67_108_864),
-          help: "the size of the memory map to begin with; it grows by itself"),
+          help: "the initial size of the memory map, which grows by itself"),
         .durability,
       ])
   }

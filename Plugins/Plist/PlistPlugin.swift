@@ -54,7 +54,7 @@ public struct PlistPlugin: StoragePlugin {
 /// The options of the plist engine: their declarations and their values.
 struct PlistOptions: Sendable {
   static let path = EngineOption(
-    "path", .path, default: .text("plist"), help: "the folder that holds one JSON file per namespace")
+    "path", .path, default: .text("plist"), help: "the directory with one JSON file for each namespace")
 
   static let all: [EngineOption] = [path, .durability, .busyTimeout]
 

@@ -4,31 +4,33 @@ internal import EngineAPI
 struct RedisOptions: Sendable {
   private static let url = EngineOption(
     "url", .text, default: .text("redis://127.0.0.1:6379"),
-    help: "redis://host:port/database, unix:///path?db=database, or redis-sentinel://host:port,host:port#service; of a "
-      + "cluster some of the nodes, separated by commas; rediss encrypts")
+    help:
+      "the address: redis://host:port/database, unix:///path?db=database, or redis-sentinel://host:port,host:port#service; "
+      + "of a cluster, some of the nodes, separated by commas; rediss encrypts")
   private static let user = EngineOption(
     "user", .text, default: .text(""), help: "the user to log in as; empty for the server's default user")
   private static let password = EngineOption(
-    "password", .text, help: "the password, if the server wants one", isSecret: true)
+    "password", .text, help: "the password, if the server requires one", isSecret: true)
   private static let userFile = EngineOption(
     "userFile", .text, help: "the path of a file whose first line is the user, read for each new connection")
   private static let passwordFile = EngineOption(
     "passwordFile", .text, help: "the path of a file whose first line is the password, read for each new connection")
   private static let ca = EngineOption(
-    "ca", .text, help: "the path of the certificates to trust, in PEM; without it those that the system trusts")
+    "ca", .text, help: "the path of the certificates to trust, in PEM; without it, the ones that the system trusts")
   private static let certificate = EngineOption(
     "certificate", .text, help: "the path of the certificate to show the server, in PEM, with its chain")
   private static let certificateKey = EngineOption(
     "certificateKey", .text, help: "the path of the certificate's private key, if it is not in the same file")
   private static let clientName = EngineOption(
-    "clientName", .text, default: .text("cachectl"), help: "what the server calls the connections in CLIENT LIST")
+    "clientName", .text, default: .text("cachectl"), help: "the name of the connections in CLIENT LIST")
   private static let prefix = EngineOption(
-    "prefix", .storeName, default: .text("cachectl"), help: "what the names of all keys on the server begin with")
+    "prefix", .storeName, default: .text("cachectl"), help: "the beginning of the names of all keys on the server")
   private static let connectTimeout = EngineOption(
-    "connectTimeout", .duration(1...3_600_000), default: .integer(2_000), help: "how long to wait for a connection")
+    "connectTimeout", .duration(1...3_600_000), default: .integer(2_000),
+    help: "the maximum time to wait for a connection")
   private static let timeout = EngineOption(
     "timeout", .duration(1...3_600_000), default: .integer(5_000),
-    help: "how long to wait for a reply, and to try again while a cluster is changing")
+    help: "the maximum time to wait for a response, and to retry while a cluster changes")
 
   static let all = [
     url, user, password, userFile, passwordFile, ca, certificate, certificateKey, prefix, clientName, connectTimeout,

@@ -119,12 +119,12 @@ public struct EngineOption: Sendable, Hashable {
   /// The option "durability", which every persistent engine has.
   public static let durability = EngineOption(
     "durability", .choice(Durability.allCases.map(\.rawValue)), default: .text(Durability.normal.rawValue),
-    help: "what a commit survives: full (loss of power), normal (a crash), relaxed (fastest)")
+    help: "the failures that a commit survives: full (a power loss), normal (a crash), relaxed (the fastest)")
 
   /// The option "busyTimeout", for engines whose store another process can lock.
   public static let busyTimeout = EngineOption(
     "busyTimeout", .duration(0...3_600_000), default: .integer(5_000),
-    help: "how long to wait for another process that holds the store")
+    help: "the maximum time to wait for another process that holds the store")
 }
 
 /// The value of an option.

@@ -14,7 +14,7 @@ package import HTTPCaching
 ///
 ///       init(_ keys: inout SectionReader) {
 ///         harbor = keys.optionalText("harbor", help: "the harbor that is shown by default")
-///         timeout = keys.duration("timeout", default: .seconds(5), help: "how long a request can take")
+///         timeout = keys.duration("timeout", default: .seconds(5), help: "the maximum time for a request")
 ///       }
 ///     }
 public protocol ConfigurationSection: Sendable {
@@ -332,26 +332,26 @@ package struct CacheKeys: Sendable, Hashable {
   package init(_ keys: inout SectionReader, default standard: FreshnessPolicy) {
     freshness = FreshnessPolicy(
       timeToLive: keys.duration(
-        "timeToLive", default: standard.timeToLive, help: "how long an entry is fresh when its origin does not say"),
+        "timeToLive", default: standard.timeToLive, help: "the lifetime of an entry whose origin gives none"),
       staleIfError: keys.duration(
         "staleIfError", default: standard.staleIfError,
-        help: "how long a stale entry stands in for an origin that fails"),
+        help: "the time for which a stale entry is served if its origin fails"),
       staleWhileRevalidate: keys.duration(
         "staleWhileRevalidate", default: standard.staleWhileRevalidate,
-        help: "how long a stale entry is served while the origin is asked again"))
+        help: "the time for which a stale entry is served while it is revalidated"))
     let maxEntries = keys.integer(
       "maxEntries", default: StoreLimits.standard.maxEntries, in: 1...1_000_000_000,
-      help: "how many entries are kept at most")
+      help: "the maximum number of entries")
     let maxBytes = keys.size(
       "maxBytes", default: StoreLimits.standard.maxBytes, in: 1_024...(1 << 50),
-      help: "how many bytes of payload are kept at most")
+      help: "the maximum size of all payloads")
     let policies = keys.policies
     let policy = keys.key(
       "eviction", .option(.choice(policies.map(\.name))), default: policies.first.map { .text($0.name) },
-      help: "which entries go first when a limit is reached")
+      help: "the policy that selects entries to evict when a limit is reached")
     let eviction = policies.first { $0.name == policy?.text } ?? policies.first ?? .lru
     limits = StoreLimits(maxEntries: maxEntries, maxBytes: maxBytes, eviction: eviction)
     isShared = keys.boolean(
-      "shared", default: false, help: "whether several users share the cache, as RFC 9111 means it")
+      "shared", default: false, help: "whether several users share the cache (RFC 9111)")
   }
 }

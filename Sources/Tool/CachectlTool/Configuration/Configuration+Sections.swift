@@ -30,7 +30,8 @@ extension Configuration {
     let environment: Environment
 
     init(_ keys: inout SectionReader) {
-      environment = keys.choice("environment", default: .dev, help: "which origins are asked by default")
+      environment = keys.choice(
+        "environment", default: .dev, help: "the environment, which selects the default origins")
     }
   }
 
@@ -46,7 +47,7 @@ extension Configuration {
       searchPath =
         keys.key(
           "searchPath", .paths, default: .list(["~/.local/lib/cachectl/plugins"]), variable: "PLUGIN_PATH",
-          help: "the folders in which plugins are looked for")?.list ?? []
+          help: "the directories with the libraries of engines")?.list ?? []
     }
   }
 
@@ -69,13 +70,13 @@ extension Configuration {
         &keys, default: FreshnessPolicy(timeToLive: .seconds(3_600), staleIfError: .seconds(604_800)))
       maxEntryBytes = keys.size(
         "maxEntryBytes", default: 16 << 20, in: 1_024...(1 << 30),
-        help: "how many bytes the answer of a URL may have to be kept, and any payload to be compressed")
+        help: "the maximum size of a stored response of a URL, and of a payload that is compressed")
       transforms = keys.names(
         "transforms", ofSections: transformsPrefix,
-        help: "what changes payloads before they are stored, in this order: zstd compresses, sealed encrypts")
+        help: "the changes to payloads before they are stored, in this order: zstd compresses, sealed encrypts")
       layers = keys.names(
         "layers", ofSections: layersPrefix,
-        help: "what is put around the engine, the innermost first: readonly refuses every change of the store")
+        help: "the layers around the engine, the innermost first: readonly refuses every change of the store")
     }
 
     /// How long an entry is used.
@@ -147,14 +148,14 @@ extension Configuration.Network {
       keys.key(
         "proxy", .proxy,
         help: """
-          the address of the proxy, such as http://proxy:3128 or socks5h://proxy:1080, or none where it is empty; \
-          without it the environment names one
+          the address of the proxy, such as http://proxy:3128 or socks5h://proxy:1080; an empty one means none, and \
+          without it, the proxy of variables such as https_proxy is used
           """)?.text
     authorityFile = keys.optionalPath(
-      "authorityFile", help: "a file of certificates (PEM) to trust in place of the system's")
+      "authorityFile", help: "a file of certificates (PEM) to trust instead of the system's")
     clientCertificate = keys.optionalPath(
-      "clientCertificate", help: "a file with the certificate (PEM) that is shown to servers that ask for one")
-    clientKey = keys.optionalPath("clientKey", help: "the file with its private key, where that is another one")
+      "clientCertificate", help: "a file with the certificate (PEM) for servers that request one")
+    clientKey = keys.optionalPath("clientKey", help: "a file with its private key, if that is separate")
     guard clientKey != nil else { return }
     keys.require(
       keys.path("clientCertificate"), by: keys.path("clientKey"), "which that key is for",
@@ -200,14 +201,15 @@ extension SectionReader {
   public mutating func transport() -> Configuration.Transport {
     Configuration.Transport(
       timeout: duration(
-        "timeout", default: .seconds(30), in: .milliseconds(1) ... .seconds(3_600), help: "how long a request may take"),
+        "timeout", default: .seconds(30), in: .milliseconds(1) ... .seconds(3_600),
+        help: "the maximum time for a request"),
       maxResponseBytes: size(
         "maxResponseBytes", default: 16 << 20, in: 1...(1 << 30),
-        help: "the largest answer that is accepted"),
+        help: "the maximum size of a response"),
       maxConcurrentRequests: integer(
         "maxConcurrentRequests", default: 4, in: 1...64,
-        help: "how many requests may be under way at once"),
-      headers: headers("headers", help: "headers that are sent with each request"),
+        help: "the maximum number of requests at the same time"),
+      headers: headers("headers", help: "header fields that are sent with each request"),
       network: section(Configuration.Network.self), section: section)
   }
 

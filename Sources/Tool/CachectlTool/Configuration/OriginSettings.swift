@@ -24,10 +24,10 @@ public struct CitiesSettings: ConfigurationSection, Hashable {
 
   /// Declares and reads the keys.
   public init(_ keys: inout SectionReader) {
-    kind = keys.kind(default: .sample, outsideDevelopment: .propublica, help: "where cities come from")
+    kind = keys.kind(default: .sample, outsideDevelopment: .propublica, help: "the source of cities")
     baseURL = keys.address(
       "baseURL", known: [(Kind.propublica, ProPublicaCityOrigin.address)], required: [.http],
-      help: "the address of the server; kind propublica knows its own")
+      help: "the address of the server; kind propublica has a default")
     transport = keys.transport()
   }
 }
@@ -58,14 +58,14 @@ public struct MoviesSettings: ConfigurationSection, Hashable {
 
   /// Declares and reads the keys.
   public init(_ keys: inout SectionReader) {
-    kind = keys.kind(default: .sample, outsideDevelopment: .tmdb, help: "where movies come from")
+    kind = keys.kind(default: .sample, outsideDevelopment: .tmdb, help: "the source of movies")
     baseURL = keys.address(
       "baseURL", known: [(Kind.tmdb, TMDBMovieOrigin.address)],
-      help: "the address of the server; kind tmdb knows its own")
+      help: "the address of the server; kind tmdb has a default")
     imagesBaseURL = keys.address(
       "imagesBaseURL", known: [(Kind.tmdb, TMDBPosterOrigin.address)],
-      help: "the address of the posters; kind tmdb knows its own")
-    apiKey = keys.secret("apiKey", help: "the key of the server, for kind tmdb")
+      help: "the address of the posters; kind tmdb has a default")
+    apiKey = keys.secret("apiKey", help: "the API key of the server, for kind tmdb")
     transport = keys.transport()
   }
 }
@@ -80,7 +80,7 @@ public struct MovieQueriesSettings: ConfigurationSection {
 
   /// Declares and reads the keys.
   public init(_ keys: inout SectionReader) {
-    maxCount = keys.integer("maxCount", default: 10, in: 1...1_000, help: "how many recent movie queries are kept")
+    maxCount = keys.integer("maxCount", default: 10, in: 1...1_000, help: "the maximum number of recent movie queries")
   }
 }
 

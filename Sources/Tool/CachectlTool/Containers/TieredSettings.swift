@@ -27,16 +27,17 @@ struct TieredSettings: ConfigurationSection {
     local =
       keys.key(
         "local", .option(.choice(possible)), default: possible.contains(usual.local) ? .text(usual.local) : nil,
-        help: "the engine of the local store, which has copies on this machine")?.text ?? ""
+        help: "the engine of the local store, with copies on this machine")?.text ?? ""
     let reference = keys.key(
       "remote", .backend(engines.map(\.name)), default: .text(usual.remote),
-      help: "the engine of the remote store, which machines share, with the options in its own section")
+      help: "the engine of the remote store, which machines share; its options are in its own section")
     remote = EngineName.name(of: reference?.text ?? "")
     localMaxBytes = keys.size(
       "localMaxBytes", default: 256 << 20, in: 1_024...(1 << 50),
       help: "the maximum size of all payloads in the local store")
     localMaxAge = keys.duration(
-      "localMaxAge", default: .seconds(60), help: "how long a local copy is used before the remote store is read again")
+      "localMaxAge", default: .seconds(60),
+      help: "the time for which a local copy is used before the remote store is read again")
   }
 }
 

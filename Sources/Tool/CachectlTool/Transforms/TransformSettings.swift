@@ -46,7 +46,7 @@ struct ZstdSettings: TransformSettings {
     level = keys.integer(
       "level", default: ZstdTransform.defaultLevel,
       in: Int64(ZstdTransform.levels.lowerBound)...Int64(ZstdTransform.levels.upperBound),
-      help: "how hard zstd compresses: a higher level takes longer to write, and no longer to read")
+      help: "the compression level: a higher one is slower to write, and not slower to read")
   }
 
   func makeTransform() throws(CacheError) -> any PayloadTransform { try ZstdTransform(level: level) }
@@ -61,13 +61,13 @@ struct SealedSettings: TransformSettings {
   let isRequired: Bool
 
   init(_ keys: inout SectionReader) {
-    key = keys.secret("key", help: "the key that payloads are sealed with: 32 bytes in hexadecimal digits or base 64")
+    key = keys.secret("key", help: "the key that seals payloads: 32 bytes in hexadecimal digits or base 64")
     self.keys = keys.secrets(
       "keys",
-      help: "in place of key, several keys: the first one seals, and each of them opens the entries that it sealed")
+      help: "several keys instead of key: the first one seals, and each opens the entries that it sealed")
     isRequired = keys.boolean(
       "required", default: true,
-      help: "whether an entry that is not sealed is refused; false while a store from before is moved over")
+      help: "whether an entry that is not sealed is refused; set it to false until all entries are sealed")
   }
 
   func makeTransform() throws(CacheError) -> any PayloadTransform {
