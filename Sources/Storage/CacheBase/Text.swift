@@ -76,6 +76,18 @@ extension StringProtocol {
   }
 }
 
+extension String {
+  /// This text as one word of a shell, in quotes if it needs them.
+  package var shellWord: String {
+    // Not by characters: to a shell a quote is one even before a combining mark.
+    let isPlain = unicodeScalars.allSatisfy { scalar in
+      let character = Character(scalar)
+      return !scalar.isASCII || character.isLetter || character.isNumber || "/._-=+,:@".contains(character)
+    }
+    return isPlain && !isEmpty ? self : "'" + unicodeScalars.map { $0 == "'" ? #"'\''"# : String($0) }.joined() + "'"
+  }
+}
+
 extension ArraySlice<UInt8> {
   /// The bytes after the UTF-8 byte order mark with which some editors begin a text; all of them if there is none.
   package func droppingByteOrderMark() -> ArraySlice<UInt8> { starts(with: [0xEF, 0xBB, 0xBF]) ? dropFirst(3) : self }

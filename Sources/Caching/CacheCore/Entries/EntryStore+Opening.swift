@@ -126,18 +126,8 @@ extension EngineDeclaration {
   /// The commands, for a shell, that save the readable entries of a damaged store at `path`, which is not the
   /// configured one: a repair makes it intact in place.
   package func commandsToSave(storeAt path: String) -> String {
-    let store = "cachectl --backend \(name) --set \(Self.shellWord("backends.\(name).path=\(path)"))"
+    let store = "cachectl --backend \(name) --set \("backends.\(name).path=\(path)".shellWord)"
     return "\(store) verify --repair; \(store) export | cachectl --backend \(name) import"
-  }
-
-  /// `text` as a word of a shell.
-  package static func shellWord(_ text: String) -> String {
-    // Not by characters: to a shell a quote is one also before a combining mark.
-    let isPlain = text.unicodeScalars.allSatisfy { scalar in
-      let character = Character(scalar)
-      return !scalar.isASCII || character.isLetter || character.isNumber || "/._-=+,:@".contains(character)
-    }
-    return isPlain ? text : "'" + text.unicodeScalars.map { $0 == "'" ? #"'\''"# : String($0) }.joined() + "'"
   }
 }
 

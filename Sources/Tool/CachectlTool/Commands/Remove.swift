@@ -2,29 +2,30 @@
 struct RemoveCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "rm", abstract: "Remove entries, or make them stale",
+    usage: "cachectl rm KEY|URL... [options]\ncachectl rm --match GLOB [options]\ncachectl rm --all [options]",
     discussion: """
-      Conditions narrow each other down. If no entry meets them, or a key has no entry, the exit code is 66. --all \
-      removes everything: a terminal asks first, elsewhere it needs --yes. It leaves an empty, intact store even if \
-      the old one is damaged or the disk is full. --soft makes entries stale instead: the next fetch asks the origin, \
-      and serves them if it fails.
+      An entry is removed if it meets every condition. If no entry does, or a key has no entry, the exit code is 66. --all \
+      removes everything: on a terminal it asks for confirmation, elsewhere it needs --yes. It leaves an empty, intact store \
+      even if the old one is damaged or the disk is full. --soft makes entries stale instead: the next fetch revalidates them, \
+      and serves them if the origin fails.
+      """,
+    examples: [
+      "cachectl rm --state expired", "cachectl rm --namespace movies --older-than 7d --dry-run",
+      "cachectl rm --soft https://example.com/data.json", "cachectl rm --all --yes",
+    ])
 
-      Examples:
-        cachectl rm --state expired
-        cachectl rm --namespace movies --older-than 7d --dry-run
-        cachectl rm --soft https://example.com/data.json
-        cachectl rm --all --yes
-      """)
-
-  @Argument(help: "The keys, as ls shows them, or URLs that were fetched", completion: .keys)
+  @Argument(
+    help: ArgumentHelp("The keys, as `ls` shows them, or the URLs that were fetched", valueName: "key|url"),
+    completion: .keys)
   var keys: [String] = []
 
   @OptionGroup
   var entries: EntryFlags
 
-  @Option(help: ArgumentHelp("Only entries stored at least DURATION ago", valueName: "duration"))
+  @Option(help: ArgumentHelp("Select entries that were stored at least DURATION ago", valueName: "duration"))
   var olderThan: DurationText?
 
-  @Flag(help: "Every entry")
+  @Flag(help: "Remove every entry")
   var all = false
 
   @Flag(help: "Make entries stale instead of removing them")
@@ -33,7 +34,7 @@ struct RemoveCommand: AsyncParsableCommand {
   @Flag(help: "Only say what would be done")
   var dryRun = false
 
-  @Flag(name: .shortAndLong, help: "Do not ask")
+  @Flag(name: .shortAndLong, help: "Do not ask for confirmation")
   var yes = false
 
   @OptionGroup(title: "Global options")
@@ -192,7 +193,7 @@ extension Session {
     guard var path = configuration.storePath else { return nil }
     while path.utf8.count > 1, path.hasSuffix("/") { path.removeLast() }
     let name = StoreFiles().freeName(path + container.clock.now.damagedSuffix)
-    return "move it aside with: mv \(EngineDeclaration.shellWord(path)) \(EngineDeclaration.shellWord(name))"
+    return "move it aside with: mv \(path.shellWord) \(name.shellWord)"
   }
 
   /// Removes the store, so that the next opening creates an empty one.

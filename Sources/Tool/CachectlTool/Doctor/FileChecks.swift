@@ -145,7 +145,7 @@ struct FileChecks: Sendable {
     }
     if space.free < Self.leastSpace {
       return .problem(
-        name, .noSpace, "only \(free)", hint: "make room, for example with cachectl compact, or move the home")
+        name, .noSpace, "only \(free)", hint: "make room with: cachectl compact; or move the home")
     }
     if space.free < maximumBytes - usedBytes {
       return .warning(

@@ -52,7 +52,7 @@ enum CrashNotice {
     let names = libraries.map { "\($0.name) (\($0.path))" }.joined(separator: " and ")
     let crash = ErrorView(
       code: "defect", message: "the process crashed with backend \(names) loaded",
-      hint: "run cachectl backends test \(newest.path)")
+      hint: "run: cachectl backends test \(newest.path)")
     guard let line = strdup(Diagnostics.standard.text(.error(crash))) else { return }
     ccrash_write_otherwise(line)
     install()

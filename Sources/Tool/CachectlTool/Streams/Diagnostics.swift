@@ -71,14 +71,16 @@ struct GivenOptions: Sendable {
     ErrorView(code: view.code, message: view.message, hint: repeated(in: view.hint))
   }
 
-  /// `text` with the options, spelled for a shell, in each command in it that has none yet.
+  /// `text` with the options, spelled for a shell, in each command in it. A command is at the beginning, or follows a
+  /// colon, a semicolon or a pipe: a path can also have its words.
   func repeated(in text: String) -> String {
     guard text.holds("cachectl ") else { return text }
     var words = text.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
     for index in words.indices.dropLast().reversed() {
       let next = words[index + 1]
       if ["--backend", "show"].contains(words[index]) { words[index + 1] = reference(next) }
-      guard words[index] == "cachectl", next == "--backend" || Self.isCommand(next) else { continue }
+      let isFirst = index == 0 || words[index - 1].utf8.last.map(":;|".utf8.contains) == true
+      guard isFirst, words[index] == "cachectl", next == "--backend" || Self.isCommand(next) else { continue }
       let backend = ["--backend", "backends"].contains(next) ? [] : given("--backend").suffix(2)
       words.insert(contentsOf: ["--config", "--home", "--set"].flatMap(given) + backend, at: index + 1)
     }
@@ -87,7 +89,7 @@ struct GivenOptions: Sendable {
 
   /// The option `name` each time it was given.
   private func given(_ name: String) -> [String] {
-    values(of: name).flatMap { [name, EngineDeclaration.shellWord($0)] }
+    values(of: name).flatMap { [name, $0.shellWord] }
   }
 
   /// The name by which the user finds the engine called `name` again: its path, if it is in a library that was not
@@ -96,12 +98,12 @@ struct GivenOptions: Sendable {
     let references = ["--backend", "--from", "--to"].flatMap(values)
     if references.contains(name) { return name }
     let path = references.first { EngineName.isPath($0) && EngineName.name(of: $0) == name }
-    return (path ?? CrashNotice.path(ofLibrary: name)).map(EngineDeclaration.shellWord) ?? name
+    return (path ?? CrashNotice.path(ofLibrary: name))?.shellWord ?? name
   }
 
   /// Whether `word`, perhaps before a comma, names a command: "cachectl" can also be followed by the rest of a sentence.
   private static func isCommand(_ word: String) -> Bool {
     let name = String(word.prefix { $0.isLetter })
-    return ["fetch", "explain"].contains(name) || Cachectl.current.commands.contains { $0.commandName == name }
+    return Cachectl.current.commands.contains { $0.subcommands.contains { $0.commandName == name } }
   }
 }
