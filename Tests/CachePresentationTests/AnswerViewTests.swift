@@ -193,7 +193,7 @@ struct DiagnosticTests {
   }
 
   @Test(arguments: [
-    ("run cachectl doctor", "cachectl: a \\u{1B} key: run cachectl doctor\n", #""run cachectl doctor""#),
+    ("run cachectl doctor", "cachectl: a \\u{1B} key\n  hint: run cachectl doctor\n", #""run cachectl doctor""#),
     ("", "cachectl: a \\u{1B} key\n", "null"),
   ])
   func errors(_ hint: String, _ line: String, _ json: String) {
@@ -202,6 +202,7 @@ struct DiagnosticTests {
     let members = #"{"code":"notFound","message":"a \u001b key","hint":"# + json + "}"
     #expect(JSONText.text(Diagnostic.error(view).json) == #"{"error":"# + members + "}")
     #expect(JSONText.text(Diagnostic.warning(view).json) == #"{"warning":"# + members + "}")
-    #expect(view.errorLine(on: .terminal(width: 9, hasColor: true)).hasPrefix("\u{1B}[31mcachectl:\u{1B}[0m a "))
+    #expect(
+      Diagnostic.error(view).text(on: .terminal(width: 9, hasColor: true)).hasPrefix("\u{1B}[31mcachectl:\u{1B}[0m a "))
   }
 }

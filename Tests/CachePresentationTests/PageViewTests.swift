@@ -117,7 +117,9 @@ struct PageViewTests {
     #expect(view.json["source"] == "cache")
     #expect(view.json["stale"] == false)
     #expect(
-      view.warnings.map { $0.warningLine(on: .file) } == ["cachectl: warning: entry is damaged: run cachectl verify\n"])
+      view.warnings.map { Diagnostic.warning($0).text(on: .file) } == [
+        "cachectl: warning: entry is damaged\n  hint: run cachectl verify\n"
+      ])
   }
 
   @Test(

@@ -390,13 +390,12 @@ struct MessageTextTests {
 
   @Test func peopleAndProgramsGetTheSame() throws {
     let view = ErrorView(code: "failed", message: Self.long, hint: "remove it with: cachectl rm a/\(Self.long)")
-    #expect(view.errorLine(on: .file).utf8.count < 5_000 && view.warningLine(on: .file).utf8.count < 5_000)
     for diagnostic in [Diagnostic.error(view), .warning(view), .detail(topic: "request", text: Self.long)] {
       #expect(JSONText.text(diagnostic.json).utf8.count < 5_000 && diagnostic.text(on: .file).utf8.count < 5_000)
     }
     // The hint is a command to copy, with a key of any usual length.
     let key = "a/" + String(repeating: "k", count: 2_000)
-    #expect(ErrorView(CacheError(.damaged, "x", key: key)).errorLine(on: .file).contains("cachectl rm \(key); or "))
+    #expect(ErrorView(CacheError(.damaged, "x", key: key)).text.contains("cachectl rm \(key); or "))
   }
 
   @Test(arguments: [

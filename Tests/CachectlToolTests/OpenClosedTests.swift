@@ -59,7 +59,7 @@ struct OpenClosedTests {
   /// Where the code of `text`, without the lines that are comments, tells its reader to use a command or a flag.
   private static func commandLines(in text: String) -> [Substring] {
     let commands =
-      (["fetch", "explain"] + [any ParsableCommand.Type].standard.compactMap { $0.configuration.commandName })
+      [CommandGroup].standard.flatMap(\.subcommands).compactMap { $0.configuration.commandName }
       .joined(separator: "|")
     let pattern = #"\bcachectl +(-|(\#(commands))\b)|(^|[\s"'`(])--[a-z]"#
     return text.split(separator: "\n").filter { line in

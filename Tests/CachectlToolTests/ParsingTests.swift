@@ -10,54 +10,16 @@ import Testing
 
 /// The mistakes that the author of a program can make in its lists.
 struct DeclarationDefectTests {
-  /// Options of a resource that is called as `Name` says.
-  struct Options<Name: Named>: ExplainableOptions {
-    static var resourceName: String { Name.name }
-
-    func snapshots(_ context: ResourceContext, _ options: FetchOptions) throws(CacheError) -> Snapshots<Int> {
-      throw CacheError(.unsupported, "for tests")
+  /// What `fetch` is with a list in which a resource is twice.
+  struct Repeated: ParsableCommand {
+    static var configuration: CommandConfiguration {
+      CommandConfiguration(
+        commandName: "fetch", subcommands: ([ToolResource].standard + [.cities]).map { $0.fetch() })
     }
   }
 
-  protocol Named: SendableMetatype { static var name: String { get } }
-  enum Tides: Named { static let name = "tides" }
-  enum Surf: Named { static let name = "tides" }
-  enum Cities: Named { static let name = "cities" }
-  enum Waves: Named { static let name = "waves" }
-
-  struct Command<Name: Named>: ParsableCommand {
-    static var configuration: CommandConfiguration { CommandConfiguration(commandName: Name.name) }
-  }
-
-  private static func resource<Name: Named>(_: Name.Type) -> ToolResource {
-    ToolResource(noun: "tides", QueriesCommand.self, explain: Options<Name>.self)
-  }
-
-  @Test(
-    arguments: [
-      ([], nil), ([resource(Tides.self), resource(Waves.self)], nil),
-      ([resource(Tides.self), resource(Surf.self)], "two resources are called 'tides'"),
-      ([resource(Cities.self)], "two resources are called 'cities'"),
-    ] as [([ToolResource], String?)])
-  func theNamesOfResources(resources: [ToolResource], message: String?) {
-    #expect(Cachectl(resources: .standard + resources).declarationDefect?.message == message)
-  }
-
-  @Test(
-    arguments: [
-      ([Command<Tides>.self, Command<Waves>.self], nil),
-      ([Command<Tides>.self, Command<Surf>.self], "two commands are called 'tides'"),
-      ([QueriesCommand.self], "two commands are called 'queries'"),
-      ([FetchCommand.self], "two commands are called 'fetch'"),
-    ] as [([any ParsableCommand.Type], String?)])
-  func theNamesOfCommands(commands: [any ParsableCommand.Type], message: String?) {
-    #expect(Cachectl(commands: .standard + commands).declarationDefect?.message == message)
-  }
-
-  @Test func aDefectHasItsStatus() throws {
-    let defect = try #require(Cachectl(resources: .standard + .standard).declarationDefect)
-    let failure = Failure(defect)
-    #expect(failure.status == ExitCode(70) && failure.view.code == "defect")
+  @Test func twoResourcesOfOneNameAreFound() {
+    #expect(Repeated.declarationDefects == ["two commands are called 'fetch cities'"])
   }
 
   @Test func theDeclarationsOfTheProgramHaveNoMistakes() { #expect(CachectlCommand.declarationDefects == []) }
@@ -199,11 +161,10 @@ struct ExitStatusTests {
 /// What `help` makes of the words after it.
 @Suite struct HelpRequestTests {
   @Test(arguments: [
-    ("help", "cachectl <command>"), ("help help", "cachectl help [<command>...]"),
-    ("help --help", "cachectl help [<command>...]"), ("help help ls", "cachectl help [<command>...]"),
+    ("help", "cachectl COMMAND"), ("help fetch", "cachectl fetch URL"),
     ("help ls", "cachectl ls"), ("help ls --help", "cachectl ls"), ("help config show", "cachectl config show"),
-    ("help completion bash", "cachectl completion <shell>"), ("--output json help ls", "cachectl ls"),
-    ("help show a/b", "cachectl show <key>"),
+    ("help completion bash", "cachectl completion SHELL"), ("--output json help ls", "cachectl ls"),
+    ("help show a/b", "cachectl show KEY|URL"),
   ])
   func theCommandIsDescribed(words: String, usage: String) throws {
     let parsed = try CachectlCommand.parseAsRoot(words.split(separator: " ").map(String.init))
@@ -211,12 +172,19 @@ struct ExitStatusTests {
       Issue.record("\(parsed)")
       return
     }
-    #expect(request.text().contains("USAGE\n  \(usage)"), "\(request.text())")
+    #expect(request.text().contains("\nUsage: \(usage) "), "\(request.text())")
+  }
+
+  @Test(arguments: ["help help", "help --help", "help help ls"]) func helpIsDescribed(words: String) throws {
+    let parsed = try CachectlCommand.parseAsRoot(words.split(separator: " ").map(String.init))
+    guard case .help(let request) = parsed else { throw CancellationError() }
+    #expect(request.text().contains("help exit-codes"), "\(request.text())")
   }
 
   @Test(arguments: [
     ("help ls --output json", "'help' has no option '--output': it takes the name of a command and nothing else."),
     ("help ls json", "unexpected argument 'json': see 'cachectl help ls'"),
+    ("help exit-code", "unknown command 'exit-code': did you mean 'exit-codes'?"),
     ("help config sho", "unknown command 'config sho': did you mean 'show'?"), ("help nothing", "unknown command"),
   ])
   func whatMakesNoSenseIsRefused(words: String, message: String) {
@@ -262,5 +230,29 @@ struct ExitStatusTests {
       #expect((error != nil) == (isRequired && isFailure))
       if let error { #expect(ExitCode(error.code) == .ioFailed) }
     }
+  }
+}
+
+/// A command in a hint repeats the options that select the configuration and the store.
+@Suite struct GivenOptionsTests {
+  private static let given = "--home '/h h' --backend lmdb"
+
+  @Test(arguments: [
+    ("cachectl ls", "cachectl \(given) ls"), ("see: cachectl ls", "see: cachectl \(given) ls"),
+    (
+      "with: cachectl rm a; or with: cachectl ls, or", "with: cachectl \(given) rm a; or with: cachectl \(given) ls, or"
+    ),
+    ("see: cachectl backends list", "see: cachectl --home '/h h' backends list"),
+    (
+      "cachectl --backend sqlite export | cachectl --backend lmdb import",
+      "cachectl --home '/h h' --backend sqlite export | cachectl --home '/h h' --backend lmdb import"
+    ),
+    // What is no command: a path, the rest of a sentence, a reference to help.
+    ("use another path than /my cachectl ls", "use another path than /my cachectl ls"),
+    ("use the cachectl that wrote it", "use the cachectl that wrote it"),
+    ("see 'cachectl help'", "see 'cachectl help'"),
+  ])
+  func onlyACommandRepeatsThem(hint: String, expected: String) {
+    #expect(GivenOptions(["--home", "/h h", "ls", "--backend=lmdb"]).repeated(in: hint) == expected)
   }
 }

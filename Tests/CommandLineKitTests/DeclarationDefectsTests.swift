@@ -3,7 +3,8 @@ import Testing
 
 private struct Faulty: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "faulty", subcommands: [Repeated.self, Misplaced.self, Different.self])
+    commandName: "faulty", subcommands: [Repeated.self, Misplaced.self, Different.self, SameName.self],
+    topics: [HelpTopic("different", abstract: "Show the differences", title: "Differences", rows: [])])
 
   struct Repeated: ParsableCommand {
     @Option(name: .shortAndLong) var limit: Int?
@@ -18,14 +19,19 @@ private struct Faulty: ParsableCommand {
   struct Different: ParsableCommand {
     @Option() var all: String?
   }
+
+  struct SameName: ParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "repeated")
+  }
 }
 
 @Test("mistakes in declarations are found")
 func findsDeclarationDefects() {
   let expected = [
     "'-l' takes a value in one command and none in another",
-    "'-l' is declared twice: for --limit <limit> and for --all",
-    "'<target>' cannot stand after '<files>...'", "'--all' takes a value in one command and none in another",
+    "'-l' is declared twice: for --limit LIMIT and for --all",
+    "two commands are called 'faulty repeated'", "two commands are called 'faulty different'",
+    "'TARGET' cannot stand after 'FILES...'", "'--all' takes a value in one command and none in another",
   ]
   #expect(Set(Faulty.declarationDefects) == Set(expected))
 }

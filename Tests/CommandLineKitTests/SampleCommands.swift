@@ -4,8 +4,17 @@ import CommandLineKit
 struct Tool: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "tool", abstract: "Keeps responses in a cache",
-    discussion: "EXAMPLES\n  tool fetch cities --order revenue\n  tool --backend lmdb ls", version: "tool 1.2.3",
-    subcommands: [Fetch.self, List.self, Remove.self, Backends.self, Shift.self])
+    discussion: "It is a sample.", examples: ["tool fetch cities --order revenue", "tool --backend lmdb ls"],
+    version: "tool 1.2.3", subcommands: [Shift.self],
+    groupedSubcommands: [
+      CommandGroup(name: "Fetch", subcommands: [Fetch.self]),
+      CommandGroup(name: "Look", subcommands: [List.self, Remove.self, Backends.self]),
+    ],
+    topics: [
+      HelpTopic(
+        "global", abstract: "Show the options of every command", title: "Global options", options: GlobalOptions.self),
+      HelpTopic("colors", abstract: "Show the colors", title: "Colors", rows: [("red", "An error.")]),
+    ])
 }
 
 struct GlobalOptions: ParsableArguments {

@@ -14,15 +14,18 @@ import Testing
       try scratch.write(page.output, to: name)
       paths.append(scratch.path(name))
     }
-    let check = try await scratch.run("/usr/bin/env", ["groff", "-man", "-ww", "-z"] + paths)
-    #expect(check.status == 0 && check.errors.isEmpty, "\(check.errors)")
+    for columns in [40, 80] {
+      let width = "-rLL=\(columns)n"
+      let check = try await scratch.run("/usr/bin/env", ["groff", "-Tutf8", "-man", "-ww", "-z", width] + paths)
+      #expect(check.status == 0 && check.errors.isEmpty, "\(columns): \(check.errors)")
+    }
   }
 
   @Test func theFileSaysEachKey() async throws {
     let scratch = try Scratch()
     let page = try await scratch.cachectl("__manual", "cachectl.json.5").text
     #expect(page.contains(#"\fBcache.maxEntries\fR"#))
-    #expect(page.contains(#"Variable: \fBCACHECTL_CACHE_MAX_ENTRIES\fR."#))
+    #expect(page.contains(#"Variable: \fBCACHECTL_BACKEND\fR."#))
     #expect(page.contains(#"Default: \fB\(dq1GiB\(dq\fR."#))
   }
 

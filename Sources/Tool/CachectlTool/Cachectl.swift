@@ -21,15 +21,15 @@ public struct Cachectl: Sendable {
   let resources: [ToolResource]
   /// The eviction policies that `cache.eviction` can name; the first is the default.
   let policies: [EvictionPolicy]
-  /// The other commands, in the order of help.
-  let commands: [any ParsableCommand.Type]
+  /// The commands, in the order of help.
+  let commands: [CommandGroup]
 
   /// The program with `engines`, `transforms`, `layers`, `resources`, `policies` and `commands`.
   public init(
     engines: [any StoragePlugin] = .standard, transforms: [any TransformSettings.Type] = .standard,
     layers: [any LayerSettings.Type] = .standard, resources: [ToolResource] = .standard,
     policies: [EvictionPolicy] = .standard,
-    commands: [any ParsableCommand.Type] = .standard
+    commands: [CommandGroup] = .standard
   ) {
     catalogue = PluginCatalogue(engines)
     self.transforms = transforms
@@ -63,21 +63,6 @@ public struct Cachectl: Sendable {
     return sections.filter { seen.insert(ObjectIdentifier($0)).inserted }
   }
 
-  /// The mistake of two resources or two commands that have the same name, of which only the first is ever run; `nil` if
-  /// there is none. Help looks for it: other starts need the names of a few commands alone.
-  var declarationDefect: ConfigurationError? {
-    for (noun, names) in [
-      ("resource", resources.map { $0.options.resourceName }),
-      ("command", ["fetch", "explain"] + commands.map { $0.commandName }),
-    ] {
-      for (index, name) in names.enumerated() where names[..<index].contains(name) {
-        return ConfigurationError(
-          .defect, "two \(noun)s are called '\(name)'", hint: "rename one of the two in the program")
-      }
-    }
-    return nil
-  }
-
   /// Reads the command line, runs the command, and reports a failure in one line.
   private static func run(arguments: [String]) async -> ExitCode {
     if let request = CompletionRequest(arguments) {
@@ -94,9 +79,9 @@ public struct Cachectl: Sendable {
           .malformed, "the environment variable \(name) is not written in UTF-8",
           hint: "set it to text in UTF-8, or unset it")
       }
-      // For what installs the program.
-      if arguments.first == "__manual", arguments.count <= 2 {
-        try Manual.write(arguments.dropFirst().first)
+      // For what installs the program, and what writes its pages.
+      if let files = Documents.files(arguments.first), arguments.count <= 2 {
+        try Console.output.write(try Documents.text(arguments.dropFirst().first, of: files))
         return .success
       }
       let command: any ParsableCommand.Type =
@@ -108,7 +93,10 @@ public struct Cachectl: Sendable {
           throw CommandLineError(error, in: path)
         }
       case .help(let request):
-        if let defect = current.declarationDefect { throw defect }
+        // Only help has the time to look for them.
+        if let defect = CachectlCommand.declarationDefects.first {
+          throw ConfigurationError(.defect, defect, hint: "correct the declarations in the program")
+        }
         try Console.output.write(request.text(columns: Console.output.screen.width ?? 80))
       case .version(let version): try Console.output.write("\(version)\n")
       }
@@ -127,18 +115,24 @@ public struct Cachectl: Sendable {
 struct CachectlCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "cachectl",
-    abstract: "A response cache whose storage engine is chosen by configuration",
+    abstract: "Like curl, but it remembers: fetches URLs through a cache on your disk",
     discussion: """
-      Answers from the cache where it can, otherwise from the origin. Options may stand before or after the \
-      command.
-
-      Examples:
-        cachectl fetch cities --order revenue
-        cachectl --backend lmdb fetch movies --query "star wars"
-        cachectl ls --state stale
+      A response is stored by the rules of HTTP, and served from the store while it is fresh, or if the server is down. \
+      Options can be before or after the command.
       """,
-    version: "cachectl \(Cachectl.version)",
-    subcommands: [FetchCommand.self, ExplainCommand.self] + Cachectl.current.commands)
+    examples: [
+      "cachectl fetch https://example.com/data.json", "cachectl explain https://example.com/data.json",
+      "cachectl ls --state stale",
+    ],
+    version: "cachectl \(Cachectl.version)", groupedSubcommands: Cachectl.current.commands,
+    topics: [
+      HelpTopic(
+        "global", abstract: "Show the options that every command has", title: GlobalOptions.title,
+        options: GlobalOptions.self),
+      HelpTopic(
+        "exit-codes", abstract: "Show the exit codes and their meanings", title: "Exit codes",
+        rows: ExitCode.meanings.map { (String($0.code.rawValue), $0.meaning) }),
+    ])
 }
 
 /// `completion`.
@@ -146,11 +140,13 @@ struct CompletionCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "completion", abstract: "Print a completion script for a shell",
     discussion: """
-      Examples:
-        source <(cachectl completion bash)
-        cachectl completion zsh > ~/.zsh/completions/_cachectl
-        cachectl completion fish > ~/.config/fish/completions/cachectl.fish
-      """)
+      The shell then completes commands, options, values of settings, and the keys of entries. `./install` installs the \
+      scripts of all shells.
+      """,
+    examples: [
+      "source <(cachectl completion bash)", "cachectl completion zsh > ~/.zsh/completions/_cachectl",
+      "cachectl completion fish > ~/.config/fish/completions/cachectl.fish",
+    ])
 
   @Argument(help: "The shell")
   var shell: CompletionShell

@@ -1,4 +1,4 @@
-// The vocabulary of every file here, and of a resource, an engine or a command from outside.
+// The modules that every file here uses, and a resource, an engine or a command from outside.
 @_exported public import CommandLineKit
 @_exported public import CacheConfiguration
 @_exported public import CacheData
@@ -25,8 +25,8 @@ extension [any LayerSettings.Type] {
 }
 
 extension [ToolResource] {
-  /// The resources of the sample app, and any URL.
-  public static var standard: Self { [.cities, .movies, .poster, .url] }
+  /// Any URL, and the resources of the sample app.
+  public static var standard: Self { [.url, .cities, .movies, .poster] }
 }
 
 extension [EvictionPolicy] {
@@ -34,14 +34,18 @@ extension [EvictionPolicy] {
   public static var standard: Self { EvictionPolicy.standard }
 }
 
-extension [any ParsableCommand.Type] {
-  /// The commands besides `fetch` and `explain`.
+extension [CommandGroup] {
+  /// The commands of this package.
   public static var standard: Self {
     [
-      QueriesCommand.self, ListCommand.self, ShowCommand.self, RemoveCommand.self, StatsCommand.self,
-      VerifyCommand.self, CompactCommand.self, ExportCommand.self, ImportCommand.self, MigrateCommand.self,
-      BenchCommand.self, DoctorCommand.self, BackendsCommand.self, ConfigCommand.self,
-      CompletionCommand.self,
+      CommandGroup(name: "Fetch", subcommands: [FetchCommand.self, ExplainCommand.self, QueriesCommand.self]),
+      CommandGroup(name: "Inspect", subcommands: [ListCommand.self, ShowCommand.self, StatsCommand.self]),
+      CommandGroup(
+        name: "Maintain",
+        subcommands: [RemoveCommand.self, CompactCommand.self, VerifyCommand.self, DoctorCommand.self]),
+      CommandGroup(name: "Move", subcommands: [ExportCommand.self, ImportCommand.self, MigrateCommand.self]),
+      CommandGroup(name: "Configure", subcommands: [ConfigCommand.self, BackendsCommand.self, CompletionCommand.self]),
+      CommandGroup(name: "Measure", subcommands: [BenchCommand.self]),
     ]
   }
 }

@@ -52,7 +52,7 @@ import Testing
     #expect(failed.status == 69 && failed.errorLines.count == 1)
     #expect(
       failed.errors.contains("500") && failed.errors.contains("5 of 9 pages are in the cache"), "\(failed.errors)")
-    #expect(failed.errors.contains("the same command goes on"), "\(failed.errors)")
+    #expect(failed.errors.contains("the same command continues"), "\(failed.errors)")
     #expect(CSVReader.records(failed.text)?.count == 11, "What came before is written")
     #expect(pages.requested == Array(0...5), "No page is asked for after the failure")
     pages.setBroken([])
@@ -69,7 +69,7 @@ import Testing
     let pages = try CityPages(3)
     pages.setBroken([2])
     let run = try await scratch(pages, atOnce: 1).cachectl(Self.command + options)
-    expectFailure(run, status: 69, mentioning: ["2 of 3 pages", "--policy cache-first goes on"])
+    expectFailure(run, status: 69, mentioning: ["2 of 3 pages", "--policy cache-first continues"])
   }
 
   @Test(arguments: [("memory", "max-age=600"), ("sqlite", "no-store")])

@@ -35,13 +35,15 @@ enum Contract {
   }
 }
 
-/// Checks that a run failed as the contract says: the status, and one line on the standard error.
+/// Checks that a run failed as the contract says: the exit code, one line on stderr, and at most one for a
+/// hint.
 func expectFailure(
   _ run: Run, status: Int32, mentioning words: [String] = [], sourceLocation: SourceLocation = #_sourceLocation
 ) {
   #expect(run.status == status, "\(run.errors)", sourceLocation: sourceLocation)
   #expect(run.output.isEmpty, "\(run.text.prefix(200))", sourceLocation: sourceLocation)
   #expect(run.errorLines.count == 1, "\(run.errors)", sourceLocation: sourceLocation)
+  #expect(run.errors.split(separator: "\n").count <= 2, "\(run.errors)", sourceLocation: sourceLocation)
   // With `--output json` it is a document.
   let isError = ["cachectl: ", "{\"error\":{\"code\":"].contains { run.errors.hasPrefix($0) }
   #expect(isError, "\(run.errors)", sourceLocation: sourceLocation)

@@ -10,7 +10,8 @@ struct Run: Sendable {
 
   var text: String { String(decoding: output, as: UTF8.self) }
   var lines: [String] { text.split(separator: "\n").map(String.init) }
-  var errorLines: [String] { errors.split(separator: "\n").map(String.init) }
+  /// The lines on stderr, except hints, each of which has a line below what it is about.
+  var errorLines: [String] { errors.split(separator: "\n").map(String.init).filter { !$0.hasPrefix("  hint: ") } }
 
   /// The one document on the standard output.
   func document() throws -> JSON { try JSON(output) }

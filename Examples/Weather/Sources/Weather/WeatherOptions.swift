@@ -7,7 +7,7 @@ public struct WeatherOptions: FetchableOptions {
   /// What `fetch weather` does.
   public static var abstract: String { "Fetch the weather of a place" }
   /// An example.
-  public static var discussion: String { "Example:\n  cachectl fetch weather Bern" }
+  public static var examples: [String] { ["cachectl fetch weather Bern"] }
 
   @Argument(help: "The place, such as Bern")
   var place: String

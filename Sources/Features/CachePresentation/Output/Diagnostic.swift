@@ -14,11 +14,11 @@ public enum Diagnostic: Sendable, Hashable {
   /// A yes-or-no question.
   case question(String)
 
-  /// The text for people: a line; a question has no line end.
+  /// The text for people: a line, and one for a hint; a question has no line end.
   public func text(on screen: Screen) -> String {
     switch self {
-    case .error(let view): view.errorLine(on: screen)
-    case .warning(let view): view.warningLine(on: screen)
+    case .error(let view): view.text(after: "cachectl:", .red, screen)
+    case .warning(let view): view.text(after: "cachectl: warning:", .yellow, screen)
     case .status(let status): status.line(on: screen)
     case .detail(let topic, let text): StatusLine(["\(topic): \(MessageText.hint(text))"]).line(on: screen)
     case .question(let text): "\(TerminalText.line(text)) [y/N] "
@@ -82,21 +82,17 @@ public struct ErrorView: Sendable, Hashable {
     ]
   }
 
-  /// The line `what went wrong: what to do about it`, without its line end.
-  public var line: String {
+  /// What went wrong, and on a second line what to do about it, each with its line end.
+  public var text: String {
     let message = MessageText.message(message)
     let hint = MessageText.hint(hint)
-    return TerminalText.line(message.isEmpty || hint.isEmpty ? message + hint : "\(message): \(hint)")
+    if message.isEmpty || hint.isEmpty { return TerminalText.line(message + hint) + "\n" }
+    return "\(TerminalText.line(message))\n  hint: \(TerminalText.line(hint))\n"
   }
 
-  /// The line `cachectl: what went wrong: what to do about it`, with its line end.
-  public func errorLine(on screen: Screen) -> String { line("cachectl:", .red, screen) }
-
-  /// The line `cachectl: warning: what went wrong: what to do about it`, with its line end.
-  public func warningLine(on screen: Screen) -> String { line("cachectl: warning:", .yellow, screen) }
-
-  private func line(_ prefix: String, _ style: TextStyle, _ screen: Screen) -> String {
-    "\(style.apply(prefix, hasColor: screen.hasColor)) \(line)\n"
+  /// `text` after `prefix`.
+  fileprivate func text(after prefix: String, _ style: TextStyle, _ screen: Screen) -> String {
+    "\(style.apply(prefix, hasColor: screen.hasColor)) \(text)"
   }
 }
 

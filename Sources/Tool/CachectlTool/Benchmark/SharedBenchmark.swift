@@ -109,7 +109,8 @@ private final class ShareProcess {
     }
     if Task.isCancelled { throw .cancelled }
     let errors = (try? InputFile.bytes(of: options.path("errors"), limit: 1 << 16)) ?? []
-    let text = String(decoding: errors, as: UTF8.self).split(separator: "\n").last.map(String.init)
+    let lines = String(decoding: errors, as: UTF8.self).split(separator: "\n")
+    let text = lines.last { !$0.hasPrefix("  hint: ") }.map(String.init)
     throw CacheError(
       .failed,
       "process \(options.process) of the benchmark ended before its time"

@@ -3,15 +3,13 @@ struct BackendsCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "backends", abstract: "Show the storage engines, or test one",
     discussion: """
-      Engines are built in, or shared libraries called libcachectl-NAME.so. A library is found by NAME in the folders \
+      Engines are built in, or in shared libraries called libcachectl-NAME.so. A library is found by NAME in the directories \
       of the setting plugins.searchPath (CACHECTL_PLUGIN_PATH, separated by colons), or by its path, and is loaded only \
       when it is named. Other users must not be able to change it.
-
-      Examples:
-        cachectl backends
-        cachectl backends show ./libcachectl-folder.so
-        cachectl backends test folder
       """,
+    examples: [
+      "cachectl backends", "cachectl backends show ./libcachectl-folder.so", "cachectl backends test folder",
+    ],
     subcommands: [ListBackends.self, ShowBackend.self, TestBackend.self], defaultSubcommand: ListBackends.self)
 }
 
@@ -20,9 +18,10 @@ struct ListBackends: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "list", abstract: "List the storage engines",
     discussion: """
-      Libraries in the search path are listed without loading them, except the one that is configured: their versions \
-      and capabilities are not known then.
-      """)
+      Libraries in the search path are listed without being loaded, except the configured one: until then, their versions and \
+      capabilities are unknown.
+      """,
+    examples: ["cachectl backends list --output json"])
 
   @OptionGroup(title: "Global options")
   var global: GlobalOptions
@@ -45,12 +44,8 @@ struct ListBackends: ParsableCommand {
 /// `backends show`.
 struct ShowBackend: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "show", abstract: "Show what a storage engine can do and its options",
-    discussion: """
-      Examples:
-        cachectl backends show sqlite
-        cachectl backends show ./libcachectl-folder.so --output json
-      """)
+    commandName: "show", abstract: "Show the capabilities and the options of a storage engine",
+    examples: ["cachectl backends show sqlite", "cachectl backends show ./libcachectl-folder.so --output json"])
 
   @Argument(help: "The name of the engine, or the path of its library", completion: .backends)
   var name: String

@@ -12,36 +12,33 @@ struct BenchCommand: AsyncParsableCommand {
     commandName: "bench", abstract: "Measure storage engines against each other",
     discussion: """
       All engines take turns at the same operations in the same order, with the same durability, on scratch stores in \
-      the directory for temporary files (TMPDIR). Every answer is checked: a wrong one makes the status 1, and \
-      its speed does not count. The memory engine is the control: it shows what the measuring itself costs.
+      the directory for temporary files (TMPDIR). Every result is checked. If one is wrong, the exit code is 1, and its speed \
+      does not count. The memory engine is the control: it shows the cost of the measurement itself.
 
-      Workloads: ycsb-a, ycsb-b, ycsb-c, fill, read, typed, full, scan, open. Without --workload it is a selection \
-      that takes about a minute.
-
-      With --compare the status is 1 if something is worse than in FILE, beyond the noise of both runs. Runs of fewer \
-      than five rounds cannot be compared.
-
-      Examples:
-        cachectl bench
-        cachectl bench --backends sqlite,lmdb --workload ycsb-a --threads 4
-        cachectl bench --workload read --entries 1k,10k,100k --report bench.html
-        cachectl bench --workload full --policy s3-fifo
-        cachectl bench --workload ycsb-b --save before.json
-        cachectl bench --workload ycsb-b --compare before.json
-      """)
+      Without --workload, bench runs a selection that takes about a minute. With --compare, the exit code is 1 if something is \
+      worse than in FILE, beyond the noise of both runs. Runs of fewer than five rounds cannot be compared.
+      """,
+    examples: [
+      "cachectl bench", "cachectl bench --backends sqlite,lmdb --workload ycsb-a --threads 4",
+      "cachectl bench --workload read --entries 1k,10k,100k --report bench.html",
+      "cachectl bench --workload full --policy s3-fifo", "cachectl bench --workload ycsb-b --save before.json",
+      "cachectl bench --workload ycsb-b --compare before.json",
+    ])
 
   @Option(
-    help: ArgumentHelp("The engines, by name or path of the library (default: all built in)", valueName: "a,b,..."),
+    help: ArgumentHelp(
+      "Measure the engines NAME, each by its name or the path of its library (default: all built in)",
+      valueName: "name,..."),
     completion: .backendLists)
   var backends: NameList?
 
   @Option(help: ArgumentHelp("Run the workload NAME", valueName: "name"))
   private var workload: [WorkloadName] = []
 
-  @Option(help: ArgumentHelp("Store N entries; several counts are run one after the other", valueName: "n,n,..."))
+  @Option(help: ArgumentHelp("Store N entries; several counts are run one after the other", valueName: "n,..."))
   var entries: CountList?
 
-  @Option(help: ArgumentHelp("Do N operations a round", valueName: "n"))
+  @Option(help: ArgumentHelp("Run N operations in each round", valueName: "n"))
   var operations: Count?
 
   @Option(help: ArgumentHelp("Store values of BYTES, such as 1000 or 4KiB", valueName: "bytes"))
@@ -56,15 +53,15 @@ struct BenchCommand: AsyncParsableCommand {
   @Option(help: ArgumentHelp("Measure N rounds, after one that is not measured", valueName: "n"))
   var rounds = 5
 
-  @Option(help: ArgumentHelp("Repeat the random choices of seed N", valueName: "n"))
+  @Option(help: ArgumentHelp("Use the seed N for random choices", valueName: "n"))
   var seed: UInt64 = 42
 
   @Option(
     help: ArgumentHelp(
-      "Evict by the policy NAME in the workload full (default: that of the configuration)", valueName: "name"))
+      "Evict by the policy NAME in the workload full (default: the configured one)", valueName: "name"))
   private var policy: PolicyName?
 
-  @Option(help: "What a commit survives, on every engine")
+  @Option(help: "Choose what a commit survives, on every engine")
   var durability = Durability.normal
 
   @Option(

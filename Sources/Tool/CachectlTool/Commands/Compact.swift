@@ -1,11 +1,12 @@
 /// `compact`.
 struct CompactCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "compact", abstract: "Remove what has expired, and give the disk space back",
+    commandName: "compact", abstract: "Remove expired entries, and free disk space",
     discussion: """
-      Entries that have not expired stay, also stale ones. Where it fails, because the disk is full or another process \
-      holds the store, everything that had not expired is still there.
-      """)
+      Entries that have not expired are kept, even stale ones. If it fails, because the disk is full or another process holds \
+      the store, no entry is lost that had not expired.
+      """,
+    examples: ["cachectl compact", "cachectl --backend lmdb compact"])
 
   @OptionGroup(title: "Global options")
   var global: GlobalOptions

@@ -1,7 +1,9 @@
 /// `config`.
 struct ConfigCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "config", abstract: "Show, check or make the configuration",
+    commandName: "config", abstract: "Show, check or write the configuration",
+    discussion: "Options override variables, which override the file, which overrides the defaults.",
+    examples: ["cachectl config show --origin", "cachectl config init"],
     subcommands: [
       ShowConfiguration.self, ValidateConfiguration.self, InitConfiguration.self, PathOfConfiguration.self,
       SchemaOfConfiguration.self,
@@ -13,11 +15,12 @@ struct ShowConfiguration: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "show", abstract: "Show the value of every setting",
     discussion: """
-      With --output json, and without --origin, it prints a valid configuration file. The table says which limits a \
-      server has if those of the cache do not apply to it, and asks the server for them.
-      """)
+      With --output json, and without --origin, it prints a valid configuration file. If the store is on a server that has its \
+      own limits, the table also shows them.
+      """,
+    examples: ["cachectl config show --origin", "cachectl config show --output json > config.json"])
 
-  @Flag(help: "Say of each value where it comes from")
+  @Flag(help: "Show the source of each value")
   var origin = false
 
   @OptionGroup(title: "Global options")
@@ -35,7 +38,8 @@ struct ShowConfiguration: AsyncParsableCommand {
 /// `config schema`.
 struct SchemaOfConfiguration: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "schema", abstract: "Print the JSON Schema of the configuration file")
+    commandName: "schema", abstract: "Print the JSON Schema of the configuration file",
+    examples: ["cachectl config schema > cachectl.schema.json"])
 
   @OptionGroup(title: "Global options")
   var global: GlobalOptions
@@ -49,7 +53,8 @@ struct SchemaOfConfiguration: ParsableCommand {
 /// `config path`.
 struct PathOfConfiguration: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "path", abstract: "Show where the configuration is looked for, and which file is used")
+    commandName: "path", abstract: "Show the path of the configuration file, and whether it exists",
+    examples: ["cachectl config path"])
 
   @OptionGroup(title: "Global options")
   var global: GlobalOptions
@@ -65,8 +70,9 @@ struct PathOfConfiguration: ParsableCommand {
 /// `config validate`.
 struct ValidateConfiguration: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "validate", abstract: "Check a configuration file, and list everything that is wrong with it",
-    discussion: "Without FILE, the one is checked that would be used. The status is 78 if something is wrong.")
+    commandName: "validate", abstract: "Check a configuration file, and list every mistake",
+    discussion: "Without FILE, it checks the file that other commands use. The exit code is 78 if there is a mistake.",
+    examples: ["cachectl config validate", "cachectl config validate ./config.json"])
 
   @Argument(help: "The file to check", completion: .file(extensions: ["json"]))
   var file: String?
@@ -102,10 +108,11 @@ struct ValidateConfiguration: ParsableCommand {
 /// `config init`.
 struct InitConfiguration: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "init", abstract: "Write a configuration file that shows every setting with its default",
-    discussion: "Without FILE, the user's own file is written (see `cachectl config path`). An existing file is kept.")
+    commandName: "init", abstract: "Write a configuration file with every setting and its default",
+    discussion: "Without FILE, it writes the file that `cachectl config path` names. An existing file is kept.",
+    examples: ["cachectl config init", "cachectl config init -"])
 
-  @Argument(help: "The file to write; - for the standard output", completion: .file(extensions: ["json"]))
+  @Argument(help: "The file to write; - is stdout", completion: .file(extensions: ["json"]))
   var file: String?
 
   @OptionGroup(title: "Global options")
@@ -181,7 +188,7 @@ extension ListView<ErrorView> {
     self.init(problems, columns, status: status) { records in
       ["valid": .boolean(problems.isEmpty), "problems": .array(records)]
     } text: { _, _ in
-      problems.map { "\($0.line)\n" }.joined()
+      problems.map(\.text).joined()
     }
   }
 }

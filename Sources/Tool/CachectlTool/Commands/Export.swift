@@ -3,14 +3,13 @@ struct ExportCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "export", abstract: "Write entries with all their metadata as lines of JSON",
     discussion: """
-      Without FILE, or where it is -, the lines go to the standard output, whatever --output says. FILE is written \
-      whole or not at all, and for you alone. Entries that are damaged are left out; the exit code is then 65.
-
-      Examples:
-        cachectl export cache.ndjson
-        cachectl export --namespace movies | gzip > movies.ndjson.gz
-        cachectl export | cachectl --backend lmdb import
-      """)
+      Without FILE, or if it is -, the lines are written to stdout, whatever --output says. FILE is written whole or not at \
+      all, and only you can read it. Damaged entries are left out; the exit code is then 65.
+      """,
+    examples: [
+      "cachectl export cache.ndjson", "cachectl export --namespace movies | gzip > movies.ndjson.gz",
+      "cachectl export | cachectl --backend lmdb import",
+    ])
 
   @Argument(help: "The file to write", completion: .file())
   var file: String?

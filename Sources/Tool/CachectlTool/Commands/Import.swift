@@ -1,22 +1,21 @@
 /// `import`.
 struct ImportCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "import", abstract: "Read entries that were exported into the store",
+    commandName: "import", abstract: "Read exported entries into the store",
     discussion: """
-      Without FILE the standard input is read. Entries that the store has in a newer version are kept; expired ones \
-      are skipped. A line that is not an entry ends the import with status 65 and its number. Entries are written several \
-      at a time, and an import that was interrupted can be repeated: what is there already is skipped.
-
-      Examples:
-        cachectl import cache.ndjson
-        cachectl --backend lmdb import cache.ndjson --dry-run
-        gunzip < movies.ndjson.gz | cachectl import
-      """)
+      Without FILE, or if it is -, it reads stdin. Newer entries in the store are kept, and expired ones are skipped. A line \
+      that is not an entry ends the import with exit code 65 and its number. You can repeat an interrupted import: it skips \
+      the entries that are already there.
+      """,
+    examples: [
+      "cachectl import cache.ndjson", "cachectl --backend lmdb import cache.ndjson --dry-run",
+      "gunzip < movies.ndjson.gz | cachectl import",
+    ])
 
   @Argument(help: "The file to read", completion: .file())
   var file: String?
 
-  @Flag(help: "Replace newer entries too")
+  @Flag(help: "Replace newer entries, too")
   var overwrite = false
 
   @Flag(help: "Only say what would be imported")

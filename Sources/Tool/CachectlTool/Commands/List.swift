@@ -3,29 +3,25 @@ struct ListCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "ls", abstract: "List entries",
     discussion: """
-      In the order of their keys entries are written as they are read, so that a listing of any length takes no more \
-      memory than a short one. A server lists them in an order of its own, unless you pass --sort. If --limit leaves \
-      some out, a cursor says so; --cursor continues after it. In another order all that is listed is held in memory \
-      until the last entry was looked at. On a terminal keys are cut in the \
-      middle to fit; elsewhere they are whole, and tabs stand between the columns.
-
-      Examples:
-        cachectl ls --namespace cities
-        cachectl ls --limit 100 --cursor cities/v1/page=7
-        cachectl ls --state expired --output ndjson
-        cachectl ls --match '*/page=0/*' --sort size --limit 10
-      """)
+      Entries are printed while they are read, in the order of their keys; a server lists them in its own order, unless you \
+      pass --sort. If --limit leaves some out, a cursor is printed, and --cursor continues after it. On a terminal keys are \
+      cut in the middle to fit; elsewhere they are whole, with tabs between the columns.
+      """,
+    examples: [
+      "cachectl ls --namespace cities", "cachectl ls --limit 100 --cursor cities/v1/page=7",
+      "cachectl ls --state expired --output ndjson", "cachectl ls --match '*/page=0/*' --sort size --limit 10",
+    ])
 
   @OptionGroup
   var entries: EntryFlags
 
-  @Option(help: "The order: by key (the default), or the largest, the last stored or the last used first")
+  @Option(help: "Sort by key (the default), or the largest, last stored or last used first")
   var sort: EntryOrder?
 
-  @Option(help: "Show at most N entries")
+  @Option(help: ArgumentHelp("Show at most N entries", valueName: "n"))
   var limit: Int?
 
-  @Option(help: "Continue after CURSOR, a key or the cursor of another listing", completion: .keys)
+  @Option(help: "Continue after CURSOR, a key or the cursor of an earlier listing", completion: .keys)
   var cursor: String?
 
   @OptionGroup(title: "Global options")
@@ -34,7 +30,7 @@ struct ListCommand: AsyncParsableCommand {
   func validate() throws(ValidationError) {
     if let limit, limit < 1 { throw ValidationError("--limit is 1 or more") }
     if cursor != nil, sort ?? .key != .key {
-      throw ValidationError("--cursor goes on in the order of keys: leave --sort out, or take a larger --limit")
+      throw ValidationError("--cursor continues in the order of keys: leave out --sort, or use a larger --limit")
     }
   }
 

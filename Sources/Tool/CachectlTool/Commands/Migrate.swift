@@ -3,16 +3,14 @@ struct MigrateCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "migrate", abstract: "Copy every entry to another storage engine, and compare them",
     discussion: """
-      Entries arrive as they are, with every time and attribute. Both stores are those of the configuration; the one \
-      that is read is not changed. Entries that are newer where they would arrive are kept; expired ones are skipped. A \
-      migration that was interrupted goes on when it is repeated. In the end each entry is read from both stores: the \
-      status is 65 where one is damaged or differs.
-
-      Examples:
-        cachectl migrate --from sqlite --to lmdb --dry-run
-        cachectl migrate --from sqlite --to lmdb
-        cachectl migrate --from sqlite --to ./libcachectl-folder.so
-      """)
+      Entries are copied unchanged, with every time and attribute, between the stores that the configuration names. The store \
+      that is read is not changed. Newer entries in the other one are kept, and expired ones are skipped. You can repeat an \
+      interrupted migration. Finally each entry is read from both stores: the exit code is 65 if one is damaged or differs.
+      """,
+    examples: [
+      "cachectl migrate --from sqlite --to lmdb --dry-run", "cachectl migrate --from sqlite --to lmdb",
+      "cachectl migrate --from sqlite --to ./libcachectl-folder.so",
+    ])
 
   @Option(
     help: ArgumentHelp("Read the store of BACKEND", valueName: "backend"), completion: .backends)
@@ -22,7 +20,7 @@ struct MigrateCommand: AsyncParsableCommand {
     help: ArgumentHelp("Write to the store of BACKEND", valueName: "backend"), completion: .backends)
   var to: String
 
-  @Flag(help: "Replace newer entries too")
+  @Flag(help: "Replace newer entries, too")
   var overwrite = false
 
   @Flag(help: "Only say what would be copied")

@@ -2,17 +2,18 @@
 struct ShowCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "show", abstract: "Show an entry: its metadata and its payload",
-    discussion: """
-      Examples:
-        cachectl show queries/v1/recent
-        cachectl show --raw queries/v1/recent | jq
-        cachectl show https://example.com/data.json
-      """)
+    discussion: "The payload is shown if it is text.",
+    examples: [
+      "cachectl show queries/v1/recent", "cachectl show --raw queries/v1/recent | jq",
+      "cachectl show https://example.com/data.json",
+    ])
 
-  @Argument(help: "The key, as ls shows it, or the URL that was fetched", completion: .keys)
+  @Argument(
+    help: ArgumentHelp("The key, as `ls` shows it, or the URL that was fetched", valueName: "key|url"),
+    completion: .keys)
   var key: String
 
-  @Flag(help: "Write the payload's bytes alone")
+  @Flag(help: "Write only the bytes of the payload")
   var raw = false
 
   @OptionGroup(title: "Global options")

@@ -1,9 +1,11 @@
 /// `stats`.
 struct StatsCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "stats", abstract: "Show how much the store holds and how well it serves")
+    commandName: "stats", abstract: "Show the size of the store, and its hits, misses and evictions",
+    discussion: "Sizes are of payloads and on disk. Hits and misses are counted by `fetch`, in every process.",
+    examples: ["cachectl stats", "cachectl stats --states --output json"])
 
-  @Flag(help: "Count fresh, stale and expired entries however many there are; by default only up to 100,000")
+  @Flag(help: "Count fresh, stale and expired entries even if there are more than 100,000")
   var states = false
 
   @OptionGroup(title: "Global options")

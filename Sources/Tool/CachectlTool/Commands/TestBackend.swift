@@ -3,30 +3,29 @@ internal import EngineConformance
 /// `backends test`.
 struct TestBackend: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "test", abstract: "Run the conformance suite over a storage engine",
+    commandName: "test", abstract: "Run the conformance suite on a storage engine",
     discussion: """
-      It works on scratch stores only, and never touches a real one: paths and names of stores that are configured are \
-      replaced, all other options count. The status is 1 where a check fails.
+      The test uses only scratch stores and never touches a configured one: it replaces the paths and names of stores, and \
+      keeps all other options. The exit code is 1 if a check fails.
 
-      The engine is tested in a separate process. If it ends that process, or a check hangs, the current check has \
-      failed, and those after it are not made.
-
-      Examples:
-        cachectl backends test lmdb
-        cachectl backends test ./libcachectl-folder.so --seed 7
-        gdb --args cachectl backends test ./libcachectl-folder.so --in-process
-      """)
+      The engine is tested in a separate process. If it ends that process, or a check hangs, the current check has failed, \
+      and the remaining ones are not made.
+      """,
+    examples: [
+      "cachectl backends test lmdb", "cachectl backends test ./libcachectl-folder.so --seed 7",
+      "gdb --args cachectl backends test ./libcachectl-folder.so --in-process",
+    ])
 
   @Argument(help: "The name of the engine, or the path of its library", completion: .backends)
   var name: String
 
-  @Option(help: "The seed of the random checks")
+  @Option(help: ArgumentHelp("Use the seed N for random checks", valueName: "n"))
   var seed: UInt64 = 1
 
-  @Option(help: ArgumentHelp("Give up a check after DURATION (default: 2m)", valueName: "duration"))
+  @Option(help: ArgumentHelp("Stop a check after DURATION (default: 2m)", valueName: "duration"))
   var timeout: DurationText?
 
-  @Flag(help: "Test in this process, for a debugger; it prints a line of NDJSON for each check")
+  @Flag(help: "Test in this process, for a debugger, and print a line of NDJSON for each check")
   var inProcess = false
 
   @OptionGroup(title: "Global options")

@@ -1,25 +1,21 @@
 /// `verify`.
 struct VerifyCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "verify", abstract: "Check the store and every entry in it, and repair it on demand",
+    commandName: "verify", abstract: "Check the store and every entry, and repair it if you want",
     discussion: """
-      The structure of the store is checked by the engine's own means, then each entry by its checksum, and by its \
-      seal if it is sealed and its key is configured. The exit code is 65 if something is wrong.
+      The engine checks the structure of the store. Then each entry is checked by its checksum, and by its seal if it is \
+      sealed and its key is configured. The exit code is 65 if something is wrong.
 
-      A repair moves the damaged store aside, and never deletes it. Another process, which damage can end, reads what can \
-      still be read, and a new store receives it. There may have been more entries, so the exit code is 65 even then. A \
-      dry run only says what would be saved.
+      A repair moves the damaged store aside, and never deletes it. A separate process, which damage can end, reads what is \
+      still readable, and a new store receives it. There can have been more entries, so the exit code is 65 even then. A dry \
+      run only says what would be saved.
+      """,
+    examples: ["cachectl verify", "cachectl verify --repair --dry-run", "cachectl --backend lmdb verify --repair"])
 
-      Examples:
-        cachectl verify
-        cachectl verify --repair --dry-run
-        cachectl --backend lmdb verify --repair
-      """)
-
-  @Flag(help: "Save what can be read into a new store, and move the damaged one aside")
+  @Flag(help: "Save readable entries into a new store, and move the damaged one aside")
   var repair = false
 
-  @Flag(help: "With --repair: only say what would be saved")
+  @Flag(help: "With --repair, only say what would be saved")
   var dryRun = false
 
   @OptionGroup(title: "Global options")

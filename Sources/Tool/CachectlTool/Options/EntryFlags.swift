@@ -1,16 +1,16 @@
 /// The options that select entries.
 struct EntryFlags: ParsableArguments {
-  @Option(help: ArgumentHelp("Only entries of the namespace NS", valueName: "ns"), completion: .namespaces)
+  @Option(help: ArgumentHelp("Select entries of the namespace NS", valueName: "ns"), completion: .namespaces)
   var namespace: String?
 
-  @Option(help: "Only entries whose key begins with PREFIX")
+  @Option(help: "Select entries whose key begins with PREFIX")
   var prefix: String?
 
   @Option(
-    help: ArgumentHelp("Only entries whose key matches GLOB, in which * stands for any text", valueName: "glob"))
+    help: ArgumentHelp("Select entries whose key matches GLOB, in which * matches any text", valueName: "glob"))
   var match: String?
 
-  @Option(help: "Only entries in this state")
+  @Option(help: "Select entries in this state")
   var state: EntryState?
 
   /// The conditions as they were given.

@@ -1,24 +1,24 @@
 /// The options of every fetch.
 struct FetchFlags: ParsableArguments {
-  @Option(help: "Whether the cache, the origin or both answer")
+  @Option(help: "Choose whether the cache, the origin or both respond")
   var policy: FetchPolicy?
 
-  @Flag(help: "Answer from the cache only; the same as --policy cache-only")
+  @Flag(help: "Serve from the cache only; the same as --policy cache-only")
   var offline = false
 
-  @Flag(help: "Answer from the origin; the same as --policy network-only")
+  @Flag(help: "Request from the origin; the same as --policy network-only")
   var refresh = false
 
-  @Option(help: ArgumentHelp("Revalidate entries older than DURATION, such as 5m", valueName: "duration"))
+  @Option(help: ArgumentHelp("Revalidate an entry that is older than DURATION, such as 5m", valueName: "duration"))
   var maxAge: DurationText?
 
-  @Option(help: ArgumentHelp("Accept entries stale for no longer than DURATION", valueName: "duration"))
+  @Option(help: ArgumentHelp("Accept an entry that has been stale for at most DURATION", valueName: "duration"))
   var maxStale: DurationText?
 
-  @Flag(help: "Fail with status 74 if the cache cannot keep the answer")
+  @Flag(help: "Fail (exit code 74) if the response cannot be stored")
   var requireStore = false
 
-  @Flag(help: "Fail with status 69 if only a stale copy could be served")
+  @Flag(help: "Fail (exit code 69) if only a stale copy can be served")
   var requireFresh = false
 
   func validate() throws(ValidationError) {

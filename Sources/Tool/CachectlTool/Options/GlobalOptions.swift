@@ -1,32 +1,36 @@
 /// The options that every command has.
 public struct GlobalOptions: ParsableArguments, Sendable {
-  @Option(help: "Read the configuration from FILE", completion: .file(extensions: ["json"]))
+  /// The title of the group in each command. Help lists the options on a page of their own.
+  static let title = "Global options"
+
+  @Option(
+    help: ArgumentHelp("Read the configuration from FILE", valueName: "file"), completion: .file(extensions: ["json"]))
   var config: String?
 
   @Option(
-    help: "Use the storage engine NAME, or the one in the library at a path",
+    help: ArgumentHelp("Use the storage engine NAME, or the engine in the library at the path NAME", valueName: "name"),
     completion: .configuredBackends)
   var backend: String?
 
-  @Option(help: "The folder for stores", completion: .directory)
+  @Option(help: ArgumentHelp("Keep stores in DIRECTORY", valueName: "directory"), completion: .directory)
   var home: String?
 
   @Option(
     name: .customLong("set"),
-    help: ArgumentHelp("Give KEY of the configuration another value; repeatable", valueName: "key=value"),
+    help: ArgumentHelp("Set KEY of the configuration to VALUE", valueName: "key=value"),
     completion: .settings)
   var settings: [String] = []
 
-  @Option(help: "How data is written")
+  @Option(help: ArgumentHelp("Write data in FORMAT", valueName: "format"))
   var output = OutputFormat.table
 
   @Flag(name: .shortAndLong, help: "Print nothing but data and errors")
   var quiet = false
 
-  @Flag(name: .shortAndLong, help: "Say in detail what is done and why")
+  @Flag(name: .shortAndLong, help: "Say in detail what happens and why")
   var verbose = false
 
-  @Flag(help: "Never use colours")
+  @Flag(help: "Never use colors")
   var noColor = false
 
   /// The options with their defaults.
@@ -42,8 +46,8 @@ public struct GlobalOptions: ParsableArguments, Sendable {
     ConfigurationFlags(file: config, backend: backend, home: home, settings: settings)
   }
 
-  /// Prints a view in the requested format, and its remark and its warnings on stderr. A heading sets it apart from
-  /// other views on the same output.
+  /// Prints a view in the requested format, its remark and its warnings on stderr. A heading sets it apart
+  /// from other views on the same output.
   public func show(_ view: some OutputView, under heading: StatusLine? = nil) throws(CacheError) {
     for warning in view.warnings { warn(warning) }
     if let heading { try Console.output.write(heading.line(on: Console.output.screen)) }

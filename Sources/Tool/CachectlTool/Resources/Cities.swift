@@ -5,22 +5,25 @@ struct FetchCitiesCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "cities", abstract: "Fetch cities, by default ordered by revenue",
     discussion: """
-      Examples:
-        cachectl fetch cities --order organizations --limit 10
-        cachectl fetch cities --order name --page 3 --output json
-        cachectl fetch cities --all --output csv > cities.csv
-      """)
+      Cities come in pages from the configured origin, a sample unless you configure another one. Numbers sort \
+      descending and names ascending, unless --sort says otherwise.
+      """,
+    examples: [
+      "cachectl fetch cities --order organizations --limit 10",
+      "cachectl fetch cities --order name --page 3 --output json",
+      "cachectl fetch cities --all --output csv > cities.csv",
+    ])
 
   @OptionGroup
   var cities: CitiesOptions
 
-  @Flag(help: "Every page")
+  @Flag(help: "Fetch every page")
   var all = false
 
-  @Option(help: "Show at most N cities")
+  @Option(help: ArgumentHelp("Show at most N cities", valueName: "n"))
   var limit: Int?
 
-  @OptionGroup(title: "Fetch options")
+  @OptionGroup(title: "Cache")
   var fetch: FetchFlags
 
   @OptionGroup(title: "Global options")
@@ -92,7 +95,7 @@ extension PagesSummary {
     let reason = failure.code == .cancelled ? "interrupted" : failure.message
     let count = "\(NumberText.text(keptPages)) of \(NumberText.count(totalPages, "page is", "pages are")) in the cache"
     let command = policy == .cacheFirst ? "the same command" : "--policy cache-first"
-    let continuation = failure.code == .notCached ? "" : "\(command) goes on from there"
+    let continuation = failure.code == .notCached ? "" : "\(command) continues from there"
     let advice = [failure.hint, continuation].filter { !$0.isEmpty }.joined(separator: "; ")
     return CacheError(failure.code, "\(reason); \(count)", hint: advice, cause: failure)
   }
@@ -101,14 +104,15 @@ extension PagesSummary {
 /// The options that select a page of cities.
 struct CitiesOptions: ExplainableOptions {
   static var resourceName: String { "cities" }
+  static var explainExamples: [String] { ["cachectl explain cities --order name --page 3"] }
 
-  @Option(help: "What cities are ordered by")
+  @Option(help: "Order cities by this")
   var order = CityOrder.revenue
 
-  @Option(help: "The direction; numbers descending and names ascending unless given")
+  @Option(help: "Sort in this direction")
   var sort: SortDirection?
 
-  @Option(help: "Which page, from 0, the default")
+  @Option(help: ArgumentHelp("Show page N; the first is 0, the default", valueName: "n"))
   var page: Int?
 
   func validate() throws(ValidationError) {

@@ -6,7 +6,8 @@ internal import Synchronization
 struct ContentOptions: ParsableArguments {
   @Option(
     name: [.customShort("d"), .long],
-    help: ArgumentHelp("Send TEXT, or FILE without its line breaks; several are joined by &", valueName: "text|@file"))
+    help: ArgumentHelp("Send TEXT, or FILE without its line breaks; several are joined with &", valueName: "text|@file")
+  )
   var data: [String] = []
 
   @Option(help: ArgumentHelp("Send TEXT, even if it begins with @", valueName: "text"))
@@ -17,11 +18,12 @@ struct ContentOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Send TEXT or FILE percent-encoded, after NAME= if a name is given", valueName: "[name]=text|[name]@file"))
+      "Send TEXT or FILE percent-encoded, after NAME= if it is given", valueName: "[name]=text|@file"))
   var dataUrlencode: [String] = []
 
   @Option(
-    help: ArgumentHelp("Send this JSON, and ask for JSON; several are joined as they are", valueName: "text|@file"))
+    help: ArgumentHelp(
+      "Send the JSON in TEXT or FILE, and accept JSON; several are joined unchanged", valueName: "text|@file"))
   var json: [String] = []
 
   @Flag(name: [.customShort("G"), .long], help: "Send the data in the query of the URL")

@@ -5,71 +5,35 @@ internal import Synchronization
 /// `fetch url`.
 struct FetchURLCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "url", abstract: "Fetch any URL through the cache",
+    commandName: "url", abstract: "Fetch a URL through the cache",
+    usage: FetchCommand.usageOfURL,
     discussion: """
-      The content goes to the standard output as it came, whatever the status; on a terminal only if it is text. With \
-      --out it goes to a file, which is written whole or not at all. With --output json, ndjson or csv facts about the \
-      answer are printed. Redirections are followed. An answer is printed while it arrives, and kept once it is \
-      complete, unless it is larger than cache.maxEntryBytes or HTTP forbids storing it. What may be stored and reused is \
-      what HTTP allows: see `cachectl explain url`. Options are spelled as in curl, and the word url may be left out.
+      The content is written to stdout unchanged, whatever the HTTP status; on a terminal only if it is text. A response \
+      is printed while it arrives, and stored once it is complete, if HTTP allows it. Options are spelled as in curl.
+      """, examples: FetchCommand.examplesOfURL)
 
-      Examples:
-        cachectl fetch https://example.com/data.json | jq
-        cachectl fetch -fsSL -o image.png https://example.com/image.png
-        cachectl fetch -i -H 'Accept: text/*' https://example.com/
-        cachectl fetch --json @item.json https://example.com/items
-        cachectl fetch --compressed --retry 3 https://example.com/large.json
-      """)
-
-  @OptionGroup
+  @OptionGroup(title: "Request")
   var url: URLOptions
 
-  @Flag(name: [.customShort("i"), .long], help: "Print the status line and the header fields before the content")
-  var include = false
-
-  @Option(
-    name: [.customShort("o"), .long], help: ArgumentHelp("Write the content to FILE", valueName: "file"),
-    completion: .file())
-  var out: String?
-
-  @Flag(name: [.customShort("O"), .long], help: "Write the content to a file named like the last part of the URL")
-  var remoteName = false
-
-  @Flag(
-    name: [.customShort("f"), .long], help: "Fail if the HTTP status is 400 or more, and print nothing of the response")
-  var fail = false
-
-  @Option(
-    name: [.customShort("m"), .long],
-    help: ArgumentHelp("Give up after this many seconds", valueName: "seconds"))
-  var maxTime: Double?
-
-  @Option(
-    help: ArgumentHelp(
-      "Retry up to N times if the server is busy, fails or cannot be reached", valueName: "n"))
-  var retry: Int?
-
-  @OptionGroup(title: "Fetch options")
+  @OptionGroup(title: "Cache")
   var fetch: FetchFlags
+
+  @OptionGroup(title: "Output")
+  var output: OutputOptions
 
   @OptionGroup(title: "Global options")
   var global: GlobalOptions
 
   func validate() throws(ValidationError) {
-    if remoteName, out != nil { throw ValidationError("--remote-name and --out exclude each other") }
-    if remoteName, fileName.isEmpty { throw ValidationError("the URL names no file for --remote-name: use --out FILE") }
-    if let maxTime, !(maxTime > 0 && maxTime <= 1_000_000) {
-      throw ValidationError("--max-time is a number of seconds, such as 30 or 0.5")
+    if output.remoteName, fileName.isEmpty {
+      throw ValidationError("the URL names no file for --remote-name: use --out FILE")
     }
-    if let retry, !(0...100).contains(retry) { throw ValidationError("--retry is a number from 0 to 100") }
   }
 
   func run() async throws {
     let session = try Session(global)
     let responses = try url.fetch
-    var demands = try url.network.demands
-    demands.maxTime = maxTime.map { Duration.seconds($0) }
-    demands.retries = retry
+    let demands = try url.network.demands
     let deadline = demands.maxTime.map { Deadline($0) }
     do throws(CacheError) {
       try await session.fetching(fetch) { store, writes throws(CacheError) in
@@ -89,7 +53,7 @@ struct FetchURLCommand: AsyncParsableCommand {
   }
 
   /// The file that takes the content; `nil` for stdout.
-  private var file: String? { remoteName ? fileName : out == "-" ? nil : out }
+  private var file: String? { output.remoteName ? fileName : output.out == "-" ? nil : output.out }
 
   /// The last part of the URL's path, as it is written.
   private var fileName: String {
@@ -101,11 +65,11 @@ struct FetchURLCommand: AsyncParsableCommand {
   }
 
   /// Whether to print the head of the response: a HEAD request gives nothing else.
-  private var showsHead: Bool { include || url.head }
+  private var showsHead: Bool { output.include || url.head }
 
   private func deliver(_ snapshot: Snapshot<LocatedResponse>, _ session: Session) async throws(CacheError) {
     let view = origin(of: snapshot, session)
-    if fail, let error = CacheError(failing: snapshot.value) {
+    if output.fail, let error = CacheError(failing: snapshot.value) {
       for warning in view.warnings { global.warn(warning) }
       throw error
     }
@@ -117,7 +81,7 @@ struct FetchURLCommand: AsyncParsableCommand {
     if let file {
       try await write(response, to: file)
       global.remark(view.status)
-    } else if Console.output.screen.isTerminal, out == nil {
+    } else if Console.output.screen.isTerminal, output.out == nil {
       try await show(response)
       global.remark(view.status)
     } else {
@@ -191,6 +155,28 @@ struct FetchURLCommand: AsyncParsableCommand {
     }
     guard let shown = text.end() else { throw notText }
     try Console.output.write(isInLine || !shown.isEmpty ? shown + "\n" : shown)
+  }
+}
+
+/// The options that say what to do with a response, spelled as in curl.
+struct OutputOptions: ParsableArguments {
+  @Flag(name: [.customShort("i"), .long], help: "Print the status line and the header fields before the content")
+  var include = false
+
+  @Option(
+    name: [.customShort("o"), .long],
+    help: ArgumentHelp("Write the content to FILE, whole or not at all; - is stdout", valueName: "file"),
+    completion: .file())
+  var out: String?
+
+  @Flag(name: [.customShort("O"), .long], help: "Write the content to a file named like the last part of the URL")
+  var remoteName = false
+
+  @Flag(name: [.customShort("f"), .long], help: "If the HTTP status is 400 or more, print nothing of it and fail")
+  var fail = false
+
+  func validate() throws(ValidationError) {
+    if remoteName, out != nil { throw ValidationError("--remote-name and --out exclude each other") }
   }
 }
 

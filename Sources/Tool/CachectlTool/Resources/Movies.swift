@@ -3,24 +3,22 @@ internal import CacheDomain
 /// The options that select a page of movies.
 struct MoviesOptions: FetchableOptions {
   static var resourceName: String { "movies" }
+  static var explainExamples: [String] { ["cachectl explain movies --query amelie --max-age 5m"] }
   static var abstract: String { "Search movies by the words of their titles" }
   static var discussion: String {
-    """
-    A query that was answered is remembered: see `cachectl queries`.
-
-    Examples:
-      cachectl fetch movies --query "star wars"
-      cachectl fetch movies --query amelie --output json
-    """
+    "Movies come in pages from the configured origin. A query that found something is remembered: see `cachectl queries`."
+  }
+  static var examples: [String] {
+    ["cachectl fetch movies --query \"star wars\"", "cachectl fetch movies --query amelie --output json"]
   }
 
-  @Option(help: "The words to search")
+  @Option(help: ArgumentHelp("Search titles for the words of TEXT", valueName: "text"))
   var query: String
 
-  @Option(help: "Which page, from 1")
+  @Option(help: ArgumentHelp("Show page N; the first is 1", valueName: "n"))
   var page = 1
 
-  @Option(help: "Show at most N movies")
+  @Option(help: ArgumentHelp("Show at most N movies", valueName: "n"))
   var limit: Int?
 
   func validate() throws(ValidationError) {
@@ -53,9 +51,10 @@ extension ToolResource {
 /// `queries`.
 struct QueriesCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "queries", abstract: "Show the movie queries searched last, newest first")
+    commandName: "queries", abstract: "Show recent movie queries, the newest first",
+    discussion: "`queries.maxCount` sets how many are remembered.", examples: ["cachectl queries --limit 5"])
 
-  @Option(help: "Show at most N queries")
+  @Option(help: ArgumentHelp("Show at most N queries", valueName: "n"))
   var limit: Int?
 
   @OptionGroup(title: "Global options")
@@ -80,21 +79,21 @@ struct FetchPosterCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "poster", abstract: "Fetch the image of a movie's poster",
     discussion: """
-      PATH is the poster path of a movie. Without --out the image goes to the standard output, unless that is \
-      a terminal; with --output json, ndjson or csv facts about the image are printed instead.
-
-      Examples:
-        cachectl fetch poster /2201.png --width 342 --out kick-ass.png
-        cachectl fetch poster /2201.png | display
-      """)
+      Without --out, the image is written to stdout, unless stdout is a terminal. With --output json, ndjson or csv, facts \
+      about the image are printed instead.
+      """,
+    examples: [
+      "cachectl fetch poster /2201.png --width 342 --out kick-ass.png",
+      "cachectl fetch poster /2201.png --output json",
+    ])
 
   @OptionGroup
   var poster: PosterOptions
 
-  @Option(help: "Write the image to FILE", completion: .file())
+  @Option(help: ArgumentHelp("Write the image to FILE", valueName: "file"), completion: .file())
   var out: String?
 
-  @OptionGroup(title: "Fetch options")
+  @OptionGroup(title: "Cache")
   var fetch: FetchFlags
 
   @OptionGroup(title: "Global options")
@@ -136,11 +135,13 @@ struct FetchPosterCommand: AsyncParsableCommand {
 /// The options that select a poster.
 struct PosterOptions: ExplainableOptions {
   static var resourceName: String { "poster" }
+  static var explainExamples: [String] { ["cachectl explain poster /2201.png --width 342"] }
 
-  @Argument(help: "The path of the poster, such as /2201.png")
+  @Argument(help: "The path of the poster, such as /2201.png, as `fetch movies` shows it")
   var path: String
 
-  @Option(help: "The width in pixels; the nearest of 92, 154, 185, 342, 500 and 780 is fetched")
+  @Option(
+    help: ArgumentHelp("Fetch the nearest to PX pixels of the widths 92, 154, 185, 342, 500 and 780", valueName: "px"))
   var width = 342
 
   func validate() throws(ValidationError) {

@@ -34,6 +34,8 @@ public protocol ExplainableOptions: ParsableArguments {
 
   /// The name of the resource on the command line, in kebab case.
   static var resourceName: String { get }
+  /// Command lines for a shell, which explain a fetch; none by default.
+  static var explainExamples: [String] { get }
 
   /// Fetches the resource through the cache as `options` say, from what `context` has.
   ///
@@ -41,12 +43,19 @@ public protocol ExplainableOptions: ParsableArguments {
   func snapshots(_ context: ResourceContext, _ options: FetchOptions) throws(CacheError) -> Snapshots<Value>
 }
 
+extension ExplainableOptions {
+  /// No examples.
+  public static var explainExamples: [String] { [] }
+}
+
 /// The options that select what to fetch, and the view that shows it: all that `fetch NAME` and `explain NAME` need.
 public protocol FetchableOptions: ExplainableOptions {
   /// What `fetch NAME` does, in one line without a final full stop.
   static var abstract: String { get }
-  /// Further help, such as examples; empty by default.
+  /// Further help; empty by default.
   static var discussion: String { get }
+  /// Command lines for a shell; none by default.
+  static var examples: [String] { get }
 
   /// The view of `snapshot`, which came from the origin or from the store of the engine called `backend`.
   func view(of snapshot: Snapshot<Value>, backend: String) -> SnapshotView
@@ -55,10 +64,21 @@ public protocol FetchableOptions: ExplainableOptions {
 extension FetchableOptions {
   /// No further help.
   public static var discussion: String { "" }
+  /// No examples.
+  public static var examples: [String] { [] }
 }
 
-/// Fetches a resource from the cache, the origin, or both.
+/// `fetch`: a URL, or a resource by its name.
 struct FetchCommand: ParsableCommand {
+  static let usageOfURL = "cachectl fetch URL [options]\ncachectl fetch url URL [options]"
+  static let examplesOfURL = [
+    "cachectl fetch https://example.com/data.json | jq",
+    "cachectl fetch -fsSL -o image.png https://example.com/image.png",
+    "cachectl fetch -i -H 'Accept: text/*' https://example.com/",
+    "cachectl fetch --json @item.json https://example.com/items",
+    "cachectl fetch --compressed --retry 3 https://example.com/large.json",
+  ]
+
   static let configuration: CommandConfiguration = {
     let resources = Cachectl.current.resources
     // By hand: joined(separator:) makes the runtime search the whole program for a conformance, at each start.
@@ -66,9 +86,16 @@ struct FetchCommand: ParsableCommand {
     for (index, resource) in resources.enumerated() {
       list += index == 0 ? resource.noun : (index == resources.count - 1 ? " or " : ", ") + resource.noun
     }
+    let url = resources.first { $0.noun == ToolResource.url.noun }
     return CommandConfiguration(
-      commandName: "fetch", abstract: "Fetch \(list) through the cache", subcommands: resources.map { $0.fetch() },
-      defaultSubcommand: resources.first { $0.noun == ToolResource.url.noun }?.fetch())
+      commandName: "fetch", abstract: "Fetch \(list) through the cache",
+      usage: url == nil ? nil : "cachectl fetch URL [options]\ncachectl fetch COMMAND [options]",
+      discussion: """
+        A response that is stored and fresh is served at once; otherwise cachectl requests it from the origin, and stores it \
+        if HTTP allows it. If the origin fails, a stale copy is served with a warning. For a URL, options are spelled as in \
+        curl.
+        """, examples: url == nil ? [] : examplesOfURL, subcommands: resources.map { $0.fetch() },
+      defaultSubcommand: url?.fetch())
   }()
 }
 
@@ -76,13 +103,14 @@ struct FetchCommand: ParsableCommand {
 struct FetchResourceCommand<Resource: FetchableOptions>: AsyncParsableCommand {
   static var configuration: CommandConfiguration {
     CommandConfiguration(
-      commandName: Resource.resourceName, abstract: Resource.abstract, discussion: Resource.discussion)
+      commandName: Resource.resourceName, abstract: Resource.abstract, discussion: Resource.discussion,
+      examples: Resource.examples)
   }
 
   @OptionGroup
   var resource: Resource
 
-  @OptionGroup(title: "Fetch options")
+  @OptionGroup(title: "Cache")
   var fetch: FetchFlags
 
   @OptionGroup(title: "Global options")
@@ -106,16 +134,17 @@ struct ExplainCommand: ParsableCommand {
     let resources = Cachectl.current.resources
     let hasURL = resources.contains { $0.noun == ToolResource.url.noun }
     return CommandConfiguration(
-      commandName: "explain", abstract: "Say how a fetch would be answered, and why, without doing it",
+      commandName: "explain", abstract: "Explain how a fetch would be served, without sending a request",
+      usage: hasURL ? "cachectl explain URL [options]\ncachectl explain COMMAND [options]" : nil,
       discussion: """
-        It takes the options that select what to fetch and how, looks into the cache, and sends no request. For a \
-        URL, the word url may be left out.
-
-        Examples:
-          cachectl explain cities --order revenue
-          cachectl explain movies --query "star wars" --max-age 5m
-          cachectl explain https://example.com/ --refresh
+        It takes the options of `fetch` that select what to fetch and how, looks into the cache, and prints each step to its \
+        decision with the reason.
         """,
+      examples: hasURL
+        ? [
+          "cachectl explain https://example.com/ --refresh", "cachectl explain cities --order revenue",
+          "cachectl explain movies --query \"star wars\" --max-age 5m",
+        ] : [],
       subcommands: resources.map { $0.explain() },
       defaultSubcommand: hasURL ? ExplainResourceCommand<URLOptions>.self : nil)
   }()
@@ -125,13 +154,16 @@ struct ExplainCommand: ParsableCommand {
 struct ExplainResourceCommand<Resource: ExplainableOptions>: AsyncParsableCommand {
   static var configuration: CommandConfiguration {
     CommandConfiguration(
-      commandName: Resource.resourceName, abstract: "Explain what `fetch \(Resource.resourceName)` would do")
+      commandName: Resource.resourceName, abstract: "Explain what `fetch \(Resource.resourceName)` would do",
+      discussion:
+        "No request is sent. It takes the options of `fetch \(Resource.resourceName)`, except those for output.",
+      examples: Resource.explainExamples)
   }
 
   @OptionGroup
   var resource: Resource
 
-  @OptionGroup(title: "Fetch options")
+  @OptionGroup(title: "Cache")
   var fetch: FetchFlags
 
   @OptionGroup(title: "Global options")

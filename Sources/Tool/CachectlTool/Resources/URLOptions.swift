@@ -4,6 +4,7 @@ internal import HTTPCaching
 /// The options that describe the request for a URL, spelled as in curl.
 struct URLOptions: ExplainableOptions {
   static var resourceName: String { "url" }
+  static var explainExamples: [String] { ["cachectl explain url https://example.com/ -H 'Accept: text/*'"] }
 
   @Argument(help: "The URL, http or https")
   var url: String
@@ -11,42 +12,42 @@ struct URLOptions: ExplainableOptions {
   @Option(
     name: [.customShort("H"), .customLong("header")],
     help: ArgumentHelp(
-      #"A header field to send, 'Name: {"env": "VARIABLE"}' to keep its value secret, or @FILE to read lines of fields"#,
-      valueName: "name: value|@file"))
+      #"Send the field LINE, 'Name: value', or 'Name: {"env": "VARIABLE"}' for a secret; or the lines of FILE"#,
+      valueName: "line|@file"))
   var headers: [String] = []
 
   @Option(
     name: [.customShort("u"), .long],
-    help: ArgumentHelp("Log in with this name and password (Basic)", valueName: "user:password"))
+    help: ArgumentHelp("Log in as USER with PASSWORD (Basic)", valueName: "user:password"))
   var user: String?
 
   @Option(
     name: [.customShort("b"), .customLong("cookie")],
-    help: ArgumentHelp("The cookies to send; several are joined", valueName: "name=value; ..."))
+    help: ArgumentHelp("Send the cookie NAME with VALUE; several are joined", valueName: "name=value"))
   var cookies: [String] = []
 
   @Option(
     name: [.customShort("A"), .long],
-    help: ArgumentHelp("Send this User-Agent; an empty one means none", valueName: "name"))
+    help: ArgumentHelp("Send NAME as User-Agent, or no such field if it is empty", valueName: "name"))
   var userAgent: String?
 
-  @Option(name: [.customShort("e"), .long], help: ArgumentHelp("Send this Referer", valueName: "url"))
+  @Option(name: [.customShort("e"), .long], help: ArgumentHelp("Send URL as Referer", valueName: "url"))
   var referer: String?
 
   @Option(
     name: [.customShort("X"), .customLong("request"), .customLong("method")],
-    help: ArgumentHelp("Use this method instead of GET, or of POST if there is content", valueName: "method"))
+    help: ArgumentHelp("Use METHOD instead of GET, or of POST if there is content", valueName: "method"))
   var method: String?
 
   @OptionGroup
   var content: ContentOptions
 
-  @Flag(name: [.customShort("I"), .long], help: "Request the header alone; the same as --request HEAD")
+  @Flag(name: [.customShort("I"), .long], help: "Request only the header; the same as --request HEAD")
   var head = false
 
   @Option(
     name: [.customLong("max-redirs"), .customLong("max-redirects")],
-    help: ArgumentHelp("Follow at most N redirects; with 0 show a redirect itself", valueName: "n"))
+    help: ArgumentHelp("Follow at most N redirects; 0 shows a redirect itself", valueName: "n"))
   var maxRedirects = 5
 
   @Flag(
@@ -54,13 +55,13 @@ struct URLOptions: ExplainableOptions {
       .customShort("s"), .customLong("silent"), .customShort("S"), .customLong("show-error"), .customShort("L"),
       .customLong("location"),
     ],
-    help: "Accepted for curl's sake: cachectl prints no progress in pipes, shows errors and follows redirects")
+    help: "Accepted as in curl: cachectl is silent in pipes, shows errors and follows redirects")
   var isLikeCurl = false
 
-  @Flag(help: "Keep . and .. in the path of the URL, which are resolved otherwise")
+  @Flag(help: "Keep . and .. in the path of the URL")
   var pathAsIs = false
 
-  @OptionGroup
+  @OptionGroup(title: "Network")
   var network: NetworkOptions
 
   func validate() throws(ValidationError) {
@@ -121,30 +122,46 @@ extension ToolResource {
 struct NetworkOptions: ParsableArguments {
   @Option(
     name: [.customShort("x"), .long],
-    help: ArgumentHelp("Reach the server through the proxy at URL; an empty one means none", valueName: "url"))
+    help: ArgumentHelp("Connect through the proxy at URL, or through none if it is empty", valueName: "url"))
   var proxy: String?
 
   @Option(
-    name: .customLong("cacert"), help: "Trust the certificates in FILE (PEM), and no others", completion: .file())
+    name: .customLong("cacert"),
+    help: ArgumentHelp("Trust only the certificates in FILE (PEM)", valueName: "file"), completion: .file())
   var authorityFile: String?
 
   @Option(
     name: [.customShort("E"), .customLong("cert")],
-    help: "Show the certificate in FILE (PEM) to a server that asks for one", completion: .file())
+    help: ArgumentHelp("Show the certificate in FILE (PEM) to a server that wants one", valueName: "file"),
+    completion: .file())
   var certificate: String?
 
-  @Option(help: "Read the private key of the certificate from FILE (PEM)", completion: .file())
+  @Option(
+    help: ArgumentHelp("Read the private key of the certificate from FILE (PEM)", valueName: "file"),
+    completion: .file())
   var key: String?
 
   @Flag(
     name: [.customShort("k"), .long],
-    help: "Accept a server that cannot prove who it is; its answer is not stored")
+    help: "Accept a server that cannot prove who it is; its response is not stored")
   var insecure = false
 
-  @Flag(help: "Ask for compressed content, and print it decompressed; the cache keeps it as it came")
+  @Flag(help: "Request compressed content, and print it decompressed; the cache stores it compressed")
   var compressed = false
 
+  @Option(
+    name: [.customShort("m"), .long], help: ArgumentHelp("Stop after SECONDS, such as 0.5", valueName: "seconds"))
+  var maxTime: Double?
+
+  @Option(
+    help: ArgumentHelp("Retry up to N times if the server is busy, fails or cannot be reached", valueName: "n"))
+  var retry: Int?
+
   func validate() throws(ValidationError) {
+    if let maxTime, !(maxTime > 0 && maxTime <= 1_000_000) {
+      throw ValidationError("--max-time is a number of seconds, such as 30 or 0.5")
+    }
+    if let retry, !(0...100).contains(retry) { throw ValidationError("--retry is a number from 0 to 100") }
     if key != nil, certificate == nil { throw ValidationError("--key goes with --cert") }
     if insecure, authorityFile != nil { throw ValidationError("--insecure and --cacert exclude each other") }
   }
@@ -154,10 +171,12 @@ struct NetworkOptions: ParsableArguments {
   /// - Throws: `CacheError` with the code `invalidRequest`: a named file cannot be used.
   var demands: TransferDemands {
     get throws(CacheError) {
-      let demands = TransferDemands(
+      var demands = TransferDemands(
         network: Configuration.Network(
           proxy: proxy, authorityFile: authorityFile, clientCertificate: certificate, clientKey: key),
         isInsecure: insecure, isCompressed: compressed)
+      demands.maxTime = maxTime.map { Duration.seconds($0) }
+      demands.retries = retry
       try demands.check()
       return demands
     }

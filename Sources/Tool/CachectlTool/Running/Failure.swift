@@ -2,7 +2,7 @@ internal import CommandLineKit
 internal import CachePresentation
 internal import FetchVocabulary
 
-/// An error as the tool reports it: the message and the exit status.
+/// An error as the tool reports it: the message and the exit code.
 struct Failure {
   let view: ErrorView
   let status: ExitCode
@@ -30,18 +30,7 @@ struct Failure {
 }
 
 extension ExitCode {
-  static let dataError = ExitCode(65)
-  static let notFound = ExitCode(66)
-  static let unavailable = ExitCode(69)
-  static let defect = ExitCode(70)
-  static let cannotCreate = ExitCode(73)
-  static let ioFailed = ExitCode(74)
-  static let busy = ExitCode(75)
-  static let refused = ExitCode(77)
-  static let badConfiguration = ExitCode(78)
-  static let interrupted = ExitCode(130)
-
-  /// The failure for a mistake in the configuration.
+  /// The exit code for the mistake `error` in the configuration.
   init(_ error: ConfigurationError) {
     self =
       switch error.code {
@@ -50,25 +39,6 @@ extension ExitCode {
       case .defect: .defect
       default: error.isOfCommandLine ? .validationFailure : .badConfiguration
       }
-  }
-
-  /// The exit status for each kind of failure, as the contract of the command line defines it. A code that is not in
-  /// the registry comes from an engine, which then has failed.
-  init(_ code: CacheError.Code) {
-    switch code {
-    case .invalidRequest, .invalidKey: self = .validationFailure
-    case .damaged, .wrongType, .notSealed, .malformed, .unsupportedFormat: self = .dataError
-    case .notCached, .notFound: self = .notFound
-    case .originUnreachable, .invalidAnswer, .unreachable: self = .unavailable
-    case .cannotCreate: self = .cannotCreate
-    case .noSpace, .ioFailed, .tooLarge, .overBounds, .unsupported, .failed: self = .ioFailed
-    case .busy, .conflict: self = .busy
-    case .originRefused, .permissionDenied, .wrongKey: self = .refused
-    case .unknownBackend, .invalidPlugin, .invalidOption, .originUnavailable: self = .badConfiguration
-    case .cancelled: self = .interrupted
-    case .closed: self = .defect
-    default: self = .ioFailed
-    }
   }
 }
 

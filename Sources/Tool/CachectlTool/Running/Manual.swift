@@ -3,15 +3,6 @@ internal import CommandLineKit
 
 /// The manual: a page for each command, and one for the configuration file.
 enum Manual {
-  /// Prints the page in the file called `fileName`; without a name, the names of the files of all pages.
-  static func write(_ fileName: String?) throws {
-    guard let fileName else { return try Console.output.write(pages.map { "\($0.fileName)\n" }.joined()) }
-    guard let page = pages.first(where: { $0.fileName == fileName }) else {
-      throw ValidationError("the manual has no page \(fileName)")
-    }
-    try Console.output.write(page.text)
-  }
-
   /// All pages.
   static var pages: [ManualPage] { CachectlCommand.manualPages(version: version, complete) + [configuration] }
 
@@ -23,41 +14,20 @@ enum Manual {
     page.addHeading("ENVIRONMENT")
     for (name, meaning) in variables { page.addItem(name, meaning) }
     addFiles(to: &page)
-    page.addHeading("EXIT STATUS")
-    for (status, meaning) in statuses { page.addItem(status, meaning) }
     page.addHeading("SEE ALSO")
     page.addReference(file.name, section: file.section)
   }
 
-  private static let variables = [
-    ("CACHECTL_CONFIG", "The configuration file, as `--config` names it."),
-    ("CACHECTL_BACKEND", "The storage engine, as `--backend` names it."),
-    ("CACHECTL_HOME", "The folder for stores, as `--home` names it."),
-    ("CACHECTL_PLUGIN_PATH", "The folders in which the libraries of engines are looked for, separated by colons."),
-    ("NO_COLOR", "Not empty: the output has no colour, as with `--no-color`."),
+  /// The environment variables that are not named after a setting.
+  static let variables = [
+    ("CACHECTL_CONFIG", "The configuration file, like `--config`."),
+    ("CACHECTL_BACKEND", "The storage engine, like `--backend`."),
+    ("CACHECTL_HOME", "The directory for stores, like `--home`."),
+    ("CACHECTL_PLUGIN_PATH", "The directories with the libraries of engines, separated by colons."),
+    ("NO_COLOR", "If it is not empty, no colors are used, like `--no-color`."),
   ]
 
-  private static let statuses = [
-    ("0", "Done."),
-    ("1", "A check of `backends test` failed, or `bench` found a wrong answer or something worse than before."),
-    ("64", "The command line is wrong."),
-    ("65", "Data in the store or in an imported file is damaged, or of an unknown format."),
-    ("66", "Nothing found, or no entry meets the conditions of `rm`."),
-    (
-      "69",
-      "The origin or a server of the store cannot be reached, and the cache has nothing to serve, or only a stale copy "
-        + "with `--require-fresh`."
-    ),
-    ("70", "A defect of the program."),
-    ("73", "A store cannot be created."),
-    ("74", "Input or output failed; what was stored before is intact."),
-    ("75", "Another process held the store for longer than the time-out, or its server was starting all that time."),
-    ("77", "Access is refused, or others may change the library of an engine."),
-    ("78", "The configuration is wrong, or the library of an engine cannot be used."),
-    ("129, 130, 143", "Hung up, interrupted, terminated; stores were closed in order."),
-  ]
-
-  /// Adds the files that are looked for.
+  /// Adds the files of the program.
   private static func addFiles(to page: inout ManualPage) {
     page.addHeading("FILES")
     page.addItem("~/.config/cachectl/config.json", "The user's configuration, below XDG_CONFIG_HOME if that is set.")
@@ -71,12 +41,12 @@ enum Manual {
     page.addHeading("DESCRIPTION")
     page.addText(
       """
-      The file is one JSON object. An option of the command line goes before an environment variable, which goes before \
-      the file, which goes before the default. `cachectl config show --origin` says where each value comes from, and \
-      `cachectl config validate` finds mistakes.
+      The file is one JSON object. An option of the command line overrides an environment variable, which overrides the \
+      file, which overrides the default. `cachectl config show --origin` shows the source of each value, and `cachectl \
+      config validate` finds mistakes.
       A key is written here with the names of the objects around it, joined by full stops, as `--set` takes it. Relative \
-      paths start from the folder for stores. Durations are written like 90s, 5m, 1h30m and 7d, sizes like 512KiB, 64MiB \
-      and 1GB.
+      paths start from the directory for stores. Durations are written like 90s, 5m, 1h30m and 7d, sizes like 512KiB, \
+      64MiB and 1GB.
       """)
     page.addHeading("KEYS")
     let loader = ConfigurationLoader.ofProcess
@@ -92,9 +62,14 @@ enum Manual {
 
   private static func explanation(_ key: Setting, _ names: ConfigurationNames) -> String {
     let parts: [String?] = [
-      key.help.prefix(1).uppercased() + key.help.dropFirst(), "Takes \(key.kind.allowed)",
+      key.sentence, "Takes \(key.kind.allowed)",
       key.json.map { "Default: `\(JSONText.text($0))`" }, key.variable.map { "Variable: `\(names.prefix)\($0)`" },
     ]
     return parts.compactMap(\.self).map { "\($0)." }.joined(separator: " ")
   }
+}
+
+extension Setting {
+  /// The purpose of the key, beginning with a capital.
+  var sentence: String { help.prefix(1).uppercased() + help.dropFirst() }
 }

@@ -12,11 +12,11 @@ public struct CompletionKind: Sendable {
   /// The kind.
   let kind: Kind
 
-  /// The kind of file that a path names, with its article; `nil` if the value is not a path.
+  /// The noun for the target of a path, with its article; `nil` if the value is not a path.
   var pathNoun: String? {
     switch kind {
     case .file: "a file"
-    case .directory: "a folder"
+    case .directory: "a directory"
     case .default, .list, .custom: nil
     }
   }
@@ -24,7 +24,7 @@ public struct CompletionKind: Sendable {
   /// Offers nothing.
   public static let `default` = CompletionKind(kind: .default)
 
-  /// Offers folders.
+  /// Offers directories.
   public static let directory = CompletionKind(kind: .directory)
 
   /// Offers the given values. They are evaluated each time the completion key is pressed.
@@ -41,7 +41,7 @@ public struct CompletionKind: Sendable {
     }
   }
 
-  /// Offers files, and folders to descend into.
+  /// Offers files, and directories to descend into.
   ///
   /// - Parameter extensions: the extensions to offer, without a dot; empty for all files.
   public static func file(extensions: [String] = []) -> CompletionKind {

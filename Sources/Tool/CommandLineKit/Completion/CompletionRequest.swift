@@ -154,7 +154,8 @@ private struct CompletionPlace {
   /// The subcommands.
   var children: [(word: String, abstract: String)] {
     let own = path.children.map { ($0.names[$0.names.count - 1], $0.configuration.abstract) }
-    return path.isGroup && path.isRoot && !isHelp ? own + [("help", HelpContent.abstractOfHelp)] : own
+    guard path.isGroup, path.isRoot else { return own }
+    return own + (isHelp ? path.topics : [path.topicOfHelp]).map { ($0.name, $0.abstract) }
   }
 
   /// The names of the options and flags of this command and of those under it.

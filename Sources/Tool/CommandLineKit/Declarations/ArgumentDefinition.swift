@@ -29,8 +29,11 @@ struct ArgumentDefinition: Sendable {
   var section = ""
   /// The names on the command line; none for a positional argument.
   private(set) var names: [ArgumentName] = []
-  /// The placeholder for the value, shown in angle brackets.
-  private(set) var valueName = ""
+  /// The noun for the value, as it was declared.
+  private var valueName = ""
+
+  /// The placeholder for the value, such as FILE.
+  var placeholder: String { valueName.uppercased() }
 
   /// The declaration of a value that `reader` reads.
   init(
@@ -61,15 +64,15 @@ struct ArgumentDefinition: Sendable {
 
   /// The name in messages: the long name if there is one, or the placeholder of a positional argument.
   var displayName: String {
-    (names.first { !$0.isShort } ?? names.first)?.text ?? "<\(valueName)>"
+    (names.first { !$0.isShort } ?? names.first)?.text ?? placeholder
   }
 
-  /// The name with its placeholder, as in `--limit <limit>`.
+  /// The name with its placeholder, as in `--limit N`.
   var synopsis: String {
     switch kind {
-    case .option: "\(displayName) <\(valueName)>"
+    case .option: "\(displayName) \(placeholder)"
     case .flag: displayName
-    case .positional: "<\(valueName)>" + (isRepeating ? "..." : "")
+    case .positional: placeholder + (isRepeating ? "..." : "")
     }
   }
 }
@@ -90,7 +93,7 @@ final class TypedValueBox<Value>: ValueBox {
 public struct ArgumentHelp: Sendable, Hashable, ExpressibleByStringInterpolation {
   /// Its purpose, in one line.
   public let abstract: String
-  /// The placeholder for the value, such as `file`; `nil` for the name of the property.
+  /// The placeholder for the value, such as `file`, which help shows in capitals; `nil` for the name of the property.
   public let valueName: String?
 
   /// Help with the text `abstract` and the placeholder `valueName`.

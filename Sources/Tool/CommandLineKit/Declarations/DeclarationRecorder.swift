@@ -54,12 +54,12 @@ extension ParsableCommand {
   /// The mistakes in the declarations of this command and of all commands under it, each in one line. A program's tests
   /// check that there are none: looking for them at every start would take time.
   ///
-  /// The mistakes are: a stored property without a declaration, a name declared twice in one command, an argument that
-  /// can never be reached or left out, and a name that takes a value in one command but not in another, so that it is
-  /// ambiguous before the name of the command.
+  /// The mistakes are: a stored property without a declaration, a name declared twice in one command, two subcommands with
+  /// one name, an argument that can never be reached or left out, and a name that takes a value in one command but not in
+  /// another, so that it is ambiguous before the name of the command.
   public static var declarationDefects: [String] {
     var takesValue: [ArgumentName: Bool] = [:]
-    var defects: [String] = []
+    var defects = CommandPath(root: self).repeatedNames
     _ = CommandPath(root: self).visitArguments { set in
       defects += set.defects
       for definition in set.named {
@@ -73,6 +73,15 @@ extension ParsableCommand {
       return false
     }
     return defects
+  }
+}
+
+extension CommandPath {
+  /// The mistakes of a name that two subcommands have, or a subcommand and a page of help: only the first is ever found.
+  fileprivate var repeatedNames: [String] {
+    let names = childNames + (isRoot && isGroup ? topics.map(\.name) + ["help"] : [])
+    let repeated = names.indices.filter { names[..<$0].contains(names[$0]) }
+    return repeated.map { "two commands are called '\(text) \(names[$0])'" } + children.flatMap(\.repeatedNames)
   }
 }
 

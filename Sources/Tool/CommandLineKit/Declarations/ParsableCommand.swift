@@ -72,33 +72,69 @@ public struct ValidationError: Error, Sendable, Hashable {
 public struct CommandConfiguration: Sendable {
   /// The name on the command line; `nil` for the name of the type in kebab case.
   public var commandName: String?
-  /// A description of the command in one line.
+  /// The purpose of the command, in one line.
   public var abstract: String
-  /// Further explanations, such as examples. Paragraphs are wrapped; lines that begin with a space stay unchanged.
+  /// The command lines that run it, one per line, the most common first; `nil` to make one of the declarations.
+  public var usage: String?
+  /// Further explanations. Paragraphs are wrapped; lines that begin with a space stay unchanged.
   public var discussion: String
+  /// Command lines for a shell.
+  public var examples: [String]
   /// The answer to `--version`; empty for no such option. Only the root command's counts.
   public var version: String
   private let makeSubcommands: @Sendable () -> [any ParsableCommand.Type]
+  private let makeGroups: @Sendable () -> [CommandGroup]
+  private let makeTopics: @Sendable () -> [HelpTopic]
   /// The subcommand to use if none is named.
   public var defaultSubcommand: (any ParsableCommand.Type)?
+
+  /// The subcommands that are in no group, in the order of help.
+  public var ungroupedSubcommands: [any ParsableCommand.Type] { makeSubcommands() }
+
+  /// The groups of subcommands, in the order of help.
+  public var groupedSubcommands: [CommandGroup] { makeGroups() }
+
+  /// The pages of help that are about no single command. Only those of the root command count.
+  public var topics: [HelpTopic] { makeTopics() }
 
   /// The subcommands, in the order of help.
   ///
   /// They are made on each access: making generic ones creates types at run time, and a start that only passes through
   /// the command needs none of those.
-  public var subcommands: [any ParsableCommand.Type] { makeSubcommands() }
+  public var subcommands: [any ParsableCommand.Type] { makeSubcommands() + makeGroups().flatMap(\.subcommands) }
 
   /// A configuration; everything has a default.
   public init(
-    commandName: String? = nil, abstract: String = "", discussion: String = "", version: String = "",
+    commandName: String? = nil, abstract: String = "", usage: String? = nil, discussion: String = "",
+    examples: [String] = [], version: String = "",
     subcommands: @autoclosure @escaping @Sendable () -> [any ParsableCommand.Type] = [],
-    defaultSubcommand: (any ParsableCommand.Type)? = nil
+    groupedSubcommands: @autoclosure @escaping @Sendable () -> [CommandGroup] = [],
+    defaultSubcommand: (any ParsableCommand.Type)? = nil,
+    topics: @autoclosure @escaping @Sendable () -> [HelpTopic] = []
   ) {
     self.commandName = commandName
     self.abstract = abstract
+    self.usage = usage
     self.discussion = discussion
+    self.examples = examples
     self.version = version
     makeSubcommands = subcommands
+    makeGroups = groupedSubcommands
+    makeTopics = topics
     self.defaultSubcommand = defaultSubcommand
+  }
+}
+
+/// Subcommands that help shows under one title.
+public struct CommandGroup: Sendable {
+  /// The title.
+  public let name: String
+  /// The subcommands, in the order of help.
+  public let subcommands: [any ParsableCommand.Type]
+
+  /// A group with the title `name`.
+  public init(name: String, subcommands: [any ParsableCommand.Type]) {
+    self.name = name
+    self.subcommands = subcommands
   }
 }

@@ -10,7 +10,7 @@ struct HelpLayout {
     let notes: [String]
 
     /// A row with the given label, explanation and notes.
-    init(_ label: String, _ text: String, _ notes: [String]) {
+    init(_ label: String, _ text: String, _ notes: [String] = []) {
       self.label = label
       self.text = text
       self.notes = notes
@@ -27,10 +27,10 @@ struct HelpLayout {
   let columns: Int
 
   /// Headings with their rows in two columns; sections without rows are left out. The right column begins at the same
-  /// position everywhere.
+  /// position everywhere; if it would be too narrow to read, below the label.
   func sections(_ sections: [(title: String, rows: [Row])]) -> String {
-    let limit = columns * 2 / 5
-    let width = sections.flatMap(\.rows).map(\.label.count).filter { $0 <= limit }.max() ?? limit
+    let limit = columns < 60 ? 0 : columns / 3
+    let width = sections.flatMap(\.rows).map(\.label.count).filter { $0 <= limit }.max() ?? 4
     let texts = sections.filter { !$0.rows.isEmpty }.map { section in
       ([section.title] + section.rows.map { row($0, width: width) }).joined(separator: "\n")
     }
@@ -40,21 +40,20 @@ struct HelpLayout {
   /// The lines of a text: paragraphs are wrapped. Lines that begin with a space are commands for a shell, and stay.
   func wrapped(_ text: String) -> String {
     let lines = text.split(separator: "\n", omittingEmptySubsequences: false).flatMap { line in
-      line.hasPrefix(" ") ? [String(line)] : fill(line.split(separator: " "), indent: 0)
+      line.isEmpty || line.hasPrefix(" ") ? [String(line)] : fill(line.split(separator: " "), indent: 0)
     }
     return lines.joined(separator: "\n")
   }
 
-  /// The synopsis of a command line: `command` and the parts that follow it.
-  func usage(_ command: String, _ parts: [String]) -> String { "USAGE\n" + hanging(after: "  " + command, parts) }
-
-  /// `parts` after a beginning; further lines are indented to the width of the beginning.
-  private func hanging(after beginning: String, _ parts: [String]) -> String {
-    guard !parts.isEmpty else { return beginning }
-    let indent = min(beginning.count + 1, columns / 2)
-    let lines = fill(parts.map { $0[...] }, indent: indent)
-    guard indent == beginning.count + 1 else { return ([beginning] + lines).joined(separator: "\n") }
-    return beginning + lines.joined(separator: "\n").dropFirst(beginning.count)
+  /// The command lines that run a command, further lines of each indented.
+  func usage(_ lines: [String]) -> String {
+    let title = "Usage: "
+    return lines.enumerated().map { index, line in
+      let words = line.split(separator: " ")
+      let rest = fill(words, indent: title.count + 2)
+      let start = index == 0 ? title : String(repeating: " ", count: title.count)
+      return (start + rest.joined(separator: "\n").dropFirst(title.count + 2))
+    }.joined(separator: "\n")
   }
 
   /// One row; a label too long for its column gets its own line.
@@ -62,7 +61,10 @@ struct HelpLayout {
     let indent = width + 4
     let lines = fill(row.words, indent: indent)
     guard let first = lines.first else { return "  " + row.label }
-    guard row.label.count <= width else { return (["  " + row.label] + lines).joined(separator: "\n") }
+    guard row.label.count <= width else {
+      let label = row.label.count + 2 <= columns ? ["  " + row.label] : fill(row.label.split(separator: " "), indent: 2)
+      return (label + lines).joined(separator: "\n")
+    }
     let label = "  " + row.label
     let padding = String(repeating: " ", count: indent - label.count)
     return ([label + padding + first.dropFirst(indent)] + lines.dropFirst()).joined(separator: "\n")

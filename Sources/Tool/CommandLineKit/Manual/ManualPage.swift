@@ -47,7 +47,7 @@ public struct ManualPage: Sendable {
     if isExample { lines += [".EE", ".RE"] }
   }
 
-  /// Adds a term, in bold except for placeholders in angle brackets, and its explanation.
+  /// Adds a term, in bold except for placeholders in capitals, and its explanation.
   public mutating func addItem(_ term: String, _ explanation: String) {
     lines += [".TP", Roff.synopsis(term), explanation.isEmpty ? "\\&" : Roff.sentence(explanation)]
   }
@@ -58,16 +58,23 @@ public struct ManualPage: Sendable {
     lines += explanation.map { [".TP", reference, Roff.sentence($0)] } ?? [".PP", reference]
   }
 
-  /// Adds a synopsis: a command and its parts, which are indented to the end of the command if they take more than one
-  /// line.
-  mutating func addSynopsis(_ command: String, _ parts: [String], groups: [String]) {
-    // Behind stops, `\&` says that no sentence ends there.
-    let marked =
-      parts.map { Roff.synopsis($0) + ($0.utf8.contains(UInt8(ascii: ".")) ? "\\&" : "") }
-      + groups.map { group in Roff.synopsis("[<\(group.filter { !"<>".contains($0) })>]") }
-    // A part stays on one line: its spaces are unbreakable.
-    let parts = marked.map { $0.split(separator: " ").joined(separator: "\\ ") }
-    lines += [".SY " + Roff.quoted(command)] + parts + [".YS"]
+  /// Adds a synopsis, such as `tool ls [options]`. Its further lines are indented to the end of the first word.
+  mutating func addSynopsis(_ line: String) {
+    let words = line.split(separator: " ").map(String.init)
+    // After stops, `\&` says that no sentence ends there.
+    let parts = words.dropFirst().map { word in
+      if word == "[options]" { return "[\\fIoptions\\fR]" }
+      return Roff.synopsis(word) + (word.utf8.contains(UInt8(ascii: ".")) ? "\\&" : "")
+    }
+    // The macro that ends a synopsis allows hyphens again.
+    lines += [".SY " + Roff.quoted(words[0])] + parts + [".YS", ".nh"]
+  }
+
+  /// Adds a section with an item for each row.
+  fileprivate mutating func add(_ section: HelpContent.Section) {
+    guard !section.rows.isEmpty else { return }
+    addHeading(section.title)
+    for row in section.rows { addItem(String(row.label.drop { $0 == " " }), row.words.joined(separator: " ")) }
   }
 }
 
@@ -96,18 +103,27 @@ extension ManualPage {
     let (content, configuration) = (HelpContent(path: path), path.configuration)
     self.init(path.pageName, section: 1, abstract: configuration.abstract, version: version)
     addHeading("SYNOPSIS")
-    addSynopsis(path.text, content.usage, groups: content.usageGroups)
+    for line in content.usage { addSynopsis(line) }
     if !configuration.discussion.isEmpty {
       addHeading("DESCRIPTION")
       addText(configuration.discussion)
     }
-    if path.isGroup { addHeading("COMMANDS") }
-    for child in content.children {
-      addReference(child.path.pageName, section: 1, child.row.words.joined(separator: " "))
+    if !configuration.examples.isEmpty {
+      addHeading("EXAMPLES")
+      addText(configuration.examples.map { "  \($0)\n" }.joined())
     }
-    for section in content.arguments where !section.rows.isEmpty {
-      addHeading(section.title)
-      for row in section.rows { addItem(String(row.label.drop { $0 == " " }), row.words.joined(separator: " ")) }
+    for group in content.commands where !group.children.isEmpty {
+      addHeading(group.title)
+      for child in group.children {
+        addReference(child.pageName, section: 1, content.row(child).words.joined(separator: " "))
+      }
+    }
+    for section in content.arguments { add(section) }
+    if path.isRoot {
+      for topic in path.topics { add(topic.section) }
+    } else if let topic = content.optionTopic {
+      addHeading(topic.title.uppercased())
+      addText("See `\(path.names[0])`(1).")
     }
   }
 

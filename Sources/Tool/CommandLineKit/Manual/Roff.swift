@@ -31,28 +31,37 @@ enum Roff {
   /// A sentence, in which the text between backticks is bold. It is one line of the source.
   static func sentence(_ text: String) -> String {
     let parts = text.split(separator: "`", omittingEmptySubsequences: false)
-    guard parts.count > 2, parts.count % 2 == 1 else { return escaped(text) }
-    let runs = parts.enumerated().map { index, part in
-      index % 2 == 0 ? inner(part) : "\\fB" + inner(part) + "\\fR"
+    let isMarked = parts.count > 2 && parts.count % 2 == 1
+    let runs = (isMarked ? parts : [text[...]]).enumerated().map { index, part in
+      index % 2 == 0 ? breakable(part) : "\\fB" + breakable(part) + "\\fR"
     }
     let line = runs.joined()
     return line.hasPrefix(".") ? "\\&" + line : line
   }
 
-  /// Part of a command line, such as `[--limit <n>]`: literal text is bold, placeholders are italic and lose their
-  /// angle brackets.
+  /// `text`, escaped, with places in its long words at which a line can break: a narrow terminal has no room for them.
+  private static func breakable(_ text: Substring) -> String {
+    let words = text.split(separator: " ", omittingEmptySubsequences: false).map { word in
+      guard word.utf8.count > 20 else { return inner(word) }
+      return word.map { inner(Substring("\($0)")) + ("_/,.=|:".contains($0) ? "\\:" : "") }.joined()
+    }
+    return words.joined(separator: " ")
+  }
+
+  /// Part of a command line, such as `[--limit N]`: a word in capitals is a placeholder and italic, the rest is bold.
   static func synopsis(_ text: String) -> String {
-    var (result, font, isPlaceholder) = ("", Character("R"), false)
-    for character in text {
-      if character == "<" || character == ">" {
-        isPlaceholder = character == "<"
-        continue
-      }
-      let isPlain = "[]|, ".contains(character) || (character == "." && font != "B")
+    var (result, font, rest) = ("", Character("R"), text[...])
+    func isWord(_ character: Character) -> Bool { character.isLetter || character.isNumber || "-_".contains(character) }
+    while let first = rest.first {
+      // A stop is bold between the parts of a name.
+      let isPlain = "[]|, ".contains(first) || first == "." && font != "B"
+      let word = isPlain ? rest.prefix(1) : isWord(first) ? rest.prefix(while: isWord) : rest.prefix(1)
+      let isPlaceholder = first.isLetter && !word.contains { $0.isLowercase || $0 == "_" }
       let wanted: Character = isPlaceholder ? "I" : isPlain ? "R" : "B"
       if wanted != font { result += "\\f\(wanted)" }
       font = wanted
-      result += inner(String(character)[...])
+      result += inner(word) + (first == "." && text.utf8.count > 20 ? "\\:" : "")
+      rest = rest.dropFirst(word.count)
     }
     // A leading font change already keeps the line from being a request.
     return (result.hasPrefix(".") ? "\\&" : "") + result + (font == "R" ? "" : "\\fR")

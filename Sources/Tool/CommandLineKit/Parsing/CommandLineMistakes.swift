@@ -2,9 +2,11 @@ internal import CacheBase
 
 /// All possible mistakes in a command line, each with a hint.
 extension CommandLineError {
-  /// `path` has no subcommand `name`.
-  static func unknownCommand(_ name: String, at path: CommandPath) -> CommandLineError {
-    let names = path.isRoot ? path.childNames + ["help"] : path.childNames
+  /// `path` has no subcommand `name`, and no page of help among `topics` has that name.
+  static func unknownCommand(
+    _ name: String, or topics: [HelpTopic] = [], at path: CommandPath
+  ) -> CommandLineError {
+    let names = path.childNames + (path.isRoot ? ["help"] : []) + topics.map(\.name)
     let full = (path.names.dropFirst() + [name]).joined(separator: " ")
     let remedy = didYouMean(Spelling.nearest(to: name, among: names)) ?? path.listOfChildren
     return CommandLineError("unknown command '\(full)'", remedy: remedy, at: path)
@@ -53,10 +55,9 @@ extension CommandLineError {
   static func malformedValue(
     _ text: String, for definition: ArgumentDefinition, at path: CommandPath
   ) -> CommandLineError {
-    let nearest = didYouMean(Spelling.nearest(to: text, among: definition.valueDescription.allowedValues))
-    let remedy = [nearest, definition.expectationSentence].compactMap { $0 }.joined(separator: " ")
+    let nearest = Spelling.nearest(to: text, among: definition.valueDescription.allowedValues)
     let message = "invalid value '\(text)' for '\(definition.displayName)'"
-    return CommandLineError(message, remedy: remedy.isEmpty ? nil : remedy, at: path)
+    return CommandLineError(message, remedy: didYouMean(nearest) ?? definition.expectationSentence, at: path)
   }
 
   /// The value of the option or argument is empty, and not the path of `noun`.

@@ -126,10 +126,10 @@ struct CommandLineParser {
     for name in names {
       if let child = path.child(named: name) {
         path = child
-      } else if path.isRoot, name == "help" {
-        return ParsedHelpRequest(path: path, isOfHelp: true)
+      } else if path.isRoot, let topic = (path.topics + [path.topicOfHelp]).first(where: { $0.name == name }) {
+        return ParsedHelpRequest(path: path, topic: topic)
       } else if path.isGroup {
-        throw .unknownCommand(name, at: path)
+        throw .unknownCommand(name, or: path.isRoot ? path.topics : [], at: path)
       } else if ArgumentSet(path.command).positionals.isEmpty {
         throw .unexpectedArgument(name, at: path)
       } else {

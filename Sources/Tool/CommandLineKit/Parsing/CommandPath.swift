@@ -6,12 +6,15 @@ struct CommandPath: Sendable {
   private(set) var names: [String]
   /// The configuration of this one.
   private(set) var configuration: CommandConfiguration
+  /// The pages of help that are about no single command.
+  private let makeTopics: @Sendable () -> [HelpTopic]
 
   /// The path of the root itself.
   init(root: any ParsableCommand.Type) {
     command = root
     names = [root.commandName]
     configuration = root.configuration
+    makeTopics = { root.configuration.topics }
   }
 
   /// Whether this is the root.
@@ -19,6 +22,12 @@ struct CommandPath: Sendable {
 
   /// Whether this command only has subcommands.
   var isGroup: Bool { !configuration.subcommands.isEmpty }
+
+  /// The pages of help that are about no single command.
+  var topics: [HelpTopic] { makeTopics() }
+
+  /// The built-in page about `help`.
+  var topicOfHelp: HelpTopic { HelpTopic(listing: topics) }
 
   /// The names, separated by spaces.
   var text: String { names.joined(separator: " ") }
@@ -75,7 +84,8 @@ struct CommandPath: Sendable {
     return result
   }
 
-  private func appending(_ child: any ParsableCommand.Type) -> CommandPath {
+  /// The path of the subcommand `child`.
+  func appending(_ child: any ParsableCommand.Type) -> CommandPath {
     var path = self
     path.command = child
     path.names.append(child.commandName)

@@ -12,8 +12,8 @@ public enum ParsedCommandLine {
 public struct ParsedHelpRequest: Sendable {
   /// The path of the command.
   let path: CommandPath
-  /// Whether the command is the built-in `help`.
-  var isOfHelp = false
+  /// The page that is wanted instead of the command's.
+  var topic: HelpTopic?
 
   /// The names of the command, from the root.
   public var commandPath: [String] { path.names }
@@ -23,7 +23,7 @@ public struct ParsedHelpRequest: Sendable {
   /// - Parameter columns: the width of a line; less than 40 counts as 40.
   public func text(columns: Int = 80) -> String {
     let layout = HelpLayout(columns: max(40, columns))
-    return isOfHelp ? path.helpOfHelp(layout) : HelpContent(path: path).text(layout)
+    return topic?.text(layout) ?? HelpContent(path: path).text(layout)
   }
 }
 
