@@ -40,7 +40,7 @@ struct CalendarTests {
   }
 
   @Test(arguments: 0..<20 as Range<UInt64>)
-  func whatIsWrittenIsRead(seed: UInt64) {
+  func writtenTextIsRead(seed: UInt64) {
     var generator = SeededGenerator(seed: seed)
     for _ in 0..<100 {
       let time = Int64.random(in: 0...RFC3339.latest, using: &generator)

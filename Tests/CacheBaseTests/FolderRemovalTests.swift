@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 struct FolderRemovalTests {
-  @Test func everythingInAFolderGoesAndNothingElse() throws {
+  @Test func onlyTheContentOfAFolderIsRemoved() throws {
     let files = FileManager.default
     let folder = NSTemporaryDirectory() + "folder-removal-\(UUID().uuidString)"
     let kept = folder + "-kept"

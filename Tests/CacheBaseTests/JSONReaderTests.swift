@@ -62,7 +62,7 @@ import Testing
   }
 
   @Test(arguments: [[0x00], [0x1F], [0x0A], [0xFF], [0xC3], [0x80], [0xE2, 0x82], [0xC0, 0xAF]] as [[UInt8]])
-  func whatMayNotStandInAStringIsSeenAtEachPlace(bad: [UInt8]) {
+  func invalidBytesInAStringAreFoundAtEachPosition(bad: [UInt8]) {
     for length in 0..<70 {
       for place in 0...length {
         let before = [UInt8](repeating: UInt8(ascii: "a"), count: place)
@@ -104,7 +104,7 @@ import Testing
     }
   }
 
-  @Test func bytesThatAreNoUTF8AreRejected() {
+  @Test func bytesThatAreNotUTF8AreRejected() {
     var json = JSONReader([0x22, 0xFF, 0x22])
     #expect(throws: JSONReader.Failure.self) { try json.string() }
   }
@@ -158,7 +158,7 @@ import Testing
   }
 
   @Test(arguments: 0..<20)
-  func readsWhatFoundationWrites(seed: UInt64) throws {
+  func readsTheOutputOfFoundation(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     var expected: [String: String] = [:]
     for _ in 0..<20 { expected[random.text()] = random.text() }

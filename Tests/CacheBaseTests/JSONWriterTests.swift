@@ -2,7 +2,7 @@ import CacheBase
 import Testing
 
 struct JSONWriterTests {
-  @Test func valuesAreSeparatedWhereTheyHaveToBe() throws {
+  @Test func valuesAreSeparatedIfNecessary() throws {
     var json = JSONWriter()
     json.object { json in
       json.member("a", "x\"\n")

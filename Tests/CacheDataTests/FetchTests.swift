@@ -8,7 +8,7 @@ struct FetchTests {
     DefaultCityRepository(storage: storage, origin: origin, services: .at1000())
   }
 
-  @Test(arguments: FetchPolicy.allCases) func everyPolicyDoesWhatItPromises(policy: FetchPolicy) async {
+  @Test(arguments: FetchPolicy.allCases) func everyPolicyKeepsItsPromise(policy: FetchPolicy) async {
     for row in FetchCase.all where row.policy == policy {
       let log = CallLog()
       let storage = FakeStorage(
@@ -33,7 +33,7 @@ struct FetchTests {
     #expect(log.all == [.ask(validator: nil), .write(value: 2, validator: nil)])
   }
 
-  @Test func theOriginOfTheSecondSnapshotIsAskedOnlyForIt() async throws {
+  @Test func theOriginGetsARequestOnlyForTheSecondSnapshot() async throws {
     let log = CallLog()
     let row = FetchCase(policy: .cachedThenNetwork, stored: .fresh, answer: .modified, storage: .works)
     let origin = FakeOrigin(log: log) { () async throws(CacheError) in try row.answered() }
@@ -58,7 +58,7 @@ struct FetchTests {
 
   /// A working cache might have answered: after repairing only the origin, the user would meet the cache's failure
   /// next.
-  @Test func theFailureOfTheCacheIsSaidBesideThatOfTheOrigin() async {
+  @Test func theFailureOfTheCacheIsReportedTogetherWithThatOfTheOrigin() async {
     let log = CallLog()
     let row = FetchCase(policy: .cacheFirst, stored: .fresh, answer: .unreachable, storage: .readFails)
     let origin = FakeOrigin(log: log) { () async throws(CacheError) in try row.answered() }
@@ -69,7 +69,7 @@ struct FetchTests {
     #expect(error?.message == "the server is away; and the cache could not be read: the entry is damaged")
   }
 
-  @Test func whatIsNotCachedIsNamed() async {
+  @Test func uncachedItemsAreNamed() async {
     let log = CallLog()
     let origin = FakeOrigin(log: log) { .confirmation }
     var iterator = repository(FakeStorage(log: log), origin)
@@ -240,7 +240,7 @@ struct FetchOutcome: Equatable, Sendable {
     case (.notModified, .some):
       write(Item(value: 1, source: .cache, isRevalidated: true, warnings: warnings), validator: "v1", row)
     case (.notModified, nil): error = .invalidAnswer
-    case (.unreachable, .some), (.invalid, .some): standIn(row)
+    case (.unreachable, .some), (.invalid, .some): serveStale(row)
     case (.unreachable, nil), (.invalid, nil), (.refused, _), (.notFound, _), (.badRequest, _), (.cancelled, _):
       // The origin has nothing any more, so the cache must not show it either.
       if row.answer == .notFound { calls.append(.remove) }
@@ -261,7 +261,7 @@ struct FetchOutcome: Equatable, Sendable {
     items.append(item)
   }
 
-  private mutating func standIn(_ row: FetchCase) {
+  private mutating func serveStale(_ row: FetchCase) {
     guard row.stored != .pastStaleIfError, row.stored != .pastMaxStale else {
       error = row.originError?.code
       return

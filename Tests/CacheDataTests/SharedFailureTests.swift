@@ -36,7 +36,7 @@ import Testing
   @Test(
     arguments: [FetchCase.Stored.none, .pastStaleIfError],
     [FetchCase.Answer.unreachable, .invalid, .notFound, .badRequest])
-  func whereNothingStandsInAllFail(stored: FetchCase.Stored, answer: FetchCase.Answer) async {
+  func allCallersFailWithoutAStaleEntry(stored: FetchCase.Stored, answer: FetchCase.Answer) async {
     let row = FetchCase(policy: .cacheFirst, stored: stored, answer: answer, storage: .works)
     let (outcomes, asks) = await fetch(stored, answer)
     #expect(asks == 1)
@@ -52,7 +52,7 @@ import Testing
   }
 
   @Test(arguments: [FetchCase.Answer.unreachable, .invalid])
-  func theStaleEntryStandsInForAll(answer: FetchCase.Answer) async {
+  func theStaleEntryIsServedToAll(answer: FetchCase.Answer) async {
     let code: CacheError.Code = answer == .unreachable ? .originUnreachable : .invalidAnswer
     let (outcomes, asks) = await fetch(.stale, answer)
     #expect(asks == 1)
@@ -61,7 +61,7 @@ import Testing
     #expect(outcomes.allSatisfy { $0.items.first?.isStale == true && $0.items.first?.warnings == [code] })
   }
 
-  @Test func whoDemandsTheOriginsAnswerSharesTheFailureToo() async {
+  @Test func callersThatDemandTheOriginsResponseShareTheFailureToo() async {
     let (outcomes, asks) = await fetch(.stale, .unreachable, policy: .networkOnly)
     #expect(asks == 1)
     #expect(outcomes.allSatisfy { $0.error == .originUnreachable })

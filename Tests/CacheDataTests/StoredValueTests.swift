@@ -204,7 +204,7 @@ struct MovieQueriesTests {
     #expect(try await test.queries().recentQueries().map(\.query) == [try query(text)])
   }
 
-  @Test func nothingIsLostWhereManySaveAtOnce() async throws {
+  @Test func nothingIsLostIfManySaveAtOnce() async throws {
     let test = QueriesStore()
     let queries = try (0..<64).map { try query("q\($0)") }
     let storage = test.queries(100)
@@ -224,7 +224,7 @@ struct MovieQueriesTests {
     #expect(try await texts(test.queries()) == ["a"])
   }
 
-  @Test func whoAlwaysLosesGivesUp() async throws {
+  @Test func aWriterThatAlwaysLosesGivesUp() async throws {
     let test = QueriesStore()
     try await test.queries().save(try query("before"))
     test.engine.refuse(.max)
@@ -234,7 +234,7 @@ struct MovieQueriesTests {
     #expect(try await texts(test.queries()) == ["before"])
   }
 
-  @Test func whoIsCancelledStopsTrying() async throws {
+  @Test func aCancelledCallerStopsTrying() async throws {
     let test = QueriesStore()
     test.engine.refuse(.max)
     let wanted = try query("a")

@@ -77,7 +77,7 @@ struct FetchAllCitiesTests {
     #expect(whole.value.totalPages == answers.count)
   }
 
-  @Test func anOriginForWhichAPageStoodInIsAskedForNoOther() async throws {
+  @Test func anOriginWhosePageWasServedStaleGetsNoOtherRequest() async throws {
     let away = CacheError(.originUnreachable, "away")
     let answers: [Pages.Answer] = [.page(.cache, freshFor: -1, warnings: [away])] + [.page(.cache, freshFor: -1)]
     let pages = Pages(answers: answers + [.failure(CacheError(.notCached, "not there"))])
@@ -160,7 +160,7 @@ struct PageWalkTests {
     #expect(walk.summary?.donePages == 5 && walk.summary?.cityCount == 10 && walk.summary?.failure == nil)
   }
 
-  @Test(arguments: 0..<50 as Range<UInt64>) func whateverTheOrderOfAnswers(seed: UInt64) {
+  @Test(arguments: 0..<50 as Range<UInt64>) func pagesAreDeliveredInOrderForAnyOrderOfArrival(seed: UInt64) {
     var generator = SeededGenerator(seed: seed)
     let (width, total) = (Int.random(in: 1...7, using: &generator), Int.random(in: 1...40, using: &generator))
     var walk = Self.walk(width: width, of: total)
@@ -178,7 +178,7 @@ struct PageWalkTests {
   }
 
   @Test(arguments: [(0, []), (2, []), (3, [1]), (4, [1]), (5, [1, 2]), (9, [1, 2, 3])] as [(Int, [Int])])
-  func noMorePagesAreAskedForThanTheLimitNeeds(limit: Int, pages: [Int]) {
+  func noMorePagesAreRequestedThanTheLimitNeeds(limit: Int, pages: [Int]) {
     var walk = Self.walk(width: 3, of: 9, limit: limit)
     #expect(Self.start(&walk) == pages)
   }
@@ -209,7 +209,7 @@ struct PageWalkTests {
     #expect(Self.start(&walk) == Array((3..<max(count, 3)).prefix(2)))
   }
 
-  @Test func afterAFailureNoPageIsAskedForAndTheRestIsKept() {
+  @Test func afterAFailureNoPageIsRequestedAndTheRestIsKept() {
     var walk = Self.walk(width: 3, of: 9)
     #expect(Self.start(&walk) == [1, 2, 3])
     walk.receive(.failure(CacheError(.originUnreachable, "away")), for: 2)
@@ -235,7 +235,7 @@ struct PageWalkTests {
     #expect(walk.summary == nil && walk.firstError.code == .originRefused && Self.start(&walk) == [])
   }
 
-  @Test func whereTheOriginHasFailedTheCacheAloneAnswers() {
+  @Test func theCacheAloneServesAfterTheOriginHasFailed() {
     var walk = Self.walk(width: 1, of: 9)
     #expect(Self.start(&walk) == [1] && !walk.isOffline)
     walk.receive(.success(Self.page(1, of: 9, warnings: [CacheError(.damaged, "a damaged entry")])), for: 1)

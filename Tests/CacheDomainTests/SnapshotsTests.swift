@@ -2,7 +2,7 @@ import FetchVocabulary
 import Testing
 
 struct SnapshotsTests {
-  @Test func nothingHappensBeforeTheFirstIsAskedFor() async throws {
+  @Test func nothingHappensBeforeTheFirstIsRequested() async throws {
     let journal = Journal()
     let snapshots = Fixtures.snapshots([1, 2], journal: journal)
     var iterator = snapshots.makeAsyncIterator()
@@ -55,7 +55,7 @@ struct SnapshotsTests {
     #expect(journal.entries == ["make 1"])
   }
 
-  @Test func nothingIsChangedWhereTheFirstFails() async {
+  @Test func nothingIsChangedIfTheFirstFails() async {
     let journal = Journal()
     let changed = Fixtures.snapshots([Int](), then: .cancelled, journal: journal).changingFirst { snapshot in
       journal.add("change")
@@ -142,7 +142,7 @@ struct SnapshotTransformTests {
     #expect(snapshots.map { $0.warnings.map(\.message) } == [["c", "a", "b"], []])
   }
 
-  @Test func theLastSnapshotIsAskedWhereToGo() async {
+  @Test func theLastSnapshotDecidesAboutTheNextAddress() async {
     let journal = Journal()
     let followed = Fixtures.snapshots([1, 2], journal: journal).following { snapshot throws(CacheError) in
       Fixtures.snapshots([snapshot.value * 10], journal: journal)
@@ -151,7 +151,7 @@ struct SnapshotTransformTests {
     #expect(journal.entries == ["make 1", "make 2", "make 20"])
   }
 
-  @Test func whatIsNotElsewhereStays() async {
+  @Test func snapshotsThatLeadNowhereStay() async {
     let followed = Fixtures.snapshots([1, 2, 3], journal: Journal()).following { _ throws(CacheError) in nil }
     #expect(await Fixtures.collect(followed).snapshots.map(\.value) == [1, 2, 3])
   }

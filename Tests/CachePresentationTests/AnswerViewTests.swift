@@ -47,7 +47,7 @@ struct URLAnswerViewTests {
   }
 
   @Test(arguments: [[0xFF, 0xFE], [0x61, 0x00, 0x62]])
-  func whatIsNoTextIsNotShown(body: [UInt8]) { #expect(Self.response(body).terminalText == nil) }
+  func contentThatIsNotTextIsNotShown(body: [UInt8]) { #expect(Self.response(body).terminalText == nil) }
 
   /// Characters and ends of lines may be split anywhere.
   @Test(arguments: 1...5) func textMayArriveInPieces(size: Int) {
@@ -60,7 +60,7 @@ struct URLAnswerViewTests {
     #expect(shown == "é€😀\n\\u{1B}a\nb")
   }
 
-  @Test func aCharacterWithoutAnEndIsNoText() {
+  @Test func anIncompleteCharacterIsNotText() {
     var text = ArrivingText()
     #expect(text.append([0x61, 0xF0, 0x9F]) == "a" && text.end() == nil)
     var other = ArrivingText()
@@ -72,7 +72,7 @@ struct URLAnswerViewTests {
       Self.view(Self.response([])).status?.text == "HTTP 404 · from cache (lmdb), stored 30 s ago, fresh for 30 s")
   }
 
-  @Test func theDocumentHasTheBodyWhereItIsText() {
+  @Test func theDocumentHasTheBodyIfItIsText() {
     let text = OutputRenderer(.json, on: .file).text(Self.view(Self.response(Array("hi".utf8))))
     #expect(
       text.hasSuffix(

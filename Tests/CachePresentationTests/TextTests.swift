@@ -52,7 +52,7 @@ struct JSONTextTests {
     #expect(JSONText.indented(JSONText.text(value, .pretty)) == JSONText.text(value, .pretty), "seed \(seed)")
   }
 
-  @Test(arguments: ["", "{", "[}", "]", "{\"a\": \"b}", "[1]]", "\"\\\""]) func doesNotIndentWhatIsCutOff(text: String)
+  @Test(arguments: ["", "{", "[}", "]", "{\"a\": \"b}", "[1]]", "\"\\\""]) func doesNotIndentMalformedText(text: String)
   { #expect(JSONText.indented(text) == nil) }
 
   @Test func indentingKeepsDigitsAndIsSafe() {
@@ -334,7 +334,7 @@ struct TerminalTextTests {
     #expect(TerminalText.block(text) == block)
   }
 
-  @Test(arguments: 0..<300 as Range<UInt64>) func neverEmitsWhatATerminalObeys(seed: UInt64) {
+  @Test(arguments: 0..<300 as Range<UInt64>) func neverEmitsTerminalControls(seed: UInt64) {
     var generator = SeededGenerator(seed: seed)
     let text = generator.text(upTo: 40)
     #expect(!TerminalText.line(text).unicodeScalars.contains(where: TerminalText.isHarmful), "seed \(seed)")
@@ -386,7 +386,7 @@ struct MessageTextTests {
   }
 
   @Test(arguments: ["", "short", String(repeating: "x", count: 200), String(repeating: "é", count: 200)])
-  func whatIsShortStays(text: String) { #expect(MessageText.message(text) == text) }
+  func shortTextsStay(text: String) { #expect(MessageText.message(text) == text) }
 
   @Test func peopleAndProgramsGetTheSame() throws {
     let view = ErrorView(code: "failed", message: Self.long, hint: "remove it with: cachectl rm a/\(Self.long)")

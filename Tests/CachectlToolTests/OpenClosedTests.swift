@@ -99,7 +99,7 @@ struct OpenClosedTests {
     ("Sources/Storage", ["Caching", "Features", "Tool"]), ("Sources/Caching", ["Features", "Tool"]),
     ("Sources/Features", ["Tool"]), ("Plugins", ["Caching", "Features", "Tool"]),
   ])
-  func noFileImportsWhatIsAboveIt(folder: String, above: [String]) throws {
+  func noFileImportsALayerAboveIt(folder: String, above: [String]) throws {
     let modules = Set(try above.flatMap { try Self.files($0).map { $0.name.prefix { $0 != "/" } } })
     #expect(modules.contains("CachectlTool"), "the modules were found")
     for file in try Self.files(in: folder) {
@@ -144,7 +144,7 @@ struct OpenClosedTests {
     ("sqlite", "import CSQLite3", true), ("sqlite", "// like SQLite", true), ("lmdb", "LMDBEngine", true),
     ("plist", "PropertyListEncoder", false),
   ])
-  func theRuleFindsWhatItIsFor(name: String, text: String, isFound: Bool) {
+  func theRuleFindsItsCases(name: String, text: String, isFound: Bool) {
     #expect(Self.namesEngine(name, in: text) == isFound)
   }
 }

@@ -109,7 +109,7 @@ struct DeclarationDefectTests {
     Row("backends test memory", "--timeout", durations.subtracting(["0s"])),
   ]
 
-  @Test(arguments: rows) func whatIsOutOfRangeIsRefusedInASentence(_ row: Row) {
+  @Test(arguments: rows) func valuesOutOfRangeAreRefusedInASentence(_ row: Row) {
     for number in Self.numbers {
       do throws(CommandLineError) {
         _ = try CachectlCommand.parseAsRoot(row.command + ["\(row.option)=\(number)"])
@@ -187,7 +187,7 @@ struct ExitStatusTests {
     ("help exit-code", "unknown command 'exit-code': did you mean 'exit-codes'?"),
     ("help config sho", "unknown command 'config sho': did you mean 'show'?"), ("help nothing", "unknown command"),
   ])
-  func whatMakesNoSenseIsRefused(words: String, message: String) {
+  func meaninglessCombinationsAreRefused(words: String, message: String) {
     let error = #expect(throws: CommandLineError.self) {
       try CachectlCommand.parseAsRoot(words.split(separator: " ").map(String.init))
     }

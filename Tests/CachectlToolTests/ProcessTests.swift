@@ -54,7 +54,7 @@ struct IsolatedTestTests {
     #"{"name":"declaration","result":"odd","message":""}"#,
     #"{"name":"some-other","result":"passed","message":""}"#, #"{"name":1,"result":"passed","message":""}"#,
   ])
-  func whatIsNoCheckIsPassedOver(line: String) {
+  func linesThatAreNotChecksAreSkipped(line: String) {
     var checks = IsolatedTest()
     let isAdded = checks.add(line: Array(line.utf8))
     #expect(!isAdded && checks.results.isEmpty)
@@ -85,7 +85,7 @@ struct SystemProcessTableTests {
   }
 
   @Test(arguments: ["0", "-1", String(Int32.min), "99999999999", "x", "", "1 1"])
-  func whatIsNoNumberOfAProcessIsNoProcess(number: String) throws {
+  func textThatIsNotAProcessNumberIsNotAProcess(number: String) throws {
     #expect(!table.cannotFinish(try changed(number: number)))
   }
 
@@ -121,9 +121,9 @@ struct SystemProcessTableTests {
   }
 
   @Test(arguments: ["", "1 (a)", "1 (a) R", "1 a R " + fields(from: 4, startedAt: "77"), "1 (a) R 4 5 6 7 8 9"])
-  func whatIsNoStatusIsNone(text: String) { #expect(ProcessStatus(text) == nil) }
+  func textThatIsNotAStatusIsNone(text: String) { #expect(ProcessStatus(text) == nil) }
 
-  @Test(arguments: ["-1", "x", "18446744073709551616"]) func aStartThatIsNoNumberIsNone(start: String) {
+  @Test(arguments: ["-1", "x", "18446744073709551616"]) func aStartThatIsNotANumberIsNone(start: String) {
     #expect(ProcessStatus("1 (a) R " + Self.fields(from: 4, startedAt: start)) == nil)
   }
 

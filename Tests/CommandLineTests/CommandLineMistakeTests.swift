@@ -76,7 +76,7 @@ import Testing
 
   /// Otherwise another file would be written than the one that was named.
   @Test(arguments: ["export", "import", "rm"])
-  func anArgumentThatIsNoTextIsRefused(command: String) async throws {
+  func anArgumentThatIsNotTextIsRefused(command: String) async throws {
     let scratch = try Scratch()
     let line = "exec \"$0\" \"$1\" \"$(printf 'cities/\\377')\""
     let run = try await scratch.run("/bin/sh", ["-c", line, Binary.path, command])
@@ -86,7 +86,7 @@ import Testing
 
   /// Otherwise the store would be looked for in another folder than the one that was named.
   @Test(arguments: ["CACHECTL_HOME", "HOME", "CACHECTL_SQLITE_PATH"])
-  func aVariableThatIsNoTextIsRefused(name: String) async throws {
+  func aVariableThatIsNotTextIsRefused(name: String) async throws {
     let scratch = try Scratch()
     let line = "\(name)=\"$(printf '/tmp/\\377')\" exec \"$0\" ls"
     expectFailure(

@@ -70,7 +70,7 @@ import Testing
 
   /// What came of content whose length is known can be kept, and continued later.
   @Test(arguments: [(true, 80, 40), (true, 80, 0), (false, 80, 40), (true, 80_000, 70_000)])
-  func whatCameOfAnAnswerThatBreaksOffIsReported(hasLength: Bool, size: Int, count: Int) async throws {
+  func theArrivedPartOfABrokenResponseIsReported(hasLength: Bool, size: Int, count: Int) async throws {
     let whole = TestResponse(fields: ["ETag": "\"1\""], body: .bytes([UInt8](repeating: 1, count: size)))
     let server = try TestServer(script: [(hasLength ? whole : whole.chunked(10)).cut(after: count)])
     let error = await #expect(throws: CacheError.self) { try await HTTPTransferService.plain().get(server.url) }

@@ -83,7 +83,7 @@ struct DecodingTransferServiceTests {
     #expect(base.requests == [request])
   }
 
-  @Test func whatTheCallerAsksForIsUndoneToo() async throws {
+  @Test func aCodingThatTheCallerAcceptsIsUndoneToo() async throws {
     let head = HTTPResponseHead(status: 200, fields: ["Content-Encoding": "gzip"])
     let base = FixedTransfer(HTTPResponse(head, body: Self.gzip))
     let request = HTTPRequest(url: "http://example.com/", fields: ["accept-encoding": "gzip;q=1"])
@@ -155,7 +155,7 @@ struct DecodingResponseSourceTests {
     #expect(try await decoded.next() == nil)
   }
 
-  @Test func whatIsShortIsHeldWhole() async throws {
+  @Test func shortContentIsHeldCompletely() async throws {
     let head = HTTPResponseHead(status: 200, fields: ["Content-Encoding": "gzip"])
     let short = HTTPResponse(head, body: Gzip.compress([1, 2, 3]))
     let decoded = try await Self.decoded(short)
@@ -192,7 +192,7 @@ struct DecodingResponseSourceTests {
       ([:], "gzip, deflate, zstd", true), (["accept-encoding": "gzip"], "gzip", true),
       (["Range": "bytes=0-1"], nil, false),
     ] as [(HTTPFields, String?, Bool)])
-  func whatIsAskedFor(_ fields: HTTPFields, accepted: String?, isDecoded: Bool) async throws {
+  func acceptedEncodingsAreAddedToTheRequest(_ fields: HTTPFields, accepted: String?, isDecoded: Bool) async throws {
     let asked = Mutex<[HTTPRequest]>([])
     let answer = Self.answer(["Content-Encoding": "gzip"], held: Self.gzip.count, pieceSize: 1)
     let decoded = try #require(
@@ -226,7 +226,7 @@ struct DecodingResponseSourceTests {
       (.cacheOnly, [("cache", "damaged", nil)], [("origin", "sound", nil)], nil, 1),
       (.cachedThenNetwork, [("cache", "damaged", nil), ("origin", "sound", nil)], [], "sound", 1),
     ] as [(FetchPolicy, [KeptAnswers.Kind], [KeptAnswers.Kind], String?, Int)])
-  fileprivate func whatTheCacheHasDamagedIsFetchedAnew(
+  fileprivate func damagedEntriesAreFetchedAgain(
     _ policy: FetchPolicy, _ first: [KeptAnswers.Kind], _ second: [KeptAnswers.Kind], _ expected: String?, _ count: Int
   ) async throws {
     for size in [10, 200_000] {

@@ -168,7 +168,7 @@ import Testing
     (.pieces(["abc", "def"], length: 4), "it is longer than 4 bytes"),
     (StreamedContent { () throws(CacheError) in throw CacheError(.ioFailed, "no more") }, "no more"),
   ])
-  func contentThatIsNotWhatWasSaid(_ content: StreamedContent, _ words: String) async throws {
+  func contentThatDiffersFromTheAnnouncedOne(_ content: StreamedContent, _ words: String) async throws {
     let server = try TestServer { _ in TestResponse(status: 204) }
     let error = await CurlTransportTests.failure { () async throws(CacheError) in
       try await HTTPTransferService.plain().transfer(HTTPRequest(method: "POST", url: server.url, stream: content))

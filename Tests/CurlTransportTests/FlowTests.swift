@@ -68,7 +68,7 @@ import Testing
   }
 
   /// More content is requested only when libcurl has taken most of the last piece.
-  @Test func requestContentIsAskedForAsItIsSent() async throws {
+  @Test func requestContentIsReadWhileItIsSent() async throws {
     let pieces = Mutex(0)
     let size = 1 << 20
     let stream = StreamedContent {

@@ -15,7 +15,7 @@ struct HeadReaderTests {
     ["HTTP/1.1 200 OK\r\n", "Content-Length: 1, 2\r\n", "\r\n"],
     ["HTTP/1.1 200 OK\r\n", "A: b\r\n"] + Array(repeating: " c\r\n", count: 101),
   ])
-  func linesThatAreNoHead(_ lines: [String]) {
+  func linesThatAreNotAHead(_ lines: [String]) {
     #expect(throws: HeadReader.Failure.self) {
       var reader = HeadReader()
       for line in lines { _ = try reader.read(Array(line.utf8)) }

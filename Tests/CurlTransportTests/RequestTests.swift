@@ -80,7 +80,7 @@ import CurlTransport
     #expect(server.requests.first?.fields.values("Host") == ["example.com"])
   }
 
-  @Test func bytesThatAreNoText() async throws {
+  @Test func bytesThatAreNotText() async throws {
     let tag = "HTTP/1.1 200 OK\r\nETag: \"".utf8 + [0xE9] + "\"\r\nContent-Length: 0\r\n\r\n".utf8
     let server = try TestServer(script: [.raw(bytes: Array(tag)), TestResponse(status: 304)])
     let service = HTTPTransferService.plain()

@@ -140,7 +140,7 @@ import CurlTransport
   }
 
   @Test(arguments: ["127.0.0.1", "127.1", "0x7f.1", "localhost", "LOCALHOST"])
-  func hostsAreWhatLibcurlTakesThemFor(_ host: String) async throws {
+  func hostsAreParsedAsByLibcurl(_ host: String) async throws {
     let server = try TestServer { TestResponse($0.fields["Host"] ?? "") }
     let url = "http://\(host):\(server.port)/"
     #expect(try await HTTPTransferService.plain().get(url).head.status == 200)
@@ -162,7 +162,7 @@ import CurlTransport
     Failure(code: .invalidAnswer, words: "127.0.0.1:\(server.port) is larger than 4 bytes").expect(error)
   }
 
-  @Test func whatIsAnnouncedTooLargeIsNotFetched() async throws {
+  @Test func contentAnnouncedAsTooLargeIsNotFetched() async throws {
     let server = try TestServer { _ in TestResponse(body: .repeated([1], count: 1 << 40)) }
     let error = await failure { () async throws(CacheError) in
       try await HTTPTransferService.plain(content: .whole(limit: 1 << 30)).get(server.url)

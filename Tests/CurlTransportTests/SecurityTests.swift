@@ -6,7 +6,7 @@ import CurlTransport
 
 /// Servers that prove their identity, and clients that do.
 @Suite(.timeLimit(.minutes(10))) struct SecurityTests {
-  @Test func onlyWhatIsTrustedAnswers() async throws {
+  @Test func onlyTrustedCopiesAreServed() async throws {
     let server = try SelfSignedServer()
     let words = "there is no secure connection to 127.0.0.1:\(server.port): "
     let unknown = await failure(server.url)

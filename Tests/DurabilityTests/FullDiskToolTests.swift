@@ -3,7 +3,7 @@ import Testing
 
 /// The tool itself on a disk without space.
 @Suite struct FullDiskToolTests {
-  @Test(arguments: TestEnvironment.engines) func showsTheAnswerAndKeepsWhatIsThere(engine: String) async throws {
+  @Test(arguments: TestEnvironment.engines) func showsTheResponseAndKeepsEarlierEntries(engine: String) async throws {
     try await onThread {
       let folder = try TestFolder()
       let tool = Tool(engine, on: try SmallDisk(megabytes: 8, in: folder), in: folder)
@@ -65,7 +65,7 @@ import Testing
   }
 
   /// However little room is left, all of it is there for the next entry.
-  @Test(arguments: TestEnvironment.engines) func whatRemovesEverythingMakesRoom(engine: String) async throws {
+  @Test(arguments: TestEnvironment.engines) func removingEverythingMakesRoom(engine: String) async throws {
     try await onThread {
       let folder = try TestFolder()
       let tool = Tool(engine, on: try SmallDisk(megabytes: 8, in: folder), in: folder)

@@ -39,7 +39,7 @@ import Testing
     #expect(Self.metadata(fresh: 100, retain: 200).state(at: Timestamp(milliseconds: time)) == expected)
   }
 
-  @Test func retentionGoesBeforeFreshness() {
+  @Test func retentionOverridesFreshness() {
     let metadata = Self.metadata(fresh: 200, retain: 100)
     #expect(metadata.state(at: Timestamp(milliseconds: 99)) == .fresh)
     #expect(metadata.state(at: Timestamp(milliseconds: 100)) == .expired)

@@ -74,7 +74,7 @@ struct BenchmarkComparisonTests {
     #expect(comparison.rows.map(\.verdict) == [verdict])
   }
 
-  @Test func whatWasMeasuredAndFailsNowIsWorseAndTheOtherWayBetter() {
+  @Test func aRowThatFailsNowIsWorseAndTheReverseBetter() {
     let measured = Reports.report([Reports.result("a", [100])])
     let failed = Reports.report([BenchmarkResult(row: Reports.row("a"), outcome: .failed("x"))])
     #expect(BenchmarkComparison(saved: measured, now: failed).rows.map(\.verdict) == [.worse])
@@ -90,7 +90,7 @@ struct BenchmarkComparisonTests {
     #expect(comparison.differences.isEmpty)
   }
 
-  @Test func whatDiffersInTheRunsIsNamed() {
+  @Test func differencesBetweenRunsAreNamed() {
     let saved = Reports.report([])
     var now = saved
     now.environment = Reports.environment([
@@ -103,7 +103,7 @@ struct BenchmarkComparisonTests {
   }
 
   /// Rows are called alike whatever was done for them.
-  @Test func whatElseWasDoneIsNamed() {
+  @Test func otherWorkIsNamed() {
     let saved = Reports.report([])
     var now = saved
     now.environment = Reports.environment(["valueSize": 1_000, "operations": 10, "build": "debug", "policy": "none"])

@@ -112,7 +112,7 @@ struct BenchmarkRunnerTests {
     #expect(error?.code == .invalidOption)
   }
 
-  @Test func anEngineThatFailsIsReportedAndTheOthersGoOn() async throws {
+  @Test func aFailingEngineIsReportedAndTheOthersContinue() async throws {
     let plugins = [
       TestPlugin("away", fault: .failsToOpen), TestPlugin("broken", fault: .failsToRead), TestPlugin("fine"),
     ]
@@ -158,7 +158,7 @@ struct BenchmarkRunnerTests {
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
   }
 
-  @Test func memoryIsWhatCameOnTopOfWhatWasThere() async throws {
+  @Test func memoryIsTheIncreaseDuringTheRun() async throws {
     let workload = Fixtures.workload()
     let report = try await Fixtures.run([TestPlugin()], [workload], probe: TestClock(step: 10).probe)
     #expect(report.results[0].measurement?.peakMemoryBytes == 500_000)

@@ -72,7 +72,7 @@ struct LatencyHistogramTests {
     #expect(left == all, "seed \(seed)")
   }
 
-  @Test func whatTakesTooLongCountsAsTheLongest() {
+  @Test func latenciesBeyondTheRangeCountAsTheLongest() {
     var histogram = LatencyHistogram()
     histogram.record(UInt64.max / 2)
     #expect(histogram.percentile(50) == LatencyHistogram.maximumValue || histogram.percentile(50) == UInt64.max / 2)

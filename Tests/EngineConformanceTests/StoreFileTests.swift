@@ -85,7 +85,7 @@ struct FileEngine: Sendable, CustomTestStringConvertible {
   }
 
   @Test(arguments: FileEngine.all)
-  func wherePlacesCannotBeMadeNoStoreIsCreated(engine: FileEngine) async throws {
+  func noStoreIsCreatedInAnImpossiblePlace(engine: FileEngine) async throws {
     let place = try Place(engine)
     try Data("mine".utf8).write(to: URL(fileURLWithPath: place.folder + "/file"))
     let before = try place.contents()
@@ -212,7 +212,7 @@ struct FileEngine: Sendable, CustomTestStringConvertible {
   }
 
   @Test(arguments: FileEngine.all, Foreign.allCases)
-  func whatBelongsToSomeoneElseIsRefusedAndLeftAlone(engine: FileEngine, foreign: Foreign) async throws {
+  func filesOfSomeoneElseAreRefusedAndLeftAlone(engine: FileEngine, foreign: Foreign) async throws {
     let place = try Place(engine)
     try foreign.make(place)
     let before = try place.contents()

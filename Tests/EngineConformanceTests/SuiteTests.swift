@@ -21,7 +21,7 @@ struct SuiteTests {
     }
   }
 
-  @Test func skipsWhatAnEngineDoesNotClaim() async throws {
+  @Test func skipsChecksOfUnclaimedCapabilities() async throws {
     let check = try #require(ConformanceSuite.check(named: "durability-modes"))
     let report = try await run(MemoryPlugin(), only: [check])
     #expect(report.outcomes.map(\.result) == [.skipped(missing: .persistent)])

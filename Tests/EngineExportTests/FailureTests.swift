@@ -27,7 +27,7 @@ import Testing
     #expect(outcome.message == text.prefix(639) && outcome.hint == text.prefix(383))
   }
 
-  @Test func whatJustFitsIsWhole() throws {
+  @Test func textThatJustFitsIsComplete() throws {
     let (message, hint) = (String(repeating: "m", count: 639), String(repeating: "h", count: 383))
     let outcome = try fail(CacheError(.failed, message, hint: hint))
     #expect(outcome.message == message && outcome.hint == hint)
@@ -48,7 +48,7 @@ import Testing
     #expect(failure.message.contains("entries"))
   }
 
-  @Test func whatIsMissingIsAFailure() throws {
+  @Test func missingArgumentsAreFailures() throws {
     let (table, failure, key) = (try table(), Failure(), cachectl_bytes())
     let store = try Store()
     #expect(table.read(nil, key, nil, nil, failure.pointer) == 1 && table.close(nil, nil) == 1)

@@ -21,7 +21,7 @@ import Testing
     #expect(store.close() == 0)
   }
 
-  @Test(arguments: stores) func aReadReturnsWhatTheCallbackDoes(_ manner: String, _ entries: Int64) throws {
+  @Test(arguments: stores) func aReadReturnsTheResultOfTheCallback(_ manner: String, _ entries: Int64) throws {
     let store = try Store(["manner": manner], numbers: ["entries": entries])
     #expect(store.put("cities/v1/one", "") == 0)
     #expect(store.read("cities/v1/one", answer: 42).status == 42)
@@ -98,7 +98,7 @@ import Testing
     #expect(store.close() == 0)
   }
 
-  @Test func tellsWhatThereIs() throws {
+  @Test func aStoreReportsItsContent() throws {
     let (store, gathered) = (try Store(), Gathered())
     for name in ["a", "b"] { #expect(store.put("cities/v1/\(name)", "1234", retainUntil: 9 << 20) == 0) }
     var bytes: UInt64 = 0

@@ -13,7 +13,7 @@ import Testing
     #expect(PluginExport.table(of: ScriptedPlugin(), 1) == first)
   }
 
-  @Test func itSaysWhatThePluginDeclares() throws {
+  @Test func itReportsTheDeclarationOfThePlugin() throws {
     let table = try table()
     #expect(table.abi == 1 && table.reads_wait == 1 && table.changes_wait == 1)
     #expect(

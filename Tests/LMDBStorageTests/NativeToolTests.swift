@@ -37,7 +37,7 @@ import Testing
     return region.l_type != Int16(F_UNLCK)
   }
 
-  @Test func seesWhatAnotherProcessWritesBeyondItsMap() async throws {
+  @Test func seesWritesOfAnotherProcessBeyondItsMap() async throws {
     let (source, store) = (try TestStore(), try TestStore())
     let large = try await source.open()
     try await large.put("posters/large", [UInt8](repeating: 3, count: 40 << 20))

@@ -140,7 +140,7 @@ struct DefectTests {
 
   /// Where the library breaks a rule as well, and where it keeps them all.
   @Test(arguments: ["read-twice", ""])
-  func whatTheBodyThrowsWins(_ defect: String) async throws {
+  func theErrorOfTheBodyWins(_ defect: String) async throws {
     let store = try await Library("defects.c").open(["defect": .text(defect)])
     try await store.apply(try .put("cities/key"))
     let error = await cacheError {

@@ -72,7 +72,7 @@ struct FileTests {
     #expect(error?.message.contains("is not called libcachectl-NAME.so") == true)
   }
 
-  @Test func whatIsNoLibraryIsRefused() throws {
+  @Test func filesThatAreNotLibrariesAreRefused() throws {
     let folder = try TemporaryFolder()
     let path = folder.file("libcachectl-tiny.so")
     #expect(refusal(path)?.message == "library \(path) cannot be found: no such file or directory")
@@ -92,7 +92,7 @@ struct FileTests {
     (["NO_ENTRY"], "has no function cachectl_plugin"),
     (["UNRESOLVED", "TABLE_DEFECT="], "cannot be loaded: undefined symbol: nobody_defines_this"),
   ])
-  func aLibraryThatIsNoPluginIsRefused(_ macros: [String], _ text: String) throws {
+  func aLibraryThatIsNotAPluginIsRefused(_ macros: [String], _ text: String) throws {
     let library = try Library("tables.c", macros)
     #expect(refusal(library.path)?.code == .invalidPlugin)
     #expect(refusal(library.path)?.message == "library \(library.path) \(text)")

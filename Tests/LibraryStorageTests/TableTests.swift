@@ -48,7 +48,7 @@ struct TableTests {
     #expect(error?.hint.isEmpty == false)
   }
 
-  @Test func whatIsOptionalCanBeMissing() async throws {
+  @Test func optionalMembersCanBeMissing() async throws {
     let statement = """
       static const char *const c[] = {"atomic-batches", 0}; engine->capabilities = c; \
       engine->inspect = NULL, engine->remove = NULL, engine->change_count = NULL

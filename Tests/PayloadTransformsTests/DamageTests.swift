@@ -110,7 +110,7 @@ struct DamageTests {
     #expect(try await scratch.store(try Transforms.named([])).payload(key)?.payload == Self.payload)
   }
 
-  @Test func attributesAreHiddenButForWhatDecides() async throws {
+  @Test func attributesAreHiddenExceptThoseForDecisions() async throws {
     let scratch = try await Scratch()
     let (key, store) = (try CacheKey("notes/a"), scratch.store(try Transforms.named(["sealed"])))
     let attributes = ["etag": "\"1\"", "note": "private", "set-cookie": "id=1", ":status": "203"]

@@ -45,7 +45,7 @@ struct RoundTripTests {
     #expect(total.payloadBytes == stored)
   }
 
-  @Test func theMetadataNamesWhatWasApplied() async throws {
+  @Test func theMetadataNamesTheAppliedTransforms() async throws {
     let scratch = try await Scratch()
     let store = scratch.store(try Transforms.named(["zstd", "reversed"]))
     let cases: [(payload: [UInt8], transforms: String)] = [
@@ -75,7 +75,7 @@ struct RoundTripTests {
     #expect(try await store.payload(CacheKey("notes/a"))?.metadata.attributes == ["note": "private"])
   }
 
-  @Test func limitsCountWhatIsStored() async throws {
+  @Test func limitsCountStoredBytes() async throws {
     let scratch = try await Scratch()
     let limits = StoreLimits(maxEntries: 10, maxBytes: 2_000)
     let payload = Array(repeating: UInt8(ascii: "a"), count: 10_000)
@@ -230,7 +230,7 @@ struct HistoryTests {
     var attributes: [CacheKey: [String: String]] = [:]
   }
 
-  @Test(arguments: TestedEngine.all) func theStoreHoldsWhatTheModelHolds(engine: TestedEngine) async throws {
+  @Test(arguments: TestedEngine.all) func theStoreEqualsTheModel(engine: TestedEngine) async throws {
     for round in 0..<(Thoroughness.isFull ? 30 : 3) {
       let seed = Self.seed &+ UInt64(round)
       var generator = SeededGenerator(seed: seed)

@@ -113,7 +113,7 @@ private struct Scenario: Sendable, CustomTestStringConvertible {
     }
   }
 
-  @Test func whatIsPutBackIsSynchronizedFirst() async throws {
+  @Test func restoredFilesAreSynchronizedFirst() async throws {
     let folder = try TemporaryFolder()
     try await folder.open(.relaxed).put(["a/1": "old"])
     let system = FaultySystem()

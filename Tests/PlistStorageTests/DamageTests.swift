@@ -72,7 +72,7 @@ import Testing
     #expect(try await engine.text("b/1") == "kept")
   }
 
-  @Test func theCheckListsWhatIsWrong() async throws {
+  @Test func theCheckListsAllDefects() async throws {
     let folder = try await store()
     #expect(try await folder.open().check() == [])
     try folder.write(try folder.bytes("b.json"), to: "c.json")

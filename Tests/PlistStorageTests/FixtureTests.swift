@@ -43,7 +43,7 @@ import Testing
     #expect(try !folder.names().contains("store.commit"))
   }
 
-  @Test func format1IsStillWhatIsWritten() async throws {
+  @Test func format1IsStillWritten() async throws {
     let folder = try TemporaryFolder()
     var batch = WriteBatch()
     for (key, entry) in try FixtureContent.entries() {

@@ -40,7 +40,7 @@ import Testing
     #expect(read.attributes.keys.map { Array($0.utf8) }.contains([0x65, 0xCC, 0x81]))
   }
 
-  @Test func whatOtherToolsWriteIsRead() throws {
+  @Test func filesOfOtherToolsAreRead() throws {
     let text = """
       \u{20}{"entries":{"a/1":{"payload":"\\u00e9\\ud83d\\ude00\\/\\b\\f","checksum":"00000000000000FF","payloadChecksum":"00000000000000fE","contentType":"",
       "retainUntil":"1970-01-01T00:00:00.000Z","freshUntil":"1970-01-01T00:00:00.000Z",\t
@@ -92,7 +92,7 @@ import Testing
     #expect(throws: CacheError.self) { try PlistFormat.decode(content, namespace: "a", path: "a.json") }
   }
 
-  @Test func bytesThatAreNoTextAreNamedWithTheirPlace() throws {
+  @Test func bytesThatAreNotTextAreNamedWithTheirPlace() throws {
     let error = #expect(throws: CacheError.self) {
       try PlistFormat.decode(Array("{\n \"".utf8) + [0xFF], namespace: "a", path: "a.json")
     }

@@ -38,7 +38,7 @@ import Testing
     #expect(try await inspect(folder).format == expected)
   }
 
-  @Test func whatIsNoStoreHasNoVersion() async throws {
+  @Test func filesThatAreNotAStoreHaveNoVersion() async throws {
     let folder = try TemporaryFolder()
     try Data([1]).write(to: URL(fileURLWithPath: folder.store))
     #expect(await code { _ = try await inspect(folder) } == .cannotCreate)

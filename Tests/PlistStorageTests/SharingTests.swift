@@ -41,7 +41,7 @@ private final class RestlessHandle: Sendable {
     #expect(try folder.names() == ["store.lock"])
   }
 
-  @Test func readingWhatIsInMemoryCostsOneStat() async throws {
+  @Test func readingFromMemoryCostsOneStat() async throws {
     let folder = try TemporaryFolder()
     let system = FaultySystem()
     let engine = try await folder.open(.normal, system)
@@ -91,7 +91,7 @@ private final class RestlessHandle: Sendable {
     if writes { try await engine.put(["a/1": "y"]) } else { #expect(try await engine.text("a/1") == "x") }
   }
 
-  @Test func aHandleThatMayNotOpenTheFolderGoesWithoutATurn() async throws {
+  @Test func aHandleWithoutAccessToTheFolderTakesNoTurn() async throws {
     let folder = try TemporaryFolder()
     try await folder.open().put(["a/1": "x"])
     let system = FaultySystem(.rule { call, path in call == "open" && path == folder.store ? EACCES : nil })

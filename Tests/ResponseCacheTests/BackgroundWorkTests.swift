@@ -32,7 +32,7 @@ import Testing
     #expect(await background.finish().isEmpty)
   }
 
-  @Test(.timeLimit(.minutes(30))) func aRequestThatIsReleasedGoesOnThoughLaterOnesAreHeld() async throws {
+  @Test(.timeLimit(.minutes(30))) func aReleasedRequestContinuesThoughLaterOnesAreHeld() async throws {
     let origin = FakeOrigin { (name: String) in name }
     origin.hold()
     let first = Task { try await origin.fetch("a") }

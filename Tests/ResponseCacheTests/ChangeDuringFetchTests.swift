@@ -73,7 +73,7 @@ import Testing
 
   /// The answer that comes late must not replace the one that was asked for after the change.
   @Test(arguments: ChangeCase.all.filter { $0.read == .networkOnly })
-  func itDoesNotReplaceWhatWasFetchedAfterTheChange(row: ChangeCase) async throws {
+  func itDoesNotReplaceALaterResponse(row: ChangeCase) async throws {
     let origin = StagedOrigin()
     let (here, other) = try await processes(origin, isShared: row.place != .here)
     let (reading, number) = try await start(row, here, origin)
@@ -177,7 +177,7 @@ import Testing
 
   /// A removal that is conditional on the state ends the coalescer of what it removes.
   @Test(arguments: [EntrySelection(state: .stale), EntrySelection(minimumAge: .seconds(10))])
-  func aConditionalRemovalEndsTheFlightsOfWhatItRemoves(selection: EntrySelection) async throws {
+  func aConditionalRemovalEndsTheRequestsForRemovedEntries(selection: EntrySelection) async throws {
     let origin = StagedOrigin()
     let (here, _) = try await processes(origin, isShared: true)
     origin.answer(1)

@@ -61,7 +61,7 @@ import Testing
   }
 
   @Test(arguments: engines.map(\.name).filter { $0 != "memory" })
-  func aStoreIsRemovedAndBegunAnew(engine: String) async throws {
+  func aStoreIsRemovedAndCreatedAgain(engine: String) async throws {
     let folder = try TemporaryFolder()
     defer { folder.remove() }
     let location = try #require(Self.engines.first { $0.name == engine }).location(folder.path)
@@ -74,7 +74,7 @@ import Testing
     try await second.close()
   }
 
-  @Test func aDamagedStoreSaysHowToBeginAnew() async throws {
+  @Test func aDamagedStoreSaysHowToStartAgain() async throws {
     let folder = try TemporaryFolder()
     defer { folder.remove() }
     let location = StorageLocation.sqlite(path: folder.path + "/cache.sqlite")
@@ -101,7 +101,7 @@ import Testing
     try await location.open(clock: SystemWallClock()).close()
   }
 
-  @Test func aLocalStoreThatEndedAProcessIsRemovedAndOneInUseKeepsTheRemoteOneWhereItIs() async throws {
+  @Test func aLocalStoreThatEndedAProcessIsRemovedAndOneInUseKeepsTheRemoteOneInPlace() async throws {
     let folder = try TemporaryFolder()
     defer { folder.remove() }
     let local = folder.path + "/local"
@@ -124,7 +124,7 @@ import Testing
 
   /// What has neither mark of a store belongs to someone else. Nothing is advised that would remove it.
   @Test(arguments: engines.map(\.name).filter { $0 != "memory" })
-  func whatIsNotAStoreIsNeitherOpenedNorRemoved(engine: String) async throws {
+  func filesThatAreNotAStoreAreNeitherOpenedNorRemoved(engine: String) async throws {
     let folder = try TemporaryFolder()
     defer { folder.remove() }
     let location = try #require(Self.engines.first { $0.name == engine }).location(folder.path)

@@ -63,7 +63,7 @@ import Testing
     #expect(server.queries.count == requests.count + 1)
   }
 
-  @Test func whatIsCachedOfAURLIsRemoved() async throws {
+  @Test func cachedResponsesOfAURLAreRemoved() async throws {
     let cache = try await Cache.inMemory(clock: clock)
     let other = HTTPRequest(url: "http://server.example/b")
     for request in [request, other] { _ = try await cache.response(to: request, over: server) }
@@ -112,7 +112,7 @@ import Testing
     #expect(part.queries.count == 1)
   }
 
-  @Test func aStaleResponseStandsInForAServerThatCannotBeReached() async throws {
+  @Test func aStaleResponseIsServedIfTheServerCannotBeReached() async throws {
     let cache = try await Cache.inMemory(clock: clock)
     _ = try await cache.response(to: request, over: server)
     clock.advance(by: .seconds(120))

@@ -86,7 +86,7 @@ import Testing
     #expect(defects?.descriptions.contains("a fetch of another query returned another value than the origin's") == true)
   }
 
-  @Test func aStaleValueStandsInForAnyErrorAndTheErrorIsAWarning() async throws {
+  @Test func aStaleValueIsServedAfterAnyErrorAndTheErrorIsAWarning() async throws {
     let weather = weather(try await cache())
     _ = try await weather("Bern")
     clock.advance(by: .seconds(100))
@@ -140,7 +140,7 @@ import Testing
     #expect(shown.map(\.1) == [.cache, .origin])
   }
 
-  @Test func onlyTheCacheAnswersWhereOnlyItMay() async throws {
+  @Test func onlyTheCacheIsUsedIfThePolicySaysSo() async throws {
     let weather = weather(try await cache())
     let error = await #expect(throws: CacheError.self) { try await weather("Bern", policy: .cacheOnly) }
     #expect(error?.code == .notCached)
@@ -173,7 +173,7 @@ import Testing
     #expect(origin.queries.count == 3)
   }
 
-  @Test func anEntryThatCannotBeDecodedIsFetchedAnewWithAWarning() async throws {
+  @Test func anEntryThatCannotBeDecodedIsFetchedAgainWithAWarning() async throws {
     let cache = try await cache()
     let old = cache.resource("weather") { (_: String) in ["an", "older", "type"] }
     _ = try await old("Bern")
@@ -216,7 +216,7 @@ import Testing
   }
 
   @Test(arguments: ["Weather", "user-profile", "", "9lives", "values", "url", "leases"])
-  func aNameThatIsNoNamespaceIsAnError(name: String) async throws {
+  func aNameThatIsNotANamespaceIsAnError(name: String) async throws {
     let resource = try await cache().resource(name) { (number: Int) in number }
     let error = await #expect(throws: CacheError.self) { try await resource(1) }
     #expect(error?.code == .invalidKey)

@@ -31,7 +31,7 @@ import Testing
     return (first, others)
   }
 
-  @Test func theFirstCallerLeavesAtOnceAndTheRequestGoesOn() async throws {
+  @Test func theFirstCallerLeavesAtOnceAndTheRequestContinues() async throws {
     let (first, others) = try await callers(try await process())
     first.cancel()
     await #expect(throws: CancellationError.self) { try await first.value }
@@ -81,7 +81,7 @@ import Testing
   }
 
   /// A revalidation in the background is one of those who wait.
-  @Test func aRequestOfTheBackgroundGoesOnForItsCallers() async throws {
+  @Test func aRequestOfTheBackgroundContinuesForItsCallers() async throws {
     let process = try await process()
     origin.answer(1)
     _ = try await process.numbers("a")
@@ -108,7 +108,7 @@ import Testing
   private static let local = TaskLocal<Int>(wrappedValue: 0)
 
   /// A closure that outdates its own request and then needs its own answer would do so for ever.
-  @Test func aClosureThatChangesWhatItFetchesMayNotNeedItsAnswer() async throws {
+  @Test func aClosureThatChangesItsOwnEntryMustNotNeedItsResponse() async throws {
     let cache = try await Cache.inMemory()
     let error = await #expect(throws: CacheError.self) { try await Self.own(cache)(1) }
     #expect(error?.code == .invalidRequest)

@@ -120,7 +120,7 @@ import Testing
     #expect(try await cache.value(Account.self, for: "account")?.owner == "Ann", "it is still there")
   }
 
-  @Test func aTextIsNoNumberAndANumberNoText() async throws {
+  @Test func aTextIsNotANumberAndANumberNotAText() async throws {
     let cache = try await cache()
     try await cache.set("5", for: "text")
     try await cache.set(5, for: "number")
@@ -162,7 +162,7 @@ import Testing
     #expect(decoded.load(ordering: .relaxed) == 2)
   }
 
-  @Test func whatACodecCannotDecodeIsOfAnotherType() async throws {
+  @Test func aPayloadThatACodecCannotDecodeIsOfAnotherType() async throws {
     struct Refusal: Error {}
     let cache = try await cache()
     let codec = PayloadCodec<Int>("numbers", encode: { [UInt8($0)] }, decode: { _ in throw Refusal() })
@@ -171,7 +171,7 @@ import Testing
     #expect(error?.code == .wrongType && error?.cause is Refusal)
   }
 
-  @Test func everythingGoesAtOnce() async throws {
+  @Test func everythingIsRemovedAtOnce() async throws {
     let cache = try await cache()
     for number in 0..<100 { try await cache.set(number, for: "number \(number)") }
     #expect(try await cache.statistics().entries == 100)

@@ -65,7 +65,7 @@ import Testing
     #expect(asked == example.asks)
   }
 
-  @Test func whatTheCacheAloneCannotAnswerIsUnavailable() async throws {
+  @Test func requestsThatTheCacheAloneCannotServeAreUnavailable() async throws {
     let (bench, server) = (try await Bench(), try TestServer { _ in TestResponse("hi") })
     #expect(await bench.session().failure(server.url, .returnCacheDataDontLoad) == .resourceUnavailable)
     #expect(server.count == 0)
@@ -104,7 +104,7 @@ import Testing
   }
 
   /// `URLSession` would not undo the coding of what another user of the cache has stored as it came.
-  @Test func whatWasStoredWithItsCodingIsFetchedAgain() async throws {
+  @Test func responsesStoredWithTheirCodingAreFetchedAgain() async throws {
     let bench = try await Bench()
     let server = try TestServer { TestResponse(fields: Self.fresh, "hello, hello").gzipped().validated(for: $0) }
     let stored = try await bench.cache.response(to: HTTPRequest(url: server.url + "/"), over: HTTPTransferService())
@@ -114,7 +114,7 @@ import Testing
     #expect(server.count == 3)
   }
 
-  @Test(arguments: [true, false]) func whatIsTooLargeIsPassedOn(hasLength: Bool) async throws {
+  @Test(arguments: [true, false]) func contentThatIsTooLargeIsPassedOn(hasLength: Bool) async throws {
     let bench = try await Bench(maxEntryBytes: 10_000)
     let large = String(repeating: "0123456789", count: 100_000)
     let server = try TestServer { _ in
@@ -131,7 +131,7 @@ import Testing
   }
 
   /// A task whose delegate takes the content as it comes.
-  @Test(arguments: [3, 1_000_000]) func delegatesGetWhatCompletionHandlersGet(count: Int) async throws {
+  @Test(arguments: [3, 1_000_000]) func delegatesGetTheSameAsCompletionHandlers(count: Int) async throws {
     let bench = try await Bench(maxEntryBytes: 10_000)
     let server = try TestServer { _ in
       TestResponse(fields: Self.fresh, body: .bytes([UInt8](repeating: 7, count: count)))
@@ -146,7 +146,7 @@ import Testing
     }
   }
 
-  @Test func whatBrokeOffIsContinued() async throws {
+  @Test func aBrokenTransferIsContinued() async throws {
     let bench = try await Bench()
     let server = try TestServer { request in
       guard let range = request.fields["Range"] else {

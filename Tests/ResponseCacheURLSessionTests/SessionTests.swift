@@ -80,7 +80,7 @@ import Testing
   }
 
   /// A redirection that sets a cookie leads to what is for the new cookie, which is kept for it.
-  @Test(arguments: [true, false]) func cookiesOfARedirectionSelectWhatItLeadsTo(isStored: Bool) async throws {
+  @Test(arguments: [true, false]) func cookiesOfARedirectionSelectTheResponseOfItsTarget(isStored: Bool) async throws {
     let bench = try await Bench()
     let server = try TestServer { request in
       guard request.path == "/login" else { return Self.variedByCookie(request) }
@@ -140,7 +140,7 @@ import Testing
   }
 
   @Test(arguments: ["POST", "PUT", "DELETE"], ["data", "upload", "stream"])
-  func whatChangesThingsComesPastTheCacheAndEmptiesIt(method: String, form: String) async throws {
+  func unsafeRequestsBypassTheCacheAndEmptyIt(method: String, form: String) async throws {
     let bench = try await Bench()
     let server = try TestServer { TestResponse(fields: Self.fresh, String(decoding: $0.body, as: UTF8.self)) }
     let session = bench.session()
@@ -168,7 +168,7 @@ import Testing
 
   /// The stored response goes whatever became of the redirection that followed, or of its answer.
   @Test(arguments: [200, 404, 500, nil], [true, false])
-  func whatAServerAnsweredEmptiesTheCache(status: Int?, isRedirected: Bool) async throws {
+  func aResponseToAnUnsafeRequestEmptiesTheCache(status: Int?, isRedirected: Bool) async throws {
     let response = status.map { TestResponse(status: $0, "hi") } ?? .hangUp
     let bench = try await Bench()
     let server = try TestServer { request in

@@ -92,7 +92,7 @@ import Testing
     ]
   }
 
-  @Test(arguments: Case.all) func theTaskGetsWhatItWouldGetWithoutTheCache(_ example: Case) async throws {
+  @Test(arguments: Case.all) func theTaskGetsTheSameAsWithoutTheCache(_ example: Case) async throws {
     let server = try TestServer { _ in example.response }
     let bench = try await Bench()
     let plain = await Self.result(URLSession(configuration: .ephemeral), server)
@@ -109,7 +109,7 @@ import Testing
   }
 
   /// A stale response answers for a server that is away, if the server has allowed it.
-  @Test func aStaleResponseStandsIn() async throws {
+  @Test func aStaleResponseIsServed() async throws {
     let bench = try await Bench()
     let server = try TestServer(script: [
       TestResponse(fields: ["Cache-Control": "max-age=1, stale-if-error=60"], "hi"), .hangUp,

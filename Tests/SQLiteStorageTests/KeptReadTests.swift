@@ -62,7 +62,7 @@ import Testing
   }
 
   /// A scan right after a write goes through the writer, which must see what others have committed since.
-  @Test func aScanAfterAWriteSeesWhatOthersWrote() async throws {
+  @Test func aScanAfterAWriteSeesTheWritesOfOthers() async throws {
     let folder = try TestFolder()
     let engine = try await store(in: folder)
     for number in 0..<20 {

@@ -52,7 +52,7 @@ import Testing
   }
 
   /// A process that died while it made a store of an empty file has left its draft.
-  @Test func anInterruptedCreationInAnEmptyFileIsDoneAnew() async throws {
+  @Test func anInterruptedCreationInAnEmptyFileIsRepeated() async throws {
     let folder = try TestFolder()
     try Data().write(to: URL(fileURLWithPath: folder.store))
     try StoreMark(ofFile: folder.store).create()

@@ -33,7 +33,7 @@ import Testing
   }
 
   /// Also from the place to which a link leads.
-  @Test(arguments: [false, true]) func whatIsMovedAsideCanBeOpenedThere(isLinked: Bool) async throws {
+  @Test(arguments: [false, true]) func movedStoresCanBeOpenedAtTheirNewPlace(isLinked: Bool) async throws {
     let folder = try await storeWithLog()
     let link = folder.path + "/link"
     try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: folder.store)

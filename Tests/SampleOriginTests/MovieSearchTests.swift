@@ -123,13 +123,13 @@ struct MovieOverviewTests {
       overview: "A film of 1999 from the Bahamas, the Netherlands and the People's Republic of China, "
         + "in Kurdish and multiple languages."),
   ])
-  func theOverviewSaysWhatIsKnown(_ example: Case) throws {
+  func theOverviewShowsTheKnownFacts(_ example: Case) throws {
     let fields = example.fields.replacing("|", with: "\t").replacing("/", with: "|")
     let record = try #require(MovieRecord(line: "1\tTitle\t\(fields)"))
     #expect(MovieOverview.text(of: record) == example.overview)
   }
 
-  @Test func aLineWithAFieldTooFewIsNoRecord() { #expect(MovieRecord(line: "1\tTitle\t1999") == nil) }
+  @Test func aLineWithAMissingFieldIsNotARecord() { #expect(MovieRecord(line: "1\tTitle\t1999") == nil) }
 }
 
 struct TextFoldingTests {

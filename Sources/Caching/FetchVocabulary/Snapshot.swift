@@ -38,7 +38,7 @@ public struct Snapshot<Value: Sendable>: Sendable {
   }
 
   /// Why the cache did not keep the value; `nil` if it did, or was not meant to.
-  public var writeFailure: CacheError? { entry.isStored ? nil : warnings.first { !$0.mayBeStoodInFor } }
+  public var writeFailure: CacheError? { entry.isStored ? nil : warnings.first { !$0.permitsStaleResponse } }
 }
 
 /// Chooses one of several callers to report what concerns all of them.
@@ -124,7 +124,7 @@ public struct EntryAge: Sendable, Hashable {
 extension CacheError {
   /// Whether the origin failed in a way that permits a stale value in its place. A warning for which this is
   /// `false` comes from the storage.
-  public var mayBeStoodInFor: Bool { [.originUnreachable, .invalidAnswer].contains(code) }
+  public var permitsStaleResponse: Bool { [.originUnreachable, .invalidAnswer].contains(code) }
 
   /// Whether an entry cannot be read, because it is damaged, too large now or not sealed, or what it was written with is
   /// not here. Others can.

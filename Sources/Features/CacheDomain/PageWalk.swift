@@ -169,7 +169,7 @@ struct PageWalk {
       newest = storedAt
       Self.update(&summary, by: snapshot.value, of: page)
     }
-    let failures = snapshot.warnings.filter(\.mayBeStoodInFor)
+    let failures = snapshot.warnings.filter(\.permitsStaleResponse)
     if snapshot.entry.isStored, failures.count == snapshot.warnings.count { summary.keptPages += 1 }
     originFailure = originFailure ?? failures.first
     known = summary

@@ -163,7 +163,7 @@ package enum PercentEncoding {
     }
   }
 
-  private static func mayStandInPath(_ byte: UInt8) -> Bool {
+  private static func isAllowedInPath(_ byte: UInt8) -> Bool {
     isUnreserved(byte) || "/!$&'()*+,;=:@".utf8.contains(byte)
   }
 
@@ -183,14 +183,14 @@ package enum PercentEncoding {
   package static func text(_ bytes: [UInt8]) -> String { encoded(bytes, keeping: isUnreserved) }
 
   /// Encodes `text` as a path, and keeps its slashes.
-  package static func path(_ text: String) -> String { encoded(Array(text.utf8), keeping: mayStandInPath) }
+  package static func path(_ text: String) -> String { encoded(Array(text.utf8), keeping: isAllowedInPath) }
 
   /// `bytes` as text, with those encoded that are not ASCII.
   package static func ascii(_ bytes: [UInt8]) -> String { encoded(bytes) { $0 < 0x80 } }
 
   /// Encodes the characters of `text`, an already encoded path or query, that must not occur there.
   package static func completed(_ text: Substring, isQuery: Bool) -> String {
-    encoded(Array(text.utf8), areCodesKept: true) { mayStandInPath($0) || isQuery && $0 == UInt8(ascii: "?") }
+    encoded(Array(text.utf8), areCodesKept: true) { isAllowedInPath($0) || isQuery && $0 == UInt8(ascii: "?") }
   }
 
   /// The URL `url` in the form by which equal ones are recognized (sections 6.2.2.1 and 6.2.2.2): without codes of

@@ -22,7 +22,7 @@ struct ListingTests {
   }
 
   @Test(arguments: Thoroughness.seeds(1, of: 2))
-  func everySelectionListsWhatTheModelSelects(seed: UInt64) async throws {
+  func everySelectionListsTheSameAsTheModel(seed: UInt64) async throws {
     let store = try await GeneratedStore(seed: seed)
     for selection in GeneratedStore.selections + GeneratedStore.patterns {
       let listing = try await store.administration.list(selection, after: nil, limit: GeneratedStore.count)
@@ -90,7 +90,7 @@ struct ListingTests {
 
 struct StreamedListingTests {
   @Test(arguments: [1, 999, 1_000, 1_001, 2_600, .max])
-  func aStreamedListingIsWhatTheModelSelects(limit: Int) async throws {
+  func aStreamedListingEqualsTheSelectionOfTheModel(limit: Int) async throws {
     let store = try await GeneratedStore(seed: 31)
     for selection in [
       EntrySelection(), EntrySelection(namespace: "movies", state: .stale), EntrySelection(prefix: "z"),

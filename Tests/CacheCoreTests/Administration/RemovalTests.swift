@@ -38,7 +38,7 @@ struct RemovalTests {
   @Test(arguments: [
     EntrySelection(state: .expired), EntrySelection(state: .stale), EntrySelection(minimumAge: .seconds(10)),
   ])
-  func whatIsNoLongerSelectedStays(selection: EntrySelection) async throws {
+  func entriesNoLongerSelectedStay(selection: EntrySelection) async throws {
     let store = try await GeneratedStore(seed: 16, count: 60)
     let (expected, now) = (store.expected(selection), store.test.clock.now)
     let renewed = try #require(expected.first)
@@ -58,7 +58,7 @@ struct RemovalTests {
   }
 
   /// An entry that was written again but is still selected is removed. Entries that others have removed do not matter.
-  @Test func whatIsStillSelectedGoes() async throws {
+  @Test func entriesStillSelectedAreRemoved() async throws {
     let store = try await GeneratedStore(seed: 17, count: 60)
     let selection = EntrySelection(state: .expired)
     let expected = store.expected(selection)
@@ -89,7 +89,7 @@ struct RemovalTests {
 
   /// Another process removes the same entries at the same time: each counts its own.
   @Test(arguments: [EntrySelection(), EntrySelection(namespace: "movies"), EntrySelection(state: .expired)])
-  func whatOthersRemoveIsNotCounted(selection: EntrySelection) async throws {
+  func entriesRemovedByOthersAreNotCounted(selection: EntrySelection) async throws {
     let store = try await GeneratedStore(seed: 19, count: 600)
     let expected = store.expected(selection)
     var faster = WriteBatch()
@@ -194,7 +194,7 @@ struct SofteningTests {
     return try GeneratedEntries.sealed(entry.key.text, entry.payload, metadata)
   }
 
-  @Test(arguments: [false, true]) func whatIsFreshAndSelectedIsMadeStale(dryRun: Bool) async throws {
+  @Test(arguments: [false, true]) func freshSelectedEntriesAreMadeStale(dryRun: Bool) async throws {
     let test = try await TestStore()
     let (fresh, other) = (try entry("cities/v1/a"), try entry("movies/v1/a"))
     let (stale, expired) = (try entry("cities/v1/b", fresh: -1), try entry("cities/v1/c", fresh: -9, kept: -1))
@@ -236,7 +236,7 @@ struct SofteningTests {
   }
 
   /// An entry that another process has stored since the listing must not be made stale.
-  @Test func whatAnotherWriterChangedIsLookedAtAgain() async throws {
+  @Test func entriesChangedByAnotherWriterAreReadAgain() async throws {
     let test = try await TestStore()
     let (first, second) = (try entry("cities/v1/a"), try entry("cities/v1/b"))
     try await test.engine.store([first, second])

@@ -42,7 +42,7 @@ struct StatisticsTests {
   }
 
   /// An entry that `ls` and `show` call stale counts as stale here too.
-  @Test func whatWasStoredAheadOfTheClockIsStale() async throws {
+  @Test func entriesStoredAheadOfTheClockAreStale() async throws {
     let test = try await TestStore()
     let request = CitiesRequestDTO(origin: "o", query: CitiesQuery())
     let administration = StoreAdministration(test.store)

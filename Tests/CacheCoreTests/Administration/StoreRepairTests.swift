@@ -106,7 +106,7 @@ struct StoreRepairTests {
       reader: Reader(deadlyToList: [1_500], deadlyToRead: [7, 1_600], lost: [8, 1_501]), missing: [1_500]),
   ]
 
-  @Test(arguments: cases) func whatCanBeReadIsSaved(test: Case) async throws {
+  @Test(arguments: cases) func readableEntriesAreSaved(test: Case) async throws {
     let store = try await TestStore()
     let reader = test.reader
     let lost = [reader.deadlyToRead, reader.lost, reader.unlisted, reader.unanswered, reader.silent]
@@ -149,7 +149,7 @@ struct StoreRepairTests {
     }
   }
 
-  @Test func whatCannotBeWrittenIsAnError() async throws {
+  @Test func failedWritesAreErrors() async throws {
     let store = try await TestStore()
     store.engine.faults.before = { call, _ throws(CacheError) in
       if case .apply = call { throw CacheError(.noSpace, "the disk is full") }
@@ -231,7 +231,7 @@ struct StoreRepairTests {
   }
 
   /// A damaged tree may lead back to where it came from.
-  @Test func aListingThatGoesInCirclesEnds() async throws {
+  @Test func aListingWithACycleEnds() async throws {
     let test = try await TestStore()
     try await test.engine.store((0..<30).map(Self.entry))
     test.engine.faults.page = { page, request throws(CacheError) in

@@ -124,7 +124,7 @@ import Testing
     #expect(!steps.isEmpty && steps.allSatisfy { $0 == nil })
   }
 
-  @Test func aRemovalOfAllSaysWhatItRemoved() async throws {
+  @Test func aRemovalOfAllReportsTheRemovedEntries() async throws {
     try await put(["a", "b"])
     var held: [EntryCount] = []
     try await administration.removeAll { held.append($0) }

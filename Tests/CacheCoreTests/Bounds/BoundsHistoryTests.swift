@@ -30,7 +30,7 @@ struct BoundsHistoryTests {
   private static let steps = 250
 
   @Test(arguments: Effort.pairs(EvictionPolicy.standard))
-  func afterEveryStepTheStoreHoldsExactlyWhatTheModelSays(engine: TestedEngine, policy: EvictionPolicy) async throws {
+  func afterEveryStepTheStoreEqualsTheModel(engine: TestedEngine, policy: EvictionPolicy) async throws {
     for round in 0..<Effort.rounds {
       for (sweeps, shift) in [(false, UInt64(0)), (true, 1 << 32)] {
         let seed = Effort.seed + UInt64(round) + shift

@@ -14,7 +14,7 @@ struct ConcurrencyTests {
   private static let writers = 6
 
   @Test(arguments: Effort.pairs(EvictionPolicy.standard.filter { $0 != .none }))
-  func boundsHoldAtEveryInstantBesideAllWriters(engine: TestedEngine, policy: EvictionPolicy) async throws {
+  func boundsHoldAtEveryInstantWithConcurrentWriters(engine: TestedEngine, policy: EvictionPolicy) async throws {
     let scratch = try Scratch(engine)
     let engines = try await scratch.open(Self.writers + 1)
     let limits = StoreLimits(maxEntries: 9, maxBytes: 900, eviction: policy)

@@ -72,7 +72,7 @@ struct LargeStoreTests {
   }
 
   @Test(arguments: Effort.pairs(policies))
-  func limitsHoldAndNoMoreGoesThanMustAndMay(tested: TestedEngine, policy: EvictionPolicy) async throws {
+  func limitsHoldAndEvictionIsMinimal(tested: TestedEngine, policy: EvictionPolicy) async throws {
     for round in 0..<Effort.rounds { try await history(tested, policy, seed: Effort.seed + UInt64(round)) }
   }
 
@@ -164,7 +164,7 @@ struct LargeStoreTests {
     #expect(engine.batches.suffix(120).allSatisfy { $0.removals <= 11 })
   }
 
-  @Test func whatGoesIsOldAndWhatIsExpiredGoesFirst() async throws {
+  @Test func evictedEntriesAreOldAndExpiredOnesComeFirst() async throws {
     var subject = try await Self.full(640)
     for number in 0..<320 { try await subject.put(Self.key(2_000 + number), bytes: 10) }
     let left = Set(try await allEntries(subject.engines[0]).map(\.key))
@@ -182,7 +182,7 @@ struct LargeStoreTests {
     #expect(subject.stores[0].uses.counts.evictions == 0)
   }
 
-  @Test func whatIsUsedStays() async throws {
+  @Test func usedEntriesStay() async throws {
     let subject = try await Self.full(640, .lru)
     subject.scratch.clock.advance(by: .milliseconds(1))
     let used = try (0..<100).map { try Self.key($0 * 6) }
@@ -196,7 +196,7 @@ struct LargeStoreTests {
   }
 
   /// While the victims are removed, another writer stores one of them anew, or takes the room.
-  @Test func whereAnotherWriterIsFasterTheChoiceIsMadeAgain() async throws {
+  @Test func theChoiceIsRepeatedIfAnotherWriterIsFaster() async throws {
     let subject = try await Self.full(320)
     let engine = subject.engines[0]
     // From now on the number of entries is known.
@@ -328,7 +328,7 @@ struct LargeStoreTests {
     #expect(subject.stores[0].uses.counts.evictions == 0)
   }
 
-  @Test func whatWasTooLittleIsEnoughForASmallerEntry() async throws {
+  @Test func roomThatWasTooSmallIsEnoughForASmallerEntry() async throws {
     let limits = StoreLimits(maxEntries: 1_000, maxBytes: 1_000, eviction: .none)
     let subject = try await Subject(limits, handles: 1)
     for number in 0..<100 { try await subject.put(Self.key(number), bytes: 10, kept: number == 50 ? 5 : 1_000_000) }
@@ -338,7 +338,7 @@ struct LargeStoreTests {
     #expect(try await subject.engines[0].count().total().payloadBytes == 1_000)
   }
 
-  @Test func whatExpiresDuringAPassIsFoundByTheNext() async throws {
+  @Test func entriesThatExpireDuringAPassAreFoundByTheNext() async throws {
     let limits = StoreLimits(maxEntries: 100, maxBytes: 10_000, eviction: .none)
     let subject = try await Subject(limits, handles: 1)
     for number in 0..<100 { try await subject.put(Self.key(number), bytes: 10, kept: number == 50 ? 10 : 1_000_000) }
@@ -355,7 +355,7 @@ struct LargeStoreTests {
   }
 
   /// One pass evicts 1,000 entries at most: they go, and the next pass looks behind them.
-  @Test func whatOnePassDoesNotEvictTheNextDoes() async throws {
+  @Test func entriesThatOnePassDoesNotEvictAreEvictedByTheNext() async throws {
     let count = 6_000
     let subject = try await Subject(StoreLimits(maxEntries: 10_000, maxBytes: 10 * count, eviction: .fifo), handles: 1)
     let engine = subject.engines[0]

@@ -75,7 +75,9 @@ struct WritingTests {
     #expect(subject.engine.batches.allSatisfy { $0.bounds == nil })
   }
 
-  @Test(arguments: EvictionPolicy.standard) func whatIsLargerThanAllIsRefusedAndNothingGoes(policy: EvictionPolicy)
+  @Test(arguments: EvictionPolicy.standard) func anEntryLargerThanAllLimitsIsRefusedAndNothingIsEvicted(
+    policy: EvictionPolicy
+  )
     async throws
   {
     let subject = try await Subject(Self.limits(3, 100, policy))
@@ -91,7 +93,7 @@ struct WritingTests {
     #expect(try await subject.names() == [9])
   }
 
-  @Test func withPolicyNoneOnlyWhatIsExpiredGoes() async throws {
+  @Test func withPolicyNoneOnlyExpiredEntriesAreEvicted() async throws {
     let subject = try await Subject(Self.limits(3, 1_000, .none))
     for (name, kept) in [(0, 1_000_000), (1, -1), (2, 1_000_000)] as [(Int, Int64)] {
       try await subject.put(name, kept: kept)
@@ -131,7 +133,7 @@ struct WritingTests {
     #expect(try await subject.names() == [1, 7])
   }
 
-  @Test func whereAnotherWriterIsFasterTheChoiceIsMadeAgain() async throws {
+  @Test func theChoiceIsRepeatedIfAnotherWriterIsFaster() async throws {
     let subject = try await Subject(Self.limits(3, 1_000))
     for name in 0..<3 { try await subject.put(name, age: Int64(100 - name)) }
     let others = EntryStore(engine: subject.engine, clock: subject.scratch.clock)
@@ -150,7 +152,7 @@ struct WritingTests {
     #expect(subject.store.uses.counts.evictions == 1)
   }
 
-  @Test func whoeverIsAlwaysTooLateGivesUp() async throws {
+  @Test func aWriterThatIsAlwaysTooLateGivesUp() async throws {
     let subject = try await Subject(Self.limits(3, 1_000))
     for name in 0..<3 { try await subject.put(name) }
     subject.engine.beforeBatches { _ throws(CacheError) in throw CacheError(.overBounds, "another writer was faster") }
@@ -191,7 +193,7 @@ struct WritingTests {
     #expect(subject.engine.scans <= 2 * (108 / 4 + 1) + 2)
   }
 
-  @Test func whatIsExpiredGoesBitByBit() async throws {
+  @Test func expiredEntriesAreEvictedBitByBit() async throws {
     var subject = try await Subject(nil)
     for name in 0..<300 { try await subject.put(name, kept: name % 3 == 0 ? 10 : 1_000_000) }
     subject.scratch.clock.advance(by: .milliseconds(10))

@@ -88,7 +88,7 @@ import Testing
     #expect(try await others.join("a").token != nil)
   }
 
-  @Test func anEntryThatIsNoLeaseIsTakenOver() async throws {
+  @Test func anEntryThatIsNotALeaseIsTakenOver() async throws {
     let test = try await CoalescingTest()
     let key = try Lease.key(for: "a")
     let metadata = EntryMetadata(storedAt: test.test.clock.now)
@@ -128,7 +128,7 @@ import Testing
     #expect(test.test.engine.reads == reads + 1, "the lease was looked at once")
   }
 
-  @Test func whoLostItsLeaseLeavesThatOfTheOtherAlone() async throws {
+  @Test func aHolderThatLostItsLeaseLeavesThatOfTheOtherAlone() async throws {
     let test = try await CoalescingTest()
     let (here, there) = (test.coalescer(1), test.coalescer(2))
     let first = try #require(try await here.join("a").token)
@@ -141,7 +141,7 @@ import Testing
     #expect(try await test.entries().isEmpty)
   }
 
-  @Test func whoLostItsLeaseStopsRenewingIt() async throws {
+  @Test func aHolderThatLostItsLeaseStopsRenewingIt() async throws {
     let test = try await CoalescingTest()
     let (here, there) = (test.coalescer(1), test.coalescer(2))
     let first = try #require(try await here.join("a").token)

@@ -54,7 +54,7 @@ import Testing
     #expect(await test.outcome(of: follower).joined?.failure != nil)
   }
 
-  @Test(arguments: [1, 2] as [Int32]) func whoComesLaterTakesTheLeaseOverAtOnce(process: Int32) async throws {
+  @Test(arguments: [1, 2] as [Int32]) func aLaterProcessTakesTheLeaseOverAtOnce(process: Int32) async throws {
     let test = try await CoalescingTest()
     let here = test.coalescer(1)
     await here.finish(try await lead(here), .failure(Self.failure))
@@ -69,7 +69,7 @@ import Testing
     #expect(try await test.entries().isEmpty)
   }
 
-  @Test func whoSleptForTooLongTakesTheLeaseOver() async throws {
+  @Test func aProcessThatSleptForTooLongTakesTheLeaseOver() async throws {
     let test = try await CoalescingTest()
     let here = test.coalescer(1)
     let token = try await lead(here)
@@ -93,7 +93,7 @@ import Testing
     #expect(await test.outcome(of: follower).joined?.token != nil)
   }
 
-  @Test func aStoreThatHidesWhatItsEntriesSayHidesTheFailure() async throws {
+  @Test func aStoreWithHiddenEntriesHidesTheFailure() async throws {
     let test = try await CoalescingTest()
     let transforms = EntryTransforms([InvertingTransform()])
     let here = test.store(1, transforms: transforms).coalescer

@@ -11,7 +11,7 @@ import Testing
     try #require(try await coalescer.join(key).token)
   }
 
-  @Test func whoLeadsHoldsALeaseUntilItLands() async throws {
+  @Test func theLeaderHoldsALeaseUntilItsRequestEnds() async throws {
     let test = try await CoalescingTest()
     let coalescer = test.coalescer(7)
     let token = try await lead(coalescer, "cities/v1/page=0")

@@ -110,7 +110,7 @@ import Testing
     try await change.value
   }
 
-  @Test func whoIsCancelledBeforeJoiningLeavesNoRequest() async throws {
+  @Test func aCallerCancelledBeforeJoiningLeavesNoRequest() async throws {
     let task = Task { [coalescer] in
       withUnsafeCurrentTask { $0?.cancel() }
       return await errorCode { try await coalescer.join("a") }

@@ -67,7 +67,7 @@ import Testing
     #expect(leases[0] != leases[1] && leases.allSatisfy { Lease.scope(of: $0)?.contains(key) == true })
   }
 
-  @Test(arguments: ["leases/room", "cities/v1/page=0", "cities/a,b"]) func otherKeysAreNoLeasesOnRequests(key: String)
+  @Test(arguments: ["leases/room", "cities/v1/page=0", "cities/a,b"]) func otherKeysAreNotLeasesOnRequests(key: String)
     throws
   { #expect(Lease.scope(of: try CacheKey(key)) == nil) }
 }
@@ -95,7 +95,7 @@ struct HiddenLeasesTests {
     #expect(try await test.entries().isEmpty == isRemoved)
   }
 
-  @Test func whoNamesTheKeyOfOneCanRemoveIt() async throws {
+  @Test func aLeaseCanBeRemovedByItsKey() async throws {
     let test = try await CoalescingTest()
     let key = try await test.leaveLease()
     #expect(try await administration(test).change(.remove, keys: [key], dryRun: false).entries == 1)

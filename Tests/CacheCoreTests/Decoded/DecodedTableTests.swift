@@ -20,7 +20,7 @@ struct DecodedTableTests {
       (DecodedLimits(maxEntries: 1_000, maxBytes: 90), 0), (DecodedLimits(maxEntries: 1, maxBytes: 1_000), 1),
       (DecodedLimits(maxEntries: 5, maxBytes: 0), .max), (DecodedLimits(maxEntries: 0, maxBytes: 9), .max),
     ] as [(DecodedLimits, UInt64)])
-  func itReturnsWhatWasKeptLast(limits: DecodedLimits, digestMask: UInt64) throws {
+  func itReturnsTheLatestKeptValue(limits: DecodedLimits, digestMask: UInt64) throws {
     var (table, model) = (DecodedTable(limits), [UInt64: (entry: DecodedEntry, count: UInt64?)]())
     var random = GeneratorOfNumbers(state: 42)
     let keys = try (0..<20).map { try CacheKey("notes/\($0)") }

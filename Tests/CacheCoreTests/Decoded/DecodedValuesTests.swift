@@ -28,7 +28,7 @@ struct DecodedValuesTests {
   }
 
   @Test(arguments: [true, false])
-  func whatHasNotChangedIsDecodedOnce(counts: Bool) async throws {
+  func unchangedEntriesAreDecodedOnce(counts: Bool) async throws {
     let engine = try await engine(counts: counts)
     let (store, codec) = (EntryStore(engine: engine, clock: clock), counted.codec())
     try await put("a", at: "notes/a", in: store)
@@ -81,7 +81,7 @@ struct DecodedValuesTests {
 
   /// A 304 gives an entry new times and fields, and leaves its payload.
   @Test(arguments: [true, false])
-  func aRenewedEntryIsReadAnewAndDecodedOnce(counts: Bool) async throws {
+  func aRenewedEntryIsReadAgainAndDecodedOnce(counts: Bool) async throws {
     let store = EntryStore(engine: try await engine(counts: counts), clock: clock)
     let (key, codec) = (try CacheKey("notes/a"), counted.codec())
     try await put("same", at: "notes/a", in: store)
@@ -196,7 +196,7 @@ struct DecodedValuesTests {
     #expect(counted.decoded == 1)
   }
 
-  @Test func whatWasReadDuringAWriteIsReadAgain() async throws {
+  @Test func valuesReadDuringAWriteAreReadAgain() async throws {
     let engine = try await engine()
     let (store, key, codec) = (EntryStore(engine: engine, clock: clock), try CacheKey("notes/a"), counted.codec())
     try await put("old", at: "notes/a", in: store)
@@ -241,7 +241,7 @@ struct DecodedValuesTests {
     await #expect(throws: CacheError.self) { _ = try await store.read(key, codec) }
   }
 
-  @Test func codecsDoNotUseWhatOthersHaveDecoded() async throws {
+  @Test func codecsDoNotShareDecodedValues() async throws {
     let store = EntryStore(engine: try await engine(), clock: clock)
     let (key, other) = (try CacheKey("notes/a"), CountedCodec("other "))
     try await put("a", at: "notes/a", in: store)
@@ -255,7 +255,7 @@ struct DecodedValuesTests {
     }
   }
 
-  @Test func nothingIsKeptWhereNothingMayBe() async throws {
+  @Test func nothingIsKeptIfNothingIsAllowed() async throws {
     let store = EntryStore(engine: try await engine(), clock: clock, decoded: .none)
     let (key, codec) = (try CacheKey("notes/a"), counted.codec())
     try await put("a", at: "notes/a", in: store)

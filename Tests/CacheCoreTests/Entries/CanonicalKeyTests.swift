@@ -167,7 +167,7 @@ struct CredentialKeyTests {
     try key.require()
   }
 
-  @Test func whatCannotBeReadOrCreatedIsAnError() throws {
+  @Test func unreadableFilesAndImpossibleFoldersAreErrors() throws {
     let folder = Folder()
     try FileManager.default.createDirectory(atPath: folder.file, withIntermediateDirectories: true)
     #expect(failure(folder.file)?.message.contains(folder.file) == true, "a folder")

@@ -134,7 +134,7 @@ struct HitRatioTests {
   }
 
   @Test(arguments: names, Thoroughness.seeds(1, of: 2))
-  func scansAndLoopsDoNotPushOutWhatIsUsed(name: String, seed: UInt64) throws {
+  func scansAndLoopsDoNotEvictUsedEntries(name: String, seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
     let trace = Self.trace(name, &generator)
     let exact = Self.leastRecentlyUsed(trace, capacity: 1_200)
@@ -210,7 +210,7 @@ struct VictimSearchTests {
 
   /// Entries with times ahead of the clock, which was set back, are not kept longest.
   @Test(arguments: [EvictionPolicy.lru, .fifo])
-  func whatWasStoredAheadOfTheClockGoesFirst(policy: EvictionPolicy) throws {
+  func entriesStoredAheadOfTheClockAreEvictedFirst(policy: EvictionPolicy) throws {
     let times: [Int64] = [900, 61_001, 1_000, 61_000, 253_402_300_799_999]
     let candidates = try times.enumerated().compactMap { number, time in
       Self.victim(try Self.entry(number, bytes: 1, storedAt: time), policy)
@@ -232,7 +232,9 @@ struct VictimSearchTests {
     #expect(choice.victims.last?.key.text == "url/v1/5000")
   }
 
-  @Test(arguments: EvictionPolicy.standard) func whatIsExpiredGoesFirstUnderEveryPolicy(policy: EvictionPolicy) throws {
+  @Test(arguments: EvictionPolicy.standard) func expiredEntriesAreEvictedFirstUnderEveryPolicy(policy: EvictionPolicy)
+    throws
+  {
     func summary(_ key: String, retainUntil: Int64, storedAt: Int64) throws -> ScannedEntry {
       let end = Timestamp(milliseconds: retainUntil)
       return ScannedEntry(

@@ -176,7 +176,7 @@ struct OutsideResourceTests {
     #expect(metadata.retainUntil == metadata.freshUntil)
   }
 
-  @Test func anUpdateIsGivenWhatIsThere() async throws {
+  @Test func anUpdateGetsTheStoredEntry() async throws {
     let key = try key("a")
     var seen: [String?] = []
     for number in 0..<3 {
@@ -194,7 +194,7 @@ struct OutsideResourceTests {
     #expect(try await store.read(key, PayloadCodec<Note>.json)?.value == Note("new"))
   }
 
-  @Test func whatAnUpdateThrowsEndsItAndChangesNothing() async throws {
+  @Test func anErrorOfAnUpdateEndsItAndChangesNothing() async throws {
     try await put("before", at: "a")
     let key = try key("a")
     let error = await #expect(throws: CacheError.self) {
@@ -206,7 +206,7 @@ struct OutsideResourceTests {
     #expect(try await store.read(key, PayloadCodec<Note>.json)?.value == Note("before"))
   }
 
-  @Test func keysAreThoseOfWhatHasNotExpired() async throws {
+  @Test func keysAreThoseOfUnexpiredEntries() async throws {
     let names = (0..<2_500).map { "n\(10_000 + $0)" }
     for (number, name) in names.enumerated() {
       try await put(name, at: name, for: number.isMultiple(of: 2) ? .seconds(1) : .seconds(60))

@@ -112,7 +112,7 @@ struct URLVariantTests {
   }
 
   /// The signpost was evicted, or a response.
-  @Test(arguments: [0, 1, 2]) func whatIsMissingIsStoredAgain(missing: Int) async throws {
+  @Test(arguments: [0, 1, 2]) func missingVariantsAreStoredAgain(missing: Int) async throws {
     for language in ["de", "fr"] { try await store(language) }
     let keys = try await entries().sorted {
       ($0.metadata.isSignpost ? 0 : 1, $0.key) < ($1.metadata.isSignpost ? 0 : 1, $1.key)

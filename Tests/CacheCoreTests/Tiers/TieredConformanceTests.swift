@@ -67,7 +67,7 @@ struct TieredConformanceTests {
   }
 
   /// Another handle's commit is seen at once if the remote engine counts changes, or is read each time.
-  @Test func whatIsDeclared() {
+  @Test func declaresTheCapabilitiesOfTheRemoteEngine() {
     let inner = SQLitePlugin().declaration.capabilities
     let following = FollowingLayer(over: SQLitePlugin())
     #expect(TieredPlugin(base: SQLitePlugin(), local: MemoryPlugin()).declaration.capabilities == inner)

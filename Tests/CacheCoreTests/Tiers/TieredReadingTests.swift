@@ -8,7 +8,7 @@ import Testing
 @Suite("A local copy answers if the remote store has the same version") struct TieredReadingTests {
   private let tiers = TestTiers()
 
-  @Test func whatTheRemoteStoreAnswersIsCopied() async throws {
+  @Test func remoteEntriesAreCopied() async throws {
     try await tiers.other().store("a")
     let engine = try await tiers.open()
     for _ in 0..<3 { #expect(try await engine.text("cities/a") == "a") }
@@ -17,7 +17,7 @@ import Testing
   }
 
   /// The first read after a write confirms the copy.
-  @Test func whatIsWrittenIsInBoth() async throws {
+  @Test func writesAreInBothStores() async throws {
     let engine = try await tiers.open()
     try await engine.store("a")
     for store in [try await tiers.other(), try await tiers.localAlone()] {
@@ -202,7 +202,7 @@ import Testing
   }
 
   @Test(arguments: [CacheError.Code.damaged, .ioFailed, .noSpace])
-  func whatTheLocalEngineCannotAnswerTheRemoteOneDoes(code: CacheError.Code) async throws {
+  func theRemoteEngineServesReadsThatTheLocalOneCannot(code: CacheError.Code) async throws {
     let engine = try await tiers.open()
     try await engine.store("a")
     let local = try #require(tiers.firstLocal)
@@ -254,7 +254,7 @@ import Testing
     #expect(error?.code == .wrongKey && tiers.remoteReads == reads)
   }
 
-  @Test func readNowServesWhatIsConfirmed() async throws {
+  @Test func readNowServesConfirmedCopies() async throws {
     let location = StorageLocation(tiers.local, ["path": .text("/local")])
     let layer = TieredLayer(over: FollowingLayer(over: tiers.remote), local: location)
     let engine = try await layer.open(try EngineConfiguration(for: layer.declaration, clock: tiers.clock))

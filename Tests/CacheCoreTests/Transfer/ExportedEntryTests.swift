@@ -117,7 +117,7 @@ struct ExportedEntryTests {
     #expect(failure.message.contains(message), "\(failure)")
   }
 
-  @Test func whatIsCutShortIsRefused() throws {
+  @Test func truncatedInputIsRefused() throws {
     let line = [try Self.sample()].lines
     for length in 0..<(line.count - 2) {
       guard case .failure = Self.decoded(Array(line[..<length])) else {

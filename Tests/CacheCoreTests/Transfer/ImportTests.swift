@@ -27,7 +27,7 @@ struct ImportTests {
     return try GeneratedEntries.sealed(key, Array(text.utf8), metadata)
   }
 
-  @Test(arguments: Thoroughness.seeds(1, of: 2)) func whatIsExportedIsImported(seed: UInt64) async throws {
+  @Test(arguments: Thoroughness.seeds(1, of: 2)) func exportedEntriesAreImported(seed: UInt64) async throws {
     let (source, destination) = (try await TestStore(), try await TestStore())
     let entries = try GeneratedEntries.entries(seed: seed, count: 9_000, at: source.clock.now)
     try await source.engine.store(entries)
@@ -80,7 +80,7 @@ struct ImportTests {
 
   /// The clock was set back after an entry was stored ahead of it: nothing proves that the entry is newer.
   @Test(arguments: [(-61, 10, 0), (-60, 10, 1), (10, -61, 1), (10, -60, 0), (-200, -100, 1), (-100, -200, 0)])
-  func anEntryOfUnknownAgeIsNoNewerThanASoundOne(foundAge: Int, givenAge: Int, kept: Int) async throws {
+  func anEntryOfUnknownAgeIsNotNewerThanAnIntactOne(foundAge: Int, givenAge: Int, kept: Int) async throws {
     let test = try await TestStore()
     try await test.engine.store([entry(test, "found", age: foundAge, kept: 300)])
     let given = try entry(test, "given", age: givenAge, kept: 300)

@@ -65,7 +65,7 @@ struct MigrationTests {
   }
 
   @Test(arguments: [(-61, 10), (10, -61)])
-  func anEntryOfUnknownAgeIsNoNewerThanASoundOne(sourceAge: Int, destinationAge: Int) async throws {
+  func anEntryOfUnknownAgeIsNotNewerThanAnIntactOne(sourceAge: Int, destinationAge: Int) async throws {
     let (source, destination) = try await stores([try Self.entry("a/1", "source", age: sourceAge, kept: 300)])
     try await destination.engine.store([try Self.entry("a/1", "destination", age: destinationAge, kept: 300)])
     let report = try await migrate(source, destination)
@@ -85,7 +85,7 @@ struct MigrationTests {
     #expect(try await destination.engine.count().entries == 1)
   }
 
-  @Test func anInterruptedMigrationGoesOn() async throws {
+  @Test func anInterruptedMigrationContinues() async throws {
     let entries = try GeneratedEntries.entries(seed: 3, count: 6_000, at: Self.now)
     let (source, destination) = try await stores(entries)
     let task = Task {

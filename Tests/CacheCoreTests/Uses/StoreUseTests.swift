@@ -168,7 +168,7 @@ import Testing
     #expect(try table.counts().hits == StoreUse.maximumPending, "the counts are kept")
   }
 
-  @Test func memoryForgetsWhatWasUsedTheLongestAgo() throws {
+  @Test func memoryForgetsTheLeastRecentlyUsed() throws {
     let uses = StoreUse(capacity: 10)
     let keys = try (0..<21).map { try CacheKey("a/\($0)") }
     for (number, key) in keys.enumerated() { uses.record(key, at: Timestamp(milliseconds: Int64(number))) }

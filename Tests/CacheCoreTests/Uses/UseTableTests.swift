@@ -102,7 +102,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [UInt64(1), 2, 3]) func whatWasAddedIsFoundHoweverTheFileGrows(seed: UInt64) throws {
+  @Test(arguments: [UInt64(1), 2, 3]) func addedRecordsAreFoundHoweverTheFileGrows(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
     var model: [UInt64: AccessHistory] = [:]
     for round in 0..<40 {
@@ -224,7 +224,7 @@ import Testing
   }
 
   @Test(arguments: [8, 17, 71, 72, 4_095, 4_096, 4_100, 4_128, 4_160, 4_191, 4_192, 8_191])
-  func aTornFileIsReadAsFarAsItGoesAndRepaired(length: Int) throws {
+  func aTornFileIsReadUpToTheTearAndRepaired(length: Int) throws {
     try table(10).add([Self.record(1), Self.record(2), Self.record(3)])
     try write(try content().prefix(length))
     let left = min(3, max(0, (length - 4_096) / 32))
@@ -257,7 +257,7 @@ import Testing
     #expect(try Data(contentsOf: URL(fileURLWithPath: new)) == Data("mine".utf8))
   }
 
-  @Test func whatWasUsedTheLongestAgoIsForgotten() throws {
+  @Test func theLeastRecentlyUsedIsForgotten() throws {
     let table = table(3_000)
     for start in stride(from: UInt64(0), to: 12_000, by: 3_000) {
       try table.add((start..<start + 3_000).map { Self.record(Self.digest($0), Int64($0)) })
@@ -286,7 +286,7 @@ import Testing
     #expect(try table.counts() == OperationCounts(hits: 1))
   }
 
-  @Test func whatCannotBeReadIsAnErrorAndNotEmpty() throws {
+  @Test func unreadableFilesAreErrorsAndNotEmpty() throws {
     let (link, inner) = (folder + "/link.uses", folder + "/folder.uses")
     try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: link)
     try FileManager.default.createDirectory(atPath: inner, withIntermediateDirectories: false)

@@ -64,7 +64,7 @@ struct DamagedStoreTests {
     #expect(export == .damaged)
   }
 
-  @Test(arguments: [0, 1, 999, 1_000, 1_777]) func whatComesBeforeTheDamageIsListed(index: Int) async throws {
+  @Test(arguments: [0, 1, 999, 1_000, 1_777]) func entriesBeforeTheDamageAreListed(index: Int) async throws {
     let store = try await GeneratedStore(seed: 37, count: 2_000)
     let damage = Damage(entries: [store.model[index].key], isNamed: false)
     let entries = EntryStore(engine: FaultyEngine(over: store.test.engine, damage), clock: store.test.clock)
@@ -76,7 +76,7 @@ struct DamagedStoreTests {
     #expect(listing == .damaged && listed == Array(store.model[..<index]))
   }
 
-  @Test(arguments: [0, 1, 29]) func whatComesBeforeTheDamageIsExported(index: Int) async throws {
+  @Test(arguments: [0, 1, 29]) func entriesBeforeTheDamageAreExported(index: Int) async throws {
     let test = try await TestStore()
     let keys = try (0..<30).map { try CacheKey("cities/v1/\(10 + $0)") }
     let payload: [UInt8] = [1]

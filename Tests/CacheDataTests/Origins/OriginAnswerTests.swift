@@ -128,7 +128,7 @@ struct OriginAnswerTests {
     Case(status: 405, code: .invalidAnswer, message: "\(odd) (405)", hint: "check the base URL of this origin"),
   ]
 
-  @Test(arguments: cases) func aFailingStatusSaysWhatFailedAndWhatToDo(example: Case) async throws {
+  @Test(arguments: cases) func aFailingStatusNamesTheFailureAndAdvice(example: Case) async throws {
     let error = try await answer(FakeTransfer(example.status, example.fields, example.body))
     #expect(error?.code == example.code)
     #expect(error?.message == example.message)
@@ -165,7 +165,7 @@ struct OriginAnswerTests {
   }
 
   @Test(arguments: [CacheError.cancelled, CacheError(.originUnreachable, "no connection", hint: "look at the network")])
-  func whatTheTransferSaysIsPassedOn(error: CacheError) async throws {
+  func theMessageOfTheTransferIsPassedOn(error: CacheError) async throws {
     let passed = try await answer(FakeTransfer(failing: error))
     #expect(passed?.code == error.code)
     #expect(passed?.message == error.message)
@@ -218,7 +218,7 @@ struct AnswerValueTests {
   @Test(arguments: [
     ("huge", "'huge' is too large"), ("text", "'text' is not a number"), ("flag", "'flag' is not a number"),
   ])
-  func whatIsNoNumber(member: String, text: String) {
+  func membersThatAreNotNumbers(member: String, text: String) {
     let error = #expect(throws: CacheError.self) { try read().member(member).number }
     #expect(error?.message.contains(text) == true)
     #expect(throws: CacheError.self) { try read().member("whole").boolean }

@@ -35,7 +35,7 @@ struct OriginRequestTests {
   @Test(arguments: [
     (1, 92), (92, 92), (100, 92), (500, 500), (600, 500), (641, 780), (10_000, 780),
   ])
-  func theNearestWidthIsAskedFor(width: Int, expected: Int) throws {
+  func theNearestWidthIsRequested(width: Int, expected: Int) throws {
     let request = try TMDBPosterOrigin(server("https://a.example")).httpRequest(for: Asked.poster(width: width))
     #expect(request.url == "https://a.example/t/p/w\(expected)/a.jpg")
     #expect(request.fields == ["Accept": "image/*"])
@@ -101,7 +101,7 @@ struct OriginRequestTests {
     #expect(message.fields == transfer.requests.first?.fields)
   }
 
-  @Test func aKeyIsTheFirstParameterWhereThereIsNoOther() throws {
+  @Test func aKeyIsTheFirstParameterIfThereIsNoOther() throws {
     let server = try server("https://a.example", credentials: .queryParameter(name: "k y", value: "v/w"))
     let request = try TMDBPosterOrigin(server).httpRequest(for: Asked.poster())
     #expect(request.url == "https://a.example/t/p/w342/a.jpg?k%20y=v%2Fw")
@@ -171,7 +171,7 @@ struct BaseURLTests {
     ("https://a.example/cities", "https://a.example/cities?page=0&order=revenue&sort=desc"),
     ("https://a.example/cities/", "https://a.example/cities/?page=0&order=revenue&sort=desc"),
   ])
-  func theAddressItselfIsAskedAsItIs(url: String, expected: String) throws {
+  func theAddressIsRequestedUnchanged(url: String, expected: String) throws {
     #expect(try HTTPCityOrigin(server(url)).httpRequest(for: Asked.cities()).url == expected)
   }
 
@@ -180,7 +180,7 @@ struct BaseURLTests {
     "https://a.example/?q=hunter2", "https://a.example/#hunter2", "https://a example/hunter2", "https://a／b.example/",
     "https://hunter2\\a.example/",
   ])
-  func whatIsNoAddressIsRefusedWithoutBeingShown(url: String) throws {
+  func invalidAddressesAreRefusedWithoutBeingShown(url: String) throws {
     let error = try #require(throws: CacheError.self) { _ = try BaseURL(url) }
     #expect(error.code == .invalidRequest)
     #expect(!"\(error)".contains("hunter2"))
@@ -211,7 +211,7 @@ struct RedirectTests {
       ("/caf\u{F7E9} a/%7e", "http://a.example/caf%E9%20a/%7e"), ("http://ä.example/", "http://xn--4ca.example/"),
       ("x/%2e%2e/y", "http://a.example/y"), ("/a, /b", "http://a.example/a,%20/b"),
     ], [301, 302, 303, 307, 308])
-  func theNewAddressIsAsked(redirect: (location: String, url: String), status: Int) async throws {
+  func theNewAddressIsRequested(redirect: (location: String, url: String), status: Int) async throws {
     let first = "http://a.example/cities?\(Self.query)"
     let transfer = FakeTransfer(Self.empty, but: [first: Self.redirect(redirect.location, status: status)])
     try await ask("http://a.example/cities", transfer)

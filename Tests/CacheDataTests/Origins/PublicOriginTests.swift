@@ -132,13 +132,13 @@ struct ProPublicaCityOriginTests {
       "a response that is not understood: 'num_pages' is not a whole number"
     ),
   ])
-  func whatIsNotUnderstoodIsSaid(body: String, reason: String) async throws {
+  func malformedInputIsReported(body: String, reason: String) async throws {
     let error = await failure(of: FakeTransfer(200, ["Content-Type": "application/json"], body))
     #expect(error?.code == .invalidAnswer)
     #expect(error?.message == "propublica@a.example sent \(reason)")
   }
 
-  @Test(arguments: [1, 1e30, 0.5]) func countsThatAreNoWholeNumbersAreNotUnderstood(excess: Double) async throws {
+  @Test(arguments: [1, 1e30, 0.5]) func countsThatAreNotWholeNumbersAreNotUnderstood(excess: Double) async throws {
     let error = await failure(of: .json(#"{"organizations": [], "total_results": \#(excess + 0.25)}"#))
     #expect(error?.code == .invalidAnswer)
   }
@@ -219,7 +219,7 @@ struct TMDBMovieOriginTests {
     (#""total_pages": 38029, "total_results": 760576"#, 500, 760_576), (#""total_pages": 0, "total_results": 0"#, 0, 0),
     (#""page": 1"#, 0, 0), (#""total_pages": null, "total_results": null"#, 0, 0),
   ])
-  func noMorePagesAreReportedThanCanBeAskedFor(rest: String, totalPages: Int, totalItems: Int) async throws {
+  func noMorePagesAreReportedThanCanBeRequested(rest: String, totalPages: Int, totalItems: Int) async throws {
     let page = try await answer(.json(#"{"results": [], \#(rest)}"#))
     #expect(page?.totalPages == totalPages)
     #expect(page?.totalItems == totalItems)
@@ -239,7 +239,7 @@ struct TMDBMovieOriginTests {
     ), (#"{"results": [], "total_pages": -3}"#, "'total_pages' is negative"),
     (#"{"success": false, "status_message": "no"}"#, "'results' is missing"), ("not JSON", "it is not valid JSON"),
   ])
-  func whatIsNotUnderstoodIsSaid(body: String, reason: String) async throws {
+  func malformedInputIsReported(body: String, reason: String) async throws {
     let error = await #expect(throws: CacheError.self) { _ = try await answer(.json(body)) }
     #expect(error?.code == .invalidAnswer)
     #expect(error?.message == "tmdb@a.example sent a response that is not understood: \(reason)")
@@ -287,7 +287,7 @@ struct TMDBPosterOriginTests {
       ("image/", "x", "something else than an image for a poster"),
       ("text/plain, image/png", "x", "something else than an image for a poster"),
     ] as [(String?, String, String)])
-  func anythingElseIsNoImage(type: String?, body: String, reason: String) async throws {
+  func anythingElseIsNotAnImage(type: String?, body: String, reason: String) async throws {
     let fields = HTTPFields(type.map { [HTTPFields.Field("Content-Type", $0)] } ?? [])
     let error = await #expect(throws: CacheError.self) { _ = try await answer(FakeTransfer(200, fields, body)) }
     #expect(error?.code == .invalidAnswer)
@@ -381,14 +381,14 @@ struct HTTPCityOriginTests {
       "http@a.example/cities sent page 1 of cities for page 0"
     ), ("null", notUnderstood + "the document is null"), ("{} {}", notUnderstood + "it is not valid JSON"),
   ])
-  func whatIsNotUnderstoodIsSaid(body: String, message: String) async throws {
+  func malformedInputIsReported(body: String, message: String) async throws {
     let error = await #expect(throws: CacheError.self) { _ = try await answer(body) }
     #expect(error?.code == .invalidAnswer)
     #expect(error?.message == message)
     #expect(error?.hint.hasPrefix("check the base URL of this origin") == true)
   }
 
-  @Test func bytesThatAreNoTextAreNotUnderstood() async throws {
+  @Test func bytesThatAreNotTextAreNotUnderstood() async throws {
     for bytes in [[0x22, 0xFF, 0xFE], Array(0...255), [0x1F, 0x8B, 8, 0]] as [[UInt8]] {
       let transfer = FakeTransfer(HTTPResponse(HTTPResponseHead(status: 200), body: bytes))
       let origin = HTTPCityOrigin(try server("https://a.example", transfer))

@@ -70,7 +70,7 @@ import Testing
   }
 
   /// With a number of retries, every failure that may pass is retried, with longer and longer pauses.
-  @Test func everyPassingFailureIsRepeatedWhereRetriesAreAskedFor() async throws {
+  @Test func everyPassingFailureIsRepeatedIfRetriesAreRequested() async throws {
     let delays = Mutex<[Duration]>([])
     let failures = [500, 502, 504, 408].map {
       Result<HTTPResponse, CacheError>.success(HTTPResponse(.init(status: $0)))
@@ -92,7 +92,7 @@ import Testing
 
   /// The content of a response that is not passed on is released before the pause. One that is passed on stays, even if
   /// it breaks off.
-  @Test func onlyWhatIsNotPassedOnIsReplaced() async throws {
+  @Test func onlyContentThatIsNotPassedOnIsReplaced() async throws {
     let released = Mutex(false)
     let rest = StreamedContent(whenEnded: { released.withLock { $0 = true } }) { [1] }
     let broken = StreamedContent { () throws(CacheError) in throw CacheError(.originUnreachable, "broke off") }

@@ -59,7 +59,7 @@ import Testing
     #expect(try await fetch(server, policy: .cacheOnly).value.body == Array("ab".utf8))
   }
 
-  @Test func whoWaitsGetsTheContentToo() async throws {
+  @Test func waitersGetTheContentToo() async throws {
     let server = StagedServer(HTTPResponseHead(status: 200, fields: Self.fresh))
     server.hold()
     let first = Task { try await fetch(server).value }
@@ -89,7 +89,7 @@ import Testing
   }
 
   @Test(arguments: ["no-cache, max-age=60", "max-age=0"])
-  func whoWaitsForAResponseThatMustBeValidatedRequestsItsOwn(control: String) async throws {
+  func aWaiterForAResponseThatMustBeValidatedSendsItsOwnRequest(control: String) async throws {
     let server = StagedServer(HTTPResponseHead(status: 200, fields: ["Cache-Control": control, "ETag": "\"1\""]))
     server.hold()
     let first = Task { try await fetch(server).value }
@@ -123,7 +123,7 @@ import Testing
   }
 
   /// It continues what the first process has stored of the content.
-  @Test(arguments: [true, false]) func anotherProcessThatWaitsRequestsWhatBrokeOff(hasLength: Bool) async throws {
+  @Test(arguments: [true, false]) func anotherProcessThatWaitsRequestsTheRest(hasLength: Bool) async throws {
     let looks = Mutex(0)
     let processes = (0..<2).map { _ in
       ShelfOfResponses(sharing: storage) { duration in
@@ -250,7 +250,7 @@ import Testing
     #expect(await background.finish().map(\.code) == [.tooLarge])
   }
 
-  @Test func whatMayNotBeStoredIsPassedOn() async throws {
+  @Test func unstorableResponsesArePassedOn() async throws {
     let server = StagedServer(HTTPResponseHead(status: 200, fields: ["Cache-Control": "no-store"]))
     server.send("a")
     let response = try await fetch(server).value
@@ -269,7 +269,7 @@ import Testing
     #expect(await background.finish().map(\.code) == [.noSpace])
   }
 
-  @Test func whatWasChangedWhileItArrivedIsNotStored() async throws {
+  @Test func responsesChangedWhileTheyArriveAreNotStored() async throws {
     let server = StagedServer(HTTPResponseHead(status: 200, fields: Self.fresh))
     server.send("a")
     let response = try await fetch(server).value

@@ -69,7 +69,7 @@ struct CompletionTests {
 
   private func text(_ response: HTTPResponse) -> String { String(decoding: response.body, as: UTF8.self) }
 
-  @Test func theRestOfAPartIsAskedFor() async throws {
+  @Test func theRestOfAPartIsRequested() async throws {
     #expect(text(try await get(["Range": "bytes=0-1"])) == "ab")
     let whole = try await get()
     #expect(whole.head.status == 200 && text(whole) == "abcdef" && !whole.head.fields.contains("content-range"))
@@ -78,7 +78,7 @@ struct CompletionTests {
     #expect(try await get().head.fields["cache-status"] == "ResponseCache; hit; ttl=60")
   }
 
-  @Test func aRangeBeyondWhatIsStoredIsCompleted() async throws {
+  @Test func aRangeBeyondTheStoredPartIsCompleted() async throws {
     _ = try await get(["Range": "bytes=0-1"])
     let part = try await get(["Range": "bytes=1-3"])
     #expect(part.head.status == 206 && text(part) == "bcd" && part.head.fields["content-range"] == "bytes 1-3/6")
@@ -86,7 +86,7 @@ struct CompletionTests {
     #expect(server.ranges == ["bytes=0-1", "bytes=2-3"])
   }
 
-  @Test func whatBrokeOffIsContinued() async throws {
+  @Test func aBrokenTransferIsContinued() async throws {
     server.change { $0.cut = 2 }
     let error = await #expect(throws: CacheError.self) { try await get() }
     #expect(error?.code == .originUnreachable && !(error?.cause is IncompleteResponse))
@@ -108,7 +108,7 @@ struct CompletionTests {
   }
 
   /// Offline, an incomplete response does not answer.
-  @Test func aBeginningIsNoAnswer() async throws {
+  @Test func aTruncatedAnswerIsRefused() async throws {
     server.change { $0.cut = 2 }
     await #expect(throws: CacheError.self) { try await get() }
     #expect(try await get(["Cache-Control": "only-if-cached"]).head.status == 504)
@@ -116,7 +116,7 @@ struct CompletionTests {
   }
 
   @Test(arguments: ["no-store", "private, no-store"])
-  func whatMayNotBeStoredIsNotKeptInPartEither(control: String) async throws {
+  func unstorableResponsesAreNotKeptInPartEither(control: String) async throws {
     server.change { ($0.cut, $0.control) = (2, control) }
     let error = await #expect(throws: CacheError.self) { try await get() }
     #expect(storage.keys.isEmpty && error?.hint == "")
@@ -174,7 +174,7 @@ struct CompletionTests {
       HTTPResponseHead(status: 206, fields: ["Content-Range": "bytes 2-5/6", "ETag": "\"1\""]), body: [],
       rest: StreamedContent { nil }),
   ])
-  func whatDoesNotFitIsFetchedAnew(_ answer: HTTPResponse) async throws {
+  func responsesThatDoNotFitAreFetchedAgain(_ answer: HTTPResponse) async throws {
     _ = try await get(["Range": "bytes=0-1"])
     server.change { $0.toRanges = answer }
     #expect(text(try await get()) == "abcdef")

@@ -45,7 +45,7 @@ import Testing
   }
 
   /// The failure says so if the cache could not remove what is no longer valid.
-  @Test func whatCouldNotBeInvalidatedIsPartOfTheFailure() async throws {
+  @Test func failedInvalidationsArePartOfTheFailure() async throws {
     let failing = FakeTransfer(
       failing: CacheError(
         .originUnreachable, "it broke off", cause: IncompleteResponse(HTTPResponse(HTTPResponseHead(status: 200)))))
@@ -56,7 +56,7 @@ import Testing
   }
 
   /// Another task may replace the stored response before the answer to a HEAD arrives.
-  @Test func aHeadLeavesAloneWhatWasStoredMeanwhile() async throws {
+  @Test func aHeadLeavesLaterEntriesAlone() async throws {
     let bench = HTTPCacheBench(FakeTransfer(200, ["Cache-Control": "max-age=60", "ETag": "\"1\""], "old"))
     _ = try await bench.get()
     bench.wait(70)
@@ -73,7 +73,7 @@ import Testing
   }
 
   /// Another task may replace or remove the stored response before the server confirms it.
-  @Test(arguments: [true, false]) func aConfirmationLeavesAloneWhatWasStoredMeanwhile(isReplaced: Bool) async throws {
+  @Test(arguments: [true, false]) func aConfirmationLeavesLaterEntriesAlone(isReplaced: Bool) async throws {
     let bench = HTTPCacheBench(FakeTransfer(200, ["Cache-Control": "max-age=60", "ETag": "\"1\""], "old"))
     _ = try await bench.get()
     bench.wait(70)

@@ -39,7 +39,7 @@ struct CacheCoreTests {
     #expect(inPlace.value.body == Array("b".utf8) && inPlace.source == .cache && !inPlace.warnings.isEmpty)
   }
 
-  @Test func whatWasStoredAheadOfTheClockIsFetchedAnew() async throws {
+  @Test func entriesStoredAheadOfTheClockAreFetchedAgain() async throws {
     let bench = HTTPCacheBench(FakeTransfer(200, ["Cache-Control": "max-age=864000"], "a"))
     bench.wait(864_000)
     _ = try await bench.get()
@@ -53,7 +53,7 @@ struct CacheCoreTests {
       bench.observed.last?.criteria.contains { $0.finding == "unknown: stored 864000 s ahead of the clock" } == true)
   }
 
-  @Test func whatMayBeUsedStaleIsBroughtUpToDateAfterwards() async throws {
+  @Test func staleEntriesInUseAreRevalidatedAfterwards() async throws {
     let bench = HTTPCacheBench(FakeTransfer(200, ["Cache-Control": "max-age=10, stale-while-revalidate=60"], "a"))
     _ = try await bench.get()
     bench.wait(30)
@@ -86,7 +86,7 @@ struct CacheCoreTests {
     #expect(await bench.background.finish().isEmpty)
   }
 
-  @Test(arguments: [429, 500, 502, 503, 504]) func aStaleResponseStandsInForAFailure(status: Int) async throws {
+  @Test(arguments: [429, 500, 502, 503, 504]) func aStaleResponseIsServedAfterAFailure(status: Int) async throws {
     let bench = HTTPCacheBench(FakeTransfer(200, ["ETag": "\"1\""], "a"))
     _ = try await bench.get()
     bench.wait(299)
@@ -223,7 +223,7 @@ struct CacheCoreTests {
   }
 
   @Test(arguments: ["POST", "PUT", "DELETE", "PATCH"])
-  func whatChangesThingsIsPassedOnAndEmptiesTheCache(method: String) async throws {
+  func unsafeRequestsArePassedOnAndEmptyTheCache(method: String) async throws {
     let bench = HTTPCacheBench(FakeTransfer(200, ["Cache-Control": "max-age=60"], "a"))
     _ = try await bench.get()
     #expect(bench.storage.keys.count == 1)
@@ -234,7 +234,7 @@ struct CacheCoreTests {
   }
 
   /// The earlier response is removed, even if the new answer cannot be stored.
-  @Test(arguments: [false, true]) func aPostThatAnswersWhatAGetWouldGetIsStored(isFull: Bool) async throws {
+  @Test(arguments: [false, true]) func aPostWithTheResponseOfAGetIsStored(isFull: Bool) async throws {
     let bench = HTTPCacheBench(FakeTransfer(200, ["Cache-Control": "max-age=60"], "old"))
     _ = try await bench.get()
     let newer = FakeTransfer(200, ["Cache-Control": "max-age=60", "Content-Location": HTTPCacheBench.url], "new")

@@ -46,7 +46,7 @@ struct OutdatedResponseTests {
   }
 
   /// 404 and 410 without a lifetime are stored, and replace it.
-  @Test(arguments: [404, 410]) func whatIsGoneIsNotServedAnyMore(status: Int) async throws {
+  @Test(arguments: [404, 410]) func removedEntriesAreNotServedAnyMore(status: Int) async throws {
     let bench = try await bench()
     _ = try await bench.get([:], .networkOnly, from: FakeTransfer(status, [:], "gone"))
     #expect(try await answers(bench) == ["-", "-", "-"])
@@ -190,7 +190,7 @@ struct OutdatedResponseTests {
   }
 
   /// What was shown first is fresh, and stays the answer.
-  @Test func aFreshResponseStandsInForWhomItMustBeFresh() async throws {
+  @Test func aFreshResponseIsServedAlthoughTheOriginFails() async throws {
     let bench = try await bench()
     let options = FetchOptions(policy: .cachedThenNetwork, requiresFresh: true)
     let snapshots = try await bench.get(from: FakeTransfer(500), options: options)
@@ -214,7 +214,7 @@ struct OutdatedResponseTests {
   }
 
   @Test(arguments: [(0, "request"), (610, "stale")])
-  func theSecondAnswerSaysWhyTheOriginWasAsked(after seconds: Int, reason: String) async throws {
+  func theSecondResponseNamesTheReasonForTheRequest(after seconds: Int, reason: String) async throws {
     let bench = try await bench()
     bench.wait(seconds)
     for (origin, status) in [(FakeTransfer(500), "fwd-status=500"), (FakeTransfer(304, Self.fresh), "fwd-status=304")] {

@@ -171,7 +171,7 @@ struct WrittenRequestTests {
     "", "example.com", "/a", "ftp://example.com/", "file:///etc/passwd", "http://", "https:///a", "mailto:a@b",
     "http://a／b/", "http://a@b\\c/", "http://a/\n", "http://a/x\r",
   ])
-  func whatIsNoURLOfAServerIsRefused(text: String) throws {
+  func urlsThatAreNotOfAServerAreRefused(text: String) throws {
     let error = #expect(throws: CacheError.self) { try HTTPRequest(url: text).checked() }
     #expect(error?.code == .invalidRequest)
     #expect(error?.hint.isEmpty == false)

@@ -23,7 +23,7 @@ struct BenchmarkPlanTests {
       workloads: workloads.compactMap { WorkloadCatalogue.workload(named: $0) }, options: options)
   }
 
-  @Test(arguments: ["typed", "full"]) func whatTheCacheStoresIsMeasuredOnEveryEngine(workload: String) async throws {
+  @Test(arguments: ["typed", "full"]) func entriesOfTheCacheAreMeasuredOnEveryEngine(workload: String) async throws {
     let plan = try plan(try TestHome(), workload)
     let report = try await plan.run { _ in }
     #expect(report.isComplete && !report.hasFailure)
@@ -134,7 +134,7 @@ struct BenchmarkMessageTests {
   }
 
   @Test(arguments: ["", "0 1 x", "3 1 x /s", "-1 1 x /s", "0 x bench /s", "a 1 x /s"])
-  func anythingElseIsNoShare(text: String) {
+  func anythingElseIsNotAShare(text: String) {
     var options = BenchmarkOptions()
     options.processes = 3
     let hasJoined = options.join(text)

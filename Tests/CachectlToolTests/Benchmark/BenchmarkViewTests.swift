@@ -25,7 +25,7 @@ import Testing
     #expect(lines.allSatisfy { $0.split(separator: ",", omittingEmptySubsequences: false).count == view.columns.count })
   }
 
-  @Test func whereNothingWasMeasuredTheHeaderIsThere() {
+  @Test func theHeaderIsThereWithoutMeasurements() {
     let view = BenchmarkOutcome(report: BenchmarkSample.report([], isComplete: false))
     #expect(OutputRenderer(.csv, on: .file).text(view).hasPrefix("backend,workload,phase,entries,outcome,"))
     #expect(OutputRenderer(.table, on: .file).text(view).isEmpty && view.status?.text.contains("interrupted") == true)
@@ -59,7 +59,7 @@ import Testing
   @Test(
     arguments: [.wrong("an entry was lost"), .failed("an entry was lost"), .skipped("an entry was lost")]
       as [BenchmarkResult.Outcome])
-  func whatWasNotMeasuredSaysWhyAndCountsForNoSpeed(outcome: BenchmarkResult.Outcome) {
+  func skippedMeasurementsSayWhyAndCountForNoSpeed(outcome: BenchmarkResult.Outcome) {
     let rows = [
       BenchmarkSample.row("memory", outcome), BenchmarkSample.row("sqlite", "read", phase: "read", rate: 2e5),
     ]
@@ -128,7 +128,7 @@ import Testing
     (160, ["Memory", "p99.9", "Disk", "p50", "Spread"]), (110, ["Disk", "p50", "Spread"]),
     (80, ["Ratio", "Spread", "p99"]),
   ])
-  func whatIsOfLesserWeightGivesWay(width: Int, titles: [String]) {
+  func lessImportantPartsGiveWay(width: Int, titles: [String]) {
     let text = view.table(on: .terminal(width: width, hasColor: false), hasHeader: true)
     let lines = text.split(separator: "\n").map(String.init)
     #expect(lines.allSatisfy { $0.count <= width }, "\(text)")
@@ -240,7 +240,7 @@ import Testing
     #expect(marks == 9 * 5 + 2 * 3 + 9 + 2)
   }
 
-  @Test func costAgainstSizeIsDrawnWhereThereAreSeveralSizes() {
+  @Test func costAgainstSizeIsDrawnIfThereAreSeveralSizes() {
     #expect(page.contains("read: time of an operation by the number of entries"))
     #expect(!page.contains("ycsb-b run: time of an operation by the number of entries"))
   }

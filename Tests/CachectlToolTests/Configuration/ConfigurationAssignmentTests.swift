@@ -71,7 +71,7 @@ struct ConfigurationAssignmentTests {
     #expect(try loader.load(flags).backend == "memory", "The flag of its own counts")
   }
 
-  @Test func whatIsNoTextIsWrittenAsInTheFile() throws {
+  @Test func valuesOtherThanTextAreWrittenAsInTheFile() throws {
     let settings = [
       #"origin.movies.apiKey={"env": "KEY"}"#, #"origin.cities.headers={"X": "y", "Z": {"env": "KEY"}}"#,
     ]
@@ -154,7 +154,7 @@ struct ConfigurationAssignmentTests {
     #expect(loader.problems(wrong).map(\.code) == [.unknownKey])
   }
 
-  @Test func theSchemaOfAFileIsNoSetting() throws {
+  @Test func theSchemaOfAFileIsNotASetting() throws {
     let text = #"{"$schema": "https://example.org/cachectl.schema.json", "backend": "lmdb"}"#
     let configuration = try Fixtures.loader([Fixtures.file: text]).load()
     #expect(configuration.backend == "lmdb" && configuration.document["$schema"] == nil)

@@ -8,7 +8,7 @@ import Testing
 @testable import CachectlTool
 
 struct ConfigurationLoaderTests {
-  @Test func defaultsHoldWhereNothingIsSaid() throws {
+  @Test func defaultsHoldWithoutSettings() throws {
     let configuration = try Fixtures.loader().load()
     #expect(configuration.file == nil)
     #expect(configuration.home == "/home/ada/.cache/cachectl")

@@ -199,7 +199,7 @@ struct ConfigurationProblemTests {
     #expect(malformed.first?.message == "--backend: 'backend' cannot be \"LMDB\"")
   }
 
-  @Test func aFileMayNotBeTooLargeOrUnreadable() {
+  @Test func aFileMustNotBeTooLargeOrUnreadable() {
     let large = String(repeating: " ", count: ConfigurationLoader.maximumFileSize) + "{}"
     #expect(Fixtures.problems(large).map(\.message) == ["\(Fixtures.file): larger than 1MiB, the most that is read"])
     #expect(Fixtures.problems(large).map(\.hint) == ["shorten it, or name another file"])

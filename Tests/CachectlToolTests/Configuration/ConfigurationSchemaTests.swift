@@ -7,7 +7,7 @@ import Testing
 @testable import CachectlTool
 
 struct ConfigurationSchemaTests {
-  @Test func theExampleFileIsWhatTheDeclarationsSay() throws {
+  @Test func theExampleFileMatchesTheDeclarations() throws {
     let text = try String(contentsOf: Fixtures.exampleURL, encoding: .utf8)
     #expect(text == Fixtures.loader(engines: Fixtures.engines).example)
   }
@@ -138,7 +138,7 @@ struct JSONDocumentTests {
     (#""\"\\\/\b\f\n\r\t""#, #""\"\\/\u0008\u000c\n\r\t""#), (#""\u00e9\uD83D\uDE00é😀""#, #""é😀é😀""#),
     ("\u{FEFF}1", "1"),
   ])
-  func readsWhatIsJSON(text: String, expected: String) throws {
+  func readsValidJSON(text: String, expected: String) throws {
     #expect(Self.write(try JSONDocument(parsing: Array(text.utf8)).root) == expected)
   }
 
@@ -168,7 +168,7 @@ struct JSONDocumentTests {
     #expect(throws: error) { try JSONDocument(parsing: Array(text.utf8)) }
   }
 
-  @Test func refusesWhatIsNotUTF8() {
+  @Test func refusesInvalidUTF8() {
     let error = JSONDocument.SyntaxError(place: SourcePlace(line: 2, column: 3), message: "the text is not valid UTF-8")
     #expect(throws: error) { try JSONDocument(parsing: Array("[\n\"é".utf8) + [0xC0, 0x22]) }
   }

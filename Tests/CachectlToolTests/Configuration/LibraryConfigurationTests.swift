@@ -128,7 +128,7 @@ struct LibraryConfigurationTests {
     (CacheError.Code.permissionDenied, ConfigurationError.Code.permissionDenied),
     (CacheError.Code.invalidPlugin, .invalidPlugin), (.failed, .invalidPlugin),
   ])
-  func whatIsWrongWithALibraryIsAMistakeOfTheConfiguration(
+  func defectsOfALibraryAreMistakesOfTheConfiguration(
     thrown: CacheError.Code, reported: ConfigurationError.Code
   ) throws {
     let libraries = Fixtures.libraries([Fixtures.serverLibrary]) { _ throws(CacheError) in
@@ -195,7 +195,7 @@ struct EngineLibrariesTests {
     for word in words { #expect(error?.description.contains(word) == true, "\(error?.description ?? "")") }
   }
 
-  @Test func whatTheFoldersHold() {
+  @Test func allLibrariesInTheFoldersAreFound() {
     let found = Self.libraries.all(in: Self.searchPath)
     #expect(found.map(\.name) == ["both", "one", "both", "lmdb", "two"])
     let loaded = LoadedEngine(

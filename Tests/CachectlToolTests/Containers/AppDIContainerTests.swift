@@ -10,7 +10,7 @@ import Testing
 
 struct AppDIContainerTests {
   @Test(arguments: Backends.persistent)
-  func whatWasFetchedIsThereWhenTheStoreIsOpenedAgain(backend: String) async throws {
+  func fetchedEntriesAreThereWhenTheStoreIsOpenedAgain(backend: String) async throws {
     let home = try TestHome()
     let container = try home.container(backend: backend)
     for source in [Snapshot<CitiesPage>.Source.origin, .cache, .cache] {

@@ -162,7 +162,7 @@ struct MaintenanceTests {
   }
 
   @Test(arguments: [CacheError.Code.busy, .permissionDenied, .unsupportedFormat, .cannotCreate])
-  func whatIsNoDamageIsAnError(code: CacheError.Code) async throws {
+  func failuresOtherThanDamageAreErrors(code: CacheError.Code) async throws {
     let failure = CacheError(code, "no")
     let container = try container(FakePlugin("memory", FakePlugin.Behaviour(openingFailure: failure)))
     let error = await #expect(throws: CacheError.self) { try await verify(container) }

@@ -253,7 +253,7 @@ struct TransformsTests {
   }
 
   @Test(arguments: Backends.persistent, chains)
-  func aChangedConfigurationReadsWhatWasWritten(backend: String, chain: [String]) async throws {
+  func aChangedConfigurationReadsEarlierEntries(backend: String, chain: [String]) async throws {
     let home = try TestHome()
     let fetched = try await fetch(try container(home, chain, backend: backend))
     for other in Self.chains {
@@ -265,7 +265,7 @@ struct TransformsTests {
   }
 
   @Test(arguments: [("1KiB", nil), ("1MiB", "zstd")])
-  func whatIsLargerThanAnEntryMayBeIsNotCompressed(size: String, transforms: String?) async throws {
+  func contentLargerThanAnEntryIsNotCompressed(size: String, transforms: String?) async throws {
     let home = try TestHome()
     let container = try home.container(
       #"{"backend":"sqlite","cache":{"transforms":["zstd"],"maxEntryBytes":"\#(size)"}}"#)
@@ -277,7 +277,8 @@ struct TransformsTests {
     try await store.close()
   }
 
-  @Test(arguments: ["OTHER", "MISSING", nil]) func withAnotherKeyAFetchGoesOnWithAWarning(key: String?) async throws {
+  @Test(arguments: ["OTHER", "MISSING", nil]) func withAnotherKeyAFetchContinuesWithAWarning(key: String?) async throws
+  {
     let home = try TestHome()
     let fetched = try await fetch(try container(home, ["sealed"]))
     let again = try await fetch(try container(home, [], key: key))

@@ -110,7 +110,7 @@ struct OriginTests {
     (["PASSWORD": "x"], "KEY", "set KEY"), (["KEY": "x"], "PASSWORD", "set PASSWORD"),
     (["KEY": "x", "PASSWORD": "a\r\nX: b"], "PASSWORD", "set PASSWORD to a value of one line"),
   ])
-  func aSecretThatIsMissingMattersWhenTheServerIsAsked(variables: [String: String], name: String, hint: String)
+  func aMissingSecretMattersAtTheFirstRequest(variables: [String: String], name: String, hint: String)
     async throws
   {
     let (home, server) = (try TestHome(), FakeServer())
@@ -130,7 +130,7 @@ struct OriginTests {
     try await store.close()
   }
 
-  @Test func aServerOfOurOwnProtocolIsAsked() async throws {
+  @Test func aServerWithOurOwnProtocolGetsRequests() async throws {
     let (home, server) = (try TestHome(), FakeServer())
     let origin = #"{"kind": "http", "baseURL": "http://127.0.0.1:8080/cities"}"#
     let container = try home.container(#"{"backend": "memory", "origin": {"cities": \#(origin)}}"#, server: server)

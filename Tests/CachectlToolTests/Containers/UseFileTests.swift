@@ -131,7 +131,7 @@ struct UseFileTests {
     }
   }
 
-  @Test func whatDoesNotOutliveTheProcessLeavesNoFile() async throws {
+  @Test func aStoreThatEndsWithTheProcessLeavesNoFile() async throws {
     let home = try TestHome()
     #expect(try await usage(home.container(backend: "memory"), fetching: true) == OperationCounts())
     #expect(!FileManager.default.fileExists(atPath: home.home))
@@ -151,7 +151,7 @@ struct UseFileTests {
   }
 
   /// A mark beside the link would be one for any file that the link is replaced by.
-  @Test func theUsesOfALinkedStoreAreBesideItsFile() async throws {
+  @Test func theUsesOfALinkedStoreAreNextToItsFile() async throws {
     let home = try TestHome()
     let (link, target) = (home.home + "/cache.sqlite", home.folder + "/target.sqlite")
     try FileManager.default.createDirectory(atPath: home.home, withIntermediateDirectories: true)

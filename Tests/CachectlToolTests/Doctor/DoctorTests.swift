@@ -60,7 +60,7 @@ struct DoctorTests {
     (#""keys": [{"env": "KEY"}, {"env": "SHORT"}]"#, ["problem"], .invalidOption, "SHORT: the key"),
   ]
 
-  @Test(arguments: sealings) func whatSealsIsChecked(
+  @Test(arguments: sealings) func sealsAreChecked(
     section: String, results expected: [JSONValue], worst: CacheError.Code?, message: String
   ) async throws {
     let plugin = FakePlugin("fake", .init(inspection: Self.inspection, times: [clock.now]))
@@ -72,7 +72,7 @@ struct DoctorTests {
     #expect(message.isEmpty || messages(checks).contains(message), "\(messages(checks))")
   }
 
-  @Test func whereAllIsWellNothingIsWrong() async throws {
+  @Test func aHealthySetupHasNoProblems() async throws {
     let plugin = FakePlugin("fake", .init(inspection: Self.inspection, times: [clock.now]))
     let (checks, worst) = try await examine(plugin)
     #expect(worst == nil)
@@ -91,7 +91,7 @@ struct DoctorTests {
   }
 
   /// Whether there is a store yet, or not.
-  @Test(arguments: [true, false]) func whatIsToBeKnownOfThePlaceIsAWarning(exists: Bool) async throws {
+  @Test(arguments: [true, false]) func factsAboutThePlaceAreWarnings(exists: Bool) async throws {
     let inspection = StoreInspection(
       path: "server:1", exists: exists, files: [], format: 2, currentFormat: 2, caution: "it drops what it likes")
     let (checks, worst) = try await examine(FakePlugin("fake", .init(inspection: inspection, times: [clock.now])))
@@ -187,7 +187,7 @@ struct DoctorTests {
   }
 
   @Test(arguments: [CacheError.Code.permissionDenied, .ioFailed, .busy, .damaged])
-  func whatKeepsAStoreFromOpeningIsAProblem(code: CacheError.Code) async throws {
+  func openingFailuresAreProblems(code: CacheError.Code) async throws {
     let failure = CacheError(code, "no entry", hint: "knock")
     for behaviour in [
       FakePlugin.Behaviour(failure: failure), .init(inspection: Self.inspection, openingFailure: failure),
@@ -211,7 +211,7 @@ struct DoctorTests {
     #expect(writable.worst?.rawValue == "permissionDenied")
   }
 
-  @Test func whoUsesAStoreIsNamed() async throws {
+  @Test func processesThatUseAStoreAreNamed() async throws {
     var files = Self.sound
     files.links = ["/proc/41/fd/3": "/u/home/store"]
     files.texts = ["/proc/41/comm": "sqlite3\n"]
@@ -261,7 +261,7 @@ struct DoctorTests {
     #expect(results(checks, of: "configuration") == ["problem"] && worst?.rawValue == "permissionDenied")
   }
 
-  @Test func whatWasMovedAsideIsNamed() async throws {
+  @Test func movedStoresAreNamed() async throws {
     var files = Self.sound
     for name in ["store.damaged-1", "store.damaged-2", "store.uses", "other.damaged-1"] {
       files.files["/u/home/\(name)"] = .file()
@@ -272,7 +272,7 @@ struct DoctorTests {
   }
 
   /// An engine moves a store aside next to the target of a link.
-  @Test func whatWasMovedAsideNextToTheTargetOfALinkIsNamed() async throws {
+  @Test func movedStoresNextToTheTargetOfALinkAreNamed() async throws {
     var files = Self.sound
     files.links["/u/home/store"] = "/data/store"
     files.realPaths["/u/home/store"] = "/data/store"

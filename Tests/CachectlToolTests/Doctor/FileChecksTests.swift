@@ -54,7 +54,7 @@ struct FileChecksTests {
     #expect(FileChecks(files: files).home("/u/home/deep").map(\.verdict) == ["problem cannotCreate"])
   }
 
-  @Test func theSuperuserIsWarnedOfWhatBelongsToAnother() {
+  @Test func theSuperuserIsWarnedOfFilesOfOthers() {
     var files = Self.files(.folder())
     files.user = 0
     let findings = FileChecks(files: files).home("/u/home")
@@ -94,14 +94,14 @@ struct FileChecksTests {
       (FileSystemSpace(free: (64 << 20) - 1, isReadOnly: false), "problem noSpace"),
       (FileSystemSpace(free: 1 << 40, isReadOnly: true), "warning"), (nil, "warning"),
     ] as [(FileSystemSpace?, String)])
-  func thereIsRoomForWhatMayBeStored(space: FileSystemSpace?, verdict: String) {
+  func thereIsRoomForEverythingThatCanBeStored(space: FileSystemSpace?, verdict: String) {
     var files = Self.files(.folder())
     files.free = space
     let finding = FileChecks(files: files).space(home: "/u/home", maximumBytes: 1 << 30, usedBytes: 10)
     #expect(finding.verdict == verdict, "\(finding.message)")
   }
 
-  @Test func whatIsStoredAlreadyNeedsNoMoreRoom() {
+  @Test func storedEntriesNeedNoMoreRoom() {
     var files = Self.files(.folder())
     files.free = FileSystemSpace(free: 100 << 20, isReadOnly: false)
     let finding = FileChecks(files: files).space(home: "/u/home", maximumBytes: 1 << 30, usedBytes: 950 << 20)

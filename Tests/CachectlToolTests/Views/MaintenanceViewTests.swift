@@ -128,7 +128,7 @@ struct MaintenanceViewTests {
     #expect(view.status?.text == "saved 1,000 entries; there may have been more")
   }
 
-  @Test func aDryRunSaysWhatWouldBeDone() {
+  @Test func aDryRunReportsTheChanges() {
     let view = Self.repairView(isDryRun: true, movedTo: [])
     #expect(view.json["repair"]?["dryRun"] == .boolean(true))
     #expect(Self.text(view, .table).hasPrefix("Would save  1,000 entries\nWould lose  1 entry\n\nIssue"))

@@ -12,7 +12,7 @@ import Testing
   @Test(
     arguments: [(SIGINT, 130, 1), (SIGTERM, 143, 1), (SIGHUP, 129, 1), (SIGINT, 130, 2), (SIGTERM, 143, 3)]
       as [(Int32, Int32, Int)])
-  func whatWasMeasuredIsPrintedAndMarked(signal: Int32, status: Int32, processes: Int) async throws {
+  func measurementsArePrintedAndMarked(signal: Int32, status: Int32, processes: Int) async throws {
     let scratch = try Scratch()
     let arguments = Self.arguments + ["--processes", "\(processes)", "--save", "s.json", "--report", "r.html"]
     let program = try RunningProgram(Binary.path, arguments, in: scratch)

@@ -82,7 +82,7 @@ import Testing
     #expect(!hostile.exists("work/marked"))
   }
 
-  @Test func aVariableThatIsNoSettingIsMentionedWhereTheConfigurationIsLookedAt() async throws {
+  @Test func anUnknownVariableIsMentionedByCommandsAboutTheConfiguration() async throws {
     let (scratch, variables) = (try Scratch(), ["CACHECTL_CACHE_TTL": "5m"])
     for command in [["config", "show"], ["config", "validate"]] {
       let run = try await scratch.cachectl(command, environment: variables)

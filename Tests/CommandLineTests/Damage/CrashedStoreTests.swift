@@ -101,7 +101,7 @@ import Testing
     expectSuccess(try await scratch.cachectl(Self.lmdb + ["verify"]))
   }
 
-  @Test func theHintLeadsToWhatCanBeRead() async throws {
+  @Test func theHintLeadsToTheReadableEntries() async throws {
     let scratch = try Scratch()
     let environment = [
       "CACHECTL_LMDB_PATH": scratch.path("it's a store"),
@@ -126,7 +126,7 @@ import Testing
   }
 
   /// The server answers when the gate opens: until then the fetch has the store open.
-  @Test func whileAnotherProcessHasTheStoreOpenItStaysWhereItIs() async throws {
+  @Test func aStoreOpenInAnotherProcessStaysInPlace() async throws {
     let scratch = try await filledStore()
     let gate = try TestGate()
     let server = try TestServer { _ in TestResponse("late").held(by: gate) }
@@ -173,7 +173,7 @@ import Testing
   }
 
   /// A file with content is no mark. A removal works without one.
-  @Test func aFileOfSomeoneElseIsNoMark() async throws {
+  @Test func aFileOfSomeoneElseIsNotAMark() async throws {
     let intact = try await filledStore()
     try intact.write("mine", to: Self.mark)
     let fetch = try await intact.cachectl(Self.lmdb + ["fetch", "cities", "--output", "json"])
@@ -191,14 +191,14 @@ import Testing
     ["doctor"], ["verify"], ["verify", "--output", "json"], ["rm", "--all", "--dry-run"],
     ["migrate", "--from", "lmdb", "--to", "plist", "--dry-run"],
   ])
-  func aCheckLeavesTheStoreWhereItIs(command: [String]) async throws {
+  func aCheckLeavesTheStoreInPlace(command: [String]) async throws {
     let scratch = try await crashedStore()
     let run = try await scratch.cachectl(Self.lmdb + command)
     #expect(run.status == 65 && (run.text + run.errors).contains("lmdb.crashed"), "\(run.text)\(run.errors)")
     #expect(scratch.exists(Self.mark) && movedStores(scratch).isEmpty)
   }
 
-  @Test func completionLeavesTheStoreWhereItIs() async throws {
+  @Test func completionLeavesTheStoreUnchanged() async throws {
     let scratch = try await crashedStore()
     let run = try await scratch.cachectl("__complete", "fish", "--backend", "lmdb", "show", "ci")
     #expect(["", "words\n"].contains(run.text) && run.errors.isEmpty)

@@ -142,7 +142,7 @@ import Testing
 
   /// Nothing is lost by making a store there.
   @Test(arguments: Contract.persistentEngines, [true, false])
-  func whatIsEmptyIsAnEmptyStore(engine: String, isLinked: Bool) async throws {
+  func emptyFilesAndFoldersAreEmptyStores(engine: String, isLinked: Bool) async throws {
     let scratch = try Scratch()
     if engine == "sqlite" { try scratch.write("", to: "empty") } else { try scratch.makeFolder("empty") }
     try FileManager.default.createSymbolicLink(

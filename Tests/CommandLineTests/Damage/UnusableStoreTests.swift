@@ -6,7 +6,7 @@ import Testing
   static let commands = [["fetch", "cities"], ["fetch", "cities", "--offline"], ["ls"], ["stats"], ["queries"]]
 
   @Test(arguments: [("sqlite", "cache.sqlite", true), ("lmdb", "lmdb", false), ("plist", "plist", false)])
-  func somethingElseIsWhereTheStoreShouldBe(engine: String, name: String, isFolder: Bool) async throws {
+  func aForeignFileInThePlaceOfTheStoreIsRefused(engine: String, name: String, isFolder: Bool) async throws {
     let scratch = try Scratch()
     try scratch.makeFolder("home")
     if isFolder { try scratch.makeFolder("home/\(name)") } else { try scratch.write("mine", to: "home/\(name)") }

@@ -130,7 +130,7 @@ import Testing
   }
 
   @Test(arguments: Contract.persistentEngines)
-  func aRepairSavesWhatIsSound(engine: String) async throws {
+  func aRepairSavesIntactEntries(engine: String) async throws {
     let store = try await Store(engine)
     try store.changeALetter()
     let damaged = try store.scratch.read(store.file)
@@ -223,7 +223,7 @@ import Testing
     #expect(store.scratch.names(below: "home").allSatisfy { !$0.contains("damaged") })
   }
 
-  @Test func aDryRunGoesWithARepair() async throws {
+  @Test func aDryRunRequiresARepair() async throws {
     let run = try await Scratch().cachectl("verify", "--dry-run")
     expectFailure(run, status: 64, mentioning: ["--repair"])
   }

@@ -30,7 +30,7 @@ import Testing
     }
   }
 
-  @Test func anUnknownEngineIsNoEngine() async throws {
+  @Test func anUnknownEngineIsAnError() async throws {
     let run = try await Scratch().cachectl("backends", "show", "sqlit")
     #expect(run.status == 64)
     #expect(run.errors.contains("sqlite"))

@@ -49,7 +49,7 @@ import Testing
     #expect(!run.text.contains("ended the process"))
   }
 
-  @Test func whatAnEnginePrintsIsNoResult() async throws {
+  @Test func theOutputOfAnEngineIsNotAResult() async throws {
     let (run, document) = try await test("print", ["--seed", "7"])
     expectSuccess(run)
     #expect(document.names == ["backend", "checks", "failed", "passed", "skipped"])

@@ -73,7 +73,7 @@ import Testing
     #expect(doctor.text.contains("\(path) is not used"), "\(doctor.text)")
   }
 
-  @Test func theFileIsNoLibrary() async throws {
+  @Test func theFileIsNotALibrary() async throws {
     let scratch = try Scratch()
     let path = try scratch.install(.success(Data("no library".utf8)), as: "text")
     try await expectMistake(scratch, path, status: 78, [path])

@@ -22,7 +22,7 @@ import Testing
     #expect(stats["entries"] == 0 && stats["misses"] == 0)
   }
 
-  @Test func theDecisionFollowsFromWhatIsStored() async throws {
+  @Test func theDecisionFollowsFromTheStoredResponse() async throws {
     let engine = "plist"
     let scratch = try Scratch()
     expectSuccess(try await scratch.cachectl("--backend", engine, "fetch", "cities"))

@@ -42,7 +42,7 @@ import Testing
     #expect(pages.server.highestConcurrency == 3)
   }
 
-  @Test func aWalkThatFailedGoesOnWhereItWas() async throws {
+  @Test func aFailedWalkContinuesAtItsPosition() async throws {
     let engine = "sqlite"
     let pages = try CityPages(9)
     pages.setBroken([5])
@@ -65,7 +65,7 @@ import Testing
   }
 
   @Test(arguments: [["--refresh"], ["--policy", "cached-then-network"]])
-  func whatGoesOnIsNamedForEveryPolicy(options: [String]) async throws {
+  func progressIsNamedForEveryPolicy(options: [String]) async throws {
     let pages = try CityPages(3)
     pages.setBroken([2])
     let run = try await scratch(pages, atOnce: 1).cachectl(Self.command + options)
@@ -73,7 +73,7 @@ import Testing
   }
 
   @Test(arguments: [("memory", "max-age=600"), ("sqlite", "no-store")])
-  func whatIsNotKeptIsNotSaidToBe(engine: String, directives: String) async throws {
+  func responsesThatAreNotStoredAreNotReportedAsStored(engine: String, directives: String) async throws {
     let pages = try CityPages(3, caching: directives)
     pages.setBroken([2])
     let run = try await scratch(pages, atOnce: 1).cachectl(["--backend", engine] + Self.command)
@@ -82,7 +82,7 @@ import Testing
   }
 
   @Test(arguments: Contract.inTurn([SIGINT, SIGTERM, SIGINT]))
-  func anInterruptedWalkGoesOnWhereItWas(engine: String, signal: Int32) async throws {
+  func anInterruptedWalkContinuesAtItsPosition(engine: String, signal: Int32) async throws {
     let pages = try CityPages(9)
     pages.hold(3..<9)
     let scratch = try scratch(pages, atOnce: 2)
@@ -128,7 +128,7 @@ import Testing
     #expect(lines == ["id"] + CityPages.identifiers(3).map { $0[...] })
   }
 
-  @Test func anOriginThatFailsIsLeftAloneWhereStalePagesStandIn() async throws {
+  @Test func aFailingOriginGetsNoRequestWhileStalePagesAreServed() async throws {
     let pages = try CityPages(9, caching: "max-age=0, stale-if-error=600")
     let scratch = try scratch(pages, atOnce: 2)
     expectSuccess(try await scratch.cachectl(Self.command))
@@ -150,7 +150,7 @@ import Testing
     #expect(run.errors.contains("First 5 of 18 cities · 3 of 9 pages"), "\(run.errors)")
   }
 
-  @Test func progressIsShownOnATerminalAndGoneInTheEnd() async throws {
+  @Test func progressIsShownOnATerminalAndFinallyRemoved() async throws {
     let pages = try CityPages(9)
     pages.hold([8])
     let scratch = try scratch(pages, atOnce: 1)

@@ -69,7 +69,7 @@ import Testing
     ("/a b+c?d e", "/a%20b+c?d%20e"),
     ("?", "/?"), ("", "/"), ("/%zz", "/%25zz"), ("/é", "/%C3%A9"),
   ])
-  func whatIsSentIsAsTyped(typed: String, target: String) async throws {
+  func requestsAreSentAsTyped(typed: String, target: String) async throws {
     let (scratch, server) = (try Scratch(), try server())
     expectSuccess(try await scratch.cachectl("fetch", "url", server.url + typed))
     #expect(server.requests.map(\.target) == [target])
@@ -171,7 +171,7 @@ import Testing
   }
 
   @Test(arguments: ["ftp://example.com/", "https://", "http://a\\@b/", "http://a/\n"])
-  func whatIsNoURLOfAWebServerIsAMistake(url: String) async throws {
+  func urlsThatAreNotOfAWebServerAreMistakes(url: String) async throws {
     let scratch = try Scratch()
     for command in [["show"], ["rm"]] {
       expectFailure(try await scratch.cachectl(command + [url]), status: 64, mentioning: ["no URL"])
@@ -183,7 +183,7 @@ import Testing
   }
 
   /// What was made stale asks the origin, and stands in where it fails.
-  @Test func whatIsMadeStaleAsksTheOriginAndStandsInForIt() async throws {
+  @Test func entriesMadeStaleAreRevalidatedAndServedIfTheOriginFails() async throws {
     let engine = "lmdb"
     let scratch = try Scratch()
     var server: TestServer? = try OriginSettings.cityServer()
@@ -203,7 +203,7 @@ import Testing
     #expect(try alone.document()["stale"] == true && alone.errors.contains("warning"), "\(alone.errors)")
   }
 
-  @Test func theContentGoesToAFile() async throws {
+  @Test func theContentIsWrittenToAFile() async throws {
     let (scratch, server) = (try Scratch(), try server())
     let file = scratch.path("file")
     let run = try await scratch.cachectl("fetch", "url", server.url, "--out", file)

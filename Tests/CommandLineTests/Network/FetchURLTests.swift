@@ -216,7 +216,7 @@ import Testing
     arguments: [
       ([], "no-store", "no-store"), (["-d", "a=1"], "max-age=60", "the method is POST"), ([], "max-age=60", nil),
     ] as [([String], String, String?)])
-  func anAnswerThatMayNotBeKeptIsAnErrorWhereItMust(options: [String], control: String, reason: String?) async throws {
+  func aResponseThatMustBeKeptAndCannotIsAnError(options: [String], control: String, reason: String?) async throws {
     let server = try TestServer { _ in TestResponse(fields: ["Cache-Control": control], "hello") }
     let run = try await Scratch().cachectl(["fetch", "url", server.url, "--require-store"] + options)
     #expect(run.text == "hello" && run.status == (reason == nil ? 0 : 74))
@@ -271,7 +271,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func anAnswerThatBreaksOffIsNoFile(isLarge: Bool) async throws {
+  func aBrokenResponseLeavesNoFile(isLarge: Bool) async throws {
     let (scratch, size) = (try Scratch(), isLarge ? 200_000 : 1_000)
     let head = "HTTP/1.1 200 OK\r\nContent-Length: \(size)\r\n\r\n"
     let server = try TestServer(script: [.raw(head + String(repeating: "x", count: size / 2))])
@@ -309,7 +309,7 @@ import Testing
 
   /// What is stored is the answer to a request without content.
   @Test(arguments: ["GET", "HEAD"])
-  func aRequestWithContentIsNotAnsweredByWhatIsStored(method: String) async throws {
+  func aRequestWithContentIsNotServedFromTheCache(method: String) async throws {
     let (scratch, server) = (try Scratch(), try TestServer { _ in TestResponse(fields: Self.fresh, "all") })
     let command = ["fetch", "url", server.url]
     expectSuccess(try await scratch.cachectl(command))

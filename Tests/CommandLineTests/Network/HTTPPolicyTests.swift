@@ -22,7 +22,7 @@ import Testing
     }
   }
 
-  @Test func whatIsStaleIsConfirmedByA304() async throws {
+  @Test func staleEntriesAreConfirmedByA304() async throws {
     let engine = "sqlite"
     let (scratch, server) = (try Scratch(), try OriginSettings.cityServer(freshFor: 0))
     try scratch.configure(OriginSettings.cities(server.url))
@@ -69,7 +69,7 @@ import Testing
     #expect(server.connectionCount == connections)
   }
 
-  @Test func whatIsStaleStandsInForAServerThatFails() async throws {
+  @Test func staleEntriesAreServedIfTheServerFails() async throws {
     let engine = "plist"
     let (scratch, server) = (try Scratch(), try OriginSettings.cityServer(freshFor: 0))
     try scratch.configure(OriginSettings.cities(server.url))
@@ -85,7 +85,7 @@ import Testing
   }
 
   @Test(arguments: ["0", "1", nil])
-  func aServerThatIsTooBusyIsAskedAgain(retryAfter: String?) async throws {
+  func aBusyServerGetsTheRequestAgain(retryAfter: String?) async throws {
     let (scratch, server) = (try Scratch(), try OriginSettings.cityServer())
     try scratch.configure(OriginSettings.cities(server.url))
     server.enqueue([.tooManyRequests(retryAfter: retryAfter)])

@@ -35,7 +35,7 @@ import Testing
   }
 
   /// A weak tag does not show that the bytes are the same.
-  @Test func withoutAStrongValidatorAllOfItIsFetchedAnew() async throws {
+  @Test func withoutAStrongValidatorAllOfItIsFetchedAgain() async throws {
     let (scratch, server) = (try Scratch(), try Self.server(tag: "W/\"1\""))
     for _ in 1...2 { #expect(try await scratch.cachectl("fetch", "url", server.url).status == 69) }
     #expect(server.requests.map { $0.fields["Range"] } == [nil, nil])

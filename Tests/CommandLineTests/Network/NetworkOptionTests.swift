@@ -35,7 +35,7 @@ import Testing
     (["--cert", "CERTIFICATE", "--key", "CERTIFICATE"], ["--key: CERTIFICATE holds no private key"]),
     (["-x", "foo://ada:s3cret@a:1"], ["--proxy: there is no such kind of proxy", "socks5h://"]),
   ])
-  func whatCannotBeUsedIsAMistake(options: [String], words: [String]) async throws {
+  func unusableValuesAreMistakes(options: [String], words: [String]) async throws {
     let (scratch, server) = (try Scratch(), try TestServer { _ in TestResponse("hello") })
     for name in ["CERTIFICATE", "KEY"] {
       let label = name == "KEY" ? "PRIVATE KEY" : name
@@ -140,7 +140,7 @@ import Testing
     #expect(try scratch.read(file) == Data(content))
   }
 
-  @Test func contentThatIsNotCompressedIsNoAnswer() async throws {
+  @Test func contentThatIsNotCompressedIsInvalid() async throws {
     let (scratch, coded) = (try Scratch(), Self.fresh.replacing(with: ["Content-Encoding": "gzip"]))
     let server = try TestServer { _ in TestResponse(fields: coded, "plain") }
     let run = try await scratch.cachectl("fetch", "url", server.url, "--compressed", "-o", scratch.path("work/answer"))

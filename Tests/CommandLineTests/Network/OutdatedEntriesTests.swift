@@ -12,7 +12,7 @@ import Testing
     arguments: Contract.inTurn(
       [(200, ["Cache-Control": "no-store"]), (200, ["Vary": "*"]), (404, [:]), (410, ["Cache-Control": "no-store"])]
         as [(Int, TestFields)]))
-  func whatAnAnswerReplacesIsNotShownAnyMore(engine: String, answer: (Int, TestFields)) async throws {
+  func aReplacedResponseIsNotShownAnyMore(engine: String, answer: (Int, TestFields)) async throws {
     let (scratch, server) = (try Scratch(), try TestServer { _ in TestResponse(fields: Self.fresh, "old") })
     let command = ["--backend", engine, "fetch", "url", server.url, "--retry", "0"]
     #expect(try await scratch.cachectl(command).text == "old")
@@ -25,7 +25,7 @@ import Testing
   }
 
   @Test(arguments: Contract.inTurn([404, 410, 200]))
-  func whatAnOriginReplacesIsNotShownAnyMore(engine: String, status: Int) async throws {
+  func aValueReplacedByTheOriginIsNotShownAnyMore(engine: String, status: Int) async throws {
     let (scratch, origin) = (try Scratch(), try MovieDatabaseOrigin(key: "k3y", token: "none", movies: 45))
     try scratch.configure(OriginSettings.movies(origin.url))
     let command = ["--backend", engine, "fetch", "poster", "/poster0.png"]

@@ -21,7 +21,7 @@ import Testing
   private func key(page: Int) -> String { Contract.citiesKey.replacing("page=0", with: "page=\(page)") }
 
   @Test(arguments: engines)
-  func whatWasUsedLastStays(engine: String) async throws {
+  func theLastUsedEntriesStay(engine: String) async throws {
     let scratch = try scratch(engine, cache: #""maxEntries": 2"#)
     for page in ["0", "1", "0"] { expectSuccess(try await scratch.cachectl("fetch", "cities", "--page", page)) }
     let run = try await scratch.cachectl("fetch", "cities", "--page", "2", "--verbose")
@@ -37,7 +37,7 @@ import Testing
   }
 
   @Test(arguments: engines)
-  func whatIsTooLargeIsShownButNotStored(engine: String) async throws {
+  func contentThatIsTooLargeIsShownButNotStored(engine: String) async throws {
     let scratch = try scratch(engine, cache: #""maxBytes": "1KiB""#)
     let run = try await scratch.cachectl("fetch", "cities", "--output", "json")
     expectSuccess(run)
@@ -51,7 +51,7 @@ import Testing
   }
 
   /// The stale entry is shown; what came after it cannot be kept.
-  @Test func whatCannotBeKeptInTheBackgroundIsSaid() async throws {
+  @Test func failuresToStoreInTheBackgroundAreReported() async throws {
     let scratch = try Scratch()
     let lifetimes = ["--set", "cache.timeToLive=0s", "--set", "cache.staleWhileRevalidate=1h"]
     expectSuccess(try await scratch.cachectl(["fetch", "cities"] + lifetimes))

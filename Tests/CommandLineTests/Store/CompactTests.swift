@@ -5,7 +5,7 @@ import Testing
 /// `compact`.
 @Suite struct CompactTests {
   @Test(arguments: Contract.persistentEngines)
-  func whatHasExpiredIsRemoved(engine: String) async throws {
+  func expiredEntriesAreRemoved(engine: String) async throws {
     let scratch = try Scratch()
     // Without a validator an answer is of no use once it is not fresh, and so expires then.
     let server = try TestServer { _ in .json(OriginSettings.page) }

@@ -15,14 +15,14 @@ import Testing
     return (scratch, path)
   }
 
-  @Test func whatIsOnTheOtherServerIsServed() async throws {
+  @Test func entriesOfTheOtherServerAreServed() async throws {
     let (scratch, path) = try await filledStore()
     for command in [["fetch", "cities", "--offline"], ["show", Contract.citiesKey]] {
       expectSuccess(try await scratch.cachectl(["--backend", path] + command, environment: ["FAULT": "lost"]))
     }
   }
 
-  @Test func whatMustBeCompleteFails() async throws {
+  @Test func contentThatMustBeCompleteFails() async throws {
     let (scratch, path) = try await filledStore()
     for command in [
       ["ls"], ["ls", "--sort", "size"], ["stats"], ["export"], ["verify"], ["compact"],

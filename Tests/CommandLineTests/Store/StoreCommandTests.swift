@@ -103,7 +103,7 @@ import Testing
   }
 
   @Test(arguments: Contract.persistentEngines)
-  func aCursorGoesThroughAllEntriesOnce(engine: String) async throws {
+  func aCursorVisitsAllEntriesOnce(engine: String) async throws {
     let scratch = try await store(engine)
     let all = try await keys(scratch, engine)
     #expect(all.count == 4 && all == all.sorted())
@@ -191,7 +191,7 @@ import Testing
 
   /// As a script leaves it whose variable is not set.
   @Test(arguments: Contract.persistentEngines)
-  func anEmptyPrefixIsNoCondition(engine: String) async throws {
+  func anEmptyPrefixIsNotACondition(engine: String) async throws {
     let scratch = try await store(engine)
     let run = try await scratch.cachectl("--backend", engine, "rm", "--prefix", "")
     expectFailure(run, status: 64, mentioning: ["--all"])

@@ -40,7 +40,7 @@ import Testing
   }
 
   /// Another process changes the remote store.
-  @Test func aCopyOfWhatWasRemovedDoesNotAnswer() async throws {
+  @Test func aCopyOfARemovedEntryIsNotServed() async throws {
     let scratch = try await scratch()
     let plain = ["--backend", "sqlite"]
     expectSuccess(try await scratch.cachectl(plain + ["rm", "--all", "--yes"]))

@@ -59,7 +59,7 @@ import Testing
   private func sizeText(_ line: String) -> Substring { line.firstMatch(of: /\((.*)\)/)?.output.1 ?? "" }
 
   @Test(arguments: [("sqlite", "lmdb"), ("lmdb", "plist"), ("plist", "sqlite")])
-  func whatIsExportedIsImported(from: String, to: String) async throws {
+  func exportedEntriesAreImported(from: String, to: String) async throws {
     let scratch = try await store(from)
     let lines = try await export(scratch, from)
     let run = try await scratch.cachectl("--backend", from, "--output", "json", "export", scratch.path("file"))
@@ -220,7 +220,7 @@ import Testing
   }
 
   /// In a container the tool mostly has the same number each time, and so it has after a crash.
-  @Test func whatAnExportThatCrashedLeftKeepsNoOtherFromItsFile() async throws {
+  @Test func exportSucceedsAfterACrashedExport() async throws {
     let scratch = try await store("sqlite")
     let line = "echo left > \"$1.$$.new\" && exec \"$0\" export --quiet \"$1\""
     let run = try await scratch.run("/bin/sh", ["-c", line, Binary.path, scratch.path("file")])
@@ -229,7 +229,7 @@ import Testing
   }
 
   /// The limit of the size of files kills the tool in the middle of writing one.
-  @Test func whatIsKilledWhileItWritesAFileLeavesTheFileAsItWas() async throws {
+  @Test func aProcessKilledWhileItWritesAFileLeavesTheFileUnchanged() async throws {
     let scratch = try await store("sqlite")
     try scratch.write("before", to: "work/export")
     let line = "ulimit -f 1 && exec \"$0\" export \"$1\""
@@ -251,7 +251,7 @@ import Testing
     expectSuccess(try await scratch.cachectl("stats"))
   }
 
-  @Test func whatIsMoreThanTheBoundsAllowIsSaid() async throws {
+  @Test func entriesBeyondTheBoundsAreReported() async throws {
     let scratch = try await store("sqlite")
     try scratch.write(#"{"cache": {"maxEntries": 2}}"#, to: "few.json")
     let options = ["--config", scratch.path("few.json")]

@@ -16,7 +16,7 @@ import Testing
   }
 
   @Test(arguments: Contract.persistentEngines)
-  func showSaysWhatAnEntryIsStoredBy(engine: String) async throws {
+  func showNamesTheTransformsOfAnEntry(engine: String) async throws {
     let scratch = try scratch(engine, #""zstd", "sealed""#)
     expectSuccess(try await scratch.cachectl("fetch", "cities", environment: Self.secret))
     let entry = try await scratch.cachectl(

@@ -63,7 +63,7 @@ import Testing
   }
 
   /// With `--output json` each line of the standard error is an object with one member, which says what it is.
-  @Test func theStandardErrorIsJSONWhereTheOutputIs() async throws {
+  @Test func stderrIsJSONIfTheOutputIs() async throws {
     let scratch = try await store()
     let verbose = try await scratch.cachectl("fetch", "cities", "--verbose", "--output", "json")
     expectSuccess(verbose)

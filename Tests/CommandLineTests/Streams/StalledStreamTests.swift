@@ -113,7 +113,7 @@ import Testing
     #expect(try await program.end().status == status)
   }
 
-  @Test func anImportOfAPipeReadsWhatIsWrittenLater() async throws {
+  @Test func anImportOfAPipeReadsLaterWrites() async throws {
     let (source, scratch) = (try Scratch(), try Scratch())
     expectSuccess(try await source.cachectl("fetch", "cities"))
     try scratch.write(try await source.cachectl("export").output, to: "lines")

@@ -123,7 +123,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func theCachedTableStaysWhereTheOriginFails(isStale: Bool) async throws {
+  func theCachedTableStaysIfTheOriginFails(isStale: Bool) async throws {
     let session = try await Session(freshFor: isStale ? 0 : 600, answer: .html(500))
     let program = try session.start()
     await session.terminal.shows("Asking the origin")
@@ -141,7 +141,7 @@ import Testing
     #expect(try run.documents().map { $0["stale"] } == [.boolean(isStale), .boolean(isStale)])
   }
 
-  @Test func theCachedTableStaysWhereTheOriginRefuses() async throws {
+  @Test func theCachedTableStaysIfTheOriginRefuses() async throws {
     let session = try await Session(answer: .html(401))
     let program = try session.start()
     session.gate.open()
@@ -163,7 +163,7 @@ import Testing
     #expect(!lines.contains { $0.contains("Asking") }, "\(lines)")
   }
 
-  @Test func remarksThatGoElsewhereAreOfWhatIsLeftInSight() async throws {
+  @Test func remarksThatGoElsewhereAreAboutTheVisibleRest() async throws {
     let session = try await Session(answer: Self.page(["NEW"]))
     let program = try session.start(errors: false)
     session.gate.open()

@@ -44,7 +44,7 @@ import Testing
   }
 
   @Test(arguments: [["--quiet"], ["--output", "json"]])
-  func nothingIsLeftWhereItIsNotWanted(options: [String]) async throws {
+  func noProgressIsLeftInQuietOrJSONOutput(options: [String]) async throws {
     let scratch = try await store()
     let terminal = try PseudoTerminal(columns: 100, rows: 24)
     let program = try RunningProgram(

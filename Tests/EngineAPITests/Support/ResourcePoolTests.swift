@@ -43,7 +43,7 @@ import Testing
     #expect(error?.code == .noSpace)
   }
 
-  @Test func whatWasTakenIsTheCallersUntilItIsGivenBack() throws {
+  @Test func takenBytesBelongToTheCallerUntilTheyAreReturned() throws {
     let pool = ResourcePool<Resource>()
     let first = try pool.take { Resource() }
     let second = try pool.take { Resource() }

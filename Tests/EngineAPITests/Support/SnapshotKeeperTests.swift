@@ -88,7 +88,7 @@ import Testing
     #expect(!store.keeper.isKeeping)
   }
 
-  @Test func theThreadEndsWhatIdleReadersKeep() async throws {
+  @Test func theThreadEndsTransactionsOfIdleReaders() async throws {
     let keeper = SnapshotKeeper(interval: .microseconds(100))
     let pool = ResourcePool<Reader>()
     keeper.add(pool)

@@ -17,7 +17,7 @@ import Testing
     return nil
   }
 
-  @Test func whatIsCreatedIsForTheUserAlone() throws {
+  @Test func createdFilesAreForTheUserAlone() throws {
     try files.makeDirectory(folder + "/a/b/c/")
     try files.makeDirectory(folder + "/a/b/c")
     try files.create(folder + "/a/b/c/file", [1, 2])

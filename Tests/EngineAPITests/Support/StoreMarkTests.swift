@@ -45,7 +45,7 @@ import Testing
   }
 
   @Test(arguments: ["file", "link", "folder"])
-  func whatBelongsToSomeoneElseIsLeftAlone(kind: String) throws {
+  func filesOfSomeoneElseAreLeftAlone(kind: String) throws {
     let mark = StoreMark(inFolder: folder)
     switch kind {
     case "file": try write("mine", to: "store.uses")
@@ -59,7 +59,7 @@ import Testing
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["store.uses"])
   }
 
-  @Test func aPlaceIsWhatLinksLeadTo() throws {
+  @Test func aPlaceIsTheTargetOfItsLinks() throws {
     try write("123", to: "file")
     try FileManager.default.createSymbolicLink(atPath: folder + "/link", withDestinationPath: folder + "/file")
     #expect(try StorePlace(folder) == .folder)

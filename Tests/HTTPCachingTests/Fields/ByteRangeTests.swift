@@ -68,7 +68,7 @@ struct ContentRangeTests {
     #expect(ContentRange(value) == nil)
   }
 
-  @Test(arguments: [0..<1, 5..<10, 0..<10]) func writesWhatItUnderstands(_ offsets: Range<Int>) {
+  @Test(arguments: [0..<1, 5..<10, 0..<10]) func aWrittenRangeIsReadBack(_ offsets: Range<Int>) {
     let range = ContentRange(offsets, of: 10)
     #expect(ContentRange(range.text) == range)
   }

@@ -80,7 +80,7 @@ struct DeltaSecondsTests {
   }
 
   @Test(arguments: ["", " ", "-1", "+1", "1.0", "1e3", "0x10", "1 ", " 1", "abc", "1,2", "٣", "१", "１", "1\u{0}", "∞"])
-  func refusesWhatIsNoNumber(_ text: String) {
+  func refusesTextThatIsNotANumber(_ text: String) {
     #expect(DeltaSeconds.duration(text) == nil)
   }
 }

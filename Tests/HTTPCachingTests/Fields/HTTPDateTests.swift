@@ -69,7 +69,7 @@ struct HTTPDateTests {
 
   /// Dates can be read back in each of the three formats.
   @Test(arguments: [UInt64.random(in: 0...UInt64.max)])
-  func whatIsWrittenIsUnderstood(seed: UInt64) throws {
+  func writtenTextIsUnderstood(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
     for _ in 0..<2_000 {
       let seconds = Int64.random(in: -62_135_596_800...253_402_300_799, using: &generator)

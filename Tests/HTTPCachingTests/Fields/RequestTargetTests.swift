@@ -33,7 +33,7 @@ struct RequestTargetTests {
     "\u{e4}.example",
     "http://a",
   ])
-  func whatNamesNoServerIsInvalid(host: String) {
+  func urlsWithoutAServerAreInvalid(host: String) {
     let request = HTTPRequest(url: "http://a.example/", fields: ["Host": host])
     #expect(!request.hasValidHost)
     #expect(request.target == request.url && request.detour == nil)
@@ -44,7 +44,7 @@ struct RequestTargetTests {
     #expect(!request.hasValidHost)
   }
 
-  @Test func whatAnUnsafeRequestInvalidatesIsOfTheHost() {
+  @Test func anUnsafeRequestInvalidatesWithinItsHost() {
     let request = HTTPRequest(method: "POST", url: "http://a.example/x", fields: ["Host": "b.example"])
     let head = HTTPResponseHead(
       status: 201, fields: ["Location": "/y", "Content-Location": "http://a.example/z"])

@@ -23,11 +23,11 @@ struct TargetedCacheControlTests {
     "x=1.", "x=.5", "x=1e5", "x=0x10", "x=1.2345", "x=1234567890123456", "x=1234567890123.5", "x=\"\\a\"", "x=\"é\"",
     "x=a b", "max-age=60;", "max-age=60;X", "x=:a b:", "é=1", "x=(a)b", "x=(\"a\"\"b\")",
   ])
-  func ignoresWhatIsMalformed(_ value: String) {
+  func ignoresMalformedValues(_ value: String) {
     #expect(CacheControl(targeted: ["CDN-Cache-Control": value]) == nil, "\(value)")
   }
 
-  @Test func ignoresWhatIsNotThere() {
+  @Test func ignoresMissingFields() {
     #expect(CacheControl(targeted: ["Cache-Control": "max-age=60"]) == nil)
   }
 
@@ -41,7 +41,7 @@ struct TargetedCacheControlTests {
   @Test(arguments: [
     "max-age=\"60\"", "max-age=60.0", "max-age=a", "max-age", "max-age=(60)", "max-age=:YWJj:", "max-age=-1",
   ])
-  func aWrongTypeIsNoNumberOfSeconds(_ value: String) {
+  func aWrongTypeIsNotANumberOfSeconds(_ value: String) {
     let control = CacheControl(targeted: ["CDN-Cache-Control": value])
     #expect(control?.contains("max-age") == true && control?.seconds("max-age") == nil, "\(value)")
   }

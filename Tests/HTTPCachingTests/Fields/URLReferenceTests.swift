@@ -58,7 +58,7 @@ struct URLReferenceTests {
     "http://h:65536/", "http://h:1\u{301}/", "http://h:99999999999999999999/", "http://a@\u{301}b/", "http://a／b/",
     "http://caf\u{F7E9}/", "//h%2F/", "/a\tb", "http://good\\@evil/", "http://[fe80::x]/",
   ])
-  func refusesWhatHasNoHost(_ reference: String) {
+  func refusesURLsWithoutAHost(_ reference: String) {
     #expect(URLReference.resolve(reference, against: "http://a/b/c/d;p?q") == nil)
   }
 
@@ -71,7 +71,7 @@ struct URLReferenceTests {
     #expect(URLReference.resolve(reference, against: "http://a/c/../d/e", keepingDots: true) == url)
   }
 
-  @Test func thePortThatGoesWithoutSayingIsThatOfTheBase() {
+  @Test func theImpliedPortIsThatOfTheBase() {
     #expect(URLReference.resolve("//g:443/x", against: "https://a/") == "https://g/x")
     #expect(URLReference.resolve("//g:80/x", against: "https://a/") == "https://g:80/x")
   }

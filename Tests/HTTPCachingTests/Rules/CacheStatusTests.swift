@@ -26,7 +26,7 @@ struct CacheStatusTests {
     #expect(Self.status(.fetch, .partial) == "cachectl; fwd=partial")
   }
 
-  @Test func whatIsNotAnsweredIsNeitherAHitNorForwarded() {
+  @Test func unansweredRequestsAreNeitherHitsNorForwarded() {
     #expect(Self.status(.fail, .uriMiss) == "cachectl")
   }
 

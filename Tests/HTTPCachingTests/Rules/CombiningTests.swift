@@ -28,7 +28,7 @@ struct CombiningTests {
     (2..<4, 4..<6, 2..<6),
     (4..<6, 2..<4, 2..<6), (2..<8, 4..<6, 2..<8), (4..<6, 2..<8, 2..<8), (2..<4, 2..<4, 2..<4), (0..<9, 1..<10, 0..<10),
   ])
-  func joinsWhatTouches(_ old: Range<Int>, _ new: Range<Int>, _ union: Range<Int>) throws {
+  func joinsAdjacentParts(_ old: Range<Int>, _ new: Range<Int>, _ union: Range<Int>) throws {
     let (head, text) = try #require(try combined(Self.part(old), Self.part(new)))
     #expect(text == String(decoding: Array(Self.content.utf8)[union], as: UTF8.self))
     let isComplete = union.count == Self.content.count
@@ -77,7 +77,7 @@ struct CombiningTests {
     #expect(head.remainingFreshness(at: received + .seconds(5)) == .seconds(10))
   }
 
-  @Test func whatIsCompleteTakesNewBytes() throws {
+  @Test func aCompleteResponseTakesNewBytes() throws {
     let old = HTTPResponse(HTTPResponseHead(status: 200, fields: ["ETag": "\"v\""]), body: Array(Self.content.utf8))
     let (head, text) = try #require(try combined(old, Self.part(2..<4)))
     #expect(head.head.status == 200 && text == Self.content)

@@ -63,7 +63,7 @@ struct CompletingTests {
   }
 
   @Test(arguments: Question.all)
-  func asksForWhatIsMissing(_ question: Question) throws {
+  func requestsTheMissingPart(_ question: Question) throws {
     let stored = try Self.stored(Self.part(question.stored, question.fields))
     let request = HTTPRequest.testing(question.request, method: question.method)
     let rest = HTTPCacheRules.testing().completing(
@@ -108,7 +108,7 @@ struct CompletingTests {
   }
 
   @Test(arguments: Answer.all)
-  func joinsWhatFits(_ answer: Answer) throws {
+  func joinsMatchingParts(_ answer: Answer) throws {
     let old = Self.part(0..<4)
     let result = HTTPCacheRules.testing().completed(
       try Self.stored(old), old.body, with: answer.response, for: .testing(answer.request), now: received)

@@ -44,7 +44,7 @@ struct CredentialTests {
   }
 
   /// A plain header field that has the name of a secret somewhere else does not get what the secret did.
-  @Test func aPlainFieldIsNoSecret() throws {
+  @Test func aPlainFieldIsNotASecret() throws {
     let secret = Self.request(["X-Key": "a"], secret: ["x-key"])
     let plain = Self.request(["X-Key": "a"])
     for vary in ["", "X-Key"] {
@@ -97,7 +97,7 @@ struct CredentialTests {
       ("max-age=60", false), ("public", true), ("must-revalidate, max-age=60", true), ("s-maxage=60", true),
       ("private, max-age=60", false),
     ])
-  func aSharedCacheKeepsWhatIsForEverybody(directives: String, isKept: Bool) throws {
+  func aSharedCacheKeepsPublicResponses(directives: String, isKept: Bool) throws {
     let rules = HTTPCacheRules.testing(isShared: true)
     for party in Self.parties where party.hasCredentials {
       let head = HTTPResponseHead(status: 200, fields: ["Cache-Control": directives])
@@ -109,7 +109,7 @@ struct CredentialTests {
     }
   }
 
-  @Test func theTraceNamesWhatTellsPartiesApartAndNoValue() {
+  @Test func theTraceNamesTheFieldsThatTellPartiesApartAndNoValue() {
     var request = Self.request(
       ["Cookie": "a=hush", "X-Key": "hush", "Host": "other.example", "Accept": "b"], secret: ["x-key"],
       parameters: ["api_key": "hush"], url: "https://example.com/x", identity: "hush")

@@ -27,7 +27,7 @@ struct GeneratedHistoryTests {
       seen == [
         "serve", "serveThenRevalidate", "revalidate", "fetch", "fail", "stored", "not stored", "confirmed",
         "contradicted",
-        "invalidated", "superseded", "stands in", "fails",
+        "invalidated", "superseded", "serves stale", "fails",
       ])
   }
 }
@@ -110,10 +110,11 @@ private struct History {
   private mutating func fail(_ request: ModelRequest, _ found: Int?) throws {
     guard let found else { return }
     let entry = entries[found]
-    let standsIn = rules.mayStandIn(entry.head, for: request.message.fields, at: time)
+    let servesStale = rules.canServeStale(entry.head, for: request.message.fields, at: time)
     try check(
-      standsIn == model.mayStandIn(entry.model, request, at: now), "\(label): \(request) at \(now), \(entry.model)")
-    seen.insert(standsIn ? "stands in" : "fails")
+      servesStale == model.canServeStale(entry.model, request, at: now),
+      "\(label): \(request) at \(now), \(entry.model)")
+    seen.insert(servesStale ? "serves stale" : "fails")
   }
 
   private mutating func confirm(_ found: Int, _ sent: Int, _ generator: inout SeededGenerator) throws {

@@ -35,7 +35,7 @@ struct InvalidationTests {
       (["Location": "/caf\u{F7E9}"], ["/caf%E9"]), (["Content-Location": "/caf\u{F7E9}"], ["/caf%E9"]),
       (["Content-Location": "/y", "content-location": "/z"], ["/y", "/z"]), (["Location": "/a/%2e%2e/y"], ["/y"]),
     ] as [(HTTPFields, [String])])
-  func whatIsNamedIsInvalidatedWithinTheOrigin(_ fields: HTTPFields, _ paths: [String]) {
+  func namedURLsAreInvalidatedWithinTheOrigin(_ fields: HTTPFields, _ paths: [String]) {
     #expect(invalidated("POST", 201, fields) == (["/x"] + paths).map { "http://example.com\($0)" })
   }
 

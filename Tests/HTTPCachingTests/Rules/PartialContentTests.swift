@@ -98,7 +98,7 @@ struct PartialContentTests {
     }
   }
 
-  @Test func whatCannotBeSatisfiedNamesTheLength() throws {
+  @Test func anUnsatisfiableRangeNamesTheLength() throws {
     for response in [Self.complete, Self.partial] {
       guard case .unsatisfiable(let head) = try answerOf(["Range": "bytes=10-"], from: response) else {
         Issue.record("satisfiable")
@@ -115,7 +115,7 @@ struct PartialContentTests {
       (206, ["Content-Range": "bytes 3-7/10"], 5, 3..<8, false),
       (206, ["Content-Range": "bytes 0-9/10"], 10, 0..<10, true),
     ] as [(Int, HTTPFields, Int, Range<Int>, Bool)])
-  func knowsWhatIsStored(_ status: Int, _ fields: HTTPFields, count: Int, _ offsets: Range<Int>, isComplete: Bool)
+  func knowsTheStoredEntries(_ status: Int, _ fields: HTTPFields, count: Int, _ offsets: Range<Int>, isComplete: Bool)
     throws
   {
     let content = try #require(PartialContent(HTTPResponseHead(status: status, fields: fields), count: count))

@@ -95,7 +95,7 @@ struct PreconditionsTests {
       ),
       (["Last-Modified": "m", "Content-Type": "t"], ["Last-Modified"]),
     ] as [(HTTPFields, [String])])
-  func tellsWhatACacheNeedsToKnow(_ stored: HTTPFields, _ names: [String]) throws {
+  func aNotModifiedHeadHasTheFieldsThatACacheNeeds(_ stored: HTTPFields, _ names: [String]) throws {
     guard case .notModified(let head) = try Self.outcome(["If-None-Match": "*"], stored) else {
       Issue.record("modified")
       return

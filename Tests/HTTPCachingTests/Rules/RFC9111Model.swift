@@ -141,7 +141,7 @@ struct RFC9111Model: Sendable {
   }
 
   /// RFC 5861, section 4.
-  func mayStandIn(_ entry: Entry, _ request: ModelRequest, at now: Int) -> Bool {
+  func canServeStale(_ entry: Entry, _ request: ModelRequest, at now: Int) -> Bool {
     let said = request.seconds["stale-if-error"] ?? control(entry.response).seconds["stale-if-error"] ?? staleIfError
     let age = currentAge(entry, at: now)
     let staleness = age.map { $0 - lifetime(entry) } ?? .zero

@@ -164,7 +164,7 @@ struct ReuseTests {
       (.uriMiss, ["Cache-Control": "only-if-cached"], .fail),
       (.varyMiss, ["Cache-Control": "only-if-cached, max-stale"], .fail),
     ] as [(CacheDecision.ForwardReason, HTTPFields, CacheDecision.Action)])
-  func asksTheOriginWhereNothingIsSelected(
+  func sendsTheRequestIfNothingIsSelected(
     _ missing: CacheDecision.ForwardReason, _ request: HTTPFields, _ action: CacheDecision.Action
   ) {
     let decision = HTTPCacheRules.testing().decision(

@@ -53,7 +53,7 @@ struct TraceTests {
       ([:], "GET", FetchOptions(policy: .networkOnly), "policy", "the policy is network-only"),
       (["Cache-Control": "only-if-cached"], "GET", FetchOptions(), "stored response", "only the cache is allowed"),
     ] as [(HTTPFields, String, FetchOptions, String, String)])
-  func namesWhatForbidsToUseTheCache(
+  func namesTheReasonAgainstUsingTheCache(
     _ request: HTTPFields, _ method: String, _ options: FetchOptions, _ name: String, _ reason: String
   ) {
     let trace = CacheTrace()

@@ -95,7 +95,7 @@ struct ValidationTests {
       ([:], 2, 58), (["Cache-Control": "max-age=10"], 2, 8), (["Cache-Control": "max-age=10", "Age": "4"], 6, 4),
       (["Date": date(95)], 5, 55), (["Cache-Control": "no-cache"], 2, -2), (["Expires": date(500)], 2, 58),
     ] as [(HTTPFields, Int, Int)])
-  func freshnessBeginsAnew(_ confirmation: HTTPFields, age: Int, remaining: Int) throws {
+  func freshnessBeginsAgain(_ confirmation: HTTPFields, age: Int, remaining: Int) throws {
     let rules = HTTPCacheRules.testing(staleIfError: 300)
     let stored = try #require(rules.stored(["Cache-Control": "max-age=60", "Age": "50", "Date": date(-50)]))
     let updated = rules.updated(
@@ -118,7 +118,7 @@ struct ValidationTests {
       (200, ["Content-Length": "6"], false), (200, ["ETag": "\"v\"", "Content-Length": "6"], false), (404, [:], false),
       (200, ["A": "b"], true), (200, ["Vary": "Accept"], false),
     ] as [(Int, HTTPFields, Bool)])
-  func aHeadDescribesWhatIsStored(_ status: Int, _ head: HTTPFields, describes: Bool) throws {
+  func aHeadDescribesTheStoredResponse(_ status: Int, _ head: HTTPFields, describes: Bool) throws {
     let rules = HTTPCacheRules.testing()
     let stored = try #require(
       rules.stored(["ETag": "\"v\"", "Last-Modified": Self.modified, "Content-Length": "5"]))

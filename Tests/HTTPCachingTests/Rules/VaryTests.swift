@@ -53,7 +53,7 @@ struct VaryTests {
     }
   }
 
-  @Test func aSharedCacheRegardsCredentialsWhereVaryNamesThem() throws {
+  @Test func aSharedCacheRegardsCredentialsThatVaryNames() throws {
     let rules = HTTPCacheRules.testing(isShared: true)
     let stored = try #require(
       rules.stored(["Vary": "Authorization", "Cache-Control": "public"], for: ["Authorization": "a"]))
@@ -82,7 +82,7 @@ struct VaryTests {
     }
   }
 
-  @Test func whatEveryRequestSelectsHasNothingToKeep() throws {
+  @Test func selectorsOfEveryRequestHaveNothingToKeep() throws {
     for isShared in [false, true] {
       let rules = HTTPCacheRules.testing(isShared: isShared)
       #expect(try #require(rules.stored(["Cache-Control": "public"], for: ["A": "1"])).selector == .always)

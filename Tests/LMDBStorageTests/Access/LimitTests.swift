@@ -73,7 +73,7 @@ import Testing
   }
 
   /// LMDB takes pages for a large value, and leaves them unwritten if the value is removed in the same batch.
-  @Test func freePagesBeyondTheEndOfTheFileAreNoDamage() async throws {
+  @Test func freePagesBeyondTheEndOfTheFileAreNotDamage() async throws {
     let store = try TestStore()
     let engine = try await store.open(mapSize: 1 << 30)
     try await engine.put("cities/a")

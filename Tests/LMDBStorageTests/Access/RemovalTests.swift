@@ -62,7 +62,7 @@ import Testing
   }
 
   /// Files of others stay where they are. A store without any readable part is moved, too.
-  @Test func onlyWhatIsOursIsMoved() async throws {
+  @Test func onlyOurOwnFilesAreMoved() async throws {
     let store = try TestStore()
     try store.mark()
     let note = store.path + "/note.txt"

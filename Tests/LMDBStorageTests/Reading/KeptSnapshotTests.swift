@@ -81,7 +81,7 @@ import Testing
     try await processes.close()
   }
 
-  @Test func aWriterEndsWhatIdleReadersKeep() async throws {
+  @Test func aWriterEndsTransactionsOfIdleReaders() async throws {
     let processes = try Processes()
     try await processes.writer.put("cities/a", [1])
     try await processes.keep()
@@ -109,7 +109,7 @@ import Testing
     for index in 0..<20 { try await engine.put("cities/\(index)", [UInt8](repeating: 7, count: 10_000)) }
   }
 
-  @Test func closingEndsWhatIsKept() async throws {
+  @Test func closingEndsKeptTransactions() async throws {
     let processes = try Processes()
     try await processes.writer.put("cities/a", [1])
     try await processes.keep()

@@ -30,7 +30,7 @@ import Testing
     }
   }
 
-  @Test func compactKeepsWhatHasNotExpiredAndTheStoreIntact() async throws {
+  @Test func compactKeepsUnexpiredEntriesAndTheStoreIntact() async throws {
     let store = try TestStore()
     let engine = try await store.open(clock: FixedClock(now: Timestamp(milliseconds: 5_000)))
     let payload = [UInt8](repeating: 7, count: 50_000)
@@ -54,7 +54,7 @@ import Testing
     try await engine.close()
   }
 
-  @Test func aReaderStillSeesWhatItSawBefore() async throws {
+  @Test func aReaderStillSeesItsEarlierState() async throws {
     let store = try TestStore()
     let engine = try await store.open(mapSize: 67_108_864, clock: FixedClock(now: Timestamp(milliseconds: 5_000)))
     let payload = [UInt8](repeating: 7, count: 500_000)

@@ -41,7 +41,7 @@ import Testing
     #expect(!objects(to: nil) && objects(to: 2))
   }
 
-  @Test func whatWasReadIsNotLost() {
+  @Test func recordedReadsAreNotLost() {
     confirm(1)
     ledger[.tried, entry] = 2
     #expect(!objects(to: 1) && !objects(to: 2) && objects(to: 1))

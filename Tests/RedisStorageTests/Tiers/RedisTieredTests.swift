@@ -177,7 +177,7 @@ struct RedisTieredTests {
 
   /// No process of ours changes the entry: someone empties the server, or removes the entry by hand.
   @Test(arguments: [["FLUSHALL"], ["DEL", "cachectl:cities/a"]])
-  func whatIsRemovedByHandIsSeenSoon(_ command: [String]) async throws {
+  func entriesRemovedByHandDisappearSoon(_ command: [String]) async throws {
     let server = try RedisServer()
     let engine = try await open(server, "here")
     try await engine.put("cities/a", "1")

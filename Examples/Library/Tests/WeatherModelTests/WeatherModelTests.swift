@@ -22,7 +22,7 @@ import WeatherModel
     }
   }
 
-  @Test func theServiceIsAskedOnceInTenMinutes() async throws {
+  @Test func theServiceGetsOneRequestInTenMinutes() async throws {
     let weather = weather(try await Cache.inMemory(clock: clock))
     for _ in 0..<3 { _ = try await weather("Bern") }
     #expect(service.queries == ["Bern"])

@@ -7,7 +7,7 @@ import Testing
 /// Several handles on one store, as several processes have them.
 struct ConcurrencyTests {
   @Test(arguments: Backends.persistent)
-  func nothingIsLostWhereTwoHandlesInsertAtOnce(backend: String) async throws {
+  func nothingIsLostIfTwoHandlesInsertAtOnce(backend: String) async throws {
     let home = try TestHome()
     let handles = [try await home.openStore(backend), try await home.openStore(backend)]
     try await withThrowingTaskGroup(of: Void.self) { group in

@@ -8,7 +8,7 @@ import Testing
 /// The same behaviour over every engine, none of which knows what a token is.
 struct InsertAndListTests {
   @Test(arguments: Backends.all)
-  func whatIsInsertedIsListedByName(backend: String) async throws {
+  func insertedTokensAreListedByName(backend: String) async throws {
     let tokens = try ["github", "aws/eu-1", "é", "zz", "a%b=c"].map { try ServiceToken.sample($0) }
     let listed = try await TestHome().withTokens(backend) { container in
       for token in tokens { try await container.makeInsertServiceTokenUseCase().execute(token) }

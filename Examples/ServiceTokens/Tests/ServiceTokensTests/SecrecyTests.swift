@@ -18,14 +18,14 @@ struct SecrecyTests {
   }
 
   @Test(arguments: ["", " ", "two words", "line\nbreak", "escape\u{1B}[2J", "\u{200B}"])
-  func aValueThatIsNoWordIsRefusedWithoutBeingRepeated(text: String) throws {
+  func aValueThatIsNotAWordIsRefusedWithoutBeingRepeated(text: String) throws {
     let error = try #require(throws: CacheError.self) { try TokenValue(text) }
     #expect(error.code == .invalidRequest)
     #expect(text.isEmpty || text == " " || !"\(error)".contains(text))
   }
 
   @Test(arguments: ["", "two words", String(repeating: "n", count: 129), "bell\u{7}"])
-  func aNameThatIsNoWordIsRefused(name: String) throws {
+  func aNameThatIsNotAWordIsRefused(name: String) throws {
     let value = try TokenValue("secret")
     #expect(throws: CacheError.self) { try ServiceToken(name: name, value: value) }
   }

@@ -5,7 +5,7 @@ import Testing
 /// The program as its users see it, over engines that their configuration names.
 struct CachectlToolTests {
   @Test(arguments: Backends.persistent)
-  func valuesAreMaskedUntilTheyAreAskedFor(backend: String) async throws {
+  func valuesAreMaskedUntilTheyAreRequested(backend: String) async throws {
     let tool = ToolRun(try TestHome())
     #expect(await tool.run("insert", "github", "s3cret", "--backend", backend) == .init())
     let masked = await tool.run("list", "--backend", backend)
@@ -52,7 +52,7 @@ struct CachectlToolTests {
     #expect(!outcome.error.contains("hidden"))
   }
 
-  @Test func whatIsWrongWithTheSetUpEndsAsInTheTool() async throws {
+  @Test func mistakesInTheSetupEndAsInTheTool() async throws {
     let tool = ToolRun(try TestHome())
     #expect(await tool.run("list", "--backend", "nothing").status == 78)
     #expect(await tool.run("list", "--home", "/dev/null/x").status == 73)

@@ -116,7 +116,7 @@ struct FetchOperation<Target: FetchTarget>: Sendable {
     services.background.start("\(name) \(services.coalescer.changes)") { [operation] in
       guard let snapshot = try? await operation.requested(), snapshot.writeFailure != nil else { return nil }
       // Another caller that shares the request could have reported it.
-      return snapshot.takeWarnings().first { !$0.mayBeStoodInFor }
+      return snapshot.takeWarnings().first { !$0.permitsStaleResponse }
     }
   }
 
@@ -295,7 +295,7 @@ struct FetchOperation<Target: FetchTarget>: Sendable {
   ///
   /// - Parameter isShared: whether it was another one's.
   private func failed(_ error: CacheError, isShared: Bool = false) throws(CacheError) -> Snapshot<Value> {
-    if error.mayBeStoodInFor, let found = lookup.found, canServeStale(noting: trace) {
+    if error.permitsStaleResponse, let found = lookup.found, canServeStale(noting: trace) {
       observe()
       guard !options.requiresFresh || canServe(found.head, options, at: services.now()) else {
         throw CacheError(
@@ -319,7 +319,7 @@ struct FetchOperation<Target: FetchTarget>: Sendable {
   /// Whether the entry that the lookup found can be served because the origin failed.
   private func canServeStale(noting trace: CacheTrace? = nil) -> Bool {
     guard let found = lookup.found else { return false }
-    return services.rules.mayStandIn(
+    return services.rules.canServeStale(
       found.head, for: message.fields, options: options, at: services.now(), trace: trace)
   }
 

@@ -73,7 +73,7 @@ public struct DecodingResponseSource: HTTPResponseSource {
 
 extension Snapshot {
   /// Whether the response is from the cache, and the origin has not just failed to respond.
-  fileprivate var isFromCacheAlone: Bool { source == .cache && !warnings.contains(where: \.mayBeStoodInFor) }
+  fileprivate var isFromCacheAlone: Bool { source == .cache && !warnings.contains(where: \.permitsStaleResponse) }
 }
 
 extension FetchOptions {

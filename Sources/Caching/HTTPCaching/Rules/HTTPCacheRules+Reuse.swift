@@ -158,7 +158,7 @@ extension HTTPCacheRules {
   /// says that there is only a stale response.
   ///
   /// - Parameter request: the request's header fields.
-  public func mayStandIn(
+  public func canServeStale(
     _ stored: StoredHead, for request: HTTPFields = [:], options: FetchOptions = FetchOptions(), at now: Duration,
     trace: CacheTrace? = nil
   ) -> Bool {

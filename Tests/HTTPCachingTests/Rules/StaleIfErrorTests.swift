@@ -4,7 +4,7 @@ import Testing
 @testable import HTTPCaching
 
 /// RFC 5861, section 4.
-struct StandInTests {
+struct StaleIfErrorTests {
   /// Whether a response may answer for a failing origin, with 30 seconds configured.
   @Test(arguments: [
     ("max-age=60", "", 59, true, true), ("max-age=60", "", 89, true, true), ("max-age=60", "", 90, false, false),
@@ -39,9 +39,9 @@ struct StandInTests {
       let rules = HTTPCacheRules.testing(isShared: isShared, staleIfError: 30)
       let stored = try #require(rules.stored(["Cache-Control": control]))
       let trace = CacheTrace()
-      let mayStandIn = rules.mayStandIn(
+      let canServeStale = rules.canServeStale(
         stored, for: ["Cache-Control": request], at: received + .seconds(seconds), trace: trace)
-      #expect(mayStandIn == expected, "shared: \(isShared)")
+      #expect(canServeStale == expected, "shared: \(isShared)")
       #expect(trace.criteria.count == 1)
     }
   }
@@ -52,7 +52,7 @@ struct StandInTests {
     for (request, expected) in [(["Pragma": "no-cache"], false), (["Pragma": "no-cache", "Cache-Control": "a"], true)]
       as [(HTTPFields, Bool)]
     {
-      #expect(rules.mayStandIn(stored, for: request, at: received + .seconds(61)) == expected)
+      #expect(rules.canServeStale(stored, for: request, at: received + .seconds(61)) == expected)
     }
   }
 
@@ -63,7 +63,7 @@ struct StandInTests {
     let stored = try #require(rules.stored(["Cache-Control": "max-age=60, stale-if-error=100"]))
     let options = FetchOptions(maxStale: .seconds(limit))
     #expect(
-      rules.mayStandIn(stored, options: options, at: received + .seconds(seconds)) == expected)
+      rules.canServeStale(stored, options: options, at: received + .seconds(seconds)) == expected)
     let isServed = rules.decision(stored, after: seconds, options: options).action == .serve
     #expect(isServed == (seconds <= 60 + limit))
     #expect(isServed || rules.decision(stored, after: seconds, options: options).action == .fetch)
@@ -73,7 +73,7 @@ struct StandInTests {
   }
 
   @Test(arguments: [FetchPolicy.cacheFirst, .cacheOnly], [nil, 1_000])
-  func whatMustBeFreshIsNeverServedStale(policy: FetchPolicy, maxStale: Int?) throws {
+  func responsesThatMustBeFreshAreNeverServedStale(policy: FetchPolicy, maxStale: Int?) throws {
     let rules = HTTPCacheRules.testing(staleIfError: 30, staleWhileRevalidate: 100)
     let stored = try #require(rules.stored(["Cache-Control": "max-age=60, stale-while-revalidate=100"]))
     let options = FetchOptions(policy: policy, maxStale: maxStale.map { .seconds($0) }, requiresFresh: true)
