@@ -79,7 +79,7 @@ struct FetchTests {
   }
 }
 
-/// One row of the table of fetch tests: the request, and the behaviour of storage and origin.
+/// One row of the table of fetch tests: the request, and the behavior of storage and origin.
 struct FetchCase: Sendable, CustomStringConvertible {
   /// What the storage holds; times are relative to the fetch.
   enum Stored: CaseIterable, Sendable {

@@ -144,7 +144,7 @@ struct ExitStatusTests {
     #expect(Failure(CacheError(code, "it failed")).status == ExitCode(status))
   }
 
-  /// An engine in a library may have codes of its own: its failure is no defect of the program.
+  /// An engine in a library may have codes of its own: its failure is not a defect of the program.
   @Test func anUnknownCodeIsTheFailureOfItsEngine() {
     let failure = Failure(CacheError(CacheError.Code(rawValue: "quotaUsedUp"), "the quota is used up", hint: "wait"))
     #expect(failure.status == .ioFailed)

@@ -6,9 +6,9 @@ import Foundation
 public struct FinishedProcess: Sendable {
   /// The status with which it ended, or 128 and the number of the signal that ended it.
   public let status: Int32
-  /// What it wrote to the standard output.
+  /// What it wrote to stdout.
   public let output: String
-  /// What it wrote to the standard error.
+  /// What it wrote to stderr.
   public let errors: String
 
   /// Runs the program that `arguments` begin with, found by `PATH`, and waits for its end.

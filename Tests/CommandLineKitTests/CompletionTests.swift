@@ -155,7 +155,7 @@ private func zshOffersTheAnswer(_ offer: Offer) async throws {
   try await offer.check(.zsh) { try $0.zsh(["tool"] + typed(offer.line)) }
 }
 
-@Test("a program that does not answer is asked in vain", arguments: [CompletionShell.bash, .fish])
+@Test("a program that does not respond offers nothing", arguments: [CompletionShell.bash, .fish])
 func withoutAnAnswerNothingIsOffered(shell: CompletionShell) throws {
   let scripts = try CompletionScripts()
   let offered = shell == .bash ? try scripts.bash(["tool", "ls", ""]) : try scripts.fish("tool ls ")

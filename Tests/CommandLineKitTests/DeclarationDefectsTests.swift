@@ -46,7 +46,7 @@ private struct Clashing: ParsableCommand {
   @Option(help: "Where to work") var offline: String?
 }
 
-@Test("a name that two declarations have is a defect of the program, also where it is not used")
+@Test("a name that two declarations have is a defect of the program, even if it is not used")
 func reportsRepeatedName() throws {
   let error = try #require(throws: CommandLineError.self) { try Clashing.parseAsRoot([]) }
   #expect(error.exitCode == ExitCode(70))

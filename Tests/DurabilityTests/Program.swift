@@ -39,7 +39,7 @@ final class Program {
 
   deinit { close(pipe) }
 
-  /// What it wrote to the standard error.
+  /// What it wrote to stderr.
   var errors: String { (try? String(contentsOfFile: errorFile, encoding: .utf8)) ?? "" }
 
   /// Reads lines until `isMet`, the program has closed its output, or `limit` has passed; whether `isMet`.
@@ -86,7 +86,7 @@ final class Program {
   }
 }
 
-/// A program of this package, beside the tests.
+/// A program of this package, next to the tests.
 enum Built {
   static let exerciser = path("StoreExerciser")
   static let cachectl = ProcessInfo.processInfo.environment["CACHECTL_BINARY"] ?? path("cachectl")

@@ -14,7 +14,7 @@ final class SmallDisk {
   /// What stands before every program that is to see the disk.
   let prefix: [String]
   private let folder: TestFolder
-  /// The process that keeps the namespace; `nil` where the disk is mounted for all.
+  /// The process that keeps the namespace; `nil` if the disk is mounted for all.
   private let holder: Program?
 
   init(megabytes: Int, in folder: TestFolder) throws {

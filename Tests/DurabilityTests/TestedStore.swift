@@ -28,7 +28,7 @@ final class TestedStore {
     return try Program(prefix + [program, verb, engine, path] + values, in: folder)
   }
 
-  /// Starts a writer that goes on where the last one stopped.
+  /// Starts a writer that continues where the last one stopped.
   func startWriter(_ lane: Int = 0, _ options: [String: Int] = [:]) throws -> Program {
     try start("write", ["lane": lane, "from": committed[lane]].merging(options) { $1 })
   }

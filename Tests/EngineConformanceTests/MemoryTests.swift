@@ -3,7 +3,7 @@ import EngineConformance
 import EngineAPI
 import Testing
 
-@Suite("What there is to inspect of a store in memory: nothing")
+@Suite("A store in memory has nothing to inspect")
 struct MemoryTests {
   private func configuration() throws -> EngineConfiguration {
     try EngineConfiguration(for: MemoryPlugin().declaration, clock: ManualClock(.distantFuture))

@@ -111,7 +111,7 @@ extension StorageEngine {
   }
 }
 
-/// The code of the error that `body` throws; `nil` where it throws none.
+/// The code of the error that `body` throws; `nil` if it throws none.
 func code(_ body: () async throws -> Void) async -> CacheError.Code? {
   do {
     try await body()

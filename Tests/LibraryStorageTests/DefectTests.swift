@@ -66,7 +66,7 @@ struct Defect: Sendable {
   ]
 }
 
-@Suite("What a library returns is checked before it is believed")
+@Suite("The results of a library are checked")
 struct DefectTests {
   private func call(_ function: Defect.Function, _ store: any StorageEngine) async throws {
     switch function {

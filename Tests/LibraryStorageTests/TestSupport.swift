@@ -104,7 +104,7 @@ extension EntryMetadata {
     checksum: .max - 7)
 }
 
-/// The error that `body` throws; `nil` where it throws none of the storage boundary.
+/// The error that `body` throws; `nil` if it throws none of the storage boundary.
 func cacheError(_ body: () async throws -> Void) async -> CacheError? {
   do {
     try await body()

@@ -93,7 +93,7 @@ extension PlistEngine {
   }
 }
 
-/// The code of the error that `body` throws; `nil` where it throws none.
+/// The code of the error that `body` throws; `nil` if it throws none.
 func code(of body: () async throws -> Void) async -> CacheError.Code? {
   do {
     try await body()

@@ -24,7 +24,7 @@ struct Exercise: Sendable {
   /// A few entries share a group, and with it a slot of a cluster.
   static func key(_ entry: Int) throws(CacheError) -> CacheKey { try CacheKey("cities/\(entry / 8),\(entry % 8)") }
 
-  /// Prints a line at once, even if the output is no terminal.
+  /// Prints a line at once, even if the output is not a terminal.
   static func say(_ line: String) {
     let bytes = Array("\(line)\n".utf8)
     _ = write(STDOUT_FILENO, bytes, bytes.count)

@@ -165,7 +165,7 @@ import Testing
     #expect(try program.configuration().file == nil)
   }
 
-  /// Services beside a container, and a program whose name continues this one's.
+  /// Services next to a container, and a program whose name continues this one's.
   @Test(arguments: [
     "WEATHER_CACHE_SERVICE_HOST", "WEATHER_CACHE_SERVICE_PORT", "WEATHER_CACHE_PORT", "WEATHER_CACHE_PORT_6379_TCP",
     "WEATHER_SQLITE_SERVICE_HOST", "WEATHER_SQLITE_PORT", "WEATHER_PLIST_PORT", "WEATHER_CACHE_HOME",

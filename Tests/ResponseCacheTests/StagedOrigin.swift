@@ -4,7 +4,7 @@ import ResponseCache
 import Synchronization
 
 /// An origin whose requests are numbered from 1 and wait until the test answers them, each with its number. A request
-/// whose task is cancelled goes on waiting.
+/// whose task is cancelled continues waiting.
 final class StagedOrigin: Sendable {
   private struct State: Sendable {
     var count = 0
@@ -48,7 +48,7 @@ final class StagedOrigin: Sendable {
   /// Returns once the task of request `number` is cancelled.
   func cancellation(of number: Int) async { await waits { $0.cancelled.contains(number) } }
 
-  /// A test that is cancelled goes on, too.
+  /// A test that is cancelled continues, too.
   private func waits(until isTime: @escaping @Sendable (State) -> Bool) async {
     await withTaskCancellationHandler {
       await withCheckedContinuation { test in
@@ -64,7 +64,7 @@ final class StagedOrigin: Sendable {
     }
   }
 
-  /// Changes the state, and lets the tests go on that waited for that.
+  /// Changes the state, and lets the tests continue that waited for that.
   @discardableResult private func change<Output: Sendable>(_ body: (inout State) -> Output) -> Output {
     let (output, ready) = state.withLock { state in (body(&state), state.takeReady()) }
     for test in ready { test.resume() }

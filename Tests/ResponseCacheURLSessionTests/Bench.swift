@@ -90,7 +90,7 @@ extension URLSession {
     storage.setCookie(try #require(HTTPCookie(properties: [.name: "who", .value: who, .path: "/", .domain: host])))
   }
 
-  /// The failure of a request; `nil` where it has none, or is none of `URLSession`.
+  /// The failure of a request; `nil` if it has none, or is none of `URLSession`.
   func failure(_ url: String, _ policy: URLRequest.CachePolicy = .useProtocolCachePolicy) async -> URLError.Code? {
     do {
       _ = try await get(url, policy)

@@ -47,7 +47,7 @@ import Testing
     try await second.close()
   }
 
-  /// In a process that begins anew the log's index is made anew, too.
+  /// In a process that begins again the log's index is made again, too.
   @Test func itIsAnotherOneAfterTheStoreWasClosed() async throws {
     let folder = try TestFolder()
     var counts: Set<UInt64> = []

@@ -83,7 +83,7 @@ import Testing
     return findings
   }
 
-  /// What `body` returns; `nil` where it throws because of damage.
+  /// What `body` returns; `nil` if it throws because of damage.
   private func unlessDamaged<Output>(_ body: () async throws -> Output) async throws -> Output? {
     do {
       return try await body()

@@ -82,7 +82,7 @@ import Testing
     let other = try OtherConnection(folder.store)
     try other.execute("PRAGMA wal_checkpoint(PASSIVE)")
     #expect(try read(reader) == 0 && !reader.isKept)
-    // From here on it reads the database alone, and the log can begin anew.
+    // From here on it reads the database alone, and the log can begin again.
     for _ in 0..<20 { _ = try read(reader) }
     #expect(reader.isKept)
     #expect(try folder.shell("PRAGMA busy_timeout = 0; PRAGMA wal_checkpoint(TRUNCATE)").hasSuffix("0|0|0"))
@@ -90,7 +90,7 @@ import Testing
     try await engine.close()
   }
 
-  /// Readers go on reading all the while.
+  /// Readers continue reading all the while.
   @Test(arguments: ["PRAGMA wal_checkpoint(TRUNCATE)", "VACUUM", "INSERT INTO counts VALUES ('x', 1, 1, 1)"])
   func noOtherReaderIsHeldUp(statement: String) async throws {
     let folder = try TestFolder()
@@ -134,7 +134,7 @@ import Testing
     try await engine.close()
   }
 
-  /// The writer, too, goes on seeing what it has written itself.
+  /// The writer, too, continues seeing what it has written itself.
   @Test func aWriterThatHasJustWrittenHoldsUpNoReader() async throws {
     let folder = try TestFolder()
     let (engine, second) = (try await folder.open(), try await folder.open())

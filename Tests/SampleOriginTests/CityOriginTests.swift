@@ -21,7 +21,7 @@ struct CityOriginTests {
     #expect(Array(page.cities.prefix(5)) == expected)
   }
 
-  /// The embedded totals are those of the raw data: every city, its revenue and its organisations.
+  /// The embedded totals are those of the raw data: every city, its revenue and its organizations.
   @Test func theTotalsAreTheSumsOfTheRawData() async throws {
     var revenues: [String: Int] = [:]
     var counts: [String: Int] = [:]

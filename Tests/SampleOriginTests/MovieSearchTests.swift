@@ -242,7 +242,7 @@ struct MovieDataTests {
 
 /// The raw files that the embedded data is derived from.
 enum RawData {
-  /// The rows of organisations: `ein,name,city,state,ntee_code,subsection,revenue,tax_period`.
+  /// The rows of organizations: `ein,name,city,state,ntee_code,subsection,revenue,tax_period`.
   static func organizations() throws -> [[String]] { try rows("organizations.csv.gz") }
 
   /// The rows of movies:

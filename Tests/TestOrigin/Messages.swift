@@ -56,7 +56,7 @@ public struct TestFields: Sendable, Hashable, ExpressibleByDictionaryLiteral {
   /// The values of all lines with this name, in order.
   public func values(_ name: String) -> [String] { lines.filter { Self.match($0.name, name) }.map(\.value) }
 
-  /// The values with this name, joined by commas as RFC 9110, section 5.2, allows; `nil` where there is none. An
+  /// The values with this name, joined by commas as RFC 9110, section 5.2, allows; `nil` if there is none. An
   /// assignment takes the place of all lines with the name, `nil` removes them.
   public subscript(_ name: String) -> String? {
     get {
@@ -166,10 +166,10 @@ public struct TestResponse: Sendable {
     return response
   }
 
-  /// Bytes that are no HTTP.
+  /// Bytes that are not HTTP.
   public static func raw(_ text: String) -> TestResponse { raw(bytes: Array(text.utf8)) }
 
-  /// Bytes that are no text either.
+  /// Bytes that are not text either.
   public static func raw(bytes: [UInt8]) -> TestResponse {
     var response = TestResponse()
     response.form = .raw(bytes)
@@ -267,7 +267,7 @@ public enum TestBody: Sendable, Hashable {
   /// A pattern over and over, cut off after `count` bytes; without an end where that is `nil`.
   case repeated([UInt8], count: Int?)
 
-  /// How many bytes it has; `nil` where it has no end.
+  /// How many bytes it has; `nil` if it has no end.
   public var count: Int? {
     switch self {
     case .bytes(let bytes): bytes.count

@@ -198,7 +198,7 @@ struct StoreRepairTests {
       #expect(named.read.count == 99 && named.lost == keys([33]) && named.code == nil)
       let damage = Damage(entries: [Self.key(33)], isListed: isListed, isNamed: false)
       let unnamed = try await read(damage)
-      // Where single entries are listed before they are read, the listing goes on.
+      // Where single entries are listed before they are read, the listing continues.
       let passes = isListed && limit == 1
       let before = isDescending ? Array((34..<100).reversed()) : Array(0..<33)
       let after = isDescending ? Array((0..<33).reversed()) : Array(34..<100)

@@ -210,7 +210,7 @@ extension BoundsModel.Entry {
   }
 }
 
-/// What a store with limits must hold, told in the plainest way: everything is sorted anew each time.
+/// What a store with limits must hold, told in the plainest way: everything is sorted again each time.
 struct BoundsModel {
   struct Entry: Equatable {
     var bytes: Int

@@ -51,7 +51,7 @@ struct ConcurrencyTests {
 
 private let writesOfEach = 60
 
-/// Writes, and says how much was stored. None must fail: that others are faster is no failure.
+/// Writes, and says how much was stored. None must fail: that others are faster is not a failure.
 private func write(to store: EntryStore, as writer: Int, _ progress: AsyncStream<Void>.Continuation) async throws -> Int
 {
   for number in 0..<writesOfEach {

@@ -195,7 +195,7 @@ struct LargeStoreTests {
     #expect(left.isSuperset(of: used))
   }
 
-  /// While the victims are removed, another writer stores one of them anew, or takes the room.
+  /// While the victims are removed, another writer stores one of them again, or takes the room.
   @Test func theChoiceIsRepeatedIfAnotherWriterIsFaster() async throws {
     let subject = try await Self.full(320)
     let engine = subject.engines[0]
@@ -219,7 +219,7 @@ struct LargeStoreTests {
   }
 
   /// What goes, goes in the batch that writes: where that fails, nothing has changed. Where much has to go, it goes in
-  /// several batches, and the next write goes on after the last one made.
+  /// several batches, and the next write continues after the last one made.
   @Test func anEvictionThatBreaksOffLosesNothingElse() async throws {
     var subject = try await Self.full(320)
     let engine = subject.engines[0]

@@ -138,7 +138,7 @@ struct WritingTests {
     for name in 0..<3 { try await subject.put(name, age: Int64(100 - name)) }
     let others = EntryStore(engine: subject.engine, clock: subject.scratch.clock)
     let (victim, now) = (try subject.key(0), subject.scratch.clock.now)
-    // Just before the batch that removes the victim, another writer stores the victim anew.
+    // Just before the batch that removes the victim, another writer stores the victim again.
     let tried = subject.engine.batches.count
     subject.engine.beforeBatches { _ throws(CacheError) in
       guard subject.engine.batches.count == tried + 2 else { return }
@@ -229,7 +229,7 @@ struct WritingTests {
     #expect(subject.engine.scans - scans <= 5, "at the writes 0, 16, 48, 112 and 240")
   }
 
-  /// A large LMDB store refuses to remove an entry beside a damaged page.
+  /// A large LMDB store refuses to remove an entry next to a damaged page.
   @Test func anExpiredEntryThatCannotBeRemovedPreventsNoWrite() async throws {
     var subject = try await Subject(nil)
     for name in 0..<10 { try await subject.put(name, kept: 10) }

@@ -49,7 +49,7 @@ struct EvictionSweepTests {
     return page.entries.prefix(sweep.note(page, in: stretch)).map(\.key)
   }
 
-  /// An engine without order returns positions that are no keys, and pages that may be empty.
+  /// An engine without order returns positions that are not keys, and pages that may be empty.
   @Test func aStoreWithoutOrderIsOneStretch() throws {
     let keys = try Keys(0..<100).sorted.shuffled()
     var sweep = EvictionSweep(at: try Keys.key(50), isOrdered: false)

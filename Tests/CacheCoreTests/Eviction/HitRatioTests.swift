@@ -6,7 +6,7 @@ import TestStorage
 import Testing
 @testable import CacheCore
 
-/// How well a cache does whose victims are chosen among some entries, beside exact LRU. No engine takes part.
+/// How well a cache does whose victims are chosen among some entries, compared with exact LRU. No engine takes part.
 struct HitRatioTests {
   /// A cache of keys in order, with what is known of each.
   private struct SampledCache {

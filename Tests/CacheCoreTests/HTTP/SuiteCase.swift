@@ -2,7 +2,7 @@ import CacheCore
 
 /// A case of the public test suite for HTTP caches (github.com/http-tests/cache-tests), in our own format.
 ///
-/// The identifiers are the suite's, so that results can be compared; the cases themselves are written anew.
+/// The identifiers are the suite's, so that results can be compared; the cases themselves are written again.
 ///
 /// How results are counted: the suite reports `true` for a case if all its checks hold; anything else does not count as
 /// passed. Its totals include all kinds of cases, so a "no" to a case of the kind `check` counts like a failed
@@ -109,7 +109,7 @@ struct SuiteExchange: Sendable {
   var ask: SuiteFields = [:]
   var content = ""
 
-  // The origin's behaviour. Numbers in its fields are dates, relative to now.
+  // The origin's behavior. Numbers in its fields are dates, relative to now.
   /// `nil` for 200.
   var status: Int?
   var answer: SuiteFields = [:]

@@ -98,7 +98,7 @@ struct URLVariantTests {
     for language in languages { #expect(try await body(language) == (language == "de" ? "new" : language)) }
   }
 
-  /// A response without credentials beside one with them.
+  /// A response without credentials next to one with them.
   @Test func aResponseThatDoesNotVaryHasAPlaceAmongOthers() async throws {
     try await store(nil, "plain")
     var head = test.head()

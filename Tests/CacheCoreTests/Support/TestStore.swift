@@ -135,7 +135,7 @@ struct GeneratedStore {
   }
 }
 
-/// An engine that lists keys in the order of their hashes, with positions that are no keys, as a server does.
+/// An engine that lists keys in the order of their hashes, with positions that are not keys, as a server does.
 final class UnorderedEngine: WrappingEngine {
   let base: any StorageEngine
 

@@ -37,7 +37,7 @@ import Testing
     #expect(isCommitted.withLock { $0 })
   }
 
-  /// Otherwise the store could be closed while the commit goes on.
+  /// Otherwise the store could be closed while the commit continues.
   @Test func aCommitWithoutReadersIsWaitedFor() async throws {
     let (origin, background) = (ManualOrigin(), BackgroundWork())
     let begun = AsyncStream.makeStream(of: Void.self)

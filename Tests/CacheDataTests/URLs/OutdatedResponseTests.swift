@@ -128,7 +128,7 @@ struct OutdatedResponseTests {
     #expect((stored.entry.remainingFreshness == .seconds(900)) == (fields["Cache-Control"] == "max-age=900"))
   }
 
-  /// It confirms nothing, and is no answer.
+  /// It confirms nothing, and is not an answer.
   @Test(arguments: ["GET", "HEAD"], [FetchPolicy.cacheFirst, .networkOnly])
   func aConfirmationOfNothingIsAnInvalidAnswer(method: String, policy: FetchPolicy) async throws {
     let bench = HTTPCacheBench(FakeTransfer(304, ["ETag": "\"1\""]))

@@ -245,7 +245,7 @@ import Testing
     #expect(!page.contains("ycsb-b run: time of an operation by the number of entries"))
   }
 
-  /// A bar has the colour of the lines of its backend, and no colour of a series is one of a verdict.
+  /// A bar has the color of the lines of its backend, and no color of a series is one of a verdict.
   @Test func aColourMeansOneThing() throws {
     for (number, backend) in ["memory", "lmdb", "sqlite"].enumerated() {
       let bars = page.components(separatedBy: "<span class=\"name\">\(backend)</span>").dropFirst()

@@ -16,7 +16,7 @@ struct ConfigurationAssignmentTests {
     return (entry.json, entry.source)
   }
 
-  /// A value for each kind of key that is no default.
+  /// A value for each kind of key that is not a default.
   private func value(_ key: Setting) -> String {
     switch key.kind {
     case .option(.integer): "2"

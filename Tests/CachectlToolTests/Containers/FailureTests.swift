@@ -9,7 +9,7 @@ import Testing
 @testable import CacheConfiguration
 @testable import CachectlTool
 
-/// What is wrong with a set-up, an origin or a store, and what the user sees of it.
+/// What is wrong with a setup, an origin or a store, and what the user sees of it.
 struct FailureTests {
   private func code(_ body: () async throws -> Void) async throws -> String? {
     do {

@@ -93,7 +93,7 @@ struct UseFileTests {
     let before = try FileManager.default.subpathsOfDirectory(atPath: home.home)
     let container = try home.container(backend: backend)
     await #expect(throws: CacheError.self) { _ = try await container.openStore() }
-    // A damaged store of ours: fetches go on without it.
+    // A damaged store of ours: fetches continue without it.
     let damaged = try home.container(#"{"backend": "\#(backend)", "backends": {"\#(backend)": {"path": "d"}}}"#)
     _ = try await usage(damaged, fetching: true)
     let data = home.home + (backend == "sqlite" ? "/d" : backend == "lmdb" ? "/d/data.mdb" : "/d/cities.json")
@@ -150,7 +150,7 @@ struct UseFileTests {
     #expect(second.count >= 2 * 4_096 && second != first && second.prefix(8) == first.prefix(8))
   }
 
-  /// A mark beside the link would be one for any file that the link is replaced by.
+  /// A mark next to the link would be one for any file that the link is replaced by.
   @Test func theUsesOfALinkedStoreAreNextToItsFile() async throws {
     let home = try TestHome()
     let (link, target) = (home.home + "/cache.sqlite", home.folder + "/target.sqlite")

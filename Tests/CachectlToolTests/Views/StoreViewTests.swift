@@ -205,7 +205,7 @@ struct StoreViewTests {
     #expect(Self.text(StoreSamples.statistics, format) == text)
   }
 
-  @Test("On a narrow screen the figures go on in the next line")
+  @Test("On a narrow screen the figures continue in the next line")
   func narrowStatistics() {
     let text = StoreSamples.statistics.table(on: .terminal(width: 40, hasColor: false), hasHeader: true)
     #expect(text.contains("Entries    1,202 (1,000 fresh, 200\n           stale, 2 expired)\n"), "\(text)")

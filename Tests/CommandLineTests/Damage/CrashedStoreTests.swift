@@ -172,7 +172,7 @@ import Testing
     expectSuccess(try await repaired.cachectl(Self.lmdb + ["verify"]))
   }
 
-  /// A file with content is no mark. A removal works without one.
+  /// A file with content is not a mark. A removal works without one.
   @Test func aFileOfSomeoneElseIsNotAMark() async throws {
     let intact = try await filledStore()
     try intact.write("mine", to: Self.mark)

@@ -70,7 +70,7 @@ import Testing
     #expect(try await scratch.cachectl(fetch).text == "3")
   }
 
-  /// The status decides what an unsafe request invalidates, also if its content breaks off.
+  /// The status decides what an unsafe request invalidates, even if its content breaks off.
   @Test(arguments: Contract.persistentEngines, [true, false])
   func aChangeWhoseContentBreaksOffInvalidates(engine: String, isChunked: Bool) async throws {
     let scratch = try Scratch()

@@ -148,7 +148,7 @@ import Testing
     #expect(try FileManager.default.contentsOfDirectory(atPath: scratch.path("work")).isEmpty)
   }
 
-  /// What was stored as it came is fetched anew.
+  /// What was stored as it came is fetched again.
   @Test func damagedContentInTheCacheIsReplaced() async throws {
     let (scratch, sound) = (try Scratch(), TestResponse(fields: Self.fresh, "sound").gzipped())
     let server = try TestServer { _ in sound }

@@ -66,7 +66,7 @@ import Testing
     for base in [server.url, server.secureURL, server.http2URL] {
       // Over TLS, HTTP/1.1 is the same as without.
       for (number, example) in Case.all.prefix(base == server.secureURL ? 3 : .max).enumerated() {
-        // What is stored of one case is no answer to another.
+        // What is stored of one case is not an answer to another.
         let url = "\(base)\(example.path)?\(number)"
         let curl = try await curl(scratch, server, example.arguments + [url])
         #expect(curl.status == 0, "curl \(example) \(url): \(curl.errors) \(server.errors)")

@@ -121,7 +121,7 @@ import Testing
     #expect(seen == all)
   }
 
-  /// Where the data has no place for the cursor, the standard error has.
+  /// Where the data has no place for the cursor, stderr has.
   @Test(arguments: ["table", "ndjson", "csv"])
   func theCursorOfALimitedListingIsPrinted(format: String) async throws {
     let scratch = try await store("sqlite")

@@ -11,7 +11,7 @@ import Testing
     "attributes", "checksum", "contentType", "format", "freshUntil", "key", "payload", "retainUntil", "storedAt",
   ]
 
-  /// A store with two pages of cities, a search, its query and a poster, whose payload is no text.
+  /// A store with two pages of cities, a search, its query and a poster, whose payload is not a text.
   private func store(_ engine: String) async throws -> Scratch {
     let scratch = try Scratch()
     let commands = [
@@ -144,7 +144,7 @@ import Testing
     #expect(scratch.names(below: "work").isEmpty)
   }
 
-  /// As with curl, cp and every editor: the file that a link leads to is written, also where it is not there yet.
+  /// As with curl, cp and every editor: the file that a link leads to is written, even if it is not there yet.
   @Test(arguments: [["export"], ["fetch", "poster", "/2201.png", "--out"]], [false, true])
   func aSymbolicLinkStaysAndItsTargetIsWritten(command: [String], exists: Bool) async throws {
     let scratch = try await store("sqlite")

@@ -44,7 +44,7 @@ import Testing
   #if os(Linux)
     @Test func withoutLibsodiumOneCommandIsNamed() async throws {
       let scratch = try scratch("sqlite", #""sealed""#)
-      // The loader takes the first file of that name, and these are no libraries.
+      // The loader takes the first file of that name, and these are not libraries.
       try scratch.makeFolder("libraries")
       for suffix in [".23", ".26", ""] { try scratch.write("", to: "libraries/libsodium.so\(suffix)") }
       var environment = Self.secret

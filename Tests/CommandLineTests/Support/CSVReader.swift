@@ -1,6 +1,6 @@
 /// Reads comma-separated values as RFC 4180 writes them.
 enum CSVReader {
-  /// The fields of each record; `nil` where the text breaks a rule.
+  /// The fields of each record; `nil` if the text breaks a rule.
   static func records(_ text: String) -> [[String]]? {
     var rest = Substring(text)
     var records: [[String]] = []

@@ -28,10 +28,10 @@ enum JSON: Equatable, Sendable, Decodable {
     }
   }
 
-  /// The member called `name`; `nil` where there is none, or this is no object.
+  /// The member called `name`; `nil` if there is none, or this is no object.
   subscript(_ name: String) -> JSON? { if case .object(let members) = self { members[name] } else { nil } }
 
-  /// The elements of a list; none where this is something else.
+  /// The elements of a list; none if this is something else.
   var elements: [JSON] { if case .list(let elements) = self { elements } else { [] } }
 
   /// The names of the members, sorted.

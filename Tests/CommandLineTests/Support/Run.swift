@@ -13,10 +13,10 @@ struct Run: Sendable {
   /// The lines on stderr, except hints, each of which has a line below what it is about.
   var errorLines: [String] { errors.split(separator: "\n").map(String.init).filter { !$0.hasPrefix("  hint: ") } }
 
-  /// The one document on the standard output.
+  /// The one document on stdout.
   func document() throws -> JSON { try JSON(output) }
 
-  /// The documents on the lines of the standard output.
+  /// The documents on the lines of stdout.
   func documents() throws -> [JSON] { try lines.map { try JSON(Data($0.utf8)) } }
 }
 
@@ -67,7 +67,7 @@ extension Scratch {
 
 /// The tool under test.
 enum Binary {
-  /// `CACHECTL_BINARY`, or the product that the build puts beside the tests.
+  /// `CACHECTL_BINARY`, or the product that the build puts next to the tests.
   static let path: String =
     ProcessInfo.processInfo.environment["CACHECTL_BINARY"]
     ?? besideTheTests.appendingPathComponent("cachectl").path

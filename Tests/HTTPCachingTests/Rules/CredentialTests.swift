@@ -68,7 +68,7 @@ struct CredentialTests {
     }
   }
 
-  /// Without the key, nobody can try passwords until a digest fits. What is no secret is found with any key.
+  /// Without the key, nobody can try passwords until a digest fits. What is not a secret is found with any key.
   @Test func onlySecretsAreDigestedWithTheKey() throws {
     let (one, other) = (CredentialKey { () throws(CacheError) in [1] }, CredentialKey { () throws(CacheError) in [2] })
     for party in Self.parties {

@@ -80,7 +80,7 @@ struct RedisClusterTests {
     nodes.close()
   }
 
-  @Test("What a URL leads to must be what the URL says")
+  @Test("The servers at a URL must be of the kind that the URL says")
   func mistakes() async throws {
     let (server, cluster) = (try RedisServer(), try RedisCluster.shared.get())
     func mistake(_ url: String) async -> String? {

@@ -132,7 +132,7 @@ struct RedisConnectionTests {
     connection.close()
   }
 
-  @Test("When the connection breaks, what was sent may have been done, and the rest was not")
+  @Test("When the connection breaks, commands that were sent might have run, and the others have not")
   func breaking() async throws {
     let connection = try await open()
     let call = try await blockedCall(connection)
@@ -190,7 +190,7 @@ struct RedisConnectionTests {
     #expect(refusal?.code == .unreachable && refusal?.isOfSilence == false)
   }
 
-  @Test("What the socket does not take at once is sent soon, even if the connection has just had nothing to do")
+  @Test("Bytes that the socket does not take at once are sent soon, even if the connection was just idle")
   func largeAfterRest() async throws {
     let value = [UInt8](repeating: 7, count: 16 << 20)
     // A busy machine may be silent for so long, but not each time.
@@ -198,7 +198,7 @@ struct RedisConnectionTests {
       // Shorter than a thread waits when there are no calls.
       let connection = try await patiently { try await open(["timeout": .integer(250)]) }
       defer { connection.close() }
-      // A thread waits for a reply that takes long, and goes on waiting after it.
+      // A thread waits for a reply that takes long, and continues waiting after it.
       _ = try? await connection.send([RedisCommand("BLPOP", "list", "0.05")])
       var change = RedisCommand("SET", "a")
       change.append(value)

@@ -76,7 +76,7 @@ struct RedisEncryptionTests {
     withExtendedLifetime(server) {}
   }
 
-  @Test("Where one side encrypts and the other does not, no connection is made")
+  @Test("If one side encrypts and the other does not, no connection is made")
   func onesided() async throws {
     let certificates = try Certificates()
     let (server, url) = try server(certificates)

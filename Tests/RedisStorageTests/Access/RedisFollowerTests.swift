@@ -159,7 +159,7 @@ struct RedisFollowerTests {
     }
   }
 
-  @Test("Only a store that is asked for a mark follows, and it ends with the store", arguments: [true, false])
+  @Test("A store follows only after a question for a mark, and until it is closed", arguments: [true, false])
   func lifetime(_ isClosed: Bool) async throws {
     let server = try RedisServer()
     var nodes: RedisNodes? = try await RedisNodes.open(server.url)
@@ -195,7 +195,7 @@ struct RedisFollowerTests {
     server.resume()
   }
 
-  @Test("The master is followed to where the Sentinels point")
+  @Test("A follower moves to the master that the Sentinels name")
   func failover() async throws {
     let (master, replica) = try RedisServer.pair()
     let sentinel = try RedisServer(watching: master, replicas: 1)
@@ -259,7 +259,7 @@ struct RedisFollowerTests {
   }
 
   @Test(
-    "What a call finds on the node to which a slot is migrated has another mark afterwards, and again when the slot has moved"
+    "An entry on the node to which a slot is migrated gets another mark, and again when the slot has moved"
   )
   func migration() async throws {
     let cluster = try RedisCluster(replicas: 0)

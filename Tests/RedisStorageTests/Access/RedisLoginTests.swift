@@ -11,7 +11,7 @@ struct RedisLoginTests {
   }
 
   @Test(
-    "User and password are asked for, and never repeated",
+    "User and password are required, and never repeated",
     arguments: [
       ([:], CacheError.Code.permissionDenied), (["password": "wrong-secret"], .permissionDenied),
       (["password": "right-secret"], nil), (["user": "guest", "password": "guest-secret"], nil),
@@ -96,7 +96,7 @@ struct RedisLoginTests {
     #expect(error?.hint.contains("Redis 6.2") == true, "\(error?.description ?? "")")
   }
 
-  @Test("What a script may not do is not allowed, and no other failure")
+  @Test("A command that the user must not run in a script is a lack of permission, and no other failure")
   func scripts() async throws {
     let server = try RedisServer()
     let engine = try await RedisPlugin().open(server.url)

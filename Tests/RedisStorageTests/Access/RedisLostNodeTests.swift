@@ -29,7 +29,7 @@ struct RedisLostNodeTests {
   }
 
   @Test(
-    "What is on the others is read and written, also by a process that opens the store then; one call waits, and no other",
+    "Entries on the other nodes are read and written, even by a process that opens the store then; only one call waits",
     arguments: [false, true])
   func othersContinue(silently: Bool) async throws {
     let loss = try await lose(silently: silently)
@@ -71,7 +71,7 @@ struct RedisLostNodeTests {
     loss.nodes.close()
   }
 
-  @Test("What needs all masters fails and names the one that is lost, until it is back", arguments: [false, true])
+  @Test("Calls that need all masters fail and name the lost one, until it is back", arguments: [false, true])
   func masters(silently: Bool) async throws {
     let loss = try await lose(silently: silently)
     let plugin = RedisPlugin()

@@ -31,7 +31,7 @@ struct RedisMigrationTests {
     return (0...).first { names.slot(of: make($0)) == slot }.map(make) ?? ""
   }
 
-  @Test("Half way, calls find what has gone and what has not, and put what is new where it belongs")
+  @Test("Halfway, calls find entries on both nodes, and put new ones on the right one")
   func halfWay() async throws {
     let cluster = try Self.cluster.get()
     let nodes = try await RedisNodes.open(cluster.url)

@@ -79,7 +79,7 @@ struct RedisServerTests {
 
   @Test("A call waits for a server that is loading its data")
   func loading() async throws {
-    // It loads a hundred keys in a second, until it is told to go on.
+    // It loads a hundred keys in a second, until it is told to continue.
     let server = try RedisServer([
       "--enable-debug-command", "yes", "--key-load-delay", "10000", "--loading-process-events-interval-bytes", "1024",
     ])

@@ -46,7 +46,7 @@ struct RedisSilenceTests {
     nodes.close()
   }
 
-  @Test("A server that refuses connections is asked by every call, and so is found as soon as it is back")
+  @Test("Every call tries a server that refuses connections, and so finds it as soon as it is back")
   func refusal() async throws {
     let server = try RedisServer()
     let nodes = try await RedisNodes.open(server.url)

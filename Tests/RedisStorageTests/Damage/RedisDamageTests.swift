@@ -4,7 +4,7 @@ import Testing
 
 @testable import RedisStorage
 
-@Suite("What is on the server is not what was written")
+@Suite("The server's content differs from the written one")
 struct RedisDamageTests {
   private let plugin = RedisPlugin()
 
@@ -96,7 +96,7 @@ struct RedisDamageTests {
     try await engine.close()
   }
 
-  @Test("A batch that requires anything of it changes nothing and is no success", arguments: damages)
+  @Test("A batch that requires anything of it changes nothing and fails", arguments: damages)
   func required(_ damage: Damage) async throws {
     let (server, engine) = try await store(damage)
     let before = try server.cli("DUMP", "cachectl:cities/c")

@@ -4,11 +4,12 @@ import Testing
 
 @testable import RedisStorage
 
-@Suite("The server evicts, and drops what has expired")
+@Suite("The server evicts, and drops expired entries")
 struct RedisEvictionTests {
   private let plugin = RedisPlugin()
 
-  @Test("It takes whatever comes; what is left can be read and listed", arguments: ["allkeys-lru", "allkeys-lfu"])
+  @Test(
+    "It takes every entry, and the remaining ones can be read and listed", arguments: ["allkeys-lru", "allkeys-lfu"])
   func evicts(_ policy: String) async throws {
     let server = try RedisServer(["--maxmemory", "8mb", "--maxmemory-policy", policy])
     let engine = try await plugin.open(server.url)
@@ -142,7 +143,7 @@ struct RedisRoomTests {
     case removal, conditionalRemoval, compaction, counting, removalOfStore
   }
 
-  @Test("Without room, what only takes away goes on", arguments: Relief.allCases)
+  @Test("Without room, removals still succeed", arguments: Relief.allCases)
   func relief(_ relief: Relief) async throws {
     let server = try RedisServer()
     let engine = try await plugin.open(server.url)

@@ -122,7 +122,8 @@ struct RedisEntryTests {
   }
 
   @Test(
-    "Text of other programs is no entry", arguments: ["", "1", "of another program", "é", "{\"a\":1}\n", "\u{10FFFF}"])
+    "Text of other programs is not an entry",
+    arguments: ["", "1", "of another program", "é", "{\"a\":1}\n", "\u{10FFFF}"])
   func foreign(_ text: String) {
     for padding in [0, 42, 100] {
       let bytes = Array((String(repeating: " ", count: padding) + text).utf8)
@@ -316,7 +317,7 @@ struct RedisFormatTests {
     try await writer.close()
   }
 
-  @Test("A scan that begins finds what was stored since another one was abandoned")
+  @Test("A new scan finds entries stored since another one was abandoned")
   func abandonedScan() async throws {
     let prefix = "abandoned-" + String(UInt64.random(in: 0 ... .max), radix: 16)
     let engine = try await plugin.open(RedisCluster.shared.get().url, ["prefix": .text(prefix)])

@@ -74,7 +74,7 @@ struct RedisLoadTests {
   private func flush(_ cluster: RedisCluster) throws { for node in cluster.nodes { try node.ask("FLUSHALL") } }
 
   @Test(
-    "A master without a replica is lost and comes back: the others go on; what was silent has kept everything, and what was killed nothing",
+    "A master without a replica is lost and comes back: the others continue; a silent one has kept everything, a killed one nothing",
     .timeLimit(.minutes(9)), arguments: [true, false])
   func loss(isSilent: Bool) async throws {
     let cluster = try Self.cluster.get()
@@ -107,7 +107,7 @@ struct RedisLoadTests {
     try flush(cluster)
   }
 
-  @Test("A server is emptied again and again: what is read was written since", .timeLimit(.minutes(9)))
+  @Test("A server is emptied again and again: reads find only later writes", .timeLimit(.minutes(9)))
   func flushed() async throws {
     let server = try RedisServer()
     let load = try RedisLoad(server.url)
@@ -139,7 +139,7 @@ struct RedisLoadTests {
   }
 
   @Test(
-    "A server at the limit that evicts nothing refuses changes and loses nothing, and a refused read is no miss",
+    "A server at the limit that evicts nothing refuses changes and loses nothing, and a refused read is not a miss",
     .timeLimit(.minutes(9)))
   func full() async throws {
     let (server, load) = try small("noeviction")

@@ -111,7 +111,7 @@ struct RedisMachineTests {
 
   /// The time is that from the end of the command that replaces the entry to the end of the command that reads it, with the
   /// start of the process. `RedisTieredTests` measures a process that stays.
-  @Test("An entry that one machine replaces or removes is read anew on the other, through its local copy")
+  @Test("An entry that one machine replaces or removes is read again on the other, through its local copy")
   func replaced() async throws {
     let server = try RedisServer()
     let (here, there) = (try Machine(server), try Machine(server))

@@ -47,7 +47,7 @@ extension StoragePlugin {
 }
 
 extension StorageEngine {
-  /// The payload under `key` as text; `nil` where there is none.
+  /// The payload under `key` as text; `nil` if there is none.
   func text(_ key: String) async throws -> String? {
     try await read(try CacheKey(key)) { bytes, _ throws(CacheError) in
       bytes.withUnsafeBufferPointer { String(decoding: $0, as: UTF8.self) }
@@ -85,7 +85,7 @@ extension EntryMetadata {
   }
 }
 
-/// The code of the error that `body` throws; `nil` where it throws none of the storage boundary.
+/// The code of the error that `body` throws; `nil` if it throws none of the storage boundary.
 func code(_ body: () async throws -> Void) async -> CacheError.Code? {
   do {
     try await body()
@@ -102,7 +102,7 @@ func options(_ url: String, _ values: [String: OptionValue] = [:]) throws -> Red
     try EngineConfiguration(for: declaration, values: patient(url, values), clock: SystemClock()))
 }
 
-/// What the build puts beside the tests.
+/// What the build puts next to the tests.
 enum BuiltProducts {
   /// The path of the program called `name`.
   static func path(_ name: String) -> String { folder.appendingPathComponent(name).path }

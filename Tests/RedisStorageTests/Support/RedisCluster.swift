@@ -12,7 +12,7 @@ final class RedisCluster: Sendable {
 
   /// Starts the nodes, with further `arguments`, and joins them; a node that says nothing for `timeout` milliseconds is
   /// replaced by its replica. By default that is so long that no node is replaced for having to wait for the processor.
-  /// Without replicas the other nodes go on if one is lost.
+  /// Without replicas the other nodes continue if one is lost.
   init(timeout: Int = 60_000, replicas: Int = 1, _ arguments: [String] = []) throws {
     nodes = try (0..<3 * (1 + replicas)).map { _ in
       try RedisServer(

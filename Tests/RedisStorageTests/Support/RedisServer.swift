@@ -38,7 +38,7 @@ final class RedisServer: @unchecked Sendable {
       try (lines.joined(separator: "\n") + "\n").write(to: file, atomically: false, encoding: .utf8)
       return ["redis-server", file.path, "--sentinel"]
     }
-    // It asks servers more often than every ten seconds, and goes on even if it has had to wait for the processor.
+    // It asks servers more often than every ten seconds, and continues even if it has had to wait for the processor.
     try ask("SENTINEL", "DEBUG", "INFO-PERIOD", "500", "TILT-TRIGGER", "600000")
     try eventually("the Sentinel knows the replicas") { () -> Void? in
       try ask("SENTINEL", "REPLICAS", "main").elements?.count == replicas ? () : nil
@@ -77,7 +77,7 @@ final class RedisServer: @unchecked Sendable {
   /// Stops the server's work, so that it neither answers nor ends, until `resume()`.
   func pause() { kill(identifier, SIGSTOP) }
 
-  /// Lets the server go on.
+  /// Lets the server continue.
   func resume() { kill(identifier, SIGCONT) }
 
   /// Starts the server again on the same port, without what it held.
@@ -145,7 +145,7 @@ final class RedisServer: @unchecked Sendable {
     }
   }
 
-  /// The process of a server that answers; `nil` where it has ended at once, as it does where the port is taken.
+  /// The process of a server that answers; `nil` if it has ended at once, as it does where the port is taken.
   private static func launch(_ port: Int, _ folder: URL, _ command: [String]) throws -> pid_t? {
     let server =
       command

@@ -1,8 +1,8 @@
 import Foundation
 
-/// A server in the shape of ProPublica's Nonprofit Explorer, with its quirks and with organisations that are made up.
+/// A server in the shape of ProPublica's Nonprofit Explorer, with its quirks and with organizations that are made up.
 ///
-/// It has 25 organisations a page; a search that finds nothing gets the status 404 and an ordinary body; the order is
+/// It has 25 organizations a page; a search that finds nothing gets the status 404 and an ordinary body; the order is
 /// ignored; its tags are weak, and answer 304. Let `server` override or enqueue answers to have it fail.
 public final class NonprofitOrigin: Sendable {
   /// The path of the search.
@@ -18,7 +18,7 @@ public final class NonprofitOrigin: Sendable {
   /// The server, which tells what it was asked.
   public let server: TestServer
 
-  /// Starts a server with the given number of organisations.
+  /// Starts a server with the given number of organizations.
   ///
   /// - Parameter fields: header fields in place of its own.
   /// - Throws: `SystemFailure`.
@@ -34,7 +34,7 @@ public final class NonprofitOrigin: Sendable {
   public var url: String { server.url }
 }
 
-/// One page of organisations.
+/// One page of organizations.
 private struct OrganizationPage {
   private static let size = 25
   private static let places: [(city: String?, state: String?)] = [
@@ -45,7 +45,7 @@ private struct OrganizationPage {
   let number: Int
   let total: Int
 
-  /// The page `number` of `total` organisations, or the nearest one whose offset can be told.
+  /// The page `number` of `total` organizations, or the nearest one whose offset can be told.
   init(_ number: Int, of total: Int) {
     self.number = min(max(0, number), Int.max / Self.size)
     self.total = total
@@ -70,7 +70,7 @@ private struct OrganizationPage {
     ]
   }
 
-  /// An organisation. In turn, keys of them are null or missing.
+  /// An organization. In turn, keys of them are null or missing.
   private func organization(_ index: Int) -> [String: Any] {
     let place = Self.places[index % Self.places.count]
     var members: [String: Any] = [

@@ -8,7 +8,7 @@ struct RequestReader {
 
   init(_ connection: Connection) { self.connection = connection }
 
-  /// The next request; `nil` at the end of the connection, and for what is no request.
+  /// The next request; `nil` at the end of the connection, and for what is not a request.
   mutating func next() -> TestRequest? {
     while buffer.isEmpty { guard receive() else { return nil } }
     // The beginning of TLS: read as lines it would be a request, or an endless one, as its random bytes will.
@@ -90,7 +90,7 @@ struct ResponseWriter {
 
   /// How the sending ended.
   enum End {
-    /// Everything was sent, and the connection can go on.
+    /// Everything was sent, and the connection can continue.
     case complete
     /// Everything was sent that was to be, and the connection has to end.
     case last
